@@ -1,0 +1,149 @@
+package c3po
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Status says whether an agent can be reached over a connection right now.
+type Status string
+
+// The two values of Status.
+const (
+	Online  Status = "online"
+	Offline Status = "offline"
+)
+
+// Availability is what the agent says of itself.
+type Availability string
+
+// The values of Availability.
+const (
+	Available Availability = "available"
+	Busy      Availability = "busy"
+	Away      Availability = "away"
+)
+
+// Reachability says what will happen with mail sent now.
+type Reachability string
+
+// The values of Reachability.
+const (
+	ReachNow             Reachability = "now"                 // it is waiting: it wakes
+	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
+	ReachPersonReturns   Reachability = "when_person_returns" // a person has paused it
+	ReachWaitingForHuman Reachability = "waiting_for_human"   // it has asked its person and waits
+	ReachOffline         Reachability = "offline"             // it reads its mail when it is started again
+)
+
+// PausedForHuman is the reason of an agent that asked its person.
+const PausedForHuman = "waiting_for_human"
+
+// An Agent is one participant as others see it.
+type Agent struct {
+	ID           AgentID         `json:"id"`
+	Name         string          `json:"name,omitempty"`
+	Status       Status          `json:"status"`
+	Availability Availability    `json:"availability"`
+	Alive        *bool           `json:"alive"`
+	Paused       *string         `json:"paused"`
+	Reachability Reachability    `json:"reachability"`
+	Capabilities []string        `json:"capabilities"`
+	Type         string          `json:"type,omitempty"`
+	Host         string          `json:"host,omitempty"`
+	Cwd          string          `json:"cwd,omitempty"`
+	Rooms        []string        `json:"rooms"`
+	CurrentTask  string          `json:"current_task,omitempty"`
+	Client       string          `json:"client,omitempty"`
+	Metadata     json.RawMessage `json:"metadata,omitempty"`
+	RegisteredAt time.Time       `json:"registered_at"`
+	LastSeen     time.Time       `json:"last_seen"`
+}
+
+// Self is an agent as it sees itself: what others see, and what only it needs.
+type Self struct {
+	Agent
+	Space     Space   `json:"space"`
+	Epoch     int64   `json:"epoch"`
+	AskedID   AgentID `json:"asked_id,omitempty"` // set when the id it asked for was taken
+	Notice    string  `json:"notice,omitempty"`   // says so in words
+	Unread    int     `json:"unread"`
+	SessionID string  `json:"session_id,omitempty"`
+}
+
+// RegisterInput describes the caller. All of it is optional.
+type RegisterInput struct {
+	Name              string          `json:"name,omitempty" jsonschema:"Display name; defaults to the agent id"`
+	Capabilities      []string        `json:"capabilities,omitempty" jsonschema:"What this agent can help with, for example mqtt or review"`
+	Type              string          `json:"type,omitempty" jsonschema:"Kind of client, for example claude-code or codex"`
+	Cwd               string          `json:"cwd,omitempty" jsonschema:"Working directory"`
+	Host              string          `json:"host,omitempty" jsonschema:"Host name"`
+	PID               int             `json:"pid,omitempty" jsonschema:"Process id of the agent"`
+	PIDStart          int64           `json:"pid_start,omitempty" jsonschema:"Start time of that process, as its host counts it"`
+	Metadata          json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB"`
+	HeartbeatInterval int             `json:"heartbeat_interval,omitempty" jsonschema:"Seconds between heartbeats, if the agent sends any"`
+}
+
+// ListAgentsInput selects and pages.
+type ListAgentsInput struct {
+	Cursor string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"How many at the most"`
+	Status Status `json:"status,omitempty" jsonschema:"Only agents that are online or offline"`
+}
+
+// An AgentList is one page of agents in the order they registered.
+type AgentList struct {
+	Agents []Agent `json:"agents"`
+	Next   string  `json:"next,omitempty"`
+}
+
+// Rows is the part that REST answers as a bare array.
+func (l *AgentList) Rows() any { return &l.Agents }
+
+// Cursor is where the next page starts.
+func (l *AgentList) Cursor() *string { return &l.Next }
+
+// AgentInput names an agent.
+type AgentInput struct {
+	AgentID string `json:"agent_id" jsonschema:"The agent's id"`
+}
+
+// StatusInput is what an agent says of itself.
+type StatusInput struct {
+	Status      Availability `json:"status" jsonschema:"available, busy or away"`
+	CurrentTask string       `json:"current_task,omitempty" jsonschema:"What you are working on, in a few words"`
+}
+
+// StatusResult confirms a StatusInput.
+type StatusResult struct {
+	Success      bool         `json:"success"`
+	ID           AgentID      `json:"id"`
+	Availability Availability `json:"availability"`
+	CurrentTask  string       `json:"current_task,omitempty"`
+}
+
+// A CoWorker is an agent in one line.
+type CoWorker struct {
+	ID     AgentID `json:"id"`
+	Type   string  `json:"type,omitempty"`
+	Cwd    string  `json:"cwd,omitempty"`
+	Status Status  `json:"status"`
+}
+
+// A CoWorkerList is one page of co-workers.
+type CoWorkerList struct {
+	CoWorkers []CoWorker `json:"co_workers"`
+	Next      string     `json:"next,omitempty"`
+}
+
+// Rows is the part that REST answers as a bare array.
+func (l *CoWorkerList) Rows() any { return &l.CoWorkers }
+
+// Cursor is where the next page starts.
+func (l *CoWorkerList) Cursor() *string { return &l.Next }
+
+// Unregistered confirms the end of a session.
+type Unregistered struct {
+	Status  string `json:"status"`
+	Message string `json:"message"`
+}

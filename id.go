@@ -1,0 +1,170 @@
+package c3po
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// An AgentID names an agent: "api", or "build-box/api" with the host it lives on.
+//
+// A value that came from ParseAgentID or from JSON is valid; code past the edge
+// of the program never checks one again. The empty value means "none given".
+type AgentID string
+
+// A MessageID names a message: "from::to::8 hex". The parts say where to look,
+// never who may act.
+type MessageID string
+
+// A Space is the unit of visibility: agents of other spaces do not exist.
+type Space string
+
+// DefaultSpace is where callers live who name no space.
+const DefaultSpace Space = "main"
+
+const (
+	// Human is the mailbox of the person.
+	Human AgentID = "human"
+	// System is who bounces come from.
+	System AgentID = "system"
+)
+
+var (
+	agentIDForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?$`)
+	messageIDForm = regexp.MustCompile(`^([^:]+)::([^:]+)::([0-9a-f]{8})$`)
+	spaceForm     = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	notInName     = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+)
+
+// Names that would let an agent pose as a person, as us, or as an address form.
+var reserved = map[string]bool{
+	"human": true, "user": true, "person": true, "operator": true, "overseer": true,
+	"admin": true, "administrator": true, "root": true, "system": true, "c3po": true,
+	"coordinator": true, "all": true, "everyone": true, "here": true, "role": true, "room": true,
+}
+
+// ParseAgentID accepts a name or host/name.
+func ParseAgentID(s string) (AgentID, error) {
+	if !agentIDForm.MatchString(s) {
+		return "", Errorf(InvalidRequest, "%q is not an agent id", clip(s)).
+			Suggest("An id is a name or host/name; each part has 1-64 of A-Z a-z 0-9 _ . - and starts with a letter or digit.")
+	}
+	return AgentID(s), nil
+}
+
+// Name is the part after the host.
+func (a AgentID) Name() string {
+	_, name, found := strings.Cut(string(a), "/")
+	if !found {
+		return string(a)
+	}
+	return name
+}
+
+// Host is the part before the slash, empty for a bare name.
+func (a AgentID) Host() string {
+	host, _, found := strings.Cut(string(a), "/")
+	if !found {
+		return ""
+	}
+	return host
+}
+
+// Reserved says that no agent may register under this id.
+func (a AgentID) Reserved() bool { return reserved[strings.ToLower(a.Name())] }
+
+// Numbered gives the id a second, third, … run of the same name is known by.
+func (a AgentID) Numbered(n int) AgentID {
+	if n < 2 {
+		return a
+	}
+	suffix := fmt.Sprintf("-%d", n)
+	host, name := a.Host(), a.Name()
+	if len(name)+len(suffix) > 64 {
+		name = name[:64-len(suffix)]
+	}
+	if host == "" {
+		return AgentID(name + suffix)
+	}
+	return AgentID(host + "/" + name + suffix)
+}
+
+// UnmarshalText accepts the empty text, so that optional ids can be left out.
+func (a *AgentID) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*a = ""
+		return nil
+	}
+	id, err := ParseAgentID(string(text))
+	*a = id
+	return err
+}
+
+// AgentIDFromFolder turns a folder's name into an agent id that is always valid.
+func AgentIDFromFolder(folder string) AgentID {
+	name := notInName.ReplaceAllString(folder, "-")
+	name = strings.TrimLeft(name, "_.-")
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	if name == "" || AgentID(name).Reserved() {
+		name = strings.TrimLeft(name+"-agent", "-")
+	}
+	return AgentID(name)
+}
+
+// NewMessageID puts the parts together.
+func NewMessageID(from, to AgentID, hex string) MessageID {
+	return MessageID(string(from) + "::" + string(to) + "::" + hex)
+}
+
+// ParseMessageID checks the form from::to::8hex.
+func ParseMessageID(s string) (MessageID, error) {
+	parts := messageIDForm.FindStringSubmatch(s)
+	if parts == nil || !agentIDForm.MatchString(parts[1]) || !agentIDForm.MatchString(parts[2]) {
+		return "", Errorf(InvalidRequest, "%q is not a message id", clip(s)).
+			Suggest("A message id has the form from_agent::to_agent::8 hex digits; copy it whole from get_messages or from the receipt.")
+	}
+	return MessageID(s), nil
+}
+
+// Split gives the parts of a valid id.
+func (m MessageID) Split() (from, to AgentID, hex string) {
+	parts := strings.Split(string(m), "::")
+	if len(parts) != 3 {
+		return "", "", ""
+	}
+	return AgentID(parts[0]), AgentID(parts[1]), parts[2]
+}
+
+// UnmarshalText accepts the empty text, so that optional ids can be left out.
+func (m *MessageID) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*m = ""
+		return nil
+	}
+	id, err := ParseMessageID(string(text))
+	*m = id
+	return err
+}
+
+// ParseSpace checks a space's name; the empty name is the default space.
+func ParseSpace(s string) (Space, error) {
+	if s == "" {
+		return DefaultSpace, nil
+	}
+	if !spaceForm.MatchString(s) || s == "role" || s == "room" {
+		return "", Errorf(InvalidRequest, "%q is not a space", clip(s)).
+			Suggest("A space is 1-64 of a-z 0-9 . _ - starting with a letter or digit, and is neither role nor room.")
+	}
+	return Space(s), nil
+}
+
+// clip keeps what a caller typed from filling the answer.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

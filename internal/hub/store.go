@@ -1,0 +1,391 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Store keeps everything. Each method is one atomic step: it happens whole or
+// not at all, and an error means that nothing changed, unless its code is
+// UNKNOWN_OUTCOME. Methods that write are idempotent by id or key, so a caller
+// may repeat them. Methods under "reads" never write.
+//
+// Time: a store stamps with its own clock (Redis TIME; for tests a clock that
+// was passed in when the store was opened) and reports the time it used.
+// Lifetimes are counted in lived seconds, which only Tick advances.
+type Store interface {
+	agentStore
+	presenceStore
+	messageStore
+	reaperStore
+	eventStore
+}
+
+// ---------------------------------------------------------------- agents
+
+// A Record is what is kept of an agent.
+type Record struct {
+	ID           c3po.AgentID
+	RegisteredAt time.Time
+	RegSeq       int64  // registration order within the space
+	Run          string // what holds the id; empty for the one anonymous run
+	Session      string
+	Epoch        int64
+	Seen         time.Time
+	Attached     bool // a live node holds a connection or wait of it
+	Online       bool // attached, or seen within the online window, and not gone
+	Profile      Profile
+	Availability c3po.Availability // "" = available
+	CurrentTask  string
+	Paused       string // why; empty if not paused. The space's pause is included
+}
+
+// A Profile is what an agent says of itself when it registers.
+type Profile struct {
+	Name         string
+	Capabilities []string
+	Type         string
+	Cwd          string
+	Host         string
+	PID          int
+	PIDStart     int64
+	Metadata     []byte // JSON object or nil
+	Heartbeat    int
+	Client       string
+}
+
+// RegisterStep asks for an id.
+type RegisterStep struct {
+	Want    c3po.AgentID
+	Run     string
+	Session string
+	Epoch   int64
+	// Explicit is a call of register_agent: it may start over after SUPERSEDED,
+	// and its Profile replaces the stored one.
+	Explicit bool
+	Profile  Profile
+}
+
+// Registration is the id that was given.
+type Registration struct {
+	Record Record
+	Unread int
+	Now    time.Time
+}
+
+type agentStore interface {
+	// Register gives the caller an id. With an empty Run it is Want itself,
+	// created if need be, never a collision, and the stored run is untouched.
+	// Otherwise, in this order:
+	//  1. the id among Want, Want-2, Want-3, … that this run already holds;
+	//  2. if not Explicit and this run was ousted from Want, or Epoch is given and lower
+	//     than that of Want while another run holds it: SUPERSEDED;
+	//  3. the id this session last had (if it derives from Want), if its run is not online;
+	//  4. the first of Want, Want-2, … that does not exist, has the anonymous
+	//     run, or whose run is not online. Taking an existing id over raises its
+	//     epoch; the run before is ousted.
+	// The agent is seen now and no longer gone. A non-explicit call of a known
+	// agent leaves its profile alone (Client is always stored).
+	Register(ctx context.Context, space c3po.Space, step RegisterStep) (Registration, error)
+	// Unregister ends the session: offline at once. It reports whether there was one.
+	// A run other than the one that holds the id ends nothing.
+	Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
+	// SetStatus stores availability and task.
+	SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error
+	// SetPaused pauses (why not empty) or resumes an agent; an empty id means the
+	// whole space. AGENT_NOT_FOUND if there is no such agent.
+	SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID, why string) error
+
+	// Reads.
+
+	// Agents returns the records of ids, in that order, leaving out unknown ones.
+	Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]Record, error)
+	// AgentPage returns up to limit records that registered after RegSeq after.
+	AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]Record, error)
+	// Named returns up to limit ids whose bare name is name.
+	Named(ctx context.Context, space c3po.Space, name string, limit int) ([]c3po.AgentID, error)
+	// Neighbours returns up to limit ids whose bare names sort just before and
+	// after name, and Recent the ids seen last.
+	Neighbours(ctx context.Context, space c3po.Space, name string, limit int) ([]c3po.AgentID, error)
+	Recent(ctx context.Context, space c3po.Space, limit int) ([]c3po.AgentID, error)
+	// OnlineCount is the number of agents online.
+	OnlineCount(ctx context.Context, space c3po.Space) (int, error)
+}
+
+// -------------------------------------------------------------- presence
+
+// Notes are what a node learned and writes down once a second: they may be
+// late or lost, so they under-report, but they never say what did not happen.
+type Notes struct {
+	Seen     []c3po.AgentID
+	Served   []ServedNote
+	Notified []NotifiedNote
+}
+
+// A ServedNote says that an answer carrying the body was written.
+type ServedNote struct {
+	ID     c3po.MessageID
+	Reader string // Caller.Reader
+	Route  string
+	At     time.Time
+}
+
+// A NotifiedNote says that a session was told of all mail up to Seq.
+type NotifiedNote struct {
+	Agent  c3po.AgentID
+	Reader string
+	Route  string
+	Seq    int64
+	At     time.Time
+}
+
+type presenceStore interface {
+	// Attach says that this node holds a connection of the agent; Detach that it
+	// no longer does. Attached agents are online while the node's lease lasts.
+	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error
+	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error
+	// RenewLease extends the node's lease in the space by Limits.NodeLease.
+	RenewLease(ctx context.Context, space c3po.Space, node string) error
+	// EndLease detaches everything the node holds; called when it stops.
+	EndLease(ctx context.Context, space c3po.Space, node string) error
+	// WriteNotes stores notes. Those about messages that are gone are dropped.
+	// One served record per reader is kept, at most 8 per message.
+	WriteNotes(ctx context.Context, space c3po.Space, notes Notes) error
+}
+
+// -------------------------------------------------------------- messages
+
+// A Draft is a message before the store gives it a number.
+type Draft struct {
+	From         c3po.AgentID
+	To           c3po.AgentID
+	Kind         c3po.Kind
+	Thread       string // empty: a new thread, named after the message's own id
+	Priority     c3po.Priority
+	ExpectsReply bool
+	Text         string
+	Context      string
+	Status       string // of a reply
+	ContentType  string
+	Metadata     []byte
+	HandedTo     c3po.AgentID
+	// Key makes the send idempotent for KeyLife. Without one the same draft
+	// (sender, recipient, thread as given, answered message, text, context) is the same message while
+	// the first is pending, for RepeatWindow.
+	Key string
+}
+
+// SendStep is a Draft and the conditions under which it is accepted.
+type SendStep struct {
+	Draft
+	Run        string // of the sender; SUPERSEDED if another run holds From. Empty passes
+	Durability c3po.Durability
+	RateLimit  int    // sends of From in the last 60 s; 0 = not counted
+	FailIfAway bool   // AGENT_UNAVAILABLE if the recipient is offline, away or paused
+	Alias      string // the bare name that was resolved to To, if it was
+	Mailbox    bool   // To needs no registration (human); such mail does not expire
+	PauseFrom  string // pauses the sender for this reason in the same step (escalation)
+}
+
+// ReplyStep answers a message.
+type ReplyStep struct {
+	Draft      // To, Thread, Kind are taken from the stored message
+	Run        string
+	Durability c3po.Durability
+	Answers    c3po.MessageID // the message that is answered
+	ResumeTo   bool           // a person answered: the asker is no longer paused by this question
+}
+
+// Stored is what became of a send or reply.
+type Stored struct {
+	Message   c3po.Message // as its reader will see it; of a repeat, the first one
+	Repeat    bool
+	State     string // of the message now: pending unless it is a repeat
+	Recipient Record
+	Now       time.Time
+}
+
+// An Entry is a message with its facts.
+type Entry struct {
+	Message  c3po.Message // Redelivered and Deliveries are not set: they depend on the reader
+	State    string
+	Reason   string
+	Facts    Facts
+	Corrupt  bool // the body does not match its checksum; Message carries no text
+	BodyGone bool
+}
+
+// Facts are the recorded life of a message.
+type Facts struct {
+	Accepted   time.Time
+	Durability c3po.Durability
+	Bytes      int
+	Expires    int64 // in lived seconds; 0 = never
+	Served     []ServedFact
+	Notified   []NotifiedNote // of any session of the recipient, with Seq >= the message's
+	Received   *ServedFact
+	Ended      time.Time
+	Answers    []c3po.Answered
+}
+
+// ServedFact is one reader of a message.
+type ServedFact struct {
+	Reader string
+	Route  string
+	First  time.Time
+	Last   time.Time
+	Times  int
+}
+
+// InboxQuery selects unacked mail in reading order: urgent first, then by
+// sequence.
+type InboxQuery struct {
+	Run    string // SUPERSEDED if another run holds the id; empty passes
+	After  int64  // reading position of the last entry of the page before; 0 = from the start
+	Limit  int
+	Bytes  int   // stop after so many bytes of bodies, but never before the first entry
+	MinSeq int64 // only messages with a greater sequence
+}
+
+// InboxPage is an answer to InboxQuery.
+type InboxPage struct {
+	Entries []Entry
+	Next    int64 // reading position to go on from; 0 = this was the last page
+	Count   int   // all unacked mail
+	Seq     int64 // the space's sequence when the page was read
+	Now     time.Time
+}
+
+// NextQuery asks for the next message a reader has not been given.
+type NextQuery struct {
+	Run      string
+	Reader   string
+	MinSeq   int64            // skip everything up to here
+	Given    []c3po.MessageID // given to this reader by this node, perhaps not yet noted
+	Incoming bool             // leave replies out
+}
+
+// NextMessage is an answer to NextQuery.
+type NextMessage struct {
+	Entry *Entry // nil if there is none
+	Count int    // all unacked mail
+	Seq   int64  // all unacked mail up to here was given to the reader, Entry included
+	Now   time.Time
+}
+
+// AckOutcome is what became of one id.
+type AckOutcome string
+
+// The outcomes of an ack.
+const (
+	AckDone     AckOutcome = "acked"
+	AckAlready  AckOutcome = "already"
+	AckUnknown  AckOutcome = "unknown"
+	AckNotYours AckOutcome = "not_yours"
+)
+
+type messageStore interface {
+	// Send stores a message. Checks in this order: SUPERSEDED, the repeat of an
+	// earlier send (KEY_CONFLICT if the same key had another draft),
+	// AGENT_NOT_FOUND, an alias that pointed elsewhere within NameLife
+	// (INVALID_REQUEST naming both), AGENT_UNAVAILABLE, RATE_LIMITED, INBOX_FULL.
+	Send(ctx context.Context, space c3po.Space, step SendStep) (Stored, error)
+	// Reply stores an answer, acks the answered message if it is pending, and
+	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
+	// message is INVALID_REQUEST. Replies are never rate limited.
+	Reply(ctx context.Context, space c3po.Space, step ReplyStep) (Stored, error)
+	// Ack ends pending messages of the caller's own inbox. Outcomes are in the
+	// order of ids. It works when the store is full.
+	Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]AckOutcome, error)
+	// Received records that the reader's client has taken the messages; those
+	// that answer a message of the owner's are acked by it (AckDone), others are AckAlready
+	// if known.
+	Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]AckOutcome, error)
+
+	// Reads.
+
+	Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q InboxQuery) (InboxPage, error)
+	Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q NextQuery) (NextMessage, error)
+	// Message returns one message, pending or ended; nil if it is unknown.
+	Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*Entry, error)
+	// Answers returns the replies to a message in order; the first answer also
+	// when it has ended. AckUnknown-like: an unknown id gives INVALID_REQUEST.
+	Answers(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]Entry, error)
+	// Thread returns up to limit entries with a sequence above after, oldest first.
+	Thread(ctx context.Context, space c3po.Space, thread string, after int64, limit int) ([]Entry, error)
+}
+
+// ---------------------------------------------------------------- reaper
+
+// A Due message has outlived its life.
+type Due struct {
+	ID   c3po.MessageID
+	From c3po.AgentID
+}
+
+// Counters are the books of a space, kept by the steps themselves.
+type Counters struct {
+	Sent, Pending, Acked, Cancelled, Dead int64
+	Agents                                int64
+	EndedBytes                            int64
+	Lived                                 int64
+	Seq                                   int64
+}
+
+// A DeadLetter is a message that ended without being acked.
+type DeadLetter struct {
+	Entry Entry
+	At    time.Time
+}
+
+type reaperStore interface {
+	// Tick advances lived time by the seconds since the last tick, at most twice
+	// the interval and never backwards, and returns it. A tick sooner than half the
+	// interval changes nothing.
+	Tick(ctx context.Context, space c3po.Space, interval time.Duration) (lived int64, err error)
+	// DueMail lists up to limit messages whose life is over.
+	DueMail(ctx context.Context, space c3po.Space, limit int) ([]Due, error)
+	// Bury makes a pending message a dead letter for the given reason, and puts
+	// one bounce into its sender's inbox if the sender is registered and the message
+	// was no bounce itself. A message that is not pending is left alone (false).
+	Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error)
+	// Trim forgets, of up to limit messages or keys each: ended messages older than EndedLife
+	// or beyond EndedBytes, dead letters older than DeadLife, keys older than
+	// KeyLife. It returns how many it forgot.
+	Trim(ctx context.Context, space c3po.Space, limit int) (int, error)
+
+	// Reads.
+
+	DeadLetters(ctx context.Context, space c3po.Space, after int64, limit int) ([]DeadLetter, error)
+	Counters(ctx context.Context, space c3po.Space) (Counters, error)
+	// InboxSize counts the unacked mail of one agent as it really is.
+	InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID) (int, error)
+	// Spaces lists every space that was ever written to.
+	Spaces(ctx context.Context) ([]c3po.Space, error)
+}
+
+// ---------------------------------------------------------------- events
+
+// A Wake says that something changed for an agent; its Seq is the event's.
+type Wake struct {
+	Seq   int64
+	Agent c3po.AgentID // empty: nobody to wake
+}
+
+type eventStore interface {
+	// Listen calls ready once the subscription of the space stands, again each
+	// time it stands anew after a loss, and wake for every event. It returns when
+	// ctx ends. Neither callback may block or call the store.
+	Listen(ctx context.Context, space c3po.Space, ready func(), wake func(Wake)) error
+	// Events returns up to limit events after seq, oldest first.
+	Events(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.Event, error)
+	// Sequence is the number of the last event. Oldest is the first that Events
+	// can still return.
+	Sequence(ctx context.Context, space c3po.Space) (last, oldest int64, err error)
+	// Durability is what the running engine promises for a write now.
+	Durability(ctx context.Context) (c3po.Durability, error)
+	// Now is the store's clock, and proof that it answers.
+	Now(ctx context.Context) (time.Time, error)
+}

@@ -1,0 +1,64 @@
+package c3po
+
+import "time"
+
+// Limits are the numbers of the product. DefaultLimits is the one place that
+// sets them; a zero in a field that says so switches the limit off.
+type Limits struct {
+	Characters     int           // of a message, a response or a context, each
+	MetadataBytes  int           // of a message's or an agent's metadata, as JSON
+	BatchIDs       int           // message ids in one ack
+	SendsPerMinute int           // of one agent; 0 = off
+	InboxMessages  int           // unacked messages in one inbox
+	InboxBytes     int           // their bytes
+	SenderShare    int           // one sender may hold 1/SenderShare of an inbox
+	MessageLife    time.Duration // unacked, then dead letter
+	KeyLife        time.Duration // of an idempotency key
+	RepeatWindow   time.Duration // the same text without a key is the same message for so long
+	EndedLife      time.Duration // of a message that has ended
+	EndedBytes     int           // of all ended messages of a space
+	DeadLife       time.Duration // of a dead letter
+	NameLife       time.Duration // a bare name points to one agent for so long
+	EventEntries   int           // of the event log of a space
+	OnlineWindow   time.Duration // a caller without a connection is online for so long
+	NodeLease      time.Duration // of a coordinator that holds connections
+	SeenEvery      time.Duration // last_seen is written at most so often
+	WaitDefault    time.Duration
+	WaitMost       time.Duration
+	PageItems      int           // of a list, when the caller does not say
+	PageMost       int           // of a list, whatever the caller says
+	PageBytes      int           // of message bodies in one page
+	ReapEvery      time.Duration // how often the reaper looks
+	CompareEvery   time.Duration // how often a node checks that it missed no wake; 0 = off
+}
+
+// DefaultLimits is what a coordinator runs with.
+func DefaultLimits() Limits {
+	return Limits{
+		Characters:     50_000,
+		MetadataBytes:  4 << 10,
+		BatchIDs:       200,
+		SendsPerMinute: 10,
+		InboxMessages:  10_000,
+		InboxBytes:     64 << 20,
+		SenderShare:    4,
+		MessageLife:    24 * time.Hour,
+		KeyLife:        24 * time.Hour,
+		RepeatWindow:   30 * time.Second,
+		EndedLife:      7 * 24 * time.Hour,
+		EndedBytes:     256 << 20,
+		DeadLife:       30 * 24 * time.Hour,
+		NameLife:       24 * time.Hour,
+		EventEntries:   100_000,
+		OnlineWindow:   90 * time.Second,
+		NodeLease:      60 * time.Second,
+		SeenEvery:      30 * time.Second,
+		WaitDefault:    60 * time.Second,
+		WaitMost:       3600 * time.Second,
+		PageItems:      100,
+		PageMost:       1000,
+		PageBytes:      1 << 20,
+		ReapEvery:      60 * time.Second,
+		CompareEvery:   5 * time.Second,
+	}
+}

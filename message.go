@@ -1,0 +1,270 @@
+package c3po
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Priority orders an inbox: urgent mail is read first.
+type Priority string
+
+// The priorities.
+const (
+	Normal Priority = "normal"
+	Urgent Priority = "urgent"
+)
+
+// Kind says what a message is.
+type Kind string
+
+// The kinds of message.
+const (
+	KindMessage    Kind = "message"
+	KindReply      Kind = "reply"
+	KindBounce     Kind = "bounce"
+	KindEscalation Kind = "escalation"
+)
+
+// A Message as its reader or sender sees it. A reply carries its text in
+// Response and what it answers in MessageID; everything else carries its text
+// in Message.
+type Message struct {
+	ID           MessageID       `json:"id,omitempty"`
+	MessageID    MessageID       `json:"message_id,omitempty"`
+	FromAgent    AgentID         `json:"from_agent,omitempty"`
+	ToAgent      AgentID         `json:"to_agent,omitempty"`
+	Kind         Kind            `json:"kind,omitempty"`
+	Message      string          `json:"message,omitempty"`
+	Response     string          `json:"response,omitempty"`
+	Context      string          `json:"context,omitempty"`
+	Status       string          `json:"status,omitempty"`
+	Timestamp    time.Time       `json:"timestamp,omitzero"`
+	Thread       string          `json:"thread,omitempty"`
+	Priority     Priority        `json:"priority,omitempty"`
+	ExpectsReply bool            `json:"expects_reply,omitempty"`
+	ContentType  string          `json:"content_type,omitempty"`
+	Metadata     json.RawMessage `json:"metadata,omitempty"`
+	HandedTo     AgentID         `json:"handed_to,omitempty"`
+	Seq          int64           `json:"seq,omitempty"`
+	Redelivered  bool            `json:"redelivered,omitempty"`
+	Deliveries   int             `json:"deliveries,omitempty"`
+	BodyGone     bool            `json:"body_gone,omitempty"` // the text was trimmed; the record is still there
+}
+
+// Text is what the sender wrote, whichever field carries it.
+func (m Message) Text() string {
+	if m.Kind == KindReply {
+		return m.Response
+	}
+	return m.Message
+}
+
+// Durability says what "accepted" was worth when it was said.
+type Durability string
+
+// The two durabilities.
+const (
+	OnDisk   Durability = "fsync"
+	InMemory Durability = "memory"
+)
+
+// SendInput is a message to be sent.
+type SendInput struct {
+	Target       string          `json:"target" jsonschema:"The agent to send to: its id, or a bare name if only one agent has it"`
+	Message      string          `json:"message" jsonschema:"The message, at most 50000 characters"`
+	Context      string          `json:"context,omitempty" jsonschema:"Background the other agent needs, at most 50000 characters"`
+	Priority     Priority        `json:"priority,omitempty" jsonschema:"normal (default) or urgent"`
+	ExpectsReply *bool           `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer; true if left out"`
+	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"Wait so many seconds for the answer in this call"`
+	Thread       string          `json:"thread,omitempty" jsonschema:"Thread to go on with; a new one if left out"`
+	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never sends twice"`
+	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the message"`
+	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the message text, for example application/json"`
+	IfAway       string          `json:"if_away,omitempty" jsonschema:"queue (default) or fail when the agent is away"`
+}
+
+// A Receipt says that a message was stored, how safely, and what happens next.
+type Receipt struct {
+	Message
+	Durability   Durability   `json:"durability"`
+	Recipient    Status       `json:"recipient"`
+	Reachability Reachability `json:"reachability"`
+	Notice       string       `json:"notice,omitempty"`
+	Reply        *Message     `json:"reply,omitempty"` // with wait_seconds: the answer
+	Wait         *WaitOutcome `json:"wait,omitempty"`  // with wait_seconds: why there is none
+}
+
+// A WaitOutcome is the end of a wait that brought nothing. It is a result.
+type WaitOutcome struct {
+	Status       string    `json:"status"`
+	Code         Code      `json:"code"`
+	MessageID    MessageID `json:"message_id,omitempty"`
+	Message      string    `json:"message"`
+	Suggestion   string    `json:"suggestion"`
+	RetryAfterMS int       `json:"retry_after_ms,omitempty"`
+}
+
+// The words a wait that brought nothing ends with.
+const (
+	WaitTimeout = "timeout"
+	WaitRetry   = "retry"
+)
+
+// GetMessagesInput pages through unacked mail.
+type GetMessagesInput struct {
+	Cursor string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"How many at the most"`
+}
+
+// A MessageList is one page of messages.
+type MessageList struct {
+	Messages []Message `json:"messages"`
+	Next     string    `json:"next,omitempty"`
+	Count    int       `json:"count"` // all there are, not only on this page
+}
+
+// Rows is the part that REST answers as a bare array.
+func (l *MessageList) Rows() any { return &l.Messages }
+
+// Cursor is where the next page starts.
+func (l *MessageList) Cursor() *string { return &l.Next }
+
+// ReplyInput answers a message.
+type ReplyInput struct {
+	MessageID    MessageID `json:"message_id" jsonschema:"Id of the message you answer"`
+	Response     string    `json:"response" jsonschema:"Your answer, at most 50000 characters"`
+	Status       string    `json:"status,omitempty" jsonschema:"success (default), error, or handed_over"`
+	ExpectsReply bool      `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer to this answer"`
+	HandedTo     AgentID   `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes the task on"`
+	ClientKey    string    `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
+}
+
+// The statuses of a reply.
+const (
+	ReplySuccess    = "success"
+	ReplyError      = "error"
+	ReplyHandedOver = "handed_over"
+)
+
+// WaitInput says what to wait for.
+type WaitInput struct {
+	MessageID MessageID `json:"message_id,omitempty" jsonschema:"Wait for the answer to this message of yours; any mail if left out"`
+	Timeout   int       `json:"timeout,omitempty" jsonschema:"Seconds to wait, 1-3600, default 60"`
+	Kind      string    `json:"kind,omitempty" jsonschema:"incoming leaves answers out"`
+	After     *int64    `json:"after,omitempty" jsonschema:"Only mail after this sequence: the seq of the last answer"`
+}
+
+// KindIncoming is the WaitInput.Kind that leaves replies out.
+const KindIncoming = "incoming"
+
+// A WaitResult is either a message or the reason there is none. Both forms are
+// flat on the wire, as the API reference prints them.
+type WaitResult struct {
+	Message
+	Outcome *WaitOutcome `json:"-"`
+	Unacked int          `json:"-"` // all unacked mail, this one included
+	Cursor  int64        `json:"-"` // everything up to here was served to this session
+}
+
+// MarshalJSON writes the message with its counts, or the outcome alone.
+func (w WaitResult) MarshalJSON() ([]byte, error) {
+	if w.Outcome != nil {
+		return json.Marshal(struct {
+			*WaitOutcome
+			Seq int64 `json:"seq"`
+		}{w.Outcome, w.Cursor})
+	}
+	return json.Marshal(struct {
+		Message
+		Unacked int   `json:"unacked"`
+		Seq     int64 `json:"seq"`
+	}{w.Message, w.Unacked, w.Cursor})
+}
+
+// UnmarshalJSON reads either form.
+func (w *WaitResult) UnmarshalJSON(data []byte) error {
+	var form struct {
+		Code    Code  `json:"code"`
+		Unacked int   `json:"unacked"`
+		Seq     int64 `json:"seq"`
+	}
+	if err := json.Unmarshal(data, &form); err != nil {
+		return err
+	}
+	*w = WaitResult{Unacked: form.Unacked, Cursor: form.Seq}
+	if form.Code != "" {
+		return json.Unmarshal(data, &w.Outcome)
+	}
+	return json.Unmarshal(data, &w.Message)
+}
+
+// AckInput names messages that were dealt with.
+type AckInput struct {
+	MessageIDs []MessageID `json:"message_ids" jsonschema:"Ids of messages you have dealt with"`
+}
+
+// AckResult says what became of each id.
+type AckResult struct {
+	Acked    []MessageID `json:"acked"`
+	Already  []MessageID `json:"already"`
+	Unknown  []MessageID `json:"unknown"`
+	NotYours []MessageID `json:"not_yours"`
+}
+
+// ThreadInput names a thread, or any message of it.
+type ThreadInput struct {
+	Thread string `json:"thread" jsonschema:"Thread id, or the id of a message in it"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"How many at the most"`
+}
+
+// ReceivedInput reports what a client has provably taken.
+type ReceivedInput struct {
+	MessageIDs []MessageID `json:"message_ids,omitempty" jsonschema:"Messages whose text the client has taken"`
+	Notified   int64       `json:"notified,omitempty" jsonschema:"The session was told of all mail up to this sequence"`
+}
+
+// Pending is the answer of /api/pending and /api/wait.
+type Pending struct {
+	Count    int       `json:"count"`
+	Messages []Message `json:"messages"`
+	Seq      int64     `json:"seq"`
+	Next     string    `json:"next,omitempty"`
+}
+
+// PendingInput asks for unacked mail without recording that it was seen.
+type PendingInput struct {
+	Timeout int    `json:"timeout,omitempty" jsonschema:"Seconds to wait for mail; 0 answers at once"`
+	After   *int64 `json:"after,omitempty" jsonschema:"Only mail after this sequence"`
+	Cursor  string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"How many at the most"`
+}
+
+// PendingResult is pending mail, or the reason a wait ended without any.
+type PendingResult struct {
+	Pending
+	Outcome *WaitOutcome `json:"-"`
+}
+
+// MarshalJSON writes the mail, or of a draining coordinator the word to retry.
+func (p PendingResult) MarshalJSON() ([]byte, error) {
+	if p.Outcome != nil && p.Outcome.Status == WaitRetry {
+		return json.Marshal(p.Outcome)
+	}
+	return json.Marshal(p.Pending)
+}
+
+// UnmarshalJSON reads either form.
+func (p *PendingResult) UnmarshalJSON(data []byte) error {
+	var form struct {
+		Status string `json:"status"`
+	}
+	if err := json.Unmarshal(data, &form); err != nil {
+		return err
+	}
+	*p = PendingResult{}
+	if form.Status != "" {
+		return json.Unmarshal(data, &p.Outcome)
+	}
+	return json.Unmarshal(data, &p.Pending)
+}

@@ -1,0 +1,190 @@
+package c3po
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Service is everything a caller can ask for. The hub, bound to a caller, is
+// one; a client, which holds its own identity, is another.
+type Service interface {
+	Ping(context.Context, None) (Pong, error)
+	ServerInfo(context.Context, None) (ServerInfo, error)
+
+	RegisterAgent(context.Context, RegisterInput) (Self, error)
+	WhoAmI(context.Context, None) (Self, error)
+	ListAgents(context.Context, ListAgentsInput) (AgentList, error)
+	CoWorkers(context.Context, ListAgentsInput) (CoWorkerList, error)
+	GetAgentStatus(context.Context, AgentInput) (Agent, error)
+	SetStatus(context.Context, StatusInput) (StatusResult, error)
+	Unregister(context.Context, None) (Unregistered, error)
+
+	SendMessage(context.Context, SendInput) (Receipt, error)
+	GetMessages(context.Context, GetMessagesInput) (MessageList, error)
+	Peek(context.Context, GetMessagesInput) (MessageList, error)
+	Pending(context.Context, PendingInput) (PendingResult, error)
+	WaitForMessage(context.Context, WaitInput) (WaitResult, error)
+	Reply(context.Context, ReplyInput) (Message, error)
+	AckMessages(context.Context, AckInput) (AckResult, error)
+	Received(context.Context, ReceivedInput) (AckResult, error)
+	GetThread(context.Context, ThreadInput) (MessageList, error)
+
+	EscalateToHuman(context.Context, EscalateInput) (Escalation, error)
+	HumanList(context.Context, GetMessagesInput) (MessageList, error)
+	HumanAnswer(context.Context, AnswerInput) (Message, error)
+	Pause(context.Context, PauseInput) (PauseResult, error)
+	Resume(context.Context, PauseInput) (PauseResult, error)
+
+	Trace(context.Context, MessageInput) (Trace, error)
+	Fsck(context.Context, None) (Audit, error)
+}
+
+// Toolset names a group of tools that are offered together.
+type Toolset string
+
+// The toolsets. An operation in none of them is for our own client only.
+const (
+	Core   Toolset = "core"
+	More   Toolset = "more"
+	Diag   Toolset = "diag"
+	Compat Toolset = "compat"
+)
+
+// A Listing is an answer whose rows REST writes as a bare array, with the
+// cursor of the next page in a Link header.
+type Listing interface {
+	Rows() any
+	Cursor() *string
+}
+
+// An Operation is one thing a Service does, under the name all surfaces use.
+type Operation struct {
+	Name       string
+	Toolset    Toolset
+	Doc        string       // what a model is told
+	In         reflect.Type // of the arguments
+	ReadOnly   bool         // changes nothing
+	Idempotent bool         // the same call twice is the same as once
+	Bodies     bool         // answers with what other agents wrote: text only for a model
+	call       func(context.Context, Service, []byte) (any, error)
+}
+
+// Call runs the operation with JSON arguments. No arguments are none.
+func (o Operation) Call(ctx context.Context, svc Service, arguments []byte) (any, error) {
+	return o.call(ctx, svc, arguments)
+}
+
+type trait func(*Operation)
+
+func readOnly(o *Operation)      { o.ReadOnly, o.Idempotent = true, true }
+func idempotent(o *Operation)    { o.Idempotent = true }
+func carriesBodies(o *Operation) { o.Bodies = true }
+
+func op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...trait) Operation {
+	o := Operation{Name: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In]()}
+	o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
+		in, err := decode[In](arguments)
+		if err != nil {
+			return nil, err
+		}
+		out, err := run(svc, ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return &out, nil
+	}
+	for _, t := range traits {
+		t(&o)
+	}
+	return o
+}
+
+var operations = []Operation{
+	op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, readOnly),
+	op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, readOnly),
+	op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, idempotent),
+	op("send_message", Core, "Send a message to another c3po agent. With wait_seconds the answer comes back in the same call.", Service.SendMessage, carriesBodies),
+	op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, readOnly, carriesBodies),
+	op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
+	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, readOnly, carriesBodies),
+	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent),
+	op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, idempotent),
+	op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
+
+	op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, readOnly),
+	op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, readOnly),
+	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies),
+	op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, readOnly, carriesBodies),
+	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly),
+
+	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly),
+	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly),
+
+	op("send_request", Compat, "Send a request to another c3po agent.", sendRequest),
+	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),
+	op("respond_to_request", Compat, "Respond to a c3po request.", respondToRequest),
+	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies),
+	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, readOnly, carriesBodies),
+
+	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent),
+	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies),
+	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
+	op("human_list", "", "Questions that wait for the person.", Service.HumanList, readOnly, carriesBodies),
+	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer),
+	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent),
+	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent),
+	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly),
+}
+
+// Operations is the table, in the order tools are listed.
+func Operations() []Operation { return slices.Clone(operations) }
+
+// FindOperation looks a name up.
+func FindOperation(name string) (Operation, error) {
+	for _, o := range operations {
+		if o.Name == name {
+			return o, nil
+		}
+	}
+	return Operation{}, Errorf(InvalidRequest, "there is no operation %q", clip(name)).
+		Suggest("server_info lists what this coordinator can do.")
+}
+
+// decode reads arguments strictly: a misspelt field is refused, not ignored,
+// and text that is not UTF-8 is refused, because it could not be kept unchanged.
+func decode[In any](arguments []byte) (In, error) {
+	var in In
+	if len(bytes.TrimSpace(arguments)) == 0 {
+		return in, nil
+	}
+	if !utf8.Valid(arguments) {
+		return in, Errorf(InvalidRequest, "the request is not valid UTF-8").Suggest("Send the text as UTF-8.")
+	}
+	d := json.NewDecoder(bytes.NewReader(arguments))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return in, badArguments(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return in, Errorf(InvalidRequest, "there is something after the JSON object").Suggest("Send one JSON object.")
+	}
+	return in, nil
+}
+
+func badArguments(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	sentence := strings.TrimPrefix(err.Error(), "json: ")
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		sentence = "argument " + wrong.Field + " has the wrong type: " + wrong.Value
+	}
+	return Errorf(InvalidRequest, "%s", sentence).Suggest("Check parameter values and formats.")
+}

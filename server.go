@@ -1,0 +1,29 @@
+package c3po
+
+import "time"
+
+// None is the input of an operation that takes nothing.
+type None struct{}
+
+// Pong answers ping.
+type Pong struct {
+	Pong      bool      `json:"pong"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// ServerInfo says what is running.
+type ServerInfo struct {
+	Version    string     `json:"version"`
+	Commit     string     `json:"commit"`
+	Features   []string   `json:"features"`
+	Node       string     `json:"node"`
+	Space      Space      `json:"space"`
+	Durability Durability `json:"durability"`
+	Schema     int        `json:"schema"`
+}
+
+// Health answers /api/health.
+type Health struct {
+	Status       string `json:"status"`
+	AgentsOnline int    `json:"agents_online"`
+}

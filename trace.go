@@ -1,0 +1,76 @@
+package c3po
+
+import "time"
+
+// MessageInput names one message.
+type MessageInput struct {
+	MessageID MessageID `json:"message_id" jsonschema:"Id of the message"`
+}
+
+// A Trace is the whole life of one message: facts recorded separately, none of
+// which implies another. It never carries the body.
+type Trace struct {
+	ID           MessageID  `json:"id"`
+	Seq          int64      `json:"seq"`
+	Kind         Kind       `json:"kind"`
+	Thread       string     `json:"thread"`
+	Priority     Priority   `json:"priority"`
+	ExpectsReply bool       `json:"expects_reply"`
+	MessageID    MessageID  `json:"message_id,omitempty"` // what it answers
+	Bytes        int        `json:"bytes"`
+	BodyGone     bool       `json:"body_gone,omitempty"`
+	State        string     `json:"state"` // pending, acked, cancelled or dead
+	Reason       string     `json:"reason,omitempty"`
+	Accepted     Fact       `json:"accepted"`
+	Notified     []Fact     `json:"notified"`
+	Served       []Fact     `json:"served"`
+	Received     *Fact      `json:"received"`
+	Ended        *Fact      `json:"ended"`
+	Answered     []Answered `json:"answered"`
+	Deliveries   int        `json:"deliveries"`
+	Expires      string     `json:"expires,omitempty"` // lived time left, in words a person reads
+}
+
+// The states of a message; each but the first is final.
+const (
+	StatePending   = "pending"
+	StateAcked     = "acked"
+	StateCancelled = "cancelled"
+	StateDead      = "dead"
+)
+
+// The reasons of a dead letter.
+const (
+	ReasonExpired = "expired"
+	ReasonCorrupt = "corrupt"
+)
+
+// A Fact is something that was proved, when, and by what.
+type Fact struct {
+	At         time.Time  `json:"at"`
+	Session    string     `json:"session,omitempty"`
+	Route      string     `json:"route,omitempty"`
+	Times      int        `json:"times,omitempty"`
+	Durability Durability `json:"durability,omitempty"`
+}
+
+// Answered is one reply to a message.
+type Answered struct {
+	ID MessageID `json:"id"`
+	At time.Time `json:"at"`
+}
+
+// Audit is the result of fsck: what the counters say, what is really there,
+// and whether the books balance.
+type Audit struct {
+	Space     Space    `json:"space"`
+	Sent      int64    `json:"sent"`
+	Pending   int64    `json:"pending"`
+	Acked     int64    `json:"acked"`
+	Cancelled int64    `json:"cancelled"`
+	Dead      int64    `json:"dead"`
+	Found     int64    `json:"found_pending"` // counted in the inboxes, one by one
+	Agents    int64    `json:"agents"`
+	Balanced  bool     `json:"balanced"`
+	Problems  []string `json:"problems"`
+}
