@@ -1,6 +1,11 @@
 package c3po
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // An Event is one entry of a space's log: a state changed. Every event takes
 // the next number of the space's sequence; a message's own number is that of
@@ -27,4 +32,54 @@ const (
 	EventUnregistered EventKind = "unregistered" // Agent is the agent
 	EventPaused       EventKind = "paused"       // Agent is the agent; empty for the whole space
 	EventResumed      EventKind = "resumed"      // as paused
+	EventRollback     EventKind = "rollback"     // the store has forgotten acknowledged writes; no Agent: it concerns all
+)
+
+// An EventCursor is a place in the log of a space, written "epoch:seq". The
+// epoch rises when the store was found to have forgotten acknowledged writes:
+// places of an earlier epoch may never have been, so nobody can go on from them.
+type EventCursor struct {
+	Epoch int64
+	Seq   int64
+}
+
+func (c EventCursor) String() string { return fmt.Sprintf("%d:%d", c.Epoch, c.Seq) }
+
+// ParseEventCursor reads what String wrote.
+func ParseEventCursor(s string) (EventCursor, error) {
+	epoch, seq, found := strings.Cut(s, ":")
+	e, err := strconv.ParseInt(epoch, 10, 64)
+	n, err2 := strconv.ParseInt(seq, 10, 64)
+	if !found || err != nil || err2 != nil || e < 1 || n < 0 {
+		return EventCursor{}, Errorf(InvalidRequest, "%q is not the id of an event", s).
+			Suggest("Use the id of the last event you have, or leave it out to begin now.")
+	}
+	return EventCursor{Epoch: e, Seq: n}, nil
+}
+
+// A StreamEvent is one entry of a live stream of events: a word about the
+// stream itself, or an event. Who has it can go on from At.
+type StreamEvent struct {
+	At    EventCursor
+	Start *StreamStart
+	Event *Event
+}
+
+// A StreamStart says where a stream begins, or begins again. If nothing was
+// recovered, events between the place that was asked for and this one are lost
+// to the reader: it should look at the state itself, and read on from here.
+type StreamStart struct {
+	Recovered bool        `json:"recovered"`
+	Epoch     int64       `json:"epoch"`
+	Seq       int64       `json:"seq"`
+	Reason    ResetReason `json:"reason,omitempty"`
+}
+
+// ResetReason says why a stream could not go on where it was asked to.
+type ResetReason string
+
+// The reasons.
+const (
+	ResetTrimmed ResetReason = "trimmed" // the log no longer holds the events after that place
+	ResetEpoch   ResetReason = "epoch"   // the store went back; that place belongs to what it has forgotten
 )

@@ -46,6 +46,10 @@ type Service interface {
 	Fsck(context.Context, None) (Audit, error)
 }
 
+// A Deliverer is a Service that is told when its answer was written to the
+// caller: only then has the mail in it been served.
+type Deliverer interface{ Delivered() }
+
 // Toolset names a group of tools that are offered together.
 type Toolset string
 
@@ -185,6 +189,9 @@ func badArguments(err error) *Error {
 	sentence := strings.TrimPrefix(err.Error(), "json: ")
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		sentence = "argument " + wrong.Field + " has the wrong type: " + wrong.Value
+		if wrong.Field == "" {
+			sentence = "the arguments have the wrong type: not a JSON object"
+		}
 	}
 	return Errorf(InvalidRequest, "%s", sentence).Suggest("Check parameter values and formats.")
 }

@@ -64,6 +64,7 @@ type Answered struct {
 // and whether the books balance.
 type Audit struct {
 	Space     Space    `json:"space"`
+	Epoch     int64    `json:"epoch"` // 1, and one more for each time the store was found to have forgotten acknowledged writes
 	Sent      int64    `json:"sent"`
 	Pending   int64    `json:"pending"`
 	Acked     int64    `json:"acked"`

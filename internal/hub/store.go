@@ -35,7 +35,7 @@ type Record struct {
 	Epoch        int64
 	Seen         time.Time
 	Attached     bool // a live node holds a connection or wait of it
-	Online       bool // attached, or seen within the online window, and not gone
+	Online       bool // attached; or seen within the online window, if no node claims it; and not gone
 	Profile      Profile
 	Availability c3po.Availability // "" = available
 	CurrentTask  string
@@ -129,6 +129,7 @@ type ServedNote struct {
 	ID     c3po.MessageID
 	Reader string // Caller.Reader
 	Route  string
+	Cursor int64 // the position the answer told the reader; 0 if it told none
 	At     time.Time
 }
 
@@ -143,7 +144,8 @@ type NotifiedNote struct {
 
 type presenceStore interface {
 	// Attach says that this node holds a connection of the agent; Detach that it
-	// no longer does. Attached agents are online while the node's lease lasts.
+	// no longer does. Attached agents are online while the node's lease lasts, which
+	// Attach renews; one whose node has died is offline until it is seen again.
 	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error
 	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error
 	// RenewLease extends the node's lease in the space by Limits.NodeLease.
@@ -151,7 +153,9 @@ type presenceStore interface {
 	// EndLease detaches everything the node holds; called when it stops.
 	EndLease(ctx context.Context, space c3po.Space, node string) error
 	// WriteNotes stores notes. Those about messages that are gone are dropped.
-	// One served record per reader is kept, at most 8 per message.
+	// One served record per reader is kept, at most MostServed per message; a note that
+	// is not later than the reader's last is a repeat. That an agent was seen brings
+	// back one that unregistered only if that was more than NotesLate ago.
 	WriteNotes(ctx context.Context, space c3po.Space, notes Notes) error
 }
 
@@ -204,6 +208,7 @@ type Stored struct {
 	Repeat    bool
 	State     string // of the message now: pending unless it is a repeat
 	Recipient Record
+	Acked     bool // by this reply: the answered message was pending
 	Now       time.Time
 }
 
@@ -237,6 +242,7 @@ type ServedFact struct {
 	First  time.Time
 	Last   time.Time
 	Times  int
+	Cursor int64 // of the last answer
 }
 
 // InboxQuery selects unacked mail in reading order: urgent first, then by
@@ -260,11 +266,15 @@ type InboxPage struct {
 
 // NextQuery asks for the next message a reader has not been given.
 type NextQuery struct {
-	Run      string
-	Reader   string
-	MinSeq   int64            // skip everything up to here
-	Given    []c3po.MessageID // given to this reader by this node, perhaps not yet noted
-	Incoming bool             // leave replies out
+	Run    string
+	Reader string
+	MinSeq int64 // skip everything up to here
+	// Positioned says that MinSeq is where the reader itself says it is: an
+	// answer that told it a later position never arrived, and what it carried
+	// is given again.
+	Positioned bool
+	Given      []c3po.MessageID // given to this reader by this node, perhaps not yet noted
+	Incoming   bool             // leave replies out
 }
 
 // NextMessage is an answer to NextQuery.
@@ -294,14 +304,15 @@ type messageStore interface {
 	Send(ctx context.Context, space c3po.Space, step SendStep) (Stored, error)
 	// Reply stores an answer, acks the answered message if it is pending, and
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
-	// message is INVALID_REQUEST. Replies are never rate limited.
+	// message is INVALID_REQUEST, one whose sender takes no mail (a bounce)
+	// AGENT_NOT_FOUND. Replies are never rate limited.
 	Reply(ctx context.Context, space c3po.Space, step ReplyStep) (Stored, error)
 	// Ack ends pending messages of the caller's own inbox. Outcomes are in the
 	// order of ids. It works when the store is full.
 	Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]AckOutcome, error)
 	// Received records that the reader's client has taken the messages; those
-	// that answer a message of the owner's are acked by it (AckDone), others are AckAlready
-	// if known.
+	// that answer a message of the owner's and expect no reply are acked by it
+	// (AckDone), others are AckAlready if known.
 	Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]AckOutcome, error)
 
 	// Reads.
@@ -337,6 +348,7 @@ type Counters struct {
 // A DeadLetter is a message that ended without being acked.
 type DeadLetter struct {
 	Entry Entry
+	Seq   int64 // number of the event that ended it
 	At    time.Time
 }
 
@@ -358,8 +370,13 @@ type reaperStore interface {
 
 	// Reads.
 
+	// DeadLetters returns up to limit letters whose Seq is above after, in the order
+	// they died.
 	DeadLetters(ctx context.Context, space c3po.Space, after int64, limit int) ([]DeadLetter, error)
 	Counters(ctx context.Context, space c3po.Space) (Counters, error)
+	// Oldest is when the unacked message whose life ends first was accepted; the
+	// zero time if there is none. Mail that never expires is not looked at.
+	Oldest(ctx context.Context, space c3po.Space) (time.Time, error)
 	// InboxSize counts the unacked mail of one agent as it really is.
 	InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID) (int, error)
 	// Spaces lists every space that was ever written to.
@@ -374,6 +391,18 @@ type Wake struct {
 	Agent c3po.AgentID // empty: nobody to wake
 }
 
+// A Sequence is where the log of a space stands.
+type Sequence struct {
+	Epoch  int64 // 1, and one more for every RaiseEpoch that was needed
+	Last   int64 // the number of the last event
+	Oldest int64 // the first that Events can still return; 0 if there is none
+	Began  int64 // the number of the EventRollback that began the epoch; 0 in the first
+}
+
+// EpochMargin is how far a raised sequence is above what anybody is known to
+// have seen, so that what only others have seen is not given out again.
+const EpochMargin = 1000
+
 type eventStore interface {
 	// Listen calls ready once the subscription of the space stands, again each
 	// time it stands anew after a loss, and wake for every event. It returns when
@@ -381,9 +410,15 @@ type eventStore interface {
 	Listen(ctx context.Context, space c3po.Space, ready func(), wake func(Wake)) error
 	// Events returns up to limit events after seq, oldest first.
 	Events(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.Event, error)
-	// Sequence is the number of the last event. Oldest is the first that Events
-	// can still return.
-	Sequence(ctx context.Context, space c3po.Space) (last, oldest int64, err error)
+	// Sequence says where the log stands.
+	Sequence(ctx context.Context, space c3po.Space) (Sequence, error)
+	// RaiseEpoch is for a store that has forgotten acknowledged writes. If its
+	// epoch or its last number is lower than the known one, the epoch becomes one
+	// more than both, the next number is EpochMargin above both, and an
+	// EventRollback is written. Otherwise nothing changes, so of several nodes that
+	// notice the same loss the first raises. It works when the store is full.
+	// Readers' places from before (MinSeq of a query) mean nothing from then on.
+	RaiseEpoch(ctx context.Context, space c3po.Space, known Sequence) (now Sequence, raised bool, err error)
 	// Durability is what the running engine promises for a write now.
 	Durability(ctx context.Context) (c3po.Durability, error)
 	// Now is the store's clock, and proof that it answers.

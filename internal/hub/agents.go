@@ -1,0 +1,238 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// scanMost bounds how many agents one page of a filtered list looks at.
+const scanMost = 5000
+
+// RegisterAgent stores what the caller says of itself. It is also the way back
+// for a run that was superseded.
+func (a *Actor) RegisterAgent(ctx context.Context, in c3po.RegisterInput) (c3po.Self, error) {
+	if err := a.named(); err != nil {
+		return c3po.Self{}, err
+	}
+	profile, err := a.profile(in)
+	if err != nil {
+		return c3po.Self{}, err
+	}
+	registration, err := a.register(ctx, true, profile)
+	if err != nil {
+		return c3po.Self{}, err
+	}
+	return a.self(registration.Record, registration.Unread), nil
+}
+
+func (a *Actor) profile(in c3po.RegisterInput) (Profile, error) {
+	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
+	if err != nil {
+		return Profile{}, err
+	}
+	if len(in.Capabilities) > mostCapabilities {
+		return Profile{}, refuse("%d capabilities are too many, at most %d are kept", len(in.Capabilities), mostCapabilities)
+	}
+	if in.PID < 0 || in.PIDStart < 0 || in.HeartbeatInterval < 0 {
+		return Profile{}, refuse("pid, pid_start and heartbeat_interval cannot be negative")
+	}
+	labels := []label{
+		{"name", in.Name, 200}, {"type", in.Type, 100}, {"cwd", in.Cwd, 4096}, {"host", in.Host, 255},
+	}
+	for _, capability := range in.Capabilities {
+		labels = append(labels, label{"capability", capability, 100})
+	}
+	if err := checkLabels(labels...); err != nil {
+		return Profile{}, err
+	}
+	return Profile{
+		Name: in.Name, Capabilities: in.Capabilities, Type: in.Type, Cwd: in.Cwd, Host: in.Host,
+		PID: in.PID, PIDStart: in.PIDStart, Metadata: metadata, Heartbeat: in.HeartbeatInterval, Client: a.caller.Client,
+	}, nil
+}
+
+// WhoAmI shows the caller to itself.
+func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.Self{}, err
+	}
+	record, err := a.record(ctx, a.id)
+	if err != nil {
+		return c3po.Self{}, err
+	}
+	// What is remembered here may be out of date, and reading a record checks
+	// nothing.
+	if a.caller.Run != "" && record.Run != "" && record.Run != a.caller.Run {
+		return c3po.Self{}, a.failed(RefuseSuperseded(a.id))
+	}
+	unread, err := a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
+	if err != nil {
+		return c3po.Self{}, err
+	}
+	return a.self(record, unread), nil
+}
+
+func (a *Actor) self(record Record, unread int) c3po.Self {
+	self := c3po.Self{
+		Agent: view(record), Space: a.caller.Space, Epoch: record.Epoch,
+		Notice: a.notice, Unread: unread, SessionID: a.caller.Session,
+	}
+	if record.ID != a.caller.ID {
+		self.AskedID = a.caller.ID
+	}
+	return self
+}
+
+// record reads one agent.
+func (a *Actor) record(ctx context.Context, id c3po.AgentID) (Record, error) {
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
+	if err != nil {
+		return Record{}, err
+	}
+	if len(records) == 0 {
+		return Record{}, RefuseNoAgent(id)
+	}
+	return records[0], nil
+}
+
+// ListAgents pages through the agents of the space in the order they registered.
+func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.AgentList, error) {
+	records, next, err := a.page(ctx, in)
+	if err != nil {
+		return c3po.AgentList{}, err
+	}
+	list := c3po.AgentList{Agents: []c3po.Agent{}, Next: next}
+	for _, record := range records {
+		list.Agents = append(list.Agents, view(record))
+	}
+	return list, nil
+}
+
+// CoWorkers is ListAgents in short.
+func (a *Actor) CoWorkers(ctx context.Context, in c3po.ListAgentsInput) (c3po.CoWorkerList, error) {
+	records, next, err := a.page(ctx, in)
+	if err != nil {
+		return c3po.CoWorkerList{}, err
+	}
+	list := c3po.CoWorkerList{CoWorkers: []c3po.CoWorker{}, Next: next}
+	for _, record := range records {
+		list.CoWorkers = append(list.CoWorkers, c3po.CoWorker{
+			ID: record.ID, Type: record.Profile.Type, Cwd: record.Profile.Cwd, Status: status(record),
+		})
+	}
+	return list, nil
+}
+
+func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]Record, string, error) {
+	if err := a.enterIfNamed(ctx); err != nil {
+		return nil, "", err
+	}
+	if in.Status != "" && in.Status != c3po.Online && in.Status != c3po.Offline {
+		return nil, "", refuse("%q is not a status: online or offline", in.Status)
+	}
+	limit, err := a.hub.pageLimit(in.Limit)
+	if err != nil {
+		return nil, "", err
+	}
+	after, err := parseCursor(agentCursor, in.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	var found []Record
+	for scanned := 0; scanned < scanMost; {
+		// One more than asked for tells whether there is a next page.
+		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, record := range records {
+			if len(found) == limit {
+				return found, formatCursor(agentCursor, after), nil
+			}
+			after = record.RegSeq
+			if in.Status == "" || in.Status == status(record) {
+				found = append(found, record)
+			}
+		}
+		if len(records) <= limit {
+			return found, "", nil
+		}
+		scanned += len(records)
+	}
+	return found, formatCursor(agentCursor, after), nil
+}
+
+// GetAgentStatus shows one agent; a bare name is understood as by SendMessage.
+func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Agent, error) {
+	if err := a.enterIfNamed(ctx); err != nil {
+		return c3po.Agent{}, err
+	}
+	id, err := c3po.ParseAgentID(in.AgentID)
+	if err != nil {
+		return c3po.Agent{}, err
+	}
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
+	if err != nil {
+		return c3po.Agent{}, err
+	}
+	if len(records) > 0 {
+		return view(records[0]), nil
+	}
+	elsewhere, err := a.elsewhere(ctx, id)
+	if err != nil {
+		return c3po.Agent{}, err
+	}
+	if elsewhere == "" {
+		return c3po.Agent{}, a.noAgent(ctx, id)
+	}
+	record, err := a.record(ctx, elsewhere)
+	if err != nil {
+		return c3po.Agent{}, err
+	}
+	return view(record), nil
+}
+
+// SetStatus stores what the caller says of itself.
+func (a *Actor) SetStatus(ctx context.Context, in c3po.StatusInput) (c3po.StatusResult, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.StatusResult{}, err
+	}
+	switch in.Status {
+	case c3po.Available, c3po.Busy, c3po.Away:
+	default:
+		return c3po.StatusResult{}, refuse("%q is not a status: available, busy or away", in.Status)
+	}
+	if err := checkLabels(label{"current_task", in.CurrentTask, 200}); err != nil {
+		return c3po.StatusResult{}, err
+	}
+	if err := a.hub.store.SetStatus(ctx, a.caller.Space, a.id, a.caller.Run, in.Status, in.CurrentTask); err != nil {
+		return c3po.StatusResult{}, a.failed(err)
+	}
+	return c3po.StatusResult{Success: true, ID: a.id, Availability: in.Status, CurrentTask: in.CurrentTask}, nil
+}
+
+// Unregister ends the caller's session and never starts one.
+func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered, error) {
+	if err := a.named(); err != nil {
+		return c3po.Unregistered{}, err
+	}
+	ended := false
+	held, err := a.held(ctx)
+	if err == nil && held != nil {
+		a.bindTo(*held)
+		ended, err = a.hub.store.Unregister(ctx, a.caller.Space, a.id, a.caller.Run)
+	}
+	if err != nil {
+		return c3po.Unregistered{}, a.failed(err)
+	}
+	a.hub.bindings.drop(a.key())
+	a.hub.presence.moved(a.caller.Space, a.id)
+	if !ended {
+		return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' was not registered", a.caller.ID)}, nil
+	}
+	a.hub.marks.touched(a.caller.Space, 0)
+	a.tell(ctx, c3po.EventUnregistered, a.id, "")
+	return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' unregistered", a.id)}, nil
+}

@@ -1,0 +1,153 @@
+package hub_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Claims: R5, A5
+func TestListsArePagedInTheOrderOfRegistration(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	var want []c3po.AgentID
+	for i := range 25 {
+		id := c3po.AgentID(fmt.Sprintf("agent-%02d", 24-i))
+		h.enter(id)
+		want = append(want, id)
+	}
+	var got []c3po.AgentID
+	pages := 0
+	for cursor := ""; ; pages++ {
+		page := must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{Cursor: cursor, Limit: 10}))(t)
+		for _, agent := range page.Agents {
+			got = append(got, agent.ID)
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	same(t, "agents", got, want)
+	same(t, "pages after the first", pages, 2)
+	short := must(h.asPerson().CoWorkers(t.Context(), c3po.ListAgentsInput{Limit: 1}))(t)
+	same(t, "co-workers", short.CoWorkers, []c3po.CoWorker{{ID: want[0], Status: c3po.Online}})
+	if short.Next == "" {
+		t.Error("a short list does not say that there is more")
+	}
+}
+
+// Claims: R5, A5
+func TestAListCanBeNarrowedToWhoIsOnline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("old-1", "old-2", "old-3")
+		pass(2 * time.Minute)
+		h.enter("new")
+		page := must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{Status: c3po.Online, Limit: 2}))(t)
+		if len(page.Agents) != 1 || page.Agents[0].ID != "new" || page.Next != "" {
+			t.Errorf("online: %+v", page)
+		}
+		away := must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{Status: c3po.Offline, Limit: 2}))(t)
+		if len(away.Agents) != 2 || away.Next == "" {
+			t.Errorf("offline: %+v", away)
+		}
+		rest := must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{Status: c3po.Offline, Limit: 2, Cursor: away.Next}))(t)
+		if len(rest.Agents) != 1 || rest.Agents[0].ID != "old-3" || rest.Next != "" {
+			t.Errorf("the rest: %+v", rest)
+		}
+		_, err := h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{Status: "asleep"})
+		refused(t, err, c3po.InvalidRequest)
+		_, err = h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{Limit: -1})
+		refused(t, err, c3po.InvalidRequest)
+	})
+}
+
+// Claims: A5
+func TestAgentsSayHowAvailableTheyAre(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	done := must(h.as("api").SetStatus(t.Context(), c3po.StatusInput{Status: c3po.Busy, CurrentTask: "tests"}))(t)
+	same(t, "answer", done, c3po.StatusResult{Success: true, ID: "api", Availability: c3po.Busy, CurrentTask: "tests"})
+	got := h.agent("api")
+	if got.Availability != c3po.Busy || got.CurrentTask != "tests" || got.Status != c3po.Online {
+		t.Errorf("api is shown as %+v", got)
+	}
+	_, err := h.as("api").SetStatus(t.Context(), c3po.StatusInput{Status: "sleepy"})
+	refused(t, err, c3po.InvalidRequest, "available, busy or away")
+	_, err = h.as("api").SetStatus(t.Context(), c3po.StatusInput{Status: c3po.Busy, CurrentTask: "two\nlines"})
+	refused(t, err, c3po.InvalidRequest)
+}
+
+// Claims: A5
+func TestReachabilityTellsWhatHappensWithMail(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("api")
+		same(t, "after a call", h.agent("api").Reachability, c3po.ReachNextStep)
+		wait := start(func() (c3po.WaitResult, error) {
+			return h.as("api").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 10})
+		})
+		same(t, "while it waits", h.agent("api").Reachability, c3po.ReachNow)
+		must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "api", Reason: "lunch"}))(t)
+		same(t, "paused by a person", h.agent("api").Reachability, c3po.ReachPersonReturns)
+		same(t, "why", *h.agent("api").Paused, "lunch")
+		must(h.asPerson().Resume(t.Context(), c3po.PauseInput{AgentID: "api"}))(t)
+		must(h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "May I?"}))(t)
+		same(t, "after it asked", h.agent("api").Reachability, c3po.ReachWaitingForHuman)
+		must(h.asPerson().Resume(t.Context(), c3po.PauseInput{AgentID: "api"}))(t)
+		wait.result(t)
+		must(h.as("api").Unregister(t.Context(), c3po.None{}))(t)
+		same(t, "after it left", h.agent("api").Reachability, c3po.ReachOffline)
+	})
+}
+
+// Claims: A10
+func TestAnUnknownAgentIsRefusedWithWhoCouldBeMeant(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("meshtasticx", "meshtastik", "Meshtastic", "completely-different")
+		pass(2 * time.Minute)
+		h.enter("lights")
+		_, err := h.as("me").SendMessage(t.Context(), c3po.SendInput{Target: "meshtastic", Message: "hi"})
+		refused(t, err, c3po.AgentNotFound, "Agent 'meshtastic' not found",
+			"Did you mean 'Meshtastic', 'meshtasticx', 'meshtastik'?", "Online now: 'lights'.", "list_agents")
+		_, err = h.as("me").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "ligths"})
+		refused(t, err, c3po.AgentNotFound, "Did you mean 'lights'?")
+		_, err = h.as("me").SendMessage(t.Context(), c3po.SendInput{Target: "admin", Message: "hi"})
+		refused(t, err, c3po.AgentNotFound, "'admin'")
+		_, err = h.as("me").SendMessage(t.Context(), c3po.SendInput{Target: "not an id", Message: "hi"})
+		refused(t, err, c3po.InvalidRequest)
+	})
+}
+
+// Claims: A7
+func TestABareNameMeansTheNearestAgentOfThatName(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("one/api", "two/api", "one/db")
+	send := func(from c3po.AgentID, target, key string) (c3po.Receipt, error) {
+		return h.as(from).SendMessage(t.Context(), c3po.SendInput{Target: target, Message: "hi", ClientKey: key})
+	}
+	same(t, "of the same host", must(send("two/web", "api", ""))(t).ToAgent, c3po.AgentID("two/api"))
+	same(t, "the only one", must(send("two/web", "db", "k1"))(t).ToAgent, c3po.AgentID("one/db"))
+	same(t, "its status", must(h.as("two/web").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "db"}))(t).ID, c3po.AgentID("one/db"))
+
+	_, err := send("three/web", "api", "")
+	refused(t, err, c3po.InvalidRequest, "'one/api', 'two/api'")
+
+	again := must(send("two/web", "db", "k1"))(t)
+	if list := h.inbox("one/db"); len(list) != 1 || again.ID != list[0].ID {
+		t.Errorf("a repeat under the bare name sent another message: %v", list)
+	}
+	_, err = h.as("two/web").SendMessage(t.Context(), c3po.SendInput{Target: "db", Message: "other", ClientKey: "k1"})
+	refused(t, err, c3po.KeyConflict)
+
+	// An agent of that very name on the sender's host would take the mail over.
+	h.enter("two/db")
+	_, err = send("two/web", "db", "k2")
+	refused(t, err, c3po.InvalidRequest, "'one/db'", "'two/db'")
+	h.enter("api")
+	same(t, "the exact id", must(send("two/web", "api", "k3"))(t).ToAgent, c3po.AgentID("api"))
+}

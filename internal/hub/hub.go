@@ -1,0 +1,228 @@
+// Package hub is what the coordinator does: it gives agents their ids, delivers
+// messages, knows who is present and wakes those who wait. Every transport calls
+// it through As; it calls only its Store, and keeps nothing another coordinator
+// would need.
+package hub
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// schema is the version of what is stored, shown by server_info.
+	schema = 1
+	// storeMost bounds a store call that no caller waits for.
+	storeMost = 5 * time.Second
+	// goodbyeMost bounds what is written down when the coordinator stops.
+	goodbyeMost = 2 * time.Second
+	// readyMost is how long the store may take to answer while it is called ready.
+	readyMost = 2 * time.Second
+)
+
+// Config configures a Hub. The zero value of every field but Store is usable.
+type Config struct {
+	Store    Store
+	Limits   c3po.Limits // the defaults if zero
+	Node     string      // this coordinator's name among others; a random one if empty
+	Version  string
+	Commit   string
+	Features []string
+	Meter    Meter        // nobody counts if nil
+	Log      *slog.Logger // silent if nil
+}
+
+// A Hub serves every space of its store. It needs Run beside it: without that
+// notes stay unwritten, leases lapse and nothing expires.
+type Hub struct {
+	store    Store
+	limits   c3po.Limits
+	info     c3po.ServerInfo
+	log      *slog.Logger
+	meter    Meter
+	bindings *bindings
+	notes    *notes
+	presence *presence
+	marks    *marks
+	wakes    *wakes
+	vitals   vitalsCache
+	draining chan struct{} // closed by Drain
+	drain    sync.Once
+}
+
+// New makes a Hub over a store.
+func New(c Config) *Hub {
+	if c.Limits == (c3po.Limits{}) {
+		c.Limits = c3po.DefaultLimits()
+	}
+	if c.Node == "" {
+		c.Node = NewNode()
+	}
+	if c.Meter == nil {
+		c.Meter = unmetered{}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	features := slices.Clone(c.Features)
+	if features == nil {
+		features = []string{}
+	}
+	h := &Hub{
+		store:    c.Store,
+		limits:   c.Limits,
+		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: schema},
+		log:      c.Log,
+		meter:    c.Meter,
+		bindings: newBindings(c.Limits.SeenEvery),
+		notes:    newNotes(c.Store, c.Log),
+		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
+		draining: make(chan struct{}),
+	}
+	h.marks = newMarks(c.Store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
+	h.wakes = newWakes(c.Store, c.Log, h.marks, c.Limits.CompareEvery)
+	return h
+}
+
+// NewNode makes a name for a coordinator among others.
+func NewNode() string { return rand.Text()[:12] }
+
+// As binds the hub to a caller for one request.
+func (h *Hub) As(caller c3po.Caller) *Actor {
+	if caller.Space == "" {
+		caller.Space = c3po.DefaultSpace
+	}
+	if caller.Run == "" {
+		caller.Run = caller.Session
+	}
+	return &Actor{hub: h, caller: caller}
+}
+
+// Run does the work nobody asks for, until ctx ends. It then drains, writes its
+// notes down and ends its leases, so that the agents it held are not shown
+// online for longer than they are.
+func (h *Hub) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	work.Go(func() { h.notes.run(ctx) })
+	work.Go(func() { h.presence.runLeases(ctx) })
+	work.Go(func() { h.presence.runDetaches(ctx) })
+	work.Go(func() { h.bindings.run(ctx) })
+	work.Go(func() { h.marks.run(ctx) })
+	work.Go(func() { h.runReaper(ctx) })
+	<-ctx.Done()
+	h.Drain()
+	work.Wait()
+	h.wakes.close()
+
+	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeMost)
+	defer cancel()
+	h.notes.flush(goodbye)
+	h.presence.end(goodbye)
+	return nil
+}
+
+// Drain ends every wait at once with the word to call again, and answers later
+// ones so too. Everything else goes on.
+func (h *Hub) Drain() { h.drain.Do(func() { close(h.draining) }) }
+
+func (h *Hub) isDraining() bool {
+	select {
+	case <-h.draining:
+		return true
+	default:
+		return false
+	}
+}
+
+// Health is what /api/health answers: the state of the default space.
+func (h *Hub) Health(ctx context.Context) (c3po.Health, error) {
+	online, err := h.store.OnlineCount(ctx, c3po.DefaultSpace)
+	if err != nil {
+		return c3po.Health{}, err
+	}
+	return c3po.Health{Status: "ok", AgentsOnline: online}, nil
+}
+
+// Ready says whether new work should be sent here, and if not gives every
+// reason, joined. It never writes.
+func (h *Hub) Ready(ctx context.Context) error {
+	var reasons []error
+	if h.isDraining() {
+		reasons = append(reasons, stopping())
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyMost)
+	defer cancel()
+	if _, err := h.store.Now(ctx); err != nil {
+		reasons = append(reasons, err)
+	}
+	return errors.Join(reasons...)
+}
+
+// forgetSpace drops what this node believes about a space that went back: ids
+// it gave may be known no longer, so everybody registers again by its next call.
+func (h *Hub) forgetSpace(space c3po.Space) {
+	h.bindings.dropSpace(space)
+	h.presence.dropSpace(space)
+}
+
+// An Actor is the hub as one caller may use it, for one request. It is used by
+// one goroutine.
+type Actor struct {
+	hub    *Hub
+	caller c3po.Caller
+	id     c3po.AgentID
+	epoch  int64
+	notice string // the id is not the one that was asked for, in words
+	// handed is what the answer carries; it is served once the answer is written.
+	handed []ServedNote
+}
+
+var _ c3po.Service = (*Actor)(nil)
+
+// ID is the id the caller acted as; empty if the call needed none.
+func (a *Actor) ID() c3po.AgentID { return a.id }
+
+// Epoch is the epoch of that id.
+func (a *Actor) Epoch() int64 { return a.epoch }
+
+// Ping answers with the store's clock, which proves that the whole way works.
+func (a *Actor) Ping(ctx context.Context, _ c3po.None) (c3po.Pong, error) {
+	if err := a.enterIfNamed(ctx); err != nil {
+		return c3po.Pong{}, err
+	}
+	now, err := a.hub.store.Now(ctx)
+	if err != nil {
+		return c3po.Pong{}, err
+	}
+	return c3po.Pong{Pong: true, Timestamp: now}, nil
+}
+
+// ServerInfo says what is running.
+func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, error) {
+	durability, err := a.hub.store.Durability(ctx)
+	if err != nil {
+		return c3po.ServerInfo{}, err
+	}
+	info := a.hub.info
+	info.Space, info.Durability = a.caller.Space, durability
+	return info, nil
+}
+
+// inBatches does something for every item, a few at a time: one after another
+// would wait for the disk once an item, all at once would be a stampede.
+func inBatches[T any](items []T, do func(T)) {
+	for batch := range slices.Chunk(items, 32) {
+		var work sync.WaitGroup
+		for _, item := range batch {
+			work.Go(func() { do(item) })
+		}
+		work.Wait()
+	}
+}

@@ -1,0 +1,245 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// bindingIdle is how long a caller is remembered after its last call.
+	bindingIdle = 10 * time.Minute
+	// bindingSessions is how many sessions of one run are told apart.
+	bindingSessions = 8
+)
+
+// A bindingKey is what a caller says of itself.
+type bindingKey struct {
+	space c3po.Space
+	want  c3po.AgentID
+	run   string
+}
+
+// A binding is the id a caller was given. The store has the last word: a run
+// that was ousted elsewhere is refused there, whatever is remembered here.
+type binding struct {
+	id     c3po.AgentID
+	epoch  int64
+	notice string
+	noted  time.Time // when the store last heard that it is alive
+	used   time.Time
+	// sessions the store knows of. A run may use several at once; each is
+	// registered by its first call.
+	sessions []string
+}
+
+// bindings spare the store a write for every call of a caller it knows.
+type bindings struct {
+	seenEvery time.Duration
+	mu        sync.Mutex
+	known     map[bindingKey]*binding
+}
+
+func newBindings(seenEvery time.Duration) *bindings {
+	return &bindings{seenEvery: seenEvery, known: map[bindingKey]*binding{}}
+}
+
+// find also says whether it is time to note that the caller was seen.
+func (b *bindings) find(key bindingKey, session string) (found binding, note, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known, ok := b.known[key]
+	if !ok || !slices.Contains(known.sessions, session) {
+		return binding{}, false, false
+	}
+	now := time.Now()
+	known.used = now
+	if now.Sub(known.noted) >= b.seenEvery {
+		known.noted, note = now, true
+	}
+	return *known, note, true
+}
+
+func (b *bindings) put(key bindingKey, session string, given binding) {
+	given.noted = time.Now()
+	given.used = given.noted
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	given.sessions = []string{session}
+	if known, ok := b.known[key]; ok && known.id == given.id {
+		for _, s := range known.sessions {
+			if s != session && len(given.sessions) < bindingSessions {
+				given.sessions = append(given.sessions, s)
+			}
+		}
+	}
+	b.known[key] = &given
+}
+
+func (b *bindings) drop(key bindingKey) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.known, key)
+}
+
+func (b *bindings) dropSpace(space c3po.Space) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key := range b.known {
+		if key.space == space {
+			delete(b.known, key)
+		}
+	}
+}
+
+func (b *bindings) run(ctx context.Context) {
+	tick := time.NewTicker(bindingIdle / 10)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			b.sweep(now)
+		}
+	}
+}
+
+func (b *bindings) sweep(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, known := range b.known {
+		if now.Sub(known.used) >= bindingIdle {
+			delete(b.known, key)
+		}
+	}
+}
+
+// enter gives the caller its id, registering it if this is its first call.
+func (a *Actor) enter(ctx context.Context) error {
+	if err := a.named(); err != nil {
+		return err
+	}
+	if known, note, ok := a.hub.bindings.find(a.key(), a.caller.Session); ok {
+		a.actAs(known)
+		if note {
+			a.hub.notes.seen(a.caller.Space, a.id)
+		}
+		return nil
+	}
+	_, err := a.register(ctx, false, Profile{Client: a.caller.Client})
+	return err
+}
+
+// enterIfNamed is for calls that work for anybody: whoever gives an id is
+// registered by them, and a full store does not keep anybody from reading.
+func (a *Actor) enterIfNamed(ctx context.Context) error {
+	if a.caller.ID == "" || a.caller.ID.Reserved() && a.caller.Person() {
+		return nil
+	}
+	if err := a.enter(ctx); err != nil && !errors.Is(err, c3po.StoreFull) {
+		return err
+	}
+	return nil
+}
+
+func (a *Actor) named() error {
+	if a.caller.ID == "" {
+		return c3po.Errorf(c3po.InvalidRequest, "Missing X-Agent-ID header").
+			Suggest("Say who you are: set the X-Agent-ID header, or C3PO_AGENT_ID for our own clients.")
+	}
+	if a.caller.ID.Reserved() {
+		return c3po.Errorf(c3po.InvalidRequest, "'%s' is a reserved name: no agent may have it", a.caller.ID).
+			Suggest("Choose another agent id.")
+	}
+	return nil
+}
+
+func (a *Actor) key() bindingKey {
+	return bindingKey{a.caller.Space, a.caller.ID, a.caller.Run}
+}
+
+func (a *Actor) actAs(known binding) { a.id, a.epoch, a.notice = known.id, known.epoch, known.notice }
+
+// register asks the store for an id and remembers the answer.
+func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (Registration, error) {
+	registration, err := a.hub.store.Register(ctx, a.caller.Space, RegisterStep{
+		Want: a.caller.ID, Run: a.caller.Run, Session: a.caller.Session, Epoch: a.caller.Epoch,
+		Explicit: explicit, Profile: profile,
+	})
+	if errors.Is(err, c3po.StoreFull) && !explicit {
+		return a.enterFullStore(ctx, err)
+	}
+	if err != nil {
+		return Registration{}, a.failed(err)
+	}
+	given := a.bindTo(registration.Record)
+	a.hub.presence.moved(a.caller.Space, a.id)
+	a.hub.bindings.put(a.key(), a.caller.Session, given)
+	a.hub.marks.touched(a.caller.Space, 0)
+	a.tell(ctx, c3po.EventRegistered, a.id, "")
+	return registration, nil
+}
+
+// enterFullStore lets a known agent in although nothing can be written: its
+// mail must be readable, and acking is what makes room again. It is not
+// remembered, so that the next call tries to register again.
+func (a *Actor) enterFullStore(ctx context.Context, full error) (Registration, error) {
+	held, err := a.held(ctx)
+	if err != nil {
+		return Registration{}, err
+	}
+	if held == nil {
+		return Registration{}, full
+	}
+	a.bindTo(*held)
+	return Registration{Record: *held}, nil
+}
+
+func (a *Actor) bindTo(record Record) binding {
+	given := binding{id: record.ID, epoch: record.Epoch}
+	if record.ID != a.caller.ID {
+		given.notice = fmt.Sprintf("another session holds '%s'; you are '%s'", a.caller.ID, record.ID)
+	}
+	a.actAs(given)
+	return given
+}
+
+// held finds the agent the caller is, without registering it: the one among
+// its id and its numbers that its run holds, else its id itself if either side
+// of it is anonymous. Nil if there is none.
+func (a *Actor) held(ctx context.Context) (*Record, error) {
+	ids := []c3po.AgentID{a.caller.ID}
+	if a.caller.Run != "" {
+		for n := 2; n <= MostNumbered; n++ {
+			ids = append(ids, a.caller.ID.Numbered(n))
+		}
+	}
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, record := range records {
+		if record.Run == a.caller.Run {
+			return &records[i], nil
+		}
+	}
+	if len(records) > 0 && records[0].ID == a.caller.ID && (a.caller.Run == "" || records[0].Run == "") {
+		return &records[0], nil
+	}
+	return nil, nil
+}
+
+// failed is the way every error of the store takes on its way to the caller:
+// one that lost its id must not find it in the bindings again.
+func (a *Actor) failed(err error) error {
+	if errors.Is(err, c3po.Superseded) {
+		a.hub.bindings.drop(a.key())
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// GetMessages reads the caller's unacked mail and takes nothing away from it.
+func (a *Actor) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
+	return a.readInbox(ctx, in, a.serve)
+}
+
+// Peek is GetMessages without its counting as served.
+func (a *Actor) Peek(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
+	return a.readInbox(ctx, in, show)
+}
+
+func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row func(Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.MessageList{}, err
+	}
+	page, err := a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	return page.list(row), nil
+}
+
+// list turns a page into what a caller sees.
+func (p InboxPage) list(row func(Entry, time.Time) c3po.Message) c3po.MessageList {
+	list := c3po.MessageList{Messages: []c3po.Message{}, Count: p.Count, Next: p.cursor()}
+	for _, entry := range p.Entries {
+		list.Messages = append(list.Messages, row(entry, p.Now))
+	}
+	return list
+}
+
+func (p InboxPage) cursor() string {
+	if p.Next == 0 {
+		return ""
+	}
+	return formatCursor(inboxCursor, p.Next)
+}
+
+// inboxPage reads one page of an inbox. What is damaged is buried and left out.
+func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64) (InboxPage, error) {
+	after, err := parseCursor(inboxCursor, cursor)
+	if err != nil {
+		return InboxPage{}, err
+	}
+	if limit, err = a.hub.pageLimit(limit); err != nil {
+		return InboxPage{}, err
+	}
+	page, err := a.hub.store.Inbox(ctx, a.caller.Space, owner, InboxQuery{
+		Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq,
+	})
+	if err != nil {
+		return InboxPage{}, a.failed(err)
+	}
+	sound := page.Entries[:0]
+	for _, entry := range page.Entries {
+		if !entry.Corrupt {
+			sound = append(sound, entry)
+			continue
+		}
+		if a.bury(ctx, entry) {
+			page.Count--
+		}
+	}
+	page.Entries = sound
+	return page, nil
+}
+
+// bury makes a message whose body fails its checksum a dead letter, so that it
+// is never shown and never lost without a word. It reports whether it did.
+func (a *Actor) bury(ctx context.Context, entry Entry) bool {
+	id := entry.Message.ID
+	a.hub.log.ErrorContext(ctx, "message is damaged", "space", a.caller.Space, "message_id", id)
+	a.hub.meter.Damaged()
+	buried, err := a.hub.store.Bury(ctx, a.caller.Space, id, c3po.ReasonCorrupt, fmt.Sprintf(
+		"Your message %s to '%s' was damaged in the store and could not be delivered. Send it again with send_message.", id, entry.Message.ToAgent))
+	if err != nil {
+		a.hub.log.ErrorContext(ctx, "cannot bury a damaged message", "space", a.caller.Space, "message_id", id, "err", err)
+	}
+	if buried {
+		a.hub.meter.Buried(c3po.ReasonCorrupt)
+		a.tell(ctx, c3po.EventDead, "", id)
+	}
+	return buried
+}
+
+// show is a message as the rows of an inbox carry it: whose inbox it is in goes
+// without saying, and only replies have a status.
+func show(entry Entry, _ time.Time) c3po.Message {
+	m := entry.Message
+	m.ToAgent = ""
+	m.BodyGone = entry.BodyGone
+	if m.Kind != c3po.KindReply {
+		m.Status = ""
+	}
+	return m
+}
+
+// serve is show for an answer that hands the body over.
+func (a *Actor) serve(entry Entry, now time.Time) c3po.Message {
+	return a.serveAt(entry, now, 0)
+}
+
+// serveAt is serve for an answer that also tells the reader its position.
+func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
+	m := show(entry, now)
+	note := ServedNote{ID: m.ID, Reader: a.caller.Reader(), Route: a.caller.Route, Cursor: cursor, At: now}
+	a.handed = append(a.handed, note)
+	times, given := a.hub.notes.servedBefore(a.caller.Space, a.id, note)
+	m.Deliveries = deliveries(entry) + times + 1
+	m.Redelivered = given || m.Deliveries > 1
+	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
+	return m
+}
+
+// Delivered says that the answer of the call was written to the caller. Only
+// then is the mail in it served: a caller that had gone must be given it again.
+func (a *Actor) Delivered() {
+	for _, note := range a.handed {
+		a.hub.notes.served(a.caller.Space, a.id, note)
+	}
+	a.handed = nil
+}
+
+func deliveries(entry Entry) int {
+	times := 0
+	for _, fact := range entry.Facts.Served {
+		times += fact.Times
+	}
+	return times
+}
+
+// AckMessages ends messages the caller has dealt with.
+func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResult, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.AckResult{}, err
+	}
+	if len(in.MessageIDs) == 0 {
+		return c3po.AckResult{}, refuse("message_ids is empty")
+	}
+	if err := a.hub.checkIDs(in.MessageIDs); err != nil {
+		return c3po.AckResult{}, err
+	}
+	outcomes, err := a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, in.MessageIDs)
+	if err != nil {
+		return c3po.AckResult{}, a.failed(err)
+	}
+	return a.ended(ctx, acked(in.MessageIDs, outcomes)), nil
+}
+
+// Received records what the caller's client has provably taken, and up to where
+// its session was told that there is mail.
+func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckResult, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.AckResult{}, err
+	}
+	if err := a.hub.checkIDs(in.MessageIDs); err != nil {
+		return c3po.AckResult{}, err
+	}
+	if in.Notified < 0 {
+		return c3po.AckResult{}, refuse("notified cannot be negative")
+	}
+	if in.Notified > 0 {
+		at, err := a.hub.store.Sequence(ctx, a.caller.Space)
+		if err != nil {
+			return c3po.AckResult{}, err
+		}
+		a.hub.notes.notified(a.caller.Space, NotifiedNote{
+			Agent: a.id, Reader: a.caller.Reader(), Route: a.caller.Route,
+			// Nobody can have been told of mail that does not exist yet.
+			Seq: min(in.Notified, at.Last), At: time.Now().UTC(),
+		})
+	}
+	if len(in.MessageIDs) == 0 {
+		return acked(nil, nil), nil
+	}
+	outcomes, err := a.hub.store.Received(ctx, a.caller.Space, a.id, a.caller.Reader(), a.caller.Route, in.MessageIDs)
+	if err != nil {
+		return c3po.AckResult{}, a.failed(err)
+	}
+	return a.ended(ctx, acked(in.MessageIDs, outcomes)), nil
+}
+
+func acked(ids []c3po.MessageID, outcomes []AckOutcome) c3po.AckResult {
+	result := c3po.AckResult{
+		Acked: []c3po.MessageID{}, Already: []c3po.MessageID{}, Unknown: []c3po.MessageID{}, NotYours: []c3po.MessageID{},
+	}
+	for i, outcome := range outcomes {
+		switch outcome {
+		case AckDone:
+			result.Acked = append(result.Acked, ids[i])
+		case AckAlready:
+			result.Already = append(result.Already, ids[i])
+		case AckUnknown:
+			result.Unknown = append(result.Unknown, ids[i])
+		case AckNotYours:
+			result.NotYours = append(result.NotYours, ids[i])
+		}
+	}
+	return result
+}

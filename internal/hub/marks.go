@@ -1,0 +1,166 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// markIdle is how long a space is looked after once this node has written to it.
+	markIdle = 10 * time.Minute
+	// mostMarks bounds the spaces that are looked after.
+	mostMarks = 10_000
+	// compareAgain is the pause after a store that did not answer: it may come
+	// back with less than it had.
+	compareAgain = time.Second
+)
+
+// marks remember how far every space was seen to be, and notice a store that
+// went back: a failover that lost writes, an old file that was put back. They
+// are a detector, not a guarantee: a node that restarts has forgotten them.
+type marks struct {
+	store Store
+	log   *slog.Logger
+	meter Meter
+	every time.Duration
+	// wentBack is called when this node learns that the epoch of a space rose:
+	// what it believes about the space may never have been.
+	wentBack func(c3po.Space)
+
+	alarm sync.Mutex // one loss is noticed once
+	mu    sync.Mutex
+	known map[c3po.Space]*mark
+}
+
+type mark struct {
+	Sequence // without Oldest and Began
+	used     time.Time
+}
+
+func newMarks(store Store, log *slog.Logger, meter Meter, every time.Duration, wentBack func(c3po.Space)) *marks {
+	return &marks{store: store, log: log, meter: meter, every: every, wentBack: wentBack, known: map[c3po.Space]*mark{}}
+}
+
+// touched says that this node has written to a space, or waits for something
+// there. The number is the highest it has seen by that; 0 if it does not know.
+func (m *marks) touched(space c3po.Space, seq int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.known[space]
+	if k == nil {
+		if len(m.known) >= mostMarks {
+			return
+		}
+		k = &mark{}
+		m.known[space] = k
+	}
+	k.used, k.Last = time.Now(), max(k.Last, seq)
+}
+
+// run compares, until ctx ends, every space that was touched lately.
+func (m *marks) run(ctx context.Context) {
+	if m.every <= 0 {
+		return
+	}
+	for pause := m.every; sleep(ctx, pause); {
+		var failed atomic.Bool
+		inBatches(m.recent(), func(space c3po.Space) {
+			ctx, cancel := context.WithTimeout(ctx, storeMost)
+			defer cancel()
+			if _, err := m.compare(ctx, space, Sequence{}); err != nil {
+				failed.Store(true)
+			}
+		})
+		pause = m.every
+		if failed.Load() {
+			pause = min(pause, compareAgain)
+		}
+	}
+}
+
+func (m *marks) recent() []c3po.Space {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var spaces []c3po.Space
+	for space, k := range m.known {
+		if time.Since(k.used) >= markIdle {
+			delete(m.known, space)
+			continue
+		}
+		spaces = append(spaces, space)
+	}
+	return spaces
+}
+
+// compare asks where a space stands. If that is behind what is remembered, or
+// behind what the caller has seen, acknowledged writes are lost: it raises the
+// alarm and the epoch, and answers with where the space stands then.
+func (m *marks) compare(ctx context.Context, space c3po.Space, seen Sequence) (Sequence, error) {
+	// What is remembered comes first: it grows while the store is being asked,
+	// and must not seem to be ahead of it.
+	before := m.of(space, seen)
+	at, err := m.store.Sequence(ctx, space)
+	if err != nil {
+		return Sequence{}, err
+	}
+	wentBack := at.behind(before)
+	if wentBack {
+		if at, err = m.raise(ctx, space, before); err != nil {
+			return Sequence{}, err
+		}
+	}
+	if m.adopt(space, at) || wentBack {
+		m.wentBack(space)
+	}
+	return at, nil
+}
+
+func (s Sequence) behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
+
+func (m *marks) of(space c3po.Space, seen Sequence) Sequence {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.known[space]; k != nil {
+		seen.Epoch, seen.Last = max(seen.Epoch, k.Epoch), max(seen.Last, k.Last)
+	}
+	return seen
+}
+
+func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence) (Sequence, error) {
+	m.alarm.Lock()
+	defer m.alarm.Unlock()
+	at, err := m.store.Sequence(ctx, space)
+	if err != nil || !at.behind(before) {
+		// Another goroutine of this node, or another node, was quicker.
+		return at, err
+	}
+	m.log.ErrorContext(ctx, "the store went back: acknowledged writes are lost", "space", space,
+		"epoch", before.Epoch, "was", before.Last, "is", at.Last)
+	m.meter.RolledBack()
+	now, raised, err := m.store.RaiseEpoch(ctx, space, before)
+	if err != nil {
+		m.log.ErrorContext(ctx, "the epoch of a space that went back cannot be raised", "space", space, "err", err)
+		return Sequence{}, err
+	}
+	m.log.WarnContext(ctx, "the epoch of a space that went back was raised", "space", space, "epoch", now.Epoch, "seq", now.Last, "here", raised)
+	return m.store.Sequence(ctx, space)
+}
+
+// adopt remembers where a space stands. It reports whether another node has
+// raised the epoch.
+func (m *marks) adopt(space c3po.Space, at Sequence) (rose bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.known[space]
+	if k == nil {
+		return false
+	}
+	rose = k.Epoch != 0 && at.Epoch > k.Epoch
+	k.Epoch, k.Last = max(k.Epoch, at.Epoch), max(k.Last, at.Last)
+	return rose
+}

@@ -1,0 +1,139 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Meter is told what happens, so that it can be counted. It is called where
+// things happen, so it must be quick. No call names an agent, a space or a
+// message: what is counted has few sorts.
+type Meter interface {
+	// Accepted counts a message that was stored; Repeated one that was stored
+	// before; Rejected one that was not, and why.
+	Accepted(kind c3po.Kind, durability c3po.Durability)
+	Repeated()
+	Rejected(code c3po.Code)
+	// Served counts an answer that carried a body, and how long after its
+	// acceptance; Woken a wait that slept and was ended by mail, likewise.
+	Served(route string, redelivered bool, after time.Duration)
+	Woken(after time.Duration)
+	// Acked and Buried count messages that ended.
+	Acked(messages int)
+	Buried(reason string)
+	// Damaged counts bodies that failed their checksum; RolledBack the times a
+	// space was found to have forgotten acknowledged writes.
+	Damaged()
+	RolledBack()
+}
+
+// unmetered counts nothing.
+type unmetered struct{}
+
+func (unmetered) Accepted(c3po.Kind, c3po.Durability) {}
+func (unmetered) Repeated()                           {}
+func (unmetered) Rejected(c3po.Code)                  {}
+func (unmetered) Served(string, bool, time.Duration)  {}
+func (unmetered) Woken(time.Duration)                 {}
+func (unmetered) Acked(int)                           {}
+func (unmetered) Buried(string)                       {}
+func (unmetered) Damaged()                            {}
+func (unmetered) RolledBack()                         {}
+
+// Vitals are how a coordinator is right now.
+type Vitals struct {
+	Draining bool
+	Waiters  int64 // waits that sleep here
+	Watchers int64 // streams of events that are open here
+	// What the store says, at most vitalsAge old. Without StoreUp the rest is
+	// unknown.
+	StoreUp       bool
+	Durability    c3po.Durability
+	Pending       int64         // unacked messages of the default space
+	OldestUnacked time.Duration // of the default space; 0 if there is none
+}
+
+const (
+	vitalsAge  = 5 * time.Second
+	vitalsMost = 2 * time.Second
+)
+
+// vitalsCache keeps what the store said, so that it does not matter how often
+// it is asked.
+type vitalsCache struct {
+	mu    sync.Mutex
+	value Vitals
+	until time.Time
+}
+
+// Vitals asks the store for a handful of numbers, whatever it holds.
+func (h *Hub) Vitals(ctx context.Context) Vitals {
+	h.vitals.mu.Lock()
+	defer h.vitals.mu.Unlock()
+	if now := time.Now(); now.After(h.vitals.until) {
+		h.vitals.value, h.vitals.until = h.askStore(ctx), now.Add(vitalsAge)
+	}
+	v := h.vitals.value
+	v.Draining, v.Waiters, v.Watchers = h.isDraining(), h.wakes.waiters.Load(), h.wakes.watchers.Load()
+	return v
+}
+
+func (h *Hub) askStore(ctx context.Context) Vitals {
+	ctx, cancel := context.WithTimeout(ctx, vitalsMost)
+	defer cancel()
+	now, err := h.store.Now(ctx)
+	if err != nil {
+		return Vitals{}
+	}
+	durability, err := h.store.Durability(ctx)
+	books, err2 := h.store.Counters(ctx, c3po.DefaultSpace)
+	oldest, err3 := h.store.Oldest(ctx, c3po.DefaultSpace)
+	if errors.Join(err, err2, err3) != nil {
+		return Vitals{}
+	}
+	v := Vitals{StoreUp: true, Durability: durability, Pending: books.Pending}
+	if !oldest.IsZero() {
+		v.OldestUnacked = max(0, now.Sub(oldest))
+	}
+	return v
+}
+
+// tell logs a change of state, in the words of the event log. Bodies have no
+// place in it.
+func (a *Actor) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentID, id c3po.MessageID) {
+	a.hub.log.InfoContext(ctx, "changed", "kind", kind, "space", a.caller.Space, "agent", agent, "message_id", id)
+}
+
+// stored counts and logs a message that was stored, now or before.
+func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s Stored, durability c3po.Durability) {
+	a.hub.marks.touched(a.caller.Space, s.Message.Seq)
+	if s.Repeat {
+		a.hub.meter.Repeated()
+		return
+	}
+	a.hub.meter.Accepted(s.Message.Kind, durability)
+	a.tell(ctx, kind, s.Message.ToAgent, s.Message.ID)
+}
+
+// rejected counts a message that was refused. Who left, or was cut off, was not.
+func (a *Actor) rejected(err error) {
+	if refusal, ok := errors.AsType[*c3po.Error](err); ok {
+		a.hub.meter.Rejected(refusal.Code)
+	}
+}
+
+// ended counts and logs what an ack has ended.
+func (a *Actor) ended(ctx context.Context, result c3po.AckResult) c3po.AckResult {
+	a.hub.marks.touched(a.caller.Space, 0)
+	if len(result.Acked) > 0 {
+		a.hub.meter.Acked(len(result.Acked))
+	}
+	for _, id := range result.Acked {
+		a.tell(ctx, c3po.EventAcked, "", id)
+	}
+	return result
+}

@@ -1,0 +1,278 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	flushEvery = time.Second
+	// flushItems is how many notes go into one step of the store.
+	flushItems = 200
+	// mostUnwritten bounds the served notes of a space while the store does not
+	// take any; what is beyond is lost, so it is under-reported.
+	mostUnwritten = 10_000
+	// mostGiven bounds what is remembered of one reader; it may then be given
+	// its oldest mail again, marked as redelivered.
+	mostGiven = 500
+)
+
+// notes are the facts a node learns by answering. They are written down once a
+// second, whatever the number of reads.
+type notes struct {
+	store Store
+	log   *slog.Logger
+
+	mu        sync.Mutex
+	unwritten map[c3po.Space]*unwritten
+	// given is what each reader was handed and the store may not know yet, so
+	// that its next wait is not answered with the same message.
+	given map[readerKey]*givenMail
+}
+
+type unwritten struct {
+	seen     map[c3po.AgentID]struct{}
+	served   []ServedNote
+	times    map[c3po.MessageID]int // in served
+	notified map[sessionKey]NotifiedNote
+}
+
+type readerKey struct {
+	space  c3po.Space
+	agent  c3po.AgentID
+	reader string
+}
+
+type sessionKey struct {
+	agent  c3po.AgentID
+	reader string
+}
+
+type givenMail struct {
+	mail []given
+	used time.Time
+}
+
+type given struct {
+	id     c3po.MessageID
+	cursor int64
+}
+
+func (g *givenMail) holds(id c3po.MessageID) bool {
+	return slices.ContainsFunc(g.mail, func(m given) bool { return m.id == id })
+}
+
+func (g *givenMail) drop(id c3po.MessageID) {
+	g.mail = slices.DeleteFunc(g.mail, func(m given) bool { return m.id == id })
+}
+
+func newNotes(store Store, log *slog.Logger) *notes {
+	return &notes{store: store, log: log, unwritten: map[c3po.Space]*unwritten{}, given: map[readerKey]*givenMail{}}
+}
+
+func (n *notes) run(ctx context.Context) {
+	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(bindingIdle/10)
+	defer flush.Stop()
+	defer sweep.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-flush.C:
+			n.flush(ctx)
+		case now := <-sweep.C:
+			n.sweep(now)
+		}
+	}
+}
+
+func (n *notes) seen(space c3po.Space, id c3po.AgentID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.of(space).seen[id] = struct{}{}
+}
+
+// servedBefore says how often a message was handed out since the last flush,
+// and whether this reader is remembered to have it.
+func (n *notes) servedBefore(space c3po.Space, agent c3po.AgentID, note ServedNote) (times int, again bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if u := n.unwritten[space]; u != nil {
+		times = u.times[note.ID]
+	}
+	g := n.given[readerKey{space, agent, note.Reader}]
+	return times, g != nil && g.holds(note.ID)
+}
+
+// served notes that a reader was handed a message.
+func (n *notes) served(space c3po.Space, agent c3po.AgentID, note ServedNote) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	u := n.of(space)
+	if len(u.served) < mostUnwritten {
+		u.served = append(u.served, note)
+		u.times[note.ID]++
+	}
+	key := readerKey{space, agent, note.Reader}
+	g := n.given[key]
+	if g == nil {
+		g = &givenMail{}
+		n.given[key] = g
+	}
+	g.used = time.Now()
+	g.drop(note.ID)
+	if len(g.mail) == mostGiven {
+		g.mail = slices.Delete(g.mail, 0, 1)
+	}
+	g.mail = append(g.mail, given{note.ID, note.Cursor})
+}
+
+func (n *notes) notified(space c3po.Space, note NotifiedNote) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	u, key := n.of(space), sessionKey{note.Agent, note.Reader}
+	if note.Seq > u.notified[key].Seq {
+		u.notified[key] = note
+	}
+}
+
+// givenTo lists what the store may not yet know this reader to have. A reader
+// that says where it is never got the answers that told it a later position.
+func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, after *int64) []c3po.MessageID {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	g := n.given[readerKey{space, agent, reader}]
+	if g == nil {
+		return nil
+	}
+	var ids []c3po.MessageID
+	for _, m := range g.mail {
+		if after == nil || m.cursor <= *after {
+			ids = append(ids, m.id)
+		}
+	}
+	return ids
+}
+
+// of is called with the lock held.
+func (n *notes) of(space c3po.Space) *unwritten {
+	u := n.unwritten[space]
+	if u == nil {
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}}
+		n.unwritten[space] = u
+	}
+	return u
+}
+
+// flush writes down what has gathered. What is on its way is counted neither
+// here nor there for that moment: less than the truth, never more.
+func (n *notes) flush(ctx context.Context) {
+	n.mu.Lock()
+	taken := n.unwritten
+	n.unwritten = map[c3po.Space]*unwritten{}
+	n.mu.Unlock()
+	type part struct {
+		space c3po.Space
+		notes Notes
+	}
+	var parts []part
+	for space, u := range taken {
+		for _, notes := range u.parts() {
+			parts = append(parts, part{space, notes})
+		}
+	}
+	inBatches(parts, func(p part) { n.write(ctx, p.space, p.notes) })
+}
+
+// parts cuts notes into steps the store can take at once.
+func (u *unwritten) parts() []Notes {
+	var parts []Notes
+	for chunk := range slices.Chunk(u.served, flushItems) {
+		parts = append(parts, Notes{Served: chunk})
+	}
+	var rest Notes
+	for id := range u.seen {
+		rest.Seen = append(rest.Seen, id)
+	}
+	for _, note := range u.notified {
+		rest.Notified = append(rest.Notified, note)
+	}
+	slices.Sort(rest.Seen)
+	for len(rest.Seen) > 0 || len(rest.Notified) > 0 {
+		seen, notified := min(len(rest.Seen), flushItems), min(len(rest.Notified), flushItems)
+		next := Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
+		rest = Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
+		// Few notes of both sorts are the common case: one step, not two.
+		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Served)+seen+notified <= flushItems {
+			parts[0].Seen, parts[0].Notified = next.Seen, next.Notified
+			continue
+		}
+		parts = append(parts, next)
+	}
+	return parts
+}
+
+func (n *notes) write(ctx context.Context, space c3po.Space, notes Notes) {
+	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	defer cancel()
+	err := n.store.WriteNotes(ctx, space, notes)
+	if err == nil {
+		n.forgetGiven(space, notes.Served)
+		return
+	}
+	n.log.WarnContext(ctx, "notes were not written", "space", space, "err", err)
+	// They may have been after all; the store counts a note only once.
+	n.putBack(space, notes)
+}
+
+func (n *notes) putBack(space c3po.Space, notes Notes) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	u := n.of(space)
+	for _, id := range notes.Seen {
+		u.seen[id] = struct{}{}
+	}
+	for _, note := range notes.Notified {
+		if key := (sessionKey{note.Agent, note.Reader}); note.Seq > u.notified[key].Seq {
+			u.notified[key] = note
+		}
+	}
+	kept := notes.Served[:min(len(notes.Served), mostUnwritten-len(u.served))]
+	u.served = slices.Concat(kept, u.served)
+	for _, note := range kept {
+		u.times[note.ID]++
+	}
+}
+
+// forgetGiven drops what the store knows by now.
+func (n *notes) forgetGiven(space c3po.Space, written []ServedNote) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, note := range written {
+		_, owner, _ := note.ID.Split()
+		key := readerKey{space, owner, note.Reader}
+		g := n.given[key]
+		if g == nil {
+			continue
+		}
+		g.drop(note.ID)
+		if len(g.mail) == 0 {
+			delete(n.given, key)
+		}
+	}
+}
+
+func (n *notes) sweep(now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for key, g := range n.given {
+		if now.Sub(g.used) >= bindingIdle {
+			delete(n.given, key)
+		}
+	}
+}

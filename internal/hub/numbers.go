@@ -1,0 +1,68 @@
+package hub
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// MessageOverhead is what a message weighs in an inbox beside its texts.
+	MessageOverhead = 200
+	// RateWindow is how far back sends are counted.
+	RateWindow = 60 * time.Second
+	// MostNumbered is the last number an id is tried with: name-64.
+	MostNumbered = 64
+	// NotesLate is how old a note can be when it is written: a node writes down
+	// once a second what it learned.
+	NotesLate = 2 * time.Second
+	// MostServed is how many readers of one message are kept.
+	MostServed = 8
+	// normalBand puts normal mail behind urgent mail in reading order. Sequence
+	// numbers stay below it, and the sum stays exact in a 64 bit float.
+	normalBand = int64(1) << 52
+)
+
+// MessageHex is the last part of the id of the message with this sequence
+// number: a permutation of its low 32 bits, so that ids of neighbours differ in
+// more than a digit and two numbers share a hex only 2^32 messages apart.
+func MessageHex(seq int64) string {
+	left, right := seq>>16&0xffff, seq&0xffff
+	for _, key := range [...]int64{0x9E37, 0x79B9, 0x7F4A, 0x7C15} {
+		left, right = right, left^((right*key+0x3C6E+right>>7)&0xffff)
+	}
+	return fmt.Sprintf("%08x", left<<16|right)
+}
+
+// ReadingPosition is where a message stands in its inbox: urgent mail first,
+// each priority by sequence.
+func ReadingPosition(p c3po.Priority, seq int64) int64 {
+	if p == c3po.Urgent {
+		return seq
+	}
+	return seq + normalBand
+}
+
+// Bytes is what the draft weighs in an inbox.
+func (d Draft) Bytes() int {
+	return len(d.Text) + len(d.Context) + len(d.Metadata) + MessageOverhead
+}
+
+// Fingerprint is the same for two drafts exactly if they ask for the same
+// message. Of a reply, answers is the message it answers, and the draft is as
+// the caller gave it, before the store filled in To and Thread.
+func Fingerprint(d Draft, answers c3po.MessageID) string {
+	h := sha256.New()
+	for _, field := range [...]string{
+		string(d.From), string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
+		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo),
+	} {
+		// The length in front keeps two fields from being cut elsewhere.
+		fmt.Fprintf(h, "%d:%s", len(field), field)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

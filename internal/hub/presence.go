@@ -1,0 +1,306 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// linger keeps an agent attached between two waits, so that a client that
+	// waits in slices costs no write a slice.
+	linger = 3 * time.Second
+	// slice is the gap between two waits in which the agent cannot have been
+	// elsewhere, so that its place here is still what the store has.
+	slice = 500 * time.Millisecond
+	// detachEvery is how often the node looks for agents that have left.
+	detachEvery = time.Second
+)
+
+// presence says which agents this node holds a wait of. It costs a write when
+// an agent comes and one when it goes, and one lease a space for all of them.
+type presence struct {
+	store Store
+	log   *slog.Logger
+	node  string
+	lease time.Duration
+
+	mu       sync.Mutex
+	attached map[agentKey]*attachment
+	// leaving holds those without a wait, in the order they lost it; who has
+	// come back is skipped when its turn comes.
+	leaving []departure
+	leases  map[c3po.Space]*lease
+}
+
+type agentKey struct {
+	space c3po.Space
+	id    c3po.AgentID
+}
+
+type attachment struct {
+	waits int
+	left  time.Time // when the last wait ended
+	// turn is a lock that can be given up waiting for. It keeps an attach and a
+	// detach of the same agent from overtaking each other on their way.
+	turn   chan struct{}
+	stored bool // the store has the agent at this node
+}
+
+type departure struct {
+	agentKey
+	due time.Time
+}
+
+type lease struct {
+	agents  int
+	renewed time.Time
+}
+
+func newPresence(store Store, log *slog.Logger, node string, length time.Duration) *presence {
+	return &presence{
+		store: store, log: log, node: node, lease: length,
+		attached: map[agentKey]*attachment{}, leases: map[c3po.Space]*lease{},
+	}
+}
+
+// attach says that a wait of the agent sleeps here until the returned function
+// is called. It never fails: a wait whose presence could not be written down
+// still brings its mail.
+func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID) (leave func()) {
+	key := agentKey{space, id}
+	p.mu.Lock()
+	held := p.attached[key]
+	if held == nil {
+		held = &attachment{turn: make(chan struct{}, 1)}
+		p.attached[key] = held
+		if p.leases[space] == nil {
+			p.leases[space] = &lease{}
+		}
+		p.leases[space].agents++
+	}
+	if held.waits == 0 && time.Since(held.left) >= slice {
+		held.stored = false
+	}
+	held.waits++
+	p.mu.Unlock()
+	p.write(ctx, key, held)
+	return func() { p.leave(key, held) }
+}
+
+func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
+	ctx, cancel := context.WithTimeout(ctx, goodbyeMost)
+	defer cancel()
+	select {
+	case held.turn <- struct{}{}:
+		defer func() { <-held.turn }()
+	case <-ctx.Done():
+		return
+	}
+	if p.isStored(held) {
+		return
+	}
+	if p.leaseIsDue(key.space) {
+		p.renew(ctx, key.space)
+	}
+	if err := p.store.Attach(ctx, key.space, key.id, p.node); err != nil {
+		p.log.DebugContext(ctx, "agent is not attached", "space", key.space, "agent", key.id, "err", err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held.stored = true
+}
+
+func (p *presence) isStored(held *attachment) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return held.stored
+}
+
+// moved says that the store may have let go of the agent: it was registered
+// anew or unregistered. Its next wait is written down again.
+func (p *presence) moved(space c3po.Space, id c3po.AgentID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if held := p.attached[agentKey{space, id}]; held != nil {
+		held.stored = false
+	}
+}
+
+// dropSpace is moved for every agent of a space.
+func (p *presence) dropSpace(space c3po.Space) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, held := range p.attached {
+		if key.space == space {
+			held.stored = false
+		}
+	}
+}
+
+func (p *presence) leave(key agentKey, held *attachment) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held.waits--
+	if held.waits > 0 {
+		return
+	}
+	held.left = time.Now()
+	p.leaving = append(p.leaving, departure{key, held.left.Add(linger)})
+}
+
+func (p *presence) runDetaches(ctx context.Context) {
+	tick := time.NewTicker(detachEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			inBatches(p.departed(now), func(key agentKey) { p.detach(ctx, key) })
+		}
+	}
+}
+
+func (p *presence) departed(now time.Time) []agentKey {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var gone []agentKey
+	n := 0
+	for ; n < len(p.leaving) && !p.leaving[n].due.After(now); n++ {
+		if p.isGone(p.leaving[n].agentKey, now) {
+			gone = append(gone, p.leaving[n].agentKey)
+		}
+	}
+	p.leaving = append([]departure(nil), p.leaving[n:]...)
+	return gone
+}
+
+// isGone is called with the lock held.
+func (p *presence) isGone(key agentKey, now time.Time) bool {
+	held := p.attached[key]
+	return held != nil && held.waits == 0 && now.Sub(held.left) >= linger
+}
+
+func (p *presence) detach(ctx context.Context, key agentKey) {
+	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	defer cancel()
+	p.mu.Lock()
+	held := p.attached[key]
+	p.mu.Unlock()
+	if held == nil {
+		return
+	}
+	select {
+	case held.turn <- struct{}{}:
+		defer func() { <-held.turn }()
+	case <-ctx.Done():
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.leaving = append(p.leaving, departure{key, time.Now().Add(linger)})
+		return
+	}
+	p.mu.Lock()
+	gone := p.isGone(key, time.Now())
+	p.mu.Unlock()
+	if !gone {
+		return
+	}
+	// A detach of what is not there changes nothing. If it fails the agent stays
+	// attached until the node's lease ends; nothing better can be said of it.
+	if err := p.store.Detach(ctx, key.space, key.id, p.node); err != nil {
+		p.log.WarnContext(ctx, "agent is not detached", "space", key.space, "agent", key.id, "err", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held.stored = false
+	if held.waits == 0 {
+		delete(p.attached, key)
+		p.leases[key.space].agents--
+	}
+}
+
+func (p *presence) runLeases(ctx context.Context) {
+	if p.lease <= 0 {
+		return
+	}
+	tick := time.NewTicker(p.renewEvery())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			inBatches(p.leased(), func(space c3po.Space) { p.renew(ctx, space) })
+		}
+	}
+}
+
+// renewEvery leaves room for one renewal that fails.
+func (p *presence) renewEvery() time.Duration { return p.lease * 2 / 5 }
+
+// leased lists the spaces whose lease must go on; where nobody is left it may
+// run out.
+func (p *presence) leased() []c3po.Space {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var spaces []c3po.Space
+	for space, l := range p.leases {
+		if l.agents == 0 {
+			delete(p.leases, space)
+			continue
+		}
+		spaces = append(spaces, space)
+	}
+	return spaces
+}
+
+// leaseIsDue also claims the renewal, so that a crowd of first waits renews once.
+func (p *presence) leaseIsDue(space c3po.Space) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, now := p.leases[space], time.Now()
+	if l == nil || !l.renewed.IsZero() && now.Sub(l.renewed) < p.renewEvery() {
+		return false
+	}
+	l.renewed = now
+	return true
+}
+
+func (p *presence) renew(ctx context.Context, space c3po.Space) {
+	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	defer cancel()
+	err := p.store.RenewLease(ctx, space, p.node)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.leases[space]
+	switch {
+	case l == nil:
+	case err == nil:
+		l.renewed = time.Now()
+	default:
+		l.renewed = time.Time{}
+	}
+	if err != nil {
+		p.log.WarnContext(ctx, "lease is not renewed", "space", space, "err", err)
+	}
+}
+
+// end gives all leases back.
+func (p *presence) end(ctx context.Context) {
+	p.mu.Lock()
+	var spaces []c3po.Space
+	for space := range p.leases {
+		spaces = append(spaces, space)
+	}
+	p.mu.Unlock()
+	inBatches(spaces, func(space c3po.Space) {
+		if err := p.store.EndLease(ctx, space, p.node); err != nil {
+			p.log.WarnContext(ctx, "lease is not ended", "space", space, "err", err)
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package hub_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Claims: A5
+func TestWaitingInSlicesIsWrittenDownOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		for range 20 {
+			must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 50}))(t)
+		}
+		same(t, "attached", h.calls.of("Attach"), 1)
+		same(t, "detached", h.calls.of("Detach"), 0)
+		same(t, "reachability between two slices", h.agent("bob").Reachability, c3po.ReachNow)
+		pass(5 * time.Second)
+		same(t, "detached when it stopped waiting", h.calls.of("Detach"), 1)
+		same(t, "reachability then", h.agent("bob").Reachability, c3po.ReachNextStep)
+	})
+}
+
+func TestSeveralWaitsOfAnAgentAreOneAttachment(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		short := h.waitFor("bob", c3po.WaitInput{Timeout: 10})
+		long := h.waitFor("bob", c3po.WaitInput{Timeout: 100})
+		short.result(t)
+		pass(10 * time.Second)
+		same(t, "attached", h.calls.of("Attach"), 1)
+		same(t, "detached while one still waits", h.calls.of("Detach"), 0)
+		same(t, "reachability", h.agent("bob").Reachability, c3po.ReachNow)
+		long.result(t)
+	})
+}
+
+func TestAWaitThatFindsMailAtOnceIsNotWrittenDown(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		h.send("alice", "bob", "hi")
+		must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{}))(t)
+		same(t, "attached", h.calls.of("Attach"), 0)
+	})
+}
+
+// Claims: A5
+func TestAnAgentThatWaitsForLongStaysOnline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 3600})
+		for range 50 {
+			pass(time.Minute)
+			same(t, "status", h.agent("bob").Status, c3po.Online)
+		}
+		if n := h.calls.of("RenewLease"); n < 120 || n > 130 {
+			t.Errorf("the lease was renewed %d times in 50 minutes, want every 24 s", n)
+		}
+		wait.result(t)
+		pass(time.Minute)
+		before := h.calls.of("RenewLease")
+		pass(10 * time.Minute)
+		same(t, "renewals when nobody is left", h.calls.of("RenewLease")-before, 0)
+	})
+}
+
+func TestACoordinatorThatStopsLetsItsAgentsGo(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		wait := h.waitFor("bob", c3po.WaitInput{})
+		same(t, "before", other.agent("bob").Reachability, c3po.ReachNow)
+		h.stop()
+		same(t, "the wait's end", wait.atOnce(t).Outcome.Status, c3po.WaitRetry)
+		same(t, "after", other.agent("bob").Reachability, c3po.ReachNextStep)
+	})
+}
+
+func TestAnAgentThatComesBackIsAttachedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.waitFor("bob", c3po.WaitInput{Timeout: 1}).result(t)
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		// Within the time its last place is kept for it.
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 10})
+		same(t, "reachability", h.agent("bob").Reachability, c3po.ReachNow)
+		wait.result(t)
+	})
+}
+
+func TestAnAgentThatIsRegisteredAnewWhileItWaitsIsAttachedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 10})
+		must(other.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		h.enter("bob")
+		wait.result(t)
+		wait = h.waitFor("bob", c3po.WaitInput{Timeout: 10})
+		same(t, "reachability in the next slice", h.agent("bob").Reachability, c3po.ReachNow)
+		wait.result(t)
+	})
+}
+
+func TestAnAgentThatMovesBetweenCoordinatorsStaysAttached(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		for range 5 {
+			for _, node := range []*house{h, other} {
+				wait := node.waitFor("bob", c3po.WaitInput{Timeout: 1})
+				same(t, "reachability", h.agent("bob").Reachability, c3po.ReachNow)
+				wait.result(t)
+			}
+		}
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 20})
+		pass(10 * time.Second) // the other one has let go of it by now
+		same(t, "reachability", h.agent("bob").Reachability, c3po.ReachNow)
+		wait.result(t)
+	})
+}
+
+// Claims: I2
+func TestAWaitWorksWhenItsPresenceCannotBeWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		for _, call := range []string{"Attach", "Detach", "RenewLease"} {
+			h.calls.failWith(call, c3po.Errorf(c3po.StoreFull, "full"))
+		}
+		wait := h.waitFor("bob", c3po.WaitInput{})
+		h.send("alice", "bob", "hi")
+		same(t, "mail", wait.atOnce(t).Text(), "hi")
+	})
+}

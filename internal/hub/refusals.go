@@ -1,0 +1,82 @@
+package hub
+
+import (
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// What a store refuses it refuses in these words, whichever store it is.
+
+// RefuseNoAgent is AGENT_NOT_FOUND for an id nobody registered.
+func RefuseNoAgent(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.AgentNotFound, "Agent '%s' not found", id).
+		Suggest("Check the spelling of the agent id; list_agents shows who is there.")
+}
+
+// RefuseSuperseded is SUPERSEDED for a run that no longer holds its id.
+func RefuseSuperseded(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.Superseded, "another run has taken '%s' over", id).
+		Suggest("Call register_agent to go on under an id of your own.")
+}
+
+// RefuseNoNumber is INVALID_REQUEST when every numbered form of an id is taken.
+func RefuseNoNumber(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", id, MostNumbered).
+		Suggest("Choose another agent id.")
+}
+
+// RefuseKeyConflict is KEY_CONFLICT for a key that stands for another message.
+func RefuseKeyConflict(key string) *c3po.Error {
+	return c3po.Errorf(c3po.KeyConflict, "client_key '%s' was used for another message", key).
+		Suggest("Use a new client_key for a new message; repeat the old one only with the same text.")
+}
+
+// RefuseRate is RATE_LIMITED, with the count and the limit.
+func RefuseRate(count, limit int) *c3po.Error {
+	return c3po.Errorf(c3po.RateLimited, "rate limit: %d of %d messages sent in the last 60 seconds", count, limit).
+		Suggest("Wait 60 seconds, at most %d messages a minute.", limit)
+}
+
+// What an inbox can be full of.
+const (
+	FullOfMessages   = "it holds as many messages as it may"
+	FullOfBytes      = "it holds as many bytes as it may"
+	FullOfSender     = "it holds as many of your messages as one sender may have there"
+	FullOfSenderSize = "it holds as many bytes of yours as one sender may have there"
+)
+
+// RefuseInboxFull is INBOX_FULL; why is one of the words above.
+func RefuseInboxFull(id c3po.AgentID, why string) *c3po.Error {
+	return c3po.Errorf(c3po.InboxFull, "the inbox of '%s' is full: %s", id, why).
+		Suggest("Nothing was sent. Try again when '%s' has read its mail.", id)
+}
+
+// RefuseAway is AGENT_UNAVAILABLE for a sender that asked to fail then.
+func RefuseAway(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.AgentUnavailable, "Agent '%s' is not available", id).
+		Suggest("Send with if_away \"queue\": it is kept until the agent reads it.")
+}
+
+// RefuseMoved is INVALID_REQUEST for a bare name that lately meant another
+// agent. The alias is the name, after the asking host and a bar if one is given.
+func RefuseMoved(alias string, was, now c3po.AgentID) *c3po.Error {
+	name := alias
+	if _, after, found := strings.Cut(alias, "|"); found {
+		name = after
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' meant '%s' until now and would mean '%s'", name, was, now).
+		Suggest("Give the full id: '%s' or '%s'.", was, now)
+}
+
+// RefuseNoMessage is INVALID_REQUEST for a message that is not known.
+func RefuseNoMessage(id c3po.MessageID) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "there is no message '%s'", id).
+		Suggest("Copy the id whole from get_messages or from the receipt; ended messages are forgotten after a while.")
+}
+
+// RefuseNotYours is FORBIDDEN for a message addressed to another agent.
+func RefuseNotYours(id c3po.MessageID) *c3po.Error {
+	return c3po.Errorf(c3po.Forbidden, "message '%s' is not addressed to you", id).
+		Suggest("Only the recipient of a message can answer it; write to its sender with send_message.")
+}

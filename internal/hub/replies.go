@@ -1,0 +1,92 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Reply answers a message, which also acks it.
+func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.Message{}, err
+	}
+	status := in.Status
+	switch status {
+	case "":
+		status = c3po.ReplySuccess
+	case c3po.ReplySuccess, c3po.ReplyError, c3po.ReplyHandedOver:
+	default:
+		return c3po.Message{}, refuse("%q is not a status: success, error or handed_over", in.Status)
+	}
+	if err := a.checkHandover(ctx, status, in.HandedTo); err != nil {
+		return c3po.Message{}, err
+	}
+	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
+		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, Key: in.ClientKey},
+		Run:   a.caller.Run,
+	})
+}
+
+func (a *Actor) checkHandover(ctx context.Context, status string, to c3po.AgentID) error {
+	switch {
+	case status != c3po.ReplyHandedOver && to != "":
+		return refuse("handed_to goes with status handed_over only")
+	case status == c3po.ReplyHandedOver && to == "":
+		return c3po.Errorf(c3po.InvalidRequest, "handed_over needs handed_to").Suggest("Name the agent that takes the task on.")
+	case to == "":
+		return nil
+	}
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{to})
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return a.noAgent(ctx, to)
+	}
+	return nil
+}
+
+// answer is what replies of agents and of the person have in common.
+func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, step ReplyStep) (c3po.Message, error) {
+	stored, err := a.storeAnswer(ctx, id, response, step)
+	if err != nil {
+		a.rejected(err)
+	}
+	return stored.Message, err
+}
+
+func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step ReplyStep) (Stored, error) {
+	if err := checkID(id); err != nil {
+		return Stored{}, err
+	}
+	if err := checkGiven("response", response); err != nil {
+		return Stored{}, err
+	}
+	if err := checkText("response", response, a.hub.limits.Characters); err != nil {
+		return Stored{}, err
+	}
+	if err := checkLabels(label{"client_key", step.Key, mostKey}); err != nil {
+		return Stored{}, err
+	}
+	if from, _, _ := id.Split(); from == c3po.System {
+		return Stored{}, c3po.Errorf(c3po.InvalidRequest, "nobody reads an answer to '%s'", c3po.System).
+			Suggest("Ack it with ack_messages once you have dealt with it.")
+	}
+	durability, err := a.hub.store.Durability(ctx)
+	if err != nil {
+		return Stored{}, err
+	}
+	step.Kind, step.Priority, step.Text = c3po.KindReply, c3po.Normal, response
+	step.Answers, step.Durability = id, durability
+	stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
+	if err != nil {
+		return Stored{}, a.failed(err)
+	}
+	a.stored(ctx, c3po.EventAnswered, stored, durability)
+	if stored.Acked {
+		a.hub.meter.Acked(1)
+		a.tell(ctx, c3po.EventAcked, "", id)
+	}
+	return stored, nil
+}

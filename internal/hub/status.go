@@ -1,0 +1,96 @@
+package hub
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// view is an agent as others see it.
+func view(r Record) c3po.Agent {
+	agent := c3po.Agent{
+		ID:           r.ID,
+		Name:         r.Profile.Name,
+		Status:       status(r),
+		Availability: r.Availability,
+		Paused:       paused(r.Paused),
+		Reachability: reachability(r),
+		Capabilities: r.Profile.Capabilities,
+		Type:         r.Profile.Type,
+		Host:         r.Profile.Host,
+		Cwd:          r.Profile.Cwd,
+		Rooms:        []string{},
+		CurrentTask:  r.CurrentTask,
+		Client:       r.Profile.Client,
+		Metadata:     r.Profile.Metadata,
+		RegisteredAt: r.RegisteredAt,
+		LastSeen:     r.Seen,
+	}
+	if agent.Availability == "" {
+		agent.Availability = c3po.Available
+	}
+	if agent.Capabilities == nil {
+		agent.Capabilities = []string{}
+	}
+	if agent.Host == "" {
+		agent.Host = r.ID.Host()
+	}
+	return agent
+}
+
+func status(r Record) c3po.Status {
+	if r.Online {
+		return c3po.Online
+	}
+	return c3po.Offline
+}
+
+func paused(why string) *string {
+	if why == "" {
+		return nil
+	}
+	return &why
+}
+
+// reachability says what becomes of mail sent now. A pause outweighs a
+// connection: the session would wake, but it has been told not to act.
+func reachability(r Record) c3po.Reachability {
+	switch {
+	case r.Paused == c3po.PausedForHuman:
+		return c3po.ReachWaitingForHuman
+	case r.Paused != "":
+		return c3po.ReachPersonReturns
+	case r.Attached:
+		return c3po.ReachNow
+	case r.Online:
+		return c3po.ReachNextStep
+	default:
+		return c3po.ReachOffline
+	}
+}
+
+// prospect says in words why a message will not be read soon; empty if it will.
+func prospect(r Record) string {
+	switch reachability(r) {
+	case c3po.ReachWaitingForHuman:
+		return fmt.Sprintf("'%s' waits for its person; it reads this when it goes on", r.ID)
+	case c3po.ReachPersonReturns:
+		return fmt.Sprintf("'%s' is paused (%s); it reads this when a person resumes it", r.ID, r.Paused)
+	case c3po.ReachOffline:
+		return fmt.Sprintf("'%s' is offline; it reads this when it is started again", r.ID)
+	default:
+		return ""
+	}
+}
+
+// sentences joins notices, leaving out the empty ones.
+func sentences(notices ...string) string {
+	var said []string
+	for _, notice := range notices {
+		if notice != "" {
+			said = append(said, notice)
+		}
+	}
+	return strings.Join(said, ". ")
+}

@@ -1,0 +1,180 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	suggestClose  = 3
+	suggestOnline = 5
+	// suggestFrom bounds how many agents are looked at for a suggestion.
+	suggestFrom = 20
+)
+
+// deliver sends to the exact id, and if nobody has it to whom a bare name means.
+func (a *Actor) deliver(ctx context.Context, step SendStep) (Stored, error) {
+	target := step.To
+	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
+	unknown := errors.Is(err, c3po.AgentNotFound)
+	// The key of a repeat belongs to the id the name meant the first time, so
+	// under the bare name it looks like a conflict.
+	if !unknown && !(errors.Is(err, c3po.KeyConflict) && target.Host() == "") {
+		return stored, a.failed(err)
+	}
+	elsewhere, lookup := a.elsewhere(ctx, target)
+	switch {
+	case lookup != nil && unknown:
+		return Stored{}, lookup
+	case elsewhere == "" && unknown:
+		return Stored{}, a.noAgent(ctx, target)
+	case elsewhere == "":
+		return Stored{}, err
+	}
+	step.To = elsewhere
+	step.Alias = a.id.Host() + "|" + target.Name()
+	stored, err = a.hub.store.Send(ctx, a.caller.Space, step)
+	return stored, a.failed(err)
+}
+
+// elsewhere finds the agent a bare name means when nobody has it as the whole
+// id: the one of the caller's host, else the only one of that name. It is empty
+// if there is none, and an error if there are several.
+func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentID, error) {
+	if target.Host() != "" || target.Reserved() {
+		return "", nil
+	}
+	if host := a.host(); host != "" {
+		near := c3po.AgentID(host + "/" + target.Name())
+		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{near})
+		if err != nil {
+			return "", err
+		}
+		if len(records) > 0 {
+			return near, nil
+		}
+	}
+	named, err := a.hub.store.Named(ctx, a.caller.Space, target.Name(), suggestOnline+1)
+	if err != nil {
+		return "", err
+	}
+	named = slices.DeleteFunc(named, func(id c3po.AgentID) bool { return id == target })
+	switch len(named) {
+	case 0:
+		return "", nil
+	case 1:
+		return named[0], nil
+	default:
+		return "", c3po.Errorf(c3po.InvalidRequest, "several agents are called '%s': %s", target, quoted(named[:min(len(named), suggestOnline)])).
+			Suggest("Give the full id.")
+	}
+}
+
+func (a *Actor) host() string {
+	if a.id != "" {
+		return a.id.Host()
+	}
+	return a.caller.ID.Host()
+}
+
+// noAgent is AGENT_NOT_FOUND with who could have been meant. What it says is
+// help, so a failure to find any is not the caller's concern.
+func (a *Actor) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
+	refusal := RefuseNoAgent(target)
+	near, err := a.hub.store.Neighbours(ctx, a.caller.Space, target.Name(), suggestFrom)
+	if err != nil {
+		return refusal
+	}
+	recent, err := a.hub.store.Recent(ctx, a.caller.Space, suggestFrom)
+	if err != nil {
+		return refusal
+	}
+	var advice []string
+	if close := closest(target, append(near, recent...)); len(close) > 0 {
+		advice = append(advice, "Did you mean "+quoted(close)+"?")
+	}
+	if online := a.online(ctx, recent); len(online) > 0 {
+		advice = append(advice, "Online now: "+quoted(online)+".")
+	}
+	advice = append(advice, "Check the agent id's spelling, use list_agents.")
+	return refusal.Suggest("%s", strings.Join(advice, " "))
+}
+
+func (a *Actor) online(ctx context.Context, ids []c3po.AgentID) []c3po.AgentID {
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+	if err != nil {
+		return nil
+	}
+	var online []c3po.AgentID
+	for _, record := range records {
+		if record.Online && record.ID != a.id && len(online) < suggestOnline {
+			online = append(online, record.ID)
+		}
+	}
+	return online
+}
+
+// closest picks the ids that differ from the target by a slip or two.
+func closest(target c3po.AgentID, ids []c3po.AgentID) []c3po.AgentID {
+	type candidate struct {
+		id       c3po.AgentID
+		distance int
+	}
+	slips := max(2, len(target.Name())/3)
+	var candidates []candidate
+	seen := map[c3po.AgentID]bool{target: true}
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		// Case is what people get wrong most, so it weighs nothing here.
+		distance := editDistance(strings.ToLower(target.Name()), strings.ToLower(id.Name()))
+		if distance <= slips {
+			candidates = append(candidates, candidate{id, distance})
+		}
+	}
+	slices.SortFunc(candidates, func(x, y candidate) int {
+		return cmp.Or(cmp.Compare(x.distance, y.distance), cmp.Compare(x.id, y.id))
+	})
+	var close []c3po.AgentID
+	for _, c := range candidates[:min(len(candidates), suggestClose)] {
+		close = append(close, c.id)
+	}
+	return close
+}
+
+// editDistance is Levenshtein's. Names have at most 64 characters.
+func editDistance(x, y string) int {
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(x) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(y) {
+			swap := diagonal
+			if x[i] != y[j] {
+				swap++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(swap, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(y)]
+}
+
+func quoted(ids []c3po.AgentID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = fmt.Sprintf("'%s'", id)
+	}
+	return strings.Join(words, ", ")
+}

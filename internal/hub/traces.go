@@ -1,0 +1,246 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// auditPage is how many agents fsck reads at once.
+const auditPage = 500
+
+// GetThread reads a conversation back. Who had no part in it is told what one
+// is told of a thread that does not exist.
+func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.MessageList, error) {
+	if err := a.enterForThread(ctx); err != nil {
+		return c3po.MessageList{}, err
+	}
+	if err := checkGiven("thread", in.Thread); err != nil {
+		return c3po.MessageList{}, err
+	}
+	if err := checkLabels(label{"thread", in.Thread, mostThread}); err != nil {
+		return c3po.MessageList{}, err
+	}
+	limit, err := a.hub.pageLimit(in.Limit)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	after, err := parseCursor(threadCursor, in.Cursor)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	thread, err := a.threadOf(ctx, in.Thread)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	allowed, err := a.hasPart(ctx, thread)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	if !allowed {
+		return c3po.MessageList{}, c3po.Errorf(c3po.InvalidRequest, "there is no thread '%s' you have a part in", in.Thread).
+			Suggest("Copy the thread from a message of yours.")
+	}
+	entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, limit+1)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	return a.threadPage(entries, limit), nil
+}
+
+// enterForThread lets a person read without being an agent.
+func (a *Actor) enterForThread(ctx context.Context) error {
+	if a.caller.Person() {
+		return a.enterIfNamed(ctx)
+	}
+	return a.enter(ctx)
+}
+
+// threadOf understands the id of a message as the thread it is in. A thread is
+// named after its first message, so an unknown id may still be a thread's.
+func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
+	id, err := c3po.ParseMessageID(name)
+	if err != nil {
+		return name, nil
+	}
+	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	if err != nil || entry == nil {
+		return name, err
+	}
+	return entry.Message.Thread, nil
+}
+
+// hasPart says whether the caller may read a thread: it wrote or was written to
+// in it, or is a person. An empty thread does not exist for anybody.
+func (a *Actor) hasPart(ctx context.Context, thread string) (bool, error) {
+	for after := int64(0); ; {
+		entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, a.hub.limits.PageItems)
+		if err != nil || len(entries) == 0 {
+			return false, err
+		}
+		if a.caller.Person() {
+			return true, nil
+		}
+		for _, entry := range entries {
+			if entry.Message.FromAgent == a.id || entry.Message.ToAgent == a.id {
+				return true, nil
+			}
+			after = entry.Message.Seq
+		}
+	}
+}
+
+// threadPage cuts a page by count and by size.
+func (a *Actor) threadPage(entries []Entry, limit int) c3po.MessageList {
+	list := c3po.MessageList{Messages: []c3po.Message{}}
+	bytes := 0
+	for _, entry := range entries {
+		if len(list.Messages) == limit || len(list.Messages) > 0 && bytes >= a.hub.limits.PageBytes {
+			list.Next = formatCursor(threadCursor, list.Messages[len(list.Messages)-1].Seq)
+			break
+		}
+		m := entry.Message
+		m.BodyGone = entry.BodyGone || entry.Corrupt
+		bytes += entry.Facts.Bytes
+		list.Messages = append(list.Messages, m)
+	}
+	list.Count = len(list.Messages)
+	return list
+}
+
+// Trace shows the life of a message, without its body.
+func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, error) {
+	if err := checkID(in.MessageID); err != nil {
+		return c3po.Trace{}, err
+	}
+	entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID)
+	if err != nil {
+		return c3po.Trace{}, err
+	}
+	if entry == nil {
+		return c3po.Trace{}, RefuseNoMessage(in.MessageID)
+	}
+	trace := life(*entry)
+	if entry.State == c3po.StatePending && entry.Facts.Expires > 0 {
+		counters, err := a.hub.store.Counters(ctx, a.caller.Space)
+		if err != nil {
+			return c3po.Trace{}, err
+		}
+		trace.Expires = expiry(entry.Facts.Expires - counters.Lived)
+	}
+	return trace, nil
+}
+
+// life puts the facts into the form they are shown in.
+func life(e Entry) c3po.Trace {
+	m := e.Message
+	trace := c3po.Trace{
+		ID: m.ID, Seq: m.Seq, Kind: m.Kind, Thread: m.Thread, Priority: m.Priority, ExpectsReply: m.ExpectsReply,
+		MessageID: m.MessageID, Bytes: e.Facts.Bytes, BodyGone: e.BodyGone, State: e.State, Reason: e.Reason,
+		Accepted:   c3po.Fact{At: e.Facts.Accepted, Durability: e.Facts.Durability},
+		Notified:   []c3po.Fact{},
+		Served:     []c3po.Fact{},
+		Answered:   append([]c3po.Answered{}, e.Facts.Answers...),
+		Deliveries: deliveries(e),
+	}
+	for _, note := range e.Facts.Notified {
+		trace.Notified = append(trace.Notified, c3po.Fact{At: note.At, Session: note.Reader, Route: note.Route})
+	}
+	for _, fact := range e.Facts.Served {
+		trace.Served = append(trace.Served, c3po.Fact{At: fact.First, Session: fact.Reader, Route: fact.Route, Times: fact.Times})
+	}
+	if r := e.Facts.Received; r != nil {
+		trace.Received = &c3po.Fact{At: r.First, Session: r.Reader, Route: r.Route}
+	}
+	if !e.Facts.Ended.IsZero() {
+		trace.Ended = &c3po.Fact{At: e.Facts.Ended}
+	}
+	return trace
+}
+
+// expiry says how much lived time is left, in the two largest units.
+func expiry(seconds int64) string {
+	left := time.Duration(max(seconds, 0)) * time.Second
+	days, hours, minutes := left/(24*time.Hour), left%(24*time.Hour)/time.Hour, left%time.Hour/time.Minute
+	switch {
+	case left == 0:
+		return "with the reaper's next look"
+	case days > 0:
+		return fmt.Sprintf("in %d d %d h", days, hours)
+	case hours > 0:
+		return fmt.Sprintf("in %d h %d min", hours, minutes)
+	case minutes > 0:
+		return fmt.Sprintf("in %d min", minutes)
+	default:
+		return "in less than a minute"
+	}
+}
+
+// Fsck proves that no message is missing: every one that was sent is pending or
+// has ended, and the inboxes hold exactly what the books call pending.
+func (a *Actor) Fsck(ctx context.Context, _ c3po.None) (c3po.Audit, error) {
+	audit, err := a.audit(ctx)
+	if err == nil && !audit.Balanced {
+		// Mail that moves while the inboxes are counted looks like a hole.
+		audit, err = a.audit(ctx)
+	}
+	return audit, err
+}
+
+func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
+	books, err := a.hub.store.Counters(ctx, a.caller.Space)
+	if err != nil {
+		return c3po.Audit{}, err
+	}
+	found, agents, err := a.countInboxes(ctx)
+	if err != nil {
+		return c3po.Audit{}, err
+	}
+	at, err := a.hub.store.Sequence(ctx, a.caller.Space)
+	if err != nil {
+		return c3po.Audit{}, err
+	}
+	audit := c3po.Audit{
+		Space: a.caller.Space, Epoch: at.Epoch, Sent: books.Sent, Pending: books.Pending, Acked: books.Acked, Cancelled: books.Cancelled,
+		Dead: books.Dead, Found: found, Agents: agents, Problems: []string{},
+	}
+	if ended := books.Acked + books.Cancelled + books.Dead; books.Sent != books.Pending+ended {
+		audit.Problems = append(audit.Problems, fmt.Sprintf(
+			"%d messages were sent, but %d are pending and %d have ended", books.Sent, books.Pending, ended))
+	}
+	if books.Pending != found {
+		audit.Problems = append(audit.Problems, fmt.Sprintf(
+			"the books say %d messages are pending, but the inboxes hold %d", books.Pending, found))
+	}
+	audit.Balanced = len(audit.Problems) == 0
+	return audit, nil
+}
+
+func (a *Actor) countInboxes(ctx context.Context) (found, agents int64, err error) {
+	count := func(id c3po.AgentID) error {
+		size, err := a.hub.store.InboxSize(ctx, a.caller.Space, id)
+		found += int64(size)
+		return err
+	}
+	if err := count(c3po.Human); err != nil {
+		return 0, 0, err
+	}
+	for after := int64(0); ; {
+		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, auditPage)
+		if err != nil {
+			return 0, 0, err
+		}
+		if len(records) == 0 {
+			return found, agents, nil
+		}
+		for _, record := range records {
+			if err := count(record.ID); err != nil {
+				return 0, 0, err
+			}
+			agents++
+			after = record.RegSeq
+		}
+	}
+}

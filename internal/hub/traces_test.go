@@ -1,0 +1,122 @@
+package hub_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Claims: A13
+func TestAThreadIsReadBackByItsNameOrAnyOfItsMessages(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("bob")
+	first := h.send("alice", "bob", "question")
+	answer := h.reply("bob", first.ID, "answer")
+	h.reply("alice", answer.ID, "thanks")
+	h.send("alice", "bob", "another matter")
+	want := []string{"question", "answer", "thanks"}
+	for _, name := range []string{first.Thread, string(first.ID), string(answer.ID)} {
+		list := must(h.as("bob").GetThread(t.Context(), c3po.ThreadInput{Thread: name}))(t)
+		same(t, "thread "+name, texts(list.Messages), want)
+		if m := list.Messages[1]; m.FromAgent != "bob" || m.ToAgent != "alice" || m.MessageID != first.ID {
+			t.Errorf("a thread shows %+v", m)
+		}
+	}
+	var got []string
+	for cursor := ""; ; {
+		page := must(h.as("bob").GetThread(t.Context(), c3po.ThreadInput{Thread: first.Thread, Limit: 2, Cursor: cursor}))(t)
+		got = append(got, texts(page.Messages)...)
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	same(t, "in pages", got, want)
+}
+
+func TestAThreadIsForThoseWhoHaveAPartInIt(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("bob")
+	first := h.send("alice", "bob", "secret")
+	for _, name := range []string{first.Thread, "no-such-thread", "a::b::00000000"} {
+		_, err := h.as("carol").GetThread(t.Context(), c3po.ThreadInput{Thread: name})
+		refused(t, err, c3po.InvalidRequest, fmt.Sprintf("there is no thread '%s'", name))
+	}
+	_, err := h.as("bob").GetThread(t.Context(), c3po.ThreadInput{})
+	refused(t, err, c3po.InvalidRequest)
+	list := must(h.asPerson().GetThread(t.Context(), c3po.ThreadInput{Thread: first.Thread}))(t)
+	same(t, "a person reads", texts(list.Messages), []string{"secret"})
+	_, err = h.asPerson().GetThread(t.Context(), c3po.ThreadInput{Thread: "no-such-thread"})
+	refused(t, err, c3po.InvalidRequest)
+}
+
+func TestAThreadIsPagedByBytes(t *testing.T) {
+	t.Parallel()
+	h := build(t, func(l *c3po.Limits) { l.PageBytes = 3000 })
+	h.enter("bob")
+	for i := range 4 {
+		must(h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Thread: "long", Message: strings.Repeat(fmt.Sprint(i), 2000)}))(t)
+	}
+	page := must(h.as("bob").GetThread(t.Context(), c3po.ThreadInput{Thread: "long"}))(t)
+	if len(page.Messages) != 2 || page.Next == "" {
+		t.Errorf("a page has %d messages of 2000 bytes, next %q", len(page.Messages), page.Next)
+	}
+}
+
+func TestATraceIsTheWholeLifeOfAMessage(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		sent := h.send("alice", "bob", "question")
+		began := sent.Timestamp
+		fresh := h.trace(sent.ID)
+		same(t, "a fresh message", fresh, c3po.Trace{
+			ID: sent.ID, Seq: sent.Seq, Kind: c3po.KindMessage, Thread: sent.Thread, Priority: c3po.Normal, ExpectsReply: true,
+			Bytes: fresh.Bytes, State: c3po.StatePending, Accepted: c3po.Fact{At: began, Durability: c3po.OnDisk},
+			Notified: []c3po.Fact{}, Served: []c3po.Fact{}, Answered: []c3po.Answered{}, Expires: "in 1 d 0 h",
+		})
+		pass(10 * time.Second)
+		h.inbox("bob")
+		pass(10 * time.Second)
+		reply := h.reply("bob", sent.ID, "answer")
+		trace := h.trace(sent.ID)
+		same(t, "state", trace.State, c3po.StateAcked)
+		same(t, "served", trace.Served, []c3po.Fact{{At: began.Add(10 * time.Second), Session: "anonymous", Route: "rest", Times: 1}})
+		same(t, "ended", trace.Ended, &c3po.Fact{At: began.Add(20 * time.Second)})
+		same(t, "answered", trace.Answered, []c3po.Answered{{ID: reply.ID, At: began.Add(20 * time.Second)}})
+		same(t, "expires", trace.Expires, "")
+		same(t, "what the answer answers", h.trace(reply.ID).MessageID, sent.ID)
+		_, err := h.asPerson().Trace(t.Context(), c3po.MessageInput{MessageID: "a::b::00000000"})
+		refused(t, err, c3po.InvalidRequest)
+		_, err = h.asPerson().Trace(t.Context(), c3po.MessageInput{})
+		refused(t, err, c3po.InvalidRequest)
+	})
+}
+
+func TestTheBooksBalance(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		answered := h.send("alice", "bob", "one")
+		h.reply("bob", answered.ID, "yes")
+		h.send("alice", "bob", "two")
+		h.send("alice", c3po.Human, "help")
+		got := must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t)
+		same(t, "audit", got, c3po.Audit{
+			Space: "main", Epoch: 1, Sent: 4, Pending: 3, Acked: 1, Found: 3, Agents: 2, Balanced: true, Problems: []string{},
+		})
+		h.calls.failWith("Counters", errors.New("miscount"))
+		bad := must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t)
+		if bad.Balanced || len(bad.Problems) != 1 || !strings.Contains(bad.Problems[0], "5 messages were sent") {
+			t.Errorf("a wrong count gives %+v", bad)
+		}
+		if n := h.calls.of("Counters"); n != 3 {
+			t.Errorf("the books were read %d times, want once, and twice when they do not balance", n)
+		}
+	})
+}

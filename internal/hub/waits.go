@@ -1,0 +1,301 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// subscribeMost is how long a wait lets the subscription come first. If it
+// takes longer the wait looks at once and is signalled when it stands.
+const subscribeMost = 2 * time.Second
+
+// An ending is how a wait came to its end.
+type ending int
+
+const (
+	found ending = iota
+	timedOut
+	drained
+)
+
+// await looks, and looks again whenever something happened to the agent, until
+// look finds what it is for or the time is over. Nothing is consumed by it: a
+// wait that is cut off loses nothing.
+func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(context.Context) (bool, error)) (ending, error) {
+	if a.hub.isDraining() {
+		return drained, nil
+	}
+	deadline := time.NewTimer(timeout)
+	defer deadline.Stop()
+	// Register before the first look, so that mail that comes between the look
+	// and the sleep is not slept through.
+	waiter := a.hub.wakes.join(a.caller.Space, a.id)
+	defer waiter.leave()
+
+	late := false
+	patience := time.NewTimer(subscribeMost)
+	select {
+	case <-waiter.line.stands:
+	case <-patience.C:
+		waiter.startEarly()
+	case <-deadline.C:
+		late = true
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-a.hub.draining:
+		return drained, nil
+	}
+	patience.Stop()
+	attached := false
+	for {
+		ok, err := look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case err != nil:
+			return 0, err
+		case ok:
+			return found, nil
+		case late:
+			return timedOut, nil
+		}
+		if !attached {
+			attached = true
+			defer a.hub.presence.attach(ctx, a.caller.Space, a.id)()
+		}
+		select {
+		case <-waiter.woken:
+		case <-deadline.C:
+			// Look once more: what came at the last moment is not a timeout.
+			late = true
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-a.hub.draining:
+			return drained, nil
+		}
+	}
+}
+
+// WaitForMessage waits for the next mail this session was not yet given, or
+// with MessageID for the answer to that message.
+func (a *Actor) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.WaitResult, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.WaitResult{}, err
+	}
+	timeout, err := a.hub.checkWait("timeout", in.Timeout)
+	if err != nil {
+		return c3po.WaitResult{}, err
+	}
+	if timeout == 0 {
+		timeout = a.hub.limits.WaitDefault
+	}
+	if in.Kind != "" && in.Kind != c3po.KindIncoming {
+		return c3po.WaitResult{}, refuse("kind is %q; it must be incoming or left out", in.Kind)
+	}
+	after, err := checkAfter(in.After)
+	if err != nil {
+		return c3po.WaitResult{}, err
+	}
+	if in.MessageID != "" {
+		return a.waitForAnswer(ctx, in.MessageID, timeout, after)
+	}
+	return a.waitForNext(ctx, in.Kind == c3po.KindIncoming, timeout, in.After)
+}
+
+func checkAfter(after *int64) (int64, error) {
+	if after == nil {
+		return 0, nil
+	}
+	if *after < 0 {
+		return 0, refuse("after cannot be negative")
+	}
+	return *after, nil
+}
+
+func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Duration, after *int64) (c3po.WaitResult, error) {
+	last, looks := NextMessage{}, 0
+	if after != nil {
+		last.Seq = *after
+	}
+	end, err := a.await(ctx, timeout, func(ctx context.Context) (bool, error) {
+		looks++
+		next, err := a.next(ctx, incoming, after)
+		last = next
+		return next.Entry != nil, err
+	})
+	if err != nil {
+		return c3po.WaitResult{}, err
+	}
+	result := c3po.WaitResult{Unacked: last.Count, Cursor: last.Seq}
+	switch end {
+	case found:
+		if looks > 1 {
+			a.hub.meter.Woken(last.Now.Sub(last.Entry.Facts.Accepted))
+		}
+		result.Message = a.serveAt(*last.Entry, last.Now, last.Seq)
+	case timedOut:
+		result.Outcome = nothingCame(timeout, last.Count)
+	case drained:
+		result.Outcome = callAgain("")
+	}
+	return result, nil
+}
+
+// next asks the store for what this reader was not given. What is damaged is
+// buried, and skipped even if that fails: other mail must not wait behind it.
+func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (NextMessage, error) {
+	query := NextQuery{Run: a.caller.Run, Reader: a.caller.Reader(), Incoming: incoming}
+	if after != nil {
+		query.MinSeq, query.Positioned = *after, true
+	}
+	query.Given = a.hub.notes.givenTo(a.caller.Space, a.id, query.Reader, after)
+	for {
+		next, err := a.hub.store.Next(ctx, a.caller.Space, a.id, query)
+		if err != nil {
+			return NextMessage{}, a.failed(err)
+		}
+		if next.Entry == nil || !next.Entry.Corrupt {
+			return next, nil
+		}
+		a.bury(ctx, *next.Entry)
+		query.Given = append(query.Given, next.Entry.Message.ID)
+	}
+}
+
+// waitForAnswer leaves the caller's place in its inbox where it was: the answer
+// may be newer than mail it was not given yet.
+func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, after int64) (c3po.WaitResult, error) {
+	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	switch {
+	case err != nil:
+		return c3po.WaitResult{}, err
+	case entry == nil:
+		return c3po.WaitResult{}, RefuseNoMessage(id)
+	case entry.Message.FromAgent != a.id:
+		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
+			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
+	}
+	reply, outcome, err := a.awaitAnswer(ctx, id, timeout)
+	if err != nil {
+		return c3po.WaitResult{}, err
+	}
+	result := c3po.WaitResult{Outcome: outcome, Cursor: after}
+	if reply != nil {
+		result.Message = *reply
+		result.Unacked, err = a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
+	}
+	return result, err
+}
+
+// awaitAnswer waits for the first answer to a message of the caller's.
+func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration) (*c3po.Message, *c3po.WaitOutcome, error) {
+	var first *Entry
+	end, err := a.await(ctx, timeout, func(ctx context.Context) (bool, error) {
+		answers, err := a.hub.store.Answers(ctx, a.caller.Space, id)
+		if err != nil {
+			return false, err
+		}
+		for _, answer := range answers {
+			if answer.Corrupt {
+				a.bury(ctx, answer)
+				continue
+			}
+			first = &answer
+			return true, nil
+		}
+		return false, nil
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case end == drained:
+		return nil, callAgain(id), nil
+	case end == timedOut:
+		return nil, notAnswered(timeout, id), nil
+	}
+	// The store does not say when it read this. Our clock may be behind its own,
+	// but nothing is served before it was accepted.
+	now := time.Now().UTC()
+	if now.Before(first.Facts.Accepted) {
+		now = first.Facts.Accepted
+	}
+	reply := a.serve(*first, now)
+	return &reply, nil, nil
+}
+
+// Pending shows unacked mail without recording that it was seen, and with a
+// timeout waits until there is some.
+func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.PendingResult, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.PendingResult{}, err
+	}
+	timeout, err := a.hub.checkWait("timeout", in.Timeout)
+	if err != nil {
+		return c3po.PendingResult{}, err
+	}
+	after, err := checkAfter(in.After)
+	if err != nil {
+		return c3po.PendingResult{}, err
+	}
+	var page InboxPage
+	look := func(ctx context.Context) (bool, error) {
+		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
+		return len(page.Entries) > 0, err
+	}
+	end := found
+	if timeout == 0 {
+		_, err = look(ctx)
+	} else {
+		end, err = a.await(ctx, timeout, look)
+	}
+	if err != nil {
+		return c3po.PendingResult{}, err
+	}
+	if end == drained {
+		return c3po.PendingResult{Outcome: callAgain("")}, nil
+	}
+	list := page.list(show)
+	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next}}
+	if end == timedOut {
+		result.Outcome = nothingCame(timeout, page.Count)
+	}
+	return result, nil
+}
+
+// nothingCame is the end of a wait without mail. It is a result.
+func nothingCame(timeout time.Duration, unacked int) *c3po.WaitOutcome {
+	outcome := &c3po.WaitOutcome{
+		Status: c3po.WaitTimeout, Code: c3po.Timeout,
+		Message:    fmt.Sprintf("No message received within %d seconds", timeout/time.Second),
+		Suggestion: "No messages are pending. You can continue with other work.",
+	}
+	if unacked > 0 {
+		outcome.Suggestion = fmt.Sprintf("Nothing new came; %d earlier messages are not acked yet, get_messages shows them.", unacked)
+	}
+	return outcome
+}
+
+func notAnswered(timeout time.Duration, id c3po.MessageID) *c3po.WaitOutcome {
+	return &c3po.WaitOutcome{
+		Status: c3po.WaitTimeout, Code: c3po.Timeout, MessageID: id,
+		Message:    fmt.Sprintf("No response received within %d seconds", timeout/time.Second),
+		Suggestion: "The target agent may be offline or busy. Check agent status with list_agents.",
+	}
+}
+
+// callAgain is the end of a wait on a coordinator that stops.
+func callAgain(id c3po.MessageID) *c3po.WaitOutcome {
+	return &c3po.WaitOutcome{
+		Status: c3po.WaitRetry, Code: c3po.Timeout, MessageID: id,
+		Message:      "The coordinator is restarting",
+		Suggestion:   "Call again; nothing is lost.",
+		RetryAfterMS: retryAfter(),
+	}
+}
+
+// retryAfter spreads those who were sent away over two seconds.
+func retryAfter() int { return 200 + rand.IntN(1801) }

@@ -1,0 +1,392 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// lineIdle keeps a space's subscription for the next wait.
+	lineIdle = 60 * time.Second
+	// missedPage is how many missed events are read at once.
+	missedPage = 1000
+	retryFirst = 20 * time.Millisecond
+	retryMost  = 5 * time.Second
+)
+
+// wakes knows who waits on this node. It holds one subscription a space that
+// has waiters here; waking costs the same however many wait.
+type wakes struct {
+	store   Store
+	log     *slog.Logger
+	marks   *marks
+	compare time.Duration
+
+	waiters  atomic.Int64
+	watchers atomic.Int64
+
+	mu     sync.Mutex
+	lines  map[c3po.Space]*line
+	closed bool
+	work   sync.WaitGroup
+}
+
+func newWakes(store Store, log *slog.Logger, marks *marks, compare time.Duration) *wakes {
+	return &wakes{store: store, log: log, marks: marks, compare: compare, lines: map[c3po.Space]*line{}}
+}
+
+// A waiter is one wait. Its signal may come for nothing, never too rarely.
+type waiter struct {
+	line  *line
+	agent c3po.AgentID
+	woken chan struct{} // holds one signal
+	early bool          // looked before the subscription stood; guarded by line.mu
+}
+
+// join registers a wait. From then on, once stands is closed, nothing that
+// happens to the agent goes unsignalled.
+func (w *wakes) join(space c3po.Space, agent c3po.AgentID) *waiter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.of(space).join(agent)
+}
+
+// of is called with the lock held, and so is open.
+func (w *wakes) of(space c3po.Space) *line {
+	if l := w.lines[space]; l != nil {
+		return l
+	}
+	return w.open(space)
+}
+
+func (w *wakes) open(space c3po.Space) *line {
+	l := &line{
+		wakes: w, space: space,
+		waiters: map[c3po.AgentID][]*waiter{},
+		stands:  make(chan struct{}), changed: make(chan struct{}, 1),
+		watches: map[*Watch]struct{}{}, news: make(chan struct{}, 1),
+	}
+	if w.closed {
+		// The hub is draining: nobody will sleep on this line.
+		return l
+	}
+	w.lines[space] = l
+	// The subscription outlives the wait that opened it, so it cannot have that
+	// wait's context; close and retire end it.
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel = cancel
+	l.idle = time.AfterFunc(lineIdle, func() { w.retire(l) })
+	w.work.Go(func() { l.listen(ctx) })
+	w.work.Go(func() { l.follow(ctx) })
+	w.work.Go(func() { l.relay(ctx) })
+	return l
+}
+
+// retire ends a subscription nobody has used for a while.
+func (w *wakes) retire(l *line) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.count > 0 || w.lines[l.space] != l {
+		return
+	}
+	delete(w.lines, l.space)
+	l.cancel()
+}
+
+// close ends all subscriptions and waits until they have.
+func (w *wakes) close() {
+	w.mu.Lock()
+	w.closed = true
+	for space, l := range w.lines {
+		delete(w.lines, space)
+		l.idle.Stop()
+		l.cancel()
+	}
+	w.mu.Unlock()
+	w.work.Wait()
+}
+
+// A line is the subscription of one space and those who wait on it.
+type line struct {
+	wakes   *wakes
+	space   c3po.Space
+	cancel  context.CancelFunc
+	idle    *time.Timer
+	stands  chan struct{} // closed when the subscription stood for the first time
+	changed chan struct{} // holds one signal: there is something to catch up with
+
+	news chan struct{} // holds one signal: there are events for those who watch
+
+	mu      sync.Mutex
+	waiters map[c3po.AgentID][]*waiter
+	watches map[*Watch]struct{}
+	tail    tail
+	count   int // of both
+	stood   bool
+	known   bool  // last is a number we read, not the zero we began with
+	epoch   int64 // of last
+	last    int64 // every event up to here was signalled
+	// What was heard beyond a gap: an unbroken stretch of numbers, so that
+	// traffic that goes on while the gap is being filled does not look like
+	// another gap.
+	from, to int64
+}
+
+func (l *line) join(agent c3po.AgentID) *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := &waiter{line: l, agent: agent, woken: make(chan struct{}, 1)}
+	l.waiters[agent] = append(l.waiters[agent], w)
+	l.wakes.waiters.Add(1)
+	l.occupied()
+	return w
+}
+
+// occupied and left are called with the lock held.
+func (l *line) occupied() {
+	l.count++
+	if l.idle != nil {
+		l.idle.Stop()
+	}
+}
+
+func (l *line) left() {
+	l.count--
+	if l.count == 0 && l.idle != nil {
+		l.idle.Reset(lineIdle)
+	}
+}
+
+// leave ends the wait.
+func (w *waiter) leave() {
+	l := w.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rest := slices.DeleteFunc(l.waiters[w.agent], func(other *waiter) bool { return other == w })
+	if len(rest) == 0 {
+		delete(l.waiters, w.agent)
+	} else {
+		l.waiters[w.agent] = rest
+	}
+	l.wakes.waiters.Add(-1)
+	l.left()
+}
+
+// startEarly says that the wait will look before the subscription stands, so
+// it must be signalled once it does.
+func (w *waiter) startEarly() {
+	w.line.mu.Lock()
+	defer w.line.mu.Unlock()
+	w.early = true
+}
+
+func (w *waiter) signal() {
+	select {
+	case w.woken <- struct{}{}:
+	default: // it has a signal it has not looked at yet
+	}
+}
+
+// listen holds the subscription until ctx ends.
+func (l *line) listen(ctx context.Context) {
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		err := l.wakes.store.Listen(ctx, l.space, l.ready, l.heard)
+		if ctx.Err() != nil {
+			return
+		}
+		l.wakes.log.WarnContext(ctx, "subscription ended", "space", l.space, "err", err)
+		if !sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+// ready is called by the store when the subscription stands, so it only marks.
+func (l *line) ready() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.stood {
+		l.stood = true
+		close(l.stands)
+	}
+	l.mark()
+}
+
+// heard is called by the store for every event, so it only marks.
+func (l *line) heard(wake Wake) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wake(wake.Agent)
+	l.announce()
+	switch {
+	case wake.Seq <= l.last:
+	case l.known && wake.Seq == l.last+1 && l.to <= l.last:
+		l.last = wake.Seq
+	default:
+		if wake.Seq != l.to+1 {
+			l.from = wake.Seq
+		}
+		l.to = wake.Seq
+		l.mark()
+	}
+}
+
+// mark and wake are called with the lock held.
+func (l *line) mark() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (l *line) wake(agent c3po.AgentID) {
+	if agent == "" {
+		return
+	}
+	for _, w := range l.waiters[agent] {
+		w.signal()
+	}
+}
+
+// follow fills gaps, and now and then checks that there is none.
+func (l *line) follow(ctx context.Context) {
+	var compare <-chan time.Time
+	if l.wakes.compare > 0 {
+		tick := time.NewTicker(l.wakes.compare)
+		defer tick.Stop()
+		compare = tick.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.changed:
+		case <-compare:
+			if !l.isWaitedFor() {
+				continue
+			}
+		}
+		pause := retryFirst
+		for again := true; again; {
+			var err error
+			again, err = l.catchUp(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				l.wakes.log.WarnContext(ctx, "cannot read missed events", "space", l.space, "err", err)
+				again = true
+			}
+			if again && !sleep(ctx, pause) {
+				return
+			}
+			pause = min(2*pause, retryMost)
+		}
+	}
+}
+
+func (l *line) isWaitedFor() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count > 0
+}
+
+// catchUp compares the sequence with what was heard and signals those whose
+// events were missed. It reports whether there is still a gap.
+func (l *line) catchUp(ctx context.Context) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	defer cancel()
+	l.mu.Lock()
+	known, epoch, last := l.known, l.epoch, l.last
+	l.mu.Unlock()
+	l.wakes.marks.touched(l.space, last)
+	at, err := l.wakes.marks.compare(ctx, l.space, Sequence{Epoch: epoch, Last: last})
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case !known:
+		return l.caughtUp(at, at.Last, func(w *waiter) bool { return w.early }), nil
+	case at.Epoch > epoch:
+		// The store went back. What was waited for may have come under a number
+		// that was heard before, so everybody looks once.
+		l.startOver(at)
+		return false, nil
+	case at.Oldest > last+1 && at.Last > last:
+		// Nobody can tell any more who was meant, so everybody looks once.
+		return l.caughtUp(at, at.Last, func(*waiter) bool { return true }), nil
+	}
+	for last < at.Last {
+		events, err := l.wakes.store.Events(ctx, l.space, last, missedPage)
+		if err != nil {
+			return false, err
+		}
+		if len(events) == 0 {
+			break
+		}
+		l.mu.Lock()
+		for _, event := range events {
+			l.wake(event.Agent)
+			last = event.Seq
+		}
+		l.mu.Unlock()
+	}
+	return l.caughtUp(at, last, nil), nil
+}
+
+// caughtUp moves on to a number up to which nothing is missing, and over what
+// was heard right behind it. It reports whether a gap remains.
+func (l *line) caughtUp(at Sequence, last int64, look func(*waiter) bool) (again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.announce()
+	l.known, l.epoch = true, at.Epoch
+	l.last = max(l.last, last)
+	if l.from <= l.last+1 {
+		l.last = max(l.last, l.to)
+	}
+	if look != nil {
+		l.wakeThose(look)
+	}
+	return l.to > l.last
+}
+
+// startOver goes on in a new epoch.
+func (l *line) startOver(at Sequence) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.announce()
+	l.epoch, l.last, l.from, l.to = at.Epoch, at.Last, 0, 0
+	l.wakeThose(func(*waiter) bool { return true })
+}
+
+// wakeThose is called with the lock held.
+func (l *line) wakeThose(look func(*waiter) bool) {
+	for _, waiters := range l.waiters {
+		for _, w := range waiters {
+			if look(w) {
+				w.signal()
+			}
+		}
+	}
+}
+
+// sleep waits, and reports false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,287 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// tailMost is how many of the latest events are kept for those who watch; who
+	// is further behind reads the log.
+	tailMost = 2048
+	// relayEvery gathers the events of a burst: a read brings them all.
+	relayEvery = 10 * time.Millisecond
+	// watchPage is how many events one step of a watch gives.
+	watchPage = 500
+)
+
+// A tail is the end of a space's log, read once for all who watch it here.
+type tail struct {
+	stands bool
+	events []c3po.Event
+	from   int64 // every event after this number, and up to the next, is there
+	to     int64
+}
+
+// after gives the events after a number; ok is false if some are not kept.
+func (t *tail) after(seq int64) (events []c3po.Event, ok bool) {
+	if !t.stands || seq < t.from {
+		return nil, false
+	}
+	at, _ := slices.BinarySearchFunc(t.events, seq+1, func(e c3po.Event, seq int64) int { return cmp.Compare(e.Seq, seq) })
+	return slices.Clone(t.events[at:min(len(t.events), at+watchPage)]), true
+}
+
+func (t *tail) add(events []c3po.Event) {
+	if len(events) == 0 {
+		return
+	}
+	t.events = append(t.events, events...)
+	t.to = events[len(events)-1].Seq
+	if over := len(t.events) - tailMost; over > 0 {
+		t.from = t.events[over-1].Seq
+		t.events = slices.Delete(t.events, 0, over)
+	}
+}
+
+// A Watch is one reader of a space's events as they happen. It is used by one
+// goroutine, and holds nobody up: while its reader is slow, events wait in the
+// log.
+type Watch struct {
+	actor *Actor
+	line  *line
+	news  chan struct{} // holds one signal
+	start *c3po.StreamStart
+	at    c3po.EventCursor // everything up to here was given
+	began int64            // where the epoch of at began
+}
+
+// Watch opens a stream of what changes in the caller's space, after a place or
+// from now on. It begins with a word on whether it goes on from that place.
+func (a *Actor) Watch(ctx context.Context, after *c3po.EventCursor) (*Watch, error) {
+	if a.hub.isDraining() {
+		return nil, stopping()
+	}
+	w := &Watch{actor: a, line: a.hub.wakes.watch(a.caller.Space), news: make(chan struct{}, 1)}
+	w.line.watched(w)
+	// Events from here on are announced, so those that the first look does not
+	// see are not missed.
+	if err := w.begin(ctx, after); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close ends the stream.
+func (w *Watch) Close() { w.line.unwatched(w) }
+
+// Next waits for what comes next. It fails when ctx ends or the coordinator
+// stops; a ctx that ended does not end the stream.
+func (w *Watch) Next(ctx context.Context) ([]c3po.StreamEvent, error) {
+	for {
+		if w.start != nil {
+			start := w.start
+			w.start = nil
+			return []c3po.StreamEvent{{At: w.at, Start: start}}, nil
+		}
+		events, err := w.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		given, ended := w.give(events)
+		switch {
+		case len(given) > 0:
+			return given, nil
+		case ended:
+			if err := w.begin(ctx, &w.at); err != nil {
+				return nil, err
+			}
+			continue
+		case w.start != nil:
+			continue
+		}
+		select {
+		case <-w.news:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-w.actor.hub.draining:
+			return nil, stopping()
+		}
+	}
+}
+
+// begin finds where the stream goes on after a place, or that it cannot.
+func (w *Watch) begin(ctx context.Context, after *c3po.EventCursor) error {
+	at, err := w.actor.hub.store.Sequence(ctx, w.actor.caller.Space)
+	if err != nil {
+		return err
+	}
+	w.line.startTail(at.Last)
+	from, reason := at.Last, c3po.ResetReason("")
+	switch {
+	case after == nil:
+	case after.Epoch != at.Epoch || after.Seq > at.Last:
+		reason = c3po.ResetEpoch
+		// The new epoch is whole, if the log still has its beginning.
+		if at.Began > 0 && at.Oldest <= at.Began {
+			from = at.Began - 1
+		}
+	case after.Seq < at.Last && (at.Oldest == 0 || at.Oldest > after.Seq+1):
+		reason = c3po.ResetTrimmed
+	default:
+		from = after.Seq
+	}
+	w.at, w.began = c3po.EventCursor{Epoch: at.Epoch, Seq: from}, at.Began
+	w.start = &c3po.StreamStart{Recovered: reason == "", Epoch: at.Epoch, Seq: from, Reason: reason}
+	return nil
+}
+
+// read gives the next events: from the tail that all share, or for one that is
+// behind it from the log. It begins anew if they are gone.
+func (w *Watch) read(ctx context.Context) ([]c3po.Event, error) {
+	w.line.mu.Lock()
+	events, kept := w.line.tail.after(w.at.Seq)
+	w.line.mu.Unlock()
+	if kept {
+		return events, nil
+	}
+	store, space := w.actor.hub.store, w.actor.caller.Space
+	events, err := store.Events(ctx, space, w.at.Seq, watchPage)
+	if err != nil || len(events) == 0 || events[0].Seq == w.at.Seq+1 {
+		return events, err
+	}
+	// A number can be left out. But if the log begins here, more is missing.
+	at, err := store.Sequence(ctx, space)
+	if err != nil || at.Oldest <= w.at.Seq+1 {
+		return events, err
+	}
+	return nil, w.begin(ctx, &w.at)
+}
+
+// give turns events into entries of the stream. It stops where the epoch ended.
+func (w *Watch) give(events []c3po.Event) (given []c3po.StreamEvent, ended bool) {
+	for _, event := range events {
+		if event.Kind == c3po.EventRollback && event.Seq > w.began {
+			return given, true
+		}
+		w.at.Seq = event.Seq
+		given = append(given, c3po.StreamEvent{At: w.at, Event: &event})
+	}
+	return given, false
+}
+
+func stopping() *c3po.Error {
+	return c3po.Errorf(c3po.CoordDown, "the coordinator is stopping").Suggest("Call another coordinator, or this one again in a moment.")
+}
+
+// watch gives the line of a space to somebody who will watch it.
+func (w *wakes) watch(space c3po.Space) *line {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.of(space)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.occupied()
+	return l
+}
+
+func (l *line) watched(w *Watch) {
+	l.wakes.watchers.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watches[w] = struct{}{}
+}
+
+func (l *line) unwatched(w *Watch) {
+	l.wakes.watchers.Add(-1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.watches, w)
+	if len(l.watches) == 0 {
+		l.tail = tail{}
+	}
+	l.left()
+}
+
+// startTail begins to keep events, if nobody has yet.
+func (l *line) startTail(after int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.tail.stands {
+		l.tail = tail{stands: true, from: after, to: after}
+	}
+	// What was announced before the tail stood was not read.
+	l.announce()
+}
+
+// announce is called with the lock held: there may be something to relay.
+func (l *line) announce() {
+	if len(l.watches) == 0 {
+		return
+	}
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// relay reads new events once for all who watch.
+func (l *line) relay(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.news:
+		}
+		for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+			more, err := l.readTail(ctx)
+			if err == nil && !more {
+				break
+			}
+			if err != nil && ctx.Err() == nil {
+				l.wakes.log.WarnContext(ctx, "cannot read events for those who watch", "space", l.space, "err", err)
+			}
+			if err != nil && !sleep(ctx, pause) {
+				return
+			}
+		}
+		if !sleep(ctx, relayEvery) {
+			return
+		}
+	}
+}
+
+// readTail reads a page of what came after the tail. It reports whether there
+// may be more.
+func (l *line) readTail(ctx context.Context) (more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	defer cancel()
+	l.mu.Lock()
+	stands, to := l.tail.stands, l.tail.to
+	l.mu.Unlock()
+	if !stands {
+		return false, nil
+	}
+	events, err := l.wakes.store.Events(ctx, l.space, to, missedPage)
+	if err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.tail.stands || l.tail.to != to {
+		return true, nil // all have left meanwhile, and others have come
+	}
+	l.tail.add(events)
+	for w := range l.watches {
+		select {
+		case w.news <- struct{}{}:
+		default: // it has a signal it has not looked at yet
+		}
+	}
+	return len(events) == missedPage, nil
+}

@@ -1,0 +1,365 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// A step is one thing that can happen.
+type step struct {
+	name  string
+	often int
+	take  func(d *duel, a *arena)
+}
+
+// GoString keeps the log of a failing sequence readable.
+func (s step) GoString() string { return s.name }
+
+// allSteps lists each step as often as it shall happen. It begins with nothing
+// at all, which a failing sequence shrinks to.
+func allSteps() []step {
+	var all []step
+	for _, s := range []step{
+		{"nothing", 1, func(*duel, *arena) {}},
+		{"register", 3, (*duel).register},
+		{"unregister", 1, (*duel).unregister},
+		{"status", 1, (*duel).status},
+		{"pause", 1, (*duel).pause},
+		{"presence", 2, (*duel).presence},
+		{"notes", 4, (*duel).notes},
+		{"send", 12, (*duel).send},
+		{"send again", 4, (*duel).sendAgain},
+		{"reply", 6, (*duel).reply},
+		{"ack", 4, (*duel).ack},
+		{"received", 3, (*duel).received},
+		{"inbox", 2, (*duel).inbox},
+		{"next", 3, (*duel).next},
+		{"message", 1, (*duel).message},
+		{"thread", 1, (*duel).thread},
+		{"names", 1, (*duel).names},
+		{"clock", 2, (*duel).clock},
+		{"live", 4, (*duel).live},
+		{"reap", 2, (*duel).reap},
+		{"bury", 2, (*duel).bury},
+		{"trim", 3, (*duel).trim},
+		{"raise", 1, (*duel).raise},
+	} {
+		all = append(all, slices.Repeat([]step{s}, s.often)...)
+	}
+	return all
+}
+
+func runs() []string { return []string{"", "r1", "r2", "r3"} }
+
+// latest is the end of a list, the last first.
+func latest[T any](all []T) []T {
+	end := slices.Clone(all[max(0, len(all)-4):])
+	slices.Reverse(end)
+	return end
+}
+
+// agent is somebody who registered.
+func (d *duel) agent(a *arena, what string) c3po.AgentID { return draw(d, what, a.agents) }
+
+// owner is mostly somebody who got mail lately.
+func (d *duel) owner(a *arena) c3po.AgentID {
+	if len(a.mail) == 0 || d.oneIn(4, "any owner") {
+		return draw(d, "owner", append(slices.Clone(a.agents), c3po.Human))
+	}
+	_, to, _ := draw(d, "owner of", latest(a.mail)).Split()
+	return to
+}
+
+// run is mostly the run that holds the id.
+func (d *duel) run(a *arena, id c3po.AgentID) string {
+	if d.oneIn(8, "another run") {
+		return draw(d, "run", runs())
+	}
+	if records, _ := d.model.Agents(d.ctx, a.space, []c3po.AgentID{id}); len(records) == 1 {
+		return records[0].Run
+	}
+	return ""
+}
+
+// mailOf is a message, mostly of the owner's.
+func (d *duel) mailOf(a *arena, owner c3po.AgentID) c3po.MessageID {
+	if len(a.mail) > 0 && d.oneIn(8, "mail of anybody") {
+		return draw(d, "message", a.mail)
+	}
+	var own []c3po.MessageID
+	for _, id := range a.mail {
+		if _, to, _ := id.Split(); to == owner {
+			own = append(own, id)
+		}
+	}
+	// More happens to the latest mail; now and then it is one that never was.
+	return draw(d, "own message", append(latest(own), c3po.NewMessageID("a", owner, "00000000")))
+}
+
+func (d *duel) register(a *arena) {
+	in := hub.RegisterStep{
+		Want:     draw(d, "want", []c3po.AgentID{"a", "h/a"}),
+		Run:      draw(d, "run", runs()),
+		Session:  draw(d, "session", []string{"", "s1", "s2"}),
+		Epoch:    draw(d, "epoch", []int64{0, 0, 0, 1, 2}),
+		Explicit: d.oneIn(3, "explicit"),
+		Profile: hub.Profile{
+			Name: draw(d, "name", []string{"", "n1"}), Capabilities: draw(d, "capabilities", [][]string{nil, {"x", "y"}}),
+			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: 7, Client: draw(d, "client", []string{"c1", "c2"}),
+		},
+	}
+	reg, err := both(d, "register", func(s hub.Store) (hub.Registration, error) { return s.Register(d.ctx, a.space, in) })
+	if err == nil && !slices.Contains(a.agents, reg.Record.ID) {
+		a.agents = append(a.agents, reg.Record.ID)
+	}
+}
+
+func (d *duel) unregister(a *arena) {
+	id := d.agent(a, "agent")
+	run := d.run(a, id)
+	_, _ = both(d, "unregister", func(s hub.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run) })
+}
+
+func (d *duel) status(a *arena) {
+	id := draw(d, "agent", append(slices.Clone(a.agents), "nobody"))
+	run := d.run(a, id)
+	says := draw(d, "availability", []c3po.Availability{c3po.Available, c3po.Busy, c3po.Away})
+	d.done("status", func(s hub.Store) error { return s.SetStatus(d.ctx, a.space, id, run, says, "task") })
+}
+
+func (d *duel) pause(a *arena) {
+	id := draw(d, "agent", append(slices.Clone(a.agents), "", "nobody"))
+	why := draw(d, "why", []string{"lunch", "", c3po.PausedForHuman})
+	d.done("pause", func(s hub.Store) error { return s.SetPaused(d.ctx, a.space, id, why) })
+}
+
+func (d *duel) presence(a *arena) {
+	id, node := d.agent(a, "agent"), draw(d, "node", []string{"n1", "n2"})
+	switch draw(d, "presence", []string{"attach", "attach", "detach", "renew", "end"}) {
+	case "attach":
+		d.done("attach", func(s hub.Store) error { return s.Attach(d.ctx, a.space, id, node) })
+	case "detach":
+		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node) })
+	case "renew":
+		d.done("renew", func(s hub.Store) error { return s.RenewLease(d.ctx, a.space, node) })
+	case "end":
+		d.done("end lease", func(s hub.Store) error { return s.EndLease(d.ctx, a.space, node) })
+	}
+	_, _ = both(d, "online count", func(s hub.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
+}
+
+func (d *duel) reader() string { return draw(d, "reader", []string{"s1", "s2"}) }
+
+func (d *duel) notes(a *arena) {
+	owner, now := d.owner(a), d.model.now()
+	var notes hub.Notes
+	switch draw(d, "note", []string{"seen", "served", "served again", "notified"}) {
+	case "seen":
+		notes.Seen = []c3po.AgentID{owner, "nobody"}
+	case "served", "served again":
+		notes.Served = []hub.ServedNote{{ID: d.mailOf(a, owner), Reader: d.reader(), Route: "mcp", Cursor: draw(d, "cursor", []int64{0, a.seq}), At: now}}
+	case "notified":
+		seq := rapid.Int64Range(1, a.seq+1).Draw(d.T, "seq")
+		notes.Notified = []hub.NotifiedNote{{Agent: owner, Reader: d.reader(), Route: "hook", Seq: seq, At: now}}
+	}
+	d.done("notes", func(s hub.Store) error { return s.WriteNotes(d.ctx, a.space, notes) })
+}
+
+func (d *duel) send(a *arena) {
+	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody"}))
+	from := d.agent(a, "from")
+	in := hub.SendStep{
+		Draft: hub.Draft{
+			From: from, To: to, Kind: c3po.KindMessage, Thread: d.threadName(a),
+			Priority: draw(d, "priority", []c3po.Priority{c3po.Normal, c3po.Normal, c3po.Urgent}), ExpectsReply: d.oneIn(2, "expects reply"),
+			Text: draw(d, "text", []string{"x", "y", "z", strings.Repeat("w", 600), strings.Repeat("v", 600)}), Context: draw(d, "context", []string{"", "c"}),
+			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[1]}`)}),
+			Key:      draw(d, "key", []string{"", "", "k1", "k2", "k3", "k4"}),
+		},
+		Run: d.run(a, from), Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), FailIfAway: d.oneIn(8, "fail if away"),
+	}
+	if to.Name() == "a" && d.oneIn(2, "by name") {
+		in.Alias = "|a"
+	}
+	if to == c3po.Human {
+		in.Mailbox, in.FailIfAway, in.Kind = true, false, c3po.KindEscalation
+		in.PauseFrom = draw(d, "pauses", []string{"", c3po.PausedForHuman})
+	}
+	a.sends = append(a.sends, in)
+	d.sendStep(a, in)
+}
+
+func (d *duel) sendAgain(a *arena) {
+	if len(a.sends) > 0 {
+		d.sendStep(a, draw(d, "earlier send", latest(a.sends)))
+	}
+}
+
+func (d *duel) sendStep(a *arena, in hub.SendStep) {
+	stored, err := both(d, "send", func(s hub.Store) (hub.Stored, error) { return s.Send(d.ctx, a.space, in) })
+	d.keep(a, stored, err)
+}
+
+func (d *duel) keep(a *arena, stored hub.Stored, err error) {
+	if err == nil && !slices.Contains(a.mail, stored.Message.ID) {
+		a.mail = append(a.mail, stored.Message.ID)
+	}
+}
+
+// threadName is none, a name, or an earlier message's.
+func (d *duel) threadName(a *arena) string {
+	if len(a.mail) > 0 && d.oneIn(4, "thread of a message") {
+		return string(draw(d, "thread", a.mail))
+	}
+	return draw(d, "thread", []string{"", "", "t"})
+}
+
+func (d *duel) reply(a *arena) {
+	from := d.owner(a)
+	in := hub.ReplyStep{
+		Draft: hub.Draft{
+			From: from, Priority: draw(d, "priority", []c3po.Priority{c3po.Normal, c3po.Urgent}),
+			Text: draw(d, "text", []string{"yes", "no", strings.Repeat("n", 400)}), Status: c3po.ReplySuccess,
+			Key: draw(d, "key", []string{"", "", "k1", "k5"}),
+		},
+		Run: d.run(a, from), Durability: c3po.OnDisk, Answers: d.mailOf(a, from), ResumeTo: from == c3po.Human,
+	}
+	stored, err := both(d, "reply", func(s hub.Store) (hub.Stored, error) { return s.Reply(d.ctx, a.space, in) })
+	d.keep(a, stored, err)
+}
+
+func (d *duel) some(a *arena, owner c3po.AgentID) []c3po.MessageID {
+	ids := []c3po.MessageID{d.mailOf(a, owner)}
+	for d.oneIn(2, "more") && len(ids) < 4 {
+		ids = append(ids, d.mailOf(a, owner))
+	}
+	return ids
+}
+
+func (d *duel) ack(a *arena) {
+	owner := d.owner(a)
+	run, ids := d.run(a, owner), d.some(a, owner)
+	_, _ = both(d, "ack", func(s hub.Store) ([]hub.AckOutcome, error) { return s.Ack(d.ctx, a.space, owner, run, ids) })
+}
+
+func (d *duel) received(a *arena) {
+	owner := d.owner(a)
+	reader, ids := d.reader(), d.some(a, owner)
+	_, _ = both(d, "received", func(s hub.Store) ([]hub.AckOutcome, error) {
+		return s.Received(d.ctx, a.space, owner, reader, "hook", ids)
+	})
+}
+
+func (d *duel) inbox(a *arena) {
+	owner := d.owner(a)
+	q := hub.InboxQuery{
+		Run: d.run(a, owner), Limit: draw(d, "limit", []int{1, 2, 10}), Bytes: draw(d, "bytes", []int{300, 1000, 1 << 20}),
+		MinSeq: draw(d, "min seq", []int64{0, 0, a.seq / 2}),
+	}
+	for {
+		page, err := both(d, "inbox", func(s hub.Store) (hub.InboxPage, error) { return s.Inbox(d.ctx, a.space, owner, q) }, listed())
+		if err != nil || page.Next == 0 {
+			return
+		}
+		q.After = page.Next
+	}
+}
+
+func (d *duel) next(a *arena) {
+	owner := d.owner(a)
+	q := hub.NextQuery{
+		Run: d.run(a, owner), Reader: d.reader(), MinSeq: draw(d, "min seq", []int64{0, 0, a.seq / 2}),
+		Given: d.some(a, owner), Incoming: d.oneIn(3, "incoming"), Positioned: d.oneIn(2, "positioned"),
+	}
+	_, _ = both(d, "next", func(s hub.Store) (hub.NextMessage, error) { return s.Next(d.ctx, a.space, owner, q) }, listed())
+}
+
+func (d *duel) message(a *arena) {
+	id := d.mailOf(a, d.owner(a))
+	_, _ = both(d, "message", func(s hub.Store) (*hub.Entry, error) { return s.Message(d.ctx, a.space, id) })
+	_, _ = both(d, "answers", func(s hub.Store) ([]hub.Entry, error) { return s.Answers(d.ctx, a.space, id) })
+}
+
+func (d *duel) thread(a *arena) {
+	thread, after := d.threadName(a), draw(d, "after", []int64{0, 0, a.seq / 2})
+	limit := draw(d, "limit", []int{1, 2, 10})
+	_, _ = both(d, "thread", func(s hub.Store) ([]hub.Entry, error) { return s.Thread(d.ctx, a.space, thread, after, limit) })
+}
+
+func (d *duel) names(a *arena) {
+	_, _ = both(d, "named", func(s hub.Store) ([]c3po.AgentID, error) {
+		ids, err := s.Named(d.ctx, a.space, "a", 10)
+		slices.Sort(ids)
+		return ids, err
+	})
+	_, _ = both(d, "some agents", func(s hub.Store) ([]hub.Record, error) {
+		return s.Agents(d.ctx, a.space, []c3po.AgentID{"h/a", "nobody", "a", "a-2"})
+	})
+}
+
+func (d *duel) clock(*arena) {
+	d.advance(draw(d, "advance", []time.Duration{
+		time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 60 * time.Second, 90 * time.Second, -time.Hour,
+	}))
+}
+
+// live lets lived time pass, in an interval that is now and then too short.
+func (d *duel) live(a *arena) {
+	interval := draw(d, "interval", []time.Duration{time.Minute, 5 * time.Minute, 12 * time.Minute})
+	d.advance(draw(d, "passes", []time.Duration{interval, interval, interval / 3, 5 * interval, interval + 300*time.Millisecond}))
+	_, _ = both(d, "tick", func(s hub.Store) (int64, error) { return s.Tick(d.ctx, a.space, interval) })
+}
+
+func (d *duel) reap(a *arena) {
+	due, _ := both(d, "due mail", func(s hub.Store) ([]hub.Due, error) {
+		due, err := s.DueMail(d.ctx, a.space, 100)
+		slices.SortFunc(due, func(x, y hub.Due) int { return strings.Compare(string(x.ID), string(y.ID)) })
+		return due, err
+	})
+	for _, mail := range due {
+		d.buryOne(a, mail.ID, c3po.ReasonExpired)
+	}
+}
+
+func (d *duel) bury(a *arena) {
+	d.buryOne(a, d.mailOf(a, d.owner(a)), c3po.ReasonCorrupt)
+}
+
+func (d *duel) buryOne(a *arena, id c3po.MessageID, reason string) {
+	_, _ = both(d, "bury", func(s hub.Store) (bool, error) {
+		return s.Bury(d.ctx, a.space, id, reason, fmt.Sprintf("%s was not read", id))
+	})
+}
+
+func (d *duel) trim(a *arena) {
+	limit := draw(d, "limit", []int{1, 100})
+	_, _ = both(d, "trim", func(s hub.Store) (int, error) { return s.Trim(d.ctx, a.space, limit) })
+	_, _ = both(d, "dead letters", func(s hub.Store) ([]hub.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 100) })
+}
+
+// raise is a node that remembers more, as much, or less than there is.
+func (d *duel) raise(a *arena) {
+	at, err := d.model.Sequence(d.ctx, a.space)
+	if err != nil {
+		d.Fatal(err)
+	}
+	known := hub.Sequence{
+		Epoch: at.Epoch + rapid.Int64Range(-1, 1).Draw(d.T, "epoch"),
+		Last:  max(0, at.Last+rapid.Int64Range(-2, 2).Draw(d.T, "last")),
+	}
+	type answer struct {
+		Now    hub.Sequence
+		Raised bool
+	}
+	_, _ = both(d, "raise", func(s hub.Store) (answer, error) {
+		now, raised, err := s.RaiseEpoch(d.ctx, a.space, known)
+		return answer{now, raised}, err
+	})
+}

@@ -1,0 +1,318 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+type agent struct {
+	id           c3po.AgentID
+	registeredAt time.Time
+	regSeq       int64
+	run          string
+	session      string
+	epoch        int64
+	ousted       map[string]bool // runs that held the id before
+	seen         time.Time
+	goneAt       time.Time // when it unregistered; zero if it is back
+	node         string    // that holds a connection of it
+	profile      hub.Profile
+	availability c3po.Availability
+	task         string
+	paused       string
+}
+
+func (sp *space) attached(a *agent, now time.Time) bool {
+	return a.node != "" && now.Before(sp.leases[a.node])
+}
+
+// online: attached; or, of an agent no node claims, seen within the window. One
+// whose node has died is offline until it is seen again.
+func (sp *space) online(a *agent, now time.Time) bool {
+	switch {
+	case !a.goneAt.IsZero():
+		return false
+	case a.node != "":
+		return sp.attached(a, now)
+	default:
+		return now.Sub(a.seen) < sp.limits.OnlineWindow
+	}
+}
+
+// see notes that the agent is there, which a dead node has no say in.
+func (sp *space) see(a *agent, now time.Time) {
+	a.seen = now
+	if !sp.attached(a, now) {
+		a.node = ""
+	}
+}
+
+// record is what is told of an id; of one that is not registered, its name.
+func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
+	a := sp.agents[id]
+	if a == nil {
+		return hub.Record{ID: id}
+	}
+	return hub.Record{
+		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
+		Seen: a.seen, Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
+		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused),
+	}
+}
+
+// superseded says that another run than this one holds the id. The anonymous
+// run shares its id with everybody.
+func (sp *space) superseded(id c3po.AgentID, run string) bool {
+	a := sp.agents[id]
+	return a != nil && run != "" && a.run != "" && a.run != run
+}
+
+// Register implements hub.Store.
+func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterStep) (hub.Registration, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	id, err := sp.chooseID(step, now)
+	if err != nil {
+		return hub.Registration{}, err
+	}
+	a := sp.agents[id]
+	created := a == nil
+	if created {
+		sp.books.Agents++
+		a = &agent{id: id, registeredAt: now, regSeq: sp.books.Agents, run: step.Run, epoch: 1, ousted: map[string]bool{}}
+		sp.agents[id] = a
+	}
+	changed := !created && step.Run != "" && step.Run != a.run
+	if changed {
+		a.takeOver(step.Run)
+	}
+	if step.Run != "" {
+		sp.remember(a, step.Session)
+	}
+	if created || step.Explicit {
+		a.profile = copyOfProfile(step.Profile)
+	}
+	a.profile.Client = step.Profile.Client
+	sp.see(a, now)
+	a.goneAt = time.Time{}
+	if created || changed {
+		sp.event(c3po.EventRegistered, id, "", now)
+	}
+	return hub.Registration{Record: sp.record(id, now), Unread: len(sp.pending(id)), Now: now}, nil
+}
+
+func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, error) {
+	if step.Run == "" {
+		return step.Want, nil
+	}
+	candidates := make([]c3po.AgentID, hub.MostNumbered)
+	for i := range candidates {
+		candidates[i] = step.Want.Numbered(i + 1)
+	}
+	for _, id := range candidates {
+		if a := sp.agents[id]; a != nil && a.run == step.Run {
+			return id, nil
+		}
+	}
+	if a := sp.agents[step.Want]; a != nil && !step.Explicit {
+		late := step.Epoch > 0 && step.Epoch < a.epoch && a.run != ""
+		if a.ousted[step.Run] || late {
+			return "", hub.RefuseSuperseded(step.Want)
+		}
+	}
+	if former, ok := sp.sessions[step.Session]; ok && slices.Contains(candidates, former) && !sp.online(sp.agents[former], now) {
+		return former, nil
+	}
+	for _, id := range candidates {
+		if a := sp.agents[id]; a == nil || a.run == "" || !sp.online(a, now) {
+			return id, nil
+		}
+	}
+	return "", hub.RefuseNoNumber(step.Want)
+}
+
+// takeOver gives an existing id to a new run. The connection of the run before
+// is not the new one's.
+func (a *agent) takeOver(run string) {
+	if a.run != "" {
+		a.ousted[a.run] = true
+	}
+	a.run, a.node = run, ""
+	a.epoch++
+}
+
+// remember makes session, or none, the one session of the agent.
+func (sp *space) remember(a *agent, session string) {
+	if a.session != "" && sp.sessions[a.session] == a.id {
+		delete(sp.sessions, a.session)
+	}
+	a.session = session
+	if session != "" {
+		sp.sessions[session] = a.id
+	}
+}
+
+// Unregister implements hub.Store.
+func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, run string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	a := sp.agents[id]
+	if a == nil || !a.goneAt.IsZero() || sp.superseded(id, run) {
+		return false, nil
+	}
+	a.goneAt, a.node = m.now(), ""
+	sp.event(c3po.EventUnregistered, id, "", m.now())
+	return true, nil
+}
+
+// SetStatus implements hub.Store.
+func (m *Model) SetStatus(_ context.Context, name c3po.Space, id c3po.AgentID, run string, availability c3po.Availability, task string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	a := sp.agents[id]
+	if a == nil {
+		return hub.RefuseNoAgent(id)
+	}
+	if sp.superseded(id, run) {
+		return hub.RefuseSuperseded(id)
+	}
+	a.availability, a.task = availability, task
+	return nil
+}
+
+// SetPaused implements hub.Store.
+func (m *Model) SetPaused(_ context.Context, name c3po.Space, id c3po.AgentID, why string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if id == "" {
+		sp.pause("", &sp.paused, why, m.now())
+		return nil
+	}
+	a := sp.agents[id]
+	if a == nil {
+		return hub.RefuseNoAgent(id)
+	}
+	sp.pause(id, &a.paused, why, m.now())
+	return nil
+}
+
+func (sp *space) pause(id c3po.AgentID, reason *string, why string, now time.Time) {
+	if *reason == why {
+		return
+	}
+	*reason = why
+	kind := c3po.EventPaused
+	if why == "" {
+		kind = c3po.EventResumed
+	}
+	sp.event(kind, id, "", now)
+}
+
+// Agents implements hub.Store.
+func (m *Model) Agents(_ context.Context, name c3po.Space, ids []c3po.AgentID) ([]hub.Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	var found []hub.Record
+	for _, id := range ids {
+		if sp.agents[id] != nil {
+			found = append(found, sp.record(id, now))
+		}
+	}
+	return found, nil
+}
+
+// AgentPage implements hub.Store.
+func (m *Model) AgentPage(_ context.Context, name c3po.Space, after int64, limit int) ([]hub.Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	var found []hub.Record
+	for _, a := range sp.sortedAgents(func(a, b *agent) int { return cmp.Compare(a.regSeq, b.regSeq) }) {
+		if a.regSeq > after && len(found) < limit {
+			found = append(found, sp.record(a.id, now))
+		}
+	}
+	return found, nil
+}
+
+// Named implements hub.Store.
+func (m *Model) Named(_ context.Context, name c3po.Space, bare string, limit int) ([]c3po.AgentID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []c3po.AgentID
+	for _, a := range m.space(name).sortedAgents(byName) {
+		if a.id.Name() == bare && len(found) < limit {
+			found = append(found, a.id)
+		}
+	}
+	return found, nil
+}
+
+// Neighbours implements hub.Store.
+func (m *Model) Neighbours(_ context.Context, name c3po.Space, bare string, limit int) ([]c3po.AgentID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var before, after []c3po.AgentID
+	for _, a := range m.space(name).sortedAgents(byName) {
+		if a.id.Name() < bare {
+			before = append(before, a.id)
+		} else {
+			after = append(after, a.id)
+		}
+	}
+	before = before[max(0, len(before)-limit/2):]
+	after = after[:min(len(after), limit-len(before))]
+	return append(before, after...), nil
+}
+
+// Recent implements hub.Store.
+func (m *Model) Recent(_ context.Context, name c3po.Space, limit int) ([]c3po.AgentID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []c3po.AgentID
+	for _, a := range m.space(name).sortedAgents(func(a, b *agent) int { return b.seen.Compare(a.seen) }) {
+		if len(found) < limit {
+			found = append(found, a.id)
+		}
+	}
+	return found, nil
+}
+
+// OnlineCount implements hub.Store.
+func (m *Model) OnlineCount(_ context.Context, name c3po.Space) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now, count := m.space(name), m.now(), 0
+	for _, a := range sp.agents {
+		if sp.online(a, now) {
+			count++
+		}
+	}
+	return count, nil
+}
+
+func (sp *space) sortedAgents(order func(a, b *agent) int) []*agent {
+	return slices.SortedFunc(maps.Values(sp.agents), func(a, b *agent) int {
+		return cmp.Or(order(a, b), byName(a, b))
+	})
+}
+
+func byName(a, b *agent) int {
+	return cmp.Or(cmp.Compare(a.id.Name(), b.id.Name()), cmp.Compare(a.id, b.id))
+}
+
+func copyOfProfile(p hub.Profile) hub.Profile {
+	p.Capabilities, p.Metadata = slices.Clone(p.Capabilities), slices.Clone(p.Metadata)
+	return p
+}

@@ -1,0 +1,348 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+type message struct {
+	view    c3po.Message
+	state   string
+	reason  string
+	facts   hub.Facts // without Notified, which is kept by agent
+	endSeq  int64     // number of the event that ended it
+	endedAt int64     // in lived seconds
+	spoilt  bool
+}
+
+// alias is what a bare name was last resolved to.
+type alias struct {
+	to c3po.AgentID
+	at int64 // in lived seconds
+}
+
+type keyName struct {
+	from c3po.AgentID
+	name string
+}
+
+// keyRecord remembers the message an idempotency key stands for. It knows
+// enough to answer a repeat when the message itself is forgotten.
+type keyRecord struct {
+	fingerprint string
+	id          c3po.MessageID
+	thread      string
+	at          time.Time
+	bornAt      int64 // in lived seconds
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// Send implements hub.Store.
+func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub.Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.From, step.Run) {
+		return hub.Stored{}, hub.RefuseSuperseded(step.From)
+	}
+	key, first, err := sp.repeated(step.Draft, "", now)
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	if first != nil {
+		return sp.repeat(first, now), nil
+	}
+	if err := sp.mayCome(step, now); err != nil {
+		return hub.Stored{}, err
+	}
+	sent, err := sp.rate(step, now)
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	if err := sp.roomFor(step.Draft, !step.Mailbox); err != nil {
+		return hub.Stored{}, err
+	}
+
+	msg := sp.accept(step.Draft, c3po.EventAccepted, "", step.Durability, now)
+	if !step.Mailbox {
+		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+	}
+	sp.keys[key] = keyFor(step.Draft, "", msg, sp.books.Lived)
+	if step.RateLimit > 0 {
+		sp.sends[step.From] = append(sent, now)
+	}
+	if step.Alias != "" {
+		sp.aliases[step.Alias] = alias{step.To, sp.books.Lived}
+	}
+	if a := sp.agents[step.From]; a != nil && step.PauseFrom != "" {
+		sp.pause(a.id, &a.paused, step.PauseFrom, now)
+	}
+	return sp.stored(msg, now), nil
+}
+
+// mayCome checks the recipient: is it there, is it meant, does it want mail.
+func (sp *space) mayCome(step hub.SendStep, now time.Time) error {
+	known := sp.agents[step.To] != nil
+	if !known && !step.Mailbox {
+		return hub.RefuseNoAgent(step.To)
+	}
+	was, ok := sp.aliases[step.Alias]
+	if step.Alias != "" && ok && was.to != step.To && sp.books.Lived-was.at < seconds(sp.limits.NameLife) {
+		return hub.RefuseMoved(step.Alias, was.to, step.To)
+	}
+	if step.FailIfAway && known {
+		r := sp.record(step.To, now)
+		if !r.Online || r.Availability == c3po.Away || r.Paused != "" {
+			return hub.RefuseAway(step.To)
+		}
+	}
+	return nil
+}
+
+// rate gives the sends that still count.
+func (sp *space) rate(step hub.SendStep, now time.Time) ([]time.Time, error) {
+	if step.RateLimit <= 0 {
+		return nil, nil
+	}
+	var sent []time.Time
+	for _, at := range sp.sends[step.From] {
+		if now.Sub(at) < hub.RateWindow && !at.After(now) {
+			sent = append(sent, at)
+		}
+	}
+	if len(sent) >= step.RateLimit {
+		return nil, hub.RefuseRate(len(sent), step.RateLimit)
+	}
+	return sent, nil
+}
+
+// roomFor checks the inbox, and the sender's share of it if the share is guarded.
+func (sp *space) roomFor(d hub.Draft, guarded bool) error {
+	var count, size, own, ownSize int
+	for _, msg := range sp.pending(d.To) {
+		count++
+		size += msg.facts.Bytes
+		if msg.view.FromAgent == d.From {
+			own++
+			ownSize += msg.facts.Bytes
+		}
+	}
+	messages, bytes, share := sp.limits.InboxMessages, sp.limits.InboxBytes, sp.limits.SenderShare
+	switch {
+	case count+1 > messages:
+		return hub.RefuseInboxFull(d.To, hub.FullOfMessages)
+	case size+d.Bytes() > bytes:
+		return hub.RefuseInboxFull(d.To, hub.FullOfBytes)
+	case guarded && own+1 > messages/share:
+		return hub.RefuseInboxFull(d.To, hub.FullOfSender)
+	case guarded && ownSize+d.Bytes() > bytes/share:
+		return hub.RefuseInboxFull(d.To, hub.FullOfSenderSize)
+	}
+	return nil
+}
+
+// repeated gives the key of a draft and, if the draft was sent before, the
+// record of the first message.
+func (sp *space) repeated(d hub.Draft, answers c3po.MessageID, now time.Time) (keyName, *keyRecord, error) {
+	fingerprint := hub.Fingerprint(d, answers)
+	key := keyName{d.From, "h:" + fingerprint}
+	if d.Key != "" {
+		key.name = "k:" + d.Key
+	}
+	first := sp.keys[key]
+	if first == nil || sp.books.Lived-first.bornAt >= seconds(sp.limits.KeyLife) {
+		return key, nil, nil
+	}
+	if d.Key != "" && first.fingerprint != fingerprint {
+		return key, nil, hub.RefuseKeyConflict(d.Key)
+	}
+	if d.Key == "" {
+		msg := sp.messages[first.id]
+		if msg == nil || msg.state != c3po.StatePending || now.Sub(first.at) >= sp.limits.RepeatWindow {
+			return key, nil, nil
+		}
+	}
+	return key, first, nil
+}
+
+func keyFor(d hub.Draft, answers c3po.MessageID, msg *message, lived int64) *keyRecord {
+	return &keyRecord{
+		fingerprint: hub.Fingerprint(d, answers), id: msg.view.ID, thread: msg.view.Thread,
+		at: msg.view.Timestamp, bornAt: lived,
+	}
+}
+
+// repeat answers with the first message.
+func (sp *space) repeat(first *keyRecord, now time.Time) hub.Stored {
+	if msg := sp.messages[first.id]; msg != nil {
+		out := sp.stored(msg, now)
+		out.Repeat = true
+		return out
+	}
+	from, to, _ := first.id.Split()
+	return hub.Stored{
+		Message: c3po.Message{
+			ID: first.id, FromAgent: from, ToAgent: to, Thread: first.thread, Timestamp: first.at, BodyGone: true,
+		},
+		Repeat: true, State: c3po.StateAcked, Recipient: sp.record(to, now), Now: now,
+	}
+}
+
+func (sp *space) stored(msg *message, now time.Time) hub.Stored {
+	return hub.Stored{
+		Message: sp.entry(msg).Message, State: msg.state, Recipient: sp.record(msg.view.ToAgent, now), Now: now,
+	}
+}
+
+// accept gives a draft its number and puts it into the inbox. It never
+// expires unless the caller says when.
+func (sp *space) accept(d hub.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
+	sp.books.Seq++
+	for sp.hexTaken(d.To, hub.MessageHex(sp.books.Seq)) {
+		sp.books.Seq++
+	}
+	id := c3po.NewMessageID(d.From, d.To, hub.MessageHex(sp.books.Seq))
+	msg := &message{
+		view: c3po.Message{
+			ID: id, MessageID: answers, FromAgent: d.From, ToAgent: d.To, Kind: d.Kind, Context: d.Context, Status: d.Status,
+			Timestamp: now, Thread: cmp.Or(d.Thread, string(id)), Priority: cmp.Or(d.Priority, c3po.Normal), ExpectsReply: d.ExpectsReply,
+			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Seq: sp.books.Seq,
+		},
+		state: c3po.StatePending,
+		facts: hub.Facts{Accepted: now, Durability: durability, Bytes: d.Bytes()},
+	}
+	if d.Kind == c3po.KindReply {
+		msg.view.Response = d.Text
+	} else {
+		msg.view.Message = d.Text
+	}
+	sp.messages[id] = msg
+	sp.books.Sent++
+	sp.books.Pending++
+	sp.log(c3po.Event{Seq: sp.books.Seq, Kind: kind, Agent: d.To, ID: id, At: now})
+	return msg
+}
+
+func (sp *space) hexTaken(to c3po.AgentID, hex string) bool {
+	for id := range sp.messages {
+		if _, other, taken := id.Split(); other == to && taken == hex {
+			return true
+		}
+	}
+	return false
+}
+
+// Reply implements hub.Store.
+func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (hub.Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.From, step.Run) {
+		return hub.Stored{}, hub.RefuseSuperseded(step.From)
+	}
+	question := sp.messages[step.Answers]
+	if _, to, _ := step.Answers.Split(); to != step.From {
+		if question == nil {
+			return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+		}
+		return hub.Stored{}, hub.RefuseNotYours(step.Answers)
+	}
+	key, first, err := sp.repeated(step.Draft, step.Answers, now)
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	if first != nil {
+		return sp.repeat(first, now), nil
+	}
+	if question == nil {
+		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+	}
+	answer := step.Draft
+	answer.To, answer.Thread, answer.Kind = question.view.FromAgent, question.view.Thread, c3po.KindReply
+	mailbox := answer.To == c3po.Human
+	if !mailbox && sp.agents[answer.To] == nil {
+		return hub.Stored{}, hub.RefuseNoAgent(answer.To)
+	}
+	if err := sp.roomFor(answer, false); err != nil {
+		return hub.Stored{}, err
+	}
+
+	msg := sp.accept(answer, c3po.EventAnswered, step.Answers, step.Durability, now)
+	if !mailbox {
+		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+	}
+	sp.keys[key] = keyFor(step.Draft, step.Answers, msg, sp.books.Lived)
+	question.facts.Answers = append(question.facts.Answers, c3po.Answered{ID: msg.view.ID, At: now})
+	acked := question.state == c3po.StatePending
+	if acked {
+		sp.ack(question, now)
+	}
+	if asker := sp.agents[answer.To]; asker != nil && step.ResumeTo && asker.paused == c3po.PausedForHuman {
+		sp.pause(asker.id, &asker.paused, "", now)
+	}
+	stored := sp.stored(msg, now)
+	stored.Acked = acked
+	return stored, nil
+}
+
+// Ack implements hub.Store.
+func (m *Model) Ack(_ context.Context, name c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(owner, run) {
+		return nil, hub.RefuseSuperseded(owner)
+	}
+	outcomes := make([]hub.AckOutcome, len(ids))
+	for i, id := range ids {
+		msg := sp.messages[id]
+		outcomes[i] = ownership(msg, owner)
+		if outcomes[i] == hub.AckAlready && msg.state == c3po.StatePending {
+			sp.ack(msg, now)
+			outcomes[i] = hub.AckDone
+		}
+	}
+	return outcomes, nil
+}
+
+// Received implements hub.Store.
+func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	outcomes := make([]hub.AckOutcome, len(ids))
+	for i, id := range ids {
+		msg := sp.messages[id]
+		outcomes[i] = ownership(msg, owner)
+		if outcomes[i] != hub.AckAlready {
+			continue
+		}
+		if msg.facts.Received == nil {
+			msg.facts.Received = &hub.ServedFact{Reader: reader, Route: route, First: now, Last: now, Times: 1}
+		}
+		if msg.view.Kind == c3po.KindReply && !msg.view.ExpectsReply && msg.state == c3po.StatePending {
+			sp.ack(msg, now)
+			outcomes[i] = hub.AckDone
+		}
+	}
+	return outcomes, nil
+}
+
+// ownership is the outcome for a message as it stands: unknown, not the
+// owner's, or already what it is.
+func ownership(msg *message, owner c3po.AgentID) hub.AckOutcome {
+	switch {
+	case msg == nil:
+		return hub.AckUnknown
+	case msg.view.ToAgent != owner:
+		return hub.AckNotYours
+	default:
+		return hub.AckAlready
+	}
+}

@@ -1,0 +1,107 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// Attach implements hub.Store.
+func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if a := sp.agents[id]; a != nil {
+		a.node, a.seen, a.goneAt = node, m.now(), time.Time{}
+		sp.leases[node] = m.now().Add(m.limits.NodeLease)
+	}
+	return nil
+}
+
+// Detach implements hub.Store.
+func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a := m.space(name).agents[id]; a != nil && a.node == node {
+		a.node, a.seen = "", m.now()
+	}
+	return nil
+}
+
+// RenewLease implements hub.Store.
+func (m *Model) RenewLease(_ context.Context, name c3po.Space, node string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.space(name).leases[node] = m.now().Add(m.limits.NodeLease)
+	return nil
+}
+
+// EndLease implements hub.Store.
+func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	delete(sp.leases, node)
+	for _, a := range sp.agents {
+		if a.node == node {
+			a.node, a.seen = "", m.now()
+		}
+	}
+	return nil
+}
+
+// WriteNotes implements hub.Store.
+func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	for _, id := range notes.Seen {
+		a := sp.agents[id]
+		if a == nil {
+			continue
+		}
+		sp.see(a, now)
+		// A note from before the agent unregistered must not bring it back; one
+		// that is too late to be from before must.
+		if now.Sub(a.goneAt) > hub.NotesLate {
+			a.goneAt = time.Time{}
+		}
+	}
+	for _, note := range notes.Served {
+		if msg := sp.messages[note.ID]; msg != nil {
+			msg.noteServed(note)
+		}
+	}
+	for _, note := range notes.Notified {
+		note.At = stamp(note.At)
+		told := sp.notified[note.Agent]
+		if told == nil {
+			told = map[string]hub.NotifiedNote{}
+			sp.notified[note.Agent] = told
+		}
+		if before, ok := told[note.Reader]; !ok || note.Seq > before.Seq {
+			told[note.Reader] = note
+		}
+	}
+	return nil
+}
+
+// noteServed counts an answer once, however often its note is written: a note
+// that is not later than the last one of its reader is a repeat.
+func (msg *message) noteServed(note hub.ServedNote) {
+	at := stamp(note.At)
+	i := slices.IndexFunc(msg.facts.Served, func(f hub.ServedFact) bool { return f.Reader == note.Reader })
+	switch {
+	case i < 0 && len(msg.facts.Served) < hub.MostServed:
+		msg.facts.Served = append(msg.facts.Served, hub.ServedFact{
+			Reader: note.Reader, Route: note.Route, First: at, Last: at, Times: 1, Cursor: note.Cursor,
+		})
+	case i >= 0 && at.After(msg.facts.Served[i].Last):
+		msg.facts.Served[i].Route, msg.facts.Served[i].Cursor = note.Route, note.Cursor
+		msg.facts.Served[i].Last = at
+		msg.facts.Served[i].Times++
+	}
+}

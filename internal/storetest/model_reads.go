@@ -1,0 +1,158 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// entry is a message as it is told: a copy that no caller can change it by.
+func (sp *space) entry(msg *message) hub.Entry {
+	e := hub.Entry{Message: msg.view, State: msg.state, Reason: msg.reason, Facts: msg.facts, Corrupt: msg.spoilt}
+	e.Message.Metadata = slices.Clone(msg.view.Metadata)
+	if msg.spoilt {
+		e.Message.Message, e.Message.Response, e.Message.Context, e.Message.Metadata = "", "", "", nil
+	}
+	e.Facts.Served = slices.Clone(msg.facts.Served)
+	e.Facts.Answers = slices.Clone(msg.facts.Answers)
+	if msg.facts.Received != nil {
+		received := *msg.facts.Received
+		e.Facts.Received = &received
+	}
+	told := sp.notified[msg.view.ToAgent]
+	for _, reader := range slices.Sorted(maps.Keys(told)) {
+		if told[reader].Seq >= msg.view.Seq {
+			e.Facts.Notified = append(e.Facts.Notified, told[reader])
+		}
+	}
+	return e
+}
+
+// find gives the messages that match, ordered by a number of theirs.
+func (sp *space) find(match func(*message) bool, order func(*message) int64) []*message {
+	var found []*message
+	for _, msg := range sp.messages {
+		if match(msg) {
+			found = append(found, msg)
+		}
+	}
+	slices.SortFunc(found, func(a, b *message) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.view.Seq, b.view.Seq))
+	})
+	return found
+}
+
+func bySeq(msg *message) int64 { return msg.view.Seq }
+
+func position(msg *message) int64 { return hub.ReadingPosition(msg.view.Priority, msg.view.Seq) }
+
+// pending is the inbox of one agent in reading order.
+func (sp *space) pending(owner c3po.AgentID) []*message {
+	return sp.find(func(msg *message) bool {
+		return msg.view.ToAgent == owner && msg.state == c3po.StatePending
+	}, position)
+}
+
+// Inbox implements hub.Store.
+func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q hub.InboxQuery) (hub.InboxPage, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if sp.superseded(owner, q.Run) {
+		return hub.InboxPage{}, hub.RefuseSuperseded(owner)
+	}
+	mail := sp.pending(owner)
+	page := hub.InboxPage{Count: len(mail), Seq: sp.books.Seq, Now: m.now()}
+	size, last, from := 0, int64(0), sp.place(q.MinSeq)
+	for _, msg := range mail {
+		if position(msg) <= q.After || msg.view.Seq <= from {
+			continue
+		}
+		if len(page.Entries) == q.Limit || len(page.Entries) > 0 && size+msg.facts.Bytes > q.Bytes {
+			page.Next = last
+			break
+		}
+		page.Entries = append(page.Entries, sp.entry(msg))
+		size, last = size+msg.facts.Bytes, position(msg)
+	}
+	return page, nil
+}
+
+// Next implements hub.Store.
+func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q hub.NextQuery) (hub.NextMessage, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if sp.superseded(owner, q.Run) {
+		return hub.NextMessage{}, hub.RefuseSuperseded(owner)
+	}
+	mail := sp.pending(owner)
+	next := hub.NextMessage{Count: len(mail), Seq: sp.books.Seq, Now: m.now()}
+	for _, msg := range mail {
+		given := msg.view.Seq <= sp.place(q.MinSeq) || slices.Contains(q.Given, msg.view.ID) ||
+			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
+				return f.Reader == q.Reader && !(q.Positioned && f.Cursor > q.MinSeq)
+			})
+		switch {
+		case given:
+		case next.Entry == nil && !(q.Incoming && msg.view.Kind == c3po.KindReply):
+			entry := sp.entry(msg)
+			next.Entry = &entry
+		default:
+			next.Seq = min(next.Seq, msg.view.Seq-1)
+		}
+	}
+	return next, nil
+}
+
+// Message implements hub.Store.
+func (m *Model) Message(_ context.Context, name c3po.Space, id c3po.MessageID) (*hub.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	msg := sp.messages[id]
+	if msg == nil {
+		return nil, nil
+	}
+	entry := sp.entry(msg)
+	return &entry, nil
+}
+
+// Answers implements hub.Store.
+func (m *Model) Answers(_ context.Context, name c3po.Space, id c3po.MessageID) ([]hub.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	question := sp.messages[id]
+	if question == nil {
+		return nil, hub.RefuseNoMessage(id)
+	}
+	var answers []hub.Entry
+	for _, answered := range question.facts.Answers {
+		if answer := sp.messages[answered.ID]; answer != nil {
+			answers = append(answers, sp.entry(answer))
+		}
+	}
+	return answers, nil
+}
+
+// Thread implements hub.Store.
+func (m *Model) Thread(_ context.Context, name c3po.Space, thread string, after int64, limit int) ([]hub.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	found := sp.find(func(msg *message) bool { return msg.view.Thread == thread && msg.view.Seq > after }, bySeq)
+	return sp.entries(found, limit), nil
+}
+
+func (sp *space) entries(found []*message, limit int) []hub.Entry {
+	var entries []hub.Entry
+	for _, msg := range found[:min(len(found), limit)] {
+		entries = append(entries, sp.entry(msg))
+	}
+	return entries
+}

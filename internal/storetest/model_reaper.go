@@ -1,0 +1,209 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// end takes a pending message out of its inbox for good.
+func (sp *space) end(msg *message, state string, kind c3po.EventKind, now time.Time) {
+	msg.state, msg.facts.Ended = state, now
+	sp.books.Pending--
+	sp.event(kind, "", msg.view.ID, now)
+	msg.endSeq, msg.endedAt = sp.books.Seq, sp.books.Lived
+}
+
+// ack ends a message as acked. Ended mail has a budget of bytes; who adds to
+// it pays with up to two of its own oldest.
+func (sp *space) ack(msg *message, now time.Time) {
+	sp.end(msg, c3po.StateAcked, c3po.EventAcked, now)
+	sp.books.Acked++
+	sp.books.EndedBytes += int64(msg.facts.Bytes)
+	own := sp.find(func(other *message) bool {
+		return other.state == c3po.StateAcked && other.view.ToAgent == msg.view.ToAgent
+	}, byEnd)
+	for _, old := range own[:min(len(own), 2)] {
+		if sp.overBudget() {
+			sp.forget(old)
+		}
+	}
+}
+
+func byEnd(msg *message) int64 { return msg.endSeq }
+
+func (sp *space) overBudget() bool { return sp.books.EndedBytes > int64(sp.limits.EndedBytes) }
+
+func (sp *space) forget(msg *message) {
+	delete(sp.messages, msg.view.ID)
+	if msg.state == c3po.StateAcked {
+		sp.books.EndedBytes -= int64(msg.facts.Bytes)
+	}
+}
+
+// Tick implements hub.Store.
+func (m *Model) Tick(_ context.Context, name c3po.Space, interval time.Duration) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	passed := now.Sub(sp.lastTick)
+	if sp.lastTick.IsZero() {
+		passed = 0
+	} else if passed >= 0 && passed < interval/2 {
+		return sp.books.Lived, nil
+	}
+	// A clock that was set back starts over from here, or no time would be
+	// lived until it has caught up.
+	sp.lastTick = now
+	sp.livedFor += max(0, min(passed, 2*interval))
+	sp.books.Lived = seconds(sp.livedFor)
+	return sp.books.Lived, nil
+}
+
+// DueMail implements hub.Store.
+func (m *Model) DueMail(_ context.Context, name c3po.Space, limit int) ([]hub.Due, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	found := sp.find(func(msg *message) bool {
+		return msg.state == c3po.StatePending && msg.facts.Expires > 0 && msg.facts.Expires <= sp.books.Lived
+	}, func(msg *message) int64 { return msg.facts.Expires })
+	var due []hub.Due
+	for _, msg := range found[:min(len(found), limit)] {
+		due = append(due, hub.Due{ID: msg.view.ID, From: msg.view.FromAgent})
+	}
+	return due, nil
+}
+
+// Bury implements hub.Store.
+func (m *Model) Bury(_ context.Context, name c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	msg := sp.messages[id]
+	if msg == nil || msg.state != c3po.StatePending {
+		return false, nil
+	}
+	msg.reason = reason
+	sp.end(msg, c3po.StateDead, c3po.EventDead, now)
+	sp.books.Dead++
+	if sp.agents[msg.view.FromAgent] != nil && msg.view.Kind != c3po.KindBounce {
+		told := sp.accept(hub.Draft{
+			From: c3po.System, To: msg.view.FromAgent, Kind: c3po.KindBounce, Thread: msg.view.Thread,
+			Priority: c3po.Normal, Text: bounce,
+		}, c3po.EventAccepted, id, m.durability, now)
+		told.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+	}
+	return true, nil
+}
+
+// Trim implements hub.Store.
+func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	return sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimKeys(limit), nil
+}
+
+func (sp *space) outlived(msg *message, life time.Duration) bool {
+	return sp.books.Lived-msg.endedAt >= seconds(life)
+}
+
+func (sp *space) trimEnded(limit int) (forgotten int) {
+	ended := sp.find(func(msg *message) bool { return msg.state == c3po.StateAcked }, byEnd)
+	for _, msg := range ended[:min(len(ended), limit)] {
+		if !sp.overBudget() && !sp.outlived(msg, sp.limits.EndedLife) {
+			break
+		}
+		sp.forget(msg)
+		forgotten++
+	}
+	return forgotten
+}
+
+func (sp *space) trimDead(limit int) (forgotten int) {
+	for _, msg := range sp.deadLetters() {
+		if forgotten < limit && sp.outlived(msg, sp.limits.DeadLife) {
+			sp.forget(msg)
+			forgotten++
+		}
+	}
+	return forgotten
+}
+
+// trimKeys forgets the oldest keys first, those of one second by name: which of
+// two old keys is left decides how many are counted the next time.
+func (sp *space) trimKeys(limit int) int {
+	var old []keyName
+	for key, record := range sp.keys {
+		if sp.books.Lived-record.bornAt >= seconds(sp.limits.KeyLife) {
+			old = append(old, key)
+		}
+	}
+	slices.SortFunc(old, func(a, b keyName) int {
+		return cmp.Or(cmp.Compare(sp.keys[a].bornAt, sp.keys[b].bornAt), cmp.Compare(a.from, b.from), cmp.Compare(a.name, b.name))
+	})
+	old = old[:min(len(old), limit)]
+	for _, key := range old {
+		delete(sp.keys, key)
+	}
+	return len(old)
+}
+
+func (sp *space) deadLetters() []*message {
+	return sp.find(func(msg *message) bool { return msg.state == c3po.StateDead }, byEnd)
+}
+
+// DeadLetters implements hub.Store.
+func (m *Model) DeadLetters(_ context.Context, name c3po.Space, after int64, limit int) ([]hub.DeadLetter, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	var letters []hub.DeadLetter
+	for _, msg := range sp.deadLetters() {
+		if msg.endSeq > after && len(letters) < limit {
+			letters = append(letters, hub.DeadLetter{Entry: sp.entry(msg), Seq: msg.endSeq, At: msg.facts.Ended})
+		}
+	}
+	return letters, nil
+}
+
+// Counters implements hub.Store.
+func (m *Model) Counters(_ context.Context, name c3po.Space) (hub.Counters, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.space(name).books, nil
+}
+
+// Oldest implements hub.Store.
+func (m *Model) Oldest(_ context.Context, name c3po.Space) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := m.space(name).find(func(msg *message) bool {
+		return msg.state == c3po.StatePending && msg.facts.Expires > 0
+	}, func(msg *message) int64 { return msg.facts.Expires })
+	if len(found) == 0 {
+		return time.Time{}, nil
+	}
+	return found[0].facts.Accepted, nil
+}
+
+// InboxSize implements hub.Store.
+func (m *Model) InboxSize(_ context.Context, name c3po.Space, id c3po.AgentID) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.space(name).pending(id)), nil
+}
+
+// Spaces implements hub.Store.
+func (m *Model) Spaces(context.Context) ([]c3po.Space, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := slices.Sorted(maps.Keys(m.spaces))
+	return slices.DeleteFunc(names, func(name c3po.Space) bool { return !m.spaces[name].written }), nil
+}

@@ -1,0 +1,122 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) received(owner c3po.AgentID, reader string, ids ...c3po.MessageID) []hub.AckOutcome {
+	w.Helper()
+	outcomes, err := w.store.Received(w.ctx, w.space, owner, reader, "hook", ids)
+	w.must(err)
+	return outcomes
+}
+
+func ackPromises() []promise {
+	return []promise{
+		{"an ack ends a message and keeps its record", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hi")
+			w.advance(time.Second)
+			same(w, "outcome", w.ack(alice, id), []hub.AckOutcome{hub.AckDone})
+			same(w, "inbox", w.inbox(alice), nil)
+			entry := w.entry(id)
+			same(w, "state", entry.State, c3po.StateAcked)
+			same(w, "ended", entry.Facts.Ended, w.now())
+			same(w, "text", entry.Message.Message, "hi")
+			if entry.Facts.Received != nil || len(entry.Facts.Served) > 0 || len(entry.Facts.Answers) > 0 {
+				w.Errorf("an ack implied another fact: %+v", entry.Facts)
+			}
+		}},
+		{"an ack says what became of each id, in their order", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			done, mine, other := w.send(bob, alice, "done"), w.send(bob, alice, "mine"), w.send(bob, carol, "other")
+			w.ack(alice, done)
+			same(w, "outcomes", w.ack(alice, "box/bob::alice::00000000", done, mine, other, mine),
+				[]hub.AckOutcome{hub.AckUnknown, hub.AckAlready, hub.AckDone, hub.AckNotYours, hub.AckAlready})
+			same(w, "the other's inbox", w.inbox(carol), []string{"other"})
+		}},
+		{"an id with the hex of a message but another sender is unknown", nil, func(w *world) {
+			w.enter(alice, bob)
+			_, _, hex := w.send(bob, alice, "hi").Split()
+			forged := c3po.NewMessageID(carol, alice, hex)
+			same(w, "ack", w.ack(alice, forged), []hub.AckOutcome{hub.AckUnknown})
+			if w.message(forged) != nil {
+				w.Error("the forged id is known")
+			}
+			_, err := w.store.Reply(w.ctx, w.space, answer(alice, forged, "who?"))
+			w.refused(err, c3po.InvalidRequest)
+			same(w, "inbox", w.inbox(alice), []string{"hi"})
+		}},
+		{"an ack is final", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hi")
+			w.ack(alice, id)
+			w.unchanged(func() {
+				buried, err := w.store.Bury(w.ctx, w.space, id, c3po.ReasonExpired, "late")
+				w.must(err)
+				same(w, "buried", buried, false)
+				same(w, "again", w.ack(alice, id), []hub.AckOutcome{hub.AckAlready})
+			})
+			same(w, "state", w.entry(id).State, c3po.StateAcked)
+		}},
+		{"a dead letter cannot be acked", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hi")
+			w.bury(id)
+			same(w, "ack", w.ack(alice, id), []hub.AckOutcome{hub.AckAlready})
+			same(w, "state", w.entry(id).State, c3po.StateDead)
+		}},
+		{"only the holder acks", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.enter(bob)
+			id := w.send(bob, alice, "hi")
+			w.unchanged(func() {
+				_, err := w.store.Ack(w.ctx, w.space, alice, "r2", []c3po.MessageID{id})
+				w.refused(err, c3po.Superseded)
+			})
+			_, err := w.store.Ack(w.ctx, w.space, alice, "r1", []c3po.MessageID{id})
+			w.must(err)
+		}},
+		{"the mail of a person is acked like any other", nil, func(w *world) {
+			w.enter(bob)
+			step := letter(bob, c3po.Human, "may I?")
+			step.Mailbox = true
+			id := w.sendStep(step).Message.ID
+			same(w, "outcome", w.ack(c3po.Human, id), []hub.AckOutcome{hub.AckDone})
+		}},
+		{"received is recorded, once, and acks nothing", nil, func(w *world) {
+			w.enter(alice, bob)
+			id, at := w.send(bob, alice, "hi"), w.now()
+			same(w, "outcome", w.received(alice, "s1", id), []hub.AckOutcome{hub.AckAlready})
+			w.advance(time.Second)
+			w.received(alice, "s2", id)
+			same(w, "received", w.entry(id).Facts.Received, &hub.ServedFact{Reader: "s1", Route: "hook", First: at, Last: at, Times: 1})
+			same(w, "inbox", w.inbox(alice), []string{"hi"})
+		}},
+		{"an answer to one's own message is acked when it is received", nil, func(w *world) {
+			w.enter(alice, bob)
+			reply := w.reply(bob, w.send(alice, bob, "why?"), "because")
+			same(w, "outcome", w.received(alice, "s1", reply), []hub.AckOutcome{hub.AckDone})
+			same(w, "again", w.received(alice, "s1", reply), []hub.AckOutcome{hub.AckAlready})
+			entry := w.entry(reply)
+			same(w, "state", entry.State, c3po.StateAcked)
+			if entry.Facts.Received == nil {
+				w.Error("it was acked but not received")
+			}
+		}},
+		{"one cannot receive what is not one's own", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			id := w.send(bob, alice, "hi")
+			w.unchanged(func() {
+				same(w, "outcomes", w.received(carol, "s1", id, "box/bob::carol::00000000"),
+					[]hub.AckOutcome{hub.AckNotYours, hub.AckUnknown})
+			})
+			if w.entry(id).Facts.Received != nil {
+				w.Error("somebody else received it")
+			}
+		}},
+	}
+}

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) sequence() hub.Sequence {
+	w.Helper()
+	at, err := w.store.Sequence(w.ctx, w.space)
+	w.must(err)
+	return at
+}
+
+func (w *world) raise(epoch, last int64) (hub.Sequence, bool) {
+	w.Helper()
+	now, raised, err := w.store.RaiseEpoch(w.ctx, w.space, hub.Sequence{Epoch: epoch, Last: last})
+	w.must(err)
+	return now, raised
+}
+
+func epochPromises() []promise {
+	return []promise{
+		{"a space that knows as much as its caller keeps its epoch", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.fill(bob, alice, 3)
+			for _, last := range []int64{0, 4, 5} {
+				now, raised := w.raise(1, last)
+				same(w, "now", now, hub.Sequence{Epoch: 1, Last: 5})
+				same(w, "raised", raised, false)
+			}
+			same(w, "events", len(w.events(0)), 5)
+		}},
+		{"a space that has forgotten numbers is taken beyond them, once", nil, func(w *world) {
+			w.enter(alice, bob)
+			want := hub.Sequence{Epoch: 2, Last: 40 + hub.EpochMargin + 1}
+			now, raised := w.raise(1, 40)
+			same(w, "now", now, want)
+			same(w, "raised", raised, true)
+			// Another node has seen less, this one asks again: both were heard.
+			for _, last := range []int64{40, 30} {
+				now, raised = w.raise(1, last)
+				same(w, "now", now, want)
+				same(w, "raised again", raised, false)
+			}
+			events := w.events(2)
+			same(w, "events", events, []c3po.Event{{Seq: want.Last, Kind: c3po.EventRollback, At: w.now()}})
+			id := w.send(alice, bob, "hi")
+			same(w, "the next number", w.entry(id).Message.Seq, want.Last+1)
+		}},
+		{"a node that has seen more raises the epoch once more", nil, func(w *world) {
+			w.enter(alice)
+			w.raise(1, 40)
+			now, raised := w.raise(1, 5000)
+			same(w, "now", now, hub.Sequence{Epoch: 3, Last: 5000 + hub.EpochMargin + 1})
+			same(w, "raised", raised, true)
+		}},
+		{"an epoch never goes back", nil, func(w *world) {
+			w.enter(alice)
+			now, raised := w.raise(7, 0)
+			same(w, "now", now, hub.Sequence{Epoch: 8, Last: 1 + hub.EpochMargin + 1})
+			same(w, "raised", raised, true)
+			same(w, "sequence", w.sequence(), hub.Sequence{Epoch: 8, Last: now.Last, Oldest: 1, Began: now.Last})
+		}},
+		{"a listener hears that the epoch was raised", nil, func(w *world) {
+			w.enter(alice)
+			wakes := w.listen()
+			now, _ := w.raise(1, 10)
+			same(w, "wake", wait(w, wakes, "a wake"), hub.Wake{Seq: now.Last})
+		}},
+		{"a reader's place of an earlier epoch hides nothing", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.send(bob, alice, "after the loss, before it was noticed")
+			query := hub.InboxQuery{MinSeq: 40, Limit: 10, Bytes: 1 << 20}
+			same(w, "beyond the end", len(w.page(alice, query).Entries), 0)
+			now, _ := w.raise(1, 40)
+			same(w, "from a place that was forgotten", texts(w.page(alice, query).Entries), []string{"after the loss, before it was noticed"})
+			text, seq := w.next(alice, hub.NextQuery{Reader: "s1", MinSeq: 40})
+			same(w, "next", text, "after the loss, before it was noticed")
+			same(w, "place", seq, now.Last)
+			query.MinSeq = now.Last
+			same(w, "from a place of this epoch", len(w.page(alice, query).Entries), 0)
+		}},
+		{"the oldest unacked message is known by its time", nil, func(w *world) {
+			oldest := func() time.Time {
+				at, err := w.store.Oldest(w.ctx, w.space)
+				w.must(err)
+				return at
+			}
+			w.enter(alice, bob)
+			same(w, "of an empty space", oldest(), time.Time{})
+			began := w.now()
+			first := w.send(alice, bob, "one")
+			w.live(5 * time.Minute)
+			later := w.now()
+			w.send(alice, bob, "two")
+			same(w, "of two", oldest(), began)
+			w.ack(bob, first)
+			same(w, "of one", oldest(), later)
+		}},
+	}
+}

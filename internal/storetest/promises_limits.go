@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// fill sends n different messages.
+func (w *world) fill(from, to c3po.AgentID, n int) []c3po.MessageID {
+	w.Helper()
+	var ids []c3po.MessageID
+	for i := range n {
+		ids = append(ids, w.send(from, to, fmt.Sprint(from, " ", i, " of ", n)))
+	}
+	return ids
+}
+
+func fourMessages(l *c3po.Limits)  { l.InboxMessages, l.SenderShare = 4, 1 }
+func sharedByTwo(l *c3po.Limits)   { l.InboxMessages, l.SenderShare = 4, 2 }
+func thousandBytes(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1000, 1 }
+
+func limitPromises() []promise {
+	return []promise{
+		{"a full inbox refuses, and takes mail again after an ack", fourMessages, func(w *world) {
+			w.enter(alice, bob, carol)
+			ids := append(w.fill(bob, alice, 2), w.fill(carol, alice, 2)...)
+			w.unchanged(func() { w.sendRefused(letter(bob, alice, "too much"), c3po.InboxFull) })
+			w.ack(alice, ids[0])
+			w.send(bob, alice, "fits")
+		}},
+		{"an inbox is full of bytes", thousandBytes, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.send(bob, alice, strings.Repeat("x", 400))
+			w.sendRefused(letter(carol, alice, strings.Repeat("y", 201)), c3po.InboxFull)
+			w.send(carol, alice, strings.Repeat("y", 200))
+			w.sendRefused(letter(carol, alice, ""), c3po.InboxFull)
+		}},
+		{"one sender can hold only its share of an inbox", sharedByTwo, func(w *world) {
+			w.enter(alice, bob, carol)
+			ids := w.fill(bob, alice, 2)
+			w.unchanged(func() { w.sendRefused(letter(bob, alice, "too much"), c3po.InboxFull) })
+			w.fill(carol, alice, 1)
+			w.ack(alice, ids[0])
+			w.send(bob, alice, "fits")
+		}},
+		{"one sender can hold only its share of the bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 2000, 2 }, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.send(bob, alice, strings.Repeat("x", 400))
+			w.sendRefused(letter(bob, alice, strings.Repeat("y", 201)), c3po.InboxFull)
+			w.send(bob, alice, strings.Repeat("y", 200))
+			w.send(carol, alice, strings.Repeat("z", 400))
+		}},
+		{"replies have no share but fill the inbox", fourMessages, func(w *world) {
+			w.enter(alice, bob)
+			questions := w.fill(alice, bob, 4)
+			for _, id := range questions {
+				w.reply(bob, id, "yes")
+			}
+			question := w.send(alice, bob, "one more?")
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, answer(bob, question, "no room"))
+				w.refused(err, c3po.InboxFull)
+			})
+			same(w, "the question", w.entry(question).State, c3po.StatePending)
+		}},
+		{"replies are not held to a sender's share", sharedByTwo, func(w *world) {
+			w.enter(alice, bob)
+			for i := range 3 {
+				w.reply(bob, w.send(alice, bob, fmt.Sprint("question ", i)), "yes")
+			}
+			same(w, "inbox", len(w.inbox(alice)), 3)
+		}},
+		{"a mailbox is not shared out", sharedByTwo, func(w *world) {
+			w.enter(bob)
+			for i := range 4 {
+				step := letter(bob, c3po.Human, fmt.Sprint("question ", i))
+				step.Mailbox = true
+				w.sendStep(step)
+			}
+			step := letter(bob, c3po.Human, "too much")
+			step.Mailbox = true
+			w.sendRefused(step, c3po.InboxFull)
+		}},
+		{"a bounce comes into a full inbox", fourMessages, func(w *world) {
+			w.enter(alice, bob)
+			lost := w.send(bob, alice, "lost")
+			w.fill(alice, bob, 4)
+			w.bury(lost)
+			same(w, "inbox", len(w.inbox(bob)), 5)
+		}},
+		{"a sender is held to its rate, with count and limit in the sentence", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			for i := range 3 {
+				step := letter(bob, alice, fmt.Sprint(i))
+				step.RateLimit = 3
+				w.sendStep(step)
+			}
+			step := letter(bob, carol, "too fast")
+			step.RateLimit = 3
+			w.unchanged(func() {
+				err := w.sendRefused(step, c3po.RateLimited)
+				same(w, "sentence", err.Error(), "rate limit: 3 of 3 messages sent in the last 60 seconds")
+			})
+			step.From = carol
+			step.To = alice
+			w.sendStep(step)
+		}},
+		{"the rate window rolls", nil, func(w *world) {
+			w.enter(alice, bob)
+			send := func(text string) error {
+				step := letter(bob, alice, text)
+				step.RateLimit = 2
+				_, err := w.store.Send(w.ctx, w.space, step)
+				return err
+			}
+			w.must(send("at 0 s"))
+			w.advance(30 * time.Second)
+			w.must(send("at 30 s"))
+			w.advance(30*time.Second - time.Millisecond)
+			w.refused(send("just under 60 s"), c3po.RateLimited)
+			w.advance(time.Millisecond)
+			w.must(send("at 60 s"))
+			w.refused(send("still at 60 s"), c3po.RateLimited)
+			w.advance(30 * time.Second)
+			w.must(send("at 90 s"))
+		}},
+		{"a clock that was set back stops no sender", nil, func(w *world) {
+			w.enter(alice, bob)
+			step := letter(bob, alice, "before")
+			step.RateLimit = 1
+			w.sendStep(step)
+			w.advance(-2 * time.Hour)
+			step.Text = "after"
+			w.sendStep(step)
+		}},
+		{"sends that are not limited are not counted", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.fill(bob, alice, 3)
+			step := letter(bob, alice, "first that counts")
+			step.RateLimit = 1
+			w.sendStep(step)
+			w.send(bob, alice, "not limited either")
+		}},
+	}
+}

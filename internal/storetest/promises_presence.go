@@ -1,0 +1,240 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) attach(id c3po.AgentID, node string) {
+	w.Helper()
+	w.must(w.store.Attach(w.ctx, w.space, id, node))
+	w.must(w.store.RenewLease(w.ctx, w.space, node))
+}
+
+func (w *world) notes(n hub.Notes) {
+	w.Helper()
+	w.must(w.store.WriteNotes(w.ctx, w.space, n))
+}
+
+func (w *world) online(id c3po.AgentID) bool {
+	w.Helper()
+	r := w.record(id)
+	if r.Attached && !r.Online {
+		w.Fatalf("%s is attached but not online", id)
+	}
+	return r.Online
+}
+
+func presencePromises() []promise {
+	return []promise{
+		{"an agent without a connection is online for the window", nil, func(w *world) {
+			w.enter(alice)
+			w.advance(w.limits.OnlineWindow - time.Second)
+			same(w, "within", w.online(alice), true)
+			w.advance(time.Second)
+			same(w, "after", w.online(alice), false)
+		}},
+		{"an attached agent is online as long as its node renews the lease", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			same(w, "attached", w.record(alice).Attached, true)
+			for range 5 {
+				w.advance(w.limits.NodeLease - time.Second)
+				same(w, "online", w.online(alice), true)
+				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
+			}
+		}},
+		{"an agent whose node died is offline until it is seen again", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			w.advance(w.limits.NodeLease)
+			same(w, "attached", w.record(alice).Attached, false)
+			same(w, "online", w.online(alice), false)
+			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			same(w, "seen again", w.online(alice), true)
+			same(w, "attached", w.record(alice).Attached, false)
+		}},
+		{"a run whose node died is taken over", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.attach(alice, "n1")
+			w.advance(w.limits.NodeLease)
+			same(w, "id", w.register(alice, "r2").Record.ID, alice)
+			w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
+			same(w, "the new run is attached", w.record(alice).Attached, false)
+		}},
+		{"a run with a live connection is not taken over, however long ago it spoke", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.attach(alice, "n1")
+			w.advance(time.Hour)
+			w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
+			same(w, "id", w.register(alice, "r2").Record.ID, alice.Numbered(2))
+		}},
+		{"who detaches is seen then and online for the window", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			w.advance(time.Second)
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n1"))
+			same(w, "attached", w.record(alice).Attached, false)
+			same(w, "seen", w.record(alice).Seen, w.now())
+			w.advance(w.limits.OnlineWindow - time.Second)
+			same(w, "online", w.online(alice), true)
+		}},
+		{"detaching from another node changes nothing", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			seen := w.now()
+			w.advance(time.Second)
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n2"))
+			same(w, "attached", w.record(alice).Attached, true)
+			same(w, "seen", w.record(alice).Seen, seen)
+		}},
+		{"an agent belongs to the node that attached it last", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			w.attach(alice, "n2")
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n1"))
+			same(w, "attached", w.record(alice).Attached, true)
+			w.must(w.store.EndLease(w.ctx, w.space, "n1"))
+			same(w, "attached", w.record(alice).Attached, true)
+		}},
+		{"ending a lease detaches everything the node held, for good", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.attach(alice, "n1")
+			w.attach(bob, "n1")
+			w.attach(carol, "n2")
+			w.must(w.store.EndLease(w.ctx, w.space, "n1"))
+			w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
+			same(w, "alice", w.record(alice).Attached, false)
+			same(w, "bob", w.record(bob).Attached, false)
+			same(w, "carol", w.record(carol).Attached, true)
+		}},
+		{"attaching brings back who unregistered", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			w.unregister(alice, "")
+			same(w, "attached", w.record(alice).Attached, false)
+			w.attach(alice, "n1")
+			same(w, "online", w.online(alice), true)
+		}},
+		{"a note that an agent was seen keeps it online", nil, func(w *world) {
+			w.enter(alice)
+			w.advance(w.limits.OnlineWindow - time.Second)
+			w.notes(hub.Notes{Seen: []c3po.AgentID{alice, "nobody"}})
+			w.advance(time.Second)
+			same(w, "online", w.online(alice), true)
+			w.advance(w.limits.OnlineWindow)
+			same(w, "online", w.online(alice), false)
+		}},
+		{"a late note does not bring back who unregistered", nil, func(w *world) {
+			w.enter(alice)
+			w.unregister(alice, "")
+			w.advance(hub.NotesLate)
+			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			same(w, "online", w.online(alice), false)
+		}},
+		{"a note from after it unregistered brings an agent back", nil, func(w *world) {
+			w.enter(alice)
+			w.unregister(alice, "")
+			w.advance(hub.NotesLate + time.Millisecond)
+			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			same(w, "online", w.online(alice), true)
+			same(w, "it can unregister again", w.unregister(alice, ""), true)
+		}},
+		{"a note makes no agent of a stranger", nil, func(w *world) {
+			w.enter(alice)
+			w.notes(hub.Notes{Seen: []c3po.AgentID{carol}, Notified: []hub.NotifiedNote{{Agent: carol, Reader: "s1", Seq: 1, At: w.now()}}})
+			records, err := w.store.Agents(w.ctx, w.space, []c3po.AgentID{carol})
+			w.must(err)
+			same(w, "records", recordIDs(records), nil)
+			_, err = w.store.Send(w.ctx, w.space, letter(alice, carol, "hello?"))
+			w.refused(err, c3po.AgentNotFound)
+		}},
+		{"the online are counted as they are", nil, func(w *world) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			w.enter("dead-node")
+			w.attach("dead-node", "n2")
+			w.enter("gone")
+			w.advance(w.limits.NodeLease)
+			w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
+			w.enter(bob)
+			w.unregister("gone", "")
+			count, err := w.store.OnlineCount(w.ctx, w.space)
+			w.must(err)
+			same(w, "alice by lease and bob", count, 2)
+			w.goOffline()
+			count, err = w.store.OnlineCount(w.ctx, w.space)
+			w.must(err)
+			same(w, "nobody", count, 0)
+		}},
+	}
+}
+
+func notePromises() []promise {
+	return []promise{
+		{"who was served a message is kept by reader", nil, func(w *world) {
+			w.enter(alice, bob)
+			id, first := w.send(bob, alice, "hello"), w.now()
+			w.notes(hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: first}}})
+			w.advance(time.Second)
+			w.notes(hub.Notes{Served: []hub.ServedNote{
+				{ID: id, Reader: "s1", Route: "rest", At: w.now()}, {ID: id, Reader: "s2", Route: "mcp", At: w.now()},
+			}})
+			same(w, "served", w.entry(id).Facts.Served, []hub.ServedFact{
+				{Reader: "s1", Route: "rest", First: first, Last: w.now(), Times: 2},
+				{Reader: "s2", Route: "mcp", First: w.now(), Last: w.now(), Times: 1},
+			})
+		}},
+		{"a note that is written twice counts once", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hello")
+			note := hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: w.now()}}}
+			w.notes(note)
+			w.notes(note)
+			same(w, "times", w.entry(id).Facts.Served[0].Times, 1)
+		}},
+		{"eight readers of a message are kept", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hello")
+			for n := range 10 {
+				w.notes(hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: fmt.Sprint("s", n), Route: "mcp", At: w.now()}}})
+			}
+			same(w, "readers", len(w.entry(id).Facts.Served), hub.MostServed)
+		}},
+		{"a note does not ack, and one about a message that is gone is dropped", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hello")
+			w.unchanged(func() {
+				w.notes(hub.Notes{Served: []hub.ServedNote{
+					{ID: "box/bob::alice::00000000", Reader: "s1", Route: "mcp", At: w.now()},
+					{ID: id, Reader: "s1", Route: "mcp", At: w.now()},
+				}})
+			})
+			same(w, "inbox", w.inbox(alice), []string{"hello"})
+			same(w, "the other note", len(w.entry(id).Facts.Served), 1)
+			if w.message("box/bob::alice::00000000") != nil {
+				w.Error("a note made a message")
+			}
+		}},
+		{"a session is told of all mail up to a number", nil, func(w *world) {
+			w.enter(alice, bob)
+			early := w.sendStep(letter(bob, alice, "one")).Message
+			late := w.sendStep(letter(bob, alice, "two")).Message
+			told := hub.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: early.Seq, At: w.now()}
+			w.notes(hub.Notes{Notified: []hub.NotifiedNote{told}})
+			same(w, "told of the first", w.entry(early.ID).Facts.Notified, []hub.NotifiedNote{told})
+			same(w, "told of the second", w.entry(late.ID).Facts.Notified, nil)
+		}},
+		{"the mark of a session never goes back", nil, func(w *world) {
+			w.enter(alice, bob)
+			m := w.sendStep(letter(bob, alice, "one")).Message
+			told := hub.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: m.Seq, At: w.now()}
+			w.notes(hub.Notes{Notified: []hub.NotifiedNote{told}})
+			w.notes(hub.Notes{Notified: []hub.NotifiedNote{{Agent: alice, Reader: "s1", Route: "late", Seq: m.Seq - 1, At: w.now()}}})
+			same(w, "told", w.entry(m.ID).Facts.Notified, []hub.NotifiedNote{told})
+		}},
+	}
+}

@@ -1,0 +1,218 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) tick(interval time.Duration) int64 {
+	w.Helper()
+	lived, err := w.store.Tick(w.ctx, w.space, interval)
+	w.must(err)
+	return lived
+}
+
+func (w *world) due() []hub.Due {
+	w.Helper()
+	due, err := w.store.DueMail(w.ctx, w.space, 100)
+	w.must(err)
+	return due
+}
+
+func (w *world) letters(after int64, limit int) []hub.DeadLetter {
+	w.Helper()
+	letters, err := w.store.DeadLetters(w.ctx, w.space, after, limit)
+	w.must(err)
+	return letters
+}
+
+func reaperPromises() []promise {
+	return []promise{
+		{"lived time is what passes between ticks", nil, func(w *world) {
+			same(w, "the first tick", w.tick(time.Minute), 0)
+			w.advance(time.Minute)
+			same(w, "a minute", w.tick(time.Minute), 60)
+			w.advance(45 * time.Second)
+			same(w, "a little less", w.tick(time.Minute), 105)
+			same(w, "in the books", w.books().Lived, 105)
+		}},
+		{"a tick that comes too soon changes nothing", nil, func(w *world) {
+			w.tick(time.Minute)
+			w.advance(29 * time.Second)
+			same(w, "too soon", w.tick(time.Minute), 0)
+			w.advance(time.Second)
+			same(w, "nothing was lost by it", w.tick(time.Minute), 30)
+		}},
+		{"parts of a second are not lost", nil, func(w *world) {
+			w.tick(time.Second)
+			for range 4 {
+				w.advance(1500 * time.Millisecond)
+				w.tick(time.Second)
+			}
+			same(w, "lived", w.books().Lived, 6)
+		}},
+		{"a clock that jumps forward or a laptop that slept lives two intervals", nil, func(w *world) {
+			w.tick(time.Minute)
+			w.advance(time.Hour)
+			same(w, "lived", w.tick(time.Minute), 120)
+		}},
+		{"a clock that is set back takes nothing and stops nothing", nil, func(w *world) {
+			w.tick(time.Minute)
+			w.advance(time.Minute)
+			w.tick(time.Minute)
+			w.advance(-2 * time.Hour)
+			same(w, "nothing taken", w.tick(time.Minute), 60)
+			w.advance(time.Minute)
+			same(w, "it goes on", w.tick(time.Minute), 120)
+		}},
+		{"mail is due when it has outlived its life, and not by a clock jump", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hi")
+			w.tick(time.Minute)
+			w.advance(w.limits.MessageLife * 2)
+			w.tick(time.Minute)
+			w.advance(-w.limits.MessageLife)
+			w.tick(time.Minute)
+			same(w, "after jumps", w.due(), nil)
+			w.live(w.limits.MessageLife - 3*time.Minute)
+			same(w, "before its time", w.due(), nil)
+			w.live(time.Minute)
+			same(w, "at its time", w.due(), []hub.Due{{ID: id, From: bob}})
+		}},
+		{"due mail comes oldest first, and none that has ended", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			one := w.send(bob, alice, "one")
+			acked := w.send(bob, carol, "acked")
+			w.live(time.Minute)
+			two := w.send(alice, bob, "two")
+			w.ack(carol, acked)
+			w.live(w.limits.MessageLife)
+			same(w, "due", w.due(), []hub.Due{{ID: one, From: bob}, {ID: two, From: alice}})
+			some, err := w.store.DueMail(w.ctx, w.space, 1)
+			w.must(err)
+			same(w, "at most", some, []hub.Due{{ID: one, From: bob}})
+			w.bury(one)
+			same(w, "the buried one is due no more", w.due(), []hub.Due{{ID: two, From: alice}})
+		}},
+		{"a buried message is a dead letter with its reason, and its sender is told once", nil, func(w *world) {
+			w.enter(alice, bob)
+			m := w.sendStep(letter(bob, alice, "hi")).Message
+			w.advance(time.Second)
+			w.bury(m.ID)
+			same(w, "inbox", w.inbox(alice), nil)
+			dead := w.entry(m.ID)
+			same(w, "state", dead.State, c3po.StateDead)
+			same(w, "reason", dead.Reason, c3po.ReasonExpired)
+			same(w, "ended", dead.Facts.Ended, w.now())
+			same(w, "text", dead.Message.Message, "hi")
+			same(w, "letters", w.letters(0, 10), []hub.DeadLetter{{Entry: dead, Seq: m.Seq + 1, At: w.now()}})
+
+			bounces := w.page(bob, hub.InboxQuery{}).Entries
+			same(w, "bounces", len(bounces), 1)
+			durability, err := w.store.Durability(w.ctx)
+			w.must(err)
+			want := hub.Entry{
+				Message: c3po.Message{
+					ID: bounces[0].Message.ID, MessageID: m.ID, FromAgent: c3po.System, ToAgent: bob, Kind: c3po.KindBounce,
+					Message: "it was not read", Timestamp: w.now(), Thread: m.Thread, Priority: c3po.Normal, Seq: m.Seq + 2,
+				},
+				State: c3po.StatePending,
+				Facts: hub.Facts{
+					Accepted: w.now(), Durability: durability, Bytes: hub.Draft{Text: "it was not read"}.Bytes(),
+					Expires: int64(w.limits.MessageLife / time.Second),
+				},
+			}
+			same(w, "bounce", bounces[0], want)
+		}},
+		{"burying twice, or what is not there, does nothing", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "hi")
+			w.bury(id)
+			w.unchanged(func() {
+				for _, id := range []c3po.MessageID{id, "box/bob::alice::00000000"} {
+					buried, err := w.store.Bury(w.ctx, w.space, id, c3po.ReasonExpired, "again")
+					w.must(err)
+					same(w, "buried", buried, false)
+				}
+			})
+		}},
+		{"a bounce expires without a bounce", nil, func(w *world) {
+			// Even if its sender could get one.
+			w.enter(alice, bob, c3po.System)
+			w.bury(w.send(bob, alice, "hi"))
+			w.live(w.limits.MessageLife)
+			bounce := w.due()
+			same(w, "due", len(bounce), 1)
+			before := w.books().Sent
+			w.bury(bounce[0].ID)
+			same(w, "sent", w.books().Sent, before)
+			same(w, "letters", len(w.letters(0, 10)), 2)
+		}},
+		{"a sender that is not registered gets no bounce", nil, func(w *world) {
+			w.enter(alice)
+			w.bury(w.send(c3po.Human, alice, "hi"))
+			same(w, "sent", w.books().Sent, 1)
+			same(w, "inbox", w.inbox(c3po.Human), nil)
+		}},
+		{"dead letters are read in pages, in the order they died", nil, func(w *world) {
+			w.enter(alice, bob)
+			ids := w.fill(bob, alice, 3)
+			for _, i := range []int{2, 0, 1} {
+				w.bury(ids[i])
+			}
+			var read []c3po.MessageID
+			var after int64
+			for {
+				page := w.letters(after, 2)
+				if len(page) == 0 {
+					break
+				}
+				for _, l := range page {
+					read, after = append(read, l.Entry.Message.ID), l.Seq
+				}
+			}
+			same(w, "letters", read, []c3po.MessageID{ids[2], ids[0], ids[1]})
+		}},
+		{"sent is pending and acked and dead, whatever happens", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			ids := w.fill(bob, alice, 5)
+			w.ack(alice, ids[0], ids[1])
+			w.reply(alice, ids[2], "yes")
+			w.bury(ids[3])
+			w.sendStep(keyed(letter(carol, alice, "hi"), "k"))
+			w.sendStep(keyed(letter(carol, alice, "hi"), "k"))
+			_, err := w.store.Send(w.ctx, w.space, letter(bob, "nobody", "hi"))
+			w.refused(err, c3po.AgentNotFound)
+			books := w.books()
+			same(w, "books", books, hub.Counters{
+				Sent: 8, Pending: 4, Acked: 3, Dead: 1, Agents: 3, EndedBytes: books.EndedBytes, Seq: books.Seq,
+			})
+			found := 0
+			for _, id := range []c3po.AgentID{alice, bob, carol} {
+				n, err := w.store.InboxSize(w.ctx, w.space, id)
+				w.must(err)
+				same(w, "inbox of "+string(id), n, len(w.inbox(id)))
+				found += n
+			}
+			same(w, "found pending", int64(found), books.Pending)
+		}},
+		{"every space that was written to is listed, in order", nil, func(w *world) {
+			w.enter(alice)
+			_, err := w.store.Register(w.ctx, w.other, hub.RegisterStep{Want: alice})
+			w.must(err)
+			spaces, err := w.store.Spaces(w.ctx)
+			w.must(err)
+			for _, space := range []c3po.Space{w.space, w.other} {
+				if !slices.Contains(spaces, space) {
+					w.Errorf("%s is not among %v", space, spaces)
+				}
+			}
+			if !slices.IsSorted(spaces) {
+				w.Errorf("not sorted: %v", spaces)
+			}
+		}},
+	}
+}

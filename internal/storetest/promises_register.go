@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// try asks for an id and may be refused.
+func (w *world) try(step hub.RegisterStep) (c3po.AgentID, error) {
+	reg, err := w.store.Register(w.ctx, w.space, step)
+	return reg.Record.ID, err
+}
+
+// given is the id that is given.
+func (w *world) given(step hub.RegisterStep) c3po.AgentID {
+	w.Helper()
+	id, err := w.try(step)
+	w.must(err)
+	return id
+}
+
+func (w *world) goOffline() { w.advance(w.limits.OnlineWindow + time.Second) }
+
+func registerPromises() []promise {
+	return []promise{
+		{"a new agent is given the id it asks for", nil, func(w *world) {
+			profile := hub.Profile{
+				Name: "Bob", Capabilities: []string{"mqtt", "review"}, Type: "codex", Cwd: "/src", Host: "box", PID: 7, PIDStart: 99,
+				Metadata: []byte(`{"a": [1]}`), Heartbeat: 30, Client: "c3po/1.0 codex",
+			}
+			reg, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: bob, Run: "r1", Session: "s1", Profile: profile})
+			w.must(err)
+			want := hub.Record{
+				ID: bob, RegisteredAt: w.now(), RegSeq: reg.Record.RegSeq, Run: "r1", Session: "s1", Epoch: 1,
+				Seen: w.now(), Online: true, Profile: profile,
+			}
+			same(w, "registration", reg, hub.Registration{Record: want, Now: w.now()})
+			same(w, "record", w.record(bob), want)
+			same(w, "agents counted", w.books().Agents, int64(1))
+		}},
+		{"the same run keeps its id", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.goOffline()
+			reg := w.register(alice, "r1")
+			same(w, "id", reg.Record.ID, alice)
+			same(w, "epoch", reg.Record.Epoch, int64(1))
+			same(w, "agents counted", w.books().Agents, int64(1))
+		}},
+		{"another live run is given the next number", nil, func(w *world) {
+			w.register(bob, "r1")
+			same(w, "second", w.register(bob, "r2").Record.ID, bob.Numbered(2))
+			same(w, "third", w.register(bob, "r3").Record.ID, bob.Numbered(3))
+		}},
+		{"a run finds its numbered id again, even when the plain one is free", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.register(alice, "r2")
+			w.goOffline()
+			same(w, "id", w.register(alice, "r2").Record.ID, alice.Numbered(2))
+		}},
+		{"when every number is taken by a live run registration is refused", nil, func(w *world) {
+			for n := range hub.MostNumbered {
+				w.register(alice, fmt.Sprint("r", n))
+			}
+			w.unchanged(func() {
+				_, err := w.try(hub.RegisterStep{Want: alice, Run: "one too many"})
+				w.refused(err, c3po.InvalidRequest)
+			})
+		}},
+		{"a run that is offline is taken over and the epoch rises", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.goOffline()
+			taken := w.register(alice, "r2").Record
+			same(w, "id", taken.ID, alice)
+			same(w, "run", taken.Run, "r2")
+			same(w, "epoch", taken.Epoch, int64(2))
+			same(w, "agents counted", w.books().Agents, int64(1))
+		}},
+		{"the inbox goes with the id", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.send(alice, alice, "note")
+			w.goOffline()
+			same(w, "unread", w.register(alice, "r2").Unread, 1)
+		}},
+		{"a run that was taken over is told SUPERSEDED", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.goOffline()
+			w.register(alice, "r2")
+			w.unchanged(func() {
+				_, err := w.try(hub.RegisterStep{Want: alice, Run: "r1"})
+				w.refused(err, c3po.Superseded)
+			})
+			w.goOffline()
+			_, err := w.try(hub.RegisterStep{Want: alice, Run: "r1"})
+			w.refused(err, c3po.Superseded)
+		}},
+		{"every run that was taken over is told SUPERSEDED, not only the last", nil, func(w *world) {
+			for _, run := range []string{"r1", "r2", "r3"} {
+				w.register(alice, run)
+				w.goOffline()
+			}
+			for _, run := range []string{"r1", "r2"} {
+				_, err := w.try(hub.RegisterStep{Want: alice, Run: run})
+				w.refused(err, c3po.Superseded)
+			}
+		}},
+		{"an explicit registration starts over after SUPERSEDED", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.goOffline()
+			w.register(alice, "r2")
+			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true}), alice.Numbered(2))
+			same(w, "id without saying so", w.given(hub.RegisterStep{Want: alice, Run: "r1"}), alice.Numbered(2))
+		}},
+		{"a lower epoch is told SUPERSEDED while another run holds the id", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.goOffline()
+			w.register(alice, "r2")
+			_, err := w.try(hub.RegisterStep{Want: alice, Run: "r9", Epoch: 1})
+			w.refused(err, c3po.Superseded)
+			same(w, "the same epoch", w.given(hub.RegisterStep{Want: alice, Run: "r9", Epoch: 2}), alice.Numbered(2))
+			same(w, "no epoch", w.given(hub.RegisterStep{Want: alice, Run: "r10"}), alice.Numbered(3))
+			same(w, "its own run", w.given(hub.RegisterStep{Want: alice, Run: "r2", Epoch: 1}), alice)
+		}},
+		{"a resumed session is given its former id back", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
+			w.goOffline()
+			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(2))
+		}},
+		{"a resumed session does not take an id from a live run", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
+			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(3))
+		}},
+		{"a session is not followed to another name", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.goOffline()
+			same(w, "id", w.given(hub.RegisterStep{Want: carol, Run: "r2", Session: "s1"}), carol)
+		}},
+		{"an agent's new session forgets the one before", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
+			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s3"})
+			same(w, "session", w.record(alice.Numbered(2)).Session, "s3")
+			w.goOffline()
+			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r4", Session: "s2"}), alice)
+		}},
+		{"an anonymous caller never collides and leaves the run alone", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			reg := w.register(alice, "")
+			same(w, "id", reg.Record.ID, alice)
+			same(w, "run", reg.Record.Run, "r1")
+			same(w, "session", reg.Record.Session, "s1")
+			same(w, "epoch", reg.Record.Epoch, int64(1))
+			same(w, "the run's own id", w.register(alice, "r1").Record.ID, alice)
+		}},
+		{"a run takes an anonymous id over at once", nil, func(w *world) {
+			w.register(alice, "")
+			taken := w.register(alice, "r1").Record
+			same(w, "id", taken.ID, alice)
+			same(w, "run", taken.Run, "r1")
+			same(w, "epoch", taken.Epoch, int64(2))
+		}},
+		{"a call that is not explicit leaves the profile alone but for the client", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{Name: "Alice", PID: 1, Client: "old"}})
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{Name: "Eve", PID: 2, Client: "new"}})
+			same(w, "profile", w.record(alice).Profile, hub.Profile{Name: "Alice", PID: 1, Client: "new"})
+		}},
+		{"an explicit registration replaces the whole profile", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{
+				Name: "Alice", Capabilities: []string{"x"}, Metadata: []byte(`{}`), PID: 1, Client: "c",
+			}})
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Name: "Al", Client: "c"}})
+			same(w, "profile", w.record(alice).Profile, hub.Profile{Name: "Al", Client: "c"})
+		}},
+		{"live runs that come at the same time are given different ids", nil, func(w *world) {
+			const runs = 8
+			ids := make(chan c3po.AgentID, runs)
+			for n := range runs {
+				go func() {
+					id, err := w.try(hub.RegisterStep{Want: alice, Run: fmt.Sprint("r", n)})
+					if err != nil {
+						id = c3po.AgentID(err.Error())
+					}
+					ids <- id
+				}()
+			}
+			given := map[c3po.AgentID]bool{}
+			for range runs {
+				given[<-ids] = true
+			}
+			for n := range runs {
+				if !given[alice.Numbered(n+1)] {
+					w.Errorf("%s was given to nobody: %v", alice.Numbered(n+1), given)
+				}
+			}
+		}},
+	}
+}

@@ -1,0 +1,222 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) answers(id c3po.MessageID) []hub.Entry {
+	w.Helper()
+	answers, err := w.store.Answers(w.ctx, w.space, id)
+	w.must(err)
+	return answers
+}
+
+func replyPromises() []promise {
+	return []promise{
+		{"a reply goes to the asker, in the thread, and acks the question", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			ask := letter(alice, bob, "why?")
+			ask.Thread = "reasons"
+			question := w.sendStep(ask).Message.ID
+			step := answer(bob, question, "ask carol")
+			step.Context, step.Status, step.HandedTo = "she knows", c3po.ReplyHandedOver, carol
+			stored, err := w.store.Reply(w.ctx, w.space, step)
+			w.must(err)
+			want := c3po.Message{
+				ID: stored.Message.ID, MessageID: question, FromAgent: bob, ToAgent: alice, Kind: c3po.KindReply, Response: "ask carol",
+				Context: "she knows", Status: c3po.ReplyHandedOver, Timestamp: w.now(), Thread: "reasons", Priority: c3po.Normal,
+				HandedTo: carol, Seq: stored.Message.Seq,
+			}
+			same(w, "stored", stored, hub.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Acked: true, Now: w.now()})
+			same(w, "inbox of the asker", w.page(alice, hub.InboxQuery{}).Entries[0].Message, want)
+			same(w, "inbox of the asked", w.inbox(bob), nil)
+			same(w, "question", w.entry(question).State, c3po.StateAcked)
+			same(w, "answered", w.entry(question).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now()}})
+		}},
+		{"a conversation goes back and forth in one thread", nil, func(w *world) {
+			w.enter(alice, bob)
+			first := w.send(alice, bob, "1")
+			second := w.reply(bob, first, "2")
+			third := w.reply(alice, second, "3")
+			same(w, "thread", w.entry(third).Message.Thread, string(first))
+			same(w, "to", w.entry(third).Message.ToAgent, bob)
+			same(w, "inbox", w.inbox(bob), []string{"3"})
+		}},
+		{"several replies are kept in order", nil, func(w *world) {
+			w.enter(alice, bob)
+			question := w.send(alice, bob, "why?")
+			w.reply(bob, question, "one")
+			w.advance(time.Second)
+			w.reply(bob, question, "two")
+			same(w, "answers", texts(w.answers(question)), []string{"one", "two"})
+		}},
+		{"the first answer is found after it was acked", nil, func(w *world) {
+			w.enter(alice, bob)
+			question := w.send(alice, bob, "why?")
+			w.ack(alice, w.reply(bob, question, "because"))
+			answers := w.answers(question)
+			same(w, "answers", texts(answers), []string{"because"})
+			same(w, "state", answers[0].State, c3po.StateAcked)
+		}},
+		{"a question that waits has no answers, an unknown one is refused", nil, func(w *world) {
+			w.enter(alice, bob)
+			same(w, "answers", len(w.answers(w.send(alice, bob, "why?"))), 0)
+			_, err := w.store.Answers(w.ctx, w.space, "alice::box/bob::00000000")
+			w.refused(err, c3po.InvalidRequest)
+		}},
+		{"a message that was acked can still be answered", nil, func(w *world) {
+			w.enter(alice, bob)
+			question := w.send(alice, bob, "why?")
+			w.ack(bob, question)
+			ended := w.entry(question).Facts.Ended
+			w.advance(time.Second)
+			before := w.books().Seq
+			stored, err := w.store.Reply(w.ctx, w.space, answer(bob, question, "because"))
+			w.must(err)
+			same(w, "acked by it", stored.Acked, false)
+			same(w, "ended", w.entry(question).Facts.Ended, ended)
+			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered})
+			same(w, "acked", w.books().Acked, int64(1))
+		}},
+		{"only the recipient may reply", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			question := w.send(alice, bob, "why?")
+			w.unchanged(func() {
+				for _, id := range []c3po.AgentID{carol, alice} {
+					_, err := w.store.Reply(w.ctx, w.space, answer(id, question, "me too"))
+					w.refused(err, c3po.Forbidden)
+				}
+			})
+			same(w, "question", w.entry(question).State, c3po.StatePending)
+		}},
+		{"an unknown message cannot be answered", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, answer(bob, "alice::box/bob::00000000", "what?"))
+				w.refused(err, c3po.InvalidRequest)
+			})
+		}},
+		{"a run that was taken over cannot reply", nil, func(w *world) {
+			w.enter(alice)
+			w.register(bob, "r1")
+			question := w.send(alice, bob, "why?")
+			step := answer(bob, question, "because")
+			step.Run = "r2"
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, step)
+				w.refused(err, c3po.Superseded)
+			})
+		}},
+		{"nobody answers a bounce", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.bury(w.send(alice, bob, "lost"))
+			bounce := w.page(alice, hub.InboxQuery{}).Entries[0].Message.ID
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, answer(alice, bounce, "oh"))
+				w.refused(err, c3po.AgentNotFound)
+			})
+		}},
+		{"a person is answered without being registered, and that mail never expires", nil, func(w *world) {
+			w.enter(bob)
+			question := w.send(c3po.Human, bob, "how far are you?")
+			reply := w.reply(bob, question, "done")
+			same(w, "inbox", w.inbox(c3po.Human), []string{"done"})
+			same(w, "expires", w.entry(reply).Facts.Expires, 0)
+		}},
+		{"an answer of a person resumes who waits for it", nil, func(w *world) {
+			w.enter(bob)
+			step := letter(bob, c3po.Human, "may I?")
+			step.Kind, step.Mailbox, step.PauseFrom = c3po.KindEscalation, true, c3po.PausedForHuman
+			question := w.sendStep(step).Message.ID
+			yes := answer(c3po.Human, question, "yes")
+			yes.ResumeTo = true
+			before := w.books().Seq
+			stored, err := w.store.Reply(w.ctx, w.space, yes)
+			w.must(err)
+			same(w, "paused", w.record(bob).Paused, "")
+			same(w, "recipient", stored.Recipient.Paused, "")
+			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered, c3po.EventAcked, c3po.EventResumed})
+		}},
+		{"an answer does not resume who was paused for another reason", nil, func(w *world) {
+			w.enter(bob)
+			step := letter(bob, c3po.Human, "may I?")
+			step.Mailbox = true
+			question := w.sendStep(step).Message.ID
+			w.must(w.store.SetPaused(w.ctx, w.space, bob, "lunch"))
+			yes := answer(c3po.Human, question, "yes")
+			yes.ResumeTo = true
+			_, err := w.store.Reply(w.ctx, w.space, yes)
+			w.must(err)
+			same(w, "paused", w.record(bob).Paused, "lunch")
+		}},
+		{"an answer of an agent resumes nobody", nil, func(w *world) {
+			w.enter(alice, bob)
+			question := w.send(bob, alice, "may I?")
+			w.must(w.store.SetPaused(w.ctx, w.space, bob, c3po.PausedForHuman))
+			w.reply(alice, question, "yes")
+			same(w, "paused", w.record(bob).Paused, c3po.PausedForHuman)
+		}},
+	}
+}
+
+func threadPromises() []promise {
+	return []promise{
+		{"a thread is read back oldest first, whatever became of its messages", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			first := w.send(alice, bob, "1")
+			w.reply(bob, first, "2")
+			more := letter(carol, alice, "3")
+			more.Thread, more.Priority = string(first), c3po.Urgent
+			w.bury(w.sendStep(more).Message.ID)
+			w.send(alice, bob, "elsewhere")
+			entries, err := w.store.Thread(w.ctx, w.space, string(first), 0, 10)
+			w.must(err)
+			same(w, "thread", texts(entries), []string{"1", "2", "3", "it was not read"})
+			same(w, "states", []string{entries[0].State, entries[1].State, entries[2].State},
+				[]string{c3po.StateAcked, c3po.StatePending, c3po.StateDead})
+		}},
+		{"a thread is read in pages", nil, func(w *world) {
+			w.enter(alice, bob)
+			for _, text := range []string{"1", "2", "3", "4", "5"} {
+				step := letter(alice, bob, text)
+				step.Thread = "t"
+				w.sendStep(step)
+			}
+			var read []string
+			var after int64
+			for {
+				entries, err := w.store.Thread(w.ctx, w.space, "t", after, 2)
+				w.must(err)
+				if len(entries) == 0 {
+					break
+				}
+				read = append(read, texts(entries)...)
+				after = entries[len(entries)-1].Message.Seq
+			}
+			same(w, "all pages", read, []string{"1", "2", "3", "4", "5"})
+		}},
+		{"threads whose names begin alike are different threads", nil, func(w *world) {
+			w.enter(alice, bob)
+			for _, thread := range []string{"t", "t2", "t 2", "t\x01", "t\x000000000000000001", ""} {
+				step := letter(alice, bob, "in "+thread)
+				step.Thread = thread
+				w.sendStep(step)
+			}
+			entries, err := w.store.Thread(w.ctx, w.space, "t", 0, 10)
+			w.must(err)
+			same(w, "thread", texts(entries), []string{"in t"})
+		}},
+		{"an unknown thread is empty, an unknown message is none", nil, func(w *world) {
+			w.enter(alice)
+			entries, err := w.store.Thread(w.ctx, w.space, "nothing", 0, 10)
+			w.must(err)
+			same(w, "thread", len(entries), 0)
+			if e := w.message("box/bob::alice::00000000"); e != nil {
+				w.Errorf("an unknown message is %+v", e)
+			}
+		}},
+	}
+}
