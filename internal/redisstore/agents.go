@@ -1,0 +1,246 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// fewNumbers is how many numbered ids are tried in the common case; only when
+// all are taken does a second step try them all.
+const fewNumbers = 6
+
+// Register implements hub.Store.
+func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.RegisterStep) (hub.Registration, error) {
+	if err := s.enter(ctx, space); err != nil {
+		return hub.Registration{}, err
+	}
+	for _, numbers := range []int{fewNumbers, hub.MostNumbered} {
+		registration, taken, err := s.register(ctx, space, step, numbers)
+		if err != nil || !taken {
+			return registration, err
+		}
+	}
+	return hub.Registration{}, hub.RefuseNoNumber(step.Want)
+}
+
+func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, numbers int) (hub.Registration, bool, error) {
+	k := keysOf(space)
+	profile := profileFields(step.Profile)
+	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events()}
+	args := []string{
+		s.nowArg(), k.wake(), step.Run, step.Session, itoa(step.Epoch), flag(step.Explicit), millis(s.limits.OnlineWindow),
+		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(hub.MostNumbered),
+	}
+	args = append(args, profile...)
+	var inboxes []string
+	for n := 1; n <= numbers; n++ {
+		id := step.Want.Numbered(n)
+		keyNames = append(keyNames, k.agent(id))
+		inboxes = append(inboxes, k.inbox(id))
+		args = append(args, string(id))
+	}
+	answer, err := s.run(ctx, s.scripts.register, append(keyNames, inboxes...), args)
+	if err != nil {
+		return hub.Registration{}, false, err
+	}
+	switch word(answer[0]) {
+	case "superseded":
+		return hub.Registration{}, false, hub.RefuseSuperseded(step.Want)
+	case "taken":
+		return hub.Registration{}, true, nil
+	}
+	return hub.Registration{
+		Record: record(c3po.AgentID(word(answer[1])), answer[4]),
+		Now:    instant(integer(answer[2])),
+		Unread: int(integer(answer[3])),
+	}, false, nil
+}
+
+func profileFields(p hub.Profile) []string {
+	capabilities, _ := json.Marshal(p.Capabilities)
+	return []string{
+		"name", p.Name, "capabilities", string(capabilities), "type", p.Type, "cwd", p.Cwd, "host", p.Host,
+		"pid", itoa(p.PID), "pid_start", itoa(p.PIDStart), "metadata", string(p.Metadata), "heartbeat", itoa(p.Heartbeat),
+	}
+}
+
+// record reads what card() of lib.lua wrote.
+func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
+	parts := list(card)
+	fields, _ := parts[0].AsStrMap()
+	r := hub.Record{
+		ID:           id,
+		RegisteredAt: instant(atoi(fields["registered"])),
+		RegSeq:       atoi(fields["order"]),
+		Run:          fields["run"],
+		Session:      fields["session"],
+		Epoch:        atoi(fields["epoch"]),
+		Seen:         instant(atoi(fields["seen"])),
+		Attached:     integer(parts[1]) == 1,
+		Online:       integer(parts[2]) == 1,
+		Availability: c3po.Availability(fields["availability"]),
+		CurrentTask:  fields["task"],
+		Paused:       fields["paused"],
+		Profile: hub.Profile{
+			Name: fields["name"], Type: fields["type"], Cwd: fields["cwd"], Host: fields["host"], Client: fields["client"],
+			PID: int(atoi(fields["pid"])), PIDStart: atoi(fields["pid_start"]), Heartbeat: int(atoi(fields["heartbeat"])),
+		},
+	}
+	if r.Paused == "" {
+		r.Paused = word(parts[3])
+	}
+	if text := fields["metadata"]; text != "" {
+		r.Profile.Metadata = []byte(text)
+	}
+	// Written by profileFields: it can only fail if somebody else wrote the key,
+	// and an agent without capabilities is then the honest reading.
+	_ = json.Unmarshal([]byte(fields["capabilities"]), &r.Profile.Capabilities)
+	return r
+}
+
+func atoi(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Unregister implements hub.Store.
+func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.unregister,
+		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events()},
+		[]string{s.nowArg(), k.wake(), string(id), run, itoa(s.limits.EventEntries)})
+	return err == nil && word(answer[0]) == "ended", err
+}
+
+// SetStatus implements hub.Store.
+func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error {
+	answer, err := s.run(ctx, s.scripts.status, []string{keysOf(space).agent(id)}, []string{run, string(a), task})
+	if err != nil {
+		return err
+	}
+	return agentOutcome(word(answer[0]), id)
+}
+
+// SetPaused implements hub.Store.
+func (s *Store) SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID, why string) error {
+	k := keysOf(space)
+	subject := k.agent(id)
+	if id == "" {
+		subject = k.meta()
+	}
+	answer, err := s.run(ctx, s.scripts.pause, []string{k.meta(), subject, k.events()},
+		[]string{s.nowArg(), k.wake(), string(id), why, itoa(s.limits.EventEntries)})
+	if err != nil {
+		return err
+	}
+	return agentOutcome(word(answer[0]), id)
+}
+
+func agentOutcome(outcome string, id c3po.AgentID) error {
+	switch outcome {
+	case "unknown":
+		return hub.RefuseNoAgent(id)
+	case "superseded":
+		return hub.RefuseSuperseded(id)
+	}
+	return nil
+}
+
+// Agents implements hub.Store.
+func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]hub.Record, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	k := keysOf(space)
+	keyNames := []string{k.meta(), k.nodes()}
+	for _, id := range ids {
+		keyNames = append(keyNames, k.agent(id))
+	}
+	answer, err := s.run(ctx, s.scripts.cards, keyNames, []string{s.nowArg(), millis(s.limits.OnlineWindow)})
+	if err != nil {
+		return nil, err
+	}
+	var out []hub.Record
+	for i, card := range answer {
+		if r := record(ids[i], card); r.RegSeq != 0 {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// AgentPage implements hub.Store.
+func (s *Store) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]hub.Record, error) {
+	b := s.commands.B()
+	ids, err := s.ids(ctx, b.Zrangebyscore().Key(keysOf(space).agents()).Min("("+itoa(after)).Max("+inf").Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	return s.Agents(ctx, space, ids)
+}
+
+func (s *Store) ids(ctx context.Context, command rueidis.Completed) ([]c3po.AgentID, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	names, err := s.commands.Do(ctx, command).AsStrSlice()
+	if err != nil {
+		return nil, s.failure(ctx, "read agents", true, err)
+	}
+	out := make([]c3po.AgentID, len(names))
+	for i, name := range names {
+		// An entry of the names index is "name id"; ids hold no spaces.
+		if _, id, found := strings.Cut(name, " "); found {
+			name = id
+		}
+		out[i] = c3po.AgentID(name)
+	}
+	return out, nil
+}
+
+// Named implements hub.Store.
+func (s *Store) Named(ctx context.Context, space c3po.Space, name string, limit int) ([]c3po.AgentID, error) {
+	b := s.commands.B()
+	return s.ids(ctx, b.Zrangebylex().Key(keysOf(space).names()).Min("["+name+" ").Max("("+name+"!").Limit(0, int64(limit)).Build())
+}
+
+// Neighbours implements hub.Store.
+func (s *Store) Neighbours(ctx context.Context, space c3po.Space, name string, limit int) ([]c3po.AgentID, error) {
+	b, key := s.commands.B(), keysOf(space).names()
+	before, err := s.ids(ctx, b.Zrevrangebylex().Key(key).Max("("+name+" ").Min("-").Limit(0, int64(limit/2)).Build())
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.ids(ctx, s.commands.B().Zrangebylex().Key(key).Min("["+name+" ").Max("+").Limit(0, int64(limit-len(before))).Build())
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(before)
+	return append(before, after...), nil
+}
+
+// Recent implements hub.Store.
+func (s *Store) Recent(ctx context.Context, space c3po.Space, limit int) ([]c3po.AgentID, error) {
+	return s.ids(ctx, s.commands.B().Zrevrange().Key(keysOf(space).seen()).Start(0).Stop(int64(limit)-1).Build())
+}
+
+// OnlineCount implements hub.Store.
+func (s *Store) OnlineCount(ctx context.Context, space c3po.Space) (int, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.online, []string{k.seen(), k.attached(), k.nodes()},
+		[]string{s.nowArg(), millis(s.limits.OnlineWindow)})
+	if err != nil {
+		return 0, err
+	}
+	return int(integer(answer[1])), nil
+}

@@ -1,0 +1,237 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/redistest"
+)
+
+// recorder notes which keys the scripts of one call name.
+type recorder struct {
+	rueidis.Client
+	keys []string
+}
+
+func (r *recorder) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	words := cmd.Commands()
+	if words[0] == "EVALSHA" {
+		n, err := strconv.Atoi(words[2])
+		if err != nil {
+			panic(err)
+		}
+		r.keys = append(r.keys, words[3:3+n]...)
+	}
+	return r.Client.Do(ctx, cmd)
+}
+
+// step is one state change, on a space that situation has prepared.
+type step struct {
+	name string
+	do   func(context.Context, *Store, c3po.Space, situation) error
+}
+
+type situation struct {
+	unanswered c3po.MessageID // of ana to bob
+	ended      c3po.MessageID
+	answer     c3po.MessageID // of bob to ana
+}
+
+func prepare(t *testing.T, s *Store, space c3po.Space) situation {
+	t.Helper()
+	ctx := t.Context()
+	for _, id := range []c3po.AgentID{"ana", "bob"} {
+		if _, err := s.Register(ctx, space, hub.RegisterStep{Want: id, Run: "run of " + string(id), Session: "session of " + string(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send := func(text string) c3po.MessageID {
+		stored, err := s.Send(ctx, space, sendStep(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored.Message.ID
+	}
+	at := situation{ended: send("done with"), unanswered: send("open")}
+	asked := send("answered")
+	stored, err := s.Reply(ctx, space, replyStep(asked))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.answer = stored.Message.ID
+	if _, err := s.Ack(ctx, space, "bob", "", []c3po.MessageID{at.ended}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Attach(ctx, space, "bob", "node"); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func sendStep(text string) hub.SendStep {
+	return hub.SendStep{
+		Draft:     hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text, ExpectsReply: true, Key: text},
+		RateLimit: 100, Alias: "|bob", Durability: c3po.OnDisk,
+	}
+}
+
+func replyStep(id c3po.MessageID) hub.ReplyStep {
+	return hub.ReplyStep{Draft: hub.Draft{From: "bob", Text: "yes", Status: c3po.ReplySuccess, Key: "reply"}, Answers: id, Durability: c3po.OnDisk}
+}
+
+var steps = []step{
+	{"register a newcomer", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "carl", Run: "r", Session: "s"})
+		return err
+	}},
+	{"register a second run", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "bob", Run: "another", Session: "s"})
+		return err
+	}},
+	{"unregister", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Unregister(ctx, space, "bob", "")
+		return err
+	}},
+	{"status", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.SetStatus(ctx, space, "bob", "", c3po.Busy, "task")
+	}},
+	{"pause one", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.SetPaused(ctx, space, "bob", "why")
+	}},
+	{"pause all", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.SetPaused(ctx, space, "", "why")
+	}},
+	{"attach", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.Attach(ctx, space, "bob", "another node")
+	}},
+	{"detach", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.Detach(ctx, space, "bob", "node")
+	}},
+	{"lease", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.RenewLease(ctx, space, "node")
+	}},
+	{"notes", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		return s.WriteNotes(ctx, space, hub.Notes{
+			Seen:     []c3po.AgentID{"ana", "bob"},
+			Served:   []hub.ServedNote{{ID: at.unanswered, Reader: "r"}},
+			Notified: []hub.NotifiedNote{{Agent: "bob", Reader: "r", Seq: 9}},
+		})
+	}},
+	{"send", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		in := sendStep("new")
+		in.PauseFrom = c3po.PausedForHuman
+		_, err := s.Send(ctx, space, in)
+		return err
+	}},
+	{"reply", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		in := replyStep(at.unanswered)
+		in.Key, in.ResumeTo = "another", true
+		_, err := s.Reply(ctx, space, in)
+		return err
+	}},
+	{"ack", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Ack(ctx, space, "bob", "", []c3po.MessageID{at.unanswered, at.ended})
+		return err
+	}},
+	{"received", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Received(ctx, space, "ana", "r", "mcp", []c3po.MessageID{at.answer})
+		return err
+	}},
+	{"tick", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Tick(ctx, space, s.limits.ReapEvery)
+		return err
+	}},
+	{"bury", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Bury(ctx, space, at.unanswered, c3po.ReasonExpired, "too late")
+		return err
+	}},
+	{"raise the epoch", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, _, err := s.RaiseEpoch(ctx, space, hub.Sequence{Epoch: 1, Last: 1_000_000})
+		return err
+	}},
+	{"trim", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Trim(ctx, space, 10)
+		return err
+	}},
+}
+
+func TestAnErrorMeansNothingChanged(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Config{URL: redistest.Shared(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	seen := &recorder{Client: s.commands}
+	s.commands = seen
+	cases, spaces := 0, 0
+	newSpace := func() c3po.Space {
+		spaces++
+		return c3po.Space(fmt.Sprintf("atomic-%d", spaces))
+	}
+	for _, st := range steps {
+		rehearsal := newSpace()
+		at := prepare(t, s, rehearsal)
+		seen.keys = nil
+		if err := st.do(t.Context(), s, rehearsal, at); err != nil {
+			t.Errorf("%s: %v", st.name, err)
+			continue
+		}
+		names := slices.Clone(seen.keys)
+		slices.Sort(names)
+		for _, rehearsed := range slices.Compact(names) {
+			space := newSpace()
+			at := prepare(t, s, space)
+			key := string(keysOf(space)) + rehearsed[len(keysOf(rehearsal)):]
+			spoil(t, s, key)
+			before := contents(t, s, space)
+			err := st.do(t.Context(), s, space, at)
+			cases++
+			if err == nil {
+				t.Errorf("%s with a wrong type in %s did not fail", st.name, key)
+			}
+			if diff := cmp.Diff(before, contents(t, s, space)); diff != "" {
+				t.Errorf("%s with a wrong type in %s failed (%v) and changed:\n%s", st.name, key, err, diff)
+			}
+		}
+	}
+	t.Logf("%d cases", cases)
+}
+
+// spoil puts a type into a key that no step expects there.
+func spoil(t *testing.T, s *Store, key string) {
+	t.Helper()
+	for _, cmd := range []rueidis.Completed{
+		s.commands.B().Del().Key(key).Build(),
+		s.commands.B().Set().Key(key).Value("wrong").Build(),
+	} {
+		if err := s.commands.Do(t.Context(), cmd).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func contents(t *testing.T, s *Store, space c3po.Space) map[string]string {
+	t.Helper()
+	names, err := s.commands.Do(t.Context(), s.commands.B().Keys().Pattern("c3po:1:{"+string(space)+"}:*").Build()).AsStrSlice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		dump, err := s.commands.Do(t.Context(), s.commands.B().Dump().Key(name).Build()).ToString()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = dump
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+// Package redisstore keeps everything in Redis. It is the only package that
+// knows Redis: keys, scripts and the client library.
+//
+// Every state change is one Lua script, every read that needs more than one
+// key a read-only one. All keys of a space share the hash tag {space}, so a
+// step is one round trip on a single Redis and in Redis Cluster alike. A
+// script declares all its keys, checks their types, reads, and only then
+// writes: an error means that nothing changed.
+//
+// The keyspace, each key behind "c3po:1:{space}:" (1 is the schema):
+//
+//	meta          hash    seq (the sequence), the counters sent pending acked dead
+//	                      agents registrations,
+//	                      ended_bytes, lived, lived_ms, ticked, paused, schema, min_reader,
+//	                      epoch (1 if missing), began (the first number of the epoch)
+//	agents        zset    agent id by registration order
+//	names         zset    "name id", all at score 0: ids of a bare name, and names nearby
+//	seen          zset    agent id by last sign of life; +inf while attached, 0 when gone
+//	sessions      hash    client session to the id it last had
+//	nodes         hash    node to the end of its lease, in ms
+//	attached      zset    "node id", all at score 0: who is connected to a node
+//	agent:ID      hash    one agent's record
+//	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
+//	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts
+//	fact:ID       hash    hex to the facts of the message, JSON written by scripts
+//	box:ID        hash    n and b (messages, bytes) in the inbox; n:SENDER and b:SENDER
+//	mark:ID       hash    reader to the highest sequence it was told of
+//	ended:ID      zset    hex of acked mail by the number of the ending event
+//	rate:ID       zset    sends of the last minute; the one key with a Redis TTL
+//	ending        zset    agent id by its oldest ended message
+//	idem, idemx   hash,   idempotency keys ("sender\0key") and their ends in lived seconds
+//	              zset
+//	expire        zset    message id by the lived second its life ends
+//	threads       zset    "length:thread\0seq\0message id", all at score 0
+//	dead          zset    message id of dead letters by the number of the event
+//	events        stream  state changes, entry id = sequence
+//	aliases       hash    "host|name" to the id it meant and when
+//
+// What belongs to no space is behind "c3po:1:{_}:": spaces, a set. The wake
+// channel of a space is "c3po:1:{space}:wake" (sharded pub/sub), its payload
+// the event's number and the agent it concerns.
+package redisstore

@@ -1,0 +1,193 @@
+package redisstore_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/redisstore"
+	"github.com/c3po-dev/c3po/internal/redistest"
+)
+
+func register(t *testing.T, s *redisstore.Store, ids ...c3po.AgentID) {
+	t.Helper()
+	for _, id := range ids {
+		if _, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func send(t *testing.T, s *redisstore.Store, text string) (c3po.MessageID, error) {
+	t.Helper()
+	stored, err := s.Send(t.Context(), "main", hub.SendStep{
+		Draft: hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text}, Durability: c3po.OnDisk,
+	})
+	return stored.Message.ID, err
+}
+
+func do(t *testing.T, addr string, words ...string) string {
+	t.Helper()
+	reply, err := redistest.Do(addr, words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(reply)
+}
+
+// info reads one number of INFO; 0 if it is not there.
+func info(t *testing.T, addr, section, name string) int {
+	t.Helper()
+	for line := range strings.Lines(do(t, addr, "INFO", section)) {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(line), name); found {
+			digits := strings.TrimLeft(rest, ":cals=")
+			end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+			if end >= 0 {
+				digits = digits[:end]
+			}
+			n, err := strconv.Atoi(digits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// Claims: C6
+func TestAThousandReadsRunOnlyReadOnlyScriptsAndGrowNoLog(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	register(t, s, "ana", "bob")
+	id, err := send(t, s, "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, log := info(t, server.Addr(), "commandstats", "cmdstat_evalsha:"), info(t, server.Addr(), "persistence", "aof_current_size")
+	ctx := t.Context()
+	for range 125 {
+		for name, read := range map[string]func() error{
+			"inbox": func() error {
+				_, err := s.Inbox(ctx, "main", "bob", hub.InboxQuery{Limit: 10, Bytes: 1000})
+				return err
+			},
+			"next":    func() error { _, err := s.Next(ctx, "main", "bob", hub.NextQuery{Reader: "r"}); return err },
+			"message": func() error { _, err := s.Message(ctx, "main", id); return err },
+			"answers": func() error { _, err := s.Answers(ctx, "main", id); return err },
+			"thread":  func() error { _, err := s.Thread(ctx, "main", string(id), 0, 10); return err },
+			"agents":  func() error { _, err := s.AgentPage(ctx, "main", 0, 10); return err },
+			"online":  func() error { _, err := s.OnlineCount(ctx, "main"); return err },
+			"events":  func() error { _, err := s.Events(ctx, "main", 0, 10); return err },
+		} {
+			if err := read(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	if got := info(t, server.Addr(), "commandstats", "cmdstat_evalsha:"); got != scripts {
+		t.Errorf("%d writing scripts ran during 1,000 reads", got-scripts)
+	}
+	if got := info(t, server.Addr(), "persistence", "aof_current_size"); got != log {
+		t.Errorf("1,000 reads grew the log by %d bytes", got-log)
+	}
+	if got := info(t, server.Addr(), "commandstats", "cmdstat_evalsha_ro:"); got < 750 {
+		t.Errorf("%d read-only scripts counted, want at least 750: the counters are not what this test thinks", got)
+	}
+}
+
+func TestAFullStoreRefusesSendsAndCanBeDrained(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	register(t, s, "ana", "bob")
+	var ids []c3po.MessageID
+	for i := range 10 {
+		id, err := send(t, s, fmt.Sprint("message ", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	do(t, server.Addr(), "CONFIG", "SET", "maxmemory", "1mb")
+
+	if _, err := send(t, s, "one too many"); !errors.Is(err, c3po.StoreFull) {
+		t.Errorf("send to a full store = %v, want %s", err, c3po.StoreFull)
+	}
+	page, err := s.Inbox(t.Context(), "main", "bob", hub.InboxQuery{Limit: 100, Bytes: 1 << 20})
+	if err != nil || len(page.Entries) != len(ids) {
+		t.Errorf("a full store shows %d messages, %v, want %d", len(page.Entries), err, len(ids))
+	}
+	outcomes, err := s.Ack(t.Context(), "main", "bob", "", ids)
+	if err != nil {
+		t.Fatalf("ack on a full store: %v", err)
+	}
+	for i, outcome := range outcomes {
+		if outcome != hub.AckDone {
+			t.Errorf("ack of message %d on a full store = %s", i, outcome)
+		}
+	}
+	do(t, server.Addr(), "CONFIG", "SET", "maxmemory", "0")
+	if _, err := send(t, s, "there is room again"); err != nil {
+		t.Errorf("send after the store was drained: %v", err)
+	}
+}
+
+func TestAFlippedBitIsFoundByTheChecksum(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	register(t, s, "ana", "bob")
+	id, err := send(t, s, "the truth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, hex := id.Split()
+	stored := do(t, server.Addr(), "HGET", "c3po:1:{main}:body:bob", hex)
+	do(t, server.Addr(), "HSET", "c3po:1:{main}:body:bob", hex, strings.Replace(stored, "truth", "trush", 1))
+
+	e, err := s.Message(t.Context(), "main", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !e.Corrupt || e.Message.Message != "" {
+		t.Errorf("a damaged body is shown as %q, corrupt %v", e.Message.Message, e.Corrupt)
+	}
+}
+
+// Claims: I2
+func TestPendingMailSurvivesAKilledRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t, "--appendfsync", "always")
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	register(t, s, "ana", "bob")
+	id, err := send(t, s, "keep me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	if _, err := send(t, s, "into the void"); !errors.Is(err, c3po.RedisUnavailable) && !errors.Is(err, c3po.UnknownOutcome) {
+		t.Errorf("send without Redis = %v, want an honest %s or %s", err, c3po.RedisUnavailable, c3po.UnknownOutcome)
+	}
+	server.Restart()
+	e, err := s.Message(t.Context(), "main", id)
+	if err != nil || e == nil || e.Message.Message != "keep me" {
+		t.Errorf("after a restart: %+v, %v", e, err)
+	}
+}
+
+func TestASpaceOfANewerSchemaIsRefusedInWords(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	do(t, server.Addr(), "HSET", "c3po:1:{main}:meta", "min_reader", "2")
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	_, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: "ana"})
+	if err == nil || !strings.Contains(err.Error(), "newer coordinator") {
+		t.Errorf("Register = %v, want a refusal that names the newer schema", err)
+	}
+}

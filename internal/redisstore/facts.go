@@ -1,0 +1,126 @@
+package redisstore
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// fact is what the scripts write beside a body; lua/lib.lua spells the same
+// letters.
+type fact struct {
+	Seq        int64           `json:"q"`
+	From       c3po.AgentID    `json:"f"`
+	Thread     string          `json:"t"`
+	Kind       c3po.Kind       `json:"k"`
+	Priority   c3po.Priority   `json:"p"`
+	Expects    int             `json:"e"`
+	Accepted   int64           `json:"a"`
+	Durability c3po.Durability `json:"d"`
+	Expires    int64           `json:"x"`
+	Bytes      int             `json:"z"`
+	Answers    c3po.MessageID  `json:"r"`
+	State      string          `json:"s"`
+	Reason     string          `json:"w"`
+	Ended      int64           `json:"n"`
+	Replies    []struct {
+		Hex string `json:"h"`
+		At  int64  `json:"a"`
+	} `json:"an"`
+	Served   []served `json:"sv"`
+	Received *served  `json:"rc"`
+}
+
+type served struct {
+	Reader string `json:"r"`
+	Route  string `json:"o"`
+	First  int64  `json:"f"`
+	Last   int64  `json:"l"`
+	Times  int    `json:"n"`
+	Cursor int64  `json:"c"`
+}
+
+type mark struct {
+	Seq   int64  `json:"q"`
+	At    int64  `json:"a"`
+	Route string `json:"o"`
+}
+
+func (s served) fact() hub.ServedFact {
+	return hub.ServedFact{Reader: s.Reader, Route: s.Route, First: instant(s.First), Last: instant(cmp.Or(s.Last, s.First)), Times: max(s.Times, 1), Cursor: s.Cursor}
+}
+
+// entry puts a message together from its two stored halves.
+func entry(owner c3po.AgentID, hex, rawFact, rawBody string) (hub.Entry, error) {
+	var f fact
+	if err := json.Unmarshal([]byte(rawFact), &f); err != nil {
+		return hub.Entry{}, fmt.Errorf("decode the facts of %s of %s: %w", hex, owner, err)
+	}
+	return assemble(owner, hex, f, rawBody), nil
+}
+
+// assemble makes an entry. An empty body of a known fact is one that was trimmed.
+func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) hub.Entry {
+	e := hub.Entry{
+		State:  cmp.Or(f.State, c3po.StatePending),
+		Reason: f.Reason,
+		Message: c3po.Message{
+			ID: c3po.NewMessageID(f.From, owner, hex), MessageID: f.Answers, FromAgent: f.From, ToAgent: owner, Kind: f.Kind,
+			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
+			ExpectsReply: f.Expects == 1, Seq: f.Seq,
+		},
+		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended)},
+	}
+	for _, r := range f.Replies {
+		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(owner, f.From, r.Hex), At: instant(r.At)})
+	}
+	for _, r := range f.Served {
+		e.Facts.Served = append(e.Facts.Served, r.fact())
+	}
+	if f.Received != nil {
+		got := f.Received.fact()
+		e.Facts.Received = &got
+	}
+	if rawBody == "" {
+		e.BodyGone, e.Message.BodyGone = true, true
+		return e
+	}
+	b, sound := decodeBody(rawBody)
+	if !sound {
+		e.Corrupt = true
+		return e
+	}
+	if f.Kind == c3po.KindReply {
+		e.Message.Response = b.Text
+	} else {
+		e.Message.Message = b.Text
+	}
+	e.Message.Context, e.Message.Status, e.Message.ContentType = b.Context, b.Status, b.ContentType
+	e.Message.Metadata, e.Message.HandedTo = b.Metadata, b.HandedTo
+	return e
+}
+
+func entryOf(owner c3po.AgentID, row rueidis.RedisMessage) (hub.Entry, error) {
+	parts := list(row)
+	return entry(owner, word(parts[0]), word(parts[1]), word(parts[2]))
+}
+
+// notified picks the sessions that were told of this message.
+func notified(owner c3po.AgentID, seq int64, marks []rueidis.RedisMessage) []hub.NotifiedNote {
+	var out []hub.NotifiedNote
+	for i := 0; i+1 < len(marks); i += 2 {
+		var m mark
+		if json.Unmarshal([]byte(word(marks[i+1])), &m) == nil && m.Seq >= seq {
+			out = append(out, hub.NotifiedNote{Agent: owner, Reader: word(marks[i]), Route: m.Route, Seq: m.Seq, At: instant(m.At)})
+		}
+	}
+	slices.SortFunc(out, func(a, b hub.NotifiedNote) int { return strings.Compare(a.Reader, b.Reader) })
+	return out
+}

@@ -1,0 +1,36 @@
+package redisstore
+
+import "github.com/c3po-dev/c3po"
+
+const spacesKey = "c3po:1:{_}:spaces"
+
+// keys spells the keys of one space. No other file does.
+type keys string
+
+func keysOf(space c3po.Space) keys { return keys("c3po:1:{" + string(space) + "}:") }
+
+func (k keys) meta() string     { return string(k) + "meta" }
+func (k keys) agents() string   { return string(k) + "agents" }
+func (k keys) names() string    { return string(k) + "names" }
+func (k keys) seen() string     { return string(k) + "seen" }
+func (k keys) sessions() string { return string(k) + "sessions" }
+func (k keys) nodes() string    { return string(k) + "nodes" }
+func (k keys) attached() string { return string(k) + "attached" }
+func (k keys) ending() string   { return string(k) + "ending" }
+func (k keys) idem() string     { return string(k) + "idem" }
+func (k keys) idemx() string    { return string(k) + "idemx" }
+func (k keys) expire() string   { return string(k) + "expire" }
+func (k keys) threads() string  { return string(k) + "threads" }
+func (k keys) dead() string     { return string(k) + "dead" }
+func (k keys) events() string   { return string(k) + "events" }
+func (k keys) aliases() string  { return string(k) + "aliases" }
+func (k keys) wake() string     { return string(k) + "wake" }
+
+func (k keys) agent(id c3po.AgentID) string { return string(k) + "agent:" + string(id) }
+func (k keys) inbox(id c3po.AgentID) string { return string(k) + "inbox:" + string(id) }
+func (k keys) body(id c3po.AgentID) string  { return string(k) + "body:" + string(id) }
+func (k keys) fact(id c3po.AgentID) string  { return string(k) + "fact:" + string(id) }
+func (k keys) box(id c3po.AgentID) string   { return string(k) + "box:" + string(id) }
+func (k keys) mark(id c3po.AgentID) string  { return string(k) + "mark:" + string(id) }
+func (k keys) ended(id c3po.AgentID) string { return string(k) + "ended:" + string(id) }
+func (k keys) rate(id c3po.AgentID) string  { return string(k) + "rate:" + string(id) }

@@ -1,0 +1,30 @@
+-- ack ends pending messages of one inbox. It works when the store is full.
+--
+-- KEYS  meta, agent, inbox, body, fact, box, ended (the owner's), ending,
+--       expire, threads, events
+-- ARGV  now, channel, owner, run, ended life, ended bytes, most events, then
+--       from and hex of each message
+-- Returns {"ok", outcome …} or {"superseded"}.
+typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream' })
+local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ended = KEYS[7], ending = KEYS[8],
+  expire = KEYS[9], threads = KEYS[10] }
+local now, channel, owner, run = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
+local life, budget, most_events = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+
+if superseded(KEYS[2], run) then return { 'superseded' } end
+local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
+local out = { 'ok' }
+for i = 8, #ARGV, 2 do
+  local from, hex = ARGV[i], ARGV[i + 1]
+  local raw = redis.call('HGET', k.fact, hex)
+  local fact = raw and cjson.decode(raw)
+  if not fact or fact.f ~= from then
+    table.insert(out, 'unknown')
+  elseif fact.s then
+    table.insert(out, 'already')
+  else
+    end_acked(log, k, owner, hex, fact, life, budget)
+    table.insert(out, 'acked')
+  end
+end
+return out

@@ -1,0 +1,22 @@
+-- detach says that a node no longer holds connections of some agents. It works
+-- when the store is full.
+--
+-- KEYS  seen, attached, then the agents
+-- ARGV  now, node, the agents' ids
+typed({ 'zset', 'zset' })
+local seen, attachments = KEYS[1], KEYS[2]
+local now, node = clock(ARGV[1]), ARGV[2]
+for i = 3, #KEYS do
+  local is = redis.call('TYPE', KEYS[i]).ok
+  if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
+end
+for i = 3, #KEYS do
+  local id = ARGV[i]
+  if redis.call('HGET', KEYS[i], 'node') == node then
+    redis.call('HDEL', KEYS[i], 'node')
+    redis.call('HSET', KEYS[i], 'seen', whole(now))
+    redis.call('ZADD', seen, whole(now), id)
+  end
+  redis.call('ZREM', attachments, node .. ' ' .. id)
+end
+return { 'ok' }

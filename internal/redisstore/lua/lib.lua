@@ -1,0 +1,221 @@
+-- lib is put in front of every script. It holds what several steps share.
+-- A script first checks (typed, reads), then writes; nothing after its first
+-- write can fail.
+
+local BAND = 4503599627370496 -- 2^52: normal mail reads after urgent mail
+
+-- typed refuses a key that holds something else than the script will write to.
+local function typed(types)
+  for i, want in ipairs(types) do
+    local is = redis.call('TYPE', KEYS[i]).ok
+    if is ~= 'none' and is ~= want then
+      error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is .. ', not a ' .. want })
+    end
+  end
+end
+
+-- clock is Redis TIME in milliseconds, unless a test passed one in.
+local function clock(given)
+  if given ~= '' then return tonumber(given) end
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+local function whole(n) return string.format('%.0f', n) end
+
+local function number(key, field) return tonumber(redis.call('HGET', key, field) or 0) end
+
+local function epoch_of(meta) return tonumber(redis.call('HGET', meta, 'epoch') or 1) end
+
+-- place is where a reader goes on from. A number from before this epoch may be
+-- one of those the store has forgotten, so it means nothing.
+local function place(meta, min)
+  if min < number(meta, 'began') then return 0 end
+  return min
+end
+
+-- permuted is MessageHex: four rounds over the two halves of a number.
+local function permuted(n)
+  local left, right = math.floor(n / 65536) % 65536, n % 65536
+  for _, key in ipairs({ 0x9E37, 0x79B9, 0x7F4A, 0x7C15 }) do
+    left, right = right, bit.bxor(left, (right * key + 0x3C6E + math.floor(right / 128)) % 65536)
+  end
+  return string.format('%08x', left * 65536 + right)
+end
+
+-- A log gives events their numbers, keeps them and wakes who listens. Its
+-- first emit can fail (and nothing has changed then); later ones cannot.
+local function opened(meta, events, channel, most, now)
+  return { meta = meta, events = events, channel = channel, most = most, now = now, seq = number(meta, 'seq') }
+end
+
+local function emit(log, kind, agent, id)
+  log.seq = log.seq + 1
+  redis.call('XADD', log.events, 'MAXLEN', '~', log.most, whole(log.seq) .. '-0',
+    'k', kind, 'a', agent, 'i', id, 't', whole(log.now))
+  redis.call('HSET', log.meta, 'seq', whole(log.seq))
+  redis.call('SPUBLISH', log.channel, whole(log.seq) .. ' ' .. agent)
+  return log.seq
+end
+
+-- numbered skips sequence numbers whose hex the recipient already has.
+local function numbered(log, fact)
+  while redis.call('HEXISTS', fact, permuted(log.seq + 1)) == 1 do log.seq = log.seq + 1 end
+  return permuted(log.seq + 1)
+end
+
+-- threaded is a message's place in its thread. The length in front keeps the
+-- entries of one thread together, whatever other threads are called.
+local function threaded(thread, seq, id)
+  return #thread .. ':' .. thread .. '\0' .. string.format('%016.0f', seq) .. '\0' .. id
+end
+
+-- put stores a message m in the box of its recipient; k names the keys.
+-- Everything was checked before.
+local function put(log, k, m)
+  local hex = numbered(log, k.fact)
+  local id = m.from .. '::' .. m.to .. '::' .. hex
+  local seq = emit(log, m.event, m.to, id)
+  if m.thread == '' then m.thread = id end
+  local position = seq
+  if not m.urgent then position = seq + BAND end
+  local fact = { q = seq, f = m.from, t = m.thread, k = m.kind, a = log.now, d = m.durability, z = m.bytes }
+  if m.urgent then fact.p = 'urgent' end
+  if m.expects then fact.e = 1 end
+  if m.answers ~= '' then fact.r = m.answers end
+  if m.expires > 0 then
+    fact.x = m.expires
+    redis.call('ZADD', k.expire, whole(m.expires), id)
+  end
+  redis.call('HSET', k.body, hex, m.body)
+  redis.call('HSET', k.fact, hex, cjson.encode(fact))
+  redis.call('ZADD', k.inbox, whole(position), hex)
+  redis.call('ZADD', k.threads, 0, threaded(m.thread, seq, id))
+  redis.call('HINCRBY', k.box, 'n', 1)
+  redis.call('HINCRBY', k.box, 'b', m.bytes)
+  redis.call('HINCRBY', k.box, 'n:' .. m.from, 1)
+  redis.call('HINCRBY', k.box, 'b:' .. m.from, m.bytes)
+  redis.call('HINCRBY', log.meta, 'sent', 1)
+  redis.call('HINCRBY', log.meta, 'pending', 1)
+  return hex, id, seq
+end
+
+-- full says what a box is full of, or nil. Shared boxes guard each sender's share.
+local function full(box, from, bytes, messages, most, share, guarded)
+  local n, b = number(box, 'n'), number(box, 'b')
+  if n + 1 > messages then return 'messages' end
+  if b + bytes > most then return 'bytes' end
+  if guarded then
+    if number(box, 'n:' .. from) + 1 > math.floor(messages / share) then return 'sender' end
+    if number(box, 'b:' .. from) + bytes > math.floor(most / share) then return 'sender_size' end
+  end
+  return nil
+end
+
+-- taken removes a pending message from its box and its clocks.
+local function taken(log, k, owner, hex, fact)
+  redis.call('ZREM', k.inbox, hex)
+  redis.call('ZREM', k.expire, fact.f .. '::' .. owner .. '::' .. hex)
+  redis.call('HINCRBY', k.box, 'n', -1)
+  redis.call('HINCRBY', k.box, 'b', -fact.z)
+  for _, field in ipairs({ 'n:', 'b:' }) do
+    local by = field == 'n:' and -1 or -fact.z
+    if redis.call('HINCRBY', k.box, field .. fact.f, by) <= 0 then
+      redis.call('HDEL', k.box, field .. fact.f)
+    end
+  end
+  redis.call('HINCRBY', log.meta, 'pending', -1)
+end
+
+-- forget drops a message that has ended, with its place in the thread.
+local function forget(k, owner, hex, fact)
+  redis.call('HDEL', k.body, hex)
+  redis.call('HDEL', k.fact, hex)
+  redis.call('ZREM', k.threads, threaded(fact.t, fact.q, fact.f .. '::' .. owner .. '::' .. hex))
+end
+
+-- settle keeps the index of owners with ended mail, by their oldest.
+local function settle(k, owner)
+  local first = redis.call('ZRANGE', k.ended, 0, 0, 'WITHSCORES')
+  if first[1] then
+    redis.call('ZADD', k.ending, first[2], owner)
+  else
+    redis.call('ZREM', k.ending, owner)
+  end
+end
+
+-- end_acked ends a pending message as acked, and forgets up to two of the
+-- owner's oldest ended messages while the space holds too many bytes of them.
+local function end_acked(log, k, owner, hex, fact, life, budget)
+  local seq = emit(log, 'acked', '', fact.f .. '::' .. owner .. '::' .. hex)
+  taken(log, k, owner, hex, fact)
+  fact.s, fact.n, fact.l = 'acked', log.now, number(log.meta, 'lived') + life
+  redis.call('HSET', k.fact, hex, cjson.encode(fact))
+  redis.call('ZADD', k.ended, whole(seq), hex)
+  redis.call('HINCRBY', log.meta, 'acked', 1)
+  local held = redis.call('HINCRBY', log.meta, 'ended_bytes', fact.z)
+  for _ = 1, 2 do
+    if held <= budget then break end
+    local oldest = redis.call('ZRANGE', k.ended, 0, 0)[1]
+    if not oldest then break end
+    local old = cjson.decode(redis.call('HGET', k.fact, oldest))
+    forget(k, owner, oldest, old)
+    redis.call('ZREM', k.ended, oldest)
+    held = redis.call('HINCRBY', log.meta, 'ended_bytes', -old.z)
+  end
+  settle(k, owner)
+end
+
+-- attached says whether a live node holds a connection of the agent.
+local function attached(node, nodes, now)
+  return node and node ~= '' and number(nodes, node) > now
+end
+
+-- online: attached; or, for an agent no node claims, seen within the window.
+-- An agent whose node has died is offline until it is seen again.
+local function online(agent, nodes, now, window)
+  local r = redis.call('HMGET', agent, 'gone', 'node', 'seen')
+  if r[1] then return false end
+  if r[2] and r[2] ~= '' then return attached(r[2], nodes, now) end
+  return now - tonumber(r[3] or 0) < window
+end
+
+-- superseded: another run holds the id. Anonymous callers and anonymous
+-- holders never collide.
+local function superseded(agent, run)
+  if run == '' then return false end
+  local holds = redis.call('HGET', agent, 'run')
+  return holds and holds ~= '' and holds ~= run
+end
+
+-- card is an agent's record as it goes back to Go: its fields, then whether it
+-- is attached and online, and why the whole space is paused.
+local function card(agent, nodes, meta, now, window)
+  local fields = redis.call('HGETALL', agent)
+  local node = redis.call('HGET', agent, 'node')
+  return { fields, attached(node, nodes, now) and 1 or 0, online(agent, nodes, now, window) and 1 or 0,
+    redis.call('HGET', meta, 'paused') or '' }
+end
+
+-- remembered looks an idempotency key up. It gives nil, 'conflict', or the
+-- record of the first message and whether that message is still pending.
+local function remembered(idem, field, fingerprint, fact, lived, now, window)
+  local raw = redis.call('HGET', idem, field)
+  if not raw then return nil end
+  local first = cjson.decode(raw)
+  if lived >= first.x then return nil end
+  local stored = redis.call('HGET', fact, first.h)
+  local state = 'acked'
+  if stored then state = cjson.decode(stored).s or 'pending' end
+  if window > 0 then
+    if state ~= 'pending' or now - first.a >= window then return nil end
+  elseif first.p ~= fingerprint then
+    return 'conflict'
+  end
+  return first, state, stored
+end
+
+local function remember(idem, idemx, field, fingerprint, hex, thread, now, deadline)
+  redis.call('HSET', idem, field, cjson.encode({ h = hex, t = thread, a = now, p = fingerprint, x = deadline }))
+  redis.call('ZADD', idemx, whole(deadline), field)
+end

@@ -1,0 +1,63 @@
+-- notes writes down what a node learned: who was seen, what was served, which
+-- session was told of what.
+--
+-- KEYS  seen, attached, nodes, then one key per note: agent, fact or mark
+-- ARGV  now, number of seen, number of served, most served, then per note
+--       seen: id; served: from, hex, reader, route, at, cursor; notified: reader, route, seq, at
+typed({ 'zset', 'zset', 'hash' })
+for i = 4, #KEYS do
+  local is = redis.call('TYPE', KEYS[i]).ok
+  if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
+end
+local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+-- A note is up to a second old: one from before the agent unregistered must
+-- not bring it back, a later one must.
+local LATE = 2000
+local k, a = 4, 5
+for _ = 1, seen_notes do
+  local agent, id = KEYS[k], ARGV[a]
+  local r = redis.call('HMGET', agent, 'seen', 'node', 'gone')
+  if r[1] then
+    redis.call('HSET', agent, 'seen', whole(now))
+    if r[2] and r[2] ~= '' and not attached(r[2], KEYS[3], now) then
+      redis.call('ZREM', KEYS[2], r[2] .. ' ' .. id)
+      redis.call('HDEL', agent, 'node')
+      r[2] = nil
+    end
+    if r[3] and now - tonumber(r[3]) > LATE then
+      redis.call('HDEL', agent, 'gone')
+      r[3] = nil
+    end
+    if not r[3] and not (r[2] and r[2] ~= '') then redis.call('ZADD', KEYS[1], whole(now), id) end
+  end
+  k, a = k + 1, a + 1
+end
+for _ = 1, served_notes do
+  local from, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
+  local at, cursor = tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
+  local raw = redis.call('HGET', KEYS[k], hex)
+  local fact = raw and cjson.decode(raw)
+  if fact and fact.f == from then
+    fact.sv = fact.sv or {}
+    local found
+    for _, s in ipairs(fact.sv) do
+      if s.r == reader then found = s end
+    end
+    if found and at > found.l then
+      found.l, found.n, found.o, found.c = at, found.n + 1, route, cursor
+    elseif not found and #fact.sv < most then
+      table.insert(fact.sv, { r = reader, o = route, f = at, l = at, n = 1, c = cursor })
+    end
+    redis.call('HSET', KEYS[k], hex, cjson.encode(fact))
+  end
+  k, a = k + 1, a + 6
+end
+for i = k, #KEYS do
+  local reader, route, seq, at = ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local raw = redis.call('HGET', KEYS[i], reader)
+  if not raw or cjson.decode(raw).q < seq then
+    redis.call('HSET', KEYS[i], reader, cjson.encode({ q = seq, a = at, o = route }))
+  end
+  a = a + 4
+end
+return { 'ok' }

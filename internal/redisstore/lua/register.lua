@@ -1,0 +1,127 @@
+-- register gives a caller an id; the rules stand at hub.Store.Register.
+--
+-- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, then the
+--       agent keys of the candidates in order, then their inboxes
+-- ARGV  now, channel, run, session, epoch, explicit, online window, most
+--       events, client, number of profile fields, number of all possible
+--       candidates, the profile as field and value, the candidate ids
+-- Returns {"ok", id, now, unread, card}, {"superseded"}, or {"taken"} if no
+-- candidate given was free.
+typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream' })
+local meta, agents, names, seen, sessions, nodes, attachments, events =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local now, channel, run, session, epoch = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local explicit, window, most_events, client, fields = ARGV[6] == '1', tonumber(ARGV[7]), ARGV[8], ARGV[9], tonumber(ARGV[10])
+local all = tonumber(ARGV[11])
+local first_id = 11 + fields * 2 + 1
+local candidates = #ARGV - first_id + 1
+for i = 1, candidates do
+  for _, pair in ipairs({ { KEYS[8 + i], 'hash' }, { KEYS[8 + candidates + i], 'zset' } }) do
+    local is = redis.call('TYPE', pair[1]).ok
+    if is ~= 'none' and is ~= pair[2] then error({ err = 'WRONGTYPE ' .. pair[1] .. ' holds a ' .. is }) end
+  end
+end
+
+local function key(i) return KEYS[8 + i] end
+local function id(i) return ARGV[first_id + i - 1] end
+local function known(i) return redis.call('EXISTS', key(i)) == 1 end
+local function free(i)
+  if not known(i) then return true end
+  return (redis.call('HGET', key(i), 'run') or '') == '' or not online(key(i), nodes, now, window)
+end
+
+-- The runs that held the id before, the latest first, one a line.
+local MOST_OUSTED = 16
+local function ousted(list, who) return list and string.find('\n' .. list .. '\n', '\n' .. who .. '\n', 1, true) end
+local function with_ousted(list, who)
+  local kept, count = who, 1
+  for line in string.gmatch(list or '', '[^\n]+') do
+    if line ~= who and count < MOST_OUSTED then kept, count = kept .. '\n' .. line, count + 1 end
+  end
+  return kept
+end
+
+-- A few candidates are the common case. If the last of them is in use, higher
+-- numbers may be too, and the caller asks again with all of them.
+if candidates < all and known(candidates) then return { 'taken' } end
+
+local chosen
+if run == '' then
+  chosen = 1
+else
+  for i = 1, candidates do
+    if redis.call('HGET', key(i), 'run') == run then
+      chosen = i
+      break
+    end
+  end
+  if not chosen and not explicit then
+    local holder = redis.call('HMGET', key(1), 'run', 'epoch', 'ousted')
+    local other = holder[1] and holder[1] ~= '' and holder[1] ~= run
+    if ousted(holder[3], run) or (epoch > 0 and other and epoch < tonumber(holder[2] or 0)) then return { 'superseded' } end
+  end
+  if not chosen and session ~= '' then
+    local former = redis.call('HGET', sessions, session)
+    for i = 1, candidates do
+      if former == id(i) and free(i) then
+        chosen = i
+        break
+      end
+    end
+  end
+  if not chosen then
+    for i = 1, candidates do
+      if free(i) then
+        chosen = i
+        break
+      end
+    end
+  end
+end
+if not chosen then return { 'taken' } end
+
+local agent, name = key(chosen), id(chosen)
+local existed = known(chosen)
+local holds = redis.call('HGET', agent, 'run') or ''
+local node = redis.call('HGET', agent, 'node') or ''
+local changed = not existed or (run ~= '' and holds ~= run)
+if changed then
+  local log = opened(meta, events, channel, most_events, now)
+  emit(log, 'registered', name, '')
+end
+if not existed then
+  local registration = redis.call('HINCRBY', meta, 'registrations', 1)
+  redis.call('HINCRBY', meta, 'agents', 1)
+  redis.call('HSETNX', meta, 'schema', 1)
+  redis.call('HSETNX', meta, 'min_reader', 1)
+  redis.call('ZADD', agents, registration, name)
+  redis.call('ZADD', names, 0, string.match(name, '([^/]+)$') .. ' ' .. name)
+  redis.call('HSET', agent, 'registered', whole(now), 'order', registration, 'epoch', 1)
+  if run ~= '' then redis.call('HSET', agent, 'run', run) end
+elseif changed then
+  redis.call('HINCRBY', agent, 'epoch', 1)
+  redis.call('HSET', agent, 'run', run)
+  if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
+end
+if node ~= '' and (changed or not attached(node, nodes, now)) then
+  redis.call('ZREM', attachments, node .. ' ' .. name)
+  redis.call('HDEL', agent, 'node')
+  node = ''
+end
+redis.call('HDEL', agent, 'gone')
+redis.call('HSET', agent, 'seen', whole(now), 'client', client)
+redis.call('ZADD', seen, node == '' and whole(now) or 'inf', name)
+if run ~= '' then
+  local was = redis.call('HGET', agent, 'session') or ''
+  if was ~= session then
+    if was ~= '' and redis.call('HGET', sessions, was) == name then redis.call('HDEL', sessions, was) end
+    redis.call('HSET', agent, 'session', session)
+  end
+  if session ~= '' then redis.call('HSET', sessions, session, name) end
+end
+if explicit or not existed then
+  for i = 1, fields do
+    redis.call('HSET', agent, ARGV[11 + i * 2 - 1], ARGV[11 + i * 2])
+  end
+end
+return { 'ok', name, now, redis.call('ZCARD', KEYS[8 + candidates + chosen]), card(agent, nodes, meta, now, window) }

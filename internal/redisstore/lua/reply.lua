@@ -1,0 +1,63 @@
+-- reply stores the answer to a message, acks that message and records the
+-- answer with it.
+--
+-- KEYS  meta, agent (asker), replier, inbox, body, fact, box (asker's), idem,
+--       idemx, expire, threads, events, nodes, inbox, body, fact, box, ended
+--       (replier's), ending
+-- ARGV  see the names below
+-- Returns {"ok", …, acked} or {"repeat", …} as send does, or superseded, conflict,
+-- no_message, unknown (nobody to answer), full <what>.
+typed({ 'hash', 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'stream', 'hash',
+  'zset', 'hash', 'hash', 'hash', 'zset', 'zset' })
+local meta, agent, replier, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local idem, idemx, expire, threads, events, nodes = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
+local own = { inbox = KEYS[14], body = KEYS[15], fact = KEYS[16], box = KEYS[17], ended = KEYS[18], ending = KEYS[19],
+  expire = expire, threads = threads }
+local now, channel, from, to, answered, hex = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local expects, text, bytes, run, durability = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10], ARGV[11]
+local resume, mailbox, field, fingerprint = ARGV[12], ARGV[13], ARGV[14], ARGV[15]
+local window, key_life, life = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])
+local most_messages, most_bytes, share = tonumber(ARGV[19]), tonumber(ARGV[20]), tonumber(ARGV[21])
+local most_events, online_window = ARGV[22], tonumber(ARGV[23])
+local ended_life, budget, urgent = tonumber(ARGV[24]), tonumber(ARGV[25]), ARGV[26]
+local lived = number(meta, 'lived')
+
+if superseded(replier, run) then return { 'superseded' } end
+
+local first, state, stored = remembered(idem, field, fingerprint, fact, lived, now, window)
+if first == 'conflict' then return { 'conflict' } end
+if first then
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '',
+    card(agent, nodes, meta, now, online_window) }
+end
+
+local raw = redis.call('HGET', own.fact, hex)
+if not raw then return { 'no_message' } end
+local question = cjson.decode(raw)
+if question.f ~= to then return { 'no_message' } end
+if mailbox == '' and redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
+local full_of = full(box, from, bytes, most_messages, most_bytes, share, false)
+if full_of then return { 'full', full_of } end
+
+local log = opened(meta, events, channel, most_events, now)
+local expires = 0
+if mailbox == '' then expires = lived + life end
+local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads }, {
+  event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
+  body = text, bytes = bytes, durability = durability, answers = answered, expires = expires,
+})
+remember(idem, idemx, field, fingerprint, new, question.t, now, lived + key_life)
+
+question.an = question.an or {}
+table.insert(question.an, { h = new, a = now })
+local acked = question.s and 0 or 1
+if question.s then
+  redis.call('HSET', own.fact, hex, cjson.encode(question))
+else
+  end_acked(log, own, from, hex, question, ended_life, budget)
+end
+if resume == '1' and redis.call('HGET', agent, 'paused') == 'waiting_for_human' then
+  redis.call('HDEL', agent, 'paused')
+  emit(log, 'resumed', to, '')
+end
+return { 'ok', new, seq, question.t, now, card(agent, nodes, meta, now, online_window), acked }

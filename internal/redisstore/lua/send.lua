@@ -1,0 +1,72 @@
+-- send stores a message for an agent and wakes whoever waits for it.
+--
+-- KEYS  meta, agent (recipient), sender, inbox, body, fact, box (recipient's),
+--       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes
+-- ARGV  see the names below
+-- Returns {"ok", hex, seq, thread, now, card} or {"repeat", hex, thread, at,
+-- now, state, fact, body, card}, or one word and what belongs to it:
+-- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>.
+typed({ 'hash', 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'hash', 'hash' })
+local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local idem, idemx, rate, expire, threads, events, aliases, nodes =
+  KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
+local now, channel, from, to, kind, thread, urgent = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local expects, text, bytes, run, durability = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[12]
+local limit, fail_if_away, alias, mailbox, pause = tonumber(ARGV[13]), ARGV[14], ARGV[15], ARGV[16], ARGV[17]
+local field, fingerprint, window, key_life = ARGV[18], ARGV[19], tonumber(ARGV[20]), tonumber(ARGV[21])
+local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25])
+local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
+local lived = number(meta, 'lived')
+
+if superseded(sender, run) then return { 'superseded' } end
+
+local first, state, stored = remembered(idem, field, fingerprint, fact, lived, now, window)
+if first == 'conflict' then return { 'conflict' } end
+if first then
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '',
+    card(agent, nodes, meta, now, online_window) }
+end
+
+if mailbox == '' and redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
+if alias ~= '' then
+  local was = redis.call('HGET', aliases, alias)
+  if was then
+    local id, at = string.match(was, '^(%S+) (%S+)$')
+    if id ~= to and lived - tonumber(at) < name_life then return { 'moved', id } end
+  end
+end
+if fail_if_away == '1' and redis.call('EXISTS', agent) == 1 then
+  local says = redis.call('HMGET', agent, 'availability', 'paused')
+  if not online(agent, nodes, now, online_window) or says[1] == 'away' or (says[2] and says[2] ~= '')
+    or (redis.call('HGET', meta, 'paused') or '') ~= '' then
+    return { 'away' }
+  end
+end
+if limit > 0 then
+  local sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
+  if sent >= limit then return { 'rate', sent } end
+end
+local full_of = full(box, from, bytes, most_messages, most_bytes, share, mailbox == '')
+if full_of then return { 'full', full_of } end
+
+local log = opened(meta, events, channel, most_events, now)
+local expires = 0
+if mailbox == '' then expires = lived + life end
+local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads }, {
+  event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
+  body = text, bytes = bytes, durability = durability, answers = '', expires = expires,
+})
+if thread == '' then thread = id end
+remember(idem, idemx, field, fingerprint, hex, thread, now, lived + key_life)
+if limit > 0 then
+  redis.call('ZREMRANGEBYSCORE', rate, '-inf', whole(now - 60000))
+  redis.call('ZREMRANGEBYSCORE', rate, '(' .. whole(now), '+inf')
+  redis.call('ZADD', rate, whole(now), whole(seq))
+  redis.call('PEXPIRE', rate, 120000)
+end
+if alias ~= '' then redis.call('HSET', aliases, alias, to .. ' ' .. whole(lived)) end
+if pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call('HGET', sender, 'paused') ~= pause then
+  redis.call('HSET', sender, 'paused', pause)
+  emit(log, 'paused', from, '')
+end
+return { 'ok', hex, seq, thread, now, card(agent, nodes, meta, now, online_window) }

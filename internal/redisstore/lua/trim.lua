@@ -1,0 +1,24 @@
+-- trim forgets ended messages of one owner, oldest first: those past their
+-- life, and while the space holds too many bytes, those older than the oldest
+-- of any other owner.
+--
+-- KEYS  meta, body, fact, ended (the owner's), ending, threads
+-- ARGV  owner, limit, ended bytes, bound (number of the next owner's oldest, or "inf")
+-- Returns {"ok", forgotten}.
+typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset' })
+local k = { body = KEYS[2], fact = KEYS[3], ended = KEYS[4], ending = KEYS[5], threads = KEYS[6] }
+local owner, limit, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local bound = ARGV[4] == 'inf' and math.huge or tonumber(ARGV[4])
+local lived, held, forgotten = number(KEYS[1], 'lived'), number(KEYS[1], 'ended_bytes'), 0
+local rows = redis.call('ZRANGE', k.ended, 0, limit - 1, 'WITHSCORES')
+for i = 1, #rows, 2 do
+  local hex, seq = rows[i], tonumber(rows[i + 1])
+  local fact = cjson.decode(redis.call('HGET', k.fact, hex))
+  if fact.l > lived and (held <= budget or seq > bound) then break end
+  forget(k, owner, hex, fact)
+  redis.call('ZREM', k.ended, hex)
+  held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', -fact.z)
+  forgotten = forgotten + 1
+end
+settle(k, owner)
+return { 'ok', forgotten }

@@ -1,0 +1,213 @@
+package redisstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// idempotency gives the field of the idem hash, and the window of a draft
+// without a key (0 if it has one).
+func (s *Store) idempotency(d hub.Draft, fingerprint string) (field string, window time.Duration) {
+	if d.Key != "" {
+		return string(d.From) + "\x00k:" + d.Key, 0
+	}
+	return string(d.From) + "\x00h:" + fingerprint, s.limits.RepeatWindow
+}
+
+// Send implements hub.Store.
+func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (hub.Stored, error) {
+	if err := s.enter(ctx, space); err != nil {
+		return hub.Stored{}, err
+	}
+	body, err := encodeBody(step.Draft)
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	k, l := keysOf(space), s.limits
+	fingerprint := hub.Fingerprint(step.Draft, "")
+	field, window := s.idempotency(step.Draft, fingerprint)
+	answer, err := s.run(ctx, s.scripts.send, []string{
+		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
+		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(),
+	}, []string{
+		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),
+		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
+		itoa(step.RateLimit), flag(step.FailIfAway), step.Alias, flag(step.Mailbox), step.PauseFrom,
+		field, fingerprint, millis(window), seconds(l.KeyLife),
+		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
+		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife),
+	})
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	switch outcome := word(answer[0]); outcome {
+	case "superseded":
+		return hub.Stored{}, hub.RefuseSuperseded(step.From)
+	case "moved":
+		return hub.Stored{}, hub.RefuseMoved(step.Alias, c3po.AgentID(word(answer[1])), step.To)
+	case "away":
+		return hub.Stored{}, hub.RefuseAway(step.To)
+	case "rate":
+		return hub.Stored{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
+	default:
+		return stored(outcome, answer, step.Draft, "", body)
+	}
+}
+
+// Reply implements hub.Store.
+func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep) (hub.Stored, error) {
+	asker, replier, hex := step.Answers.Split()
+	if replier != step.From {
+		return hub.Stored{}, s.notYours(ctx, space, step)
+	}
+	body, err := encodeBody(step.Draft)
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	k, l := keysOf(space), s.limits
+	fingerprint := hub.Fingerprint(step.Draft, step.Answers)
+	field, window := s.idempotency(step.Draft, fingerprint)
+	answer, err := s.run(ctx, s.scripts.reply, []string{
+		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
+		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
+		k.inbox(replier), k.body(replier), k.fact(replier), k.box(replier), k.ended(replier), k.ending(),
+	}, []string{
+		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
+		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
+		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
+		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
+		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent),
+	})
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	draft := step.Draft
+	draft.To, draft.Kind = asker, c3po.KindReply
+	switch outcome := word(answer[0]); outcome {
+	case "superseded":
+		return hub.Stored{}, hub.RefuseSuperseded(replier)
+	case "no_message":
+		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+	default:
+		return stored(outcome, answer, draft, step.Answers, body)
+	}
+}
+
+// notYours tells a message of somebody else from one that does not exist.
+func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplyStep) error {
+	holders, err := s.Agents(ctx, space, []c3po.AgentID{step.From})
+	if err != nil {
+		return err
+	}
+	if len(holders) == 1 && step.Run != "" && holders[0].Run != "" && holders[0].Run != step.Run {
+		return hub.RefuseSuperseded(step.From)
+	}
+	e, err := s.Message(ctx, space, step.Answers)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return hub.RefuseNoMessage(step.Answers)
+	}
+	return hub.RefuseNotYours(step.Answers)
+}
+
+// stored reads the answers that send.lua and reply.lua share.
+func stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers c3po.MessageID, body string) (hub.Stored, error) {
+	switch outcome {
+	case "conflict":
+		return hub.Stored{}, hub.RefuseKeyConflict(d.Key)
+	case "unknown":
+		return hub.Stored{}, hub.RefuseNoAgent(d.To)
+	case "full":
+		return hub.Stored{}, hub.RefuseInboxFull(d.To, fullOf[word(answer[1])])
+	case "repeat":
+		return repeated(answer, d)
+	}
+	hex, now := word(answer[1]), integer(answer[4])
+	f := fact{Seq: integer(answer[2]), From: d.From, Thread: word(answer[3]), Kind: d.Kind, Priority: d.Priority, Accepted: now, Answers: answers}
+	if d.ExpectsReply {
+		f.Expects = 1
+	}
+	e := assemble(d.To, hex, f, body)
+	out := hub.Stored{Message: e.Message, State: c3po.StatePending, Recipient: record(d.To, answer[5]), Now: instant(now)}
+	out.Acked = len(answer) > 6 && integer(answer[6]) == 1
+	return out, nil
+}
+
+var fullOf = map[string]string{
+	"messages": hub.FullOfMessages, "bytes": hub.FullOfBytes, "sender": hub.FullOfSender, "sender_size": hub.FullOfSenderSize,
+}
+
+func repeated(answer []rueidis.RedisMessage, d hub.Draft) (hub.Stored, error) {
+	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
+	out := hub.Stored{Repeat: true, State: word(answer[5]), Recipient: record(d.To, answer[8]), Now: instant(integer(answer[4]))}
+	if rawFact := word(answer[6]); rawFact != "" {
+		e, err := entry(d.To, hex, rawFact, word(answer[7]))
+		out.Message = e.Message
+		return out, err
+	}
+	// The record was trimmed; the key still knows that the message existed.
+	out.Message = c3po.Message{
+		ID: c3po.NewMessageID(d.From, d.To, hex), FromAgent: d.From, ToAgent: d.To, Thread: thread, Timestamp: instant(at), BodyGone: true,
+	}
+	return out, nil
+}
+
+// Ack implements hub.Store.
+func (s *Store) Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	l := s.limits
+	return s.end(ctx, space, s.scripts.ack, owner, ids,
+		[]string{run, seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
+}
+
+// Received implements hub.Store.
+func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	l := s.limits
+	return s.end(ctx, space, s.scripts.received, owner, ids,
+		[]string{reader, route, seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
+}
+
+// end runs one of the two scripts that end mail of an inbox, and sorts ids of
+// other inboxes into those that exist and those that do not.
+func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po.AgentID, ids []c3po.MessageID, args []string) ([]hub.AckOutcome, error) {
+	k := keysOf(space)
+	outcomes := make([]hub.AckOutcome, len(ids))
+	args = append([]string{s.nowArg(), k.wake(), string(owner)}, args...)
+	var own []int
+	for i, id := range ids {
+		from, to, hex := id.Split()
+		if to == owner {
+			own = append(own, i)
+			args = append(args, string(from), hex)
+			continue
+		}
+		e, err := s.Message(ctx, space, id)
+		if err != nil {
+			return nil, err
+		}
+		outcomes[i] = hub.AckNotYours
+		if e == nil {
+			outcomes[i] = hub.AckUnknown
+		}
+	}
+	answer, err := s.run(ctx, sc, []string{
+		k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
+		k.expire(), k.threads(), k.events(),
+	}, args)
+	if err != nil {
+		return nil, err
+	}
+	if word(answer[0]) == "superseded" {
+		return nil, hub.RefuseSuperseded(owner)
+	}
+	for n, i := range own {
+		outcomes[i] = hub.AckOutcome(word(answer[n+1]))
+	}
+	return outcomes, nil
+}

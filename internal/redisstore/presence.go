@@ -1,0 +1,101 @@
+package redisstore
+
+import (
+	"context"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// noteBatch keeps one step short, whatever a node has to write down.
+const noteBatch = 200
+
+// Attach implements hub.Store.
+func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.attach, []string{k.agent(id), k.seen(), k.attached(), k.nodes()},
+		[]string{s.nowArg(), string(id), node, millis(s.limits.NodeLease)})
+	if err != nil {
+		return err
+	}
+	return agentOutcome(word(answer[0]), id)
+}
+
+// Detach implements hub.Store.
+func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error {
+	return s.detach(ctx, space, node, []c3po.AgentID{id})
+}
+
+func (s *Store) detach(ctx context.Context, space c3po.Space, node string, ids []c3po.AgentID) error {
+	k := keysOf(space)
+	keyNames, args := []string{k.seen(), k.attached()}, []string{s.nowArg(), node}
+	for _, id := range ids {
+		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
+	}
+	_, err := s.run(ctx, s.scripts.detach, keyNames, args)
+	return err
+}
+
+// RenewLease implements hub.Store.
+func (s *Store) RenewLease(ctx context.Context, space c3po.Space, node string) error {
+	_, err := s.run(ctx, s.scripts.lease, []string{keysOf(space).nodes()}, []string{s.nowArg(), node, millis(s.limits.NodeLease)})
+	return err
+}
+
+// EndLease implements hub.Store.
+func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) error {
+	k := keysOf(space)
+	for {
+		ids, err := s.ids(ctx, s.commands.B().Zrangebylex().Key(k.attached()).Min("["+node+" ").Max("("+node+"!").Limit(0, noteBatch).Build())
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			break
+		}
+		if err := s.detach(ctx, space, node, ids); err != nil {
+			return err
+		}
+	}
+	_, err := s.run(ctx, s.scripts.lease, []string{k.nodes()}, []string{s.nowArg(), node, "0"})
+	return err
+}
+
+// WriteNotes implements hub.Store.
+func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
+	for len(notes.Seen)+len(notes.Served)+len(notes.Notified) > 0 {
+		var batch hub.Notes
+		batch.Seen, notes.Seen = split(notes.Seen)
+		batch.Served, notes.Served = split(notes.Served)
+		batch.Notified, notes.Notified = split(notes.Notified)
+		if err := s.writeNotes(ctx, space, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func split[T any](all []T) (batch, rest []T) {
+	n := min(noteBatch, len(all))
+	return all[:n], all[n:]
+}
+
+func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
+	k := keysOf(space)
+	keyNames := []string{k.seen(), k.attached(), k.nodes()}
+	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed)}
+	for _, id := range notes.Seen {
+		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
+	}
+	for _, n := range notes.Served {
+		from, to, hex := n.ID.Split()
+		keyNames = append(keyNames, k.fact(to))
+		args = append(args, string(from), hex, n.Reader, n.Route, itoa(n.At.UnixMilli()), itoa(n.Cursor))
+	}
+	for _, n := range notes.Notified {
+		keyNames = append(keyNames, k.mark(n.Agent))
+		args = append(args, n.Reader, n.Route, itoa(n.Seq), itoa(n.At.UnixMilli()))
+	}
+	_, err := s.run(ctx, s.scripts.notes, keyNames, args)
+	return err
+}

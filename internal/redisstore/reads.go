@@ -1,0 +1,238 @@
+package redisstore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// Inbox implements hub.Store.
+func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.InboxQuery) (hub.InboxPage, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.inbox, []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner)},
+		[]string{s.nowArg(), q.Run, itoa(q.After), itoa(q.Limit), itoa(q.Bytes), itoa(q.MinSeq)})
+	if err != nil {
+		return hub.InboxPage{}, err
+	}
+	if word(answer[0]) == "superseded" {
+		return hub.InboxPage{}, hub.RefuseSuperseded(owner)
+	}
+	page := hub.InboxPage{Next: integer(answer[1]), Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4]))}
+	for _, row := range answer[5:] {
+		e, err := entryOf(owner, row)
+		if err != nil {
+			return hub.InboxPage{}, err
+		}
+		page.Entries = append(page.Entries, e)
+	}
+	return page, nil
+}
+
+// Next implements hub.Store.
+func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.NextQuery) (hub.NextMessage, error) {
+	k := keysOf(space)
+	args := []string{s.nowArg(), q.Run, q.Reader, itoa(q.MinSeq), flag(q.Incoming), flag(q.Positioned)}
+	for _, id := range q.Given {
+		_, _, hex := id.Split()
+		args = append(args, hex)
+	}
+	answer, err := s.run(ctx, s.scripts.next, []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner)}, args)
+	if err != nil {
+		return hub.NextMessage{}, err
+	}
+	if word(answer[0]) == "superseded" {
+		return hub.NextMessage{}, hub.RefuseSuperseded(owner)
+	}
+	out := hub.NextMessage{Count: int(integer(answer[1])), Seq: integer(answer[2]), Now: instant(integer(answer[3]))}
+	if hex := word(answer[4]); hex != "" {
+		e, err := entry(owner, hex, word(answer[5]), word(answer[6]))
+		if err != nil {
+			return out, err
+		}
+		out.Entry = &e
+	}
+	return out, nil
+}
+
+// Message implements hub.Store.
+func (s *Store) Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*hub.Entry, error) {
+	found, err := s.entries(ctx, space, []c3po.MessageID{id})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// entries reads messages by id, in the order of ids, leaving out unknown ones.
+// Ids of one recipient are read in one step.
+func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+	byOwner := map[c3po.AgentID][]string{}
+	for _, id := range ids {
+		_, owner, hex := id.Split()
+		byOwner[owner] = append(byOwner[owner], hex)
+	}
+	found := map[c3po.MessageID]hub.Entry{}
+	k := keysOf(space)
+	for owner, hexes := range byOwner {
+		answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, hexes)
+		if err != nil {
+			return nil, err
+		}
+		marks := list(answer[len(answer)-1])
+		for _, row := range answer[:len(answer)-1] {
+			if word(list(row)[1]) == "" {
+				continue
+			}
+			e, err := entryOf(owner, row)
+			if err != nil {
+				return nil, err
+			}
+			e.Facts.Notified = notified(owner, e.Message.Seq, marks)
+			found[e.Message.ID] = e
+		}
+	}
+	var out []hub.Entry
+	for _, id := range ids {
+		if e, ok := found[id]; ok {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// Answers implements hub.Store.
+func (s *Store) Answers(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]hub.Entry, error) {
+	question, err := s.Message(ctx, space, id)
+	if err != nil {
+		return nil, err
+	}
+	if question == nil {
+		return nil, hub.RefuseNoMessage(id)
+	}
+	var ids []c3po.MessageID
+	for _, a := range question.Facts.Answers {
+		ids = append(ids, a.ID)
+	}
+	return s.entries(ctx, space, ids)
+}
+
+// Thread implements hub.Store.
+func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, after int64, limit int) ([]hub.Entry, error) {
+	prefix := itoa(len(thread)) + ":" + thread
+	from, to := "["+prefix+"\x00"+padded(after+1), "("+prefix+"\x01"
+	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).threads()).Min(from).Max(to).Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	var ids []c3po.MessageID
+	for _, row := range rows {
+		if i := strings.LastIndexByte(row, 0); i >= 0 {
+			ids = append(ids, c3po.MessageID(row[i+1:]))
+		}
+	}
+	return s.entries(ctx, space, ids)
+}
+
+// padded is a sequence as the threads index spells it.
+func padded(seq int64) string {
+	text := itoa(seq)
+	return strings.Repeat("0", max(0, 16-len(text))) + text
+}
+
+func (s *Store) strings(ctx context.Context, command rueidis.Completed) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	rows, err := s.commands.Do(ctx, command).AsStrSlice()
+	if err != nil {
+		return nil, s.failure(ctx, "read", true, err)
+	}
+	return rows, nil
+}
+
+func (s *Store) scores(ctx context.Context, command rueidis.Completed) ([]rueidis.ZScore, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	rows, err := s.commands.Do(ctx, command).AsZScores()
+	if err != nil {
+		return nil, s.failure(ctx, "read", true, err)
+	}
+	return rows, nil
+}
+
+// Counters implements hub.Store.
+func (s *Store) Counters(ctx context.Context, space c3po.Space) (hub.Counters, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	fields, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(keysOf(space).meta()).Build()).AsStrMap()
+	if err != nil {
+		return hub.Counters{}, s.failure(ctx, "read counters", true, err)
+	}
+	return hub.Counters{
+		Sent: atoi(fields["sent"]), Pending: atoi(fields["pending"]), Acked: atoi(fields["acked"]), Cancelled: atoi(fields["cancelled"]),
+		Dead: atoi(fields["dead"]), Agents: atoi(fields["agents"]), EndedBytes: atoi(fields["ended_bytes"]),
+		Lived: atoi(fields["lived"]), Seq: atoi(fields["seq"]),
+	}, nil
+}
+
+// InboxSize implements hub.Store.
+func (s *Store) InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	n, err := s.commands.Do(ctx, s.commands.B().Zcard().Key(keysOf(space).inbox(id)).Build()).AsInt64()
+	if err != nil {
+		return 0, s.failure(ctx, "count inbox", true, err)
+	}
+	return int(n), nil
+}
+
+// Spaces implements hub.Store.
+func (s *Store) Spaces(ctx context.Context) ([]c3po.Space, error) {
+	names, err := s.strings(ctx, s.commands.B().Smembers().Key(spacesKey).Build())
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	out := make([]c3po.Space, len(names))
+	for i, name := range names {
+		out[i] = c3po.Space(name)
+	}
+	return out, nil
+}
+
+// DeadLetters implements hub.Store.
+func (s *Store) DeadLetters(ctx context.Context, space c3po.Space, after int64, limit int) ([]hub.DeadLetter, error) {
+	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).dead()).Min("("+itoa(after)).Max("+inf").Withscores().Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	var ids []c3po.MessageID
+	numbers := map[c3po.MessageID]int64{}
+	for _, row := range rows {
+		id := c3po.MessageID(row.Member)
+		ids, numbers[id] = append(ids, id), int64(row.Score)
+	}
+	found, err := s.entries(ctx, space, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []hub.DeadLetter
+	for _, e := range found {
+		out = append(out, hub.DeadLetter{Entry: e, Seq: numbers[e.Message.ID], At: e.Facts.Ended})
+	}
+	return out, nil
+}
+
+func seqOf(entryID string) int64 {
+	text, _, _ := strings.Cut(entryID, "-")
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,133 @@
+package redisstore
+
+import (
+	"context"
+	"embed"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+//go:embed lua/*.lua
+var sources embed.FS
+
+// stepTimeout bounds one step, retries included. A step is idempotent, so the
+// client library may repeat it when an answer was lost.
+const stepTimeout = 2 * time.Second
+
+type script struct {
+	name string
+	lua  *rueidis.Lua
+	ro   bool
+}
+
+// A script that makes room, or that a full store must not stop, is allowed to
+// run out of memory; the others are refused before their first command then.
+const (
+	writes  = "#!lua\n"
+	drains  = "#!lua flags=allow-oom\n"
+	noWrite = "#!lua flags=no-writes\n"
+)
+
+type scripts struct {
+	send, reply, ack, received           script
+	register, unregister, status, pause  script
+	attach, detach, lease, notes         script
+	tick, bury, trim, trimDead, trimKeys script
+	inbox, next, entries, cards, online  script
+	rollback                             script
+}
+
+func loadScripts() scripts {
+	return scripts{
+		send: load("send", writes), reply: load("reply", writes), ack: load("ack", drains), received: load("received", drains),
+		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes), pause: load("pause", writes),
+		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", writes),
+		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
+		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
+		rollback: load("rollback", drains),
+	}
+}
+
+func load(name, flags string) script {
+	text := flags + read("lib") + read(name)
+	if flags == noWrite {
+		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true}
+	}
+	return script{name: name, lua: rueidis.NewLuaScriptRetryable(text)}
+}
+
+func read(name string) string {
+	text, err := sources.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic("redisstore: a script is missing from the binary: " + name)
+	}
+	return string(text)
+}
+
+// run executes a script and gives its answer, whose first element is always a
+// word for the outcome (entries.lua, a plain read, aside).
+func (s *Store) run(ctx context.Context, sc script, keys, args []string) ([]rueidis.RedisMessage, error) {
+	defer s.took(sc.name, time.Now())
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	answer, err := sc.lua.Exec(ctx, s.commands, keys, args).ToArray()
+	if err != nil {
+		return nil, s.failure(ctx, sc.name, sc.ro, err)
+	}
+	return answer, nil
+}
+
+func word(m rueidis.RedisMessage) string {
+	text, _ := m.ToString()
+	return text
+}
+
+func integer(m rueidis.RedisMessage) int64 {
+	if n, err := m.AsInt64(); err == nil {
+		return n
+	}
+	return 0
+}
+
+func list(m rueidis.RedisMessage) []rueidis.RedisMessage {
+	rows, _ := m.ToArray()
+	return rows
+}
+
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return ""
+}
+
+func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+
+func seconds(d time.Duration) string { return itoa(int64(d / time.Second)) }
+
+func millis(d time.Duration) string { return itoa(d.Milliseconds()) }
+
+// nowArg is empty in production: scripts then read Redis TIME themselves.
+func (s *Store) nowArg() string {
+	if s.now == nil {
+		return ""
+	}
+	return itoa(s.now().UnixMilli())
+}
+
+func idStrings[S ~string](ids []S) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// schema is the version in every key; a space may ask for a newer reader.
+const schema = 1
+
+// Config says where Redis is and which numbers hold.
+type Config struct {
+	// URL is redis://, rediss:// or unix://; several addresses separated by
+	// commas (or ?addr=) are the seeds of a Cluster.
+	URL    string
+	Limits c3po.Limits
+	Log    *slog.Logger
+	Meter  Meter            // nobody counts if nil
+	Now    func() time.Time // a clock for tests; nil reads Redis TIME in the script
+}
+
+// Store is a hub.Store in Redis.
+type Store struct {
+	commands rueidis.Client
+	// wakes is a client of its own: a subscription shares its connection's
+	// reader, and a slow wake must never hold up a command.
+	wakes   rueidis.Client
+	scripts scripts
+	limits  c3po.Limits
+	log     *slog.Logger
+	meter   Meter
+	now     func() time.Time
+	known   sync.Map // spaces this process has entered
+
+	durability durabilityCache
+}
+
+// Open connects. It fails if Redis cannot be reached or is too old.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s := &Store{scripts: loadScripts(), limits: cfg.Limits, log: cfg.Log, meter: cfg.Meter, now: cfg.Now}
+	if s.limits == (c3po.Limits{}) {
+		s.limits = c3po.DefaultLimits()
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.meter == nil {
+		s.meter = unmetered{}
+	}
+	options, err := clientOptions(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	if s.commands, err = rueidis.NewClient(options); err != nil {
+		return nil, notReached(err)
+	}
+	options.PipelineMultiplex = -1
+	if s.wakes, err = rueidis.NewClient(options); err != nil {
+		s.commands.Close()
+		return nil, notReached(err)
+	}
+	if err := s.checkVersion(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends both connections.
+func (s *Store) Close() {
+	s.commands.Close()
+	s.wakes.Close()
+}
+
+func clientOptions(address string) (rueidis.ClientOption, error) {
+	first, more, _ := strings.Cut(address, ",")
+	if strings.HasPrefix(first, "/") {
+		first = "unix://" + first
+	}
+	options, err := rueidis.ParseURL(first)
+	if err != nil {
+		// The URL may hold a password: say what is wrong without repeating it.
+		if parsed, ok := errors.AsType[*url.Error](err); ok {
+			err = parsed.Err
+		}
+		return options, c3po.Errorf(c3po.InvalidRequest, "the Redis URL cannot be read: %v", err).
+			Suggest("Use redis://HOST:PORT, rediss://HOST:PORT, unix:///PATH, or several addresses separated by commas for a Cluster.")
+	}
+	for _, other := range strings.FieldsFunc(more, func(r rune) bool { return r == ',' }) {
+		other = strings.TrimPrefix(strings.TrimPrefix(other, "redis://"), "rediss://")
+		options.InitAddress = append(options.InitAddress, other)
+	}
+	options.DisableCache = true
+	options.Dialer = net.Dialer{Timeout: stepTimeout}
+	options.ConnWriteTimeout = 5 * time.Second
+	options.ClusterOption.ShardsRefreshInterval = 5 * time.Second
+	return options, nil
+}
+
+func (s *Store) checkVersion(ctx context.Context) error {
+	info, err := s.commands.Do(ctx, s.commands.B().Info().Section("server").Build()).ToString()
+	if err != nil {
+		return notReached(err)
+	}
+	for line := range strings.Lines(info) {
+		version, found := strings.CutPrefix(strings.TrimSpace(line), "redis_version:")
+		if found && majorOf(version) < 7 {
+			return c3po.Errorf(c3po.RedisUnavailable, "Redis %s is too old", version).Suggest("c3po needs Redis 7.0 or later, or Valkey.")
+		}
+	}
+	return nil
+}
+
+func majorOf(version string) int {
+	var major int
+	if _, err := fmt.Sscanf(version, "%d.", &major); err != nil {
+		return 0
+	}
+	return major
+}
+
+// enter makes a space known before something is created in it, and refuses a
+// space that was written by a version this one cannot read.
+func (s *Store) enter(ctx context.Context, space c3po.Space) error {
+	if _, ok := s.known.Load(space); ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	need, err := s.commands.Do(ctx, s.commands.B().Hget().Key(keysOf(space).meta()).Field("min_reader").Build()).AsInt64()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return s.failure(ctx, "enter", true, err)
+	}
+	if need > schema {
+		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, schema).
+			Suggest("Upgrade this coordinator.")
+	}
+	if err := s.commands.Do(ctx, s.commands.B().Sadd().Key(spacesKey).Member(string(space)).Build()).Error(); err != nil {
+		return s.failure(ctx, "enter", false, err)
+	}
+	s.known.Store(space, true)
+	return nil
+}
