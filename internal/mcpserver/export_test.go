@@ -1,0 +1,24 @@
+package mcpserver
+
+import (
+	"net/http"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// SDKHandler is Handler without the front door.
+func (s *Server) SDKHandler() http.Handler { return s.received(s.sdkHandler()) }
+
+// HandlerBefore is Handler with something else in the place of the SDK. The front
+// door answers some tools by other names too.
+func (s *Server) HandlerBefore(sdk http.Handler, names map[string]string) http.Handler {
+	d := newDoor(s)
+	d.sdk = sdk
+	for other, name := range names {
+		s.shared([]c3po.Toolset{c3po.Core}).tools[other] = s.shared(toolsets).tools[name]
+	}
+	return s.received(d)
+}
+
+// Members is members.
+var Members = members

@@ -1,0 +1,116 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A door answers the calls of our tools itself and leaves the rest of the
+// protocol to the SDK: handshake, lists, batches, and whatever is not quite as it
+// should be. A call costs it a tenth of what it costs the SDK, its client hears
+// at once that it was heard, and nothing but the request waits while it waits.
+type door struct {
+	sdk      http.Handler
+	versions []string        // of the protocol, that the SDK speaks
+	about    json.RawMessage // the server, as answers name it
+	held     heldCalls
+}
+
+func newDoor(s *Server) *door {
+	var about bytes.Buffer
+	writeLine(&about, s.implementation())
+	return &door{sdk: s.sdkHandler(), versions: mcp.SupportedProtocolVersions(), about: bytes.TrimSpace(about.Bytes())}
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A proxy that collects an answer before it passes it on defeats keep-alive.
+	w.Header().Set("X-Accel-Buffering", "no")
+	if r.Method != http.MethodPost {
+		d.sdk.ServeHTTP(w, r)
+		return
+	}
+	body, whole := readBody(w, r)
+	m, plain := parseMessage(body)
+	if whole && plain {
+		switch m.method {
+		case methodCall:
+			if call, ok := plainCall(r, m, visitOf(r.Context()).offer.tools, d.versions); ok {
+				d.answer(w, r, call)
+				return
+			}
+		case methodHello:
+			// Not kept by anybody: it only tells the calls of clients apart that say
+			// later which one they cancel.
+			if r.Header.Get(versionHeader) < modernVersion {
+				w.Header().Set(sessionHeader, rand.Text())
+			}
+		case methodCancelled:
+			d.cancel(r, m.params)
+		}
+	}
+	d.sdk.ServeHTTP(w, r)
+}
+
+// answer runs a call and writes its answer. The call ends when its client hangs
+// up or takes it back.
+func (d *door) answer(w http.ResponseWriter, r *http.Request, call toolCall) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	if name, ok := holdName(r, string(call.id)); ok && !call.modern {
+		defer d.held.hold(name, cancel)()
+	}
+	out := newReply(w, call)
+	v := visitOf(ctx)
+	a := call.tool.answer(ctx, v.service, v.refusal, call.arguments)
+	// What was found all the same has been noted as given, so it is given.
+	if a.isError && errors.Is(context.Cause(ctx), errWithdrawn) {
+		out.abandon()
+		return
+	}
+	out.finish(a, d.about)
+}
+
+// cancel ends the call that a notice names, if it is under way here and was made
+// by the same caller.
+func (d *door) cancel(r *http.Request, params json.RawMessage) {
+	members(params, func(name string, value json.RawMessage) {
+		if name != "requestId" {
+			return
+		}
+		if id, ok := requestID(value); ok {
+			if call, ok := holdName(r, id); ok {
+				d.held.cancel(call)
+			}
+		}
+	})
+}
+
+// readBody reads the body and puts it back for the SDK, which also says what is
+// wrong with one that could not be read whole.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, whole bool) {
+	var read bytes.Buffer
+	// The length is the client's word; memory is given for what arrives.
+	const atOnce = 64 << 10
+	read.Grow(int(min(max(r.ContentLength, 0)+bytes.MinRead, atOnce)))
+	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, bodyMost))
+	body = read.Bytes()
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
+	return body, err == nil
+}
+
+// failing is a reader that ends as another one ended.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err == nil {
+		return 0, io.EOF
+	}
+	return 0, f.err
+}

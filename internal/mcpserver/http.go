@@ -1,0 +1,106 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const bodyMost = 2 << 20
+
+// Handler serves MCP over Streamable HTTP. The query parameter tools chooses
+// toolsets (?tools=core,more). Checking which web page a request comes from is
+// left to what stands before it.
+func (s *Server) Handler() http.Handler { return s.received(newDoor(s)) }
+
+// sdkHandler is the protocol as the SDK speaks it.
+func (s *Server) sdkHandler() http.Handler {
+	return mcp.NewStreamableHTTPHandler(
+		func(r *http.Request) *mcp.Server { return visitOf(r.Context()).offer.server },
+		&mcp.StreamableHTTPOptions{
+			Stateless:                    true,
+			PropagateRequestCancellation: true,
+			MaxRequestBodyBytes:          bodyMost,
+			Logger:                       s.log,
+		})
+}
+
+// received finds out what a request asks of whom, and refuses who may not come in.
+func (s *Server) received(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sets, err := toolsetsOf(r.URL)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		v := visit{request: r, offer: s.shared(sets)}
+		v.service, v.refusal = s.config.Service(r)
+		// Who may not come in learns it in HTTP's own words. Any other refusal is
+		// told by the tools, because there a model can read it.
+		if e := c3po.AsError(v.refusal); e != nil && (e.Code == c3po.Unauthorized || e.Code == c3po.Forbidden) {
+			refuse(w, e)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	})
+}
+
+// A visit is one HTTP request on its way through the SDK, which hands its
+// context to the tools but not the request itself.
+type visit struct {
+	request *http.Request
+	offer   *offer
+	service c3po.Service
+	refusal error
+}
+
+type visitKey struct{}
+
+// visitOf gives the zero visit where there was no HTTP request.
+func visitOf(ctx context.Context) visit {
+	v, _ := ctx.Value(visitKey{}).(visit)
+	return v
+}
+
+func serviceOfRequest(ctx context.Context) (c3po.Service, error) {
+	v := visitOf(ctx)
+	return v.service, v.refusal
+}
+
+// whileConnected ends a call with the HTTP request it came in. The SDK does so
+// for clients of 2026-07-28 only; an older client that hung up cannot be
+// answered either.
+func whileConnected(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := visitOf(ctx).request
+	if r == nil {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(r.Context(), cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+func toolsetsOf(u *url.URL) ([]c3po.Toolset, error) {
+	if u.RawQuery == "" {
+		return ParseToolsets("")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, c3po.Because(err, c3po.InvalidRequest, "the query of the URL cannot be read").
+			Suggest("Choose toolsets as in ?tools=core,more.")
+	}
+	return ParseToolsets(strings.Join(query["tools"], ","))
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	e := c3po.AsError(err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Code.Status())
+	json.NewEncoder(w).Encode(e)
+}

@@ -1,0 +1,176 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// firstByteAfter is how long a call may take before its client hears that it was
+// heard. Answers that come sooner are written in one piece.
+const firstByteAfter = 50 * time.Millisecond
+
+// A reply is the HTTP answer to one call. It begins by itself when the call takes
+// long, and gives signs of life until finish. Between them no goroutine waits.
+type reply struct {
+	w     http.ResponseWriter
+	call  toolCall
+	began time.Time
+
+	mu       sync.Mutex
+	beat     *time.Timer
+	begun    bool // the headers are written
+	finished bool
+}
+
+func newReply(w http.ResponseWriter, call toolCall) *reply {
+	p := &reply{w: w, call: call, began: time.Now()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.beat = time.AfterFunc(firstByteAfter, p.signOfLife)
+	return p
+}
+
+// signOfLife keeps what lies between us and the client from cutting a silent
+// call: a comment for HTTP, and progress for the client itself. A client cannot
+// be told of progress in JSON, but white space before it means nothing.
+func (p *reply) signOfLife() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.finished {
+		return
+	}
+	first := !p.begun
+	p.begin(http.StatusOK)
+	var out bytes.Buffer
+	switch {
+	case !p.call.stream:
+		out.WriteString("\n")
+	case first || p.call.progress == nil:
+		out.WriteString(": keep-alive\n\n")
+	default:
+		out.WriteString(": keep-alive\n\n")
+		writeEvent(&out, progressNotice{"2.0", "notifications/progress", progressParams{
+			Token: p.call.progress, Progress: time.Since(p.began).Seconds(), Message: stillWaiting,
+		}})
+	}
+	// Should the client be gone, the call learns it from its context.
+	_, _ = p.w.Write(out.Bytes())
+	_ = http.NewResponseController(p.w).Flush()
+	passed := time.Since(p.began)
+	p.beat.Reset(progressEvery - passed%progressEvery)
+}
+
+// begin writes the headers, once.
+func (p *reply) begin(status int) {
+	if p.begun {
+		return
+	}
+	p.begun = true
+	h := p.w.Header()
+	h.Set("Cache-Control", "no-store, no-transform")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if status != http.StatusNoContent {
+		kind := "application/json"
+		if p.call.stream {
+			kind = "text/event-stream"
+		}
+		h.Set("Content-Type", kind)
+	}
+	p.w.WriteHeader(status)
+}
+
+// finish writes the answer. Nothing follows it.
+func (p *reply) finish(a answer, server json.RawMessage) {
+	p.end()
+	response := callResponse{JSONRPC: "2.0", ID: p.call.id, Result: callResult{Content: make([]textBlock, len(a.blocks)),
+		Structured: a.structured, IsError: a.isError}}
+	size := 512 + len(a.structured)
+	for i, block := range a.blocks {
+		response.Result.Content[i] = textBlock{"text", block}
+		size += len(block) + len(block)/4 // quotes and line breaks get a backslash
+	}
+	if p.call.modern {
+		response.Result.Type = "complete"
+		response.Result.Meta = map[string]json.RawMessage{mcp.MetaKeyServerInfo: server}
+	}
+	var out bytes.Buffer
+	out.Grow(size)
+	if p.call.stream {
+		writeEvent(&out, response)
+	} else {
+		writeLine(&out, response)
+	}
+	p.begin(http.StatusOK)
+	_, _ = p.w.Write(out.Bytes()) // the client may be gone; there is nobody left to tell
+}
+
+// abandon ends the reply without an answer, as a client wants that has cancelled
+// the call.
+func (p *reply) abandon() {
+	p.end()
+	if p.call.stream {
+		p.begin(http.StatusOK)
+	} else {
+		p.begin(http.StatusNoContent)
+	}
+}
+
+// end makes the caller the only one who writes.
+func (p *reply) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished = true
+	p.beat.Stop()
+}
+
+type callResponse struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  callResult      `json:"result"`
+}
+
+// callResult is mcp.CallToolResult, which cannot be given a type from outside.
+type callResult struct {
+	Meta       map[string]json.RawMessage `json:"_meta,omitempty"`
+	Content    []textBlock                `json:"content"`
+	Structured json.RawMessage            `json:"structuredContent,omitempty"`
+	IsError    bool                       `json:"isError,omitempty"`
+	Type       string                     `json:"resultType,omitempty"`
+}
+
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type progressNotice struct {
+	JSONRPC string         `json:"jsonrpc"`
+	Method  string         `json:"method"`
+	Params  progressParams `json:"params"`
+}
+
+type progressParams struct {
+	Token    json.RawMessage `json:"progressToken"`
+	Progress float64         `json:"progress"`
+	Message  string          `json:"message"`
+}
+
+func writeEvent(out *bytes.Buffer, value any) {
+	out.WriteString("event: message\ndata: ")
+	writeLine(out, value)
+	out.WriteString("\n")
+}
+
+// writeLine writes a value of ours that cannot fail to become JSON.
+func writeLine(out *bytes.Buffer, value any) {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		panic(err)
+	}
+}

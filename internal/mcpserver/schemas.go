@@ -1,0 +1,115 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// bound is what is known of an argument beyond its Go type.
+type bound struct {
+	words    []any
+	min, max float64 // both 0: none
+}
+
+func oneOf[Word ~string](words ...Word) bound {
+	var b bound
+	for _, w := range words {
+		b.words = append(b.words, string(w))
+	}
+	return b
+}
+
+// bounds of arguments, by operation and argument. They guide a model; the
+// service checks for itself.
+func bounds() map[string]bound {
+	limits := c3po.DefaultLimits()
+	seconds := bound{min: 1, max: limits.WaitMost.Seconds()}
+	page := bound{min: 1, max: float64(limits.PageMost)}
+	return map[string]bound{
+		"list_agents.status":        oneOf(c3po.Online, c3po.Offline),
+		"list_agents.limit":         page,
+		"co_workers.status":         oneOf(c3po.Online, c3po.Offline),
+		"co_workers.limit":          page,
+		"set_status.status":         oneOf(c3po.Available, c3po.Busy, c3po.Away),
+		"send_message.priority":     oneOf(c3po.Normal, c3po.Urgent),
+		"send_message.if_away":      oneOf("queue", "fail"),
+		"send_message.wait_seconds": seconds,
+		"reply.status":              oneOf(c3po.ReplySuccess, c3po.ReplyError, c3po.ReplyHandedOver),
+		"wait_for_message.timeout":  seconds,
+		"wait_for_message.kind":     oneOf(c3po.KindIncoming),
+		"get_messages.limit":        page,
+		"peek.limit":                page,
+		"get_thread.limit":          page,
+		"respond_to_request.status": oneOf(c3po.ReplySuccess, c3po.ReplyError),
+		"wait_for_response.timeout": seconds,
+		"wait_for_request.timeout":  seconds,
+	}
+}
+
+// declaration is the tool as tools/list shows it. There is no output schema:
+// clients do not show it to models, and it doubles the size of the list.
+func (t tool) declaration() *mcp.Tool {
+	no := false
+	d := &mcp.Tool{
+		Name:        t.Name,
+		Description: t.Doc,
+		InputSchema: inputSchema(t.Operation),
+		Annotations: &mcp.ToolAnnotations{
+			Title:           title(t.Name),
+			ReadOnlyHint:    t.ReadOnly,
+			IdempotentHint:  t.Idempotent,
+			DestructiveHint: &no,
+			OpenWorldHint:   &no,
+		},
+	}
+	if t.Bodies {
+		// One message with its context can be larger than what Claude Code shows
+		// of a result, and a message is never cut.
+		d.Meta = mcp.Meta{"anthropic/maxResultSizeChars": 500_000}
+	}
+	return d
+}
+
+// title makes "Send message" of send_message.
+func title(name string) string {
+	words := strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// inputSchema infers the schema of an operation's arguments. An operation whose
+// arguments have none is a mistake in the table, found by the first test.
+func inputSchema(op c3po.Operation) *jsonschema.Schema {
+	schema, err := jsonschema.ForType(op.In, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {Type: "object"}, // metadata, the only raw argument
+	}})
+	if err != nil {
+		panic(fmt.Sprintf("arguments of %s: %v", op.Name, err))
+	}
+	known := bounds()
+	for name, property := range schema.Properties {
+		oneType(property)
+		b := known[op.Name+"."+name]
+		property.Enum = b.words
+		if b.max > 0 {
+			property.Minimum, property.Maximum = &b.min, &b.max
+		}
+	}
+	return schema
+}
+
+// oneType undoes what inference says of slices and pointers, "null or …": an
+// argument is left out, never null, and some clients refuse lists of types.
+func oneType(s *jsonschema.Schema) {
+	types := slices.DeleteFunc(slices.Clone(s.Types), func(name string) bool { return name == "null" })
+	if len(types) == 1 {
+		s.Type, s.Types = types[0], nil
+	}
+}
