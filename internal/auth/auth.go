@@ -1,0 +1,117 @@
+// Package auth says who makes a request. It is the only place where a
+// c3po.Caller is made, so nothing further in can mistake a claim for a fact.
+//
+// There are no tokens yet: a caller is who its headers say. That is only safe
+// among the people of one machine, which is why CheckListen refuses every
+// address that others can reach.
+package auth
+
+import (
+	"net/http"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// The headers a caller introduces itself with.
+const (
+	AgentHeader   = "X-Agent-ID"
+	SessionHeader = "X-Session-ID"
+	SpaceHeader   = "X-C3PO-Space"
+	RunHeader     = "X-C3PO-Run"
+	EpochHeader   = "X-C3PO-Epoch"
+	ClientHeader  = "X-C3PO-Client"
+)
+
+// mostCharacters a header of free text may have.
+const mostCharacters = 200
+
+// FromRequest makes the Caller of a request that came through the named door.
+// The agent id may be missing: whether one is needed is for the operation to
+// say. What is there must be well formed: INVALID_REQUEST.
+func FromRequest(r *http.Request, route string) (c3po.Caller, error) {
+	h := headers{values: r.Header}
+	caller := c3po.Caller{
+		Space:   parsed(&h, SpaceHeader, c3po.ParseSpace),
+		ID:      parsed(&h, AgentHeader, agentID),
+		Session: parsed(&h, SessionHeader, printable(SessionHeader)),
+		Run:     parsed(&h, RunHeader, printable(RunHeader)),
+		Epoch:   parsed(&h, EpochHeader, epoch),
+		Client:  parsed(&h, ClientHeader, printable(ClientHeader)),
+		Route:   route,
+		// Headers alone prove nothing about a role, so everybody has every one.
+		Role: c3po.RoleAdmin,
+	}
+	if h.err != nil {
+		return c3po.Caller{}, h.err
+	}
+	if caller.Run == "" {
+		caller.Run = caller.Session
+	}
+	return caller, nil
+}
+
+// headers reads values and keeps the first thing that was wrong.
+type headers struct {
+	values http.Header
+	err    error
+}
+
+func parsed[T any](h *headers, name string, parse func(string) (T, error)) T {
+	var none T
+	if h.err != nil {
+		return none
+	}
+	given := h.values.Values(name)
+	if len(given) > 1 {
+		// A proxy in between might read the other one.
+		h.err = c3po.Errorf(c3po.InvalidRequest, "header %s is given more than once", name).Suggest("Send %s once.", name)
+		return none
+	}
+	value, err := parse(h.values.Get(name))
+	if err != nil {
+		h.err = err
+		return none
+	}
+	return value
+}
+
+func agentID(s string) (c3po.AgentID, error) {
+	if s == "" {
+		return "", nil
+	}
+	return c3po.ParseAgentID(s)
+}
+
+func epoch(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return 0, c3po.Errorf(c3po.InvalidRequest, "header %s is not a number", EpochHeader).
+			Suggest("Send back the %s of an earlier answer, or leave it out.", EpochHeader)
+	}
+	return n, nil
+}
+
+func printable(name string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if utf8.ValidString(s) && utf8.RuneCountInString(s) <= mostCharacters && allPrintable(s) {
+			return s, nil
+		}
+		return "", c3po.Errorf(c3po.InvalidRequest, "header %s is not plain text of at most %d characters", name, mostCharacters).
+			Suggest("Use printable characters only, at most %d of them.", mostCharacters)
+	}
+}
+
+func allPrintable(s string) bool {
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}

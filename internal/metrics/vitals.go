@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// vitals asks the hub when it is scraped; the hub asks its store only now and
+// then, so scraping often costs nothing.
+type vitals struct {
+	hub *hub.Hub
+
+	draining, waiters, watchers, up, fsync, pending, oldest *prometheus.Desc
+}
+
+func newVitals(h *hub.Hub) *vitals {
+	gauge := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+	}
+	return &vitals{
+		hub:      h,
+		draining: gauge("draining", "1 while the coordinator is being stopped."),
+		waiters:  gauge("waiters", "Waits that sleep here."),
+		watchers: gauge("sse_clients", "Streams of events that are open here."),
+		up:       gauge("store_up", "1 if Redis answered within two seconds."),
+		fsync:    gauge("store_fsync_mode", "1 for what an accepted message is worth now: fsync or memory.", "mode"),
+		pending:  gauge("messages_pending", "Unacked messages of space main."),
+		oldest:   gauge("oldest_unacked_seconds", "Age of the oldest unacked message of space main, to the minute; 0 without one. Mail of human is left out."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (v *vitals) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{v.draining, v.waiters, v.watchers, v.up, v.fsync, v.pending, v.oldest} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (v *vitals) Collect(to chan<- prometheus.Metric) {
+	// The interface knows no context; the hub bounds what it asks.
+	now := v.hub.Vitals(context.Background())
+	set := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	set(v.draining, oneIf(now.Draining))
+	set(v.waiters, float64(now.Waiters))
+	set(v.watchers, float64(now.Watchers))
+	set(v.up, oneIf(now.StoreUp))
+	if !now.StoreUp {
+		return
+	}
+	for _, mode := range []c3po.Durability{c3po.OnDisk, c3po.InMemory} {
+		set(v.fsync, oneIf(mode == now.Durability), string(mode))
+	}
+	set(v.pending, float64(now.Pending))
+	set(v.oldest, now.OldestUnacked.Seconds())
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

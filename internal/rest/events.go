@@ -1,0 +1,133 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+const (
+	// keepAlive is how often a silent stream says that it lives: what stands in
+	// between cuts connections that are silent for a minute.
+	keepAlive = 15 * time.Second
+	// writeMost is how long a reader may take to take what is written to it. It
+	// can come back and go on where it was.
+	writeMost = 30 * time.Second
+	// lastEventHeader is what a browser sends when it comes back.
+	lastEventHeader = "Last-Event-ID"
+)
+
+// eventsQuery reads where a stream shall go on: the place of the last event the
+// caller has; nil for now. The header is newer than the address it came with.
+func eventsQuery(r *http.Request) (*c3po.EventCursor, error) {
+	text := r.Header.Get(lastEventHeader)
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return nil, nil
+	}
+	after, err := c3po.ParseEventCursor(text)
+	return &after, err
+}
+
+// events streams what changes in the caller's space, until the caller leaves or
+// the coordinator stops.
+func (s *server) events(w http.ResponseWriter, r *http.Request) {
+	caller, err := auth.FromRequest(r, door)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	after, err := eventsQuery(r)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	watch, err := s.hub.As(caller).Watch(r.Context(), after)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	defer watch.Close()
+	out := openStream(w)
+	for out.err == nil {
+		idle, cancel := context.WithTimeout(r.Context(), keepAlive)
+		entries, err := watch.Next(idle)
+		cancel()
+		switch {
+		case r.Context().Err() != nil:
+			return
+		case err == nil:
+			out.entries(entries)
+		case errors.Is(err, context.DeadlineExceeded):
+			out.write(": here\n\n")
+		default:
+			// Stopping, or the store is away: the reader shall come back, and all of
+			// them not at once.
+			out.write(fmt.Sprintf("retry: %d\n\n", 200+rand.IntN(1800)))
+			return
+		}
+	}
+}
+
+// A stream writes server-sent events. What went wrong first is kept.
+type stream struct {
+	w    http.ResponseWriter
+	ctrl *http.ResponseController
+	err  error
+}
+
+func openStream(w http.ResponseWriter) *stream {
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Accel-Buffering", "no") // nginx would keep events until there are many
+	w.WriteHeader(http.StatusOK)
+	out := &stream{w: w, ctrl: http.NewResponseController(w)}
+	out.flush()
+	return out
+}
+
+// entries writes what happened. An event has no name of its own, so that a
+// browser gets all kinds by one listener; words about the stream have one.
+func (s *stream) entries(entries []c3po.StreamEvent) {
+	var text []byte
+	for _, entry := range entries {
+		name, value := "", any(entry.Event)
+		if entry.Start != nil {
+			name, value = "event: resume\n", entry.Start
+			if !entry.Start.Recovered {
+				name = "event: reset\n"
+			}
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			s.err = err
+			return
+		}
+		text = fmt.Appendf(text, "id: %s\n%sdata: %s\n\n", entry.At, name, data)
+	}
+	s.write(string(text))
+}
+
+func (s *stream) write(text string) {
+	if s.err != nil {
+		return
+	}
+	// Not every writer of a test has a deadline to set.
+	_ = s.ctrl.SetWriteDeadline(time.Now().Add(writeMost))
+	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
+		s.flush()
+	}
+}
+
+func (s *stream) flush() { s.err = s.ctrl.Flush() }

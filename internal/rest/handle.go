@@ -1,0 +1,139 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// The headers of an answer.
+const (
+	// AgentHeader is the id the caller acted as, which is not always the one it
+	// asked for.
+	AgentHeader = "X-C3PO-Agent-ID"
+	// EpochHeader is the epoch of the caller's run.
+	EpochHeader = "X-C3PO-Epoch"
+	// CountHeader is how many messages there are in all, beside a page of them.
+	CountHeader = "X-C3PO-Count"
+)
+
+// door is what a Caller's Route says of requests that come through here.
+const door = "rest"
+
+// handle makes a handler of a method of the service: read takes its input from
+// the request, and the answer is the method's result.
+func handle[In, Out any](s *server, read func(*http.Request) (In, error), run func(c3po.Service, context.Context, In) (Out, error)) http.Handler {
+	return s.act(func(r *http.Request, svc c3po.Service) (any, error) {
+		in, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		out, err := run(svc, r.Context(), in)
+		return &out, err
+	})
+}
+
+// operation makes a handler of a row of the table: the body holds its arguments.
+func (s *server) operation(op c3po.Operation) http.Handler {
+	return s.act(func(r *http.Request, svc c3po.Service) (any, error) {
+		arguments, err := readBody(r)
+		if err != nil {
+			return nil, err
+		}
+		return op.Call(r.Context(), svc, arguments)
+	})
+}
+
+// act runs one call as who the request comes from, and answers it.
+func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := auth.FromRequest(r, door)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		actor := s.hub.As(caller)
+		out, err := run(r, actor)
+		introduce(w.Header(), actor)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		if s.answer(w, r, out) {
+			actor.Delivered()
+		}
+	})
+}
+
+// introduce tells the caller who it was taken for.
+func introduce(header http.Header, actor *hub.Actor) {
+	if id := actor.ID(); id != "" {
+		header.Set(AgentHeader, string(id))
+	}
+	if epoch := actor.Epoch(); epoch != 0 {
+		header.Set(EpochHeader, strconv.FormatInt(epoch, 10))
+	}
+}
+
+// answer writes a result. A listing is written as a bare array, as the API
+// reference prints it; where its next page starts is in the Link header. It
+// reports whether the answer went out.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, out any) bool {
+	switch out := out.(type) {
+	case *c3po.MessageList:
+		w.Header().Set(CountHeader, strconv.Itoa(out.Count))
+	case *c3po.PendingResult:
+		linkNext(w.Header(), r, out.Next)
+	}
+	if list, ok := out.(c3po.Listing); ok {
+		linkNext(w.Header(), r, *list.Cursor())
+		out = list.Rows()
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		s.refuse(w, r, err)
+		return false
+	}
+	err = write(w, http.StatusOK, data)
+	if err == nil {
+		// Only now is it known that the connection took it.
+		err = http.NewResponseController(w).Flush()
+	}
+	return err == nil && r.Context().Err() == nil
+}
+
+// linkNext links to the next page: the same request with the cursor in its query.
+func linkNext(header http.Header, r *http.Request, cursor string) {
+	if cursor == "" {
+		return
+	}
+	query := r.URL.Query()
+	query.Set("cursor", cursor)
+	header.Set("Link", "<?"+query.Encode()+`>; rel="next"`)
+}
+
+// writeJSON writes a value of ours that cannot fail to become JSON.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	// The caller may be gone; there is nobody left to tell.
+	_ = write(w, status, data)
+}
+
+func write(w http.ResponseWriter, status int, data []byte) error {
+	data = append(data, '\n')
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	w.WriteHeader(status)
+	_, err := w.Write(data)
+	return err
+}

@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// mostBodyBytes leaves room for a message and a context of the greatest
+	// length with every character escaped.
+	mostBodyBytes = 2 << 20
+	// mostDepth of nested arrays and objects. Decoding costs stack by depth, and
+	// nothing of ours is deeper than a message with metadata.
+	mostDepth = 64
+)
+
+func nothing(*http.Request) (c3po.None, error) { return c3po.None{}, nil }
+
+func agentsQuery(r *http.Request) (c3po.ListAgentsInput, error) {
+	limit, err := number[int](r, "limit")
+	query := r.URL.Query()
+	return c3po.ListAgentsInput{Cursor: query.Get("cursor"), Limit: limit, Status: c3po.Status(query.Get("status"))}, err
+}
+
+func pendingQuery(r *http.Request) (c3po.PendingInput, error) {
+	limit, err := number[int](r, "limit")
+	return c3po.PendingInput{Cursor: r.URL.Query().Get("cursor"), Limit: limit}, err
+}
+
+// waitQuery asks for pending mail and a wait until there is some.
+func (s *server) waitQuery(r *http.Request) (c3po.PendingInput, error) {
+	in, err := pendingQuery(r)
+	if err != nil {
+		return in, err
+	}
+	in.Timeout = int(s.limits.WaitDefault / time.Second)
+	if r.URL.Query().Has("timeout") {
+		if in.Timeout, err = number[int](r, "timeout"); err != nil {
+			return in, err
+		}
+		if in.Timeout < 1 {
+			// To the hub it would mean not to wait at all.
+			most := int(s.limits.WaitMost / time.Second)
+			return in, c3po.Errorf(c3po.InvalidRequest, "timeout must be between 1 and %d seconds", most).
+				Suggest("Use /api/pending to look without waiting.")
+		}
+	}
+	if r.URL.Query().Has("after") {
+		after, err := number[int64](r, "after")
+		if err != nil {
+			return in, err
+		}
+		in.After = &after
+	}
+	return in, nil
+}
+
+// number reads a query parameter; one that is missing or empty is 0.
+func number[T int | int64](r *http.Request, name string) (T, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || int64(T(n)) != n {
+		return 0, c3po.Errorf(c3po.InvalidRequest, "%s must be a whole number", name).
+			Suggest("For example ?%s=10.", name)
+	}
+	return T(n), nil
+}
+
+// readBody reads the arguments of an operation. No body at all means none.
+func readBody(r *http.Request) ([]byte, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBodyBytes))
+	if err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return nil, c3po.Errorf(c3po.InvalidRequest, "the request is larger than %d bytes", mostBodyBytes).
+				Suggest("Send less at once: a message and its context may have 50000 characters each.")
+		}
+		return nil, c3po.Because(err, c3po.InvalidRequest, "the request ended before it was complete").
+			Suggest("Send the whole body.")
+	}
+	if len(data) == 0 {
+		return nil, nil
+	}
+	// Insisting on the type also keeps web pages out, which cannot send it to a
+	// foreign host unasked.
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "the body must be JSON").
+			Suggest("Send the header Content-Type: application/json.")
+	}
+	if depth(data) > mostDepth {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "the JSON is nested more than %d deep", mostDepth).
+			Suggest("Send deep structures as text, with content_type application/json.")
+	}
+	return data, nil
+}
+
+// depth is how deep arrays and objects are nested in what may be JSON.
+func depth(data []byte) int {
+	var now, most int
+	var text, escaped bool
+	for _, c := range data {
+		switch {
+		case escaped:
+			escaped = false
+		case text:
+			escaped = c == '\\'
+			text = c != '"'
+		case c == '"':
+			text = true
+		case c == '{' || c == '[':
+			now++
+			most = max(most, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return most
+}

@@ -1,0 +1,85 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A route is one line of the surface. Paths that begin with /api/ are also
+// served under /agent: that is where container agents look for them.
+type route struct {
+	method  string
+	path    string
+	handler http.Handler
+}
+
+const (
+	apiPrefix   = "/api/"
+	agentPrefix = "/agent"
+)
+
+// routes is the whole surface.
+func (s *server) routes() []route {
+	routes := []route{
+		{"GET", "/livez", http.HandlerFunc(s.live)},
+		{"GET", "/readyz", http.HandlerFunc(s.ready)},
+		{"GET", "/openapi.yaml", http.HandlerFunc(s.openapi)},
+		{"GET", "/api/health", http.HandlerFunc(s.health)},
+		{"GET", "/api/agents", handle(s, agentsQuery, c3po.Service.ListAgents)},
+		{"GET", "/api/pending", handle(s, pendingQuery, c3po.Service.Pending)},
+		{"GET", "/api/wait", handle(s, s.waitQuery, c3po.Service.Pending)},
+		{"GET", "/api/events", http.HandlerFunc(s.events)},
+		{"POST", "/api/unregister", handle(s, nothing, c3po.Service.Unregister)},
+	}
+	for _, op := range c3po.Operations() {
+		routes = append(routes, route{"POST", "/api/op/" + op.Name, s.operation(op)})
+	}
+	return routes
+}
+
+// mux serves the routes. Everything else is answered in JSON as well.
+func (s *server) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	allowed := map[string][]string{}
+	for _, r := range s.routes() {
+		paths := []string{r.path}
+		if strings.HasPrefix(r.path, apiPrefix) {
+			paths = append(paths, agentPrefix+r.path)
+		}
+		for _, path := range paths {
+			mux.Handle(r.method+" "+path, r.handler)
+			allowed[path] = append(allowed[path], r.method)
+		}
+	}
+	for path, methods := range allowed {
+		mux.Handle(path, wrongMethod(methods))
+	}
+	// Any method: a pattern for POST alone would be in doubt with those above.
+	mux.HandleFunc("/api/op/{name}", noOperation)
+	mux.HandleFunc("/agent/api/op/{name}", noOperation)
+	mux.HandleFunc("/", noPath)
+	return mux
+}
+
+func wrongMethod(methods []string) http.Handler {
+	slices.Sort(methods)
+	allow := strings.Join(methods, ", ")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", allow)
+		writeJSON(w, http.StatusMethodNotAllowed, c3po.Errorf(c3po.InvalidRequest, "this path is not for %s", r.Method).
+			Suggest("Use %s.", allow))
+	})
+}
+
+func noOperation(w http.ResponseWriter, r *http.Request) {
+	_, err := c3po.FindOperation(r.PathValue("name"))
+	Refuse(w, c3po.AsError(err))
+}
+
+func noPath(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusNotFound, c3po.Errorf(c3po.InvalidRequest, "there is nothing at this path").
+		Suggest("GET /openapi.yaml lists every path."))
+}

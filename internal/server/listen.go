@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// DefaultListen is where a coordinator listens when it is told nothing.
+const DefaultListen = "127.0.0.1:8420"
+
+// portTries is how many ports are tried, the one that was asked for included.
+const portTries = 20
+
+// listen takes the address, or if its port is taken the next free port of the
+// same host: two people on one machine should not have to agree on numbers.
+func listen(ctx context.Context, addr string, log *slog.Logger) (net.Listener, error) {
+	switch addr {
+	case "":
+		addr = DefaultListen
+	case ":0":
+		// Nobody could know that port beforehand, so it is not for others.
+		addr = "127.0.0.1:0"
+	}
+	if err := auth.CheckListen(addr); err != nil {
+		return nil, err
+	}
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "%q is not a port to listen on", text).Suggest("Give a number up to 65535.")
+	}
+	for try := range uint64(portTries) {
+		if port+try > 65535 {
+			break
+		}
+		taken := net.JoinHostPort(host, strconv.FormatUint(port+try, 10))
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", taken)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			log.Warn("port is taken, trying the next", "address", taken)
+			continue
+		}
+		if err != nil {
+			return nil, c3po.Errorf(c3po.InvalidRequest, "cannot listen on %s: %w", taken, err).Suggest("Choose another address with --listen.")
+		}
+		// A name may have led elsewhere.
+		if err := auth.CheckListen(listener.Addr().String()); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+		return listener, nil
+	}
+	return nil, c3po.Errorf(c3po.InvalidRequest, "port %d and those after it are all taken on %s", port, host).
+		Suggest("Choose another port with --listen, or 0 for any free one.")
+}

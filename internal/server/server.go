@@ -1,0 +1,153 @@
+// Package server is a running coordinator: it opens the store, puts the hub on
+// it, and serves REST and MCP until it is told to stop. It is the one place
+// that knows all the parts.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/mcpserver"
+	"github.com/c3po-dev/c3po/internal/metrics"
+	"github.com/c3po-dev/c3po/internal/rest"
+)
+
+const (
+	// drainMost is how long requests under way may take to finish when the
+	// coordinator stops.
+	drainMost = 10 * time.Second
+
+	readHeaderMost = 5 * time.Second
+	headerBytes    = 32 << 10
+	// idleMost is longer than the 60 s our clients and most proxies keep a
+	// connection for, so that it is rarely us who close one that is being used.
+	idleMost = 120 * time.Second
+)
+
+// Config configures a coordinator. The zero value of every field but RedisURL
+// is usable.
+type Config struct {
+	Listen   string      // DefaultListen if empty; a port of 0 takes any free one
+	RedisURL string      // as redisstore takes it
+	Limits   c3po.Limits // c3po.DefaultLimits() if zero
+	Version  string
+	Commit   string
+	Log      *slog.Logger // silent if nil
+}
+
+// features is what a client may rely on beside the operations themselves.
+func features() []string {
+	return []string{
+		"spaces", "runs", "receipts", "threads", "priorities", "idempotent_sends", "wait_after", "escalation", "pause", "trace", "events", "compat",
+	}
+}
+
+// Run is a coordinator from start to end. It calls ready with the address it
+// listens on, once it serves. When ctx ends it answers every wait with the word
+// to call again, lets requests under way finish, and returns nil.
+func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Limits == (c3po.Limits{}) {
+		cfg.Limits = c3po.DefaultLimits()
+	}
+	// The port first: it is the quicker refusal.
+	listener, err := listen(ctx, cfg.Listen, cfg.Log)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	node := hub.NewNode()
+	cfg.Log = slog.New(rest.Correlate(cfg.Log.Handler())).With("node", node)
+	counts := metrics.New(metrics.Config{Version: cfg.Version, Commit: cfg.Commit})
+	store, err := openStore(ctx, cfg, counts, redisPatience)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+
+	h := hub.New(hub.Config{
+		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: features(),
+		Meter: counts, Log: cfg.Log,
+	})
+	return serve(ctx, cfg.Log, h, listener, handler(cfg, h, counts), func() {
+		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
+		if ready != nil {
+			ready(listener.Addr().String())
+		}
+	})
+}
+
+// handler is everything a coordinator serves.
+func handler(cfg Config, h *hub.Hub, counts *metrics.Metrics) http.Handler {
+	mcp := mcpserver.New(mcpserver.Config{
+		Service: func(r *http.Request) (c3po.Service, error) {
+			caller, err := auth.FromRequest(r, "mcp")
+			if err != nil {
+				return nil, err
+			}
+			return h.As(caller), nil
+		},
+		Version:  cfg.Version,
+		Features: features(),
+		Log:      cfg.Log,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, mcp.Handler()))
+	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, counts.Handler(h)))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	return gate(cfg.Log, mux)
+}
+
+// serve runs hub and handler until ctx ends or one of them fails, then stops
+// them in the order that loses nothing: waits are answered, requests finish,
+// and only then the hub writes down what it still knows.
+func serve(ctx context.Context, log *slog.Logger, h *hub.Hub, listener net.Listener, handler http.Handler, ready func()) error {
+	// Work outlives ctx by the time it takes to stop.
+	work, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	group, work := errgroup.WithContext(work)
+	srv := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderMost,
+		MaxHeaderBytes:    headerBytes,
+		IdleTimeout:       idleMost,
+		// Shutdown waits for handlers but does not tell them to stop. This does.
+		BaseContext: func(net.Listener) context.Context { return work },
+	}
+	group.Go(func() error { return h.Run(work) })
+	group.Go(func() error {
+		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	group.Go(func() error {
+		defer end()
+		select {
+		case <-ctx.Done():
+		case <-work.Done():
+		}
+		h.Drain()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainMost)
+		defer cancel()
+		if err := srv.Shutdown(grace); err != nil {
+			log.Warn("requests did not finish in time and are cut off", "after", drainMost)
+			end()
+			return srv.Close()
+		}
+		return nil
+	})
+	ready()
+	return group.Wait()
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/redisstore"
+)
+
+var _ hub.Store = (*redisstore.Store)(nil)
+
+const (
+	// redisPatience is how long Redis may take to come up: both are often
+	// started at the same moment.
+	redisPatience = 10 * time.Second
+	firstPause    = 50 * time.Millisecond
+	mostPause     = time.Second
+)
+
+// openStore opens the store. For a Redis that does not answer yet it waits, but
+// not longer than most.
+func openStore(ctx context.Context, cfg Config, meter redisstore.Meter, most time.Duration) (*redisstore.Store, error) {
+	patience, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Log: cfg.Log, Meter: meter})
+		if err == nil {
+			return store, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if patience.Err() == nil && !errors.Is(err, c3po.RedisUnavailable) {
+			return nil, err
+		}
+		cfg.Log.Warn("redis cannot be used yet, trying again", "redis", withoutPassword(cfg.RedisURL), "err", err)
+		select {
+		case <-time.After(pause):
+		case <-patience.Done():
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, c3po.Because(err, c3po.RedisUnavailable, "Redis at "+withoutPassword(cfg.RedisURL)+" cannot be used: "+c3po.AsError(err).Message).
+				Suggest("Start Redis, or say where it is with --redis or REDIS_URL; `c3po up` starts one by itself.")
+		}
+	}
+}
+
+var userInfo = regexp.MustCompile(`//[^/@]*@`)
+
+// withoutPassword is a Redis URL that may be shown.
+func withoutPassword(url string) string { return userInfo.ReplaceAllString(url, "//") }
