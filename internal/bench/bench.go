@@ -1,0 +1,218 @@
+// Package bench measures how fast messages are carried on this machine:
+// straight into Redis, by the scripts the coordinator runs, and through a
+// coordinator's two doors, REST and MCP. The three are measured in turns
+// within one run, so that what they are compared by is the same machine in the
+// same minute; and what an operation costs in processor time is told beside
+// how many there were, because it says more on a machine that does other work.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// The scenarios.
+const (
+	// Send is one message sent.
+	Send = "send"
+	// Exchange is a question sent, waited for, answered, its answer waited for
+	// and acked.
+	Exchange = "exchange"
+	// Wait is the way from a send to the wait it wakes.
+	Wait = "wait"
+)
+
+// The doors a message goes in by.
+const (
+	Redis = "redis" // the store itself, without a coordinator
+	REST  = "rest"
+	MCP   = "mcp"
+)
+
+const (
+	// rounds is how many turns the doors take. A ratio is the median of its
+	// rounds: one disturbance does not decide it.
+	rounds = 3
+
+	mostSeconds     = 60
+	mostConcurrency = 10_000
+	// mostSize keeps a text within what a message may have.
+	mostSize = 50_000
+)
+
+// Config says what to measure. The zero value of every field but Program works.
+type Config struct {
+	Scenario    string // Send if empty
+	Seconds     int    // that each door is measured; 5 if zero, 60 at the most
+	Concurrency int    // operations under way at once, in Wait the waits; 64 if zero
+	Size        int    // characters of a message; 1024 if zero
+
+	// RedisURL is the Redis to measure. If empty one is started for the
+	// measurement, whose writes reach the disk before they are acknowledged.
+	RedisURL string
+	// URL is a coordinator on that Redis which does not limit sends. If empty one
+	// is started for each measurement.
+	URL string
+	// Program is the c3po that is started as coordinator.
+	Program string
+}
+
+// A Report is what was measured of one scenario.
+type Report struct {
+	Scenario    string          `json:"scenario"`
+	Concurrency int             `json:"concurrency"`
+	Size        int             `json:"size"`
+	Seconds     int             `json:"seconds"`
+	Durability  c3po.Durability `json:"durability"`
+	Doors       []Figures       `json:"doors"`
+	// Left are the spaces that could not be removed from a Redis that goes on.
+	Left []c3po.Space `json:"left,omitempty"`
+}
+
+// Figures are those of one door.
+type Figures struct {
+	Door       string  `json:"door"`
+	Operations int     `json:"operations"`
+	Rate       float64 `json:"rate"`     // a second, the median of the rounds
+	OfRedis    float64 `json:"of_redis"` // the rate as a part of that of Redis, the median of the rounds
+	P50        float64 `json:"p50_ms"`
+	P99        float64 `json:"p99_ms"`
+	// CPU is what an operation costs each process, in microseconds. A process
+	// that is not ours, or of a system that does not tell, is left out.
+	CPU map[string]float64 `json:"cpu_us"`
+}
+
+// The processes whose time is told.
+const (
+	ProcessBench       = "bench"
+	ProcessCoordinator = "coordinator"
+	ProcessRedis       = "redis"
+)
+
+// Of gives the figures of a door.
+func (r Report) Of(door string) Figures {
+	i := slices.IndexFunc(r.Doors, func(f Figures) bool { return f.Door == door })
+	if i < 0 {
+		return Figures{Door: door}
+	}
+	return r.Doors[i]
+}
+
+// Run measures. Whatever it started has ended when it returns.
+func Run(ctx context.Context, cfg Config) (report Report, err error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.check(); err != nil {
+		return Report{}, err
+	}
+	r, err := newRig(ctx, cfg)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() {
+		if cause := r.close(); err == nil {
+			err = cause
+		}
+	}()
+	report = Report{Scenario: cfg.Scenario, Concurrency: cfg.Concurrency, Size: cfg.Size, Seconds: cfg.Seconds}
+	if report.Durability, err = r.store.Durability(ctx); err != nil {
+		return Report{}, err
+	}
+	doors := []string{Redis, REST, MCP}
+	samples := make([][]sample, len(doors))
+	for range rounds {
+		for i, door := range doors {
+			one, err := r.round(ctx, cfg, door)
+			if err != nil {
+				return Report{}, err
+			}
+			samples[i] = append(samples[i], one)
+		}
+	}
+	for i, door := range doors {
+		report.Doors = append(report.Doors, figures(door, samples[i], samples[0]))
+	}
+	report.Left = r.left
+	return report, nil
+}
+
+func (cfg Config) withDefaults() Config {
+	if cfg.Scenario == "" {
+		cfg.Scenario = Send
+	}
+	if cfg.Seconds == 0 {
+		cfg.Seconds = 5
+	}
+	if cfg.Concurrency == 0 {
+		cfg.Concurrency = 64
+	}
+	if cfg.Size == 0 {
+		cfg.Size = 1024
+	}
+	return cfg
+}
+
+func (cfg Config) check() error {
+	if _, known := scenarios[cfg.Scenario]; !known {
+		return c3po.Errorf(c3po.InvalidRequest, "there is no scenario %q", cfg.Scenario).Suggest("Use send, exchange or wait.")
+	}
+	for _, setting := range []struct {
+		name        string
+		value, most int
+	}{
+		{"seconds", cfg.Seconds, mostSeconds},
+		{"concurrency", cfg.Concurrency, mostConcurrency},
+		{"size", cfg.Size, mostSize},
+	} {
+		if setting.value < 1 || setting.value > setting.most {
+			return c3po.Errorf(c3po.InvalidRequest, "%s is %d", setting.name, setting.value).
+				Suggest("Give a number between 1 and %d.", setting.most)
+		}
+	}
+	if cfg.URL != "" && cfg.RedisURL == "" {
+		return c3po.Errorf(c3po.InvalidRequest, "a coordinator cannot be measured without its Redis").
+			Suggest("Give the address of the Redis as well.")
+	}
+	for _, address := range []string{cfg.URL, cfg.RedisURL} {
+		if !onThisMachine(address) {
+			return c3po.Errorf(c3po.InvalidRequest, "only this machine is measured, and an address leads elsewhere").
+				Suggest("Use localhost or a unix socket, or no address at all.")
+		}
+	}
+	return nil
+}
+
+// onThisMachine keeps a measurement, which is a flood, off the network.
+func onThisMachine(addresses string) bool {
+	for _, address := range strings.FieldsFunc(addresses, func(r rune) bool { return r == ',' }) {
+		if strings.HasPrefix(address, "/") {
+			continue
+		}
+		if !strings.Contains(address, "://") {
+			address = "redis://" + address
+		}
+		at, err := url.Parse(address)
+		if err != nil || at.Scheme != "unix" && !auth.Loopback(at.Hostname()) {
+			return false
+		}
+	}
+	return true
+}
+
+// slice is how long one round of a door is measured.
+func (cfg Config) slice() time.Duration { return time.Duration(cfg.Seconds) * time.Second / rounds }
+
+// text is a message of the size that was asked for, unlike any other.
+func (cfg Config) text(worker, number int) string {
+	text := fmt.Sprintf("message %d of %d ", number, worker)
+	if len(text) >= cfg.Size {
+		return text[:cfg.Size]
+	}
+	return text + strings.Repeat("x", cfg.Size-len(text))
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) inbox() *cobra.Command {
+	var peek bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "inbox",
+		Short: "Show the messages that are not acked",
+		Long: `Show the messages that are not acked. They stay until they are answered or
+acked, however often they are shown.`,
+		Example: `  c3po inbox --as bob`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			read := svc.GetMessages
+			if peek {
+				read = svc.Peek
+			}
+			var list c3po.MessageList
+			rows, more, err := pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
+				page, err := read(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most})
+				list.Count = page.Count
+				return page.Messages, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			list.Messages = rows
+			defer a.more(more, "messages")
+			return a.show(&list, func(w io.Writer) {
+				printMessages(w, list)
+				printCount(w, svc.ID(), list)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&peek, "peek", false, "look without this counting as delivered")
+	limitFlag(cmd, &limit, 20)
+	return cmd
+}
+
+func printCount(w io.Writer, id c3po.AgentID, list c3po.MessageList) {
+	if list.Count == 0 {
+		fmt.Fprintf(w, "%s has no mail\n", inline(string(id)))
+		return
+	}
+	fmt.Fprintf(w, "%d of %d shown. Answer with: c3po reply ID TEXT. Done without an answer: c3po ack ID\n", len(list.Messages), list.Count)
+}
+
+// limitFlag bounds how many rows a list shows.
+func limitFlag(cmd *cobra.Command, limit *int, most int) {
+	cmd.Flags().IntVar(limit, "limit", most, "how many to show at the most")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *limit < 1 || *limit > math.MaxInt32 {
+			return &usageError{fmt.Sprintf("--limit %d shows nothing", *limit), "Give a number from 1."}
+		}
+		return nil
+	}
+}
+
+func (a *app) wait() *cobra.Command {
+	var in c3po.WaitInput
+	var answerTo string
+	var incoming bool
+	cmd := &cobra.Command{
+		Use:   "wait",
+		Short: "Wait for a message",
+		Long: `Wait for the next message, or with --for for the answer to one. Interrupting
+loses nothing. If nothing comes in time the exit code is 4.`,
+		Example: `  c3po wait --timeout 300
+  c3po wait --for alice::bob::0a1b2c3d`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			if answerTo != "" {
+				if in.MessageID, err = messageID(answerTo); err != nil {
+					return err
+				}
+			}
+			if incoming {
+				in.Kind = c3po.KindIncoming
+			}
+			if in.Timeout < 1 {
+				return &usageError{fmt.Sprintf("a wait of %d seconds is none", in.Timeout), "Give a number from 1 to 3600."}
+			}
+			got, err := svc.WaitForMessage(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			err = a.show(got, func(w io.Writer) {
+				if got.Outcome == nil {
+					printMessage(w, time.Now(), got.Message)
+				}
+			})
+			if err != nil {
+				return err
+			}
+			return a.afterWait(got.Outcome)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for")
+	flags.BoolVar(&incoming, "incoming", false, "leave answers to your own messages out")
+	flags.IntVar(&in.Timeout, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "seconds to wait")
+	variable(flags, "timeout", "C3PO_TIMEOUT")
+	return cmd
+}
+
+func (a *app) ack() *cobra.Command {
+	return &cobra.Command{
+		Use:     "ack MESSAGE_ID...",
+		Short:   "Mark messages as dealt with",
+		Example: `  c3po ack alice::bob::0a1b2c3d`,
+		Args:    arguments(1, -1, "MESSAGE_ID..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			var in c3po.AckInput
+			for _, arg := range args {
+				id, err := messageID(arg)
+				if err != nil {
+					return err
+				}
+				in.MessageIDs = append(in.MessageIDs, id)
+			}
+			result, err := svc.AckMessages(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			if err := a.show(result, func(w io.Writer) { printAcks(w, result) }); err != nil {
+				return err
+			}
+			return unacked(result)
+		},
+	}
+}
+
+func printAcks(w io.Writer, result c3po.AckResult) {
+	for _, group := range []struct {
+		word string
+		ids  []c3po.MessageID
+	}{{"acked", result.Acked}, {"acked before", result.Already}} {
+		for _, id := range group.ids {
+			fmt.Fprintf(w, "%s %s\n", group.word, inline(string(id)))
+		}
+	}
+}
+
+// unacked makes an error of the ids that could not be acked.
+func unacked(result c3po.AckResult) error {
+	var wrong []string
+	for _, id := range result.Unknown {
+		wrong = append(wrong, string(id)+" is unknown")
+	}
+	for _, id := range result.NotYours {
+		wrong = append(wrong, string(id)+" is not yours")
+	}
+	if wrong == nil {
+		return nil
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "%s", strings.Join(wrong, "; ")).
+		Suggest("`c3po inbox` shows the ids of your messages; --as says whose inbox it is.")
+}

@@ -1,0 +1,117 @@
+// Package cli is the c3po command: a verb for everything a person or a script
+// does, over the same client that agents use. It is the only package that
+// writes to the terminal, and nothing of what others wrote reaches it without
+// being made harmless.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// A Process is what the program was started with.
+type Process struct {
+	Args    []string // without the name of the program
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Getenv  func(string) string
+	Version string // "dev" if empty
+	Commit  string
+}
+
+// The exit codes, which scripts rely on.
+const (
+	exitOK      = 0
+	exitRefused = 1 // rejected: the same again will be rejected too
+	exitUsage   = 2
+	exitDown    = 3 // unavailable: nothing was done
+	exitTimeout = 4
+	exitUnknown = 5 // the answer was lost: repeat it with the same key
+	// exitInterrupted is what shells say of a program that was interrupted.
+	exitInterrupted = 130
+)
+
+// Main runs one command and returns its exit code.
+func Main(ctx context.Context, p Process) int {
+	if p.Version == "" {
+		p.Version = "dev"
+	}
+	a := &app{Process: p, folders: paths.Folders{Getenv: p.Getenv}}
+	root := a.root()
+	root.SetArgs(p.Args)
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	return a.end(root.ExecuteContext(ctx))
+}
+
+// A usageError is a command that was not understood.
+type usageError struct {
+	sentence string
+	hint     string
+}
+
+func (e *usageError) Error() string { return e.sentence }
+
+// errTimeout ends a wait that brought nothing and has said so already.
+var errTimeout = errors.New("the wait is over")
+
+// errUnbalanced ends an fsck that found something and has shown it already.
+var errUnbalanced = errors.New("the books do not balance")
+
+// end says what went wrong, if anything did, and gives the exit code for it.
+func (a *app) end(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		a.complain(usage.sentence, usage.hint)
+		return exitUsage
+	}
+	switch {
+	case errors.Is(err, errTimeout):
+		return exitTimeout
+	case errors.Is(err, errUnbalanced):
+		return exitRefused
+	case errors.Is(err, context.Canceled) && !errors.Is(err, c3po.UnknownOutcome):
+		return exitInterrupted
+	}
+	e := c3po.AsError(err)
+	if a.json {
+		// The form every other surface has; whoever asked for JSON reads codes.
+		_ = writeJSON(a.Stderr, e)
+	} else {
+		a.complain(e.Message, e.Suggestion)
+	}
+	if e.Code == c3po.Internal && e.Unwrap() != nil {
+		fmt.Fprintf(a.Stderr, "cause: %s\n", inline(e.Unwrap().Error()))
+	}
+	return exitCode(e.Code)
+}
+
+// complain writes to stderr in the one form all errors have.
+func (a *app) complain(sentence, hint string) {
+	fmt.Fprintf(a.Stderr, "c3po: %s\n", inline(sentence))
+	if hint != "" {
+		fmt.Fprintf(a.Stderr, "hint: %s\n", inline(hint))
+	}
+}
+
+func exitCode(code c3po.Code) int {
+	switch code {
+	case c3po.CoordDown, c3po.RedisUnavailable:
+		return exitDown
+	case c3po.Timeout:
+		return exitTimeout
+	case c3po.UnknownOutcome:
+		return exitUnknown
+	default:
+		return exitRefused
+	}
+}

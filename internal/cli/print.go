@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// show prints a result: as JSON if that was asked for, else as print writes it.
+func (a *app) show(result any, print func(io.Writer)) error {
+	if a.json {
+		if list, ok := result.(c3po.Listing); ok {
+			result = list.Rows()
+		}
+		return writeJSON(a.Stdout, result)
+	}
+	print(a.Stdout)
+	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(harmlessJSON(data.Bytes()))
+	return err
+}
+
+// table lines up columns. What is put into a cell must be harmless already.
+func table(w io.Writer, fill func(row func(cells ...string))) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fill(func(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) })
+	_ = t.Flush()
+}
+
+// ago says when something was in the words a person uses.
+func ago(now, then time.Time) string {
+	if then.IsZero() {
+		return "never"
+	}
+	passed := now.Sub(then)
+	switch {
+	case passed < 10*time.Second:
+		return "just now"
+	case passed < time.Minute:
+		return fmt.Sprintf("%d s ago", passed/time.Second)
+	case passed < time.Hour:
+		return fmt.Sprintf("%d min ago", passed/time.Minute)
+	case passed < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", passed/time.Hour)
+	default:
+		return fmt.Sprintf("%d days ago", passed/(24*time.Hour))
+	}
+}
+
+// printMessage writes one message: a line of ours, then what its sender wrote.
+func printMessage(w io.Writer, now time.Time, m c3po.Message) {
+	facts := []string{ago(now, m.Timestamp)}
+	if m.Priority == c3po.Urgent {
+		facts = append(facts, "urgent")
+	}
+	if m.Kind == c3po.KindReply && m.Status != "" {
+		facts = append(facts, inline(m.Status))
+	}
+	if m.HandedTo != "" {
+		facts = append(facts, "handed to "+inline(string(m.HandedTo)))
+	}
+	if m.ExpectsReply {
+		facts = append(facts, "expects an answer")
+	}
+	if m.Redelivered {
+		facts = append(facts, "shown before")
+	}
+	kind := string(m.Kind)
+	if kind == "" {
+		kind = string(c3po.KindMessage)
+	}
+	what := inline(kind) + " from " + inline(string(m.FromAgent))
+	if m.Kind == c3po.KindReply && m.MessageID != "" {
+		what += " to " + inline(string(m.MessageID))
+	}
+	fmt.Fprintf(w, "%s  %s, %s\n", inline(string(m.ID)), what, strings.Join(facts, ", "))
+	if m.BodyGone {
+		fmt.Fprintln(w, "  (the text is no longer kept)")
+		return
+	}
+	block(w, m.Text())
+	if m.Context != "" {
+		fmt.Fprintln(w, "  context:")
+		block(w, m.Context)
+	}
+}
+
+func printMessages(w io.Writer, list c3po.MessageList) {
+	now := time.Now()
+	for _, m := range list.Messages {
+		printMessage(w, now, m)
+	}
+}
+
+// prospect says what becomes of a message that was sent to an agent.
+func prospect(r c3po.Reachability) string {
+	switch r {
+	case c3po.ReachNow:
+		return "wakes now"
+	case c3po.ReachNextStep:
+		return "reads it at its next step"
+	case c3po.ReachPersonReturns:
+		return "is paused and reads it when its person returns"
+	case c3po.ReachWaitingForHuman:
+		return "waits for its person and reads it afterwards"
+	case c3po.ReachOffline:
+		return "is offline and reads it when it is started again"
+	default:
+		return inline(string(r))
+	}
+}
+
+func worth(d c3po.Durability) string {
+	switch d {
+	case c3po.OnDisk:
+		return "on disk"
+	case c3po.InMemory:
+		return "in memory only: a power cut would lose it"
+	default:
+		return inline(string(d))
+	}
+}
+
+// pages reads pages until there are limit rows or no more.
+func pages[Row any](limit int, read func(cursor string, limit int) (rows []Row, next string, err error)) ([]Row, bool, error) {
+	all := []Row{}
+	cursor := ""
+	for {
+		rows, next, err := read(cursor, min(limit-len(all), 1000))
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, rows...)
+		if next == "" || len(all) >= limit {
+			return all, next != "", nil
+		}
+		cursor = next
+	}
+}
+
+// more says on stderr that there are more rows, so that what reads stdout is
+// not disturbed.
+func (a *app) more(there bool, what string) {
+	if there {
+		fmt.Fprintf(a.Stderr, "hint: There are more %s. Show them with a greater --limit.\n", what)
+	}
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// app is one run of the program: what it was started with, and the flags that
+// every command has.
+type app struct {
+	Process
+	folders paths.Folders
+
+	url   string
+	as    string
+	space string
+	json  bool
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "c3po",
+		Short: "Coding agents ask each other for help",
+		Long: `c3po lets the coding agents you run ask each other for help.
+
+Exit codes: 0 done, 1 refused, 2 not understood, 3 no coordinator, 4 nothing
+came in time, 5 the answer was lost (do the same again with the same --key).`,
+		Example: `  c3po up
+  c3po inbox --as bob
+  c3po send bob "What topics are there?" --as alice --wait 60`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              unknownCommand,
+		PersistentPreRunE: a.fromVariables,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.url, "url", "", "address of the coordinator; else the one that runs here, else "+client.DefaultURL)
+	flags.StringVar(&a.as, "as", "", "agent to act as; else the name of the current folder")
+	flags.StringVar(&a.space, "space", string(c3po.DefaultSpace), "space to act in")
+	flags.BoolVar(&a.json, "json", false, "print the coordinator's JSON")
+	variable(flags, "url", "C3PO_COORDINATOR_URL")
+	variable(flags, "as", "C3PO_AGENT_ID")
+	variable(flags, "space", "C3PO_SPACE")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err.Error(), "c3po " + cmd.Name() + " --help shows what it takes."}
+	})
+	root.AddCommand(
+		a.up(), a.down(), a.serve(), a.status(),
+		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(),
+		a.agents(), a.whoami(), a.trace(), a.thread(),
+		a.human(), a.pause(), a.resume(), a.fsck(), a.bench(), a.version(),
+	)
+	return root
+}
+
+// variable gives a flag a variable of the environment. The flag wins.
+func variable(flags *pflag.FlagSet, flag, name string) {
+	f := flags.Lookup(flag)
+	f.Usage += " (" + name + ")"
+	f.Annotations = map[string][]string{annotation: {name}}
+}
+
+const annotation = "variable"
+
+// fromVariables sets the flags that were not given.
+func (a *app) fromVariables(cmd *cobra.Command, _ []string) error {
+	var wrong error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names := f.Annotations[annotation]
+		if len(names) == 0 || f.Changed || wrong != nil {
+			return
+		}
+		if value := a.Getenv(names[0]); value != "" {
+			if err := cmd.Flags().Set(f.Name, value); err != nil {
+				wrong = &usageError{fmt.Sprintf("%s=%s is not what --%s takes", names[0], value, f.Name), "Unset it, or give the flag."}
+			}
+		}
+	})
+	return wrong
+}
+
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help lists the commands."
+	if close := cmd.SuggestionsFor(args[0]); len(close) > 0 {
+		hint = "Did you mean " + cmd.CommandPath() + " " + strings.Join(close, " or ") + "?"
+	}
+	return &usageError{fmt.Sprintf("there is no command %q", args[0]), hint}
+}
+
+// arguments checks how many there are; use says what they stand for.
+func arguments(least, most int, use string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (len(args) <= most || most < 0) {
+			return nil
+		}
+		hint := "It is written " + cmd.CommandPath() + " " + use + "; "
+		if len(args) > most && most > 0 {
+			hint += "put a text of several words in quotes; "
+		}
+		return &usageError{fmt.Sprintf("%s got %d arguments", cmd.CommandPath(), len(args)), hint + cmd.CommandPath() + " --help shows an example."}
+	}
+}
+
+// acting is the client of a command that acts as an agent.
+func (a *app) acting() (*client.Client, error) {
+	if a.as != "" {
+		return a.looking()
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, &usageError{"the current folder has no name", "Say who you are with --as."}
+	}
+	return a.clientAs(c3po.AgentIDFromFolder(filepath.Base(folder)))
+}
+
+// looking is the client of a command that only looks, or acts for a person. It
+// has an identity only if one was given: looking around in a folder must not
+// make an agent of it.
+func (a *app) looking() (*client.Client, error) {
+	if a.as == "" {
+		return a.clientAs("")
+	}
+	id, err := c3po.ParseAgentID(a.as)
+	if err != nil {
+		return nil, err
+	}
+	return a.clientAs(id)
+}
+
+func (a *app) clientAs(id c3po.AgentID) (*client.Client, error) {
+	if a.space == "auto" {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "a space cannot be found by itself yet").Suggest("Name the space.")
+	}
+	space, err := c3po.ParseSpace(a.space)
+	if err != nil {
+		return nil, err
+	}
+	url, err := a.address()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Config{URL: url, AgentID: id, Space: space, ClientName: "cli", Version: a.Version}), nil
+}
+
+// address is where the coordinator is: as told, or the one that runs here.
+func (a *app) address() (string, error) {
+	if a.url != "" {
+		return a.url, nil
+	}
+	note, err := a.folders.Coordinator()
+	if err != nil || note == nil {
+		return client.DefaultURL, err
+	}
+	return cmp.Or(note.URL, client.DefaultURL), nil
+}
+
+// messageID reads an id that was typed or pasted.
+func messageID(text string) (c3po.MessageID, error) {
+	return c3po.ParseMessageID(strings.TrimSpace(text))
+}
+
+// mostInput is what is read from a pipe: more than any message may have.
+const mostInput = 2 << 20
+
+// body is a text given as an argument, or on stdin if there is none or it is
+// "-". The newline that ends a pipe's last line is not part of the text.
+func (a *app) body(args []string) (string, error) {
+	text := "-"
+	if len(args) > 0 {
+		text = args[0]
+	}
+	if text == "-" {
+		data, err := readAtMost(a.Stdin, mostInput)
+		if err != nil {
+			return "", err
+		}
+		text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	}
+	if !utf8.ValidString(text) {
+		return "", c3po.Errorf(c3po.InvalidRequest, "the text is not UTF-8").Suggest("Convert it first, for example with iconv.")
+	}
+	return text, nil
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) send() *cobra.Command {
+	var in c3po.SendInput
+	var urgent, noReply bool
+	cmd := &cobra.Command{
+		Use:   "send TARGET [MESSAGE]",
+		Short: "Send a message to an agent",
+		Long: `Send a message to an agent. Without MESSAGE, or with -, the text is read from
+stdin. With --wait the answer is printed when it comes.`,
+		Example: `  c3po send bob "Which MQTT topics are there?" --wait 60
+  git diff | c3po send reviewer - --context "Please review"`,
+		Args: arguments(1, 2, "TARGET [MESSAGE]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			in.Target = args[0]
+			if in.Message, err = a.body(args[1:]); err != nil {
+				return err
+			}
+			if urgent {
+				in.Priority = c3po.Urgent
+			}
+			if noReply {
+				expects := false
+				in.ExpectsReply = &expects
+			}
+			receipt, err := svc.SendMessage(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			if err := a.show(receipt, func(w io.Writer) { printReceipt(w, receipt) }); err != nil {
+				return err
+			}
+			return a.afterWait(receipt.Wait)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Context, "context", "", "background the other agent needs")
+	flags.BoolVar(&urgent, "urgent", false, "have it read first")
+	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
+	flags.IntVar(&in.WaitSeconds, "wait", 0, "wait so many seconds for the answer")
+	flags.StringVar(&in.Thread, "thread", "", "conversation to go on with")
+	flags.StringVar(&in.ClientKey, "key", "", "the same key never sends twice; a random one if left out")
+	return cmd
+}
+
+func printReceipt(w io.Writer, r c3po.Receipt) {
+	fmt.Fprintf(w, "sent %s, %s; %s %s\n", inline(string(r.ID)), worth(r.Durability), inline(string(r.ToAgent)), prospect(r.Reachability))
+	if r.Notice != "" {
+		fmt.Fprintf(w, "%s\n", inline(r.Notice))
+	}
+	if r.Reply != nil {
+		printMessage(w, time.Now(), *r.Reply)
+	}
+}
+
+// afterWait ends a command whose wait brought nothing.
+func (a *app) afterWait(outcome *c3po.WaitOutcome) error {
+	if outcome == nil {
+		return nil
+	}
+	if !a.json {
+		a.complain(outcome.Message, outcome.Suggestion)
+	}
+	return errTimeout
+}
+
+func (a *app) reply() *cobra.Command {
+	var in c3po.ReplyInput
+	var handedTo string
+	cmd := &cobra.Command{
+		Use:   "reply MESSAGE_ID [TEXT]",
+		Short: "Answer a message, which also acks it",
+		Long: `Answer a message, which also acks it. Without TEXT, or with -, the answer is
+read from stdin.`,
+		Example: `  c3po reply alice::bob::0a1b2c3d "There are mesh/node/# and mesh/stat/#"`,
+		Args:    arguments(1, 2, "MESSAGE_ID [TEXT]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			if in.MessageID, err = messageID(args[0]); err != nil {
+				return err
+			}
+			if in.Response, err = a.body(args[1:]); err != nil {
+				return err
+			}
+			if handedTo != "" {
+				if in.HandedTo, err = c3po.ParseAgentID(handedTo); err != nil {
+					return err
+				}
+			}
+			reply, err := svc.Reply(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(reply, func(w io.Writer) {
+				fmt.Fprintf(w, "answered %s with %s\n", inline(string(reply.MessageID)), inline(string(reply.ID)))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Status, "status", c3po.ReplySuccess, "success, error or handed_over")
+	cmd.Flags().StringVar(&handedTo, "handed-to", "", "with handed_over: the agent that goes on with it")
+	cmd.Flags().StringVar(&in.ClientKey, "key", "", "the same key never answers twice; a random one if left out")
+	return cmd
+}

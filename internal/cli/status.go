@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A report is what status prints as JSON.
+type report struct {
+	URL          string `json:"url"`
+	AgentsOnline int    `json:"agents_online"`
+	c3po.ServerInfo
+}
+
+func (a *app) status() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Show whether the coordinator can do its work",
+		Long:    `Show whether the coordinator can do its work. If it is down the exit code is 3.`,
+		Example: `  c3po status`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			r := report{URL: svc.URL()}
+			if r.ServerInfo, err = svc.ServerInfo(cmd.Context(), c3po.None{}); err != nil {
+				return err
+			}
+			health, err := svc.Health(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r.AgentsOnline = health.AgentsOnline
+			return a.show(r, func(w io.Writer) {
+				table(w, func(row func(...string)) {
+					row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
+					row("redis", "answers; what is accepted is "+worth(r.Durability))
+					row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
+				})
+			})
+		},
+	}
+}
+
+// A build is what version prints as JSON.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version of this program",
+		Example: `  c3po version`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			b := build{a.Version, a.Commit, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return a.show(b, func(w io.Writer) {
+				fmt.Fprintf(w, "c3po %s %s %s %s\n", b.Version, b.Commit, b.Go, b.System)
+			})
+		},
+	}
+}

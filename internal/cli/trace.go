@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) trace() *cobra.Command {
+	return &cobra.Command{
+		Use:     "trace MESSAGE_ID",
+		Short:   "Show the life of a message",
+		Long:    `Show the life of a message: one line for each fact that was proved.`,
+		Example: `  c3po trace alice::bob::0a1b2c3d`,
+		Args:    arguments(1, 1, "MESSAGE_ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			id, err := messageID(args[0])
+			if err != nil {
+				return err
+			}
+			trace, err := svc.Trace(cmd.Context(), c3po.MessageInput{MessageID: id})
+			if err != nil {
+				return err
+			}
+			return a.show(trace, func(w io.Writer) { printTrace(w, trace) })
+		},
+	}
+}
+
+// An occurrence is one line of a life.
+type occurrence struct {
+	at   time.Time
+	what string
+}
+
+func printTrace(w io.Writer, t c3po.Trace) {
+	from, to, _ := t.ID.Split()
+	about := []string{string(t.Kind), string(t.Priority), fmt.Sprintf("%d bytes", t.Bytes)}
+	if t.ExpectsReply {
+		about = append(about, "expects an answer")
+	}
+	fmt.Fprintf(w, "%s, %s\n", inline(string(t.ID)), inline(strings.Join(about, ", ")))
+	fmt.Fprintf(w, "thread %s\n", inline(t.Thread))
+	if t.MessageID != "" {
+		fmt.Fprintf(w, "answers %s\n", inline(string(t.MessageID)))
+	}
+	table(w, func(row func(...string)) {
+		for _, o := range life(t, inline(string(from)), inline(string(to))) {
+			row(o.at.Local().Format("2006-01-02 15:04:05.000"), o.what)
+		}
+	})
+	switch {
+	case t.State == c3po.StatePending && t.Expires != "":
+		fmt.Fprintf(w, "now pending; expires %s\n", inline(t.Expires))
+	case t.Reason != "":
+		fmt.Fprintf(w, "now %s: %s\n", inline(t.State), inline(t.Reason))
+	default:
+		fmt.Fprintf(w, "now %s\n", inline(t.State))
+	}
+	if t.BodyGone {
+		fmt.Fprintln(w, "its text is no longer kept")
+	}
+}
+
+// life puts the facts in the order in which they came about.
+func life(t c3po.Trace, from, to string) []occurrence {
+	all := []occurrence{{t.Accepted.At, "accepted from " + from + ", " + worth(t.Accepted.Durability)}}
+	for _, f := range t.Notified {
+		all = append(all, occurrence{f.At, to + " was told that there is mail" + where(f)})
+	}
+	for _, f := range t.Served {
+		served := "served to " + to + where(f)
+		if f.Times > 1 {
+			served += fmt.Sprintf(", %d times", f.Times)
+		}
+		all = append(all, occurrence{f.At, served})
+	}
+	if t.Received != nil {
+		all = append(all, occurrence{t.Received.At, "received by " + to + where(*t.Received)})
+	}
+	for _, answer := range t.Answered {
+		all = append(all, occurrence{answer.At, "answered with " + inline(string(answer.ID))})
+	}
+	if t.Ended != nil {
+		all = append(all, occurrence{t.Ended.At, inline(t.State)})
+	}
+	slices.SortStableFunc(all, func(a, b occurrence) int { return a.at.Compare(b.at) })
+	return all
+}
+
+func where(f c3po.Fact) string {
+	var parts []string
+	if f.Session != "" {
+		parts = append(parts, "session "+inline(f.Session))
+	}
+	if f.Route != "" {
+		parts = append(parts, "over "+inline(f.Route))
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+func (a *app) thread() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "thread THREAD",
+		Short:   "Read a conversation back",
+		Long:    `Read a conversation back, oldest first. THREAD is its id or that of any message in it.`,
+		Example: `  c3po thread alice::bob::0a1b2c3d`,
+		Args:    arguments(1, 1, "THREAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			var list c3po.MessageList
+			var more bool
+			list.Messages, more, err = pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
+				page, err := svc.GetThread(cmd.Context(), c3po.ThreadInput{Thread: args[0], Cursor: cursor, Limit: most})
+				return page.Messages, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(more, "messages")
+			return a.show(&list, func(w io.Writer) { printMessages(w, list) })
+		},
+	}
+	limitFlag(cmd, &limit, 100)
+	return cmd
+}
+
+func (a *app) fsck() *cobra.Command {
+	return &cobra.Command{
+		Use:     "fsck",
+		Short:   "Prove that no message is missing",
+		Example: `  c3po fsck`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			audit, err := svc.Fsck(cmd.Context(), c3po.None{})
+			if err != nil {
+				return err
+			}
+			if err := a.show(audit, func(w io.Writer) { printAudit(w, audit) }); err != nil {
+				return err
+			}
+			if !audit.Balanced {
+				return errUnbalanced
+			}
+			return nil
+		},
+	}
+}
+
+func printAudit(w io.Writer, audit c3po.Audit) {
+	fmt.Fprintf(w, "space %s: %d agents, %d sent = %d pending + %d acked + %d cancelled + %d dead; %d found in the inboxes\n",
+		inline(string(audit.Space)), audit.Agents, audit.Sent, audit.Pending, audit.Acked, audit.Cancelled, audit.Dead, audit.Found)
+	for _, problem := range audit.Problems {
+		fmt.Fprintf(w, "problem: %s\n", inline(problem))
+	}
+	if audit.Balanced {
+		fmt.Fprintln(w, "nothing is missing")
+	}
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// readyFile is the number of the pipe through which a detached coordinator
+// tells who started it how that went: the first that a process inherits.
+const readyFile = 3
+
+// A start is how starting went: where the coordinator is, or why there is none.
+type start struct {
+	paths.Coordinator
+	Already bool        `json:"already_running"`
+	Error   *c3po.Error `json:"error,omitempty"`
+}
+
+func (s start) print(w io.Writer) {
+	if s.Already {
+		fmt.Fprintf(w, "c3po is already running at %s\n", inline(s.URL))
+		return
+	}
+	fmt.Fprintf(w, "c3po is running at %s\n", inline(s.URL))
+}
+
+func (a *app) up() *cobra.Command {
+	var s settings
+	var foreground, detached bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a coordinator here, with its own Redis",
+		Long: `Start a coordinator on this machine, with its own Redis unless one is given, and
+return when both are ready. They run until c3po down. What was sent is kept.`,
+		Example: `  c3po up
+  c3po up --foreground --listen 127.0.0.1:9000`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			state, err := a.folders.State()
+			if err != nil {
+				return err
+			}
+			switch {
+			case detached:
+				return a.upDetached(cmd.Context(), state, s)
+			case foreground:
+				return a.upForeground(cmd.Context(), state, s)
+			default:
+				return a.upAndReturn(cmd.Context(), state, s)
+			}
+		},
+	}
+	s.flags(cmd)
+	cmd.Flags().BoolVar(&foreground, "foreground", false, "stay, for a service manager; the Redis outlives it all the same")
+	cmd.Flags().BoolVar(&detached, "detached", false, "")
+	_ = cmd.Flags().MarkHidden("detached") // it fails for a flag that is not there
+	return cmd
+}
+
+// upAndReturn starts the coordinator as a process of its own.
+func (a *app) upAndReturn(ctx context.Context, state string, s settings) error {
+	if note, err := a.running(ctx, state); err != nil {
+		return err
+	} else if note != nil {
+		started := start{Coordinator: *note, Already: true}
+		return a.show(started, started.print)
+	}
+	started, err := a.spawn(ctx, state, s)
+	if err != nil {
+		return err
+	}
+	if started.Error != nil {
+		return started.Error
+	}
+	return a.show(started, started.print)
+}
+
+func (a *app) spawn(ctx context.Context, state string, s settings) (start, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return start{}, err
+	}
+	log, err := os.OpenFile(logName(state), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return start{}, err
+	}
+	defer log.Close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		return start{}, err
+	}
+	defer read.Close()
+	cmd := exec.Command(program, "up", "--detached")
+	cmd.Env = append(os.Environ(), s.variables()...)
+	cmd.Dir = state // not the current folder, which somebody may want to unmount
+	cmd.Stderr = log
+	cmd.ExtraFiles = []*os.File{write}
+	engine.Detach(cmd)
+	err = cmd.Start()
+	write.Close()
+	if err != nil {
+		return start{}, c3po.Errorf(c3po.Internal, "cannot start the coordinator: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { read.Close() })
+	defer stop()
+	var started start
+	if err := json.NewDecoder(read).Decode(&started); err != nil {
+		if ctx.Err() != nil {
+			return start{}, ctx.Err()
+		}
+		return start{}, c3po.Errorf(c3po.Internal, "the coordinator ended while it was starting").
+			Suggest("Its log is %s.", logName(state))
+	}
+	return started, cmd.Process.Release()
+}
+
+// upDetached is the process that spawn starts.
+func (a *app) upDetached(ctx context.Context, state string, s settings) error {
+	pipe := os.NewFile(readyFile, "ready")
+	tell := func(how start) {
+		// Who started us may have been ended meanwhile; we go on.
+		_ = json.NewEncoder(pipe).Encode(how)
+		_ = pipe.Close()
+	}
+	lock, other, err := a.claim(ctx, state)
+	if err != nil {
+		tell(start{Error: c3po.AsError(err)})
+		return err
+	}
+	if other != nil {
+		tell(start{Coordinator: *other, Already: true})
+		return nil
+	}
+	defer lock.Release()
+	h := &host{app: a, settings: s, state: state, log: s.log(a.Stderr)}
+	err = h.run(ctx, func(note paths.Coordinator) { tell(start{Coordinator: note}) })
+	if err != nil {
+		tell(start{Error: c3po.AsError(err)})
+	}
+	return err
+}
+
+// upForeground is the coordinator in this process.
+func (a *app) upForeground(ctx context.Context, state string, s settings) error {
+	lock, other, err := a.claim(ctx, state)
+	if err != nil {
+		return err
+	}
+	if other != nil {
+		return c3po.Errorf(c3po.InvalidRequest, "c3po is already running at %s", other.URL).
+			Suggest("Run `c3po down` first.")
+	}
+	defer lock.Release()
+	h := &host{app: a, settings: s, state: state, log: s.log(a.Stderr)}
+	return h.run(ctx, func(note paths.Coordinator) {
+		started := start{Coordinator: note}
+		_ = a.show(started, started.print) // nobody may be reading
+	})
+}

@@ -1,0 +1,196 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+func timesOut(seconds int, seq int64) step {
+	return after(time.Duration(seconds)*time.Second, answers(c3po.WaitResult{Cursor: seq, Outcome: &c3po.WaitOutcome{
+		Status: c3po.WaitTimeout, Code: c3po.Timeout, Message: fmt.Sprintf("No message received within %d seconds", seconds),
+	}}))
+}
+
+func drains(w http.ResponseWriter, r *http.Request) {
+	answers(c3po.WaitResult{Outcome: &c3po.WaitOutcome{Status: c3po.WaitRetry, Code: c3po.Timeout, RetryAfterMS: 700}})(w, r)
+}
+
+var mail = c3po.Message{ID: "a::b::00000001", FromAgent: "a", Message: "hi", Seq: 9}
+
+// Claims: A11
+func TestALongWaitIsCutIntoSlices(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, timesOut(50, 4), timesOut(50, 6), timesOut(20, 6))
+		began := time.Now()
+		got, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 120})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Outcome == nil || got.Outcome.Message != "No message received within 120 seconds" {
+			t.Errorf("the wait ended with %+v", got.Outcome)
+		}
+		if took := time.Since(began); took != 120*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if diff := cmp.Diff([]any{50., 50., 20.}, s.said("timeout")); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]any{nil, 4., 6.}, s.said("after")); diff != "" {
+			t.Error("the position is not passed on:", diff)
+		}
+	})
+}
+
+func TestAWaitForOneAnswerHasNoPosition(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, timesOut(50, 4), timesOut(10, 4))
+		if _, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60, MessageID: mail.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]any{nil, nil}, s.said("after")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Claims: A11, I2
+func TestAWaitOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s *script
+		s = newScript(t, thenGoesDown(&s, drains), refuses(c3po.Errorf(c3po.RedisUnavailable, "not yet")), hangsUp,
+			answers(c3po.WaitResult{Message: mail, Cursor: 9, Unacked: 1}))
+		time.AfterFunc(20*time.Second, func() { s.setDown(false) })
+		began := time.Now()
+		got, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Outcome != nil || got.ID != mail.ID || got.Unacked != 1 {
+			t.Errorf("the wait brought %+v", got)
+		}
+		if took := time.Since(began); took < 20*time.Second || took > 25*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestACoordinatorThatStaysAwayIsSaidWhenTheWaitIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s *script
+		s = newScript(t, thenGoesDown(&s, drains))
+		began := time.Now()
+		_, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60})
+		if !errors.Is(err, c3po.CoordDown) {
+			t.Errorf("WaitForMessage = %v, want %s", err, c3po.CoordDown)
+		}
+		if took := time.Since(began); took < 55*time.Second || took > 60*time.Second {
+			t.Errorf("it was said after %v", took)
+		}
+	})
+}
+
+func TestACoordinatorThatWasNeverThereIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, answers(nil))
+		s.setDown(true)
+		began := time.Now()
+		_, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 3600})
+		if !errors.Is(err, c3po.CoordDown) {
+			t.Errorf("WaitForMessage = %v, want %s", err, c3po.CoordDown)
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("it was said after %v", took)
+		}
+	})
+}
+
+func TestACancelledWaitEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, timesOut(50, 0))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(7*time.Second, cancel)
+		began := time.Now()
+		_, err := s.client(t, client.Config{}).WaitForMessage(ctx, c3po.WaitInput{Timeout: 60})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("WaitForMessage = %v, want %v", err, context.Canceled)
+		}
+		if took := time.Since(began); took != 7*time.Second {
+			t.Errorf("it ended after %v", took)
+		}
+	})
+}
+
+func TestPendingWaitsForTheFirstMail(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, after(50*time.Second, answers(c3po.Pending{Messages: []c3po.Message{}, Seq: 3})), drains, answers(c3po.Pending{Count: 1, Messages: []c3po.Message{mail}, Seq: 9}))
+		got, err := s.client(t, client.Config{}).Pending(t.Context(), c3po.PendingInput{Timeout: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Count != 1 || got.Outcome != nil {
+			t.Errorf("Pending = %+v", got)
+		}
+	})
+}
+
+func TestAWaitOfAnImpossibleLengthIsLeftToTheCoordinator(t *testing.T) {
+	t.Parallel()
+	for _, seconds := range []int{-1, 3601} {
+		s := newScript(t, refuses(c3po.Errorf(c3po.InvalidRequest, "no")))
+		_, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: seconds})
+		if !errors.Is(err, c3po.InvalidRequest) || s.said("timeout")[0] != float64(seconds) {
+			t.Errorf("a wait of %d seconds: %v, asked %v", seconds, err, s.said("timeout"))
+		}
+	}
+}
+
+func TestASendThatWaitsIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reply := c3po.Message{ID: "b::a::00000002", MessageID: "a::b::00000001", Kind: c3po.KindReply, Response: "yes"}
+		s := newScript(t, answers(c3po.Receipt{Message: mail}), timesOut(50, 1), answers(c3po.WaitResult{Message: reply}))
+		got, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi", WaitSeconds: 90})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Reply == nil || got.Reply.Response != "yes" || got.Wait != nil {
+			t.Errorf("the receipt is %+v", got)
+		}
+		calls := s.heard()
+		if calls[0].path != "/api/op/send_message" || calls[0].body["wait_seconds"] != nil || calls[1].path != "/api/op/wait_for_message" {
+			t.Errorf("it called %s and %s", calls[0].path, calls[1].path)
+		}
+	})
+}
+
+func TestAReceiptSurvivesALostWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s *script
+		s = newScript(t, thenGoesDown(&s, answers(c3po.Receipt{Message: mail})))
+		got, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi", WaitSeconds: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.ID != mail.ID || got.Wait == nil || got.Wait.Code != c3po.CoordDown {
+			t.Errorf("the receipt is %+v, its wait %+v", got, got.Wait)
+		}
+	})
+}
