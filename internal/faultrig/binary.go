@@ -1,0 +1,74 @@
+package faultrig
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// built is what this test process has made for all of its tests: the binary
+// and the shims. Tests have nothing else in common that could hold it.
+var built struct {
+	sync.Mutex
+	dir   string
+	files map[string]string // what → path
+}
+
+// Main runs the tests, then removes what was built for them. A package that
+// uses the rig has
+//
+//	func TestMain(m *testing.M) { faultrig.Main(m) }
+func Main(m *testing.M) {
+	defer removeBuilt()
+	m.Run()
+}
+
+func removeBuilt() {
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+		built.dir, built.files = "", nil
+	}
+}
+
+// once makes a file for the whole process the first time it is asked for.
+func once(t testing.TB, name string, build func(path string) error) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if path := built.files[name]; path != "" {
+		return path
+	}
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "c3po-faultrig-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir, built.files = dir, map[string]string{}
+	}
+	path := filepath.Join(built.dir, name)
+	if err := build(path); err != nil {
+		t.Fatal(err)
+	}
+	built.files[name] = path
+	return path
+}
+
+// Binary is the path of a c3po built from this tree.
+func Binary(t testing.TB) string {
+	t.Helper()
+	return once(t, "c3po", func(path string) error {
+		return command("go", "build", "-o", path, "github.com/c3po-dev/c3po/cmd/c3po")
+	})
+}
+
+func command(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+// Package faultrig breaks real processes on purpose and keeps the books while
+// it does. It is for tests only, and any test may use it:
+//
+//   - Start runs coordinators from a freshly built binary; they can be killed,
+//     stopped, frozen, thawed and restarted on their port.
+//   - Powered is a Redis whose power can be cut: what it had not synced is gone.
+//     Clocked is one whose clock can be moved.
+//   - Proxy stands between two of them and delays, cuts, goes silent, or loses
+//     the answer to a request that was carried out.
+//   - Recorder writes down every call and how it ended; Check reads that in one
+//     pass and says what was lost, doubled, invented or out of order.
+package faultrig

@@ -1,0 +1,47 @@
+package faultrig
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+)
+
+// A process is one run of a program.
+type process struct {
+	handle *os.Process
+	gone   chan struct{} // closed when the process was waited for
+	err    error         // of its end; read after gone
+}
+
+// run starts cmd and waits for its end in the background. Both are done by one
+// goroutine that keeps its thread: the signal that ends the program together
+// with this process is tied, on Linux, to the thread that started it.
+func run(cmd *exec.Cmd) (*process, error) {
+	dieWithParent(cmd)
+	p := &process{gone: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			p.handle = cmd.Process
+		}
+		started <- err
+		if err == nil {
+			p.err = cmd.Wait()
+			close(p.gone)
+		}
+	}()
+	return p, <-started
+}
+
+// end sends a signal and waits until the process is gone.
+func (p *process) end(signal os.Signal) error {
+	if err := p.handle.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.gone
+	return nil
+}
