@@ -1,0 +1,332 @@
+package c3po_test
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/c3po-dev/c3po"
+
+// mayImport says which of our packages a package may import, "." being the
+// root. Tests may import more; nothing but tests imports a package of testsOnly.
+var mayImport = map[string][]string{
+	".":                   {},
+	"cmd/c3po":            {"internal/cli"},
+	"internal/auth":       {"."},
+	"internal/cli":        {".", "internal/client", "internal/engine", "internal/paths", "internal/server"},
+	"internal/client":     {"."},
+	"internal/engine":     {".", "internal/paths"},
+	"internal/envelope":   {"."},
+	"internal/hub":        {"."},
+	"internal/mcpserver":  {".", "internal/envelope"},
+	"internal/metrics":    {".", "internal/hub"}, // hub for what it meters and its vitals
+	"internal/paths":      {"."},
+	"internal/redisstore": {".", "internal/hub"}, // hub for the types of its steps
+	"internal/redistest":  {},
+	"internal/rest":       {".", "internal/auth", "internal/hub"},
+	"internal/server":     {".", "internal/auth", "internal/hub", "internal/mcpserver", "internal/metrics", "internal/redisstore", "internal/rest"},
+	"internal/storetest":  {".", "internal/hub"},
+	"test/conformance":    {},
+}
+
+var testsOnly = []string{"internal/redistest", "internal/storetest", "test/conformance"}
+
+// A library is a module of others. One library, one package: what wraps it can
+// be replaced, and what it can do wrong stays in one place.
+type library struct {
+	prefix    string
+	in        []string // packages that may use it, tests included
+	testFiles bool     // any _test.go file may use it
+}
+
+var libraries = []library{
+	{prefix: "github.com/redis/rueidis", in: []string{"internal/redisstore"}},
+	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/mcpserver"}},
+	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/mcpserver"}},
+	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
+	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
+	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
+	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
+	{prefix: "golang.org/x/sys", in: []string{"internal/engine"}},
+	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest"}},
+	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
+	{prefix: "go.uber.org/goleak", testFiles: true},
+	{prefix: "github.com/rogpeppe/go-internal", testFiles: true},
+	{prefix: "github.com/getkin/kin-openapi", testFiles: true},
+}
+
+// testLibraryOf narrows a library that only tests use to the tests of one package.
+var testLibraryOf = map[string]string{
+	"github.com/getkin/kin-openapi": "internal/rest",
+}
+
+// Names that say nothing collect everything.
+var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "types", "models", "base", "core", "misc", "shared"}
+
+const (
+	linesAim  = 400
+	linesMost = 600
+)
+
+func TestTheTreeKeepsTheHouseRules(t *testing.T) {
+	t.Parallel()
+	found, err := inspect(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.files == 0 {
+		t.Fatal("no Go file was looked at")
+	}
+	for _, long := range found.long {
+		t.Logf("over %d lines: %s", linesAim, long)
+	}
+	for _, breach := range found.breaches {
+		t.Error(breach)
+	}
+}
+
+// findings is what inspect has to say about a tree.
+type findings struct {
+	files    int
+	long     []string
+	breaches []string
+}
+
+func inspect(tree fs.FS) (findings, error) {
+	var found findings
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name != "." && skipFolder(tree, name) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if ext := path.Ext(name); ext != ".go" && ext != ".lua" {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		found.files++
+		if n := strings.Count(string(text), "\n"); n > linesMost {
+			found.breaches = append(found.breaches, fmt.Sprintf("%s: %d lines, at most %d are allowed: split it by noun", name, n, linesMost))
+		} else if n > linesAim {
+			found.long = append(found.long, fmt.Sprintf("%s (%d)", name, n))
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		f, err := parseFile(name, text)
+		if err != nil {
+			return err
+		}
+		found.breaches = append(found.breaches, f.breaches()...)
+		return nil
+	})
+	return found, err
+}
+
+// skipFolder leaves out what is not ours to judge: hidden folders, outputs, test
+// data, and modules of their own.
+func skipFolder(tree fs.FS, name string) bool {
+	base := path.Base(name)
+	if strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "bin", "dist", "node_modules"}, base) {
+		return true
+	}
+	_, err := fs.Stat(tree, path.Join(name, "go.mod"))
+	return err == nil
+}
+
+// A sourceFile is one Go file and what the rules ask about it.
+type sourceFile struct {
+	name    string
+	folder  string // of its package, "." for the root
+	test    bool   // is a _test.go file
+	harness bool   // is that, or belongs to a package only tests use
+	fset    *token.FileSet
+	tree    *ast.File
+	imports map[string]string // local name → path
+}
+
+func parseFile(name string, text []byte) (*sourceFile, error) {
+	f := &sourceFile{name: name, folder: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
+	f.harness = f.test || slices.Contains(testsOnly, f.folder)
+	tree, err := parser.ParseFile(f.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	f.tree, f.imports = tree, map[string]string{}
+	for _, spec := range tree.Imports {
+		where, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		local := path.Base(where)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		f.imports[local] = where
+	}
+	return f, nil
+}
+
+func (f *sourceFile) breaches() []string {
+	var all []string
+	say := func(at token.Pos, format string, args ...any) {
+		all = append(all, fmt.Sprintf("%s:%d: %s", f.name, f.fset.Position(at).Line, fmt.Sprintf(format, args...)))
+	}
+	f.checkName(say)
+	for _, spec := range f.tree.Imports {
+		where, _ := strconv.Unquote(spec.Path.Value) // parseFile has unquoted it once
+		f.checkImport(spec.Pos(), where, say)
+	}
+	f.checkCode(say)
+	return all
+}
+
+type sayer func(at token.Pos, format string, args ...any)
+
+func (f *sourceFile) checkName(say sayer) {
+	for _, name := range []string{strings.TrimSuffix(f.tree.Name.Name, "_test"), path.Base(f.folder)} {
+		if slices.Contains(emptyNames, name) {
+			say(f.tree.Package, "a package called %s says nothing: name it for what it holds", name)
+			return
+		}
+	}
+	if _, known := mayImport[f.folder]; !known {
+		say(f.tree.Package, "package %s has no row in mayImport", f.folder)
+	}
+}
+
+func (f *sourceFile) checkImport(at token.Pos, where string, say sayer) {
+	switch inside, ours := strings.CutPrefix(where+"/", module+"/"); {
+	case ours:
+		f.checkOurs(at, cmp.Or(strings.TrimSuffix(inside, "/"), "."), say)
+	case strings.Contains(strings.Split(where, "/")[0], "."):
+		f.checkLibrary(at, where, say)
+	}
+}
+
+func (f *sourceFile) checkOurs(at token.Pos, inside string, say sayer) {
+	if slices.Contains(testsOnly, inside) && !f.harness {
+		say(at, "%s is for tests only", inside)
+		return
+	}
+	if !f.test && !slices.Contains(mayImport[f.folder], inside) {
+		say(at, "%s may not import %s", f.folder, inside)
+	}
+}
+
+func (f *sourceFile) checkLibrary(at token.Pos, where string, say sayer) {
+	for _, lib := range libraries {
+		if where != lib.prefix && !strings.HasPrefix(where, lib.prefix+"/") {
+			continue
+		}
+		owner, narrowed := testLibraryOf[lib.prefix]
+		inTests := lib.testFiles && f.test && (!narrowed || owner == f.folder)
+		if !inTests && !slices.Contains(lib.in, f.folder) {
+			say(at, "%s may not use %s", f.folder, lib.prefix)
+		}
+		return
+	}
+	say(at, "%s has no row in libraries: a new dependency needs a reason", where)
+}
+
+// checkCode looks at what the file does, declaration by declaration.
+func (f *sourceFile) checkCode(say sayer) {
+	for _, group := range f.tree.Comments {
+		if f.test && group.Pos() < f.tree.Package && strings.HasPrefix(group.List[0].Text, "//go:build") {
+			say(group.Pos(), "a test behind a build tag is a test that does not run")
+		}
+	}
+	for _, declaration := range f.tree.Decls {
+		function := ""
+		if fn, ok := declaration.(*ast.FuncDecl); ok && fn.Recv == nil {
+			function = fn.Name.Name
+			if function == "init" {
+				say(fn.Pos(), "init runs unasked: let the caller build what it needs")
+			}
+		}
+		ast.Inspect(declaration, func(n ast.Node) bool {
+			f.checkNode(n, function, say)
+			return true
+		})
+	}
+}
+
+func (f *sourceFile) checkNode(n ast.Node, function string, say sayer) {
+	switch n := n.(type) {
+	case *ast.CompositeLit:
+		if f.isCaller(n.Type) && f.folder != "internal/auth" && !f.test {
+			say(n.Pos(), "only internal/auth makes a c3po.Caller")
+		}
+	case *ast.StructType:
+		for _, field := range n.Fields.List {
+			if s, ok := field.Type.(*ast.SelectorExpr); ok && f.refersTo(s, "context", "Context") && !f.harness {
+				say(field.Pos(), "a context is passed, never stored")
+			}
+		}
+	case *ast.CallExpr:
+		if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "print" || id.Name == "println") && !f.speaks() {
+			say(n.Pos(), "the builtin %s is for debugging", id.Name)
+		}
+	case *ast.SelectorExpr:
+		f.checkSelector(n, function, say)
+	}
+}
+
+func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say sayer) {
+	switch {
+	case f.refersTo(n, "time", "Sleep") && f.harness:
+		say(n.Pos(), "time.Sleep in a test: wait for what you wait for")
+	case (f.refersTo(n, "fmt", "Print") || f.refersTo(n, "fmt", "Printf") || f.refersTo(n, "fmt", "Println")) && !f.speaks():
+		say(n.Pos(), "only the command line prints")
+	case f.refersTo(n, "os", "Stdout") && !f.speaks():
+		say(n.Pos(), "only the command line has a standard output")
+	case f.refersTo(n, "log", "Fatal") || f.refersTo(n, "log", "Fatalf") || f.refersTo(n, "log", "Fatalln"):
+		say(n.Pos(), "log.%s ends the program without its cleanup: return the error", n.Sel.Name)
+	case f.refersTo(n, "os", "Exit") && !strings.HasPrefix(f.folder, "cmd/") && (!f.test || function != "TestMain"):
+		say(n.Pos(), "only main and TestMain may exit")
+	}
+}
+
+// speaks says whether the file may write to a terminal.
+func (f *sourceFile) speaks() bool {
+	return f.test || f.folder == "internal/cli" || strings.HasPrefix(f.folder, "cmd/")
+}
+
+// refersTo says whether n is name of the package at where, under whatever local
+// name the file imports it.
+func (f *sourceFile) refersTo(n *ast.SelectorExpr, where, name string) bool {
+	local, ok := n.X.(*ast.Ident)
+	return ok && n.Sel.Name == name && f.imports[local.Name] == where
+}
+
+func (f *sourceFile) isCaller(of ast.Expr) bool {
+	switch of := of.(type) {
+	case *ast.SelectorExpr:
+		return f.refersTo(of, module, "Caller")
+	case *ast.Ident:
+		return of.Name == "Caller" && f.folder == "."
+	case *ast.ArrayType:
+		return f.isCaller(of.Elt)
+	case *ast.MapType:
+		return f.isCaller(of.Value)
+	default:
+		return false
+	}
+}

@@ -1,0 +1,54 @@
+package c3po
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The documents list what the code has, so the code keeps them true.
+
+func TestTheErrorTableIsTheCodes(t *testing.T) {
+	t.Parallel()
+	text := readDocument(t, "docs/rest.md")
+	for code, facts := range codes {
+		row := fmt.Sprintf("| `%s` | %d | %s |", code, facts.status, facts.retry)
+		if !strings.Contains(text, row) {
+			t.Errorf("docs/rest.md has no row %s", row)
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\|").FindAllStringSubmatch(text, -1) {
+		if _, known := codes[Code(row[1])]; !known {
+			t.Errorf("docs/rest.md has a row for %s, which is no code", row[1])
+		}
+	}
+}
+
+func TestTheToolTableIsTheOperations(t *testing.T) {
+	t.Parallel()
+	var want []string
+	rest := readDocument(t, "docs/rest.md")
+	for _, op := range Operations() {
+		if op.Toolset != "" {
+			want = append(want, fmt.Sprintf("| %s | `%s` |", op.Toolset, op.Name))
+		} else if !strings.Contains(rest, "`"+op.Name+"`") {
+			t.Errorf("docs/rest.md does not name the operation %s", op.Name)
+		}
+	}
+	got := regexp.MustCompile("(?m)^\\| [a-z]+ \\| `[a-z_]+` \\|").FindAllString(readDocument(t, "docs/tools.md"), -1)
+	if !slices.Equal(got, want) {
+		t.Errorf("docs/tools.md lists\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
