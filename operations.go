@@ -46,9 +46,20 @@ type Service interface {
 	Fsck(context.Context, None) (Audit, error)
 }
 
-// A Deliverer is a Service that is told when its answer was written to the
-// caller: only then has the mail in it been served.
-type Deliverer interface{ Delivered() }
+// An Acting service says whom it acts as, while it does so and after, and is
+// told when its answer was written to the caller: only then has the mail in it
+// been served.
+type Acting interface {
+	ID() AgentID
+	Epoch() int64
+	Delivered()
+}
+
+// The headers in which an answer names whom its caller was taken for.
+const (
+	ActedAsHeader = "X-C3PO-Agent-ID"
+	EpochHeader   = "X-C3PO-Epoch"
+)
 
 // Toolset names a group of tools that are offered together.
 type Toolset string

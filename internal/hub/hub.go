@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -173,10 +174,12 @@ func (h *Hub) forgetSpace(space c3po.Space) {
 }
 
 // An Actor is the hub as one caller may use it, for one request. It is used by
-// one goroutine.
+// one goroutine; only ID and Epoch may be asked by another.
 type Actor struct {
 	hub    *Hub
 	caller c3po.Caller
+	// acting is read by who writes the answer, perhaps before the call is over.
+	acting atomic.Pointer[binding]
 	id     c3po.AgentID
 	epoch  int64
 	notice string // the id is not the one that was asked for, in words
@@ -184,13 +187,26 @@ type Actor struct {
 	handed []ServedNote
 }
 
-var _ c3po.Service = (*Actor)(nil)
+var (
+	_ c3po.Service = (*Actor)(nil)
+	_ c3po.Acting  = (*Actor)(nil)
+)
 
 // ID is the id the caller acted as; empty if the call needed none.
-func (a *Actor) ID() c3po.AgentID { return a.id }
+func (a *Actor) ID() c3po.AgentID {
+	if acting := a.acting.Load(); acting != nil {
+		return acting.id
+	}
+	return ""
+}
 
 // Epoch is the epoch of that id.
-func (a *Actor) Epoch() int64 { return a.epoch }
+func (a *Actor) Epoch() int64 {
+	if acting := a.acting.Load(); acting != nil {
+		return acting.epoch
+	}
+	return 0
+}
 
 // Ping answers with the store's clock, which proves that the whole way works.
 func (a *Actor) Ping(ctx context.Context, _ c3po.None) (c3po.Pong, error) {

@@ -52,7 +52,7 @@ func (a *Actor) HumanList(ctx context.Context, in c3po.GetMessagesInput) (c3po.M
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
-	a.id = c3po.Human
+	a.actAs(binding{id: c3po.Human})
 	return page.list(show), nil
 }
 
@@ -62,7 +62,7 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 	if err := a.person(); err != nil {
 		return c3po.Message{}, err
 	}
-	a.id = c3po.Human
+	a.actAs(binding{id: c3po.Human})
 	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
 		Draft:    Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey},
 		ResumeTo: true,

@@ -164,7 +164,10 @@ func (a *Actor) key() bindingKey {
 	return bindingKey{a.caller.Space, a.caller.ID, a.caller.Run}
 }
 
-func (a *Actor) actAs(known binding) { a.id, a.epoch, a.notice = known.id, known.epoch, known.notice }
+func (a *Actor) actAs(known binding) {
+	a.id, a.epoch, a.notice = known.id, known.epoch, known.notice
+	a.acting.Store(&known)
+}
 
 // register asks the store for an id and remembers the answer.
 func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (Registration, error) {

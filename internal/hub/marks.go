@@ -67,7 +67,10 @@ func (m *marks) run(ctx context.Context) {
 	if m.every <= 0 {
 		return
 	}
-	for pause := m.every; sleep(ctx, pause); {
+	// A loss shall be known within the interval, so the comparison itself needs
+	// room in it.
+	every := m.every * 4 / 5
+	for pause := every; sleep(ctx, pause); {
 		var failed atomic.Bool
 		inBatches(m.recent(), func(space c3po.Space) {
 			ctx, cancel := context.WithTimeout(ctx, storeMost)
@@ -76,7 +79,7 @@ func (m *marks) run(ctx context.Context) {
 				failed.Store(true)
 			}
 		})
-		pause = m.every
+		pause = every
 		if failed.Load() {
 			pause = min(pause, compareAgain)
 		}
@@ -119,8 +122,6 @@ func (m *marks) compare(ctx context.Context, space c3po.Space, seen Sequence) (S
 	}
 	return at, nil
 }
-
-func (s Sequence) behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
 
 func (m *marks) of(space c3po.Space, seen Sequence) Sequence {
 	m.mu.Lock()

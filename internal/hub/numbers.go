@@ -56,13 +56,14 @@ func (d Draft) Bytes() int {
 // message. Of a reply, answers is the message it answers, and the draft is as
 // the caller gave it, before the store filled in To and Thread.
 func Fingerprint(d Draft, answers c3po.MessageID) string {
-	h := sha256.New()
+	whole := make([]byte, 0, 256+len(d.Text)+len(d.Context)+len(d.Metadata))
 	for _, field := range [...]string{
 		string(d.From), string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
 		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo),
 	} {
 		// The length in front keeps two fields from being cut elsewhere.
-		fmt.Fprintf(h, "%d:%s", len(field), field)
+		whole = append(append(strconv.AppendInt(whole, int64(len(field)), 10), ':'), field...)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(whole)
+	return hex.EncodeToString(sum[:])
 }

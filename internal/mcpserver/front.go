@@ -10,12 +10,14 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
 )
 
 // A door answers the calls of our tools itself and leaves the rest of the
 // protocol to the SDK: handshake, lists, batches, and whatever is not quite as it
-// should be. A call costs it a tenth of what it costs the SDK, its client hears
-// at once that it was heard, and nothing but the request waits while it waits.
+// should be. A call costs a fraction of what it costs the SDK, its client hears at
+// once that it was heard, and while it waits nothing else does.
 type door struct {
 	sdk      http.Handler
 	versions []string        // of the protocol, that the SDK speaks
@@ -66,15 +68,17 @@ func (d *door) answer(w http.ResponseWriter, r *http.Request, call toolCall) {
 	if name, ok := holdName(r, string(call.id)); ok && !call.modern {
 		defer d.held.hold(name, cancel)()
 	}
-	out := newReply(w, call)
 	v := visitOf(ctx)
+	acting, _ := v.service.(c3po.Acting)
+	out := newReply(w, call, acting)
 	a := call.tool.answer(ctx, v.service, v.refusal, call.arguments)
-	// What was found all the same has been noted as given, so it is given.
-	if a.isError && errors.Is(context.Cause(ctx), errWithdrawn) {
+	if errors.Is(context.Cause(ctx), errWithdrawn) {
 		out.abandon()
 		return
 	}
-	out.finish(a, d.about)
+	if out.finish(a, d.about) && ctx.Err() == nil && acting != nil {
+		acting.Delivered()
+	}
 }
 
 // cancel ends the call that a notice names, if it is under way here and was made

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,9 @@ func (d *diary) Write(p []byte) (int, error) { return d.buffer.Write(p) }
 
 // Flush sends what was written. The end of the request does so too.
 func (d *diary) Flush() {
+	if d.buffer.Len() == 0 {
+		return
+	}
 	d.pages = append(d.pages, page{time.Since(d.began), d.buffer.String()})
 	d.buffer.Reset()
 }
@@ -269,17 +273,45 @@ func TestAnOlderClientCancelsItsCallByANotice(t *testing.T) {
 	}
 }
 
-// What the service gave has been noted as served, so it must arrive.
-//
+// acted is a service that says whom it acts as and counts what arrived.
+type acted struct {
+	*scripted
+	delivered atomic.Int32
+}
+
+func (*acted) ID() c3po.AgentID { return "api-2" }
+func (*acted) Epoch() int64     { return 3 }
+func (a *acted) Delivered()     { a.delivered.Add(1) }
+
+// Claims: A6
+func TestAnAnswerSaysWhomItsCallerWasTakenForAndIsServedOnceWritten(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		svc := &acted{scripted: takes(60 * time.Millisecond)} // long enough for the headers to go first
+		server := served(t, always(svc))
+		answer := sent(t, server.URL, newCall(t.Context(), version, "wait_for_message", `{}`, ""))
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			t.Fatal(err)
+		}
+		server.Close() // waits for the handler, which counts after it has written
+		if got := answer.Header.Get(c3po.ActedAsHeader) + " " + answer.Header.Get(c3po.EpochHeader); got != "api-2 3" {
+			t.Errorf("%s: acted as %q, want api-2 in epoch 3", version, got)
+		}
+		if got := svc.delivered.Load(); got != 1 {
+			t.Errorf("%s: served %d times, want once", version, got)
+		}
+	}
+}
+
 // Claims: A11
-func TestMailThatCameWithTheNoticeIsGivenAllTheSame(t *testing.T) {
+func TestMailThatCameWithTheNoticeIsNotServed(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
-	svc := &scripted{wait: func(ctx context.Context) (c3po.WaitResult, error) {
+	svc := &acted{scripted: &scripted{wait: func(ctx context.Context) (c3po.WaitResult, error) {
 		began <- struct{}{}
 		<-ctx.Done()
 		return c3po.WaitResult{Message: asked(), Unacked: 1, Cursor: 42}, nil
-	}}
+	}}}
 	endpoint := served(t, always(svc)).URL
 	session := hello(t, endpoint)
 	call := newCall(t.Context(), "2025-11-25", "wait_for_message", `{}`, "")
@@ -287,8 +319,8 @@ func TestMailThatCameWithTheNoticeIsGivenAllTheSame(t *testing.T) {
 	answer := inBackground(endpoint, call)
 	arrives(t, began, "the beginning of the wait")
 	sent(t, endpoint, notice(t.Context(), session, "7"))
-	if text := <-answer; !strings.Contains(text, "Which port?") {
-		t.Errorf("answered with %q", text)
+	if text := <-answer; strings.Contains(text, "Which port?") || svc.delivered.Load() != 0 {
+		t.Errorf("a call that was taken back was answered with %q, served %d times", text, svc.delivered.Load())
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
 )
 
 // firstByteAfter is how long a call may take before its client hears that it was
@@ -17,9 +20,10 @@ const firstByteAfter = 50 * time.Millisecond
 // A reply is the HTTP answer to one call. It begins by itself when the call takes
 // long, and gives signs of life until finish. Between them no goroutine waits.
 type reply struct {
-	w     http.ResponseWriter
-	call  toolCall
-	began time.Time
+	w      http.ResponseWriter
+	call   toolCall
+	acting c3po.Acting // nil if the service does not say
+	began  time.Time
 
 	mu       sync.Mutex
 	beat     *time.Timer
@@ -27,8 +31,8 @@ type reply struct {
 	finished bool
 }
 
-func newReply(w http.ResponseWriter, call toolCall) *reply {
-	p := &reply{w: w, call: call, began: time.Now()}
+func newReply(w http.ResponseWriter, call toolCall, acting c3po.Acting) *reply {
+	p := &reply{w: w, call: call, acting: acting, began: time.Now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.beat = time.AfterFunc(firstByteAfter, p.signOfLife)
@@ -74,6 +78,10 @@ func (p *reply) begin(status int) {
 	h := p.w.Header()
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if p.acting != nil && p.acting.ID() != "" {
+		h.Set(c3po.ActedAsHeader, string(p.acting.ID()))
+		h.Set(c3po.EpochHeader, strconv.FormatInt(p.acting.Epoch(), 10))
+	}
 	if status != http.StatusNoContent {
 		kind := "application/json"
 		if p.call.stream {
@@ -84,8 +92,9 @@ func (p *reply) begin(status int) {
 	p.w.WriteHeader(status)
 }
 
-// finish writes the answer. Nothing follows it.
-func (p *reply) finish(a answer, server json.RawMessage) {
+// finish writes the answer. Nothing follows it. It reports whether the answer
+// went out.
+func (p *reply) finish(a answer, server json.RawMessage) bool {
 	p.end()
 	response := callResponse{JSONRPC: "2.0", ID: p.call.id, Result: callResult{Content: make([]textBlock, len(a.blocks)),
 		Structured: a.structured, IsError: a.isError}}
@@ -106,7 +115,12 @@ func (p *reply) finish(a answer, server json.RawMessage) {
 		writeLine(&out, response)
 	}
 	p.begin(http.StatusOK)
-	_, _ = p.w.Write(out.Bytes()) // the client may be gone; there is nobody left to tell
+	_, err := p.w.Write(out.Bytes())
+	if err == nil && p.call.tool.Bodies {
+		// Only now is it known that the connection took the mail.
+		err = http.NewResponseController(p.w).Flush()
+	}
+	return err == nil
 }
 
 // abandon ends the reply without an answer, as a client wants that has cancelled

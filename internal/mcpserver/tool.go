@@ -68,7 +68,13 @@ func (t tool) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTool
 
 	svc, refusal := t.service(ctx)
 	use, _ := req.Params.Meta[toolUseID].(string)
-	return t.answer(ctx, svc, refusal, t.arguments(req.Params.Arguments, use)).result(), nil
+	a := t.answer(ctx, svc, refusal, t.arguments(req.Params.Arguments, use))
+	// The SDK writes the answer when we return, and does not say how that went:
+	// a client that has hung up by now was not served.
+	if acting, ok := svc.(c3po.Acting); ok && ctx.Err() == nil {
+		acting.Delivered()
+	}
+	return a.result(), nil
 }
 
 // answer runs the operation, whichever way the call came. A caller that was

@@ -221,6 +221,7 @@ func TestClientsLearnVersionFeaturesAndHowToReadMail(t *testing.T) {
 	golden(t, "hello", map[string]any{
 		"capabilities": hello.Capabilities, "instructions": hello.Instructions, "serverInfo": hello.ServerInfo,
 	})
+	//lint:ignore SA1019 deprecated, and the SDK announces it unless it is told not to
 	if hello.Capabilities.Logging != nil {
 		t.Error("logging is announced")
 	}

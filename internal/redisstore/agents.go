@@ -102,7 +102,9 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 	}
 	// Written by profileFields: it can only fail if somebody else wrote the key,
 	// and an agent without capabilities is then the honest reading.
-	_ = json.Unmarshal([]byte(fields["capabilities"]), &r.Profile.Capabilities)
+	if text := fields["capabilities"]; text != "" {
+		_ = json.Unmarshal([]byte(text), &r.Profile.Capabilities)
+	}
 	return r
 }
 

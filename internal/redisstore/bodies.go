@@ -1,9 +1,12 @@
 package redisstore
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
@@ -28,14 +31,31 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+func bodyOf(d hub.Draft) body {
+	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo}
+}
+
+// fill puts the body into a message whose kind is known.
+func (b body) fill(m *c3po.Message) {
+	if m.Kind == c3po.KindReply {
+		m.Response = b.Text
+	} else {
+		m.Message = b.Text
+	}
+	m.Context, m.Status, m.ContentType, m.Metadata, m.HandedTo = b.Context, b.Status, b.ContentType, b.Metadata, b.HandedTo
+}
+
 func encodeBody(d hub.Draft) (string, error) {
-	text, err := json.Marshal(body{
-		Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo,
-	})
+	text, err := json.Marshal(bodyOf(d))
 	if err != nil {
 		return "", fmt.Errorf("encode body: %w", err)
 	}
-	return fmt.Sprintf("%s%08x%s", bodyForm, crc32.Checksum(text, castagnoli), text), nil
+	var stored strings.Builder
+	stored.Grow(bodyPrefix + len(text))
+	stored.WriteString(bodyForm)
+	stored.WriteString(checksum(text))
+	stored.Write(text)
+	return stored.String(), nil
 }
 
 // decodeBody reports false for a body that is not what was stored.
@@ -44,12 +64,16 @@ func decodeBody(stored string) (body, bool) {
 	if len(stored) < bodyPrefix || stored[:1] != bodyForm {
 		return b, false
 	}
-	text := stored[bodyPrefix:]
-	if fmt.Sprintf("%08x", crc32.Checksum([]byte(text), castagnoli)) != stored[1:bodyPrefix] {
+	text := []byte(stored[bodyPrefix:])
+	if checksum(text) != stored[1:bodyPrefix] {
 		return b, false
 	}
-	if err := json.Unmarshal([]byte(text), &b); err != nil {
+	if err := json.Unmarshal(text, &b); err != nil {
 		return b, false
 	}
 	return b, true
+}
+
+func checksum(text []byte) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, castagnoli)))
 }

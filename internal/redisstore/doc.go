@@ -26,7 +26,7 @@
 //	box:ID        hash    n and b (messages, bytes) in the inbox; n:SENDER and b:SENDER
 //	mark:ID       hash    reader to the highest sequence it was told of
 //	ended:ID      zset    hex of acked mail by the number of the ending event
-//	rate:ID       zset    sends of the last minute; the one key with a Redis TTL
+//	rate:ID       zset    sends of the last minute, under a Redis TTL
 //	ending        zset    agent id by its oldest ended message
 //	idem, idemx   hash,   idempotency keys ("sender\0key") and their ends in lived seconds
 //	              zset
@@ -36,7 +36,21 @@
 //	events        stream  state changes, entry id = sequence
 //	aliases       hash    "host|name" to the id it meant and when
 //
-// What belongs to no space is behind "c3po:1:{_}:": spaces, a set. The wake
-// channel of a space is "c3po:1:{space}:wake" (sharded pub/sub), its payload
-// the event's number and the agent it concerns.
+// What belongs to no space is behind "c3po:1:{_}:":
+//
+//	spaces        set     every space that was ever entered
+//	grant:KID     hash    one token's grant: g (JSON, opaque to scripts), created,
+//	                      expires, used, revoked
+//	grants        zset    KID by the moment the grant is forgotten
+//	changes       zset    KID by the revision that put or revoked it
+//	auth          hash    revision
+//	invite:ID     hash    one invitation: i (JSON), hash, expires, tries, used
+//	ca            string  what all coordinators prove themselves with, opaque
+//	audit         stream  what somebody will ask about later
+//
+// Grants and invitations also have a Redis TTL, but only as the broom: what
+// they are worth is decided by the deadline stored in them.
+//
+// The wake channel of a space is "c3po:1:{space}:wake" (sharded pub/sub), its
+// payload the event's number and the agent it concerns.
 package redisstore

@@ -68,6 +68,22 @@ func entry(owner c3po.AgentID, hex, rawFact, rawBody string) (hub.Entry, error) 
 
 // assemble makes an entry. An empty body of a known fact is one that was trimmed.
 func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) hub.Entry {
+	e := outline(owner, hex, f)
+	if rawBody == "" {
+		e.BodyGone, e.Message.BodyGone = true, true
+		return e
+	}
+	b, sound := decodeBody(rawBody)
+	if !sound {
+		e.Corrupt = true
+		return e
+	}
+	b.fill(&e.Message)
+	return e
+}
+
+// outline is an entry without its body.
+func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 	e := hub.Entry{
 		State:  cmp.Or(f.State, c3po.StatePending),
 		Reason: f.Reason,
@@ -88,22 +104,6 @@ func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) hub.Entry 
 		got := f.Received.fact()
 		e.Facts.Received = &got
 	}
-	if rawBody == "" {
-		e.BodyGone, e.Message.BodyGone = true, true
-		return e
-	}
-	b, sound := decodeBody(rawBody)
-	if !sound {
-		e.Corrupt = true
-		return e
-	}
-	if f.Kind == c3po.KindReply {
-		e.Message.Response = b.Text
-	} else {
-		e.Message.Message = b.Text
-	}
-	e.Message.Context, e.Message.Status, e.Message.ContentType = b.Context, b.Status, b.ContentType
-	e.Message.Metadata, e.Message.HandedTo = b.Metadata, b.HandedTo
 	return e
 }
 

@@ -2,7 +2,18 @@ package redisstore
 
 import "github.com/c3po-dev/c3po"
 
-const spacesKey = "c3po:1:{_}:spaces"
+// What belongs to no space.
+const (
+	spacesKey    = "c3po:1:{_}:spaces"
+	grantsKey    = "c3po:1:{_}:grants"
+	changesKey   = "c3po:1:{_}:changes"
+	authKey      = "c3po:1:{_}:auth"
+	authorityKey = "c3po:1:{_}:ca"
+	auditKey     = "c3po:1:{_}:audit"
+)
+
+func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }
+func inviteKey(id string) string { return "c3po:1:{_}:invite:" + id }
 
 // keys spells the keys of one space. No other file does.
 type keys string

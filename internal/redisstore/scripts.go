@@ -37,6 +37,9 @@ type scripts struct {
 	tick, bury, trim, trimDead, trimKeys script
 	inbox, next, entries, cards, online  script
 	rollback                             script
+	grantPut, grantRevoke, grantTouch    script
+	changes, invitePut, inviteSpend      script
+	authority, audit                     script
 }
 
 func loadScripts() scripts {
@@ -47,6 +50,10 @@ func loadScripts() scripts {
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
+		// A full store must not keep anybody from ending a token.
+		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
+		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),
+		authority: load("authority", writes), audit: load("audit", drains),
 	}
 }
 

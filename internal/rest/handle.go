@@ -11,16 +11,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 
-// The headers of an answer.
-const (
-	// AgentHeader is the id the caller acted as, which is not always the one it
-	// asked for.
-	AgentHeader = "X-C3PO-Agent-ID"
-	// EpochHeader is the epoch of the caller's run.
-	EpochHeader = "X-C3PO-Epoch"
-	// CountHeader is how many messages there are in all, beside a page of them.
-	CountHeader = "X-C3PO-Count"
-)
+// CountHeader is how many messages there are in all, beside a page of them.
+const CountHeader = "X-C3PO-Count"
 
 // door is what a Caller's Route says of requests that come through here.
 const door = "rest"
@@ -73,10 +65,10 @@ func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Ha
 // introduce tells the caller who it was taken for.
 func introduce(header http.Header, actor *hub.Actor) {
 	if id := actor.ID(); id != "" {
-		header.Set(AgentHeader, string(id))
+		header.Set(c3po.ActedAsHeader, string(id))
 	}
 	if epoch := actor.Epoch(); epoch != 0 {
-		header.Set(EpochHeader, strconv.FormatInt(epoch, 10))
+		header.Set(c3po.EpochHeader, strconv.FormatInt(epoch, 10))
 	}
 }
 

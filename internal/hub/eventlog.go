@@ -1,0 +1,52 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Wake says that something changed for an agent; its Seq is the event's.
+type Wake struct {
+	Seq   int64
+	Agent c3po.AgentID // empty: nobody to wake
+}
+
+// A Sequence is where the log of a space stands.
+type Sequence struct {
+	Epoch  int64 // 1, and one more for every RaiseEpoch that was needed
+	Last   int64 // the number of the last event
+	Oldest int64 // the first that Events can still return; 0 if there is none
+	Began  int64 // the number of the EventRollback that began the epoch; 0 in the first
+}
+
+// behind says that s cannot have come after other: no number and no epoch ever
+// goes back.
+func (s Sequence) behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
+
+// EpochMargin is how far a raised sequence is above what anybody is known to
+// have seen, so that what only others have seen is not given out again.
+const EpochMargin = 1000
+
+type eventStore interface {
+	// Listen calls ready once the subscription of the space stands, again each
+	// time it stands anew after a loss, and wake for every event. It returns when
+	// ctx ends. Neither callback may block or call the store.
+	Listen(ctx context.Context, space c3po.Space, ready func(), wake func(Wake)) error
+	// Events returns up to limit events after seq, oldest first.
+	Events(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.Event, error)
+	// Sequence says where the log stands.
+	Sequence(ctx context.Context, space c3po.Space) (Sequence, error)
+	// RaiseEpoch is for a store that has forgotten acknowledged writes. If its
+	// epoch or its last number is lower than the known one, the epoch becomes one
+	// more than both, the next number is EpochMargin above both, and an
+	// EventRollback is written. Otherwise nothing changes, so of several nodes that
+	// notice the same loss the first raises. It works when the store is full.
+	// Readers' places from before (MinSeq of a query) mean nothing from then on.
+	RaiseEpoch(ctx context.Context, space c3po.Space, known Sequence) (now Sequence, raised bool, err error)
+	// Durability is what the running engine promises for a write now.
+	Durability(ctx context.Context) (c3po.Durability, error)
+	// Now is the store's clock, and proof that it answers.
+	Now(ctx context.Context) (time.Time, error)
+}

@@ -1,0 +1,54 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// inviteKept is how long an invitation that has ended is still known as such.
+const inviteKept = time.Hour
+
+// inviteBody is the part of an invitation that scripts do not read.
+type inviteBody struct {
+	Host   string   `json:"host"`
+	Runner bool     `json:"runner"`
+	Spaces []string `json:"spaces"`
+}
+
+// PutInvite implements auth.Store.
+func (s *Store) PutInvite(ctx context.Context, i auth.Invite) error {
+	body, err := json.Marshal(inviteBody{i.Host, i.Runner, i.Spaces})
+	if err != nil {
+		return err
+	}
+	_, err = s.run(ctx, s.scripts.invitePut, []string{inviteKey(i.ID)},
+		[]string{s.nowArg(), string(body), i.Hash, itoa(i.Expires.UnixMilli()), millis(inviteKept)})
+	return err
+}
+
+// SpendInvite implements auth.Store. The script compares hashes, so the time it
+// takes says nothing about a secret.
+func (s *Store) SpendInvite(ctx context.Context, id, hash string) (auth.Invite, auth.InviteOutcome, error) {
+	answer, err := s.run(ctx, s.scripts.inviteSpend, []string{inviteKey(id)}, []string{
+		s.nowArg(), hash, itoa(auth.InviteTries), rand.Text(),
+	})
+	if err != nil {
+		return auth.Invite{}, "", err
+	}
+	outcome := auth.InviteOutcome(word(answer[0]))
+	if outcome != auth.InviteSpent {
+		return auth.Invite{}, outcome, nil
+	}
+	var body inviteBody
+	if err := json.Unmarshal([]byte(word(answer[1])), &body); err != nil {
+		return auth.Invite{}, "", err
+	}
+	return auth.Invite{
+		ID: id, Hash: hash, Host: body.Host, Runner: body.Runner, Spaces: body.Spaces,
+		Expires: instantOf(word(answer[2])), Tries: int(integer(answer[3])), Used: true,
+	}, outcome, nil
+}

@@ -1,0 +1,127 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// endedKept is how long a token that has ended is still listed.
+const endedKept = 30 * 24 * time.Hour
+
+// grantBody is the part of a grant that scripts do not read.
+type grantBody struct {
+	Hash        string    `json:"hash"`
+	Role        c3po.Role `json:"role"`
+	Spaces      []string  `json:"spaces"`
+	Pattern     string    `json:"pattern"`
+	Label       string    `json:"label"`
+	SuccessorOf string    `json:"successor_of"`
+}
+
+// PutGrant implements auth.Store.
+func (s *Store) PutGrant(ctx context.Context, g auth.Grant) error {
+	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf})
+	if err != nil {
+		return err
+	}
+	created := ""
+	if !g.Created.IsZero() {
+		created = itoa(g.Created.UnixMilli())
+	}
+	_, err = s.run(ctx, s.scripts.grantPut, []string{grantKey(g.KID), grantsKey, changesKey, authKey}, []string{
+		s.nowArg(), g.KID, string(body), created, itoa(g.Expires.UnixMilli()), flag(g.Revoked), millis(endedKept),
+	})
+	return err
+}
+
+// Grant implements auth.Store.
+func (s *Store) Grant(ctx context.Context, kid string) (auth.Grant, bool, error) {
+	defer s.took("grant", time.Now())
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	fields, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(grantKey(kid)).Build()).AsStrMap()
+	if err != nil {
+		return auth.Grant{}, false, s.failure(ctx, "grant", true, err)
+	}
+	if len(fields) == 0 {
+		return auth.Grant{}, false, nil
+	}
+	g, err := grantOf(kid, fields)
+	return g, err == nil, err
+}
+
+func grantOf(kid string, fields map[string]string) (auth.Grant, error) {
+	var body grantBody
+	if err := json.Unmarshal([]byte(fields["g"]), &body); err != nil {
+		return auth.Grant{}, err
+	}
+	return auth.Grant{
+		KID: kid, Hash: body.Hash, Role: body.Role, Spaces: body.Spaces, Pattern: body.Pattern, Label: body.Label,
+		SuccessorOf: body.SuccessorOf, Revoked: fields["revoked"] == "1",
+		Created: instantOf(fields["created"]), Expires: instantOf(fields["expires"]), LastUsed: instantOf(fields["used"]),
+	}, nil
+}
+
+// Grants implements auth.Store.
+func (s *Store) Grants(ctx context.Context) ([]auth.Grant, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*stepTimeout)
+	defer cancel()
+	kids, err := s.commands.Do(ctx, s.commands.B().Zrange().Key(grantsKey).Min("0").Max("-1").Build()).AsStrSlice()
+	if err != nil {
+		return nil, s.failure(ctx, "grants", true, err)
+	}
+	grants := []auth.Grant{}
+	for batch := range slices.Chunk(kids, noteBatch) {
+		var reads rueidis.Commands
+		for _, kid := range batch {
+			reads = append(reads, s.commands.B().Hgetall().Key(grantKey(kid)).Build())
+		}
+		for i, answer := range s.commands.DoMulti(ctx, reads...) {
+			fields, err := answer.AsStrMap()
+			if err != nil {
+				return nil, s.failure(ctx, "grants", true, err)
+			}
+			if len(fields) == 0 {
+				continue // forgotten, and not swept yet
+			}
+			g, err := grantOf(batch[i], fields)
+			if err != nil {
+				return nil, err
+			}
+			grants = append(grants, g)
+		}
+	}
+	slices.SortStableFunc(grants, func(a, b auth.Grant) int { return a.Created.Compare(b.Created) })
+	return grants, nil
+}
+
+// Revoke implements auth.Store.
+func (s *Store) Revoke(ctx context.Context, kid string) (bool, error) {
+	answer, err := s.run(ctx, s.scripts.grantRevoke, []string{grantKey(kid), grantsKey, changesKey, authKey},
+		[]string{s.nowArg(), kid, millis(endedKept)})
+	return err == nil && word(answer[0]) == "ok", err
+}
+
+// Changes implements auth.Store.
+func (s *Store) Changes(ctx context.Context, after int64) ([]string, int64, error) {
+	answer, err := s.run(ctx, s.scripts.changes, []string{changesKey, authKey}, []string{itoa(after)})
+	if err != nil {
+		return nil, 0, err
+	}
+	kids, err := answer[2].AsStrSlice()
+	return kids, integer(answer[1]), err
+}
+
+// TouchGrant implements auth.Store.
+func (s *Store) TouchGrant(ctx context.Context, kid string, life time.Duration) error {
+	_, err := s.run(ctx, s.scripts.grantTouch, []string{grantKey(kid), grantsKey},
+		[]string{s.nowArg(), kid, millis(life), millis(endedKept)})
+	return err
+}
