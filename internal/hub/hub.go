@@ -36,6 +36,7 @@ type Config struct {
 	Version  string
 	Commit   string
 	Features []string
+	Auth     string       // what callers must show, if that is worth a word
 	Meter    Meter        // nobody counts if nil
 	Log      *slog.Logger // silent if nil
 }
@@ -79,7 +80,7 @@ func New(c Config) *Hub {
 	h := &Hub{
 		store:    c.Store,
 		limits:   c.Limits,
-		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: schema},
+		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: schema, Auth: c.Auth},
 		log:      c.Log,
 		meter:    c.Meter,
 		bindings: newBindings(c.Limits.SeenEvery),
@@ -188,9 +189,13 @@ type Actor struct {
 }
 
 var (
-	_ c3po.Service = (*Actor)(nil)
-	_ c3po.Acting  = (*Actor)(nil)
+	_ c3po.Service    = (*Actor)(nil)
+	_ c3po.Acting     = (*Actor)(nil)
+	_ c3po.RoleHolder = (*Actor)(nil)
 )
+
+// Role is the caller's.
+func (a *Actor) Role() c3po.Role { return a.caller.Role }
 
 // ID is the id the caller acted as; empty if the call needed none.
 func (a *Actor) ID() c3po.AgentID {

@@ -80,3 +80,10 @@ func RefuseNotYours(id c3po.MessageID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "message '%s' is not addressed to you", id).
 		Suggest("Only the recipient of a message can answer it; write to its sender with send_message.")
 }
+
+// refuseCrowd is RATE_LIMITED for what one coordinator holds open no more of.
+// It takes connections and memory for as long as it lasts.
+func refuseCrowd(what string, most int) *c3po.Error {
+	return c3po.Errorf(c3po.RateLimited, "%d %s are open on this coordinator, which is the most", most, what).
+		Suggest("End one of them first; one for each session is enough.")
+}

@@ -50,9 +50,9 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 	return a.threadPage(entries, limit), nil
 }
 
-// enterForThread lets a person read without being an agent.
+// enterForThread lets those read without being an agent who may read anything.
 func (a *Actor) enterForThread(ctx context.Context) error {
-	if a.caller.Person() {
+	if a.caller.SeesAll() {
 		return a.enterIfNamed(ctx)
 	}
 	return a.enter(ctx)
@@ -73,14 +73,14 @@ func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
 }
 
 // hasPart says whether the caller may read a thread: it wrote or was written to
-// in it, or is a person. An empty thread does not exist for anybody.
+// in it, or may read everything. An empty thread does not exist for anybody.
 func (a *Actor) hasPart(ctx context.Context, thread string) (bool, error) {
 	for after := int64(0); ; {
 		entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, a.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
 			return false, err
 		}
-		if a.caller.Person() {
+		if a.caller.SeesAll() {
 			return true, nil
 		}
 		for _, entry := range entries {

@@ -35,6 +35,9 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(cont
 	// and the sleep is not slept through.
 	waiter := a.hub.wakes.join(a.caller.Space, a.id)
 	defer waiter.leave()
+	if most := a.hub.limits.WaitsPerAgent; most > 0 && waiter.nth > most {
+		return 0, refuseCrowd(fmt.Sprintf("waits of '%s'", a.id), most)
+	}
 
 	late := false
 	patience := time.NewTimer(subscribeMost)
@@ -259,11 +262,23 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 		return c3po.PendingResult{Outcome: callAgain("")}, nil
 	}
 	list := page.list(show)
+	if a.caller.Role == c3po.RoleRunner {
+		blank(list.Messages)
+	}
 	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next}}
 	if end == timedOut {
 		result.Outcome = nothingCame(timeout, page.Count)
 	}
 	return result, nil
+}
+
+// blank takes out what the writers wrote: a runner learns that there is mail and
+// from whom, never what it says.
+func blank(messages []c3po.Message) {
+	for i := range messages {
+		m := &messages[i]
+		m.Message, m.Response, m.Context, m.Metadata = "", "", "", nil
+	}
 }
 
 // nothingCame is the end of a wait without mail. It is a result.
@@ -298,4 +313,4 @@ func callAgain(id c3po.MessageID) *c3po.WaitOutcome {
 }
 
 // retryAfter spreads those who were sent away over two seconds.
-func retryAfter() int { return 200 + rand.IntN(1801) }
+func retryAfter() int { return 200 + rand.IntN(1801) } // #nosec G404 -- spreads callers, hides nothing

@@ -46,6 +46,7 @@ type waiter struct {
 	line  *line
 	agent c3po.AgentID
 	woken chan struct{} // holds one signal
+	nth   int           // of the agent's waits here, when it began
 	early bool          // looked before the subscription stood; guarded by line.mu
 }
 
@@ -145,6 +146,7 @@ func (l *line) join(agent c3po.AgentID) *waiter {
 	defer l.mu.Unlock()
 	w := &waiter{line: l, agent: agent, woken: make(chan struct{}, 1)}
 	l.waiters[agent] = append(l.waiters[agent], w)
+	w.nth = len(l.waiters[agent])
 	l.wakes.waiters.Add(1)
 	l.occupied()
 	return w

@@ -68,6 +68,10 @@ func (a *Actor) Watch(ctx context.Context, after *c3po.EventCursor) (*Watch, err
 	}
 	w := &Watch{actor: a, line: a.hub.wakes.watch(a.caller.Space), news: make(chan struct{}, 1)}
 	w.line.watched(w)
+	if most := a.hub.limits.Streams; most > 0 && a.hub.wakes.watchers.Load() > int64(most) {
+		w.Close()
+		return nil, refuseCrowd("streams of events", most)
+	}
 	// Events from here on are announced, so those that the first look does not
 	// see are not missed.
 	if err := w.begin(ctx, after); err != nil {

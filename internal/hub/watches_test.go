@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -184,6 +185,40 @@ func TestALostWakeIsMadeUpForInAStream(t *testing.T) {
 		pass(time.Second)
 		h.model.DropWakes(1)
 		h.send("alice", "bob", "unheard")
+		same(t, "events", words(read(t, w)), []string{"1:3 accepted"})
+	})
+}
+
+// A busy store lets something happen right after it was asked where it stands.
+type busy struct {
+	hub.Store
+	happens func()
+}
+
+func (b *busy) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, error) {
+	at, err := b.Store.Sequence(ctx, space)
+	if happens := b.happens; happens != nil {
+		b.happens = nil
+		happens()
+	}
+	return at, err
+}
+
+func TestWhatHappensWhileAStreamIsOpenedIsNotMissed(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, withoutComparing)
+		h.stop() // the house's own hub is not needed
+		limits := c3po.DefaultLimits()
+		limits.CompareEvery = 0
+		store := &busy{Store: h.model}
+		h = run(t, &house{t: t, model: h.model, calls: &calls{Store: store, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-3")
+		h.enter("alice", "bob")
+		h.waitFor("alice", c3po.WaitInput{Timeout: 100}) // so that the subscription stands
+		store.happens = func() {
+			h.send("alice", "bob", "meanwhile")
+			synctest.Wait() // it was heard, and there was nothing to do about it
+		}
+		w, _ := h.watch(nil)
 		same(t, "events", words(read(t, w)), []string{"1:3 accepted"})
 	})
 }

@@ -91,6 +91,10 @@ func New(cfg Config) *Metrics {
 		rollbacks:   counter("store", "rollback_total", "Times a space was found to have forgotten acknowledged writes."),
 		corrupt:     counter("store", "corrupt_total", "Messages whose body failed its checksum."),
 	}
+	// A counter that appears with its first event has no increase to alert on.
+	for _, reason := range []string{c3po.ReasonExpired, c3po.ReasonCorrupt} {
+		m.dead.WithLabelValues(reason)
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels say what is running.",
 		ConstLabels: prometheus.Labels{"version": cfg.Version, "commit": cfg.Commit},
