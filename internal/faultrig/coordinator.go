@@ -38,7 +38,7 @@ func Start(t testing.TB, redisURL string, flags ...string) *Coordinator {
 	home := t.TempDir()
 	c := &Coordinator{
 		t:    t,
-		args: append([]string{"serve", "--redis", redisURL, "--sends-per-minute", "0"}, flags...),
+		args: append([]string{"serve", "--auth", "none", "--redis", redisURL, "--sends-per-minute", "0"}, flags...),
 		home: home, log: filepath.Join(home, "coordinator.log"),
 	}
 	c.start("127.0.0.1:0")

@@ -40,6 +40,9 @@ func TestNothingIsLostDoubledOrReorderedWhileProcessesAreKilled(t *testing.T) {
 		writing.Go(func() {
 			id := c3po.AgentID(fmt.Sprintf("writer-%d", w))
 			svc := client.New(client.Config{URL: at(w), AgentID: id})
+			if w%2 == 0 {
+				svc = lossy(at(w), id) // what the client does not hide, its caller repeats
+			}
 			for n := range messages / writers {
 				in := c3po.SendInput{
 					Target: string(reader(n)), Message: fmt.Sprintf("%s says %d", id, n), ClientKey: fmt.Sprintf("%s-%d", id, n),
