@@ -13,18 +13,28 @@ type Caller struct {
 	Role    Role
 }
 
-// A Role says what a caller may do.
+// A Role says what a caller may do; Operation.Allows says it exactly.
 type Role string
 
-// The roles. Agents act for themselves; a person answers questions and pauses.
+// The roles. Agents act for themselves. A runner starts agents and looks after
+// them without reading their mail. An observer reads and changes nothing. A
+// person answers questions, writes and pauses. An admin may do everything.
 const (
-	RoleAgent Role = "agent"
-	RoleHuman Role = "human"
-	RoleAdmin Role = "admin"
+	RoleAgent    Role = "agent"
+	RoleRunner   Role = "runner"
+	RoleObserver Role = "observer"
+	RoleHuman    Role = "human"
+	RoleAdmin    Role = "admin"
 )
+
+// Roles are all of them.
+func Roles() []Role { return []Role{RoleAgent, RoleRunner, RoleObserver, RoleHuman, RoleAdmin} }
 
 // Person says whether the caller may act for a person.
 func (c Caller) Person() bool { return c.Role == RoleHuman || c.Role == RoleAdmin }
+
+// SeesAll says whether the caller may read what it has no part in.
+func (c Caller) SeesAll() bool { return c.Person() || c.Role == RoleObserver }
 
 // Reader names the reader whose mail is remembered as served: the session if
 // there is one, else the run, else the one anonymous reader of the id.

@@ -25,6 +25,9 @@ type Limits struct {
 	SeenEvery      time.Duration // last_seen is written at most so often
 	WaitDefault    time.Duration
 	WaitMost       time.Duration
+	WaitsPerAgent  int           // under way at once, of one agent on one coordinator; 0 = off
+	Streams        int           // of events, open at once on one coordinator; 0 = off
+	Connections    int           // to one coordinator; 0 = off
 	PageItems      int           // of a list, when the caller does not say
 	PageMost       int           // of a list, whatever the caller says
 	PageBytes      int           // of message bodies in one page
@@ -55,6 +58,9 @@ func DefaultLimits() Limits {
 		SeenEvery:      30 * time.Second,
 		WaitDefault:    60 * time.Second,
 		WaitMost:       3600 * time.Second,
+		WaitsPerAgent:  64,
+		Streams:        1000,
+		Connections:    30_000,
 		PageItems:      100,
 		PageMost:       1000,
 		PageBytes:      1 << 20,

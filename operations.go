@@ -88,12 +88,38 @@ type Operation struct {
 	ReadOnly   bool         // changes nothing
 	Idempotent bool         // the same call twice is the same as once
 	Bodies     bool         // answers with what other agents wrote: text only for a model
+	roles      []Role       // who may ask for it, beside admins
 	call       func(context.Context, Service, []byte) (any, error)
 }
 
-// Call runs the operation with JSON arguments. No arguments are none.
+// Call runs the operation with JSON arguments. No arguments are none. A service
+// that acts for a caller is asked for nothing its role does not allow.
 func (o Operation) Call(ctx context.Context, svc Service, arguments []byte) (any, error) {
+	if actor, ok := svc.(RoleHolder); ok {
+		if err := o.Check(actor.Role()); err != nil {
+			return nil, err
+		}
+	}
 	return o.call(ctx, svc, arguments)
+}
+
+// A RoleHolder is a Service that acts for a caller whose role it knows.
+type RoleHolder interface{ Role() Role }
+
+// Allows says whether a caller of that role may ask for the operation.
+func (o Operation) Allows(role Role) bool { return role == RoleAdmin || slices.Contains(o.roles, role) }
+
+// Check is Allows in words: FORBIDDEN.
+func (o Operation) Check(role Role) error {
+	switch {
+	case o.Allows(role):
+		return nil
+	case role == RoleAgent:
+		return Errorf(Forbidden, "only a person may do this").Suggest("Ask the person with escalate_to_human.")
+	default:
+		return Errorf(Forbidden, "%s is not for the role %s", o.Name, role).
+			Suggest("Use a token of another role; `c3po token create` makes one.")
+	}
 }
 
 type trait func(*Operation)
@@ -102,8 +128,15 @@ func readOnly(o *Operation)      { o.ReadOnly, o.Idempotent = true, true }
 func idempotent(o *Operation)    { o.Idempotent = true }
 func carriesBodies(o *Operation) { o.Bodies = true }
 
+// The roles of an operation: agents, unless it says otherwise.
+func forEverybody(o *Operation) { o.roles = []Role{RoleAgent, RoleRunner, RoleObserver, RoleHuman} }
+func forViewers(o *Operation)   { o.roles = []Role{RoleAgent, RoleObserver, RoleHuman} }
+func forRunners(o *Operation)   { o.roles = []Role{RoleAgent, RoleRunner} }
+func forWriters(o *Operation)   { o.roles = []Role{RoleAgent, RoleHuman} }
+func forPersons(o *Operation)   { o.roles = []Role{RoleHuman} }
+
 func op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...trait) Operation {
-	o := Operation{Name: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In]()}
+	o := Operation{Name: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In](), roles: []Role{RoleAgent}}
 	o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
 		in, err := decode[In](arguments)
 		if err != nil {
@@ -122,25 +155,25 @@ func op[In, Out any](name string, set Toolset, doc string, run func(Service, con
 }
 
 var operations = []Operation{
-	op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, readOnly),
-	op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, readOnly),
+	op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, readOnly, forEverybody),
+	op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, readOnly, forViewers),
 	op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, idempotent),
-	op("send_message", Core, "Send a message to another c3po agent. With wait_seconds the answer comes back in the same call.", Service.SendMessage, carriesBodies),
+	op("send_message", Core, "Send a message to another c3po agent. With wait_seconds the answer comes back in the same call.", Service.SendMessage, carriesBodies, forWriters),
 	op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, readOnly, carriesBodies),
 	op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
 	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, readOnly, carriesBodies),
-	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent),
+	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent, forWriters),
 	op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, idempotent),
 	op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
 
 	op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, readOnly),
-	op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, readOnly),
-	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies),
+	op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, readOnly, forViewers),
+	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies, forViewers),
 	op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, readOnly, carriesBodies),
-	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly),
+	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly, forViewers),
 
-	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly),
-	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly),
+	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
+	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly, forViewers),
 
 	op("send_request", Compat, "Send a request to another c3po agent.", sendRequest),
 	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),
@@ -148,14 +181,14 @@ var operations = []Operation{
 	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies),
 	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, readOnly, carriesBodies),
 
-	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent),
-	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies),
+	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent, forRunners),
+	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies, forRunners),
 	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
-	op("human_list", "", "Questions that wait for the person.", Service.HumanList, readOnly, carriesBodies),
-	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer),
-	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent),
-	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent),
-	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly),
+	op("human_list", "", "Questions that wait for the person.", Service.HumanList, readOnly, carriesBodies, forPersons),
+	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
+	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
+	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
+	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forViewers),
 }
 
 // Operations is the table, in the order tools are listed.

@@ -20,6 +20,7 @@ type ServerInfo struct {
 	Space      Space      `json:"space"`
 	Durability Durability `json:"durability"`
 	Schema     int        `json:"schema"`
+	Auth       string     `json:"auth,omitempty"` // "none" if callers are who they say they are
 }
 
 // Health answers /api/health.

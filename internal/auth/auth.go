@@ -1,9 +1,10 @@
 // Package auth says who makes a request. It is the only place where a
 // c3po.Caller is made, so nothing further in can mistake a claim for a fact.
 //
-// There are no tokens yet: a caller is who its headers say. That is only safe
-// among the people of one machine, which is why CheckListen refuses every
-// address that others can reach.
+// A Keeper knows a caller by its token, or on the unix socket of one machine by
+// the user it runs as. What it may do follows from its role, which the table of
+// operations is asked about; as whom and where from its token's grant. With the
+// mode None a caller is who its headers say.
 package auth
 
 import (
@@ -23,15 +24,18 @@ const (
 	RunHeader     = "X-C3PO-Run"
 	EpochHeader   = "X-C3PO-Epoch"
 	ClientHeader  = "X-C3PO-Client"
+	// AncestorsHeader names the processes our command line was started by, so that
+	// what an agent starts cannot pass for its person by accident.
+	AncestorsHeader = "X-C3PO-Ancestors"
 )
 
 // mostCharacters a header of free text may have.
 const mostCharacters = 200
 
-// FromRequest makes the Caller of a request that came through the named door.
-// The agent id may be missing: whether one is needed is for the operation to
-// say. What is there must be well formed: INVALID_REQUEST.
-func FromRequest(r *http.Request, route string) (c3po.Caller, error) {
+// fromHeaders makes the Caller of a request that came through the named door,
+// as its headers say. The agent id may be missing: whether one is needed is for
+// the operation to say. What is there must be well formed: INVALID_REQUEST.
+func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 	h := headers{values: r.Header}
 	caller := c3po.Caller{
 		Space:   parsed(&h, SpaceHeader, c3po.ParseSpace),

@@ -14,6 +14,13 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
+// fromHeaders is who makes a request where headers are all that counts.
+func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
+	caller, _, release, err := auth.New(auth.Config{Mode: auth.None}).Caller(r, route)
+	release()
+	return caller, err
+}
+
 func request(pairs ...string) *http.Request {
 	r := &http.Request{Header: http.Header{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -25,7 +32,7 @@ func request(pairs ...string) *http.Request {
 // Claims: A6
 func TestACallerIsWhoItsHeadersSay(t *testing.T) {
 	t.Parallel()
-	got, err := auth.FromRequest(request(
+	got, err := fromHeaders(request(
 		"X-Agent-ID", "box/api", "X-Session-ID", "s1", "X-C3PO-Space", "team", "X-C3PO-Run", "box:7:99",
 		"X-C3PO-Epoch", "4", "X-C3PO-Client", "c3po/1.2 claude-code"), "rest")
 	if err != nil {
@@ -42,7 +49,7 @@ func TestACallerIsWhoItsHeadersSay(t *testing.T) {
 
 func TestWithoutHeadersACallerHasNoNameAndTheDefaultSpace(t *testing.T) {
 	t.Parallel()
-	got, err := auth.FromRequest(request(), "mcp")
+	got, err := fromHeaders(request(), "mcp")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +62,7 @@ func TestWithoutHeadersACallerHasNoNameAndTheDefaultSpace(t *testing.T) {
 // Claims: A6
 func TestTheSessionIsTheRunOfACallerThatNamesNone(t *testing.T) {
 	t.Parallel()
-	got, err := auth.FromRequest(request("X-Agent-ID", "api", "X-Session-ID", "s1"), "rest")
+	got, err := fromHeaders(request("X-Agent-ID", "api", "X-Session-ID", "s1"), "rest")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +93,7 @@ func TestMalformedHeadersAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			caller, err := auth.FromRequest(request(headers...), "rest")
+			caller, err := fromHeaders(request(headers...), "rest")
 			if !errors.Is(err, c3po.InvalidRequest) {
 				t.Fatalf("error %v, want %s", err, c3po.InvalidRequest)
 			}
@@ -100,26 +107,33 @@ func TestMalformedHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// Claims: B11
-func TestOnlyLoopbackMayBeListenedOn(t *testing.T) {
+// Claims: B11, I3
+func TestOtherMachinesMeetTokensAndTLSOrAWordThatThereAreNone(t *testing.T) {
 	t.Parallel()
-	for addr, want := range map[string]error{
-		"127.0.0.1:8420":          nil,
-		"127.8.8.8:0":             nil,
-		"localhost:8420":          nil,
-		"[::1]:8420":              nil,
-		"[::ffff:127.0.0.1]:8420": nil,
-		":8420":                   c3po.Forbidden,
-		"0.0.0.0:8420":            c3po.Forbidden,
-		"[::]:8420":               c3po.Forbidden,
-		"192.168.1.10:8420":       c3po.Forbidden,
-		"nas.local:8420":          c3po.Forbidden,
-		"localhost.evil.com:8420": c3po.Forbidden,
-		"127.0.0.1":               c3po.InvalidRequest,
-		"":                        c3po.InvalidRequest,
-	} {
-		if err := auth.CheckListen(addr); !errors.Is(err, want) {
-			t.Errorf("CheckListen(%q) = %v, want %v", addr, err, want)
+	secure := auth.Exposure{}
+	open := auth.Exposure{Mode: auth.None}
+	plain := auth.Exposure{Plain: true}
+	proxied := auth.Exposure{Plain: true, Proxied: true}
+	trusting := auth.Exposure{Mode: auth.None, Plain: true}
+	for _, here := range []string{"127.0.0.1:8420", "127.8.8.8:0", "localhost:8420", "[::1]:8420", "[::ffff:127.0.0.1]:8420"} {
+		for _, e := range []auth.Exposure{secure, open, plain, proxied, trusting} {
+			if err := auth.CheckListen(here, e); err != nil {
+				t.Errorf("CheckListen(%q, %+v) = %v", here, e, err)
+			}
+		}
+	}
+	for _, outside := range []string{":8420", "0.0.0.0:8420", "[::]:8420", "192.168.1.10:8420", "nas.local:8420", "localhost.evil.com:8420"} {
+		for e, want := range map[auth.Exposure]error{
+			secure: nil, open: c3po.Forbidden, plain: c3po.Forbidden, proxied: nil, trusting: nil,
+		} {
+			if err := auth.CheckListen(outside, e); !errors.Is(err, want) {
+				t.Errorf("CheckListen(%q, %+v) = %v, want %v", outside, e, err, want)
+			}
+		}
+	}
+	for _, nowhere := range []string{"127.0.0.1", ""} {
+		if err := auth.CheckListen(nowhere, secure); !errors.Is(err, c3po.InvalidRequest) {
+			t.Errorf("CheckListen(%q) = %v", nowhere, err)
 		}
 	}
 }
@@ -131,7 +145,7 @@ func FuzzFromRequest(f *testing.F) {
 	f.Add("host/api", "", "", "", "", "")
 	f.Add("a::b", "\x00", "Main", "\u2028", "-9", "\xff")
 	f.Fuzz(func(t *testing.T, id, session, space, run, epoch, client string) {
-		caller, err := auth.FromRequest(request("X-Agent-ID", id, "X-Session-ID", session, "X-C3PO-Space", space,
+		caller, err := fromHeaders(request("X-Agent-ID", id, "X-Session-ID", session, "X-C3PO-Space", space,
 			"X-C3PO-Run", run, "X-C3PO-Epoch", epoch, "X-C3PO-Client", client), "rest")
 		if err != nil {
 			if !errors.Is(err, c3po.InvalidRequest) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,6 +117,13 @@ func (c *Client) once(ctx context.Context, r request, out any) error {
 	}
 	answer, err := c.http.Do(q)
 	if err != nil {
+		if ctx.Err() == nil {
+			c.setLost()
+		}
+		if _, stranger := errors.AsType[*tls.CertificateVerificationError](err); stranger {
+			return c3po.Because(err, c3po.Forbidden, "what answers at "+c.base+" is not a coordinator that is trusted here; nothing was sent to it").
+				Suggest("If the coordinator is new, join it with a new invitation of `c3po invite`. If it is not, something in between poses as it.")
+		}
 		// What http reports of a cancelled call is why, not that it was cancelled.
 		return &lostError{sent: connected.Load(), cause: cmp.Or(ctx.Err(), err)}
 	}
@@ -237,4 +245,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // jitter keeps the clients of one coordinator from coming back all at once.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }
+func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) } // #nosec G404 -- spreads callers, hides nothing

@@ -10,7 +10,9 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"maps"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,7 +34,13 @@ type Config struct {
 	Run        string // what holds the agent id; the one anonymous run if empty
 	ClientName string // the program it works for, for example "claude-code"
 	Version    string // of c3po
-	HTTP       *http.Client
+	Token      string // what the caller proves itself with
+	Socket     string // unix socket of a coordinator of this machine, instead of the address in URL
+	// Ancestors are the runs that the processes before this one would have, if
+	// they were agents: what is a person's to do is refused to agents.
+	Ancestors []string
+	TLS       *tls.Config  // how the coordinator proves itself; as the system says if nil
+	HTTP      *http.Client // one that fits the rest if nil
 	// Patience is how long a call is repeated after its first failure; 5 s if 0.
 	// Waits are repeated for as long as they were to last.
 	Patience time.Duration
@@ -40,7 +48,8 @@ type Config struct {
 
 // A Client calls one coordinator as one agent. It is safe for concurrent use.
 type Client struct {
-	base     string
+	url      string // where the coordinator is, for people
+	base     string // of every request
 	http     *http.Client
 	patience time.Duration
 	header   http.Header // of every request
@@ -50,6 +59,8 @@ type Client struct {
 	id      c3po.AgentID
 	epoch   int64
 	reached bool // the coordinator has answered at least once
+	lost    bool // the last attempt brought no answer
+	session string
 }
 
 var _ c3po.Service = (*Client)(nil)
@@ -57,40 +68,58 @@ var _ c3po.Service = (*Client)(nil)
 // New makes a Client. It does not connect.
 func New(cfg Config) *Client {
 	c := &Client{
-		base:     strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/"),
+		url:      strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/"),
 		http:     cfg.HTTP,
 		patience: cmp.Or(cfg.Patience, 5*time.Second),
 		header:   http.Header{},
 		asked:    cfg.AgentID,
 		id:       cfg.AgentID,
+		session:  cfg.Session,
+	}
+	c.base = c.url
+	if cfg.Socket != "" {
+		// Whatever is spoken at its address: on the socket nobody is in between.
+		c.base = "http://localhost"
 	}
 	if c.http == nil {
-		c.http = &http.Client{Transport: transport()}
+		c.http = &http.Client{Transport: transport(cfg.Socket, cfg.TLS)}
 	}
 	for name, value := range map[string]string{
-		"X-Agent-ID":    string(cfg.AgentID),
-		"X-Session-ID":  cfg.Session,
-		"X-C3PO-Space":  string(cfg.Space),
-		"X-C3PO-Run":    cfg.Run,
-		"X-C3PO-Client": strings.TrimSpace("c3po/" + cmp.Or(cfg.Version, "dev") + " " + cfg.ClientName),
+		"X-Agent-ID":   string(cfg.AgentID),
+		"X-C3PO-Space": string(cfg.Space),
+		"X-C3PO-Run":   cfg.Run,
+		// Commas cannot be part of one.
+		"X-C3PO-Ancestors": strings.Join(cfg.Ancestors, ","),
+		"X-C3PO-Client":    strings.TrimSpace("c3po/" + cmp.Or(cfg.Version, "dev") + " " + cfg.ClientName),
 	} {
 		if value != "" {
 			c.header.Set(name, value)
 		}
 	}
+	if cfg.Token != "" {
+		c.header.Set("Authorization", "Bearer "+cfg.Token)
+	}
 	return c
 }
 
 // transport is the default one, with pings: a laptop that slept must notice
-// that its connection is gone, not wait on it.
-func transport() *http.Transport {
+// that its connection is gone, not wait on it. With a socket, all addresses are
+// behind that.
+func transport(socket string, trust *tls.Config) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = trust.Clone() // the transport writes to it
+	if socket != "" {
+		t.Proxy = nil
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}
+	}
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second}
 	return t
 }
 
 // URL is where the coordinator is.
-func (c *Client) URL() string { return c.base }
+func (c *Client) URL() string { return c.url }
 
 // ID is the id the coordinator let the client act as, which differs from the
 // one it asked for if that was taken. Before the first answer it is the latter.
@@ -111,7 +140,7 @@ func (c *Client) Epoch() int64 {
 func (c *Client) learn(answer http.Header) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.reached = true
+	c.reached, c.lost = true, false
 	if id, err := c3po.ParseAgentID(answer.Get("X-C3PO-Agent-ID")); err == nil {
 		c.id = id
 	}
@@ -126,9 +155,34 @@ func (c *Client) introduce(request http.Header) {
 	maps.Copy(request, c.header)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.session != "" {
+		request.Set("X-Session-ID", c.session)
+	}
 	if c.epoch > 0 && c.id == c.asked {
 		request.Set("X-C3PO-Epoch", strconv.FormatInt(c.epoch, 10))
 	}
+}
+
+// SetSession says that the program the client works for has begun another
+// session. The agent stays the same: what holds its id is the run.
+func (c *Client) SetSession(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session = id
+}
+
+// Lost says that the last attempt to reach the coordinator brought no answer of
+// one.
+func (c *Client) Lost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
+}
+
+func (c *Client) setLost() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = true
 }
 
 func (c *Client) everReached() bool {

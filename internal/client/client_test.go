@@ -256,3 +256,39 @@ func TestACancelledCallSaysWhetherItMayHaveBeenCarriedOut(t *testing.T) {
 		}
 	})
 }
+
+// Claims: A6, D4
+func TestAnotherSessionOfTheSameClientIsSaidFromThenOn(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, answers(c3po.Pong{Pong: true}), answers(c3po.Pong{Pong: true}))
+	c := s.client(t, client.Config{Session: "s1", Run: "box:1:2"})
+	for _, session := range []string{"s1", "s2"} {
+		c.SetSession(session)
+		if _, err := c.Ping(t.Context(), c3po.None{}); err != nil {
+			t.Fatal(err)
+		}
+		heard := s.heard()
+		last := heard[len(heard)-1].header
+		if last.Get("X-Session-ID") != session || last.Get("X-C3PO-Run") != "box:1:2" {
+			t.Errorf("said session %q of run %q", last.Get("X-Session-ID"), last.Get("X-C3PO-Run"))
+		}
+	}
+}
+
+// Claims: R6
+func TestAClientKnowsThatItLostTheCoordinatorAndThatItIsBack(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, answers(c3po.Pong{Pong: true}))
+	c := s.client(t, client.Config{})
+	if c.Lost() {
+		t.Error("a client that has not tried has lost the coordinator")
+	}
+	s.setDown(true)
+	if _, err := c.Ping(t.Context(), c3po.None{}); err == nil || !c.Lost() {
+		t.Errorf("when it is away: %v, %v", err, c.Lost())
+	}
+	s.setDown(false)
+	if _, err := c.Ping(t.Context(), c3po.None{}); err != nil || c.Lost() {
+		t.Errorf("when it is back: %v, %v", err, c.Lost())
+	}
+}

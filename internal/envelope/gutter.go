@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/c3po-dev/c3po/internal/sanitise"
 )
 
 // gutter stands before each line of what others wrote. No line of ours starts
@@ -105,19 +106,9 @@ func startsLine(r rune) bool {
 	return false
 }
 
-// hidden names what a reader does not see: control characters, escapes,
-// direction marks, zero-width and tag characters, fillers.
-func hidden(r rune) bool {
-	const emojiStyle = 0xFE0F // common after symbols, and alone it can carry no message
-	switch {
-	case ' ' <= r && r <= '~': // most of all text, and not worth a look into tables
-		return false
-	case r == '\t', r == emojiStyle:
-		return false
-	}
-	return unicode.IsControl(r) ||
-		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
+// hidden names what a reader does not see. A tab moves what follows it, as it
+// is meant to.
+func hidden(r rune) bool { return r != '\t' && sanitise.Hidden(r) }
 
 // ambiguous says whether a backslash before rest could be read as ours.
 func ambiguous(rest string) bool {

@@ -76,7 +76,8 @@ func (d *door) answer(w http.ResponseWriter, r *http.Request, call toolCall) {
 		out.abandon()
 		return
 	}
-	if out.finish(a, d.about) && ctx.Err() == nil && acting != nil {
+	gone := ctx.Err() != nil
+	if out.finish(a, d.about) && !gone && acting != nil {
 		acting.Delivered()
 	}
 }

@@ -70,6 +70,9 @@ func (t tool) declaration() *mcp.Tool {
 			OpenWorldHint:   &no,
 		},
 	}
+	for _, name := range t.unshown {
+		hide(d.InputSchema.(*jsonschema.Schema), name)
+	}
 	if t.Bodies {
 		// One message with its context can be larger than what Claude Code shows
 		// of a result, and a message is never cut.
@@ -103,6 +106,14 @@ func inputSchema(op c3po.Operation) *jsonschema.Schema {
 		}
 	}
 	return schema
+}
+
+// hide takes an argument out of what is shown. It is taken all the same, so the
+// schema no longer says that there are no others.
+func hide(schema *jsonschema.Schema, name string) {
+	schema.AdditionalProperties = nil
+	delete(schema.Properties, name)
+	schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(other string) bool { return other == name })
 }
 
 // oneType undoes what inference says of slices and pointers, "null or …": an

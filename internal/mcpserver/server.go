@@ -35,6 +35,10 @@ type Config struct {
 	Instructions string
 	Log          *slog.Logger // discarded if nil
 
+	// Unshown are arguments that a tool takes but does not declare, by tool: a
+	// schema that is always before a model should hold what it needs every day.
+	Unshown map[string][]string
+
 	// Envelope writes the answers that carry text of others.
 	Envelope envelope.Renderer
 }
@@ -95,7 +99,12 @@ func listed(sets []c3po.Toolset, separator string) string {
 // ServerFor makes an MCP server whose tools all speak to svc, for a transport
 // that has one caller.
 func (s *Server) ServerFor(svc c3po.Service, sets []c3po.Toolset) *mcp.Server {
-	return s.build(sets, func(context.Context) (c3po.Service, error) { return svc, nil }).server
+	return s.ServerOf(func() c3po.Service { return svc }, sets)
+}
+
+// ServerOf is ServerFor with a service that is asked for at each call.
+func (s *Server) ServerOf(service func() c3po.Service, sets []c3po.Toolset) *mcp.Server {
+	return s.build(sets, func(context.Context) (c3po.Service, error) { return service(), nil }).server
 }
 
 // shared gives the offer of these toolsets that takes its service from the
@@ -120,7 +129,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	tools := map[string]tool{}
 	for _, op := range c3po.Operations() {
 		if slices.Contains(sets, op.Toolset) {
-			t := tool{Operation: op, measure: measureOf(op), service: service, envelope: s.config.Envelope, log: s.log}
+			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], service: service, envelope: s.config.Envelope, log: s.log}
 			server.AddTool(t.declaration(), t.call)
 			tools[op.Name] = t
 		}

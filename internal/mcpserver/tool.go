@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -28,6 +29,7 @@ const (
 type tool struct {
 	c3po.Operation
 	measure  *c3po.Operation // of an operation that is paged by size: what tells the size
+	unshown  []string        // arguments that are taken but not declared
 	service  func(context.Context) (c3po.Service, error)
 	envelope envelope.Renderer
 	log      *slog.Logger
@@ -94,6 +96,9 @@ func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, argum
 	}
 	if err == nil {
 		return a
+	}
+	if why, ok := errors.AsType[*c3po.Error](context.Cause(ctx)); ok {
+		err = why // the caller is no longer welcome, and is told so
 	}
 	e := c3po.AsError(err)
 	if e.Code == c3po.Internal && ctx.Err() == nil {

@@ -280,3 +280,43 @@ func TestWhatAModelIsShownHoldsTheEnvelope(t *testing.T) {
 		})
 	}
 }
+
+func TestAnArgumentThatIsNotShownIsTakenAllTheSame(t *testing.T) {
+	t.Parallel()
+	var sent c3po.SendInput
+	svc := &scripted{sent: func(in c3po.SendInput) { sent = in }}
+	s := mcpserver.New(mcpserver.Config{Unshown: map[string][]string{"send_message": {"thread", "client_key"}}})
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := s.ServerFor(svc, []c3po.Toolset{c3po.Core}).Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	list, err := client.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		schema, err := json.Marshal(tool.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hidden := tool.Name == "send_message"
+		if hidden && (bytes.Contains(schema, []byte("thread")) || bytes.Contains(schema, []byte("additionalProperties"))) {
+			t.Errorf("%s shows %s", tool.Name, schema)
+		}
+		if tool.Name == "reply" && !bytes.Contains(schema, []byte("client_key")) {
+			t.Errorf("%s hides what it should show: %s", tool.Name, schema)
+		}
+	}
+	if _, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "send_message",
+		Arguments: map[string]any{"target": "api", "message": "hi", "thread": "t1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if sent.Thread != "t1" {
+		t.Errorf("the thread arrived as %q", sent.Thread)
+	}
+}

@@ -106,6 +106,7 @@ func private(dir string) (string, error) {
 			Suggest("Remove it, or point XDG_STATE_HOME and XDG_RUNTIME_DIR at folders of your own.")
 	}
 	if info.Mode().Perm()&0o077 != 0 {
+		// #nosec G302 -- a folder is entered by its x
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return "", c3po.Errorf(c3po.Forbidden, "the folder %s is open to others: %w", dir, err).
 				Suggest("Run chmod 700 on it.")

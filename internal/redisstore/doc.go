@@ -40,10 +40,11 @@
 //
 //	spaces        set     every space that was ever entered
 //	grant:KID     hash    one token's grant: g (JSON, opaque to scripts), created,
-//	                      expires, used, revoked
+//	                      expires, used, revoked, fixed
 //	grants        zset    KID by the moment the grant is forgotten
 //	changes       zset    KID by the revision that put or revoked it
 //	auth          hash    revision
+//	runs          zset    runs of agents by when they were last noted
 //	invite:ID     hash    one invitation: i (JSON), hash, expires, tries, used
 //	ca            string  what all coordinators prove themselves with, opaque
 //	audit         stream  what somebody will ask about later

@@ -9,6 +9,7 @@ const (
 	changesKey   = "c3po:1:{_}:changes"
 	authKey      = "c3po:1:{_}:auth"
 	authorityKey = "c3po:1:{_}:ca"
+	runsKey      = "c3po:1:{_}:runs"
 	auditKey     = "c3po:1:{_}:audit"
 )
 

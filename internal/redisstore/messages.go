@@ -134,7 +134,12 @@ func stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers 
 	if d.ExpectsReply {
 		f.Expects = 1
 	}
-	e := assemble(d.To, hex, f, body)
+	e := outline(d.To, hex, f)
+	bodyOf(d).fill(&e.Message)
+	if len(d.Metadata) > 0 {
+		// JSON may have been respelt on its way into the body.
+		e = assemble(d.To, hex, f, body)
+	}
 	out := hub.Stored{Message: e.Message, State: c3po.StatePending, Recipient: record(d.To, answer[5]), Now: instant(now)}
 	out.Acked = len(answer) > 6 && integer(answer[6]) == 1
 	return out, nil

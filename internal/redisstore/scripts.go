@@ -39,7 +39,7 @@ type scripts struct {
 	rollback                             script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
-	authority, audit                     script
+	authority, audit, runNote            script
 }
 
 func loadScripts() scripts {
@@ -53,7 +53,7 @@ func loadScripts() scripts {
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),
-		authority: load("authority", writes), audit: load("audit", drains),
+		authority: load("authority", writes), audit: load("audit", drains), runNote: load("runnote", writes),
 	}
 }
 
@@ -129,12 +129,4 @@ func (s *Store) nowArg() string {
 		return ""
 	}
 	return itoa(s.now().UnixMilli())
-}
-
-func idStrings[S ~string](ids []S) []string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = string(id)
-	}
-	return out
 }

@@ -36,7 +36,7 @@ func (s *Store) PutGrant(ctx context.Context, g auth.Grant) error {
 		created = itoa(g.Created.UnixMilli())
 	}
 	_, err = s.run(ctx, s.scripts.grantPut, []string{grantKey(g.KID), grantsKey, changesKey, authKey}, []string{
-		s.nowArg(), g.KID, string(body), created, itoa(g.Expires.UnixMilli()), flag(g.Revoked), millis(endedKept),
+		s.nowArg(), g.KID, string(body), created, itoa(g.Expires.UnixMilli()), flag(g.Revoked), flag(g.Fixed), millis(endedKept),
 	})
 	return err
 }
@@ -64,7 +64,7 @@ func grantOf(kid string, fields map[string]string) (auth.Grant, error) {
 	}
 	return auth.Grant{
 		KID: kid, Hash: body.Hash, Role: body.Role, Spaces: body.Spaces, Pattern: body.Pattern, Label: body.Label,
-		SuccessorOf: body.SuccessorOf, Revoked: fields["revoked"] == "1",
+		SuccessorOf: body.SuccessorOf, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
 		Created: instantOf(fields["created"]), Expires: instantOf(fields["expires"]), LastUsed: instantOf(fields["used"]),
 	}, nil
 }
@@ -124,4 +124,32 @@ func (s *Store) TouchGrant(ctx context.Context, kid string, life time.Duration) 
 	_, err := s.run(ctx, s.scripts.grantTouch, []string{grantKey(kid), grantsKey},
 		[]string{s.nowArg(), kid, millis(life), millis(endedKept)})
 	return err
+}
+
+// runKept is how long a run is known as an agent's after it was last noted.
+const runKept = 7 * 24 * time.Hour
+
+// NoteRun implements auth.Store.
+func (s *Store) NoteRun(ctx context.Context, run string) error {
+	_, err := s.run(ctx, s.scripts.runNote, []string{runsKey}, []string{s.nowArg(), run, millis(runKept)})
+	return err
+}
+
+// AgentRun implements auth.Store.
+func (s *Store) AgentRun(ctx context.Context, runs []string) (string, error) {
+	if len(runs) == 0 {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	scores, err := s.commands.Do(ctx, s.commands.B().Zmscore().Key(runsKey).Member(runs...).Build()).ToArray()
+	if err != nil {
+		return "", s.failure(ctx, "agentrun", true, err)
+	}
+	for i, score := range scores {
+		if !score.IsNil() {
+			return runs[i], nil
+		}
+	}
+	return "", nil
 }

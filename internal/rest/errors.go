@@ -1,13 +1,21 @@
 package rest
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // refuse answers a request that failed.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if cause := context.Cause(r.Context()); errors.Is(cause, c3po.Unauthorized) {
+		// The token was revoked while it was used.
+		Refuse(w, c3po.AsError(cause))
+		return
+	}
 	if r.Context().Err() != nil {
 		// The caller has gone, or this coordinator ends. Should anybody still
 		// listen, this is the truth.
@@ -32,5 +40,6 @@ func (s *server) note(r *http.Request, err *c3po.Error) {
 
 // Refuse writes an error in the one form it has on the wire.
 func Refuse(w http.ResponseWriter, err *c3po.Error) {
+	auth.Challenge(w.Header(), err)
 	writeJSON(w, err.Code.Status(), err)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 const (
@@ -40,9 +39,9 @@ func eventsQuery(r *http.Request) (*c3po.EventCursor, error) {
 
 // events streams what changes in the caller's space, until the caller leaves or
 // the coordinator stops.
-func (s *server) events(w http.ResponseWriter, r *http.Request) {
-	caller, err := auth.FromRequest(r, door)
-	if err != nil {
+func (s *server) events(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	// Events say no more than traces do.
+	if err := operationCalled("trace").Check(caller.Role); err != nil {
 		s.refuse(w, r, err)
 		return
 	}
@@ -70,9 +69,12 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		case errors.Is(err, context.DeadlineExceeded):
 			out.write(": here\n\n")
 		default:
+			if !errors.Is(err, c3po.CoordDown) {
+				s.note(r, c3po.AsError(err))
+			}
 			// Stopping, or the store is away: the reader shall come back, and all of
 			// them not at once.
-			out.write(fmt.Sprintf("retry: %d\n\n", 200+rand.IntN(1800)))
+			out.write(fmt.Sprintf("retry: %d\n\n", 200+rand.IntN(1800))) // #nosec G404 -- spreads callers, hides nothing
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/rest"
 	"github.com/c3po-dev/c3po/internal/storetest"
@@ -25,7 +26,10 @@ func FuzzBody(f *testing.F) {
 	f.Add(uint8(5), `{"message_id":"a::b::00000000","response":"x"}`)
 	f.Add(uint8(6), `{"timeout":3600,"after":-1,"kind":"incoming"}`)
 	f.Add(uint8(7), `{"message_ids":["ann::ann::00000000",""]}`)
-	handler := rest.New(rest.Config{Hub: hub.New(hub.Config{Store: storetest.NewModel(c3po.DefaultLimits())})})
+	handler := rest.New(rest.Config{
+		Hub:  hub.New(hub.Config{Store: storetest.NewModel(c3po.DefaultLimits())}),
+		Auth: auth.New(auth.Config{Mode: auth.None}),
+	})
 	operations := c3po.Operations()
 	f.Fuzz(func(t *testing.T, op uint8, body string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 
@@ -18,9 +17,14 @@ const CountHeader = "X-C3PO-Count"
 const door = "rest"
 
 // handle makes a handler of a method of the service: read takes its input from
-// the request, and the answer is the method's result.
-func handle[In, Out any](s *server, read func(*http.Request) (In, error), run func(c3po.Service, context.Context, In) (Out, error)) http.Handler {
+// the request, and the answer is the method's result. Who may ask for it is said
+// by the operation it mirrors.
+func handle[In, Out any](s *server, mirrors string, read func(*http.Request) (In, error), run func(c3po.Service, context.Context, In) (Out, error)) http.Handler {
+	op := operationCalled(mirrors)
 	return s.act(func(r *http.Request, svc c3po.Service) (any, error) {
+		if err := op.Check(svc.(c3po.RoleHolder).Role()); err != nil {
+			return nil, err
+		}
 		in, err := read(r)
 		if err != nil {
 			return nil, err
@@ -37,18 +41,26 @@ func (s *server) operation(op c3po.Operation) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		return op.Call(r.Context(), svc, arguments)
+		out, err := op.Call(r.Context(), svc, arguments)
+		if err == nil {
+			s.record(r, op, svc, arguments)
+		}
+		return out, err
 	})
+}
+
+// operationCalled is a row of the table that this package names itself.
+func operationCalled(name string) c3po.Operation {
+	op, err := c3po.FindOperation(name)
+	if err != nil {
+		panic("rest: " + err.Error())
+	}
+	return op
 }
 
 // act runs one call as who the request comes from, and answers it.
 func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := auth.FromRequest(r, door)
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
+	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 		actor := s.hub.As(caller)
 		out, err := run(r, actor)
 		introduce(w.Header(), actor)
@@ -91,12 +103,15 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, out any) bool {
 		s.refuse(w, r, err)
 		return false
 	}
+	// Asked before it is written: a caller that hangs up right after its answer
+	// has it all the same.
+	gone := r.Context().Err() != nil
 	err = write(w, http.StatusOK, data)
 	if err == nil {
 		// Only now is it known that the connection took it.
 		err = http.NewResponseController(w).Flush()
 	}
-	return err == nil && r.Context().Err() == nil
+	return err == nil && !gone
 }
 
 // linkNext links to the next page: the same request with the cursor in its query.

@@ -1,8 +1,8 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -11,14 +11,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-const (
-	// mostBodyBytes leaves room for a message and a context of the greatest
-	// length with every character escaped.
-	mostBodyBytes = 2 << 20
-	// mostDepth of nested arrays and objects. Decoding costs stack by depth, and
-	// nothing of ours is deeper than a message with metadata.
-	mostDepth = 64
-)
+// mostBodyBytes leaves room for a message and a context of the greatest length
+// with every character escaped.
+const mostBodyBytes = 2 << 20
 
 func nothing(*http.Request) (c3po.None, error) { return c3po.None{}, nil }
 
@@ -77,11 +72,19 @@ func number[T int | int64](r *http.Request, name string) (T, error) {
 
 // readBody reads the arguments of an operation. No body at all means none.
 func readBody(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBodyBytes))
+	// The length is the caller's word; memory is given for what arrives.
+	const atOnce = 64 << 10
+	var body bytes.Buffer
+	body.Grow(int(min(max(r.ContentLength, 0)+bytes.MinRead, atOnce)))
+	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, mostBodyBytes))
+	data := body.Bytes()
 	if err != nil {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			return nil, c3po.Errorf(c3po.InvalidRequest, "the request is larger than %d bytes", mostBodyBytes).
 				Suggest("Send less at once: a message and its context may have 50000 characters each.")
+		}
+		if e, ok := errors.AsType[*c3po.Error](err); ok {
+			return nil, e // what stands before us holds bodies to more than their length
 		}
 		return nil, c3po.Because(err, c3po.InvalidRequest, "the request ended before it was complete").
 			Suggest("Send the whole body.")
@@ -89,38 +92,9 @@ func readBody(r *http.Request) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	// Insisting on the type also keeps web pages out, which cannot send it to a
-	// foreign host unasked.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "the body must be JSON").
 			Suggest("Send the header Content-Type: application/json.")
 	}
-	if depth(data) > mostDepth {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "the JSON is nested more than %d deep", mostDepth).
-			Suggest("Send deep structures as text, with content_type application/json.")
-	}
 	return data, nil
-}
-
-// depth is how deep arrays and objects are nested in what may be JSON.
-func depth(data []byte) int {
-	var now, most int
-	var text, escaped bool
-	for _, c := range data {
-		switch {
-		case escaped:
-			escaped = false
-		case text:
-			escaped = c == '\\'
-			text = c != '"'
-		case c == '"':
-			text = true
-		case c == '{' || c == '[':
-			now++
-			most = max(most, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return most
 }

@@ -12,7 +12,7 @@ type requestKey struct{}
 // withRequestID names the request that ctx belongs to. The name only has to
 // differ from that of others in the same log.
 func withRequestID(ctx context.Context) context.Context {
-	return context.WithValue(ctx, requestKey{}, strconv.FormatUint(rand.Uint64()|1<<63, 36))
+	return context.WithValue(ctx, requestKey{}, strconv.FormatUint(rand.Uint64()|1<<63, 36)) // #nosec G404 -- a name, not a secret
 }
 
 // Correlate makes a log handler that adds to each line the id of the request it

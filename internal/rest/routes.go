@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // A route is one line of the surface. Paths that begin with /api/ are also
@@ -26,13 +27,23 @@ func (s *server) routes() []route {
 	routes := []route{
 		{"GET", "/livez", http.HandlerFunc(s.live)},
 		{"GET", "/readyz", http.HandlerFunc(s.ready)},
-		{"GET", "/openapi.yaml", http.HandlerFunc(s.openapi)},
+		{"GET", "/openapi.yaml", s.forRoles(c3po.Roles(), s.openapi)},
 		{"GET", "/api/health", http.HandlerFunc(s.health)},
-		{"GET", "/api/agents", handle(s, agentsQuery, c3po.Service.ListAgents)},
-		{"GET", "/api/pending", handle(s, pendingQuery, c3po.Service.Pending)},
-		{"GET", "/api/wait", handle(s, s.waitQuery, c3po.Service.Pending)},
-		{"GET", "/api/events", http.HandlerFunc(s.events)},
-		{"POST", "/api/unregister", handle(s, nothing, c3po.Service.Unregister)},
+		{"GET", "/api/agents", handle(s, "list_agents", agentsQuery, c3po.Service.ListAgents)},
+		{"GET", "/api/pending", handle(s, "pending", pendingQuery, c3po.Service.Pending)},
+		{"GET", "/api/wait", handle(s, "pending", s.waitQuery, c3po.Service.Pending)},
+		{"GET", "/api/events", s.admitted(s.events)},
+		{"POST", "/api/unregister", handle(s, "unregister", nothing, c3po.Service.Unregister)},
+		{"GET", "/api/admin/tokens", s.admitted(s.tokenList)},
+		{"POST", "/api/admin/tokens", s.admitted(s.tokenCreate)},
+		{"POST", "/api/admin/tokens/{kid}/revoke", s.admitted(s.tokenRevoke)},
+		{"POST", "/api/admin/tokens/{kid}/rotate", s.admitted(s.tokenRotate)},
+		{"GET", "/api/admin/audit", s.forRoles(auth.AuditRoles(), s.auditTail)},
+		{"POST", "/api/admin/invites", s.admitted(s.invite)},
+		{"POST", "/api/join", http.HandlerFunc(s.joinHost)},
+		{"GET", "/api/ca", http.HandlerFunc(s.authority)},
+		{"GET", "/install", http.HandlerFunc(s.installer)},
+		{"GET", "/install/{program}", http.HandlerFunc(s.program)},
 	}
 	for _, op := range c3po.Operations() {
 		routes = append(routes, route{"POST", "/api/op/" + op.Name, s.operation(op)})

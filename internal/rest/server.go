@@ -10,13 +10,17 @@ import (
 	"net/http"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 
-// Config configures the handler. The zero value of every field but Hub works.
+// Config configures the handler. The zero value of every field but Hub and Auth
+// works.
 type Config struct {
 	Hub     *hub.Hub
-	Limits  c3po.Limits // those of the hub; c3po.DefaultLimits() if zero
+	Auth    *auth.Keeper // says who makes a request
+	Join    Joining      // how other hosts join; they cannot if zero
+	Limits  c3po.Limits  // those of the hub; c3po.DefaultLimits() if zero
 	Version string
 	Observe Observer     // nobody counts if nil
 	Log     *slog.Logger // silent if nil
@@ -24,6 +28,9 @@ type Config struct {
 
 type server struct {
 	hub     *hub.Hub
+	auth    *auth.Keeper
+	join    Joining
+	offers  *programs
 	limits  c3po.Limits
 	version string
 	log     *slog.Logger
@@ -34,7 +41,7 @@ var openapi []byte
 
 // New makes the handler of everything REST.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, limits: cfg.Limits, version: cfg.Version, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, offers: &programs{}, limits: cfg.Limits, version: cfg.Version, log: cfg.Log}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

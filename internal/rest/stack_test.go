@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/redisstore"
 	"github.com/c3po-dev/c3po/internal/redistest"
@@ -63,7 +64,7 @@ func over(t *testing.T, store hub.Store) *stack {
 		stop()
 		running.Wait()
 	})
-	return &stack{Handler: rest.New(rest.Config{Hub: h, Version: "1.0.0", Log: log}), hub: h, log: book}
+	return &stack{Handler: rest.New(rest.Config{Hub: h, Auth: auth.New(auth.Config{Mode: auth.None}), Version: "1.0.0", Log: log}), hub: h, log: book}
 }
 
 // newSpace is a space no other test has seen: they share one Redis.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
 )
@@ -34,10 +35,21 @@ type coordinator struct {
 // start runs a coordinator until the test is over.
 func start(t *testing.T, cfg server.Config) *coordinator {
 	t.Helper()
-	c := &coordinator{ended: make(chan error, 1), log: &logbook{}}
-	cfg.Log = slog.New(slog.NewTextHandler(c.log, nil))
+	book := &logbook{}
+	return startLogging(t, cfg, book, slog.New(slog.NewTextHandler(book, nil)))
+}
+
+// startLogging is start with a log of the test's own, which writes to book.
+func startLogging(t *testing.T, cfg server.Config, book *logbook, log *slog.Logger) *coordinator {
+	t.Helper()
+	c := &coordinator{ended: make(chan error, 1), log: book}
+	cfg.Log = log
 	if cfg.Listen == "" {
 		cfg.Listen = ":0"
+	}
+	if cfg.Auth == "" {
+		// What most tests promise is the same whoever calls.
+		cfg.Auth = auth.None
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	c.stop = stop
@@ -45,7 +57,7 @@ func start(t *testing.T, cfg server.Config) *coordinator {
 	go func() { c.ended <- server.Run(ctx, cfg, func(addr string) { ready <- addr }) }()
 	select {
 	case addr := <-ready:
-		c.url = "http://" + addr
+		c.url = cfg.URL(addr)
 	case err := <-c.ended:
 		t.Fatalf("the coordinator ended with %v\n%s", err, c.log)
 	case <-time.After(longEnough):

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -12,4 +14,9 @@ func OpenStore(ctx context.Context, cfg Config, most time.Duration) error {
 		store.Close()
 	}
 	return err
+}
+
+// Behind is behind.
+func Behind(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler {
+	return behind(proxies, plain, next)
 }

@@ -2,42 +2,158 @@ package server
 
 import (
 	"log/slog"
+	"mime"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/rest"
 )
 
-// gate keeps web pages out. A page on this machine's browser reaches loopback
-// too: by a request across origins, or by a name of its own that it lets point
-// here. The first is told by the headers browsers send, the second by the Host.
-func gate(log *slog.Logger, next http.Handler) http.Handler {
-	refuse := func(w http.ResponseWriter, r *http.Request, err *c3po.Error) {
-		log.InfoContext(r.Context(), "request refused at the gate", "method", r.Method, "host", r.Host, "err", err.Message)
-		rest.Refuse(w, err)
-	}
-	origins := http.NewCrossOriginProtection()
-	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, c3po.Errorf(c3po.Forbidden, "requests from other web sites are refused").
-			Suggest("Call the coordinator from a program, not from a page of another origin."))
-	}))
-	inner := origins.Handler(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !auth.Loopback(hostOnly(r.Host)) {
-			refuse(w, r, c3po.Errorf(c3po.Forbidden, "this coordinator answers only to localhost, not to the name it was called by").
-				Suggest("Use http://localhost, http://127.0.0.1 or http://[::1] with its port."))
-			return
-		}
-		inner.ServeHTTP(w, r)
-	})
+// A gate stands before everything on every listener. It keeps web pages out: a
+// page in the browser of somebody near reaches the coordinator too, by a
+// request across origins, or by a name of its own that it lets point here. The
+// first is told by the headers browsers send, the second by the Host. Reads are
+// checked like writes. And it holds what is sent to the form and the time that
+// every route has in common.
+type gate struct {
+	names   []string // by which callers may call it, besides numbers
+	origins *http.CrossOriginProtection
+	log     *slog.Logger
+	next    http.Handler
 }
 
-// hostOnly is a Host header without its port.
-func hostOnly(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
+func newGate(names []string, log *slog.Logger, next http.Handler) http.Handler {
+	return &gate{names: names, origins: http.NewCrossOriginProtection(), log: log, next: next}
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	harden(w.Header())
+	if err := g.check(r); err != nil {
+		g.log.InfoContext(r.Context(), "request refused at the gate", "method", r.Method, "host", r.Host,
+			"remote", r.RemoteAddr, "err", err.Message)
+		rest.Refuse(w, err)
+		return
 	}
-	return hostport
+	if r.ContentLength != 0 {
+		r.Body = newBody(w, r.Body)
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// harden tells a browser that came all the same to do nothing with the answer.
+// A handler that serves pages sets these anew.
+func harden(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-store")
+}
+
+func (g *gate) check(r *http.Request) *c3po.Error {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !allowedHost(r.Host, local, g.names) {
+		return c3po.Errorf(c3po.Forbidden, "this coordinator does not answer to the name it was called by").
+			Suggest("Use its own address, on the same machine http://localhost with its port, or give the coordinator that name with --name.")
+	}
+	if g.fromElsewhere(r) {
+		return c3po.Errorf(c3po.Forbidden, "requests from other web sites are refused").
+			Suggest("Call the coordinator from a program, not from a page of another origin.")
+	}
+	if r.ContentLength != 0 && !isJSON(r.Header) {
+		return c3po.Errorf(c3po.InvalidRequest, "the body must be JSON").
+			Suggest("Send the header Content-Type: application/json.")
+	}
+	return nil
+}
+
+// fromElsewhere says whether a browser sent the request for a page of another
+// origin.
+func (g *gate) fromElsewhere(r *http.Request) bool {
+	origin := r.Header.Values("Origin")
+	if len(origin) > 1 || len(r.Header.Values("Sec-Fetch-Site")) > 1 {
+		// No browser does this, and a proxy might read the other one.
+		return true
+	}
+	if len(origin) == 1 {
+		// Also where Sec-Fetch-Site is content: both must say the same.
+		o, err := url.Parse(origin[0])
+		if err != nil || o.Host == "" || !strings.EqualFold(o.Host, r.Host) {
+			return true
+		}
+	}
+	// The standard protection lets every GET pass, because a page cannot read its
+	// answer. Ours can wait for an hour, and there is no need for any.
+	asWrite := r.WithContext(r.Context())
+	asWrite.Method = http.MethodPost
+	return g.origins.Check(asWrite) != nil
+}
+
+// isJSON says whether the one content type that is given is JSON. A page cannot
+// send it to a foreign host unasked.
+func isJSON(header http.Header) bool {
+	given := header.Values("Content-Type")
+	if len(given) != 1 {
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(given[0])
+	return err == nil && kind == "application/json"
+}
+
+// allowedHost says whether a Host header names the coordinator: a name it was
+// given, or an address. Reached over
+// loopback, or over a socket that only local programs see, that is any name of
+// loopback. Any other name may be one that a web page lets point here.
+func allowedHost(hostport string, local net.Addr, names []string) bool {
+	host, ok := hostOnly(hostport)
+	if !ok {
+		return false
+	}
+	for _, name := range names {
+		if strings.EqualFold(host, name) {
+			return true
+		}
+	}
+	reached := addressOf(local)
+	if !reached.IsValid() || reached.IsLoopback() {
+		return auth.Loopback(host)
+	}
+	// No page can let a number point here, and behind a port mapping callers use
+	// another number than the one that was reached.
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// addressOf is invalid for what has no address, as a unix socket.
+func addressOf(local net.Addr) netip.Addr {
+	tcp, ok := local.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// hostOnly is a Host header without its port and brackets; false if it is not
+// well formed.
+func hostOnly(hostport string) (string, bool) {
+	host, port := hostport, "0"
+	if at := strings.LastIndexByte(hostport, ':'); at >= 0 && !strings.HasSuffix(hostport, "]") {
+		host, port = hostport[:at], hostport[at+1:]
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", false
+	}
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		inner, bracketed = strings.CutSuffix(inner, "]")
+		ip, err := netip.ParseAddr(inner)
+		return inner, bracketed && err == nil && ip.Is6() && ip.Zone() == ""
+	}
+	return host, host != "" && !strings.ContainsAny(host, ":[]%/@ ")
 }

@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // DefaultListen is where a coordinator listens when it is told nothing.
@@ -20,7 +19,8 @@ const portTries = 20
 
 // listen takes the address, or if its port is taken the next free port of the
 // same host: two people on one machine should not have to agree on numbers.
-func listen(ctx context.Context, addr string, log *slog.Logger) (net.Listener, error) {
+// Check says whether an address may be listened on.
+func listen(ctx context.Context, addr string, check func(addr string) error, log *slog.Logger) (net.Listener, error) {
 	switch addr {
 	case "":
 		addr = DefaultListen
@@ -28,7 +28,7 @@ func listen(ctx context.Context, addr string, log *slog.Logger) (net.Listener, e
 		// Nobody could know that port beforehand, so it is not for others.
 		addr = "127.0.0.1:0"
 	}
-	if err := auth.CheckListen(addr); err != nil {
+	if err := check(addr); err != nil {
 		return nil, err
 	}
 	host, text, err := net.SplitHostPort(addr)
@@ -53,7 +53,7 @@ func listen(ctx context.Context, addr string, log *slog.Logger) (net.Listener, e
 			return nil, c3po.Errorf(c3po.InvalidRequest, "cannot listen on %s: %w", taken, err).Suggest("Choose another address with --listen.")
 		}
 		// A name may have led elsewhere.
-		if err := auth.CheckListen(listener.Addr().String()); err != nil {
+		if err := check(listener.Addr().String()); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
 		return listener, nil

@@ -43,7 +43,7 @@ type sample struct {
 	value  float64
 }
 
-var sampleLine = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
+var sampleLine = regexp.MustCompile(`(?m)^([a-z0-9_]+)(?:\{(.*)\})? (\S+)$`)
 
 func (c *coordinator) scrape(t *testing.T) []sample {
 	t.Helper()
@@ -89,8 +89,8 @@ func traffic(t *testing.T, c *coordinator) c3po.Receipt {
 		woken <- err
 	}()
 	c.wantWaiting(t, "bob-the-agent")
-	for range 9 {
-		c.must(t, "ann-the-agent", "send_message", c3po.SendInput{Target: "bob-the-agent", Message: "more", ClientKey: newKey()}, nil)
+	for n := range 9 {
+		c.must(t, "ann-the-agent", "send_message", c3po.SendInput{Target: "bob-the-agent", Message: "more " + strconv.Itoa(n)}, nil)
 	}
 	if err := <-woken; err != nil {
 		t.Fatal(err)
@@ -105,8 +105,6 @@ func traffic(t *testing.T, c *coordinator) c3po.Receipt {
 	}
 	return first
 }
-
-func newKey() string { return "key " + strconv.FormatUint(keys.Add(1), 10) }
 
 func TestMetricsCountWhatHappened(t *testing.T) {
 	t.Parallel()
@@ -201,14 +199,23 @@ func TestTheNamesOfTheMetricsAreAContract(t *testing.T) {
 
 var labelPair = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
 
+// seriesOfCalls counts the series that calls of agents make; a step that the
+// coordinator takes by itself may be counted for the first time at any moment.
+func seriesOfCalls(samples []sample) int {
+	return len(slices.DeleteFunc(samples, func(s sample) bool {
+		return !strings.HasPrefix(s.name, "c3po_") || strings.HasPrefix(s.name, "c3po_store_op_") || strings.Contains(s.labels, "/metrics")
+	}))
+}
+
 func TestNoLabelCarriesAnId(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t)})
 	c.space = "secret-space"
 	first := traffic(t, c)
-	before := len(c.scrape(t))
+	_, _, hex := first.ID.Split()
+	before := seriesOfCalls(c.scrape(t))
 	for _, s := range c.scrape(t) {
-		for _, id := range []string{"the-agent", "nobody", "secret-space", "key-of", "::", first.ID.Hex(), "nobody-serves"} {
+		for _, id := range []string{"the-agent", "nobody", "secret-space", "key-of", "::", hex, "nobody-serves"} {
 			if strings.Contains(s.labels, id) {
 				t.Errorf("%s{%s} carries %q", s.name, s.labels, id)
 			}
@@ -218,7 +225,7 @@ func TestNoLabelCarriesAnId(t *testing.T) {
 		c.must(t, id, "ping", c3po.None{}, nil)
 		c.must(t, id, "send_message", c3po.SendInput{Target: "bob-the-agent", Message: id}, nil)
 	}
-	if after := len(c.scrape(t)); after > before {
+	if after := seriesOfCalls(c.scrape(t)); after > before {
 		t.Errorf("four more agents made %d more series", after-before)
 	}
 }

@@ -5,10 +5,12 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,12 +38,24 @@ const (
 // Config configures a coordinator. The zero value of every field but RedisURL
 // is usable.
 type Config struct {
-	Listen   string      // DefaultListen if empty; a port of 0 takes any free one
-	RedisURL string      // as redisstore takes it
-	Limits   c3po.Limits // c3po.DefaultLimits() if zero
-	Version  string
-	Commit   string
-	Log      *slog.Logger // silent if nil
+	Listen   string    // DefaultListen if empty; a port of 0 takes any free one
+	RedisURL string    // as redisstore takes it
+	Names    []string  // by which callers may call it, besides the address they reach
+	Auth     auth.Mode // auth.Tokens if empty
+	Socket   string    // unix socket for the programs of this user; none if empty
+	Config   string    // folder for the credentials of this user; none are made if empty
+	// TLS is one of the words TLSAuto (if empty), TLSOn and TLSOff. The
+	// certificate is that of our own authority unless files of one are given.
+	TLS     string
+	TLSCert string
+	TLSKey  string
+	// TrustedProxies are where a proxy before the coordinator calls from, whose
+	// X-Forwarded headers count.
+	TrustedProxies []netip.Prefix
+	Limits         c3po.Limits // c3po.DefaultLimits() if zero
+	Version        string
+	Commit         string
+	Log            *slog.Logger // silent if nil
 }
 
 // features is what a client may rely on beside the operations themselves.
@@ -62,11 +76,21 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		cfg.Limits = c3po.DefaultLimits()
 	}
 	// The port first: it is the quicker refusal.
-	listener, err := listen(ctx, cfg.Listen, cfg.Log)
+	listener, err := listen(ctx, cfg.Listen, cfg.checkListen, cfg.Log)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
+	listener = (&connections{most: cfg.Limits.Connections, log: cfg.Log}).of(listener)
+	listeners := []net.Listener{listener}
+	if cfg.Socket != "" {
+		socket, err := listenSocket(ctx, cfg.Socket)
+		if err != nil {
+			return err
+		}
+		defer socket.Close()
+		listeners = append(listeners, socket)
+	}
 	node := hub.NewNode()
 	cfg.Log = slog.New(rest.Correlate(cfg.Log.Handler())).With("node", node)
 	counts := metrics.New(metrics.Config{Version: cfg.Version, Commit: cfg.Commit})
@@ -78,9 +102,25 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: features(),
-		Meter: counts, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Log: cfg.Log,
 	})
-	return serve(ctx, cfg.Log, h, listener, handler(cfg, h, counts), func() {
+	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log})
+	if keeper.Mode() == auth.None {
+		cfg.Log.Warn("AUTHENTICATION IS OFF: whoever reaches this coordinator may act as anybody, read everything and answer as the person", "auth", auth.None)
+	}
+	shown, err := newFace(ctx, cfg, store, listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	if shown.tls != nil {
+		listeners[0] = tls.NewListener(listener, shown.tls)
+	} else if cfg.TLS == TLSOff {
+		cfg.Log.Warn("TLS IS OFF: what is sent to this coordinator can be read on its way", "address", listener.Addr().String())
+	}
+	if err := writeLocal(ctx, keeper, cfg.Config, cfg.URL(listener.Addr().String()), string(shown.ca)); err != nil {
+		return err
+	}
+	return serve(ctx, cfg.Log, []runner{h, keeper}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -89,30 +129,35 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, counts *metrics.Metrics) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metrics, shown face) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
-		Service: func(r *http.Request) (c3po.Service, error) {
-			caller, err := auth.FromRequest(r, "mcp")
-			if err != nil {
-				return nil, err
-			}
-			return h.As(caller), nil
-		},
+		Service:  serviceOf(h),
 		Version:  cfg.Version,
 		Features: features(),
 		Log:      cfg.Log,
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, mcp.Handler()))
-	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, counts.Handler(h)))
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
-	return gate(cfg.Log, mux)
+	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admitted(keeper, mcp.Handler())))
+	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, numbersFor(), counts.Handler(h))))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Log, mux))
 }
+
+// authWord is what server_info says of the mode, if it is worth a word.
+func authWord(mode auth.Mode) string {
+	if mode == auth.None {
+		return string(mode)
+	}
+	return ""
+}
+
+// A runner works beside the requests, until its context ends.
+type runner interface{ Run(context.Context) error }
 
 // serve runs hub and handler until ctx ends or one of them fails, then stops
 // them in the order that loses nothing: waits are answered, requests finish,
 // and only then the hub writes down what it still knows.
-func serve(ctx context.Context, log *slog.Logger, h *hub.Hub, listener net.Listener, handler http.Handler, ready func()) error {
+func serve(ctx context.Context, log *slog.Logger, runners []runner, drain func(), listeners []net.Listener, handler http.Handler, ready func()) error {
 	// Work outlives ctx by the time it takes to stop.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -124,21 +169,28 @@ func serve(ctx context.Context, log *slog.Logger, h *hub.Hub, listener net.Liste
 		IdleTimeout:       idleMost,
 		// Shutdown waits for handlers but does not tell them to stop. This does.
 		BaseContext: func(net.Listener) context.Context { return work },
+		ConnContext: auth.WithPeer,
+		// Handshakes that fail, mostly: nothing to wake anybody for.
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelInfo),
 	}
-	group.Go(func() error { return h.Run(work) })
-	group.Go(func() error {
-		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	for _, r := range runners {
+		group.Go(func() error { return r.Run(work) })
+	}
+	for _, listener := range listeners {
+		group.Go(func() error {
+			if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+	}
 	group.Go(func() error {
 		defer end()
 		select {
 		case <-ctx.Done():
 		case <-work.Done():
 		}
-		h.Drain()
+		drain()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainMost)
 		defer cancel()
 		if err := srv.Shutdown(grace); err != nil {

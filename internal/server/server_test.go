@@ -321,13 +321,13 @@ func TestATakenPortIsNamedAndTheNextOneUsed(t *testing.T) {
 }
 
 // Claims: B11
-func TestListeningForOtherMachinesIsRefused(t *testing.T) {
+func TestListeningForOtherMachinesInClearIsRefused(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]c3po.Code{
 		"0.0.0.0:0": c3po.Forbidden, ":8420": c3po.Forbidden, "[::]:0": c3po.Forbidden,
 		"127.0.0.1": c3po.InvalidRequest, "127.0.0.1:http": c3po.InvalidRequest, "127.0.0.1:65536": c3po.InvalidRequest,
 	} {
-		err := server.Run(t.Context(), server.Config{Listen: addr, RedisURL: "redis://127.0.0.1:1"}, nil)
+		err := server.Run(t.Context(), server.Config{Listen: addr, TLS: server.TLSOff, RedisURL: "redis://127.0.0.1:1"}, nil)
 		if !errors.Is(err, want) || c3po.AsError(err).Suggestion == "" {
 			t.Errorf("listening on %q: %v, want %s", addr, err, want)
 		}

@@ -4,14 +4,13 @@
 
 local BAND = 4503599627370496 -- 2^52: normal mail reads after urgent mail
 
--- typed refuses a key that holds something else than the script will write to.
+-- typed refuses a key that holds something else than the script will write to,
+-- given the types by the numbers of the keys. A key that is read before the
+-- first write needs no mention: to read it fails as well. Asking for the length
+-- is the cheapest way to have Redis look.
+local LENGTH = { hash = 'HLEN', zset = 'ZCARD', stream = 'XLEN', string = 'STRLEN' }
 local function typed(types)
-  for i, want in ipairs(types) do
-    local is = redis.call('TYPE', KEYS[i]).ok
-    if is ~= 'none' and is ~= want then
-      error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is .. ', not a ' .. want })
-    end
-  end
+  for i, is in pairs(types) do redis.call(LENGTH[is], KEYS[i]) end
 end
 
 -- clock is Redis TIME in milliseconds, unless a test passed one in.
@@ -44,16 +43,20 @@ local function permuted(n)
 end
 
 -- A log gives events their numbers, keeps them and wakes who listens. Its
--- first emit can fail (and nothing has changed then); later ones cannot.
+-- first emit can fail (and nothing has changed then); later ones cannot. It also
+-- holds those of the space's books that every message changes.
 local function opened(meta, events, channel, most, now)
-  return { meta = meta, events = events, channel = channel, most = most, now = now, seq = number(meta, 'seq') }
+  local books = redis.call('HMGET', meta, 'seq', 'sent', 'pending')
+  return { meta = meta, events = events, channel = channel, most = most, now = now,
+    seq = tonumber(books[1] or 0), sent = tonumber(books[2] or 0), pending = tonumber(books[3] or 0) }
 end
 
-local function emit(log, kind, agent, id)
+-- emit takes further fields of meta that change with the event, and their values.
+local function emit(log, kind, agent, id, ...)
   log.seq = log.seq + 1
   redis.call('XADD', log.events, 'MAXLEN', '~', log.most, whole(log.seq) .. '-0',
     'k', kind, 'a', agent, 'i', id, 't', whole(log.now))
-  redis.call('HSET', log.meta, 'seq', whole(log.seq))
+  redis.call('HSET', log.meta, 'seq', whole(log.seq), ...)
   redis.call('SPUBLISH', log.channel, whole(log.seq) .. ' ' .. agent)
   return log.seq
 end
@@ -70,12 +73,22 @@ local function threaded(thread, seq, id)
   return #thread .. ':' .. thread .. '\0' .. string.format('%016.0f', seq) .. '\0' .. id
 end
 
--- put stores a message m in the box of its recipient; k names the keys.
--- Everything was checked before.
-local function put(log, k, m)
+-- held is what a box holds in all and of one sender: messages, bytes, messages
+-- and bytes of the sender.
+local function held(box, from)
+  local is = redis.call('HMGET', box, 'n', 'b', 'n:' .. from, 'b:' .. from)
+  return { n = tonumber(is[1] or 0), b = tonumber(is[2] or 0), sn = tonumber(is[3] or 0), sb = tonumber(is[4] or 0) }
+end
+
+-- put stores a message m in the box of its recipient; k names the keys, and
+-- holds is what the box holds, if it was read already. Everything was checked
+-- before.
+local function put(log, k, m, holds)
+  holds = holds or held(k.box, m.from)
   local hex = numbered(log, k.fact)
   local id = m.from .. '::' .. m.to .. '::' .. hex
-  local seq = emit(log, m.event, m.to, id)
+  log.sent, log.pending = log.sent + 1, log.pending + 1
+  local seq = emit(log, m.event, m.to, id, 'sent', whole(log.sent), 'pending', whole(log.pending))
   if m.thread == '' then m.thread = id end
   local position = seq
   if not m.urgent then position = seq + BAND end
@@ -91,23 +104,18 @@ local function put(log, k, m)
   redis.call('HSET', k.fact, hex, cjson.encode(fact))
   redis.call('ZADD', k.inbox, whole(position), hex)
   redis.call('ZADD', k.threads, 0, threaded(m.thread, seq, id))
-  redis.call('HINCRBY', k.box, 'n', 1)
-  redis.call('HINCRBY', k.box, 'b', m.bytes)
-  redis.call('HINCRBY', k.box, 'n:' .. m.from, 1)
-  redis.call('HINCRBY', k.box, 'b:' .. m.from, m.bytes)
-  redis.call('HINCRBY', log.meta, 'sent', 1)
-  redis.call('HINCRBY', log.meta, 'pending', 1)
+  redis.call('HSET', k.box, 'n', whole(holds.n + 1), 'b', whole(holds.b + m.bytes),
+    'n:' .. m.from, whole(holds.sn + 1), 'b:' .. m.from, whole(holds.sb + m.bytes))
   return hex, id, seq
 end
 
 -- full says what a box is full of, or nil. Shared boxes guard each sender's share.
-local function full(box, from, bytes, messages, most, share, guarded)
-  local n, b = number(box, 'n'), number(box, 'b')
-  if n + 1 > messages then return 'messages' end
-  if b + bytes > most then return 'bytes' end
+local function full(holds, bytes, messages, most, share, guarded)
+  if holds.n + 1 > messages then return 'messages' end
+  if holds.b + bytes > most then return 'bytes' end
   if guarded then
-    if number(box, 'n:' .. from) + 1 > math.floor(messages / share) then return 'sender' end
-    if number(box, 'b:' .. from) + bytes > math.floor(most / share) then return 'sender_size' end
+    if holds.sn + 1 > math.floor(messages / share) then return 'sender' end
+    if holds.sb + bytes > math.floor(most / share) then return 'sender_size' end
   end
   return nil
 end
@@ -124,7 +132,7 @@ local function taken(log, k, owner, hex, fact)
       redis.call('HDEL', k.box, field .. fact.f)
     end
   end
-  redis.call('HINCRBY', log.meta, 'pending', -1)
+  log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
 end
 
 -- forget drops a message that has ended, with its place in the thread.
@@ -171,13 +179,17 @@ local function attached(node, nodes, now)
   return node and node ~= '' and number(nodes, node) > now
 end
 
--- online: attached; or, for an agent no node claims, seen within the window.
+-- present: attached; or, for an agent no node claims, seen within the window.
 -- An agent whose node has died is offline until it is seen again.
+local function present(gone, node, seen, nodes, now, window)
+  if gone then return false end
+  if node and node ~= '' then return attached(node, nodes, now) end
+  return now - tonumber(seen or 0) < window
+end
+
 local function online(agent, nodes, now, window)
   local r = redis.call('HMGET', agent, 'gone', 'node', 'seen')
-  if r[1] then return false end
-  if r[2] and r[2] ~= '' then return attached(r[2], nodes, now) end
-  return now - tonumber(r[3] or 0) < window
+  return present(r[1], r[2], r[3], nodes, now, window)
 end
 
 -- superseded: another run holds the id. Anonymous callers and anonymous
@@ -191,9 +203,9 @@ end
 -- card is an agent's record as it goes back to Go: its fields, then whether it
 -- is attached and online, and why the whole space is paused.
 local function card(agent, nodes, meta, now, window)
-  local fields = redis.call('HGETALL', agent)
-  local node = redis.call('HGET', agent, 'node')
-  return { fields, attached(node, nodes, now) and 1 or 0, online(agent, nodes, now, window) and 1 or 0,
+  local fields, is = redis.call('HGETALL', agent), {}
+  for i = 1, #fields, 2 do is[fields[i]] = fields[i + 1] end
+  return { fields, attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, nodes, now, window) and 1 or 0,
     redis.call('HGET', meta, 'paused') or '' }
 end
 

@@ -7,8 +7,8 @@
 -- ARGV  see the names below
 -- Returns {"ok", …, acked} or {"repeat", …} as send does, or superseded, conflict,
 -- no_message, unknown (nobody to answer), full <what>.
-typed({ 'hash', 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'stream', 'hash',
-  'zset', 'hash', 'hash', 'hash', 'zset', 'zset' })
+typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
+  [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset' })
 local meta, agent, replier, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, expire, threads, events, nodes = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 local own = { inbox = KEYS[14], body = KEYS[15], fact = KEYS[16], box = KEYS[17], ended = KEYS[18], ending = KEYS[19],
@@ -24,19 +24,20 @@ local lived = number(meta, 'lived')
 
 if superseded(replier, run) then return { 'superseded' } end
 
+local recipient = card(agent, nodes, meta, now, online_window)
 local first, state, stored = remembered(idem, field, fingerprint, fact, lived, now, window)
 if first == 'conflict' then return { 'conflict' } end
 if first then
-  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '',
-    card(agent, nodes, meta, now, online_window) }
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient }
 end
 
 local raw = redis.call('HGET', own.fact, hex)
 if not raw then return { 'no_message' } end
 local question = cjson.decode(raw)
 if question.f ~= to then return { 'no_message' } end
-if mailbox == '' and redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
-local full_of = full(box, from, bytes, most_messages, most_bytes, share, false)
+if mailbox == '' and #recipient[1] == 0 then return { 'unknown' } end
+local holds = held(box, from)
+local full_of = full(holds, bytes, most_messages, most_bytes, share, false)
 if full_of then return { 'full', full_of } end
 
 local log = opened(meta, events, channel, most_events, now)
@@ -45,7 +46,7 @@ if mailbox == '' then expires = lived + life end
 local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads }, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, durability = durability, answers = answered, expires = expires,
-})
+}, holds)
 remember(idem, idemx, field, fingerprint, new, question.t, now, lived + key_life)
 
 question.an = question.an or {}
@@ -59,5 +60,6 @@ end
 if resume == '1' and redis.call('HGET', agent, 'paused') == 'waiting_for_human' then
   redis.call('HDEL', agent, 'paused')
   emit(log, 'resumed', to, '')
+  recipient = card(agent, nodes, meta, now, online_window)
 end
-return { 'ok', new, seq, question.t, now, card(agent, nodes, meta, now, online_window), acked }
+return { 'ok', new, seq, question.t, now, recipient, acked }

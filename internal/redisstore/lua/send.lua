@@ -6,7 +6,7 @@
 -- Returns {"ok", hex, seq, thread, now, card} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>.
-typed({ 'hash', 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'hash', 'hash' })
+typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset' })
 local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, rate, expire, threads, events, aliases, nodes =
   KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
@@ -20,14 +20,15 @@ local lived = number(meta, 'lived')
 
 if superseded(sender, run) then return { 'superseded' } end
 
+local recipient = card(agent, nodes, meta, now, online_window)
+local known = #recipient[1] > 0
 local first, state, stored = remembered(idem, field, fingerprint, fact, lived, now, window)
 if first == 'conflict' then return { 'conflict' } end
 if first then
-  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '',
-    card(agent, nodes, meta, now, online_window) }
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient }
 end
 
-if mailbox == '' and redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
+if mailbox == '' and not known then return { 'unknown' } end
 if alias ~= '' then
   local was = redis.call('HGET', aliases, alias)
   if was then
@@ -35,19 +36,18 @@ if alias ~= '' then
     if id ~= to and lived - tonumber(at) < name_life then return { 'moved', id } end
   end
 end
-if fail_if_away == '1' and redis.call('EXISTS', agent) == 1 then
+if fail_if_away == '1' and known then
   local says = redis.call('HMGET', agent, 'availability', 'paused')
-  if not online(agent, nodes, now, online_window) or says[1] == 'away' or (says[2] and says[2] ~= '')
-    or (redis.call('HGET', meta, 'paused') or '') ~= '' then
-    return { 'away' }
-  end
+  if recipient[3] == 0 or says[1] == 'away' or (says[2] and says[2] ~= '') or recipient[4] ~= '' then return { 'away' } end
 end
 if limit > 0 then
   local sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
   if sent >= limit then return { 'rate', sent } end
 end
-local full_of = full(box, from, bytes, most_messages, most_bytes, share, mailbox == '')
+local holds = held(box, from)
+local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox == '')
 if full_of then return { 'full', full_of } end
+local pausing = pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call('HGET', sender, 'paused') ~= pause
 
 local log = opened(meta, events, channel, most_events, now)
 local expires = 0
@@ -55,7 +55,7 @@ if mailbox == '' then expires = lived + life end
 local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads }, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, durability = durability, answers = '', expires = expires,
-})
+}, holds)
 if thread == '' then thread = id end
 remember(idem, idemx, field, fingerprint, hex, thread, now, lived + key_life)
 if limit > 0 then
@@ -65,8 +65,9 @@ if limit > 0 then
   redis.call('PEXPIRE', rate, 120000)
 end
 if alias ~= '' then redis.call('HSET', aliases, alias, to .. ' ' .. whole(lived)) end
-if pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call('HGET', sender, 'paused') ~= pause then
+if pausing then
   redis.call('HSET', sender, 'paused', pause)
   emit(log, 'paused', from, '')
+  recipient = card(agent, nodes, meta, now, online_window)
 end
-return { 'ok', hex, seq, thread, now, card(agent, nodes, meta, now, online_window) }
+return { 'ok', hex, seq, thread, now, recipient }

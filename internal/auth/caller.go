@@ -1,0 +1,150 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// bearer reads the token of a request.
+func bearer(header http.Header) (text string, given bool, err error) {
+	values := header.Values("Authorization")
+	if len(values) == 0 {
+		return "", false, nil
+	}
+	scheme, text, _ := strings.Cut(values[0], " ")
+	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return "", true, unauthorized("the Authorization header is not one bearer token")
+	}
+	return strings.TrimSpace(text), true, nil
+}
+
+func unauthorized(sentence string) *c3po.Error {
+	return c3po.Errorf(c3po.Unauthorized, "%s", sentence).
+		Suggest("On the coordinator's machine run `c3po up`; on another one run `c3po join` with what `c3po invite` printed there. By hand: send the header Authorization: Bearer TOKEN.")
+}
+
+func revoked() *c3po.Error { return unauthorized("this token was revoked") }
+func expired() *c3po.Error { return unauthorized("this token has expired") }
+
+// Challenge says in HTTP's own words what a refused caller lacks.
+func Challenge(header http.Header, err *c3po.Error) {
+	if err.Code == c3po.Unauthorized {
+		header.Set("WWW-Authenticate", `Bearer realm="c3po"`)
+	}
+}
+
+// peerGrant is what the user at the other end of our own socket may do: be any
+// agent of this machine. What is a person's to do needs a token there too.
+func peerGrant() Grant {
+	return LocalGrant(c3po.RoleAgent, "")
+}
+
+// everySpace is the default space for who names none, and all others.
+func everySpace() []string { return []string{string(c3po.DefaultSpace), "*"} }
+
+// bind holds what a caller says of itself against what it was granted.
+func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
+	c.Role = g.Role
+	if !spaceGiven {
+		home, ok := homeSpace(g.Spaces)
+		if !ok {
+			return c3po.Caller{}, c3po.Errorf(c3po.InvalidRequest, "this token is for several spaces").
+				Suggest("Say which one with the header %s, or C3PO_SPACE for our own clients.", SpaceHeader)
+		}
+		c.Space = home
+	}
+	if !inSpaces(g.Spaces, c.Space) {
+		// The same words whether or not there is such a space.
+		return c3po.Caller{}, c3po.Errorf(c3po.Forbidden, "this token is not for the space '%s'", c.Space).
+			Suggest("Use a space the token is for, or a token of that space.")
+	}
+	var err error
+	c.ID, err = g.actAs(c.ID)
+	return c, err
+}
+
+// actAs is the id the holder has if it asks for one.
+func (g Grant) actAs(id c3po.AgentID) (c3po.AgentID, error) {
+	switch g.Role {
+	case c3po.RoleObserver:
+		// Looking makes no agent of anybody.
+		return "", nil
+	case c3po.RoleHuman:
+		if id != "" && id != c3po.Human {
+			return "", c3po.Errorf(c3po.Forbidden, "a person's token is not for acting as the agent '%s'", id).
+				Suggest("Leave out %s: a person acts as '%s'.", AgentHeader, c3po.Human)
+		}
+		return c3po.Human, nil
+	case c3po.RoleAdmin:
+		return id, nil
+	}
+	if id == "" {
+		return "", nil
+	}
+	if host := hostOf(g.Pattern); host != "" && id.Host() == "" && !id.Reserved() {
+		id = c3po.AgentID(host + "/" + string(id))
+	}
+	if !Covers(g.Pattern, id) {
+		return "", c3po.Errorf(c3po.Forbidden, "this token is not for acting as '%s'", id).
+			Suggest("It is for %s.", g.Pattern)
+	}
+	return id, nil
+}
+
+var processRun = regexp.MustCompile(`^[^:]+:[0-9]+:[0-9]+$`)
+
+const (
+	noteRunEvery  = 24 * time.Hour
+	mostAncestors = 64
+)
+
+// checkRun remembers the processes of agents, and refuses a person's acts that
+// come out of one of them. It is a guard against mistakes, not against malice:
+// the same user of one machine is the same trust.
+func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Caller, grant Grant) error {
+	if caller.Person() {
+		return k.checkAncestors(ctx, r)
+	}
+	if grant.Role != c3po.RoleAgent || !processRun.MatchString(caller.Run) {
+		return nil
+	}
+	now := k.now()
+	k.mu.Lock()
+	due := now.Sub(k.noted[caller.Run]) >= noteRunEvery
+	if due {
+		k.noted[caller.Run] = now
+	}
+	k.mu.Unlock()
+	if !due {
+		return nil
+	}
+	if err := k.store.NoteRun(context.WithoutCancel(ctx), caller.Run); err != nil {
+		k.log.WarnContext(ctx, "cannot note the run of an agent", "run", caller.Run, "err", err)
+		k.mu.Lock()
+		delete(k.noted, caller.Run)
+		k.mu.Unlock()
+	}
+	return nil
+}
+
+func (k *Keeper) checkAncestors(ctx context.Context, r *http.Request) error {
+	given := r.Header.Get(AncestorsHeader)
+	if given == "" {
+		return nil
+	}
+	ancestors := strings.Split(given, ",")
+	if len(ancestors) > mostAncestors {
+		ancestors = ancestors[:mostAncestors]
+	}
+	run, err := k.store.AgentRun(ctx, ancestors)
+	if err != nil || run == "" {
+		return err
+	}
+	return c3po.Errorf(c3po.Forbidden, "this is for a person to do, and it was started by an agent (process %s)", run).
+		Suggest("Run it in a terminal of your own.")
+}

@@ -1,0 +1,368 @@
+package auth
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Mode says what a caller must show.
+type Mode string
+
+// The modes. None is for a network whose every user is trusted.
+const (
+	Tokens Mode = "token"
+	None   Mode = "none"
+)
+
+// ParseMode reads a mode; the empty text is Tokens.
+func ParseMode(text string) (Mode, error) {
+	switch Mode(text) {
+	case "", Tokens:
+		return Tokens, nil
+	case None:
+		return None, nil
+	}
+	return "", c3po.Errorf(c3po.InvalidRequest, "there is no authentication %q", clip(text)).Suggest("Use token or none.")
+}
+
+const (
+	// pollEvery and cacheMost keep a revoked token from working for a second.
+	pollEvery = 400 * time.Millisecond
+	cacheMost = time.Second
+	// life is how long a token lives after its last use; touchEvery is how exact
+	// that is.
+	life       = 365 * 24 * time.Hour
+	touchEvery = time.Hour
+	// rotatedLife is how long a token still works beside its successor.
+	rotatedLife = 10 * time.Minute
+)
+
+// Config configures a Keeper. The zero value of every field but Store works,
+// and with the mode None that of Store too.
+type Config struct {
+	Store Store
+	Mode  Mode             // Tokens if empty
+	Log   *slog.Logger     // silent if nil
+	Now   func() time.Time // time.Now if nil
+}
+
+// A Keeper knows who makes a request.
+type Keeper struct {
+	store Store
+	mode  Mode
+	log   *slog.Logger
+	now   func() time.Time
+
+	mu       sync.Mutex
+	cache    map[string]cached
+	open     map[string]map[*visit]bool // requests under way, by KID
+	revision int64
+	// generation goes up whenever grants have changed: what was read before is
+	// neither cached nor let in after.
+	generation int64
+	confirmed  time.Time // when the cache was last known to be right
+	noted      map[string]time.Time
+
+	failures meter
+}
+
+type cached struct {
+	grant Grant
+	read  time.Time
+}
+
+// A visit is a request under way.
+type visit struct {
+	cancel context.CancelCauseFunc
+	end    *time.Timer // when its grant expires
+}
+
+// New makes a Keeper. Run keeps it up to date.
+func New(cfg Config) *Keeper {
+	k := &Keeper{
+		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now,
+		cache: map[string]cached{}, open: map[string]map[*visit]bool{}, noted: map[string]time.Time{}, revision: -1,
+	}
+	if k.mode == "" {
+		k.mode = Tokens
+	}
+	if k.log == nil {
+		k.log = slog.New(slog.DiscardHandler)
+	}
+	if k.now == nil {
+		k.now = time.Now
+	}
+	return k
+}
+
+// Mode is what callers must show here.
+func (k *Keeper) Mode() Mode { return k.mode }
+
+// Caller says who makes a request that came through the named door, and gives
+// the context to serve it under: that ends, with UNAUTHORIZED as its cause, when
+// the token is revoked or expires. release is to be called when it was served.
+func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx context.Context, release func(), err error) {
+	caller, err = fromHeaders(r, route)
+	if err != nil || k.mode == None {
+		return caller, r.Context(), func() {}, err
+	}
+	grant, ctx, release, err := k.admit(r)
+	if err == nil {
+		if caller, err = grant.bind(caller, r.Header.Get(SpaceHeader) != ""); err == nil {
+			err = k.checkRun(ctx, r, caller, grant)
+		}
+		if err != nil {
+			release()
+		}
+	}
+	if err != nil {
+		k.noteRefusal(r, grant, err)
+		return c3po.Caller{}, r.Context(), func() {}, err
+	}
+	return caller, context.WithValue(ctx, grantKey{}, grant), release, nil
+}
+
+// grantKey is under which the context of a request holds its grant.
+type grantKey struct{}
+
+// admit finds the grant of a request's token, or of the user at the other end
+// of our socket, and counts the request among those under way.
+func (k *Keeper) admit(r *http.Request) (Grant, context.Context, func(), error) {
+	text, given, err := bearer(r.Header)
+	if err != nil {
+		return Grant{}, nil, nil, err
+	}
+	if !given {
+		if samePeer(r.Context()) {
+			return peerGrant(), r.Context(), func() {}, nil
+		}
+		return Grant{}, nil, nil, unauthorized("a token is needed here")
+	}
+	token, err := ParseToken(text)
+	if err != nil {
+		return Grant{}, nil, nil, unauthorized("this is not a token of this coordinator")
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	grant, release, err := k.enter(ctx, token, cancel)
+	if err != nil {
+		cancel(err)
+		return grant, nil, nil, err
+	}
+	k.touch(ctx, grant)
+	return grant, ctx, release, nil
+}
+
+// enter checks a token and registers the visit in one step, as revocation sees
+// it: either it is found and cancelled, or it was checked after.
+func (k *Keeper) enter(ctx context.Context, token Token, cancel context.CancelCauseFunc) (Grant, func(), error) {
+	for {
+		grant, generation, err := k.grant(ctx, token.KID)
+		if err != nil {
+			return Grant{}, nil, err
+		}
+		if err := k.judge(token, grant); err != nil {
+			// Only who knows the secret is told, and noted, as its holder.
+			if !token.opens(grant) {
+				grant = Grant{}
+			}
+			return grant, nil, err
+		}
+		k.mu.Lock()
+		if k.generation != generation {
+			k.mu.Unlock()
+			continue
+		}
+		v := &visit{cancel: cancel}
+		v.end = time.AfterFunc(grant.Expires.Sub(k.now()), func() {
+			// Unless its use, here or elsewhere, has moved the end away meanwhile.
+			if err := k.recheck(context.WithoutCancel(ctx), grant.KID); err != nil {
+				cancel(expired())
+			}
+		})
+		if k.open[grant.KID] == nil {
+			k.open[grant.KID] = map[*visit]bool{}
+		}
+		k.open[grant.KID][v] = true
+		k.mu.Unlock()
+		return grant, func() { k.leave(grant.KID, v) }, nil
+	}
+}
+
+func (k *Keeper) leave(kid string, v *visit) {
+	k.mu.Lock()
+	delete(k.open[kid], v)
+	if len(k.open[kid]) == 0 {
+		delete(k.open, kid)
+	}
+	k.mu.Unlock()
+	v.end.Stop()
+	v.cancel(nil)
+}
+
+// judge says whether a token is worth something. That it has ended is told only
+// to who knows the secret.
+func (k *Keeper) judge(token Token, grant Grant) error {
+	switch {
+	case !token.opens(grant):
+		return unauthorized("this is not a token of this coordinator")
+	case grant.Revoked:
+		return revoked()
+	case !grant.Live(k.now()):
+		return expired()
+	default:
+		return nil
+	}
+}
+
+// grant reads a grant, from the cache if that is known to be right. One that
+// does not exist is the zero Grant, which no token opens.
+func (k *Keeper) grant(ctx context.Context, kid string) (Grant, int64, error) {
+	now := k.now()
+	k.mu.Lock()
+	generation := k.generation
+	entry, ok := k.cache[kid]
+	fresh := now.Sub(entry.read) < cacheMost || now.Sub(k.confirmed) < cacheMost
+	k.mu.Unlock()
+	// That it has expired may be news of before it was used elsewhere.
+	if ok && fresh && (entry.grant.Revoked || entry.grant.Live(now)) {
+		return entry.grant, generation, nil
+	}
+	grant, ok, err := k.store.Grant(ctx, kid)
+	if err != nil || !ok {
+		return Grant{}, generation, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.generation == generation {
+		k.cache[kid] = cached{grant, now}
+	}
+	return grant, generation, nil
+}
+
+// touch notes the use of a token once an hour. That it cannot be noted is no
+// reason to refuse anybody: a full store must stay readable.
+func (k *Keeper) touch(ctx context.Context, grant Grant) {
+	now := k.now()
+	if now.Sub(grant.LastUsed) < touchEvery {
+		return
+	}
+	k.mu.Lock()
+	if entry, ok := k.cache[grant.KID]; ok {
+		if now.Sub(entry.grant.LastUsed) < touchEvery {
+			k.mu.Unlock()
+			return // another request does it
+		}
+		entry.grant.LastUsed = now
+		k.cache[grant.KID] = entry
+	}
+	k.mu.Unlock()
+	if err := k.store.TouchGrant(context.WithoutCancel(ctx), grant.KID, life); err != nil {
+		k.log.WarnContext(ctx, "cannot note the use of a token", "kid", grant.KID, "err", err)
+	}
+}
+
+// Run keeps the Keeper up to date with what other coordinators do to tokens,
+// until ctx ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	if k.mode == None {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		err := k.poll(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			k.log.WarnContext(ctx, "cannot see whether tokens were revoked; they are read anew for every request", "err", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// poll takes in what has changed since it was last called.
+func (k *Keeper) poll(ctx context.Context) error {
+	began := k.now()
+	k.mu.Lock()
+	after := k.revision
+	k.mu.Unlock()
+	kids, revision, err := k.store.Changes(ctx, after)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	if after < 0 || revision < after {
+		// The first look, or a store that has forgotten: nothing known is certain.
+		kids = kids[:0]
+		for kid := range k.open {
+			kids = append(kids, kid)
+		}
+		clear(k.cache)
+		k.generation++
+	}
+	if len(kids) > 0 {
+		k.generation++
+		for _, kid := range kids {
+			delete(k.cache, kid)
+		}
+	}
+	k.sweep()
+	k.mu.Unlock()
+	for _, kid := range kids {
+		if err := k.recheck(ctx, kid); err != nil {
+			return err // revision stays, so the next poll does it again
+		}
+	}
+	k.mu.Lock()
+	k.revision, k.confirmed = revision, began
+	k.mu.Unlock()
+	return nil
+}
+
+// sweep keeps what is remembered from growing with who was ever here.
+func (k *Keeper) sweep() {
+	const most = 100_000
+	if len(k.cache) > most {
+		clear(k.cache)
+	}
+	if len(k.noted) > most {
+		clear(k.noted)
+	}
+}
+
+// recheck ends the requests under way of a token that is worth nothing any more.
+func (k *Keeper) recheck(ctx context.Context, kid string) error {
+	k.mu.Lock()
+	concerned := len(k.open[kid]) > 0
+	k.mu.Unlock()
+	if !concerned {
+		return nil
+	}
+	grant, ok, err := k.store.Grant(ctx, kid)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for v := range k.open[kid] {
+		switch {
+		case !ok || grant.Revoked:
+			v.cancel(revoked())
+		case !grant.Live(k.now()):
+			v.cancel(expired())
+		default:
+			v.end.Reset(grant.Expires.Sub(k.now()))
+		}
+	}
+	return nil
+}

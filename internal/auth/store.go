@@ -1,0 +1,129 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Grant is what the coordinator knows of a token. The token itself is known
+// to its holder alone.
+type Grant struct {
+	KID  string // names the token; no secret
+	Hash string // hex SHA-256 of the secret
+	Role c3po.Role
+	// Spaces are names or patterns ("team", "repo-*"). The first is where a
+	// caller is who names none, if it is a name.
+	Spaces []string
+	// Pattern says which agent ids the holder may act as: "build-box/*". A * is
+	// any text within one part, never across the slash. Empty is every id, which
+	// only an admin may have, and none for all others.
+	Pattern     string
+	Label       string
+	Created     time.Time
+	Expires     time.Time
+	LastUsed    time.Time // zero if never
+	Fixed       bool      // use does not move its end away
+	SuccessorOf string    // the KID this one replaces, if it does
+	Revoked     bool
+}
+
+// Live says whether the grant is worth anything at that time.
+func (g Grant) Live(now time.Time) bool { return !g.Revoked && now.Before(g.Expires) }
+
+// An Invite lets one host in, once.
+type Invite struct {
+	ID      string
+	Hash    string // hex SHA-256 of the secret
+	Host    string // the host it is for; empty leaves the name to the host
+	Runner  bool   // the host also gets a runner's token
+	Spaces  []string
+	Expires time.Time
+	Tries   int // wrong ones, so far
+	Used    bool
+}
+
+// InviteTries is how many wrong secrets an invite bears before it is burned.
+const InviteTries = 10
+
+// An InviteOutcome is how an attempt to use an invite ended.
+type InviteOutcome string
+
+// The outcomes. Only the first one lets a host in; a caller who may be guessing
+// is told of no difference between the others.
+const (
+	InviteSpent   InviteOutcome = "spent"
+	InviteUnknown InviteOutcome = "unknown"
+	InviteWrong   InviteOutcome = "wrong"
+	InviteExpired InviteOutcome = "expired"
+	InviteUsed    InviteOutcome = "used"
+	InviteBurned  InviteOutcome = "burned"
+)
+
+// An AuditEntry is one thing that somebody will ask about later.
+type AuditEntry struct {
+	ID     string    `json:"id"` // given by the store; goes up
+	At     time.Time `json:"at"` // given by the store
+	Event  string    `json:"event"`
+	KID    string    `json:"kid,omitempty"` // the token it was done with, or to
+	Role   c3po.Role `json:"role,omitempty"`
+	Space  string    `json:"space,omitempty"`
+	Agent  string    `json:"agent,omitempty"`
+	Remote string    `json:"remote,omitempty"` // address it came from
+	Detail string    `json:"detail,omitempty"` // words of ours, never a secret
+}
+
+// The events of the audit.
+const (
+	EventTokenCreated = "token_created"
+	EventTokenRevoked = "token_revoked"
+	EventTokenRotated = "token_rotated"
+	EventAuthFailed   = "auth_failed"
+	EventForbidden    = "forbidden"
+	EventPersonAct    = "person_act"
+	EventInvited      = "invited"
+	EventJoined       = "joined"
+	EventJoinRefused  = "join_refused"
+)
+
+// Store keeps what authentication needs, for all coordinators alike. It has no
+// spaces: a grant may be for several.
+type Store interface {
+	// PutGrant stores a new grant, or replaces one of the same KID. Created is
+	// the store's time if zero.
+	PutGrant(ctx context.Context, g Grant) error
+	// Grant finds a grant; false if there is none.
+	Grant(ctx context.Context, kid string) (Grant, bool, error)
+	// Grants are all of them, oldest first, the ended ones included for a month.
+	Grants(ctx context.Context) ([]Grant, error)
+	// Revoke ends a grant for good. It reports whether there is one.
+	Revoke(ctx context.Context, kid string) (bool, error)
+	// Changes names the grants that were put or revoked after a revision, and
+	// gives the present one. A negative revision asks for the present one alone.
+	Changes(ctx context.Context, after int64) (kids []string, revision int64, err error)
+	// TouchGrant notes that a grant was used, and unless it is Fixed moves its end
+	// to that life from now. What has ended stays so.
+	TouchGrant(ctx context.Context, kid string, life time.Duration) error
+
+	// NoteRun remembers for a week that a run is an agent's.
+	NoteRun(ctx context.Context, run string) error
+	// AgentRun gives the first of these runs that is an agent's; empty if none is.
+	AgentRun(ctx context.Context, runs []string) (string, error)
+
+	PutInvite(ctx context.Context, i Invite) error
+	// SpendInvite uses an invite up, in one step: it is for one use, until its
+	// end, and burned by InviteTries wrong hashes.
+	SpendInvite(ctx context.Context, id, hash string) (Invite, InviteOutcome, error)
+
+	// Authority gives the one secret all coordinators share (CA and leaf key, as
+	// one opaque text). If there is none it stores what propose makes; if several
+	// do so at once the first one wins, for all of them.
+	Authority(ctx context.Context, propose func() ([]byte, error)) ([]byte, error)
+
+	// Audit appends an entry. The newest 10,000 are kept.
+	Audit(ctx context.Context, e AuditEntry) error
+	// AuditTail gives entries after an ID, oldest first; after the empty ID the
+	// newest ones.
+	AuditTail(ctx context.Context, after string, limit int) ([]AuditEntry, error)
+}

@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Parent is the process that a process was started by; 0 if nobody can say.
+func Parent(pid int) int {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name, in brackets, may hold anything: what counts follows the last one.
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	const parent = 1 // field 4 of proc(5)
+	if len(fields) <= parent {
+		return 0
+	}
+	number, err := strconv.Atoi(fields[parent])
+	if err != nil {
+		return 0
+	}
+	return number
+}

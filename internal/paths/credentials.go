@@ -1,0 +1,103 @@
+package paths
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Credentials are what the agents of this user prove themselves with, to the
+// coordinator at URL.
+type Credentials struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+	// Runner is the token of a runner, of a host that was invited with one.
+	Runner string `json:"runner,omitempty"`
+	CA     string `json:"ca,omitempty"`   // PEM; what the coordinator proves itself with
+	Host   string `json:"host,omitempty"` // the name under which this host has joined
+}
+
+// Person are the credentials of the person who uses this machine. They are in a
+// file of their own because agents have no business with them.
+type Person struct {
+	URL   string `json:"url"`
+	CA    string `json:"ca,omitempty"` // as in Credentials
+	Human string `json:"human"`
+	Admin string `json:"admin"`
+}
+
+const (
+	credentialsName = "credentials.json"
+	personName      = "person.json"
+)
+
+// ReadCredentials reads those in a config folder; nil if there are none.
+func ReadCredentials(config string) (*Credentials, error) {
+	return readPrivate[Credentials](filepath.Join(config, credentialsName))
+}
+
+// Write stores the credentials. A reader sees the old ones or the new ones.
+func (c Credentials) Write(config string) error {
+	return writePrivate(filepath.Join(config, credentialsName), c)
+}
+
+// ReadPerson reads those in a config folder; nil if there are none.
+func ReadPerson(config string) (*Person, error) {
+	return readPrivate[Person](filepath.Join(config, personName))
+}
+
+// Write stores the credentials. A reader sees the old ones or the new ones.
+func (p Person) Write(config string) error {
+	return writePrivate(filepath.Join(config, personName), p)
+}
+
+// Credentials are those of this user; nil if there are none. Unlike Config it
+// makes no folder: looking leaves no trace.
+func (f Folders) Credentials() (*Credentials, error) {
+	config, err := f.base("XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return nil, err
+	}
+	return ReadCredentials(config)
+}
+
+// Person are the person's; nil if there are none.
+func (f Folders) Person() (*Person, error) {
+	config, err := f.base("XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return nil, err
+	}
+	return ReadPerson(config)
+}
+
+func readPrivate[T any](name string) (*T, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	value := new(T)
+	if err == nil {
+		err = json.Unmarshal(data, value)
+	}
+	if err != nil {
+		// What json says of a text can hold a part of it.
+		return nil, c3po.Because(err, c3po.InvalidRequest, "cannot read "+name).
+			Suggest("Remove the file and run `c3po up`, or `c3po join` again.")
+	}
+	return value, nil
+}
+
+func writePrivate(name string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := WriteFile(name, append(data, '\n')); err != nil {
+		return c3po.Errorf(c3po.InvalidRequest, "cannot write %s: %w", name, err).Suggest("Check who owns its folder.")
+	}
+	return nil
+}

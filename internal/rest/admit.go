@@ -1,0 +1,47 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// admitted serves a request as who it comes from, for as long as that one is
+// welcome.
+func (s *server) admitted(serve func(http.ResponseWriter, *http.Request, c3po.Caller)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, ctx, release, err := s.auth.Caller(r, door)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		defer release()
+		serve(w, r.WithContext(ctx), caller)
+	})
+}
+
+// forRoles serves callers of these roles what is the same for all of them.
+func (s *server) forRoles(roles []c3po.Role, serve http.HandlerFunc) http.Handler {
+	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+		if err := checkRole(roles, caller.Role); err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		serve(w, r)
+	})
+}
+
+// ForRoles is for what is served beside REST and knows no callers.
+func ForRoles(keeper *auth.Keeper, roles []c3po.Role, next http.Handler) http.Handler {
+	return (&server{auth: keeper}).forRoles(roles, next.ServeHTTP)
+}
+
+func checkRole(roles []c3po.Role, role c3po.Role) error {
+	if slices.Contains(roles, role) {
+		return nil
+	}
+	return c3po.Errorf(c3po.Forbidden, "this is not for the role %s", role).
+		Suggest("Use a token of another role; `c3po token create` makes one.")
+}

@@ -1,0 +1,107 @@
+// Package sanitise makes what others wrote fit to be looked at: on a terminal,
+// in a log, in an answer a model reads. It decides in one place which
+// characters are not seen but do something, and spells them out. It never
+// drops any, so that nothing is lost silently.
+package sanitise
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Hidden says that a character does something to a terminal or to the eye of
+// its reader instead of being seen: controls, among them those that begin an
+// escape sequence, line breaks of all kinds, marks that turn the direction of a
+// line, tags, fillers, and what has no width.
+func Hidden(r rune) bool {
+	const emojiStyle = 0xFE0F // common after symbols, and alone it can carry no message
+	switch {
+	case ' ' <= r && r <= '~': // most of all text, and not worth a look into tables
+		return false
+	case r == emojiStyle:
+		return false
+	}
+	return unicode.IsControl(r) ||
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// Inline is a text of others within a line of ours: hidden characters, line
+// breaks and tabs included, and bytes that are no UTF-8 are spelt out.
+func Inline(text string) string { return spelt(text, "") }
+
+// Lines is a text of others as lines of its own. Only its line feeds break a
+// line, and tabs are kept.
+func Lines(text string) []string {
+	return strings.Split(spelt(strings.ReplaceAll(text, "\r\n", "\n"), "\n\t"), "\n")
+}
+
+func spelt(text, keep string) string {
+	var out strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&out, `\x%02x`, text[i])
+		case !Hidden(r), strings.ContainsRune(keep, r):
+			out.WriteRune(r)
+		default:
+			out.WriteString(escape(r))
+		}
+	}
+	return out.String()
+}
+
+func escape(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r < 0x80:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r <= 0xffff:
+		return fmt.Sprintf(`\u%04x`, r)
+	default:
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+}
+
+// JSON writes the hidden characters of JSON as escapes: the same value, and
+// safe to look at. Line feeds are kept, since between values they are ours and
+// inside a string JSON has none.
+func JSON(data []byte) []byte {
+	hidden := func(r rune) bool { return r != '\n' && Hidden(r) }
+	if utf8.Valid(data) && !bytes.ContainsFunc(data, hidden) {
+		return data
+	}
+	var out bytes.Buffer
+	for _, r := range string(data) {
+		switch {
+		case !hidden(r):
+			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.Bytes()
+}
+
+// Log makes a writer for lines of JSON, as slog writes them one at a time. Logs
+// are read on terminals too.
+func Log(w io.Writer) io.Writer { return logWriter{w} }
+
+type logWriter struct{ to io.Writer }
+
+func (l logWriter) Write(line []byte) (int, error) {
+	if _, err := l.to.Write(JSON(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}

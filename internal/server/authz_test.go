@@ -1,0 +1,242 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/redisstore"
+	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/server"
+)
+
+// A guarded is a coordinator that wants tokens, and the store they are in.
+type guarded struct {
+	*coordinator
+	store  *redisstore.Store
+	keeper *auth.Keeper // of the test's own, to make tokens with
+}
+
+func startGuarded(t *testing.T, redis string, cfg server.Config) *guarded {
+	t.Helper()
+	cfg.RedisURL, cfg.Auth = redis, auth.Tokens
+	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	return &guarded{start(t, cfg), store, auth.New(auth.Config{Store: store})}
+}
+
+func (g *guarded) mint(t *testing.T, grant auth.Grant) c3po.NewToken {
+	t.Helper()
+	if grant.Spaces == nil {
+		grant.Spaces = []string{"main"}
+	}
+	made, err := g.keeper.Mint(t.Context(), grant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// A knocker is somebody at the door.
+type knocker struct {
+	token string // as it is sent; nothing is if empty
+	agent string
+}
+
+// knockers are the columns of the table.
+func (g *guarded) knockers(t *testing.T) map[string]knocker {
+	t.Helper()
+	const id = "box/api"
+	all := map[string]knocker{
+		"none":        {"", id},
+		"garbage":     {"c3po_admin_abcdefghij23_garbage", id},
+		"expired":     {g.mint(t, auth.Grant{Role: c3po.RoleAdmin, Expires: time.Now().Add(-time.Minute)}).Secret, id},
+		"other-host":  {g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "elsewhere/*"}).Secret, id},
+		"other-space": {g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "box/*", Spaces: []string{"elsewhere"}}).Secret, id},
+		"agent":       {g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "box/*"}).Secret, id},
+		"runner":      {g.mint(t, auth.Grant{Role: c3po.RoleRunner, Pattern: "box/*"}).Secret, id},
+		"observer":    {g.mint(t, auth.Grant{Role: c3po.RoleObserver}).Secret, ""},
+		"human":       {g.mint(t, auth.Grant{Role: c3po.RoleHuman}).Secret, ""},
+		"admin":       {g.mint(t, auth.Grant{Role: c3po.RoleAdmin}).Secret, id},
+	}
+	gone := g.mint(t, auth.Grant{Role: c3po.RoleAdmin})
+	if _, err := g.store.Revoke(t.Context(), gone.KID); err != nil {
+		t.Fatal(err)
+	}
+	all["revoked"] = knocker{gone.Secret, id}
+	return all
+}
+
+// routes are all there are: those that openapi.yaml describes, which a test of
+// package rest holds against the router, what is served beside them, and the
+// tools.
+func routes(t *testing.T) []string {
+	t.Helper()
+	document, err := os.ReadFile("../rest/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, paths, _ := strings.Cut(string(document), "\npaths:\n")
+	paths, _, _ = strings.Cut(paths, "\ncomponents:\n")
+	all := []string{"GET /metrics", "POST /mcp"}
+	path := ""
+	for line := range strings.Lines(paths) {
+		if found := regexp.MustCompile(`^  (/\S*):\n`).FindStringSubmatch(line); found != nil {
+			path = found[1]
+		}
+		if found := regexp.MustCompile(`^    (get|post):\n`).FindStringSubmatch(line); found != nil {
+			all = append(all, strings.ToUpper(found[1])+" "+path)
+		}
+	}
+	for _, op := range c3po.Operations() {
+		if op.Toolset != "" {
+			all = append(all, "tool "+op.Name)
+		}
+	}
+	return all
+}
+
+// expected reads the table.
+func expected(t *testing.T) (table map[string]map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/authz.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table = map[string]map[string]string{}
+	var columns []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Fields(line)
+		if columns == nil {
+			columns = fields[1:]
+			continue
+		}
+		name := strings.Join(fields[:2], " ")
+		if table[name] != nil || len(fields) != 2+len(columns) {
+			t.Fatalf("the row of %s is there twice, or has too few or too many values", name)
+		}
+		table[name] = map[string]string{}
+		for i, column := range columns {
+			table[name][column] = fields[2+i]
+		}
+	}
+	return table
+}
+
+// knock asks a route as somebody, and says how that was received.
+func (g *guarded) knock(ctx context.Context, route string, who knocker) (string, error) {
+	method, path, _ := strings.Cut(route, " ")
+	body := `{"timeout":1}`
+	switch {
+	case method == "tool":
+		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + path + `","arguments":` + argumentsOf(path) + `}}`
+		method, path = "POST", "/mcp?tools=core,more,diag,compat"
+	case path == "/mcp":
+		body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	case strings.HasPrefix(path, "/api/op/"), strings.HasPrefix(path, "/agent/api/op/"):
+		body = argumentsOf(path[strings.LastIndex(path, "/")+1:])
+	case strings.HasSuffix(path, "/wait"):
+		path += "?timeout=1"
+	}
+	path = strings.NewReplacer("{kid}", "abcdefghij23", "{program}", "c3po-plan9-mips").Replace(path)
+	r, err := http.NewRequestWithContext(ctx, method, g.url+path, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	if method == "GET" {
+		r.Body, r.ContentLength = nil, 0
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "X-Agent-ID": who.agent, "X-C3PO-Space": "main",
+	} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	if who.token != "" {
+		r.Header.Set("Authorization", "Bearer "+who.token)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	switch answer.StatusCode {
+	case http.StatusUnauthorized:
+		if !strings.HasPrefix(answer.Header.Get("WWW-Authenticate"), "Bearer") {
+			return "401 without a challenge", nil
+		}
+		return "401", nil
+	case http.StatusForbidden:
+		return "403", nil
+	}
+	if strings.HasPrefix(route, "tool ") {
+		text, err := io.ReadAll(answer.Body)
+		if bytes.Contains(text, []byte(c3po.Forbidden)) {
+			return "403", err
+		}
+		return "ok", err
+	}
+	return "ok", nil
+}
+
+// argumentsOf make an operation answer at once: most refuse them, which they do
+// only to who may ask.
+func argumentsOf(operation string) string {
+	switch operation {
+	case "wait_for_message", "wait_for_request":
+		return `{"timeout":1}`
+	default:
+		return `{}`
+	}
+}
+
+// Claims: I3, I4, U1
+func TestWhoMayDoWhatIsAsTheTableSays(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, redistest.Start(t), server.Config{})
+	table, all := expected(t), routes(t)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(all)), slices.Sorted(maps.Keys(table))); diff != "" {
+		t.Fatalf("testdata/authz.txt has other rows than there are routes and tools (-served +written):\n%s", diff)
+	}
+	knockers := g.knockers(t)
+	for route, row := range table {
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(knockers)), slices.Sorted(maps.Keys(row))); diff != "" {
+			t.Fatalf("columns (-tested +written):\n%s", diff)
+		}
+		// Under /agent there is the same again.
+		paths := []string{route}
+		if method, path, _ := strings.Cut(route, " "); strings.HasPrefix(path, "/api/") {
+			paths = append(paths, method+" /agent"+path)
+		}
+		for _, path := range paths {
+			t.Run(path, func(t *testing.T) {
+				t.Parallel()
+				for who, want := range row {
+					got, err := g.knock(t.Context(), path, knockers[who])
+					if err != nil || got != want {
+						t.Errorf("%s: %s, %v, want %s", who, got, err, want)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// bodyMost is how long a caller may take to send a body. It is not the
+	// server's ReadTimeout, which would also cut the waits.
+	bodyMost = 30 * time.Second
+	// mostDepth of nested arrays and objects. Decoding costs stack by depth, and
+	// nothing of ours is deeper than a message with metadata.
+	mostDepth = 64
+)
+
+// A body is what a caller sends, held to a time and to a depth while it is
+// read. How long it may be is for its reader to say.
+type body struct {
+	io.ReadCloser
+	ctrl    *http.ResponseController
+	nesting nesting
+}
+
+func newBody(w http.ResponseWriter, from io.ReadCloser) *body {
+	b := &body{ReadCloser: from, ctrl: http.NewResponseController(w)}
+	// Not every writer of a test has a deadline to set.
+	_ = b.ctrl.SetReadDeadline(time.Now().Add(bodyMost))
+	return b
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.nesting.add(p[:n]) > mostDepth {
+		return 0, c3po.Errorf(c3po.InvalidRequest, "the JSON is nested more than %d deep", mostDepth).
+			Suggest("Send deep structures as text, with content_type application/json.")
+	}
+	if err == io.EOF {
+		// From here on the connection is only watched for the caller's leaving, and
+		// a wait may take an hour.
+		_ = b.ctrl.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// nesting follows how deep arrays and objects are nested in what may be JSON,
+// piece by piece.
+type nesting struct {
+	now, most     int
+	text, escaped bool
+}
+
+// add reads a piece and gives the greatest depth so far.
+func (n *nesting) add(piece []byte) int {
+	for _, c := range piece {
+		switch {
+		case n.escaped:
+			n.escaped = false
+		case n.text:
+			n.escaped = c == '\\'
+			n.text = c != '"'
+		case c == '"':
+			n.text = true
+		case c == '{' || c == '[':
+			n.now++
+			n.most = max(n.most, n.now)
+		case c == '}' || c == ']':
+			n.now--
+		}
+	}
+	return n.most
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// listenSocket listens on a unix socket that only this user can open. One that
+// a coordinator left behind is replaced: who calls this holds the lock that says
+// that there is no other.
+func listenSocket(ctx context.Context, path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, socketRefused(path, err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, socketRefused(path, err)
+	}
+	// Its folder has kept others out so far.
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(socketRefused(path, err), listener.Close())
+	}
+	return listener, nil
+}
+
+func socketRefused(path string, cause error) error {
+	return c3po.Errorf(c3po.InvalidRequest, "cannot listen on the socket %s: %w", path, cause).
+		Suggest("Check who owns its folder.")
+}

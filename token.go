@@ -1,0 +1,35 @@
+package c3po
+
+import "time"
+
+// TokenInput asks for a new token.
+type TokenInput struct {
+	Role Role `json:"role"`
+	// Spaces are names or patterns ("repo-*"); the first, if it is a name, is where
+	// a caller is who names none. The default space if empty.
+	Spaces []string `json:"spaces,omitempty"`
+	// Agents says as whom the holder may act: "build-box/*". A * is any text within
+	// one part. Needed for agents and runners, and for nobody else.
+	Agents string `json:"agents,omitempty"`
+	Label  string `json:"label,omitempty"`
+}
+
+// A Token is what is known of a token. Only NewToken has the token itself.
+type Token struct {
+	KID         string    `json:"kid"`
+	Role        Role      `json:"role"`
+	Spaces      []string  `json:"spaces"`
+	Agents      string    `json:"agents,omitempty"`
+	Label       string    `json:"label,omitempty"`
+	State       string    `json:"state"` // live, expired or revoked
+	Created     time.Time `json:"created"`
+	Expires     time.Time `json:"expires"`
+	LastUsed    time.Time `json:"last_used,omitzero"`
+	SuccessorOf string    `json:"successor_of,omitempty"`
+}
+
+// A NewToken is the one time a token is shown.
+type NewToken struct {
+	Token
+	Secret string `json:"token"`
+}
