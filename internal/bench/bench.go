@@ -37,11 +37,11 @@ const (
 )
 
 const (
-	// rounds is how many turns the doors take. A ratio is the median of its
-	// rounds: one disturbance does not decide it.
-	rounds = 3
+	// mostRounds is how many turns the doors take, if there is time. A ratio is the
+	// median of its rounds: one disturbance does not decide it.
+	mostRounds = 3
 
-	mostSeconds     = 60
+	mostLength      = time.Minute
 	mostConcurrency = 10_000
 	// mostSize keeps a text within what a message may have.
 	mostSize = 50_000
@@ -49,10 +49,10 @@ const (
 
 // Config says what to measure. The zero value of every field but Program works.
 type Config struct {
-	Scenario    string // Send if empty
-	Seconds     int    // that each door is measured; 5 if zero, 60 at the most
-	Concurrency int    // operations under way at once, in Wait the waits; 64 if zero
-	Size        int    // characters of a message; 1024 if zero
+	Scenario    string        // Send if empty
+	Length      time.Duration // that each door is measured; 5 s if zero, 1 min at the most
+	Concurrency int           // operations under way at once, in Wait the waits; 64 if zero
+	Size        int           // characters of a message; 1024 if zero
 
 	// RedisURL is the Redis to measure. If empty one is started for the
 	// measurement, whose writes reach the disk before they are acknowledged.
@@ -69,7 +69,7 @@ type Report struct {
 	Scenario    string          `json:"scenario"`
 	Concurrency int             `json:"concurrency"`
 	Size        int             `json:"size"`
-	Seconds     int             `json:"seconds"`
+	Seconds     float64         `json:"seconds"`
 	Durability  c3po.Durability `json:"durability"`
 	Doors       []Figures       `json:"doors"`
 	// Left are the spaces that could not be removed from a Redis that goes on.
@@ -78,12 +78,13 @@ type Report struct {
 
 // Figures are those of one door.
 type Figures struct {
-	Door       string  `json:"door"`
-	Operations int     `json:"operations"`
-	Rate       float64 `json:"rate"`     // a second, the median of the rounds
-	OfRedis    float64 `json:"of_redis"` // the rate as a part of that of Redis, the median of the rounds
-	P50        float64 `json:"p50_ms"`
-	P99        float64 `json:"p99_ms"`
+	Door       string    `json:"door"`
+	Operations int       `json:"operations"`
+	Rates      []float64 `json:"rates"`    // a second, of each round
+	Rate       float64   `json:"rate"`     // their median
+	OfRedis    float64   `json:"of_redis"` // as a part of that of Redis in the same round, the median
+	P50        float64   `json:"p50_ms"`
+	P99        float64   `json:"p99_ms"`
 	// CPU is what an operation costs each process, in microseconds. A process
 	// that is not ours, or of a system that does not tell, is left out.
 	CPU map[string]float64 `json:"cpu_us"`
@@ -120,13 +121,13 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 			err = cause
 		}
 	}()
-	report = Report{Scenario: cfg.Scenario, Concurrency: cfg.Concurrency, Size: cfg.Size, Seconds: cfg.Seconds}
+	report = Report{Scenario: cfg.Scenario, Concurrency: cfg.Concurrency, Size: cfg.Size, Seconds: cfg.Length.Seconds()}
 	if report.Durability, err = r.store.Durability(ctx); err != nil {
 		return Report{}, err
 	}
 	doors := []string{Redis, REST, MCP}
 	samples := make([][]sample, len(doors))
-	for range rounds {
+	for range cfg.rounds() {
 		for i, door := range doors {
 			one, err := r.round(ctx, cfg, door)
 			if err != nil {
@@ -146,8 +147,8 @@ func (cfg Config) withDefaults() Config {
 	if cfg.Scenario == "" {
 		cfg.Scenario = Send
 	}
-	if cfg.Seconds == 0 {
-		cfg.Seconds = 5
+	if cfg.Length == 0 {
+		cfg.Length = 5 * time.Second
 	}
 	if cfg.Concurrency == 0 {
 		cfg.Concurrency = 64
@@ -162,11 +163,13 @@ func (cfg Config) check() error {
 	if _, known := scenarios[cfg.Scenario]; !known {
 		return c3po.Errorf(c3po.InvalidRequest, "there is no scenario %q", cfg.Scenario).Suggest("Use send, exchange or wait.")
 	}
+	if cfg.Length < 0 || cfg.Length > mostLength {
+		return c3po.Errorf(c3po.InvalidRequest, "a measurement cannot take %v", cfg.Length).Suggest("Give at most %v.", mostLength)
+	}
 	for _, setting := range []struct {
 		name        string
 		value, most int
 	}{
-		{"seconds", cfg.Seconds, mostSeconds},
 		{"concurrency", cfg.Concurrency, mostConcurrency},
 		{"size", cfg.Size, mostSize},
 	} {
@@ -205,8 +208,10 @@ func onThisMachine(addresses string) bool {
 	return true
 }
 
+func (cfg Config) rounds() int { return min(max(1, int(cfg.Length/time.Second)), mostRounds) }
+
 // slice is how long one round of a door is measured.
-func (cfg Config) slice() time.Duration { return time.Duration(cfg.Seconds) * time.Second / rounds }
+func (cfg Config) slice() time.Duration { return cfg.Length / time.Duration(cfg.rounds()) }
 
 // text is a message of the size that was asked for, unlike any other.
 func (cfg Config) text(worker, number int) string {

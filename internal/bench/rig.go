@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,7 +141,7 @@ func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err
 	if err != nil {
 		return sample{}, err
 	}
-	return measure(ctx, loops, cfg.slice(), mostBytes/cfg.Size, processes)
+	return measure(ctx, cut, loops, cfg.slice(), mostBytes/cfg.Size, processes)
 }
 
 func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID) error {
@@ -182,7 +183,7 @@ func (r *rig) startCoordinator(ctx context.Context) (*coordinator, error) {
 	defer said.Close()
 	cmd := exec.Command(r.cfg.Program, "serve")
 	// Not arguments: the address of a Redis can hold its password.
-	cmd.Env = append(os.Environ(), "C3PO_LISTEN=127.0.0.1:0", "REDIS_URL="+r.redisURL, "C3PO_SENDS_PER_MINUTE=0", "C3PO_LOG_LEVEL=info")
+	cmd.Env = append(os.Environ(), "C3PO_LISTEN=127.0.0.1:0", "REDIS_URL="+r.redisURL, "C3PO_SENDS_PER_MINUTE=0", "C3PO_LOG_LEVEL=info", "C3PO_AUTH=none")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, stdout, log
 	c := &coordinator{}
 	c.child, err = startChild(cmd)
@@ -196,6 +197,15 @@ func (r *rig) startCoordinator(ctx context.Context) (*coordinator, error) {
 		return nil, c3po.Because(err, c3po.Internal, "the coordinator to measure did not start: "+lastLine(string(text)))
 	}
 	return c, nil
+}
+
+// foreignEnvironment is ours without what configures a c3po, whose settings and
+// files are not those of the measurement.
+func foreignEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "C3PO_") || strings.HasPrefix(name, "XDG_") || name == "REDIS_URL" || name == "HOME"
+	})
 }
 
 // listensOn reads the line in which a coordinator says where it is.

@@ -31,9 +31,9 @@ func (s sample) rate() float64 { return float64(len(s.took)) / s.elapsed.Seconds
 type loop func(ctx context.Context, done func(time.Duration)) error
 
 // measure runs the loops at once: first to warm up, then for the given time,
-// or until there were so many operations. It returns when all have ended.
-func measure(ctx context.Context, loops []loop, length time.Duration, most int, processes map[string]int) (sample, error) {
-	ctx, stop := context.WithCancel(ctx)
+// or until there were so many operations. It returns when all have ended, for
+// which it calls stop, the end of ctx and of all that was opened with it.
+func measure(ctx context.Context, stop func(), loops []loop, length time.Duration, most int, processes map[string]int) (sample, error) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
@@ -111,11 +111,11 @@ func usage(processes map[string]int) map[string]time.Duration {
 func figures(door string, samples, redis []sample) Figures {
 	f := Figures{Door: door, CPU: map[string]float64{}}
 	var took []time.Duration
-	var rates, ratios []float64
+	var ratios []float64
 	cpu := map[string]time.Duration{}
 	for i, s := range samples {
 		took = append(took, s.took...)
-		rates = append(rates, s.rate())
+		f.Rates = append(f.Rates, s.rate())
 		ratios = append(ratios, s.rate()/redis[i].rate())
 		for process, used := range s.cpu {
 			cpu[process] += used
@@ -126,7 +126,7 @@ func figures(door string, samples, redis []sample) Figures {
 		return f
 	}
 	slices.Sort(took)
-	f.Rate, f.OfRedis = median(rates), median(ratios)
+	f.Rate, f.OfRedis = median(f.Rates), median(ratios)
 	f.P50, f.P99 = milliseconds(took[len(took)/2]), milliseconds(took[len(took)*99/100])
 	for process, used := range cpu {
 		f.CPU[process] = float64(used.Microseconds()) / float64(f.Operations)

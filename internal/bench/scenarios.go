@@ -201,13 +201,27 @@ func waitLoops(ctx context.Context, s stage) ([]loop, error) {
 			return nil
 		})
 	}
+	due := make(chan struct{}, wakers)
+	loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {
+		tick := time.NewTicker(time.Second / pace)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return nil
+			}
+			select {
+			case due <- struct{}{}:
+			default: // all wakers are behind; they must not come in a crowd later
+			}
+		}
+	})
 	for worker, asker := range askers {
 		loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {
-			tick := time.NewTicker(time.Second * wakers / pace)
-			defer tick.Stop()
 			for n := 0; ; n++ {
 				select {
-				case <-tick.C:
+				case <-due:
 				case <-ctx.Done():
 					return nil
 				}

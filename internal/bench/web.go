@@ -178,6 +178,9 @@ func messageID(answer []byte, part string) (c3po.MessageID, error) {
 	for start > 0 && inID(answer[start-1]) {
 		start--
 	}
+	if start > 0 && answer[start-1] == '\\' {
+		start++ // the letter of an escaped line break
+	}
 	for end < len(answer) && inID(answer[end]) {
 		end++
 	}
