@@ -23,23 +23,32 @@ var mayImport = map[string][]string{
 	".":                   {},
 	"cmd/c3po":            {"internal/cli"},
 	"internal/auth":       {"."},
-	"internal/cli":        {".", "internal/client", "internal/engine", "internal/paths", "internal/server"},
+	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
+	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
+	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/paths", "internal/pki", "internal/sanitise", "internal/server"},
 	"internal/client":     {"."},
 	"internal/engine":     {".", "internal/paths"},
-	"internal/envelope":   {"."},
+	"internal/envelope":   {".", "internal/sanitise"},
+	"internal/faultrig":   {".", "internal/redistest"},
+	"internal/hook":       {"."},
 	"internal/hub":        {"."},
 	"internal/mcpserver":  {".", "internal/envelope"},
 	"internal/metrics":    {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/paths":      {"."},
-	"internal/redisstore": {".", "internal/hub"}, // hub for the types of its steps
+	"internal/pki":        {"."},
+	"internal/redisstore": {".", "internal/auth", "internal/hub"}, // for the types of their steps
 	"internal/redistest":  {},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
-	"internal/server":     {".", "internal/auth", "internal/hub", "internal/mcpserver", "internal/metrics", "internal/redisstore", "internal/rest"},
+	"internal/sanitise":   {},
+	"internal/server":     {".", "internal/auth", "internal/hub", "internal/mcpserver", "internal/metrics", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest"},
 	"internal/storetest":  {".", "internal/hub"},
+	"plugin":              {},
+	"test/claude":         {},
 	"test/conformance":    {},
+	"test/join":           {},
 }
 
-var testsOnly = []string{"internal/redistest", "internal/storetest", "test/conformance"}
+var testsOnly = []string{"internal/faultrig", "internal/redistest", "internal/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.
@@ -51,13 +60,13 @@ type library struct {
 
 var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/redisstore"}},
-	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/mcpserver"}},
+	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/mcpserver", "internal/bridge", "internal/faultrig"}},
 	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/mcpserver"}},
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
 	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
-	{prefix: "golang.org/x/sys", in: []string{"internal/engine"}},
+	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine"}},
 	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest"}},
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},

@@ -15,6 +15,7 @@ import (
 
 func (a *app) bench() *cobra.Command {
 	var cfg bench.Config
+	var seconds int
 	all := []string{bench.Send, bench.Exchange, bench.Wait}
 	use := "[" + strings.Join(all, "|") + "]"
 	cmd := &cobra.Command{
@@ -36,11 +37,19 @@ expires.`,
   c3po bench send --concurrency 256 --seconds 10 --json`,
 		Args: arguments(0, 1, use),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, given := range []struct {
+				flag  string
+				value int
+			}{{"seconds", seconds}, {"concurrency", cfg.Concurrency}, {"size", cfg.Size}} {
+				if given.value < 1 {
+					return &usageError{fmt.Sprintf("--%s %d is less than one", given.flag, given.value), "Give a number from 1."}
+				}
+			}
 			program, err := os.Executable()
 			if err != nil {
 				return err
 			}
-			cfg.Program = program
+			cfg.Program, cfg.Length = program, time.Duration(seconds)*time.Second
 			scenarios := all
 			if len(args) > 0 {
 				scenarios = args
@@ -61,7 +70,7 @@ expires.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&cfg.Seconds, "seconds", 5, "how long each of the three is measured, at most 60")
+	flags.IntVar(&seconds, "seconds", 5, "how long each of the three is measured, at most 60")
 	flags.IntVar(&cfg.Concurrency, "concurrency", 64, "operations under way at once; with wait, the waits")
 	flags.IntVar(&cfg.Size, "size", 1024, "characters of a message")
 	// In place of the flag every command has: a coordinator that merely runs here,

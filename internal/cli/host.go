@@ -43,7 +43,7 @@ func (a *app) running(ctx context.Context, state string) (*paths.Coordinator, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if _, err := client.New(client.Config{URL: note.URL, Version: a.Version}).Health(ctx); errors.Is(err, c3po.CoordDown) {
+	if _, err := client.New(client.Config{URL: note.URL, Socket: note.Socket, Version: a.Version}).Health(ctx); errors.Is(err, c3po.CoordDown) {
 		return nil, nil
 	}
 	// One that answers that it is unwell runs all the same.
@@ -88,10 +88,13 @@ func (h *host) run(ctx context.Context, ready func(paths.Coordinator)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	h.note = paths.Coordinator{PID: os.Getpid(), Started: engine.Started(os.Getpid()), Version: h.app.Version}
+	var err error
+	if h.note.Socket, err = h.app.folders.Socket("coordinator.sock"); err != nil {
+		return err
+	}
 	kept := make(chan error, 1)
 	var private *engine.Engine
 	if h.settings.redis == "" {
-		var err error
 		if private, err = h.startEngine(ctx); err != nil {
 			return err
 		}
@@ -101,7 +104,7 @@ func (h *host) run(ctx context.Context, ready func(paths.Coordinator)) error {
 	}
 	served := false
 	var unpublished error
-	err := h.settings.run(ctx, h.app, h.log, func(url string) {
+	err = h.settings.run(ctx, h.app, h.note.Socket, h.log, func(url string) {
 		var note paths.Coordinator
 		if note, unpublished = h.publish(url); unpublished != nil {
 			// Nobody would find it.

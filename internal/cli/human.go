@@ -31,7 +31,7 @@ func (a *app) humanList() *cobra.Command {
 		Example: `  c3po human list`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.looking()
+			svc, err := a.person(humanToken)
 			if err != nil {
 				return err
 			}
@@ -69,10 +69,7 @@ Without TEXT, or with -, the answer is read from stdin.`,
 		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"`,
 		Args:    arguments(1, 2, "MESSAGE_ID [TEXT]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.person(); err != nil {
-				return err
-			}
-			svc, err := a.looking()
+			svc, err := a.person(humanToken)
 			if err != nil {
 				return err
 			}
@@ -92,18 +89,6 @@ Without TEXT, or with -, the answer is read from stdin.`,
 			})
 		},
 	}
-}
-
-// person refuses what is a person's to do when an agent does it: the variables
-// are those that coding agents give the commands they run.
-func (a *app) person() error {
-	for _, name := range []string{"CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "C3PO_RUN"} {
-		if a.Getenv(name) != "" {
-			return c3po.Errorf(c3po.Forbidden, "this is for a person to do, and an agent runs here (%s is set)", name).
-				Suggest("Run it in a terminal of your own.")
-		}
-	}
-	return nil
 }
 
 func (a *app) pause() *cobra.Command {
@@ -143,13 +128,10 @@ func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Cont
 		if in.All == (len(args) == 1) {
 			return &usageError{"name one agent, or give --all", cmd.CommandPath() + " --help shows an example."}
 		}
-		if err := a.person(); err != nil {
-			return err
-		}
 		if len(args) == 1 {
 			in.AgentID = args[0]
 		}
-		svc, err := a.looking()
+		svc, err := a.person(humanToken)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/sanitise"
 )
 
 // show prints a result: as JSON if that was asked for, else as print writes it.
@@ -31,7 +32,7 @@ func writeJSON(w io.Writer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(harmlessJSON(data.Bytes()))
+	_, err := w.Write(sanitise.JSON(data.Bytes()))
 	return err
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +49,7 @@ came in time, 5 the answer was lost (do the same again with the same --key).`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.url, "url", "", "address of the coordinator; else the one that runs here, else "+client.DefaultURL)
 	flags.StringVar(&a.as, "as", "", "agent to act as; else the name of the current folder")
-	flags.StringVar(&a.space, "space", string(c3po.DefaultSpace), "space to act in")
+	flags.StringVar(&a.space, "space", "", "space to act in; auto is that of the repository of the current folder; else that of the token, which is usually "+string(c3po.DefaultSpace))
 	flags.BoolVar(&a.json, "json", false, "print the coordinator's JSON")
 	variable(flags, "url", "C3PO_COORDINATOR_URL")
 	variable(flags, "as", "C3PO_AGENT_ID")
@@ -62,7 +61,8 @@ came in time, 5 the answer was lost (do the same again with the same --key).`,
 		a.up(), a.down(), a.serve(), a.status(),
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(),
 		a.agents(), a.whoami(), a.trace(), a.thread(),
-		a.human(), a.pause(), a.resume(), a.fsck(), a.bench(), a.version(),
+		a.human(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.bench(), a.version(),
+		a.mcp(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
 	)
 	return root
 }
@@ -130,10 +130,13 @@ func (a *app) acting() (*client.Client, error) {
 	return a.clientAs(c3po.AgentIDFromFolder(filepath.Base(folder)))
 }
 
-// looking is the client of a command that only looks, or acts for a person. It
-// has an identity only if one was given: looking around in a folder must not
-// make an agent of it.
+// looking is the client of a command that only looks. It has an identity only
+// if one was given: looking around in a folder must not make an agent of it.
+// Without one it looks with the eyes of the person, if that is who runs it.
 func (a *app) looking() (*client.Client, error) {
+	if a.as == "" && a.agentHere() == "" {
+		return a.personal(humanToken)
+	}
 	if a.as == "" {
 		return a.clientAs("")
 	}
@@ -145,30 +148,22 @@ func (a *app) looking() (*client.Client, error) {
 }
 
 func (a *app) clientAs(id c3po.AgentID) (*client.Client, error) {
-	if a.space == "auto" {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "a space cannot be found by itself yet").Suggest("Name the space.")
-	}
-	space, err := c3po.ParseSpace(a.space)
+	cfg, err := a.clientConfig(id)
 	if err != nil {
 		return nil, err
 	}
-	url, err := a.address()
-	if err != nil {
-		return nil, err
-	}
-	return client.New(client.Config{URL: url, AgentID: id, Space: space, ClientName: "cli", Version: a.Version}), nil
+	return client.New(cfg), nil
 }
 
-// address is where the coordinator is: as told, or the one that runs here.
-func (a *app) address() (string, error) {
-	if a.url != "" {
-		return a.url, nil
+// clientConfig is what all clients of a command have in common.
+func (a *app) clientConfig(id c3po.AgentID) (client.Config, error) {
+	space, err := a.inSpace()
+	if err != nil {
+		return client.Config{}, err
 	}
-	note, err := a.folders.Coordinator()
-	if err != nil || note == nil {
-		return client.DefaultURL, err
-	}
-	return cmp.Or(note.URL, client.DefaultURL), nil
+	cfg, err := a.reach()
+	cfg.AgentID, cfg.Space, cfg.ClientName, cfg.Version = id, space, "cli", a.Version
+	return cfg, err
 }
 
 // messageID reads an id that was typed or pasted.

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/sanitise"
 	"github.com/c3po-dev/c3po/internal/server"
 )
 
@@ -19,6 +21,8 @@ type settings struct {
 	redis    string
 	sends    int
 	logLevel string
+	auth     string
+	outside  outside
 }
 
 func (s *settings) flags(cmd *cobra.Command) {
@@ -27,48 +31,61 @@ func (s *settings) flags(cmd *cobra.Command) {
 	flags.StringVar(&s.redis, "redis", "", "redis://, rediss:// or unix:// address; several, separated by commas, for a Cluster")
 	flags.IntVar(&s.sends, "sends-per-minute", c3po.DefaultLimits().SendsPerMinute, "how many messages an agent may send; 0 for any number")
 	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&s.auth, "auth", string(auth.Tokens), "token, or none for a network whose every user is trusted")
+	variable(flags, "auth", "C3PO_AUTH")
 	variable(flags, "listen", "C3PO_LISTEN")
 	variable(flags, "redis", "REDIS_URL")
 	variable(flags, "sends-per-minute", "C3PO_SENDS_PER_MINUTE")
 	variable(flags, "log-level", "C3PO_LOG_LEVEL")
+	s.outside.flags(cmd)
 }
 
 // variables hands the settings to a process that is about to start. They are
 // not arguments: the address of a Redis can hold its password, and everybody
 // can read the arguments of a process.
 func (s *settings) variables() []string {
-	return []string{
-		"C3PO_LISTEN=" + s.listen,
-		"REDIS_URL=" + s.redis,
-		"C3PO_SENDS_PER_MINUTE=" + strconv.Itoa(s.sends),
-		"C3PO_LOG_LEVEL=" + s.logLevel,
-	}
+	return append(s.outside.variables(),
+		"C3PO_AUTH="+s.auth,
+		"C3PO_LISTEN="+s.listen,
+		"REDIS_URL="+s.redis,
+		"C3PO_SENDS_PER_MINUTE="+strconv.Itoa(s.sends),
+		"C3PO_LOG_LEVEL="+s.logLevel,
+	)
 }
 
 func (s *settings) check() error {
+	if _, err := auth.ParseMode(s.auth); err != nil {
+		return &usageError{err.Error(), c3po.AsError(err).Suggestion}
+	}
 	if s.sends < 0 {
 		return &usageError{fmt.Sprintf("--sends-per-minute %d is less than none", s.sends), "Give a number from 0; 0 is no limit."}
 	}
 	if err := new(slog.Level).UnmarshalText([]byte(s.logLevel)); err != nil {
 		return &usageError{fmt.Sprintf("there is no log level %q", s.logLevel), "Use debug, info, warn or error."}
 	}
-	return nil
+	return s.outside.check()
 }
 
 // log writes JSON lines. check has seen the level.
 func (s *settings) log(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.logLevel))
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewJSONHandler(sanitise.Log(w), &slog.HandlerOptions{Level: level}))
 }
 
 // run is the coordinator itself.
-func (s *settings) run(ctx context.Context, a *app, log *slog.Logger, ready func(url string)) error {
+func (s *settings) run(ctx context.Context, a *app, socket string, log *slog.Logger, ready func(url string)) error {
+	config, err := a.folders.Config()
+	if err != nil {
+		return err
+	}
 	limits := c3po.DefaultLimits()
 	limits.SendsPerMinute = s.sends
-	return server.Run(ctx, server.Config{
-		Listen: s.listen, RedisURL: s.redis, Limits: limits, Version: a.Version, Commit: a.Commit, Log: log,
-	}, func(addr string) { ready("http://" + addr) })
+	cfg := server.Config{
+		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: limits, Version: a.Version, Commit: a.Commit, Log: log,
+	}
+	s.outside.into(&cfg)
+	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })
 }
 
 func (a *app) serve() *cobra.Command {
@@ -87,7 +104,7 @@ Any number of them can share one Redis. c3po up needs no Redis of yours.`,
 			if err := s.check(); err != nil {
 				return err
 			}
-			return s.run(cmd.Context(), a, s.log(a.Stderr), func(url string) {
+			return s.run(cmd.Context(), a, "", s.log(a.Stderr), func(url string) {
 				fmt.Fprintf(a.Stdout, "c3po listens on %s\n", url)
 			})
 		},

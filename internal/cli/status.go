@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // A report is what status prints as JSON.
@@ -42,6 +43,9 @@ func (a *app) status() *cobra.Command {
 				table(w, func(row func(...string)) {
 					row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
 					row("redis", "answers; what is accepted is "+worth(r.Durability))
+					if r.Auth == string(auth.None) {
+						row("WARNING", "authentication is off: whoever reaches the coordinator may act as anybody")
+					}
 					row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
 				})
 			})

@@ -174,7 +174,10 @@ func printAudit(w io.Writer, audit c3po.Audit) {
 	for _, problem := range audit.Problems {
 		fmt.Fprintf(w, "problem: %s\n", inline(problem))
 	}
-	if audit.Balanced {
+	switch {
+	case audit.Epoch > 1:
+		fmt.Fprintf(w, "epoch %d: the store went back before, and lost messages that had been accepted; the log of the coordinator says when\n", audit.Epoch)
+	case audit.Balanced:
 		fmt.Fprintln(w, "nothing is missing")
 	}
 }

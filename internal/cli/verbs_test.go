@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/paths"
 )
@@ -139,6 +142,9 @@ func op(ts *testscript.TestScript, neg bool, args []string) {
 	q, err := http.NewRequest(http.MethodPost, ts.Getenv("opurl")+"/api/op/"+args[1], strings.NewReader(args[2]))
 	ts.Check(err)
 	q.Header.Set("X-Agent-ID", args[0])
+	mine, err := paths.ReadCredentials(filepath.Join(ts.Getenv("HOME"), ".config", "c3po"))
+	ts.Check(err)
+	q.Header.Set("Authorization", "Bearer "+mine.Token)
 	q.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(q)
 	ts.Check(err)
@@ -149,6 +155,25 @@ func op(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s: %s %s", args[1], answer.Status, body)
 	}
 	_, err = ts.Stdout().Write(body)
+	ts.Check(err)
+}
+
+// agent-run NAME makes this process, which has started the script's programs, the
+// run of an agent.
+func agentRun(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: agent-run NAME")
+	}
+	field(ts, false, []string{"opurl", "note", "url"})
+	mine, err := paths.ReadCredentials(filepath.Join(ts.Getenv("HOME"), ".config", "c3po"))
+	ts.Check(err)
+	host, err := os.Hostname()
+	ts.Check(err)
+	agent := client.New(client.Config{
+		URL: ts.Getenv("opurl"), Token: mine.Token, AgentID: c3po.AgentID(args[0]),
+		Run: fmt.Sprintf("%s:%d:%d", host, os.Getpid(), engine.Started(os.Getpid())),
+	})
+	_, err = agent.Ping(context.Background(), c3po.None{})
 	ts.Check(err)
 }
 

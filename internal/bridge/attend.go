@@ -1,0 +1,245 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hook"
+)
+
+const (
+	firstPause = 100 * time.Millisecond
+	mostPause  = 5 * time.Second
+	// lettersMost is how much of an inbox is looked at: nobody is told exact counts
+	// beyond it.
+	lettersMost = 1000
+)
+
+// want makes the agent be there, if it is not.
+func (b *Bridge) want() {
+	select {
+	case b.wanted <- struct{}{}:
+	default:
+	}
+}
+
+// attend is the agent's presence: nothing until it is wanted, then a stay until
+// c3po is switched off or the bridge ends.
+func (b *Bridge) attend(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.wanted:
+		}
+		stay, leave := context.WithCancel(ctx)
+		b.mu.Lock()
+		b.leave, b.wantedAt = leave, time.Now()
+		b.mu.Unlock()
+		b.stay(stay)
+		leave()
+	}
+}
+
+// depart ends the stay, if there is one.
+func (b *Bridge) depart() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.leave != nil {
+		b.leave()
+	}
+	select {
+	case <-b.wanted:
+	default:
+	}
+}
+
+// stay keeps the agent registered and its mail known, whatever the coordinator does.
+func (b *Bridge) stay(ctx context.Context) {
+	registered := false
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
+		err := b.settle(ctx)
+		if err == nil {
+			registered, pause = true, firstPause
+			err = b.watch(ctx)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if errors.Is(err, c3po.Superseded) && pause == firstPause {
+			b.unsettle(nil)
+			continue
+		}
+		b.unsettle(err)
+		b.search()
+		b.log.InfoContext(ctx, "not with the coordinator", "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)): // #nosec G404 -- spreads callers, hides nothing
+		}
+	}
+	b.unsettle(nil)
+	if registered {
+		b.goodbye(context.WithoutCancel(ctx))
+	}
+}
+
+// settle registers the agent and looks who is there and what mail it has.
+func (b *Bridge) settle(ctx context.Context) error {
+	self, err := b.to().RegisterAgent(ctx, b.profile)
+	if err != nil {
+		return err
+	}
+	others, err := b.to().ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: 100})
+	if err != nil {
+		return err
+	}
+	mail, seq, err := b.look(ctx, c3po.PendingInput{})
+	if err != nil {
+		return err
+	}
+	place := hook.Place{ID: self.ID, Asked: b.asked}
+	for _, other := range others.Agents {
+		switch {
+		case other.ID == self.ID:
+		case len(place.Online) < hook.MostNamed:
+			place.Online = append(place.Online, other.ID)
+		default:
+			place.More++
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.session.place.ID != "" && b.session.place.ID != place.ID {
+		b.session.memory = b.session.memory.Ungreeted() // it is somebody else now, and must hear it
+	}
+	b.session.place = place
+	b.session.replace(mail, seq)
+	b.trouble = nil
+	close(b.settled)
+	b.haveTried()
+	return nil
+}
+
+// haveTried is called with the lock held.
+func (b *Bridge) haveTried() {
+	select {
+	case <-b.tried:
+	default:
+		close(b.tried)
+	}
+}
+
+// unsettle says that the agent is not there, and why if it was to be.
+func (b *Bridge) unsettle(why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trouble = why
+	select {
+	case <-b.settled:
+		b.settled, b.patient = make(chan struct{}), answerMost
+	default:
+	}
+	select {
+	case <-b.tried:
+		b.tried = make(chan struct{})
+	default:
+	}
+	if why != nil {
+		b.haveTried()
+	}
+}
+
+// awaitSettled waits until the agent is there, or it is known that it cannot be,
+// but not for long: a client waits for its hooks. It says whether it is.
+func (b *Bridge) awaitSettled(ctx context.Context, most time.Duration) bool {
+	b.mu.Lock()
+	tried := b.tried
+	b.mu.Unlock()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-tried:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return b.isSettled()
+}
+
+func (b *Bridge) isSettled() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.settled:
+		return true
+	default:
+		return false
+	}
+}
+
+// hookSettled is awaitSettled for hooks, which together wait no longer than one
+// may: a coordinator that does not answer delays a session once.
+func (b *Bridge) hookSettled(ctx context.Context) bool {
+	b.mu.Lock()
+	most := b.patient
+	b.mu.Unlock()
+	began := time.Now()
+	settled := b.awaitSettled(ctx, most)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.patient = max(0, b.patient-time.Since(began))
+	return settled
+}
+
+// watch holds one wait at the coordinator, by which others see the agent as
+// attached, and takes in what arrives. It always ends with an error.
+func (b *Bridge) watch(ctx context.Context) error {
+	for {
+		b.mu.Lock()
+		after := b.session.seq
+		b.mu.Unlock()
+		mail, seq, err := b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after})
+		if err != nil {
+			return err
+		}
+		b.mu.Lock()
+		b.session.add(mail, seq)
+		b.mu.Unlock()
+		b.wake()
+	}
+}
+
+// look reads unacked mail without its counting as seen.
+func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) ([]hook.Letter, int64, error) {
+	var mail []hook.Letter
+	var seq int64
+	for {
+		page, err := b.to().Pending(ctx, in)
+		if err != nil {
+			return nil, 0, err
+		}
+		if seq == 0 {
+			seq = page.Seq // of the first page: what comes later is found again
+		}
+		for _, m := range page.Messages {
+			mail = append(mail, hook.LetterOf(m))
+		}
+		if page.Next == "" || len(mail) >= lettersMost {
+			return mail, seq, nil
+		}
+		in.Cursor, in.Timeout = page.Next, 0
+	}
+}
+
+// goodbye ends the session of the agent, which keeps its id and its mail.
+func (b *Bridge) goodbye(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, goodbyeMost)
+	defer cancel()
+	b.sendReport(ctx)
+	if _, err := b.to().Unregister(ctx, c3po.None{}); err != nil {
+		b.log.InfoContext(ctx, "cannot say goodbye", "err", err)
+	}
+}

@@ -1,0 +1,162 @@
+// Package bridge is the MCP server that a coding agent starts on its own host
+// and speaks to over stdin and stdout. It is the session: it knows the run and
+// the project, holds the one connection to the coordinator, lists its tools
+// whether or not there is a coordinator, and answers the client's hooks from
+// what it already knows.
+//
+// It registers nothing because it was started: some clients start a server for
+// a moment to see what it offers. A hook or a call makes it begin.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/mcpserver"
+)
+
+// goodbyeMost is how long the end of a session may take: Claude Code gives the
+// hooks of a plugin 1.5 s for it.
+const goodbyeMost = time.Second
+
+// Config says whose bridge it is. Client is required.
+type Config struct {
+	Client *client.Client
+	// Reach makes another client when the coordinator cannot be reached: it may be
+	// elsewhere by now, or have been started only now. Nil, or a nil client, keeps
+	// the one there is.
+	Reach   func() *client.Client
+	Asked   c3po.AgentID       // the id the client asks for
+	Profile c3po.RegisterInput // what others are told of the agent
+	// Socket is where the other processes of the run find the bridge; nowhere if
+	// empty. A file of that name and ".lock" is held by it.
+	Socket string
+	// Off says that the person has switched c3po off here; never if nil.
+	Off     func() bool
+	Tools   []c3po.Toolset // core if none
+	Version string
+	Log     *slog.Logger // discarded if nil
+}
+
+// A Bridge serves one run of one client.
+type Bridge struct {
+	reach   func() *client.Client
+	asked   c3po.AgentID
+	profile c3po.RegisterInput
+	socket  string
+	off     func() bool
+	tools   []c3po.Toolset
+	version string
+	log     *slog.Logger
+
+	wanted     chan struct{} // a hook or a call wants the agent to be there
+	reportable chan struct{} // there is something to report
+
+	mu      sync.Mutex
+	client  *client.Client
+	session session
+	leave   context.CancelFunc // ends the stay of the agent
+	settled chan struct{}      // closed while the agent is registered and its mail known
+	tried   chan struct{}      // closed when that is so, or when it has failed
+	trouble error              // why it has
+	patient time.Duration      // how long hooks may still wait for it
+
+	wantedAt time.Time // when the agent was wanted that is not there yet
+}
+
+// New makes a Bridge. It does not connect.
+func New(cfg Config) *Bridge {
+	b := &Bridge{
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, socket: cfg.Socket, off: cfg.Off,
+		tools: cfg.Tools, version: cfg.Version, log: cfg.Log,
+		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), settled: make(chan struct{}),
+		tried: make(chan struct{}), patient: answerMost,
+	}
+	if b.off == nil {
+		b.off = func() bool { return false }
+	}
+	if len(b.tools) == 0 {
+		b.tools = []c3po.Toolset{c3po.Core}
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	b.session.begin("")
+	return b
+}
+
+// Run serves until the client closes its end or ctx ends, then ends the session
+// of the agent. What the agent was sent stays for the next one.
+func (b *Bridge) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() { b.attend(ctx) })
+	running.Go(func() { b.report(ctx) })
+	if b.socket != "" {
+		running.Go(func() { b.receive(ctx) })
+	}
+	err := b.server().Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	if ctx.Err() != nil || hungUp(err) {
+		return nil
+	}
+	return err
+}
+
+// hungUp says that the client has closed its end, perhaps while it was being
+// answered.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE)
+}
+
+func (b *Bridge) server() *mcp.Server {
+	server := mcpserver.New(mcpserver.Config{Version: b.version, Instructions: instructions, Unshown: loaded, Log: b.log}).
+		ServerOf(func() c3po.Service { return voice{b.to(), b} }, b.tools)
+	server.AddTool(&mcp.Tool{
+		Name:        hookTool,
+		Description: "For the hooks of the c3po plugin; not for you.",
+		InputSchema: map[string]any{"type": "object"},
+	}, b.hookCall)
+	server.AddReceivingMiddleware(b.listing, b.calling)
+	return server
+}
+
+// to is the client of the coordinator as it was last found.
+func (b *Bridge) to() *client.Client {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.client
+}
+
+// search looks for the coordinator anew.
+func (b *Bridge) search() {
+	if b.reach == nil {
+		return
+	}
+	found := b.reach()
+	if found == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found.SetSession(b.session.id)
+	b.client = found
+}
+
+// remember changes what the session has been told.
+func (b *Bridge) remember(change func(hook.Memory) hook.Memory) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.memory = change(b.session.memory)
+}

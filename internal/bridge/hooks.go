@@ -1,0 +1,220 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hook"
+)
+
+const (
+	// answerMost is how long a hook keeps its client waiting.
+	answerMost = 150 * time.Millisecond
+	// refreshMost is how long a hook that is about to speak of mail looks whether it
+	// is still there.
+	refreshMost = 150 * time.Millisecond
+	// slowMost is how long a coordinator may take for its first answer before the
+	// person is told that it is away.
+	slowMost = 2 * time.Second
+)
+
+// hookCall is the tool that the plugin's hooks call.
+func (b *Bridge) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var event hook.Event
+	text := "{}"
+	// A hook that is not understood changes nothing: it must not disturb a session.
+	if err := json.Unmarshal(req.Params.Arguments, &event); err == nil {
+		text = b.hooked(ctx, event)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+}
+
+// hooked answers one event of the client's life.
+func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
+	if event.Name == hook.PreToolUse {
+		return b.allow(event)
+	}
+	if b.off() {
+		b.depart()
+		return "{}"
+	}
+	if event.SessionID != "" {
+		b.enter(event)
+	}
+	switch event.Name {
+	case hook.SessionStart:
+		b.want()
+		return b.greet(ctx).JSON(event.Name)
+	case hook.UserPromptSubmit:
+		b.want()
+		return b.prompted(ctx).JSON(event.Name)
+	case hook.PostToolUse:
+		return b.stepped(event).JSON(event.Name)
+	case hook.StopEvent:
+		return b.stopped(ctx, event).JSON(event.Name)
+	case hook.SessionEnd:
+		// A session that is cleared or changed for another is not the end of the run.
+		if event.Reason != "clear" && event.Reason != "resume" {
+			b.depart()
+		}
+	}
+	return "{}"
+}
+
+// allow lets a tool of ours run, also when c3po is off: the tool says so then.
+func (b *Bridge) allow(event hook.Event) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.busyUntil = time.Now().Add(busyMost)
+	if event.AgentID != "" && event.ToolUseID != "" {
+		b.session.useOf(event.ToolUseID).subagent = subagentKind(event.AgentType)
+	}
+	return hook.Allow()
+}
+
+// subagentKind is a name others will read: it is cut and kept to one line.
+func subagentKind(kind string) string {
+	kind = strings.ToValidUTF8(strings.Join(strings.Fields(kind), " "), "")
+	if kind == "" {
+		return "subagent"
+	}
+	if runes := []rune(kind); len(runes) > 64 {
+		kind = string(runes[:64])
+	}
+	return kind
+}
+
+// enter makes the session of an event the present one. Subagents have the
+// session of their parent.
+func (b *Bridge) enter(event hook.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if event.SessionID != b.session.id {
+		b.session.begin(event.SessionID)
+		b.client.SetSession(event.SessionID)
+	}
+	if event.Name == hook.SessionStart && event.Source != "startup" {
+		b.session.memory = b.session.memory.Forget()
+	}
+}
+
+// greet tells a session where it is, as soon as that is known.
+func (b *Bridge) greet(ctx context.Context) hook.Decision {
+	if !b.hookSettled(ctx) {
+		return hook.Decision{}
+	}
+	return b.decide(b.start)
+}
+
+func (b *Bridge) prompted(ctx context.Context) hook.Decision {
+	b.mu.Lock()
+	b.session.busyUntil = time.Now().Add(busyMost)
+	greeted := b.session.memory.Greeted()
+	b.mu.Unlock()
+	if !b.hookSettled(ctx) || b.to().Lost() {
+		return b.warn()
+	}
+	if !greeted {
+		return b.decide(b.start)
+	}
+	b.refresh(ctx)
+	return b.decide(hook.Prompt)
+}
+
+// start is the rule for a session that is not greeted yet.
+func (b *Bridge) start(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
+	return hook.Start(m, b.session.place, mail, now)
+}
+
+// warn tells the person, once, that the coordinator is away. One that has not
+// answered yet may only be slow.
+func (b *Bridge) warn() hook.Decision {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slow := b.trouble == nil && !b.client.Lost()
+	if b.session.warned || slow && time.Since(b.wantedAt) < slowMost {
+		return hook.Decision{}
+	}
+	b.session.warned = true
+	if e := c3po.AsError(b.trouble); e != nil && (errors.Is(e, c3po.Unauthorized) || errors.Is(e, c3po.Forbidden)) {
+		return hook.Decision{Person: hook.NotLetIn}
+	}
+	return hook.Decision{Person: hook.Unreachable}
+}
+
+func (b *Bridge) stepped(event hook.Event) hook.Decision {
+	b.mu.Lock()
+	b.session.busyUntil = time.Now().Add(busyMost)
+	b.session.took(event.ToolUseID)
+	b.reportSoon()
+	b.mu.Unlock()
+	return b.decide(func(m hook.Memory, mail []hook.Letter, _ time.Time) (hook.Decision, hook.Memory) {
+		return hook.Step(m, mail)
+	})
+}
+
+func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
+	if !b.isSettled() {
+		return b.warn()
+	}
+	b.refresh(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	decision := b.decideHeld(func(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
+		return hook.Stop(m, mail, event.Again == "true", now)
+	})
+	if decision.Context == "" {
+		b.session.rest()
+	} else {
+		b.session.busyUntil = time.Now().Add(busyMost)
+	}
+	return decision
+}
+
+// A rule is a decision that is still to be made.
+type rule func(hook.Memory, []hook.Letter, time.Time) (hook.Decision, hook.Memory)
+
+// decide applies a rule to what is known now.
+func (b *Bridge) decide(by rule) hook.Decision {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.decideHeld(by)
+}
+
+// decideHeld is decide for who holds the lock already.
+func (b *Bridge) decideHeld(by rule) hook.Decision {
+	before := b.session.memory.Notified()
+	decision, memory := by(b.session.memory, b.session.letters(), time.Now())
+	b.session.memory = memory
+	if memory.Notified() > before {
+		b.session.told = memory.Notified()
+		b.reportSoon()
+	}
+	return decision
+}
+
+// refresh looks whether the mail that is known is still there: a person may have
+// acked it elsewhere. Without mail there is nothing to ask.
+func (b *Bridge) refresh(ctx context.Context) {
+	b.mu.Lock()
+	none := len(b.session.mail) == 0
+	b.mu.Unlock()
+	if none || b.to().Lost() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshMost)
+	defer cancel()
+	mail, seq, err := b.look(ctx, c3po.PendingInput{})
+	if err != nil {
+		return // what is known is the best there is
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.replace(mail, seq)
+}

@@ -1,0 +1,61 @@
+package bridge
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// reportMost is how long one report may take.
+const reportMost = 10 * time.Second
+
+// report tells the coordinator what the client has provably taken and been told.
+func (b *Bridge) report(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.reportable:
+		}
+		limited, cancel := context.WithTimeout(ctx, reportMost)
+		b.sendReport(limited)
+		cancel()
+	}
+}
+
+// reportSoon is called with the lock held.
+func (b *Bridge) reportSoon() {
+	if len(b.session.proved) == 0 && b.session.told == 0 {
+		return
+	}
+	select {
+	case b.reportable <- struct{}{}:
+	default:
+	}
+}
+
+// sendReport makes one attempt. What fails is sent with the next.
+func (b *Bridge) sendReport(ctx context.Context) {
+	b.mu.Lock()
+	in := c3po.ReceivedInput{MessageIDs: b.session.proved, Notified: b.session.told}
+	if most := c3po.DefaultLimits().BatchIDs; len(in.MessageIDs) > most {
+		in.MessageIDs = in.MessageIDs[:most]
+	}
+	b.session.proved, b.session.told = b.session.proved[len(in.MessageIDs):], 0
+	b.mu.Unlock()
+	if len(in.MessageIDs) == 0 && in.Notified == 0 {
+		return
+	}
+	done, err := b.to().Received(ctx, in)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil {
+		b.log.InfoContext(ctx, "cannot report what was received", "err", err)
+		b.session.proved = append(in.MessageIDs, b.session.proved...)
+		b.session.told = max(b.session.told, in.Notified)
+		return
+	}
+	b.session.drop(done.Acked) // an answer is acked by being received
+	b.reportSoon()
+}

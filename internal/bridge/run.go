@@ -1,0 +1,107 @@
+package bridge
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"os"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+const runPrefix = "run-"
+
+// SocketName is the name of the socket by which the processes of a run find
+// each other.
+func SocketName(run string) string {
+	sum := sha256.Sum256([]byte(run))
+	return runPrefix + hex.EncodeToString(sum[:8]) + ".sock"
+}
+
+// Ask hands an event to the bridge of a run and returns its answer. A bridge
+// that has not started yet finds the event when it does; then, or when it does
+// not answer before ctx ends, there is no answer.
+func Ask(ctx context.Context, socket string, event hook.Event) (answer string, ok bool) {
+	if err := writeNote(socket, event); err != nil {
+		return "", false
+	}
+	for {
+		if answer, ok := askOnce(ctx, socket, event); ok {
+			return answer, true
+		}
+		select {
+		case <-ctx.Done():
+			return "", false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func askOnce(ctx context.Context, socket string, event hook.Event) (string, bool) {
+	connection, err := dial(ctx, socket, question{Event: &event})
+	if err != nil {
+		return "", false
+	}
+	defer connection.Close()
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer stop()
+	line, err := bufio.NewReader(connection).ReadString('\n')
+	return line, err == nil
+}
+
+// Listen tells of a line whenever mail wakes the session, until the bridge ends or
+// ctx does.
+func Listen(ctx context.Context, socket string, tell func(line string)) error {
+	connection, err := dial(ctx, socket, question{Monitor: true})
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer stop()
+	lines := bufio.NewScanner(connection)
+	for lines.Scan() {
+		tell(lines.Text())
+	}
+	return lines.Err()
+}
+
+func dial(ctx context.Context, socket string, q question) (net.Conn, error) {
+	connection, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(q)
+	if err == nil {
+		_, err = connection.Write(append(line, '\n'))
+	}
+	if err != nil {
+		_ = connection.Close()
+		return nil, err
+	}
+	return connection, nil
+}
+
+// The note tells a bridge that starts later how its session began.
+
+func writeNote(socket string, event hook.Event) error {
+	data, err := json.Marshal(event)
+	if err != nil {
+		return err
+	}
+	return paths.WriteFile(socket+noteSuffix, data)
+}
+
+func readNote(socket string) (hook.Event, bool) {
+	var event hook.Event
+	data, err := os.ReadFile(socket + noteSuffix)
+	if err != nil || json.Unmarshal(data, &event) != nil {
+		return hook.Event{}, false
+	}
+	return event, true
+}

@@ -1,0 +1,140 @@
+package bridge
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hook"
+)
+
+const (
+	// busyMost is how long a session counts as busy after its last hook. A turn
+	// that a person interrupts ends without any.
+	busyMost = 90 * time.Second
+	// sessionsMost is how many sessions of one run are remembered: a person may go
+	// back to one.
+	sessionsMost = 16
+	// usesMost is how many calls are remembered that their client has not
+	// confirmed.
+	usesMost = 256
+)
+
+// A session is what the bridge knows of its client's present session and of the
+// mail of its agent. Its methods are called with the bridge's lock held.
+type session struct {
+	id     string
+	memory hook.Memory
+	former map[string]hook.Memory // of sessions before, by id
+
+	mail    map[c3po.MessageID]hook.Letter // not acked
+	seq     int64                          // mail is known up to here
+	arrived map[c3po.MessageID]bool        // came while the session was busy
+
+	busyUntil time.Time
+	calls     int // of tools, under way
+
+	uses   []use
+	proved []c3po.MessageID // taken by the client, to be reported
+	told   int64            // the session was told of mail up to here, to be reported
+
+	monitors map[chan string]bool
+	place    hook.Place
+	warned   bool // the person knows that the coordinator is away
+}
+
+// A use is one call of a tool as its client names it.
+type use struct {
+	id       string
+	subagent string // the kind of subagent that made it
+	messages []c3po.MessageID
+	ended    bool
+}
+
+// begin makes id the present session.
+func (s *session) begin(id string) {
+	if s.mail == nil {
+		s.mail, s.arrived = map[c3po.MessageID]hook.Letter{}, map[c3po.MessageID]bool{}
+		s.former, s.monitors = map[string]hook.Memory{}, map[chan string]bool{}
+	}
+	if id == s.id {
+		return
+	}
+	if s.id != "" {
+		if len(s.former) >= sessionsMost {
+			clear(s.former)
+		}
+		s.former[s.id] = s.memory
+	}
+	s.id, s.memory = id, s.former[id]
+}
+
+// letters is the mail in the order it came.
+func (s *session) letters() []hook.Letter {
+	return slices.SortedFunc(maps.Values(s.mail), func(a, b hook.Letter) int { return int(a.Seq - b.Seq) })
+}
+
+// replace makes a page that was read whole the mail that is known. What came
+// after it was read is kept.
+func (s *session) replace(mail []hook.Letter, seq int64) {
+	maps.DeleteFunc(s.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seq })
+	for _, l := range mail {
+		s.mail[l.ID] = l
+	}
+	s.seq = max(s.seq, seq)
+	s.memory = s.memory.Keep(s.letters())
+}
+
+// add takes in what has arrived.
+func (s *session) add(mail []hook.Letter, seq int64) {
+	for _, l := range mail {
+		if _, known := s.mail[l.ID]; !known {
+			s.mail[l.ID] = l
+			s.arrived[l.ID] = true
+		}
+	}
+	s.seq = max(s.seq, seq)
+}
+
+// drop forgets mail that has ended.
+func (s *session) drop(ids []c3po.MessageID) {
+	for _, id := range ids {
+		delete(s.mail, id)
+		delete(s.arrived, id)
+	}
+}
+
+func (s *session) busy(now time.Time) bool { return s.calls > 0 || now.Before(s.busyUntil) }
+
+// rest is the end of a turn. What came during it is told at the next one.
+func (s *session) rest() {
+	s.busyUntil = time.Time{}
+	clear(s.arrived)
+}
+
+// useOf finds a call by the name its client gave it, and makes one if it is new.
+func (s *session) useOf(id string) *use {
+	for i := range s.uses {
+		if s.uses[i].id == id {
+			return &s.uses[i]
+		}
+	}
+	if len(s.uses) >= usesMost {
+		s.uses = slices.Delete(s.uses, 0, 1)
+	}
+	s.uses = append(s.uses, use{id: id})
+	return &s.uses[len(s.uses)-1]
+}
+
+// took is the client's word that it has the result of a call.
+func (s *session) took(id string) {
+	i := slices.IndexFunc(s.uses, func(u use) bool { return u.id == id })
+	if i < 0 {
+		return
+	}
+	if s.uses[i].ended {
+		s.proved = append(s.proved, s.uses[i].messages...)
+	}
+	s.uses = slices.Delete(s.uses, i, i+1)
+}

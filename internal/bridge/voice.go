@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+// voice is the client as the tools call it. It notes which mail a call has
+// handed to the session and which it has ended, so that hooks need not ask.
+type voice struct {
+	*client.Client
+	bridge *Bridge
+}
+
+var _ c3po.Service = voice{}
+
+type useKey struct{}
+
+// useOf is the name the client has given to the call under way.
+func useOf(ctx context.Context) string {
+	id, _ := ctx.Value(useKey{}).(string)
+	return id
+}
+
+func (v voice) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
+	list, err := v.Client.GetMessages(ctx, in)
+	for _, m := range list.Messages {
+		v.bridge.handed(ctx, m.ID)
+	}
+	return list, err
+}
+
+func (v voice) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.WaitResult, error) {
+	got, err := v.Client.WaitForMessage(ctx, in)
+	if err == nil && got.Outcome == nil {
+		v.bridge.handed(ctx, got.ID)
+	}
+	return got, err
+}
+
+func (v voice) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
+	if kind := v.bridge.subagentOf(ctx); kind != "" {
+		in.Metadata = withSubagent(in.Metadata, kind)
+	}
+	receipt, err := v.Client.SendMessage(ctx, in)
+	if receipt.Reply != nil {
+		v.bridge.handed(ctx, receipt.Reply.ID)
+	}
+	return receipt, err
+}
+
+func (v voice) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, error) {
+	reply, err := v.Client.Reply(ctx, in)
+	if err == nil {
+		v.bridge.ended(in.MessageID)
+	}
+	return reply, err
+}
+
+func (v voice) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResult, error) {
+	result, err := v.Client.AckMessages(ctx, in)
+	if err == nil {
+		v.bridge.ended(append(result.Acked, result.Already...)...)
+	}
+	return result, err
+}
+
+// handed says that the answer of the call carries the text of a message.
+func (b *Bridge) handed(ctx context.Context, id c3po.MessageID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.memory = b.session.memory.Read(id)
+	if name := useOf(ctx); name != "" {
+		call := b.session.useOf(name)
+		call.messages = append(call.messages, id)
+	}
+}
+
+func (b *Bridge) ended(ids ...c3po.MessageID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.drop(ids)
+}
+
+func (b *Bridge) subagentOf(ctx context.Context) string {
+	name := useOf(ctx)
+	if name == "" {
+		return ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.session.useOf(name).subagent
+}
+
+// withSubagent adds to the metadata of a message that a subagent sent it.
+// Metadata that is no object is left as it is: it will be refused.
+func withSubagent(metadata json.RawMessage, kind string) json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	if len(metadata) > 0 && json.Unmarshal(metadata, &fields) != nil || fields == nil {
+		return metadata
+	}
+	word, err := json.Marshal(kind)
+	if err != nil {
+		return metadata
+	}
+	fields["via_subagent"] = word
+	if all, err := json.Marshal(fields); err == nil {
+		return all
+	}
+	return metadata
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/sanitise"
+)
+
+// hostile is a text that would do all there is to do to a terminal and its
+// reader: colours, a title, a link, the clipboard, a forged line, C1 controls,
+// turned text, text of no width, tags.
+const hostile = "MARK\x1b[31m\x1b[2J\x1b]0;owned\a\x1b]8;;http://evil.example\x1b\\\x1b]52;c;ZXZpbA==\a" +
+	"\r\nc3po: forged\u009b31m\u009d0;owned\u009c\u0085\u202egnp.exe\u2066\u2069\u200b\u200d\ufeff\u2028\u2029\U000e0041\u3164\x00\x7f\b"
+
+// showing is how each command is made to show what a coordinator sends. The
+// others show nothing of it, each for a reason.
+var (
+	showing = map[string][]string{
+		"send":         {"bob", "hi", "--wait", "1"},
+		"inbox":        {},
+		"reply":        {"a::b::0a1b2c3d", "yes"},
+		"wait":         {"--timeout", "1"},
+		"ack":          {"a::b::0a1b2c3d"},
+		"agents":       {},
+		"whoami":       {},
+		"trace":        {"a::b::0a1b2c3d"},
+		"thread":       {"a::b::0a1b2c3d"},
+		"human list":   {},
+		"human answer": {"a::b::0a1b2c3d", "yes"},
+		"pause":        {"bob"},
+		"resume":       {"bob"},
+		"fsck":         {},
+		"status":       {},
+		"audit tail":   {},
+		"token list":   {},
+		"token create": {"--role", "agent", "--agents", "box/*"},
+		"token revoke": {"abcdefghij23"},
+		"token rotate": {"abcdefghij23"},
+	}
+	notShowing = map[string]string{
+		"up":                 "starts a coordinator here",
+		"down":               "ends a coordinator here",
+		"serve":              "is a coordinator",
+		"bench":              "prints numbers",
+		"version":            "prints what is built in",
+		"invite":             "prints what is checked character by character",
+		"join":               "prints times, and what is checked character by character",
+		"mcp":                "speaks to a program; the envelope is tested where it is",
+		"monitor":            "prints constant words and counts",
+		"on":                 "prints constant words",
+		"off":                "prints constant words",
+		"hook session-start": "prints constant words and counts",
+		"install claude":     "prints what it does here",
+		"uninstall claude":   "prints what it does here",
+	}
+)
+
+// Claims: A8
+func TestNothingACoordinatorSendsReachesTheTerminalAsACommand(t *testing.T) {
+	t.Parallel()
+	for _, name := range leaves((&app{}).root(), "") {
+		args, shows := showing[name]
+		if _, excused := notShowing[name]; !shows {
+			if !excused {
+				t.Errorf("c3po %s has no row in showing or notShowing", name)
+			}
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			marked := false
+			for _, liar := range []liar{{}, {whole: true}, {refuses: true}} {
+				server := httptest.NewServer(liar)
+				defer server.Close()
+				for _, form := range [][]string{nil, {"--json"}} {
+					said := speak(t, server.URL, append(append(strings.Fields(name), args...), form...))
+					if at := strings.IndexFunc(said, func(r rune) bool { return r != '\n' && r != '\t' && sanitise.Hidden(r) }); at >= 0 {
+						t.Errorf("%+v %v: %q", liar, form, said[max(0, at-40):min(len(said), at+40)])
+					}
+					for line := range strings.Lines(said) {
+						if strings.HasPrefix(line, "c3po: forged") {
+							t.Errorf("%+v %v: a line of others passes for ours:\n%s", liar, form, said)
+						}
+					}
+					marked = marked || strings.Contains(said, "MARK")
+				}
+			}
+			if !marked {
+				t.Error("nothing of what was sent is shown, so this proves nothing")
+			}
+		})
+	}
+}
+
+// leaves are the commands that do something, by the words that call them.
+func leaves(cmd *cobra.Command, before string) []string {
+	var all []string
+	for _, child := range cmd.Commands() {
+		name := strings.TrimSpace(before + " " + child.Name())
+		if child.HasSubCommands() {
+			all = append(all, leaves(child, name)...)
+		} else {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// speak runs a command against a coordinator and returns all it printed.
+func speak(t *testing.T, url string, args []string) string {
+	t.Helper()
+	var said bytes.Buffer
+	home := t.TempDir()
+	Main(t.Context(), Process{
+		Args: append(args, "--url", url, "--as", "ann"), Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said,
+		Getenv: func(name string) string {
+			if name == "HOME" {
+				return home
+			}
+			return ""
+		},
+	})
+	return said.String()
+}
+
+// A liar is a coordinator whose every answer is well formed and hostile in each
+// word of it.
+type liar struct {
+	whole   bool // also what may be left out is there
+	refuses bool
+}
+
+func (l liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-C3PO-Agent-ID", "ann")
+	if l.refuses {
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(&c3po.Error{Code: c3po.InvalidRequest, Message: hostile, Suggestion: hostile})
+		return
+	}
+	_ = json.NewEncoder(w).Encode(l.answer(r.URL.Path))
+}
+
+// answer is of the type that belongs to the path; else one row of everything,
+// since names of fields are all that JSON has.
+func (l liar) answer(path string) any {
+	name, isOperation := strings.CutPrefix(path, "/api/op/")
+	if !isOperation {
+		switch {
+		case strings.HasSuffix(path, "/tokens"), strings.HasSuffix(path, "/audit"):
+			return []map[string]any{everything()}
+		default:
+			return everything()
+		}
+	}
+	service := reflect.TypeFor[c3po.Service]()
+	for i := range service.NumMethod() {
+		if strings.EqualFold(service.Method(i).Name, strings.ReplaceAll(name, "_", "")) {
+			out := reflect.New(service.Method(i).Type.Out(0))
+			l.fill(out.Elem())
+			if list, ok := out.Interface().(c3po.Listing); ok {
+				return list.Rows()
+			}
+			return out.Interface()
+		}
+	}
+	return everything()
+}
+
+func everything() map[string]any {
+	all := map[string]any{"at": time.Now(), "created": time.Now(), "expires": time.Now(), "last_used": time.Now(), "spaces": []string{hostile}, "agents_online": 1}
+	for _, name := range []string{"id", "event", "kid", "role", "space", "agent", "remote", "detail", "label", "agents", "pattern", "token", "successor_of", "status"} {
+		all[name] = hostile
+	}
+	return all
+}
+
+// fill puts the hostile text wherever a text may be.
+func (l liar) fill(v reflect.Value) {
+	switch v.Type() {
+	case reflect.TypeFor[c3po.AgentID]():
+		v.SetString("box/api")
+		return
+	case reflect.TypeFor[c3po.MessageID]():
+		v.SetString("a::b::0a1b2c3d")
+		return
+	case reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Now().UTC()))
+		return
+	case reflect.TypeFor[json.RawMessage]():
+		text, _ := json.Marshal(hostile)
+		v.SetBytes(text)
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(hostile)
+	case reflect.Bool:
+		v.SetBool(l.whole)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Pointer:
+		if l.whole {
+			v.Set(reflect.New(v.Type().Elem()))
+			l.fill(v.Elem())
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		l.fill(v.Index(0))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() && v.Type().Field(i).Name != "Next" { // a page after this one would never end
+				l.fill(v.Field(i))
+			}
+		}
+	}
+}

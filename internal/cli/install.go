@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/plugin"
+)
+
+const (
+	// pluginID is how Claude Code names the plugin: the plugin and its marketplace.
+	pluginID    = "c3po@c3po"
+	marketplace = "c3po"
+	// commandMost is how long one command of Claude Code may take.
+	commandMost = time.Minute
+)
+
+func (a *app) install() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install c3po into a coding agent",
+		Args:  unknownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var dryRun bool
+	claude := &cobra.Command{
+		Use:   "claude",
+		Short: "Install the plugin into Claude Code, for all projects of this user",
+		Long: `Install the plugin into Claude Code, for all projects of this user: tools, hooks, the
+monitor that wakes an idle session, and /c3po:coordinate. Doing it again changes
+nothing; c3po uninstall claude takes it back. Sessions that run already do not have
+it. It ends with a test of what was installed.`,
+		Example: `  c3po install claude
+  c3po install claude --dry-run`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			i, err := a.claudeInstaller(dryRun)
+			if err != nil {
+				return err
+			}
+			return i.install(cmd.Context())
+		},
+	}
+	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
+	cmd.AddCommand(claude)
+	return cmd
+}
+
+func (a *app) uninstall() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take c3po out of a coding agent",
+		Args:  unknownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var dryRun bool
+	claude := &cobra.Command{
+		Use:     "claude",
+		Short:   "Take the plugin out of Claude Code",
+		Long:    `Take the plugin out of Claude Code, with everything c3po install claude has made.`,
+		Example: `  c3po uninstall claude`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			i, err := a.claudeInstaller(dryRun)
+			if err != nil {
+				return err
+			}
+			return i.uninstall(cmd.Context())
+		},
+	}
+	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
+	cmd.AddCommand(claude)
+	return cmd
+}
+
+// A claudeInstaller brings the plugin into Claude Code, and out of it, with
+// Claude Code's own commands.
+type claudeInstaller struct {
+	app    *app
+	dryRun bool
+	claude string // its command
+	folder string // the marketplace that holds our plugin
+}
+
+func (a *app) claudeInstaller(dryRun bool) (*claudeInstaller, error) {
+	claude, err := exec.LookPath("claude")
+	if err != nil {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "Claude Code is not in the PATH").
+			Suggest("Install it first, or add the folder of its command claude to the PATH.")
+	}
+	data, err := a.folders.Data()
+	if err != nil {
+		return nil, err
+	}
+	return &claudeInstaller{app: a, dryRun: dryRun, claude: claude, folder: filepath.Join(data, "claude")}, nil
+}
+
+func (i *claudeInstaller) install(ctx context.Context) error {
+	if err := i.step("write the plugin to "+i.folder, i.write); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"plugin", "marketplace", "add", i.folder},
+		{"plugin", "install", pluginID, "--scope", "user"},
+	} {
+		if err := i.step("claude "+strings.Join(args, " "), func() error { return i.run(ctx, args...) }); err != nil {
+			return err
+		}
+	}
+	return i.step("test it", func() error { return i.test(ctx) })
+}
+
+func (i *claudeInstaller) uninstall(ctx context.Context) error {
+	for _, part := range []struct {
+		list  []string
+		sign  string // that it is there
+		taken []string
+	}{
+		{[]string{"plugin", "list", "--json"}, `"` + pluginID + `"`, []string{"plugin", "uninstall", pluginID}},
+		{[]string{"plugin", "marketplace", "list", "--json"}, `"` + marketplace + `"`, []string{"plugin", "marketplace", "remove", marketplace}},
+	} {
+		out, err := i.output(ctx, part.list...)
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(out, []byte(part.sign)) {
+			continue
+		}
+		if err := i.step("claude "+strings.Join(part.taken, " "), func() error { return i.run(ctx, part.taken...) }); err != nil {
+			return err
+		}
+	}
+	return i.step("remove "+i.folder, func() error { return os.RemoveAll(i.folder) })
+}
+
+// step says what it does, and does it.
+func (i *claudeInstaller) step(words string, do func() error) error {
+	if i.dryRun {
+		fmt.Fprintf(i.app.Stdout, "would %s\n", inline(words))
+		return nil
+	}
+	fmt.Fprintf(i.app.Stdout, "%s\n", inline(words))
+	return do()
+}
+
+func (i *claudeInstaller) run(ctx context.Context, args ...string) error {
+	_, err := i.output(ctx, args...)
+	return err
+}
+
+func (i *claudeInstaller) output(ctx context.Context, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandMost)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, i.claude, args...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, io.MultiWriter(&said, &out)
+	if err := cmd.Run(); err != nil {
+		words := strings.TrimSpace(said.String() + " " + err.Error())
+		return nil, c3po.Errorf(c3po.Internal, "claude %s: %s", strings.Join(args, " "), words).
+			Suggest("Run it by hand to see more; the plugin needs Claude Code 2.1.275 or later.")
+	}
+	return out.Bytes(), nil
+}
+
+// write makes the marketplace: the plugin of this binary, and where the binary is.
+func (i *claudeInstaller) write() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	index, err := json.MarshalIndent(map[string]any{
+		"name": marketplace, "owner": map[string]string{"name": "c3po"},
+		"plugins": []map[string]string{{"name": "c3po", "source": "./plugin", "description": "Coding agents ask each other for help"}},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{
+		".claude-plugin/marketplace.json": append(index, '\n'),
+		"plugin/bin/binary":               []byte(program + "\n"),
+	}
+	err = fs.WalkDir(plugin.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files["plugin/"+name], err = plugin.Files.ReadFile(name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for name, data := range files {
+		if err := writeUnder(i.folder, name, data); err != nil {
+			return c3po.Errorf(c3po.Internal, "cannot write %s: %w", filepath.Join(i.folder, name), err).
+				Suggest("Check who owns the folder.")
+		}
+	}
+	return nil
+}
+
+func writeUnder(folder, name string, data []byte) error {
+	full := filepath.Join(folder, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+		return err
+	}
+	if err := paths.WriteFile(full, data); err != nil {
+		return err
+	}
+	if name == "plugin/bin/launch" {
+		return os.Chmod(full, 0o700) // #nosec G302 -- it is a program
+	}
+	return nil
+}
+
+// test starts what Claude Code will start, and looks whether the coordinator is
+// there, which it need not be.
+func (i *claudeInstaller) test(ctx context.Context) error {
+	out, err := i.output(ctx, "plugin", "list", "--json")
+	if err != nil {
+		return err
+	}
+	if !bytes.Contains(out, []byte(`"`+pluginID+`"`)) {
+		return c3po.Errorf(c3po.Internal, "Claude Code does not list the plugin").Suggest("Run `claude plugin list` to see what it has.")
+	}
+	tools, err := bridge.SelfTest(ctx, i.app.Version, exec.Command(filepath.Join(i.folder, "plugin", "bin", "launch"), "mcp"))
+	if err != nil {
+		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
+	}
+	fmt.Fprintf(i.app.Stdout, "Claude Code has c3po with %d tools, from its next session on\n", tools)
+	svc, err := i.app.looking()
+	if err != nil {
+		return err
+	}
+	if _, err := svc.Health(ctx); err != nil {
+		e := c3po.AsError(err)
+		fmt.Fprintf(i.app.Stdout, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
+		return nil
+	}
+	fmt.Fprintf(i.app.Stdout, "the coordinator at %s answers\n", inline(svc.URL()))
+	return nil
+}

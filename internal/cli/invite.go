@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/pki"
+)
+
+// An invitation is what invite prints as JSON.
+type invitation struct {
+	Invitation string    `json:"invitation"`
+	Join       string    `json:"join"`
+	Install    string    `json:"install"`
+	Expires    time.Time `json:"expires"`
+}
+
+func (a *app) invite() *cobra.Command {
+	var in c3po.InviteInput
+	var at string
+	cmd := &cobra.Command{
+		Use:   "invite",
+		Short: "Let another host join",
+		Long: `Print two lines, one of which is to be run on the host that is to join: the first
+where c3po is installed, the second where nothing is. An invitation is good for
+one host and for 15 minutes.
+
+The host's agents are then called NAME/agent. With --space they are in that space
+only; else in main and in those of their repositories.`,
+		Example: `  c3po invite --host laptop
+  c3po invite --host build-box --runner --at nas.example:8420`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if at != "" && !pki.IsAddress(at) {
+				return &usageError{fmt.Sprintf("--at %s is not an address", at), "Write it as HOST:PORT."}
+			}
+			space, err := a.inSpace()
+			if err != nil {
+				return err
+			}
+			if space != "" {
+				in.Spaces = []string{string(space)}
+			}
+			svc, err := a.person(adminToken)
+			if err != nil {
+				return err
+			}
+			made, err := svc.Invite(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			if made.Address, err = addressFor(at, svc.URL(), made.Address); err != nil {
+				return err
+			}
+			i := invitationOf(made)
+			return a.show(i, func(w io.Writer) {
+				fmt.Fprintf(w, "%s\n%s\n", inline(i.Join), inline(i.Install))
+				fmt.Fprintf(a.Stderr, "Run the first line on the other host; the second one if c3po is not installed there. Good for one host, until %s.\n",
+					i.Expires.Local().Format("15:04"))
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Host, "host", "", "name the host will have; else its own")
+	flags.BoolVar(&in.Runner, "runner", false, "let the host also start agents")
+	flags.StringVar(&at, "at", "", "HOST:PORT where the other host reaches the coordinator, if it cannot know")
+	return cmd
+}
+
+// addressFor is where the other host is sent: where it was said, else where we
+// reached the coordinator ourselves, else where that believes to be.
+func addressFor(said, ours, theirs string) (string, error) {
+	if said != "" {
+		return said, nil
+	}
+	if u, err := url.Parse(ours); err == nil && !auth.Loopback(u.Hostname()) {
+		port := u.Port()
+		if port == "" {
+			port = "443"
+		}
+		if address := net.JoinHostPort(u.Hostname(), port); pki.IsAddress(address) {
+			return address, nil
+		}
+	}
+	if pki.IsAddress(theirs) {
+		return theirs, nil
+	}
+	return "", &usageError{"the coordinator does not know where others reach it", "Say it with --at HOST:PORT."}
+}
+
+func invitationOf(made c3po.Invited) invitation {
+	text := quoted(pki.Invitation{Address: made.Address, Hash: made.Hash, Secret: made.Secret}.String())
+	curl := "curl -fsS"
+	if made.Pin != "" {
+		curl = "curl -fsSk --pinnedpubkey '" + made.Pin + "'"
+	}
+	return invitation{
+		Invitation: strings.Trim(text, "'"),
+		Join:       "c3po join " + text,
+		Install:    curl + " " + quoted("https://"+made.Address+"/install") + " | sh -s -- " + text,
+		Expires:    made.Expires,
+	}
+}
+
+// quoted is a word for a shell. Only the brackets of an IPv6 address need it.
+func quoted(word string) string {
+	if strings.Contains(word, "[") {
+		return "'" + word + "'"
+	}
+	return word
+}

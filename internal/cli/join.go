@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/pki"
+)
+
+// A joining is what join prints as JSON. The times are in milliseconds.
+type joining struct {
+	Host        string  `json:"host"`
+	URL         string  `json:"url"`
+	Credentials string  `json:"credentials"`
+	Kept        string  `json:"former_credentials,omitempty"`
+	JoinMS      float64 `json:"join_ms"`
+	SendMS      float64 `json:"send_ms"`
+	ReadMS      float64 `json:"read_ms"`
+	AckMS       float64 `json:"ack_ms"`
+}
+
+func (a *app) join() *cobra.Command {
+	var host string
+	cmd := &cobra.Command{
+		Use:   "join INVITATION",
+		Short: "Join this host to a coordinator",
+		Long: `Join this host to a coordinator, with an invitation that c3po invite printed there.
+What answers is compared with the invitation before anything secret is sent. The
+host gets a token of its own, kept in a file that only you can read, and is tried
+out with a message to itself.`,
+		Example: `  c3po join c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v…`,
+		Args:    arguments(1, 1, "INVITATION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			invited, err := pki.ParseInvitation(strings.TrimSpace(args[0]))
+			if err != nil {
+				return err
+			}
+			result, err := a.joinWith(cmd.Context(), invited, cmp.Or(host, hostName()))
+			if err != nil {
+				return err
+			}
+			return a.show(result, result.print)
+		},
+	}
+	cmd.Flags().StringVar(&host, "host", "", "name this host would like to have; else its own")
+	return cmd
+}
+
+// hostName is the name of this machine, as far as it can be part of an id.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "host"
+	}
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	return string(c3po.AgentIDFromFolder(name))
+}
+
+func (a *app) joinWith(ctx context.Context, invited pki.Invitation, host string) (joining, error) {
+	began := time.Now()
+	// A folder that cannot be written to is found before the invitation is used.
+	config, err := a.folders.Config()
+	if err != nil {
+		return joining{}, err
+	}
+	mine := paths.Credentials{URL: invited.URL()}
+	if invited.Hash != pki.System {
+		authority, err := client.FetchAuthority(ctx, mine.URL)
+		if err != nil {
+			return joining{}, err
+		}
+		if err := pki.CheckHash(authority, invited.Hash); err != nil {
+			return joining{}, err
+		}
+		mine.CA = string(authority)
+	}
+	trust, err := trustIn(mine.CA)
+	if err != nil {
+		return joining{}, err
+	}
+	stranger := client.New(client.Config{URL: mine.URL, TLS: trust, ClientName: "join", Version: a.Version})
+	joined, err := stranger.Join(ctx, c3po.JoinInput{Secret: invited.Secret, Host: host})
+	if err != nil {
+		return joining{}, err
+	}
+	mine.Token, mine.Runner, mine.Host = joined.Token, joined.RunnerToken, joined.Host
+	result := joining{Host: joined.Host, URL: mine.URL, Credentials: filepath.Join(config, "credentials.json"), JoinMS: milliseconds(began)}
+	if result.Kept, err = keepFormer(config); err != nil {
+		return joining{}, err
+	}
+	if err := mine.Write(config); err != nil {
+		return joining{}, err
+	}
+	return result, a.tryOut(ctx, mine, trust, &result)
+}
+
+// keepFormer keeps a copy of the credentials there were: their token is nowhere
+// else.
+func keepFormer(config string) (string, error) {
+	file := filepath.Join(config, "credentials.json")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	kept := file + ".before-join"
+	return kept, paths.WriteFile(kept, data)
+}
+
+// trustIn is how a coordinator proves itself whose authority was stored; as the
+// system says if there is none.
+func trustIn(authority string) (*tls.Config, error) {
+	if authority == "" {
+		return nil, nil
+	}
+	return pki.Trust([]byte(authority))
+}
+
+// tryOut sends a message to itself, as an agent of this host that is there for
+// nothing else, reads and acks it.
+func (a *app) tryOut(ctx context.Context, mine paths.Credentials, trust *tls.Config, result *joining) error {
+	id := c3po.AgentID(mine.Host + "/join-check")
+	self := client.New(client.Config{URL: mine.URL, TLS: trust, Token: mine.Token, AgentID: id, ClientName: "join", Version: a.Version})
+	failed := func(what string, err error) error {
+		return c3po.Because(err, c3po.AsError(err).Code, fmt.Sprintf("this host has joined as '%s', but cannot %s: %s", mine.Host, what, c3po.AsError(err).Message)).
+			Suggest("%s", cmp.Or(c3po.AsError(err).Suggestion, "Run `c3po status`."))
+	}
+	if _, err := self.RegisterAgent(ctx, c3po.RegisterInput{}); err != nil {
+		return failed("register an agent", err)
+	}
+	// It is of no use to anybody once the command is over.
+	defer func() { _, _ = self.Unregister(context.WithoutCancel(ctx), c3po.None{}) }()
+	began := time.Now()
+	expects := false
+	sent, err := self.SendMessage(ctx, c3po.SendInput{Target: string(id), Message: "Does this host reach the coordinator?", ExpectsReply: &expects})
+	if err != nil {
+		return failed("send", err)
+	}
+	result.SendMS, began = milliseconds(began), time.Now()
+	mail, err := self.GetMessages(ctx, c3po.GetMessagesInput{})
+	if err != nil {
+		return failed("read", err)
+	}
+	result.ReadMS, began = milliseconds(began), time.Now()
+	acked, err := self.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}})
+	if err != nil {
+		return failed("ack", err)
+	}
+	result.AckMS = milliseconds(began)
+	read := slices.ContainsFunc(mail.Messages, func(m c3po.Message) bool { return m.ID == sent.ID })
+	if !read || !slices.Contains(acked.Acked, sent.ID) {
+		return failed("find its own message", c3po.Errorf(c3po.Internal, "read %t, acked %t", read, slices.Contains(acked.Acked, sent.ID)))
+	}
+	return nil
+}
+
+func milliseconds(since time.Time) float64 {
+	return float64(time.Since(since).Round(10*time.Microsecond)) / float64(time.Millisecond)
+}
+
+func (j joining) print(w io.Writer) {
+	fmt.Fprintf(w, "this host has joined %s as %s\n", inline(j.URL), inline(j.Host))
+	fmt.Fprintf(w, "a message to itself: joined in %.1f ms, sent in %.1f ms, read in %.1f ms, acked in %.1f ms\n", j.JoinMS, j.SendMS, j.ReadMS, j.AckMS)
+	fmt.Fprintf(w, "its token is in %s\n", inline(j.Credentials))
+	if j.Kept != "" {
+		fmt.Fprintf(w, "what was there before is in %s\n", inline(j.Kept))
+	}
+	fmt.Fprintf(w, "agents here are called %s/NAME; try: c3po agents\n", inline(j.Host))
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/mcpserver"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+func (a *app) mcp() *cobra.Command {
+	var tools, clientName string
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the tools to a coding agent over stdin and stdout",
+		Long: `Serve the tools to the coding agent that starts this command, as an MCP server
+over stdin and stdout. The agent is named after the project folder. The tools are
+listed whether or not the coordinator is there.`,
+		Example: `  c3po mcp
+  c3po mcp --tools core,more`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			sets, err := mcpserver.ParseToolsets(tools)
+			if err != nil {
+				return err
+			}
+			// A client that was killed, or whose terminal was closed, leaves pipes that
+			// nobody reads. There is still a goodbye to be said.
+			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+			r, err := a.bridgeRun()
+			if err != nil {
+				return err
+			}
+			if r.lock != nil {
+				defer r.lock.Release()
+			}
+			cfg, err := a.bridgeConfig(r, clientName)
+			if err != nil {
+				return err
+			}
+			cfg.Tools = sets
+			return bridge.New(cfg).Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
+		},
+	}
+	cmd.Flags().StringVar(&tools, "tools", "", "toolsets to offer, separated by commas; core if left out")
+	cmd.Flags().StringVar(&clientName, "client", "", "the program that starts this, for example claude-code")
+	return cmd
+}
+
+// unclosed keeps a server from closing what is not its own.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
+	project, err := a.project()
+	if err != nil {
+		return bridge.Config{}, err
+	}
+	id := c3po.AgentIDFromFolder(filepath.Base(project))
+	if a.as != "" {
+		if id, err = c3po.ParseAgentID(a.as); err != nil {
+			return bridge.Config{}, err
+		}
+	}
+	reach := func() (*client.Client, error) {
+		cfg, err := a.clientConfig(id)
+		cfg.Run, cfg.ClientName = r.name, cmp.Or(clientName, "mcp")
+		return client.New(cfg), err
+	}
+	first, err := reach()
+	if err != nil {
+		return bridge.Config{}, err
+	}
+	profile := c3po.RegisterInput{Type: clientName, Cwd: project, Host: r.host, PID: r.pid, PIDStart: r.started}
+	return bridge.Config{
+		Client: first, Asked: id, Profile: profile, Socket: r.socket, Version: a.Version,
+		Off: func() bool { return a.folders.Off(project) },
+		Reach: func() *client.Client {
+			found, err := reach()
+			if err != nil {
+				return nil
+			}
+			return found
+		},
+		Log: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}, nil
+}
+
+// project is the folder the agent works in.
+func (a *app) project() (string, error) {
+	if dir := a.Getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", &usageError{"the current folder has no name", "Say who you are with --as."}
+	}
+	return dir, nil
+}
+
+// A run is the process of an agent, by which its bridge, hooks and monitor know
+// that they belong together. A client's own session ids change while it runs.
+type run struct {
+	name    string
+	host    string
+	pid     int
+	started int64 // as this machine counts; 0 if it cannot say
+	socket  string
+	lock    *paths.Lock // of a run that a runner has named: held until the process ends
+}
+
+// runOf is the run of the agent with that process id.
+func (a *app) runOf(pid int) (run, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	r := run{host: host, pid: pid, started: engine.Started(pid)}
+	r.name = fmt.Sprintf("%s:%d:%d", host, pid, r.started)
+	r.socket, err = a.folders.Socket(bridge.SocketName(r.name))
+	return r, err
+}
+
+// bridgeRun is the run of the agent that has started this process. A runner may
+// have named it; but an agent that this agent starts inherits the name, and is
+// another run.
+func (a *app) bridgeRun() (run, error) {
+	r, err := a.runOf(os.Getppid())
+	if err != nil {
+		return r, err
+	}
+	named := a.Getenv("C3PO_RUN")
+	if named == "" {
+		return r, nil
+	}
+	claim, err := a.folders.Socket(bridge.SocketName(named))
+	if err != nil {
+		return r, err
+	}
+	if r.lock, err = paths.TryLock(claim + ".lock"); err == nil && r.lock != nil {
+		r.name = named
+	}
+	return r, nil
+}

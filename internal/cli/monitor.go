@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/engine"
+)
+
+// aliveEvery is how often the monitor looks whether its agent is still there.
+const aliveEvery = time.Second
+
+func (a *app) monitor() *cobra.Command {
+	return &cobra.Command{
+		Use:   "monitor",
+		Short: "Print a line whenever mail arrives for an idle Claude Code",
+		Long: `Print a line whenever mail arrives for the Claude Code that has started this
+command, which wakes it. It ends when that Claude Code is gone, and not before:
+its end would start a turn.`,
+		Args:   arguments(0, 0, ""),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := a.claudeRun()
+			if err != nil {
+				return err
+			}
+			// Who does not read us may still live, and must not see us end.
+			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			go func() {
+				defer cancel()
+				outlive(ctx, r)
+			}()
+			for ctx.Err() == nil {
+				// The bridge may not have begun yet, or have been started again.
+				_ = bridge.Listen(ctx, r.socket, func(line string) { fmt.Fprintln(a.Stdout, line) })
+				select {
+				case <-ctx.Done():
+				case <-time.After(aliveEvery / 4):
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// outlive returns when the process of a run is gone, or ctx ends. Where nobody
+// can say whether it is, it waits to be ended.
+func outlive(ctx context.Context, r run) {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	for r.started != 0 && engine.Started(r.pid) == r.started || runtime.GOOS == "windows" {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

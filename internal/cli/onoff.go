@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) on() *cobra.Command {
+	return a.switching("on", "Let agents here take part again", `Let agents take part again that c3po off has switched off, in the project of the
+current folder or, with --all, everywhere. Sessions that run notice it at their
+next step.`, a.folders.SwitchOn)
+}
+
+func (a *app) off() *cobra.Command {
+	return a.switching("off", "Keep agents here from taking part", `Keep the agents of the project of the current folder, or with --all every agent
+of yours on this machine, from taking part: they are offline, are told of no mail,
+and their tools say so. Their mail is kept. Sessions that run notice it at their
+next step.`, a.folders.SwitchOff)
+}
+
+func (a *app) switching(word, short, long string, act func(project string) error) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     word + " [FOLDER]",
+		Short:   short,
+		Long:    long,
+		Example: "  c3po " + word + "\n  c3po " + word + " --all",
+		Args:    arguments(0, 1, "[FOLDER]"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			where, project := "everywhere", ""
+			if !all {
+				var err error
+				if project, err = a.project(); err != nil {
+					return err
+				}
+				if len(args) > 0 {
+					if project, err = filepath.Abs(args[0]); err != nil {
+						return err
+					}
+				}
+				where = "in " + project
+			}
+			if err := act(project); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Stdout, "c3po is %s %s\n", word, inline(where))
+			if word == "on" && a.folders.Off(project) {
+				fmt.Fprintln(a.Stdout, "but it is off everywhere: c3po on --all")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "everywhere on this machine, for this user")
+	return cmd
+}

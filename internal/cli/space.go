@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// autoSpace asks for the space of the repository.
+const autoSpace = "auto"
+
+// inSpace is the space to act in: the one that was named, or that of the
+// repository of the current folder. Empty leaves it to the token.
+func (a *app) inSpace() (c3po.Space, error) {
+	if a.space == "" {
+		return "", nil
+	}
+	if a.space != autoSpace {
+		return c3po.ParseSpace(a.space)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", &usageError{"the current folder has no name", "Name the space with --space."}
+	}
+	return paths.RepositorySpace(folder)
+}

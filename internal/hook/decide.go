@@ -1,0 +1,125 @@
+package hook
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// mostChain is how many turns in a row are made to go on. Clients count for
+// themselves, but start anew whenever the model has used a tool.
+const mostChain = 5
+
+// pauses are how long mail that was counted and not dealt with is passed over
+// before it is counted again; after the last it is not.
+var pauses = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+
+// A Place is where a session finds itself when it starts.
+type Place struct {
+	ID     c3po.AgentID
+	Asked  c3po.AgentID   // the id it asked for
+	Online []c3po.AgentID // others
+	More   int            // how many are online besides those
+}
+
+// Start greets a session: who it is, who is there, and what mail waits that it
+// does not know of.
+func Start(m Memory, place Place, mail []Letter, now time.Time) (Decision, Memory) {
+	m.greeted = true
+	text := placeWords(place)
+	if newest(mail) > m.counted {
+		text += " " + countWords(mail)
+		m = m.tell(mail, now)
+	}
+	return Decision{Context: text}, m
+}
+
+// Prompt is the begin of a turn: mail is counted when there is some the session
+// was not told of, and again at growing pauses while it is not dealt with.
+func Prompt(m Memory, mail []Letter, now time.Time) (Decision, Memory) {
+	m.chain = 0
+	if len(mail) == 0 {
+		return Decision{}, m
+	}
+	if newest(mail) > m.counted {
+		return Decision{Context: "c3po: " + countWords(mail)}, m.tell(mail, now)
+	}
+	if m.reminded >= len(pauses) || now.Sub(m.saidAt) < pauses[m.reminded] {
+		return Decision{}, m
+	}
+	m.reminded++
+	m.saidAt = now
+	return Decision{Context: "c3po: " + countWords(mail)}, m
+}
+
+// Step is the middle of a turn: urgent mail is told of, once.
+func Step(m Memory, mail []Letter) (Decision, Memory) {
+	var urgent []Letter
+	for _, l := range mail {
+		if l.Urgent && !m.read[l.ID] && !m.hurried[l.ID] && !m.blocked[l.ID] && !m.woken[l.ID] {
+			urgent = append(urgent, l)
+		}
+	}
+	if len(urgent) == 0 {
+		return Decision{}, m
+	}
+	m.hurried = with(m.hurried, ids(urgent))
+	return Decision{Context: "c3po: " + urgentWords(urgent)}, m
+}
+
+// Stop is the end of a turn, which goes on for mail that the session has not
+// read and that expects an answer, or is one. Each message does this once in the
+// life of a session, and a chain of such turns ends by itself. again says that
+// this turn is one that was made to go on.
+func Stop(m Memory, mail []Letter, again bool, now time.Time) (Decision, Memory) {
+	if !again {
+		m.chain = 0
+	}
+	if m.chain >= mostChain {
+		return Decision{}, m
+	}
+	var calling []Letter
+	for _, l := range mail {
+		if l.calls() && !m.read[l.ID] && !m.blocked[l.ID] {
+			calling = append(calling, l)
+		}
+	}
+	if len(calling) == 0 {
+		return Decision{}, m
+	}
+	m.chain++
+	m.blocked = with(m.blocked, ids(calling))
+	return Decision{Context: "c3po: " + newWords(calling)}, m.tell(calling, now)
+}
+
+// Wake is mail that arrives at an idle session: the line that starts a turn, or
+// nothing if the session knows of all of it.
+func Wake(m Memory, arrived []Letter, now time.Time) (Decision, Memory) {
+	var fresh []Letter
+	for _, l := range arrived {
+		if !m.read[l.ID] && !m.blocked[l.ID] && !m.woken[l.ID] {
+			fresh = append(fresh, l)
+		}
+	}
+	if len(fresh) == 0 {
+		return Decision{}, m
+	}
+	m.woken = with(m.woken, ids(fresh))
+	return Decision{Context: "c3po: " + newWords(fresh)}, m.tell(fresh, now)
+}
+
+func ids(mail []Letter) []c3po.MessageID {
+	all := make([]c3po.MessageID, len(mail))
+	for i, l := range mail {
+		all[i] = l.ID
+	}
+	return all
+}
+
+func newest(mail []Letter) int64 {
+	var seq int64
+	for _, l := range mail {
+		seq = max(seq, l.Seq)
+	}
+	return seq
+}

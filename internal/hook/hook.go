@@ -1,0 +1,115 @@
+// Package hook decides what a session of a coding agent is told about its mail,
+// and when. The decisions are functions of what is known: they do no I/O, read
+// no clock, and are the same for every client.
+//
+// What they say is made of constant words, counts and ids that were validated.
+// Text that other agents wrote never passes through a hook, and without mail
+// nothing is said that could be taken for a proposal to contact anybody.
+package hook
+
+import (
+	"maps"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Letter is what a hook may know of one unacked message: everything but its text.
+type Letter struct {
+	ID           c3po.MessageID
+	From         c3po.AgentID
+	Seq          int64
+	Urgent       bool
+	ExpectsReply bool
+	Reply        bool // answers a message of this agent's own
+}
+
+// LetterOf leaves the text of a message out.
+func LetterOf(m c3po.Message) Letter {
+	return Letter{
+		ID: m.ID, From: m.FromAgent, Seq: m.Seq, Urgent: m.Priority == c3po.Urgent,
+		ExpectsReply: m.ExpectsReply, Reply: m.Kind == c3po.KindReply,
+	}
+}
+
+// calls says that the letter is worth a turn of the model by itself.
+func (l Letter) calls() bool { return l.ExpectsReply || l.Reply }
+
+// Memory is what one session has been told. The zero value is a new session.
+// Decisions return a new one and leave the one they were given alone.
+type Memory struct {
+	read     map[c3po.MessageID]bool // its text was handed to the session
+	blocked  map[c3po.MessageID]bool // it has kept a turn from ending
+	hurried  map[c3po.MessageID]bool // told in the middle of a turn
+	woken    map[c3po.MessageID]bool // told while idle
+	counted  int64                   // all mail up to here was counted to the session
+	reminded int                     // how often the same count was said again
+	saidAt   time.Time               // when a count was said last
+	chain    int                     // turns that were made to go on, one after the other
+	greeted  bool                    // the session knows who it is
+}
+
+// Greeted says that the session was told who it is.
+func (m Memory) Greeted() bool { return m.greeted }
+
+// Ungreeted is a session that must be told who it is, again or for the first time.
+func (m Memory) Ungreeted() Memory {
+	m.greeted = false
+	return m
+}
+
+// Notified is the sequence up to which the session was told of mail.
+func (m Memory) Notified() int64 { return m.counted }
+
+// Read says that the text of these messages was handed to the session.
+func (m Memory) Read(ids ...c3po.MessageID) Memory {
+	m.read = with(m.read, ids)
+	return m
+}
+
+// Forget is a session that has lost its context, to a compaction or because it
+// was resumed: it does not know any more what it has read. What has once kept it
+// from ending does not do so again.
+func (m Memory) Forget() Memory { return Memory{blocked: m.blocked} }
+
+// Keep drops what is known of messages that are gone, so that a long session
+// does not remember for ever.
+func (m Memory) Keep(mail []Letter) Memory {
+	if len(m.read)+len(m.blocked)+len(m.hurried)+len(m.woken) == 0 {
+		return m
+	}
+	here := map[c3po.MessageID]bool{}
+	for _, l := range mail {
+		here[l.ID] = true
+	}
+	for _, known := range []*map[c3po.MessageID]bool{&m.read, &m.blocked, &m.hurried, &m.woken} {
+		kept := maps.Clone(*known)
+		maps.DeleteFunc(kept, func(id c3po.MessageID, _ bool) bool { return !here[id] })
+		*known = kept
+	}
+	return m
+}
+
+func with(known map[c3po.MessageID]bool, ids []c3po.MessageID) map[c3po.MessageID]bool {
+	grown := make(map[c3po.MessageID]bool, len(known)+len(ids))
+	maps.Copy(grown, known)
+	for _, id := range ids {
+		grown[id] = true
+	}
+	return grown
+}
+
+// tell remembers that all of this mail was counted to the session.
+func (m Memory) tell(mail []Letter, now time.Time) Memory {
+	for _, l := range mail {
+		m.counted = max(m.counted, l.Seq)
+	}
+	m.saidAt, m.reminded = now, 0
+	return m
+}
+
+// A Decision is what a hook answers. The zero value lets things take their course.
+type Decision struct {
+	Context string // for the model; at the end of a turn it makes the turn go on
+	Person  string // for the person, never for the model
+}

@@ -1,0 +1,119 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// MostNamed is how many agents a greeting names.
+	MostNamed = 8
+	// mostSenders is how many a notice names: Claude Code shows 500 characters of a
+	// line that wakes it, and ids can be long.
+	mostSenders = 3
+)
+
+// What a person is told, once a session, of a coordinator that is away or that
+// does not take our credentials. Nothing in it comes from what has answered.
+const (
+	Unreachable = "⚠️ c3po coordinator is not reachable. Coordination features disabled.\n" +
+		"You can continue working locally. Run /c3po:coordinate status to check the connection."
+	NotLetIn = "⚠️ c3po coordinator does not accept the credentials of this machine. Coordination features disabled.\n" +
+		"You can continue working locally. Run /c3po:coordinate status to see why."
+)
+
+func placeWords(p Place) string {
+	who := fmt.Sprintf("c3po: you are %s.", p.ID)
+	if p.Asked != "" && p.Asked != p.ID {
+		who = fmt.Sprintf("c3po: another session is %s; you are %s.", p.Asked, p.ID)
+	}
+	if len(p.Online) == 0 {
+		return who + " Nobody else is online."
+	}
+	return who + " Online: " + named(p.Online, p.More) + "."
+}
+
+// countWords is all mail that is not acked.
+func countWords(mail []Letter) string {
+	asks := 0
+	for _, l := range mail {
+		if l.ExpectsReply {
+			asks++
+		}
+	}
+	text := plural(len(mail), "message is", "messages are") + " not acked"
+	if asks > 0 {
+		text += fmt.Sprintf(", %d of them expecting an answer", asks)
+		if len(mail) == 1 {
+			text = "1 message is not acked and expects an answer"
+		}
+	}
+	return text + ". get_messages shows " + pronoun(len(mail)) + "."
+}
+
+// newWords is mail the session has not heard of.
+func newWords(mail []Letter) string {
+	var asks, answers, others int
+	var from []c3po.AgentID
+	for _, l := range mail {
+		switch {
+		case l.Reply:
+			answers++
+		case l.ExpectsReply:
+			asks++
+		default:
+			others++
+		}
+		if !slices.Contains(from, l.From) {
+			from = append(from, l.From)
+		}
+	}
+	var parts []string
+	if asks > 0 {
+		parts = append(parts, plural(asks, "new message", "new messages")+" expecting an answer")
+	}
+	if answers > 0 {
+		parts = append(parts, plural(answers, "new answer", "new answers")+" to you")
+	}
+	if others > 0 {
+		parts = append(parts, plural(others, "new message", "new messages"))
+	}
+	more := 0
+	if len(from) > mostSenders {
+		from, more = from[:mostSenders], len(from)-mostSenders
+	}
+	return strings.Join(parts, ", ") + " from " + named(from, more) + ". get_messages shows " + pronoun(len(mail)) + "."
+}
+
+func urgentWords(mail []Letter) string {
+	return plural(len(mail), "urgent message", "urgent messages") + ". get_messages shows " + pronoun(len(mail)) + "."
+}
+
+func named(ids []c3po.AgentID, more int) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	text := strings.Join(names, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}

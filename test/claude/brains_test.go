@@ -1,0 +1,67 @@
+package claude_test
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// toAnswer is the call that an envelope offers for a message.
+	toAnswer = regexp.MustCompile(`to answer: reply\(message_id="([^"]+)"`)
+	// notice is how every hook of ours speaks of mail.
+	notice = regexp.MustCompile(`c3po: [^\n]*get_messages shows (it|them)`)
+	gutter = regexp.MustCompile(`(?m)^\| (.*)$`)
+)
+
+// A rule says what a model does when it reads something new. It knows what it
+// was shown and nothing else: ids and answers are taken from there.
+type rule struct {
+	when string // a regular expression on what is new
+	then func(r request, match []string) step
+}
+
+// following is a model that follows the first rule that fits, and else ends its turn.
+func following(rules ...rule) brain {
+	forms := make([]*regexp.Regexp, len(rules))
+	for i, r := range rules {
+		forms[i] = regexp.MustCompile(r.when)
+	}
+	return func(r request) step {
+		fresh := r.fresh()
+		for i, form := range forms {
+			if match := form.FindStringSubmatch(fresh); match != nil {
+				return rules[i].then(r, match)
+			}
+		}
+		return say("NOTHING-MORE")
+	}
+}
+
+// reading is the two rules of a model that answers its mail: it reads it when it
+// is told of some, and answers what expects an answer.
+func reading(answer func(question string) string) []rule {
+	return []rule{
+		{toAnswer.String(), func(r request, match []string) step {
+			return call("reply", map[string]any{"message_id": match[1], "response": answer(written(r.fresh()))})
+		}},
+		{notice.String(), func(request, []string) step { return call("get_messages", nil) }},
+	}
+}
+
+// on is a rule without anything taken from the text.
+func on(when string, do step) rule {
+	return rule{when, func(request, []string) step { return do }}
+}
+
+// written is what other agents wrote, as far as it is new.
+func written(shown string) string {
+	var lines []string
+	for _, line := range gutter.FindAllStringSubmatch(shown, -1) {
+		lines = append(lines, line[1])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func always(answer string) func(string) string { return func(string) string { return answer } }
+
+func quiet(request) step { return say("OK") }

@@ -1,0 +1,164 @@
+package claude_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// command runs a program on the host, as its person would.
+func (a *agent) command(name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(a.t.Context(), name, args...)
+	cmd.Dir = a.folder
+	cmd.Env = append(a.env(), "PATH="+filepath.Dir(claudeBinary(a.t))+":/usr/local/bin:/usr/bin:/bin")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (a *agent) must(name string, args ...string) string {
+	a.t.Helper()
+	out, err := a.command(name, args...)
+	if err != nil {
+		a.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return out
+}
+
+// Claims: U1, AC5, C10
+func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	c3poBinary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
+	a.plugin, a.extra = "", a.extra[1:]
+	settings := filepath.Join(a.home(), ".claude", "settings.json")
+	mine := []byte(`{"model":"opus","permissions":{"allow":["Bash(ls)"]}}`)
+	if err := os.WriteFile(settings, mine, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := a.must(c3poBinary, "install", "claude", "--dry-run"); !strings.Contains(out, "would claude plugin install") {
+		t.Errorf("a dry run says:\n%s", out)
+	}
+	if now, err := os.ReadFile(settings); err != nil || !bytes.Equal(now, mine) {
+		t.Fatalf("a dry run has changed the settings: %s, %v", now, err)
+	}
+	began := time.Now()
+	out := a.must(c3poBinary, "install", "claude")
+	if !strings.Contains(out, "Claude Code has c3po with 10 tools") || !strings.Contains(out, "answers") {
+		t.Errorf("the self-test says:\n%s", out)
+	}
+	if all := w.ids(); len(all) != 0 {
+		t.Errorf("the self-test has registered %v", all)
+	}
+	a.print("hello")
+	hold(t, "from one command to a registered agent", time.Since(began), time.Minute)
+	w.onlyHas("api")
+	once := readJSON(t, settings)
+	a.must(c3poBinary, "install", "claude")
+	if diff := cmp.Diff(once, readJSON(t, settings)); diff != "" {
+		t.Errorf("installing twice has changed the settings:\n%s", diff)
+	}
+	for range 2 { // the second has nothing left to do, and says so by succeeding
+		a.must(c3poBinary, "uninstall", "claude")
+	}
+	if list := a.must(claudeBinary(t), "plugin", "list", "--json"); strings.Contains(list, "c3po") {
+		t.Errorf("after uninstall there is:\n%s", list)
+	}
+	left, err := os.ReadFile(settings)
+	if err != nil || bytes.Contains(left, []byte("c3po@")) || !bytes.Contains(left, []byte("Bash(ls)")) {
+		t.Errorf("the settings are %s, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(a.home(), ".local", "share", "c3po", "claude")); err == nil {
+		t.Error("the folder of the plugin is still there")
+	}
+	a.print("hello")
+	if w.status("api") != c3po.Offline {
+		t.Error("an agent without the plugin is online")
+	}
+}
+
+func readJSON(t *testing.T, name string) (content any) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(data, &content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// Claims: U1, U2
+func TestOnOneMachineNothingNeedsToBeSet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", following(append(reading(always("8080")), on("who is there", call("list_agents", nil)))...))
+	binary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
+	a.extra = append(a.extra[:1], "C3PO_LISTEN=127.0.0.1:0")
+	a.must(binary, "up")
+	t.Cleanup(func() {
+		cmd := exec.Command(binary, "down")
+		cmd.Env = a.env()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("c3po down: %v\n%s", err, out)
+		}
+	})
+	a.print("who is there")
+	a.must(binary, "send", "api", "Which port?", "--as", "web")
+	a.print("hello")
+	if out := a.must(binary, "inbox", "--as", "web"); !strings.Contains(out, "8080") {
+		t.Errorf("the answer is not in the inbox:\n%s", out)
+	}
+}
+
+// Claims: U1
+func TestThePluginPassesTheStrictValidation(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, coordinator: nil}
+	binary := claudeBinary(t)
+	h := w.host("pi")
+	for _, folder := range []string{"../../plugin", "../.."} {
+		path, err := filepath.Abs(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), binary, "plugin", "validate", "--strict", path)
+		cmd.Env = []string{"HOME=" + h.home(), "TMPDIR=" + h.dir, "PATH=/usr/bin:/bin", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", folder, err, out)
+		}
+	}
+}
+
+func TestWithoutTheBinaryThePersonHearsItOnceADayAndTheSessionIsUndisturbed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	a.extra = nil
+	const words = "c3po is not on this machine"
+	first, second := a.print("hello"), a.print("hello")
+	if n := strings.Count(first.text(), words); n == 0 {
+		t.Errorf("the person was not told:\n%s", first.text())
+	}
+	if strings.Contains(second.text(), words) {
+		t.Errorf("the person was told twice in a day")
+	}
+	for _, p := range []printed{first, second} {
+		if p.result != "OK" || strings.Contains(p.text(), `"outcome":"error"`) || !strings.Contains(p.text(), `"name":"plugin:c3po:c3po","status":"connected"`) {
+			t.Errorf("the session was disturbed: %q\n%s", p.result, p.text())
+		}
+	}
+	if strings.Contains(a.model.read(), words) {
+		t.Error("the model was told what is for the person")
+	}
+}

@@ -1,0 +1,367 @@
+package claude_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// ids are all agents there are, and whether they are online.
+func (w *world) ids() map[c3po.AgentID]c3po.Status {
+	w.t.Helper()
+	list, err := w.as("").ListAgents(w.t.Context(), c3po.ListAgentsInput{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all := map[c3po.AgentID]c3po.Status{}
+	for _, agent := range list.Agents {
+		all[agent.ID] = agent.Status
+	}
+	return all
+}
+
+func (w *world) onlyHas(ids ...c3po.AgentID) {
+	w.t.Helper()
+	all := w.ids()
+	for _, id := range ids {
+		if all[id] == "" {
+			w.t.Errorf("%s is not there: %v", id, all)
+		}
+	}
+	if len(all) != len(ids) {
+		w.t.Errorf("there are %v, want %v", all, ids)
+	}
+}
+
+// Claims: D4, A6, A2
+func TestClearKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	w.send("web", "api", "Which port?")
+	// This model does nothing about it, so the end of its turn tells it once more.
+	eventually(t, 20*time.Second, "it is told", func() bool { return told(a.model) == 2 })
+	term.see("Ran 1 stop hook")
+	before := len(a.model.seen())
+	term.enter("/clear")
+	eventually(t, 10*time.Second, "the screen is clear", func() bool { return !strings.Contains(term.screen(), "stop hook") })
+	term.enter("hello after it")
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return len(a.model.seen()) > before })
+	shown := a.model.seen()[len(a.model.seen())-1]
+	if n := len(notice.FindAllString(shown.all(), -1)); n != 1 {
+		t.Errorf("after /clear it was told %d times:\n%s", n, shown.all())
+	}
+	if !strings.Contains(shown.all(), "c3po: you are api.") {
+		t.Errorf("after /clear it does not know who it is:\n%s", shown.fresh())
+	}
+	w.onlyHas("api", "web")
+}
+
+// Claims: D4, A2
+func TestACompactedSessionIsToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	w.send("web", "api", "Which port?")
+	eventually(t, 20*time.Second, "it is told", func() bool { return told(a.model) == 2 })
+	term.see("Ran 1 stop hook")
+	term.enter("/compact")
+	term.see("Compacted")
+	term.enter("hello after it")
+	eventually(t, 20*time.Second, "the model is asked", func() bool {
+		seen := a.model.seen()
+		return strings.Contains(seen[len(seen)-1].fresh(), "hello after it")
+	})
+	seen := a.model.seen()
+	if shown := seen[len(seen)-1].all(); len(notice.FindAllString(shown, -1)) != 1 || !strings.Contains(shown, "c3po: you are api.") {
+		t.Errorf("after compaction it reads:\n%s", shown)
+	}
+	w.onlyHas("api", "web")
+}
+
+// Claims: D4, A6
+func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	session := a.print("hello").records[0].Session
+	w.send("web", "api", "Which port?")
+	a.print("hello again", "--resume", session)
+	a.print("and again", "--resume", session)
+	requests := a.model.seen()
+	last := requests[len(requests)-1]
+	if !notice.MatchString(last.fresh()) {
+		t.Errorf("a resumed session was not told of mail that is still unacked:\n%s", last.fresh())
+	}
+	w.onlyHas("api", "web")
+}
+
+// Claims: A6
+func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	first := h.agent("api", quiet)
+	term := first.open()
+	w.awaitOnline("api")
+	second := h.agent("api", quiet)
+	second.print("hello")
+	if shown := second.model.seen()[0].all(); !strings.Contains(shown, "c3po: another session is api; you are api-2.") {
+		t.Errorf("the second was not told:\n%s", shown)
+	}
+	w.onlyHas("api", "api-2")
+	term.close()
+	eventually(t, 10*time.Second, "the first is offline", func() bool { return w.status("api") == c3po.Offline })
+	third := h.agent("api", quiet)
+	third.print("hello")
+	if shown := third.model.seen()[0].all(); !strings.Contains(shown, "c3po: you are api.") {
+		t.Errorf("the third did not get the id:\n%s", shown)
+	}
+	w.onlyHas("api", "api-2")
+}
+
+// Claims: D4
+func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", nil)
+	nested := strings.Join(a.arguments("-p", "'I am nested'"), " ")
+	a.extra = append(a.extra, "C3PO_RUN=runner-7")
+	a.model.brain = following(
+		on("I am nested", say("NESTED-OK")),
+		on("start another", call("Bash", map[string]any{"command": nested, "description": "another"})))
+	p := a.print("start another", "--allowedTools", "Bash")
+	if !strings.Contains(p.text(), "NESTED-OK") {
+		t.Fatalf("the nested one did not run:\n%s", p.text())
+	}
+	w.onlyHas("api", "api-2")
+}
+
+// Claims: A6, C3
+func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	a := h.agent("api", quiet)
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	kill(t, term.pid)
+	killed := time.Now()
+	eventually(t, 20*time.Second, "it is offline", func() bool { return w.status("api") == c3po.Offline })
+	hold(t, "offline after", time.Since(killed), 10*time.Second)
+	eventually(t, 25*time.Second, "no process of ours is left", func() bool { return len(h.processes("c3po ")) == 0 })
+	hold(t, "no process left after", time.Since(killed), 5*time.Second)
+	w.send("web", "api", "Which port?")
+	next := h.agent("api", following(reading(always("8080"))...))
+	next.print("hello")
+	w.onlyHas("api", "web")
+	if left := w.unacked("api"); len(left) != 0 {
+		t.Errorf("the next session did not answer: %v", left)
+	}
+}
+
+// Claims: D2, R6, AC6
+func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	bare := h.agent("api", quiet)
+	bare.plugin = ""
+	without := fastest(bare)
+	for name, url := range map[string]string{
+		"down":        "http://127.0.0.1:9",
+		"black hole":  blackHole(t),
+		"not a c3po":  newModel(t, quiet).url,
+		"all is well": w.coordinator.URL(),
+	} {
+		a := h.agent("api", quiet)
+		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+url)
+		hold(t, name+": delay of a whole session of one turn", fastest(a)-without, 300*time.Millisecond)
+		// A coordinator that says nothing is only known to be away after a while.
+		a.model.brain = func(request) step {
+			<-time.After(2500 * time.Millisecond)
+			return say("OK")
+		}
+		p := a.print("hello")
+		if away, told := name != "all is well", strings.Count(p.text(), "Coordination features disabled"); away != (told > 0) {
+			t.Errorf("%s: the person was told %d times:\n%s", name, told, p.text())
+		}
+		if strings.Contains(a.model.read(), "Coordination features") {
+			t.Errorf("%s: the model was told what is for the person", name)
+		}
+		if strings.Contains(p.text(), `"outcome":"error"`) || p.result != "OK" {
+			t.Errorf("%s: a hook has failed:\n%s", name, p.text())
+		}
+	}
+	a := h.agent("api", following(on("try it", call("ping", nil)), on("c3po coordinator is not reachable", say("IT-SAID-SO"))))
+	a.extra = append(a.extra, "C3PO_COORDINATOR_URL=http://127.0.0.1:9")
+	if p := a.print("try it"); p.result != "IT-SAID-SO" {
+		t.Errorf("the tool answered:\n%s", p.text())
+	}
+}
+
+// fastest is how long a session of one turn takes at its best.
+func fastest(a *agent) time.Duration {
+	least := time.Hour
+	for range 3 {
+		least = min(least, a.print("hello").took)
+	}
+	return least
+}
+
+// Claims: AC6, R6, I2
+func TestACoordinatorThatComesBackIsFoundAgainInTheSameSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", nil)
+	a.model.brain = following(
+		rule{`"pong":true`, func(r request, _ []string) step {
+			if r.spoken("begin") == 1 {
+				w.coordinator.Kill()
+				return call("ping", nil)
+			}
+			w.send("web", "api", "sent meanwhile")
+			return say("ended")
+		}},
+		rule{"COORD_DOWN", func(request, []string) step {
+			w.coordinator.Restart()
+			return call("ping", nil)
+		}},
+		on("begin", call("ping", nil)),
+		rule{toAnswer.String(), func(_ request, match []string) step {
+			return call("reply", map[string]any{"message_id": match[1], "response": "got it"})
+		}},
+		on(notice.String(), call("get_messages", nil)),
+	)
+	p := a.print("begin")
+	shown := a.model.seen()[len(a.model.seen())-1].all()
+	if !strings.Contains(shown, "COORD_DOWN") || !strings.Contains(shown, "| sent meanwhile") {
+		t.Errorf("the model was shown:\n%s\n%s", shown, p.text())
+	}
+	if left := w.unacked("api"); len(left) != 0 {
+		t.Errorf("left unacked: %v", left)
+	}
+}
+
+// Claims: R7, AC7
+func TestOffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", nil)
+	c3po := a.extra[0][len("C3PO_BINARY="):]
+	bash := func(word string) step {
+		return call("Bash", map[string]any{"command": c3po + " " + word, "description": "switch"})
+	}
+	a.model.brain = following(
+		on("c3po is off in", call("list_agents", nil)),
+		on("c3po is switched off here", bash("on")),
+		on("c3po is on in", call("list_agents", nil)),
+		on(`"id":"api"`, say("BACK")),
+		on("switch it off", bash("off")),
+	)
+	p := a.print("switch it off", "--allowedTools", "Bash")
+	if p.result != "BACK" {
+		t.Errorf("it ended with %q\n%s", p.result, p.text())
+	}
+	if entries, _ := os.ReadDir(a.home() + "/.local/state/c3po/off"); len(entries) != 0 {
+		t.Errorf("left in the off folder: %v", entries)
+	}
+}
+
+// Claims: R4, AC3, AC4
+func TestAnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", following(
+		on("something risky", call("escalate_to_human", map[string]any{"reason": "May I drop the table?"})),
+		on(`"paused":"waiting_for_human"`, say("I WAIT")),
+		rule{`\] reply .* from human`, func(r request, _ []string) step { return say("MY-PERSON-SAID %s", written(r.fresh())) }},
+		on(notice.String(), call("get_messages", nil)),
+	))
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	term.enter("do something risky")
+	term.see("I WAIT")
+	if receipt := w.send("web", "api", "Are you there?", noReply); receipt.Reachability != c3po.ReachWaitingForHuman {
+		t.Errorf("senders are told %q", receipt.Reachability)
+	}
+	questions, err := w.as("").HumanList(t.Context(), c3po.GetMessagesInput{})
+	if err != nil || len(questions.Messages) != 1 {
+		t.Fatalf("the person sees %v, %v", questions.Messages, err)
+	}
+	if _, err := w.as("").HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: questions.Messages[0].ID, Response: "no, rename it"}); err != nil {
+		t.Fatal(err)
+	}
+	term.see("MY-PERSON-SAID")
+	term.see("no, rename it")
+}
+
+// The plugin lets its own tools run without a question; what the person has said
+// about them goes before that.
+//
+// Claims: R3
+func TestARuleOfThePersonsGoesBeforeThePlugins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.as("web").Ping(t.Context(), c3po.None{}); err != nil {
+		t.Fatal(err)
+	}
+	a := w.host("pi").agent("api", following(on("tell web", call("send_message", map[string]any{"target": "web", "message": "hello"}))))
+	settings := filepath.Join(a.home(), ".claude", "settings.json")
+	for _, kind := range []string{"deny", "ask"} {
+		rules := fmt.Sprintf(`{"permissions":{%q:[%q]}}`, kind, toolPrefix+"send_message")
+		if err := os.WriteFile(settings, []byte(rules), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.print("tell web")
+		if mail := w.unacked("web"); len(mail) != 0 {
+			t.Fatalf("a tool was used against a rule to %s: %v", kind, mail)
+		}
+	}
+	if err := os.Remove(settings); err != nil {
+		t.Fatal(err)
+	}
+	a.print("tell web")
+	if mail := w.unacked("web"); len(mail) != 1 {
+		t.Errorf("without the rule it was not used: %v", mail)
+	}
+}
+
+// Claims: C11
+func TestManySessionsAtOnceAreAllServed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var sessions sync.WaitGroup
+	n := size(3, 10)
+	for i := range n {
+		name := c3po.AgentID(fmt.Sprintf("worker%d", i))
+		var once sync.Once
+		a := w.host("pi").agent(string(name), following(append(reading(always("done")), rule{"begin", func(request, []string) step {
+			once.Do(func() { w.send("boss", name, "your task") })
+			return say("ready")
+		}})...))
+		sessions.Go(func() {
+			if _, err := a.try("begin"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	sessions.Wait()
+	if answers := w.unacked("boss"); len(answers) != n {
+		t.Errorf("%d of %d have answered", len(answers), n)
+	}
+}

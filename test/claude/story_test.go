@@ -1,0 +1,158 @@
+package claude_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// unacked is the mail of an agent that nobody has dealt with.
+func (w *world) unacked(id c3po.AgentID) []c3po.Message {
+	w.t.Helper()
+	pending, err := w.as(id).Pending(w.t.Context(), c3po.PendingInput{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return pending.Messages
+}
+
+func (w *world) send(from, to c3po.AgentID, text string, change ...func(*c3po.SendInput)) c3po.Receipt {
+	w.t.Helper()
+	in := c3po.SendInput{Target: string(to), Message: text}
+	for _, c := range change {
+		c(&in)
+	}
+	receipt, err := w.as(from).SendMessage(w.t.Context(), in)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return receipt
+}
+
+func (w *world) awaitOnline(id c3po.AgentID) {
+	w.t.Helper()
+	eventually(w.t, 20*time.Second, string(id)+" is online", func() bool { return w.status(id) == c3po.Online })
+}
+
+// Demo 1: a person has one agent ask another, which is idle in a terminal on
+// another host. Nothing is left over, and asking took one call.
+//
+// Claims: R1, R5, U2, U4, AC1, D5
+func TestAPersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.host("nas").agent("meshtastic", following(reading(always("mesh/# for all topics"))...))
+	b.open().idle()
+	w.awaitOnline("meshtastic")
+	a := w.host("pi").agent("homeassistant", following(
+		on("what MQTT topics", call("send_message", map[string]any{"target": "meshtastic", "message": "What MQTT topics do you use?", "wait_seconds": 60})),
+		rule{"the answer came", func(r request, _ []string) step { return say("Meshtastic says it uses %s", written(r.fresh())) }},
+	))
+	p := a.print("Ask the meshtastic agent what MQTT topics it uses")
+	if p.result != "Meshtastic says it uses mesh/# for all topics" {
+		t.Errorf("it reported %q\n%s", p.result, p.text())
+	}
+	if n := len(a.model.seen()); n != 2 {
+		t.Errorf("asking took %d requests, want 2: the call, and its result", n)
+	}
+	hold(t, "from prompt to report, Claude Code included", p.took, 10*time.Second)
+	for _, id := range []c3po.AgentID{"homeassistant", "meshtastic"} {
+		eventually(t, 5*time.Second, "nothing is unacked at "+string(id), func() bool { return len(w.unacked(id)) == 0 })
+	}
+}
+
+// Demo 2, the story of the design: find the other, and three rounds.
+//
+// Claims: R2, R5, D5
+func TestTwoAgentsFindAFaultInThreeRounds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	answers := map[string]string{
+		"Is the sensor sending?":       "No, node 7 is silent.",
+		"Why is node 7 silent?":        "Node 7 is in sleep mode.",
+		"Please wake the node you saw": "Node 7 is awake now.",
+	}
+	b := w.host("nas").agent("meshtastic", following(reading(func(question string) string { return answers[question] })...))
+	b.open().idle()
+	w.awaitOnline("meshtastic")
+	ask := func(text string) func(request, []string) step {
+		return func(r request, _ []string) step {
+			return call("send_message", map[string]any{"target": "meshtastic", "message": text, "wait_seconds": 60})
+		}
+	}
+	a := w.host("pi").agent("homeassistant", following(
+		on("Work with meshtastic", call("list_agents", nil)),
+		rule{`"id":"meshtastic"`, ask("Is the sensor sending?")},
+		rule{`node 7 is silent`, ask("Why is node 7 silent?")},
+		rule{`is in sleep mode`, ask("Please wake the node you saw")},
+		rule{`is awake now`, func(r request, _ []string) step {
+			return say("Found it, after: %s", written(r.fresh()))
+		}},
+	))
+	p := a.print("Work with meshtastic to debug why sensor data isn't appearing in HA")
+	if p.result != "Found it, after: Node 7 is awake now." {
+		t.Errorf("it reported %q\n%s", p.result, p.text())
+	}
+}
+
+// Claims: AC1, C13
+func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.host("nas").agent("meshtastic", following(reading(always("here"))...))
+	b.open().idle()
+	w.awaitOnline("meshtastic")
+	var took []time.Duration
+	for i := range size(5, 20) {
+		before := len(b.model.seen())
+		receipt := w.send("asker", "meshtastic", fmt.Sprintf("question %d", i))
+		accepted := time.Now()
+		if receipt.Reachability != c3po.ReachNow {
+			t.Errorf("the receipt says %q of an idle agent with a monitor", receipt.Reachability)
+		}
+		eventually(t, 20*time.Second, "the model is called", func() bool { return len(b.model.seen()) > before })
+		first := b.model.seen()[before]
+		took = append(took, first.at.Sub(accepted))
+		if n := len(notice.FindAllString(first.fresh(), -1)); n != 1 {
+			t.Errorf("it was told %d times in one turn:\n%s", n, first.fresh())
+		}
+		got, err := w.as("asker").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: 20})
+		if err != nil || got.Response != "here" {
+			t.Fatalf("the answer is %q, %v", got.Response, err)
+		}
+		// The turn ends after the answer; mail that comes before that is told by Stop.
+		eventually(t, 10*time.Second, "the turn ends", func() bool { return strings.Contains(b.model.seen()[len(b.model.seen())-1].fresh(), `"id"`) })
+	}
+	slices.Sort(took)
+	hold(t, "from mail accepted to model called, median", took[len(took)/2], time.Second)
+	t.Logf("all: %v", took)
+}
+
+// Claims: C13
+func TestASessionThatWasLeftIdleIsStillWoken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.host("nas").agent("meshtastic", following(reading(always("still here"))...))
+	b.open().idle()
+	w.awaitOnline("meshtastic")
+	idle := time.Duration(size(15, 45*60)) * time.Second
+	select {
+	case <-time.After(idle):
+	case <-t.Context().Done():
+	}
+	if n := len(b.model.seen()); n != 0 {
+		t.Errorf("the model was called %d times while nothing happened", n)
+	}
+	began := time.Now()
+	receipt := w.send("asker", "meshtastic", "Still there?")
+	eventually(t, 30*time.Second, "the model is called", func() bool { return len(b.model.seen()) > 0 })
+	hold(t, fmt.Sprintf("woken after %v of idling", idle), time.Since(began), time.Second)
+	got, err := w.as("asker").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: 20})
+	if err != nil || got.Response != "still here" {
+		t.Fatalf("the answer is %q, %v", got.Response, err)
+	}
+}

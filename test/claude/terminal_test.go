@@ -1,0 +1,104 @@
+package claude_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A terminal is an interactive session of Claude Code in a tmux of its own.
+type terminal struct {
+	*agent
+	socket string
+	pid    int // of claude
+}
+
+// open starts an interactive session and returns when it takes input.
+func (a *agent) open(more ...string) *terminal {
+	a.t.Helper()
+	a.trust()
+	term := &terminal{agent: a, socket: "c3po-" + rand.Text()[:8]}
+	argv := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", "-c", a.folder, "env", "-i"}, a.env()...)
+	argv = append(argv, a.onHost(a.arguments(more...)...)...)
+	if out, err := exec.Command("tmux", append([]string{"-L", term.socket}, argv...)...).CombinedOutput(); err != nil {
+		a.t.Fatalf("tmux: %v\n%s", err, out)
+	}
+	a.t.Cleanup(term.close)
+	term.see("manual mode on")
+	term.pid, _ = strconv.Atoi(term.tmux("display-message", "-p", "#{pane_pid}"))
+	return term
+}
+
+// trust answers beforehand what Claude Code asks in a new home and folder.
+func (a *agent) trust() {
+	a.t.Helper()
+	name := filepath.Join(a.home(), ".claude", ".claude.json")
+	known := map[string]any{}
+	if data, err := os.ReadFile(name); err == nil {
+		if err := json.Unmarshal(data, &known); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	projects, _ := known["projects"].(map[string]any)
+	if projects == nil {
+		projects = map[string]any{}
+	}
+	projects[a.folder] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}
+	for field, value := range map[string]any{
+		"hasCompletedOnboarding": true, "lastOnboardingVersion": "99.0.0", "theme": "dark", "projects": projects,
+		"customApiKeyResponses": map[string]any{"approved": []string{key[len(key)-20:]}, "rejected": []string{}},
+	} {
+		known[field] = value
+	}
+	data, err := json.Marshal(known)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (term *terminal) tmux(args ...string) string {
+	out, _ := exec.Command("tmux", append([]string{"-L", term.socket}, args...)...).Output()
+	return strings.TrimSpace(string(out))
+}
+
+func (term *terminal) screen() string { return term.tmux("capture-pane", "-p", "-S", "-200") }
+
+// see waits until a text is on the screen.
+func (term *terminal) see(text string) {
+	term.t.Helper()
+	if !within(30*time.Second, func() bool { return strings.Contains(term.screen(), text) }) {
+		term.t.Fatalf("%q is not on the screen:\n%s", text, term.screen())
+	}
+}
+
+// enter types a text and sends it. Both at once would be taken for a paste.
+func (term *terminal) enter(text string) {
+	term.t.Helper()
+	term.tmux("send-keys", "-l", text)
+	end := text[max(0, len(text)-20):]
+	term.see(end)
+	term.tmux("send-keys", "Enter")
+}
+
+func (term *terminal) press(key string) { term.tmux("send-keys", key) }
+
+// idle waits until the agent is attached and its monitor listens.
+func (term *terminal) idle() {
+	term.t.Helper()
+	eventually(term.t, 20*time.Second, "the monitor runs", func() bool { return len(term.processes("c3po monitor")) > 0 })
+}
+
+func (term *terminal) close() {
+	term.tmux("kill-server")
+	if term.pid > 0 && !within(8*time.Second, func() bool { return !alive(term.pid) }) {
+		kill(term.t, term.pid)
+	}
+}
