@@ -183,7 +183,8 @@ func (r *rig) startCoordinator(ctx context.Context) (*coordinator, error) {
 	defer said.Close()
 	cmd := exec.Command(r.cfg.Program, "serve")
 	// Not arguments: the address of a Redis can hold its password.
-	cmd.Env = append(os.Environ(), "C3PO_LISTEN=127.0.0.1:0", "REDIS_URL="+r.redisURL, "C3PO_SENDS_PER_MINUTE=0", "C3PO_LOG_LEVEL=info", "C3PO_AUTH=none")
+	cmd.Env = append(foreignEnvironment(), "HOME="+r.dir, "REDIS_URL="+r.redisURL,
+		"C3PO_LISTEN=127.0.0.1:0", "C3PO_AUTH=none", "C3PO_SENDS_PER_MINUTE=0")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, stdout, log
 	c := &coordinator{}
 	c.child, err = startChild(cmd)

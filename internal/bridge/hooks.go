@@ -165,15 +165,16 @@ func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	}
 	b.refresh(ctx)
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	decision := b.decideHeld(func(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
 		return hook.Stop(m, mail, event.Again == "true", now)
 	})
 	if decision.Context == "" {
-		b.session.rest()
+		b.session.rest(decision.Later)
 	} else {
 		b.session.busyUntil = time.Now().Add(busyMost)
 	}
+	b.mu.Unlock()
+	b.wake()
 	return decision
 }
 

@@ -13,6 +13,8 @@ const (
 	// busyMost is how long a session counts as busy after its last hook. A turn
 	// that a person interrupts ends without any.
 	busyMost = 90 * time.Second
+	// restMost is how long a session is left alone whose turns would not end.
+	restMost = 15 * time.Second
 	// sessionsMost is how many sessions of one run are remembered: a person may go
 	// back to one.
 	sessionsMost = 16
@@ -107,10 +109,15 @@ func (s *session) drop(ids []c3po.MessageID) {
 
 func (s *session) busy(now time.Time) bool { return s.calls > 0 || now.Before(s.busyUntil) }
 
-// rest is the end of a turn. What came during it is told at the next one.
-func (s *session) rest() {
+// rest is the end of a turn. What came during it is told at the next one, which
+// is soon if there is mail that could not wait.
+func (s *session) rest(later []c3po.MessageID) {
 	s.busyUntil = time.Time{}
 	clear(s.arrived)
+	for _, id := range later {
+		s.arrived[id] = true
+		s.busyUntil = time.Now().Add(restMost)
+	}
 }
 
 // useOf finds a call by the name its client gave it, and makes one if it is new.

@@ -31,8 +31,8 @@ all three are measured.
 A Redis and coordinators are started for it in a temporary folder (TMPDIR) and
 removed afterwards. On a Redis of yours it works in spaces of its own and removes
 them, unless a coordinator of yours (--url) was measured on them: it must limit no
-sends, and what was written stays, as mail of spaces called bench-…, until it
-expires.`,
+sends and ask for no token, and what was written stays, as mail of spaces called
+bench-…, until it expires.`,
 		Example: `  c3po bench
   c3po bench send --concurrency 256 --seconds 10 --json`,
 		Args: arguments(0, 1, use),

@@ -18,10 +18,11 @@ const hookMost = 250 * time.Millisecond
 
 func (a *app) hook() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:    "hook",
-		Short:  "Answer a hook of a coding agent",
-		Args:   unknownCommand,
-		Hidden: true,
+		Use:     "hook",
+		Short:   "Answer a hook of a coding agent",
+		Example: `  c3po hook session-start`,
+		Args:    unknownCommand,
+		Hidden:  true,
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "session-start",
@@ -29,7 +30,8 @@ func (a *app) hook() *cobra.Command {
 		Long: `Begin a session of Claude Code: the event is read from stdin, what the session
 should know is printed. It never fails and never takes long: what the bridge of the
 session does not know yet it says with the first prompt.`,
-		Args: arguments(0, 0, ""),
+		Example: `  c3po hook session-start`,
+		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), hookMost)
 			defer cancel()

@@ -31,10 +31,11 @@ const (
 
 func (a *app) install() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "install",
-		Short: "Install c3po into a coding agent",
-		Args:  unknownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "install",
+		Short:   "Install c3po into a coding agent",
+		Example: `  c3po install claude`,
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var dryRun bool
 	claude := &cobra.Command{
@@ -62,10 +63,11 @@ it. It ends with a test of what was installed.`,
 
 func (a *app) uninstall() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "uninstall",
-		Short: "Take c3po out of a coding agent",
-		Args:  unknownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "uninstall",
+		Short:   "Take c3po out of a coding agent",
+		Example: `  c3po uninstall claude`,
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var dryRun bool
 	claude := &cobra.Command{

@@ -24,8 +24,9 @@ func (a *app) monitor() *cobra.Command {
 		Long: `Print a line whenever mail arrives for the Claude Code that has started this
 command, which wakes it. It ends when that Claude Code is gone, and not before:
 its end would start a turn.`,
-		Args:   arguments(0, 0, ""),
-		Hidden: true,
+		Example: `  c3po monitor`,
+		Args:    arguments(0, 0, ""),
+		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := a.claudeRun()
 			if err != nil {

@@ -24,6 +24,8 @@ const (
 	reachTime = 5 * time.Second
 	// endTime is how long a server may take to end: it writes its log first.
 	endTime = 30 * time.Second
+	// dyingTime is how long one that was killed may hold on.
+	dyingTime = 3 * time.Second
 
 	pollEvery = 10 * time.Millisecond
 )
@@ -204,12 +206,17 @@ func shutDown(ctx context.Context, dir string, n note) (*paths.Lock, error) {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "the Redis in %s does not end: %w", dir, err).
 			Suggest("Its log is %s.", logName(dir))
 	}
-	return gone(ctx, dir)
+	return gone(ctx, dir, endTime)
 }
 
 // end ends a server by its process number, once that is proved to be its own.
 func end(ctx context.Context, dir string, n note) (*paths.Lock, error) {
 	if n.PID == 0 || n.Started == 0 || Started(n.PID) != n.Started {
+		// One that was just killed holds the folder until it is all gone, and so
+		// does a child of it that was rewriting the log.
+		if lock, err := gone(ctx, dir, dyingTime); err == nil {
+			return lock, nil
+		}
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "a Redis uses %s but cannot be reached", dir).
 			Suggest("Find the redis-server of that folder and end it, then run `c3po up` again. Its log is %s.", logName(dir))
 	}
@@ -217,7 +224,7 @@ func end(ctx context.Context, dir string, n note) (*paths.Lock, error) {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "cannot end the Redis with process number %d: %w", n.PID, err).
 			Suggest("End it by hand.")
 	}
-	return gone(ctx, dir)
+	return gone(ctx, dir, endTime)
 }
 
 // Terminate asks a process to end in its own time.
@@ -230,8 +237,8 @@ func Terminate(pid int) error {
 }
 
 // gone waits until no server holds the folder.
-func gone(ctx context.Context, dir string) (*paths.Lock, error) {
-	limited, cancel := context.WithTimeout(ctx, endTime)
+func gone(ctx context.Context, dir string, most time.Duration) (*paths.Lock, error) {
+	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	lock, err := paths.WaitLock(limited, aliveName(dir))
 	if err != nil {

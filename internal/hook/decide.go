@@ -69,14 +69,11 @@ func Step(m Memory, mail []Letter) (Decision, Memory) {
 
 // Stop is the end of a turn, which goes on for mail that the session has not
 // read and that expects an answer, or is one. Each message does this once in the
-// life of a session, and a chain of such turns ends by itself. again says that
-// this turn is one that was made to go on.
+// life of a session, and a chain of such turns ends by itself: what has come by
+// then is for later. again says that this turn is one that was made to go on.
 func Stop(m Memory, mail []Letter, again bool, now time.Time) (Decision, Memory) {
 	if !again {
 		m.chain = 0
-	}
-	if m.chain >= mostChain {
-		return Decision{}, m
 	}
 	var calling []Letter
 	for _, l := range mail {
@@ -86,6 +83,9 @@ func Stop(m Memory, mail []Letter, again bool, now time.Time) (Decision, Memory)
 	}
 	if len(calling) == 0 {
 		return Decision{}, m
+	}
+	if m.chain >= mostChain {
+		return Decision{Later: ids(calling)}, m
 	}
 	m.chain++
 	m.blocked = with(m.blocked, ids(calling))

@@ -112,9 +112,9 @@ func TestAChainEndsWhateverComes(t *testing.T) {
 	t.Parallel()
 	var memory hook.Memory
 	var mail []hook.Letter
+	var d hook.Decision
 	goes := func(n int64, again bool) bool {
 		mail = append(mail, letter(n))
-		var d hook.Decision
 		d, memory = hook.Stop(memory, mail, again, noon)
 		return d.Context != ""
 	}
@@ -126,6 +126,12 @@ func TestAChainEndsWhateverComes(t *testing.T) {
 	}
 	if n != 6 {
 		t.Errorf("it ended after %d turns, want 5", n-1)
+	}
+	if diff := cmp.Diff([]c3po.MessageID{letter(n).ID}, d.Later); diff != "" {
+		t.Errorf("what is left for later:\n%s", diff)
+	}
+	if d, _ := hook.Wake(memory, mail, noon); !strings.HasPrefix(d.Context, "c3po: 1 new message") {
+		t.Errorf("later the session hears %q", d.Context)
 	}
 	_, memory = hook.Prompt(memory, mail, noon)
 	if !goes(n+1, false) {

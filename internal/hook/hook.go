@@ -112,4 +112,6 @@ func (m Memory) tell(mail []Letter, now time.Time) Memory {
 type Decision struct {
 	Context string // for the model; at the end of a turn it makes the turn go on
 	Person  string // for the person, never for the model
+	// Later is mail that a session should be woken for once it has rested.
+	Later []c3po.MessageID
 }

@@ -2,13 +2,16 @@ package claude_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
 )
+
+// turnEnded is what Claude Code writes under a turn.
+var turnEnded = regexp.MustCompile(`✻ .* done `)
 
 // unacked is the mail of an agent that nobody has dealt with.
 func (w *world) unacked(id c3po.AgentID) []c3po.Message {
@@ -104,7 +107,8 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.host("nas").agent("meshtastic", following(reading(always("here"))...))
-	b.open().idle()
+	term := b.open()
+	term.idle()
 	w.awaitOnline("meshtastic")
 	var took []time.Duration
 	for i := range size(5, 20) {
@@ -124,8 +128,10 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 		if err != nil || got.Response != "here" {
 			t.Fatalf("the answer is %q, %v", got.Response, err)
 		}
-		// The turn ends after the answer; mail that comes before that is told by Stop.
-		eventually(t, 10*time.Second, "the turn ends", func() bool { return strings.Contains(b.model.seen()[len(b.model.seen())-1].fresh(), `"id"`) })
+		// Mail that comes before the turn has ended would be told by Stop.
+		if !within(20*time.Second, func() bool { return len(turnEnded.FindAllString(term.screen(), -1)) == i+1 }) {
+			t.Fatalf("turn %d does not end:\n%s", i+1, term.screen())
+		}
 	}
 	slices.Sort(took)
 	hold(t, "from mail accepted to model called, median", took[len(took)/2], time.Second)
