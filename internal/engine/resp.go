@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Four questions are all this package asks of a server, each over a connection
+// Five questions are all this package asks of a server, each over a connection
 // of its own. The store's client is not for this: it knows no server that is
 // still starting.
 
@@ -75,8 +75,12 @@ func answer(r *bufio.Reader) ([]string, error) {
 	return all, nil
 }
 
-// dataFolder asks a server where it keeps its data.
+// dataFolder asks a server that has read its data where it keeps it.
 func dataFolder(socket string) (string, error) {
+	// CONFIG answers while the data is being read, PING does not.
+	if _, err := ask(socket, "PING"); err != nil {
+		return "", err
+	}
 	got, err := ask(socket, "CONFIG GET dir")
 	if err != nil {
 		return "", err
