@@ -59,7 +59,7 @@ func (k *Keeper) Join(ctx context.Context, remote string, in c3po.JoinInput) (c3
 		}
 	}
 	if outcome != InviteSpent {
-		if k.failures.allow(k.now(), failuresMost) {
+		if k.refusedJoins.allow(k.now(), failuresMost) {
 			k.Record(ctx, AuditEntry{Event: EventJoinRefused, Remote: remote, Detail: "the invitation is " + string(outcome)})
 		}
 		return c3po.Joined{}, c3po.Errorf(c3po.Forbidden, "this invitation lets nobody in").

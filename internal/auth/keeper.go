@@ -68,7 +68,9 @@ type Keeper struct {
 	confirmed  time.Time // when the cache was last known to be right
 	noted      map[string]time.Time
 
-	failures meter
+	// Refusals written down, of tokens and of invitations each on their own: a
+	// flood of one must not hide the other.
+	failures, refusedJoins meter
 }
 
 type cached struct {
