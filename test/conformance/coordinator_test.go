@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/test/conformance"
@@ -19,7 +20,8 @@ func TestACoordinatorConforms(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	address, ended := make(chan string, 1), make(chan error, 1)
-	config := server.Config{Listen: "127.0.0.1:0", RedisURL: redistest.New(t).URL(), Version: "1.2.3"}
+	// The suite cannot send a token.
+	config := server.Config{Listen: "127.0.0.1:0", RedisURL: redistest.New(t).URL(), Version: "1.2.3", Auth: auth.None}
 	go func() { ended <- server.Run(ctx, config, func(addr string) { address <- addr }) }()
 	t.Cleanup(func() {
 		stop()
