@@ -329,6 +329,32 @@ func TestAMonitorHearsOfMailWhileTheSessionIsIdleAndNotWhileItWorks(t *testing.T
 	}
 }
 
+func TestALineThatNoHookFollowsIsSentAgain(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	lines := make(chan string, 10)
+	go func() {
+		for t.Context().Err() == nil {
+			_ = bridge.Listen(t.Context(), r.socket, func(line string) { lines <- line })
+		}
+	}()
+	r.prompt()
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	r.send("web", "Which port?")
+	first := <-lines
+	select {
+	case second := <-lines:
+		if second != first {
+			t.Errorf("the second line is %q", second)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("a line that was dropped is not sent again")
+	}
+	if text := r.prompt(); text != "{}" {
+		t.Errorf("the turn that it has started says %s", text)
+	}
+}
+
 func TestASecondBridgeOfARunTakesOverWhenTheFirstHasEnded(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)

@@ -37,6 +37,7 @@ func (b *Bridge) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 
 // hooked answers one event of the client's life.
 func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
+	b.heard()
 	if event.Name == hook.PreToolUse {
 		return b.allow(event)
 	}
@@ -65,6 +66,13 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 		}
 	}
 	return "{}"
+}
+
+// heard notes that the client lives and takes what it is told.
+func (b *Bridge) heard() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.heardAt, b.session.wakes = time.Now(), 0
 }
 
 // allow lets a tool of ours run, also when c3po is off: the tool says so then.
@@ -123,7 +131,9 @@ func (b *Bridge) prompted(ctx context.Context) hook.Decision {
 	if !greeted {
 		return b.decide(b.start)
 	}
-	b.refresh(ctx)
+	if b.hasMail() {
+		b.refresh(ctx)
+	}
 	return b.decide(hook.Prompt)
 }
 
@@ -163,7 +173,7 @@ func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	if !b.isSettled() {
 		return b.warn()
 	}
-	b.refresh(ctx)
+	b.refresh(ctx) // always: a session that ends now has no other chance to hear of it
 	b.mu.Lock()
 	decision := b.decideHeld(func(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
 		return hook.Stop(m, mail, event.Again == "true", now)
@@ -200,13 +210,17 @@ func (b *Bridge) decideHeld(by rule) hook.Decision {
 	return decision
 }
 
-// refresh looks whether the mail that is known is still there: a person may have
-// acked it elsewhere. Without mail there is nothing to ask.
-func (b *Bridge) refresh(ctx context.Context) {
+func (b *Bridge) hasMail() bool {
 	b.mu.Lock()
-	none := len(b.session.mail) == 0
-	b.mu.Unlock()
-	if none || b.to().Lost() {
+	defer b.mu.Unlock()
+	return len(b.session.mail) > 0
+}
+
+// refresh looks what mail there is. The mail that is known may have been acked
+// elsewhere, by a person for example; and while the connection is being made anew
+// there may be mail that is not known yet.
+func (b *Bridge) refresh(ctx context.Context) {
+	if b.to().Lost() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshMost)

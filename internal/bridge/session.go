@@ -34,6 +34,11 @@ type session struct {
 	seq     int64                          // mail is known up to here
 	arrived map[c3po.MessageID]bool        // came while the session was busy
 
+	heardAt time.Time // when a hook came last
+	wokenAt time.Time // when a line was last sent to the monitors
+	waking  []c3po.MessageID
+	wakes   int // lines that no hook has followed
+
 	busyUntil time.Time
 	calls     int // of tools, under way
 

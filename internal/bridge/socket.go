@@ -134,43 +134,6 @@ func (b *Bridge) serveMonitor(ctx context.Context, connection net.Conn, reader *
 	}
 }
 
-// wake tells the monitors of mail that has arrived, if the session is idle.
-func (b *Bridge) wake() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.session.arrived) == 0 || len(b.session.monitors) == 0 || b.off() {
-		return
-	}
-	now := time.Now()
-	if b.session.busy(now) {
-		if b.session.calls == 0 {
-			// Should the turn have been interrupted, nothing else will call us.
-			time.AfterFunc(b.session.busyUntil.Sub(now)+time.Millisecond, b.wake)
-		}
-		return
-	}
-	var arrived []hook.Letter
-	for _, l := range b.session.letters() {
-		if b.session.arrived[l.ID] {
-			arrived = append(arrived, l)
-		}
-	}
-	clear(b.session.arrived)
-	decision, memory := hook.Wake(b.session.memory, arrived, now)
-	b.session.memory = memory
-	if decision.Context == "" {
-		return
-	}
-	b.session.told = memory.Notified()
-	b.reportSoon()
-	for lines := range b.session.monitors {
-		select {
-		case lines <- decision.Context:
-		default: // it has not read the last eight: it is woken already
-		}
-	}
-}
-
 func removeRun(socket string) {
 	for _, name := range []string{socket, socket + noteSuffix, socket + lockSuffix} {
 		_ = os.Remove(name)

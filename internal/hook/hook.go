@@ -67,6 +67,16 @@ func (m Memory) Read(ids ...c3po.MessageID) Memory {
 	return m
 }
 
+// Unwoken takes back that the session was told of these messages while idle: its
+// client did not pass it on.
+func (m Memory) Unwoken(ids ...c3po.MessageID) Memory {
+	m.woken = maps.Clone(m.woken)
+	for _, id := range ids {
+		delete(m.woken, id)
+	}
+	return m
+}
+
 // Forget is a session that has lost its context, to a compaction or because it
 // was resumed: it does not know any more what it has read. What has once kept it
 // from ending does not do so again.

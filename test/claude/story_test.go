@@ -115,7 +115,7 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 		if receipt.Reachability != c3po.ReachNow {
 			t.Errorf("the receipt says %q of an idle agent with a monitor", receipt.Reachability)
 		}
-		if !within(20*time.Second, func() bool { return len(b.model.seen()) > before }) {
+		if !within(30*time.Second, func() bool { return len(b.model.seen()) > before }) {
 			t.Fatalf("message %d has not woken it:\n%s", i+1, term.screen())
 		}
 		first := b.model.seen()[before]
