@@ -61,6 +61,27 @@ it. It ends with a test of what was installed.`,
 	return cmd
 }
 
+// installFound installs into the coding agents of this host. That there are
+// none is no failure.
+func (a *app) installFound(ctx context.Context) error {
+	if _, err := exec.LookPath("claude"); err != nil {
+		return nil
+	}
+	i, err := a.claudeInstaller(false)
+	if err == nil {
+		if a.json {
+			i.out = a.Stderr
+		}
+		err = i.install(ctx)
+	}
+	if err == nil {
+		return nil
+	}
+	e := c3po.AsError(err)
+	return c3po.Because(err, e.Code, "this host has joined, but c3po is not installed into Claude Code: "+e.Message).
+		Suggest("%s", "Run `c3po install claude` when that is mended. "+e.Suggestion)
+}
+
 func (a *app) uninstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "uninstall",
@@ -95,6 +116,7 @@ type claudeInstaller struct {
 	app    *app
 	dryRun bool
 	claude string // its command
+	out    io.Writer
 	folder string // the marketplace that holds our plugin
 }
 
@@ -108,7 +130,7 @@ func (a *app) claudeInstaller(dryRun bool) (*claudeInstaller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &claudeInstaller{app: a, dryRun: dryRun, claude: claude, folder: filepath.Join(data, "claude")}, nil
+	return &claudeInstaller{app: a, dryRun: dryRun, out: a.Stdout, claude: claude, folder: filepath.Join(data, "claude")}, nil
 }
 
 func (i *claudeInstaller) install(ctx context.Context) error {
@@ -152,10 +174,10 @@ func (i *claudeInstaller) uninstall(ctx context.Context) error {
 // step says what it does, and does it.
 func (i *claudeInstaller) step(words string, do func() error) error {
 	if i.dryRun {
-		fmt.Fprintf(i.app.Stdout, "would %s\n", inline(words))
+		fmt.Fprintf(i.out, "would %s\n", inline(words))
 		return nil
 	}
-	fmt.Fprintf(i.app.Stdout, "%s\n", inline(words))
+	fmt.Fprintf(i.out, "%s\n", inline(words))
 	return do()
 }
 
@@ -242,16 +264,16 @@ func (i *claudeInstaller) test(ctx context.Context) error {
 	if err != nil {
 		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
 	}
-	fmt.Fprintf(i.app.Stdout, "Claude Code has c3po with %d tools, from its next session on\n", tools)
+	fmt.Fprintf(i.out, "Claude Code has c3po with %d tools, from its next session on\n", tools)
 	svc, err := i.app.looking()
 	if err != nil {
 		return err
 	}
 	if _, err := svc.Health(ctx); err != nil {
 		e := c3po.AsError(err)
-		fmt.Fprintf(i.app.Stdout, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
+		fmt.Fprintf(i.out, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
 		return nil
 	}
-	fmt.Fprintf(i.app.Stdout, "the coordinator at %s answers\n", inline(svc.URL()))
+	fmt.Fprintf(i.out, "the coordinator at %s answers\n", inline(svc.URL()))
 	return nil
 }

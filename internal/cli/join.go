@@ -36,13 +36,15 @@ type joining struct {
 
 func (a *app) join() *cobra.Command {
 	var host string
+	var noInstall bool
 	cmd := &cobra.Command{
 		Use:   "join INVITATION",
 		Short: "Join this host to a coordinator",
 		Long: `Join this host to a coordinator, with an invitation that c3po invite printed there.
 What answers is compared with the invitation before anything secret is sent. The
 host gets a token of its own, kept in a file that only you can read, and is tried
-out with a message to itself.`,
+out with a message to itself. Then c3po is installed into the coding agents that
+are found here: Claude Code.`,
 		Example: `  c3po join c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v…`,
 		Args:    arguments(1, 1, "INVITATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,10 +56,14 @@ out with a message to itself.`,
 			if err != nil {
 				return err
 			}
-			return a.show(result, result.print)
+			if err := a.show(result, result.print); err != nil || noInstall {
+				return err
+			}
+			return a.installFound(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&host, "host", "", "name this host would like to have; else its own")
+	cmd.Flags().BoolVar(&noInstall, "no-install", false, "leave the coding agents of this host as they are")
 	return cmd
 }
 
@@ -106,7 +112,8 @@ func (a *app) joinWith(ctx context.Context, invited pki.Invitation, host string)
 	if err := mine.Write(config); err != nil {
 		return joining{}, err
 	}
-	return result, a.tryOut(ctx, mine, trust, &result)
+	err = a.tryOut(ctx, mine, trust, &result)
+	return result, err
 }
 
 // keepFormer keeps a copy of the credentials there were: their token is nowhere

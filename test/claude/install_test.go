@@ -162,3 +162,63 @@ func TestWithoutTheBinaryThePersonHearsItOnceADayAndTheSessionIsUndisturbed(t *t
 		t.Error("the model was told what is for the person")
 	}
 }
+
+// A nas is a host with a coordinator that others can join.
+type nas struct {
+	*agent
+	binary, address string
+}
+
+func (w *world) nas() nas {
+	w.t.Helper()
+	a := w.host("nas").agent("base", quiet)
+	n := nas{agent: a, binary: strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")}
+	a.extra = []string{"C3PO_LISTEN=127.0.0.1:0", "C3PO_TLS=on"}
+	_, n.address, _ = strings.Cut(strings.TrimSpace(a.must(n.binary, "up")), "https://")
+	w.t.Cleanup(func() {
+		cmd := exec.Command(n.binary, "down")
+		cmd.Env = a.env()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			w.t.Errorf("c3po down: %v\n%s", err, out)
+		}
+	})
+	return n
+}
+
+// joined is an agent on a host that had nothing and ran the one command.
+func (n nas) joined(host, project string) *agent {
+	n.t.Helper()
+	lines := strings.Split(strings.TrimSpace(n.must(n.binary, "invite", "--host", host, "--at", n.address)), "\n")
+	a := n.world.host(host).agent(project, quiet)
+	a.plugin, a.extra = "", nil
+	out := a.must("sh", "-c", lines[1])
+	if !strings.Contains(out, "as "+host) || !strings.Contains(out, "Claude Code has c3po with 10 tools") {
+		n.t.Errorf("the one command says:\n%s", out)
+	}
+	return a
+}
+
+// Claims: U1, AC5
+func TestAHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
+	t.Parallel()
+	n := newWorld(t).nas()
+	began := time.Now()
+	n.joined("laptop", "api").print("hello")
+	hold(t, "from no binary to a registered agent", time.Since(began), time.Minute)
+	if agents := n.must(n.binary, "agents"); !strings.Contains(agents, "laptop/api") {
+		t.Errorf("the agents are:\n%s", agents)
+	}
+}
+
+// Claims: U2, A6
+func TestFoldersOfOneNameOnTwoHostsAreTwoAgents(t *testing.T) {
+	t.Parallel()
+	n := newWorld(t).nas()
+	for _, host := range []string{"laptop", "desk"} {
+		n.joined(host, "api").print("hello")
+	}
+	agents := n.must(n.binary, "agents")
+	if !strings.Contains(agents, "laptop/api ") || !strings.Contains(agents, "desk/api ") || strings.Contains(agents, "api-2") {
+		t.Errorf("the agents are:\n%s", agents)
+	}
+}
