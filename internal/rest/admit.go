@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -34,8 +35,8 @@ func (s *server) forRoles(roles []c3po.Role, serve http.HandlerFunc) http.Handle
 }
 
 // ForRoles is for what is served beside REST and knows no callers.
-func ForRoles(keeper *auth.Keeper, roles []c3po.Role, next http.Handler) http.Handler {
-	return (&server{auth: keeper}).forRoles(roles, next.ServeHTTP)
+func ForRoles(keeper *auth.Keeper, log *slog.Logger, roles []c3po.Role, next http.Handler) http.Handler {
+	return (&server{auth: keeper, log: log}).forRoles(roles, next.ServeHTTP)
 }
 
 func checkRole(roles []c3po.Role, role c3po.Role) error {

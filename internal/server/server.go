@@ -138,7 +138,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admitted(keeper, mcp.Handler())))
-	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, numbersFor(), counts.Handler(h))))
+	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), counts.Handler(h))))
 	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Log, mux))
 }

@@ -378,3 +378,17 @@ func TestNoAuthenticationIsLoud(t *testing.T) {
 		t.Errorf("server_info says %q, the log:\n%s", info.Auth, c.log)
 	}
 }
+
+func TestWithoutRedisATokenIsNotJudgedAndTheAnswerSaysWhy(t *testing.T) {
+	t.Parallel()
+	redis := redistest.New(t)
+	g := startGuarded(t, redis.URL(), server.Config{})
+	made := g.mint(t, auth.Grant{Role: c3po.RoleObserver})
+	redis.Kill()
+	for _, path := range []string{"/metrics", "/api/agents"} {
+		status, text, err := call(t.Context(), http.DefaultClient, "GET", g.url+path, made.Secret, "")
+		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(text, string(c3po.RedisUnavailable)) {
+			t.Errorf("GET %s without Redis: %d %s, %v", path, status, text, err)
+		}
+	}
+}
