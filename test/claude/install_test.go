@@ -190,7 +190,8 @@ func (n nas) joined(host, project string) *agent {
 	n.t.Helper()
 	lines := strings.Split(strings.TrimSpace(n.must(n.binary, "invite", "--host", host, "--at", n.address)), "\n")
 	a := n.world.host(host).agent(project, quiet)
-	a.plugin, a.extra = "", nil
+	// As root the script would install for the whole machine.
+	a.plugin, a.extra = "", []string{"C3PO_BIN=" + filepath.Join(a.home(), ".local", "bin")}
 	out := a.must("sh", "-c", lines[1])
 	if !strings.Contains(out, "as "+host) || !strings.Contains(out, "Claude Code has c3po with 10 tools") {
 		n.t.Errorf("the one command says:\n%s", out)
