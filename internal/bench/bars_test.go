@@ -3,9 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -202,7 +199,7 @@ int fdatasync(int fd) { (void)fd; return slow(); }
 
 func TestAnExchangeWaitsForTheDiskThreeTimes(t *testing.T) {
 	const sync, writes, bar = 15.0, 3, 4 // ms; question, answer and ack are written
-	redis := redistest.NewIn(t, []string{"LD_PRELOAD=" + compiled(t, slowDisk)}, "--appendfsync", "always")
+	redis := redistest.NewIn(t, []string{"LD_PRELOAD=" + faultrig.Shim(t, "slowdisk", slowDisk)}, "--appendfsync", "always")
 	report, err := Run(t.Context(), Config{
 		Scenario: Exchange, Length: time.Duration(size(500, 6000)) * time.Millisecond, Concurrency: 1, RedisURL: redis.URL(), Program: faultrig.Binary(t),
 	})
@@ -218,31 +215,4 @@ func TestAnExchangeWaitsForTheDiskThreeTimes(t *testing.T) {
 			atMost(t, fmt.Sprintf("syncs of %v ms in the median exchange over %s", sync, door), p50/sync, bar)
 		}
 	}
-}
-
-// compiled is a library to be loaded in front of a program.
-func compiled(t *testing.T, source string) string {
-	t.Helper()
-	missing := ""
-	if _, err := exec.LookPath("gcc"); err != nil {
-		missing = "gcc is not installed, so nothing can be loaded in front of Redis"
-	}
-	if runtime.GOOS != "linux" {
-		missing = "nothing can be loaded in front of Redis on " + runtime.GOOS
-	}
-	switch {
-	case missing != "" && os.Getenv("CI") == "true":
-		t.Fatal(missing)
-	case missing != "":
-		t.Skip(missing)
-	}
-	from := filepath.Join(t.TempDir(), "library.c")
-	if err := os.WriteFile(from, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	library := strings.TrimSuffix(from, ".c") + ".so"
-	if out, err := exec.CommandContext(t.Context(), "gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, from).CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v\n%s", err, out)
-	}
-	return library
 }

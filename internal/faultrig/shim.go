@@ -21,9 +21,9 @@ var syncSource string
 //go:embed shim/clock.c
 var clockSource string
 
-// shim compiles a library that is loaded in front of Redis. A machine that
+// Shim compiles a library that is loaded in front of Redis. A machine that
 // cannot do that skips the test, unless CI=true: there it fails.
-func shim(t testing.TB, name, source string) string {
+func Shim(t testing.TB, name, source string) string {
 	t.Helper()
 	missing := ""
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -57,7 +57,7 @@ type Powered struct {
 // NewPowered starts a server with the given arguments.
 func NewPowered(t testing.TB, args ...string) *Powered {
 	t.Helper()
-	library := shim(t, "sync", syncSource)
+	library := Shim(t, "sync", syncSource)
 	syncs := filepath.Join(t.TempDir(), "syncs")
 	return &Powered{
 		Server: redistest.NewIn(t, []string{"LD_PRELOAD=" + library, "FAULTRIG_SYNCS=" + syncs}, args...),
@@ -122,7 +122,7 @@ type Clocked struct {
 // NewClocked starts a server with the given arguments, on time.
 func NewClocked(t testing.TB, args ...string) *Clocked {
 	t.Helper()
-	library := shim(t, "clock", clockSource)
+	library := Shim(t, "clock", clockSource)
 	c := &Clocked{t: t, offset: filepath.Join(t.TempDir(), "offset")}
 	c.Move(0)
 	c.Server = redistest.NewIn(t, []string{"LD_PRELOAD=" + library, "FAULTRIG_CLOCK=" + c.offset}, args...)
