@@ -17,7 +17,8 @@ import (
 
 // command runs a program on the host, as its person would.
 func (a *agent) command(name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(a.t.Context(), name, args...)
+	argv := a.onHost(append([]string{name}, args...)...)
+	cmd := exec.CommandContext(a.t.Context(), argv[0], argv[1:]...)
 	cmd.Dir = a.folder
 	cmd.Env = append(a.env(), "PATH="+filepath.Dir(claudeBinary(a.t))+":/usr/local/bin:/usr/bin:/bin")
 	out, err := cmd.CombinedOutput()
@@ -169,42 +170,46 @@ type nas struct {
 	binary, address string
 }
 
-func (w *world) nas() nas {
-	w.t.Helper()
-	a := w.host("nas").agent("base", quiet)
+// nas starts a coordinator on the host, which listens there with TLS.
+func (h *host) nas(listen string) nas {
+	h.t.Helper()
+	a := h.agent("base", quiet)
 	n := nas{agent: a, binary: strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")}
-	a.extra = []string{"C3PO_LISTEN=127.0.0.1:0", "C3PO_TLS=on"}
+	a.extra = []string{"C3PO_LISTEN=" + listen + ":0", "C3PO_TLS=on"}
 	_, n.address, _ = strings.Cut(strings.TrimSpace(a.must(n.binary, "up")), "https://")
-	w.t.Cleanup(func() {
-		cmd := exec.Command(n.binary, "down")
+	h.t.Cleanup(func() {
+		argv := a.onHost(n.binary, "down")
+		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Env = a.env()
 		if out, err := cmd.CombinedOutput(); err != nil {
-			w.t.Errorf("c3po down: %v\n%s", err, out)
+			h.t.Errorf("c3po down: %v\n%s", err, out)
 		}
 	})
 	return n
 }
 
 // joined is an agent on a host that had nothing and ran the one command.
-func (n nas) joined(host, project string) *agent {
+func (n nas) joined(h *host, project string, thinks brain) *agent {
 	n.t.Helper()
-	lines := strings.Split(strings.TrimSpace(n.must(n.binary, "invite", "--host", host, "--at", n.address)), "\n")
-	a := n.world.host(host).agent(project, quiet)
+	lines := strings.Split(strings.TrimSpace(n.must(n.binary, "invite", "--host", h.name, "--at", n.address)), "\n")
+	a := h.agent(project, thinks)
 	// As root the script would install for the whole machine.
 	a.plugin, a.extra = "", []string{"C3PO_BIN=" + filepath.Join(a.home(), ".local", "bin")}
 	out := a.must("sh", "-c", lines[1])
-	if !strings.Contains(out, "as "+host) || !strings.Contains(out, "Claude Code has c3po with 10 tools") {
+	if !strings.Contains(out, "as "+h.name) || !strings.Contains(out, "Claude Code has c3po with 10 tools") {
 		n.t.Errorf("the one command says:\n%s", out)
 	}
 	return a
 }
 
 // Claims: U1, AC5
-func TestAHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
+func TestAC5AHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 	t.Parallel()
-	n := newWorld(t).nas()
+	claudeBinary(t)
+	w := &world{t: t}
+	n := w.host("nas").nas("127.0.0.1")
 	began := time.Now()
-	n.joined("laptop", "api").print("hello")
+	n.joined(w.host("laptop"), "api", quiet).print("hello")
 	hold(t, "from no binary to a registered agent", time.Since(began), time.Minute)
 	if agents := n.must(n.binary, "agents"); !strings.Contains(agents, "laptop/api") {
 		t.Errorf("the agents are:\n%s", agents)
@@ -214,9 +219,11 @@ func TestAHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 // Claims: U2, A6
 func TestFoldersOfOneNameOnTwoHostsAreTwoAgents(t *testing.T) {
 	t.Parallel()
-	n := newWorld(t).nas()
+	claudeBinary(t)
+	w := &world{t: t}
+	n := w.host("nas").nas("127.0.0.1")
 	for _, host := range []string{"laptop", "desk"} {
-		n.joined(host, "api").print("hello")
+		n.joined(w.host(host), "api", quiet).print("hello")
 	}
 	agents := n.must(n.binary, "agents")
 	if !strings.Contains(agents, "laptop/api ") || !strings.Contains(agents, "desk/api ") || strings.Contains(agents, "api-2") {

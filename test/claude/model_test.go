@@ -81,10 +81,15 @@ func (r request) spoken(since string) int {
 	return n
 }
 
-// newModel starts a model. It ends with the test.
+// newModel starts a model on loopback. It ends with the test.
 func newModel(t *testing.T, thinks brain) *model {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return newModelAt(t, "127.0.0.1", thinks)
+}
+
+func newModelAt(t *testing.T, address string, thinks brain) *model {
+	t.Helper()
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func claudeBinary(t *testing.T) string {
 	return filepath.Join(folder, "node_modules", ".bin", "claude")
 }
 
-// A world is a coordinator with a Redis of its own.
+// A world is a coordinator with a Redis of its own. Where a host has started one
+// itself it has none.
 type world struct {
 	t           *testing.T
 	redis       *redistest.Server
@@ -72,8 +73,9 @@ func (w *world) status(id c3po.AgentID) c3po.Status {
 // name, its home, its temporary files.
 type host struct {
 	*world
-	name string
-	dir  string
+	name    string
+	dir     string
+	network *network // the one of the tests if nil
 }
 
 func (w *world) host(name string) *host {
@@ -117,8 +119,16 @@ func (h *host) agent(project string, thinks brain) *agent {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return &agent{host: h, folder: folder, model: newModel(h.t, thinks), plugin: plugin,
-		extra: []string{"C3PO_BINARY=" + faultrig.Binary(h.t), "C3PO_COORDINATOR_URL=" + h.coordinator.URL()}}
+	a := &agent{host: h, folder: folder, plugin: plugin, extra: []string{"C3PO_BINARY=" + faultrig.Binary(h.t)}}
+	if h.network != nil {
+		a.model = newModelAt(h.t, h.network.model, thinks)
+	} else {
+		a.model = newModel(h.t, thinks)
+	}
+	if h.coordinator != nil {
+		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+h.coordinator.URL())
+	}
+	return a
 }
 
 func (a *agent) env() []string {
@@ -132,10 +142,14 @@ func (a *agent) env() []string {
 	}, a.extra...)
 }
 
-// onHost is a command line that runs with the host's own name. It replaces
-// itself, so its process is that of the command.
+// onHost is a command line that runs with the host's own name and network. It
+// replaces itself, so its process is that of the command.
 func (a *agent) onHost(argv ...string) []string {
-	return append([]string{"unshare", "--uts", "sh", "-c", `hostname "$0" && exec "$@"`, a.name}, argv...)
+	argv = append([]string{"unshare", "--uts", "sh", "-c", `hostname "$0" && exec "$@"`, a.name}, argv...)
+	if a.network != nil {
+		return a.network.inside(argv...)
+	}
+	return argv
 }
 
 func (a *agent) arguments(more ...string) []string {

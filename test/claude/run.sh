@@ -18,7 +18,7 @@ give_up() {
 	exit 0
 }
 
-for tool in unshare ip tmux hostname; do
+for tool in unshare nsenter ip tmux hostname; do
 	command -v "$tool" >/dev/null || give_up "$tool is not installed"
 done
 if [ "$(cat "$C3PO_CLAUDE/installed" 2>/dev/null || true)" != "$package" ]; then

@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,11 +39,11 @@ func (w *world) awaitOnline(id c3po.AgentID) {
 	eventually(w.t, 20*time.Second, string(id)+" is online", func() bool { return w.status(id) == c3po.Online })
 }
 
-// Demo 1: a person has one agent ask another, which is idle in a terminal on
-// another host. Nothing is left over, and asking took one call.
+// A person has one agent ask another, which is idle in a terminal on another
+// host. Nothing is left over, and asking took one call.
 //
 // Claims: R1, R5, U2, U4, AC1, D5
-func TestAPersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
+func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.host("nas").agent("meshtastic", following(reading(always("mesh/# for all topics"))...))
@@ -65,37 +66,60 @@ func TestAPersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 	}
 }
 
-// Demo 2, the story of the design: find the other, and three rounds.
+// The story of the design, on two hosts with a wire between them and nothing else
+// in common: one has a coordinator, the other has joined it by its one command.
+// The person speaks to one agent only; the other is idle in its terminal.
 //
-// Claims: R2, R5, D5
-func TestTwoAgentsFindAFaultInThreeRounds(t *testing.T) {
+// Claims: R2, R5, U4, D5, I3
+func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	claudeBinary(t)
+	w := &world{t: t}
+	pi, mesh := w.host("pi"), w.host("meshbox")
+	pi.network, mesh.network = newNetwork(t, 1), newNetwork(t, 2)
+	pi.network.join(mesh.network, "192.0.2.1", "192.0.2.2")
+	base := pi.nas("192.0.2.1")
 	answers := map[string]string{
 		"Is the sensor sending?":       "No, node 7 is silent.",
 		"Why is node 7 silent?":        "Node 7 is in sleep mode.",
 		"Please wake the node you saw": "Node 7 is awake now.",
 	}
-	b := w.host("nas").agent("meshtastic", following(reading(func(question string) string { return answers[question] })...))
+	b := base.joined(mesh, "meshtastic", following(reading(func(question string) string { return answers[question] })...))
 	b.open().idle()
-	w.awaitOnline("meshtastic")
+	eventually(t, 20*time.Second, "the other host's agent is online", func() bool {
+		return strings.Contains(base.must(base.binary, "agents"), "meshbox/meshtastic")
+	})
+	// Whom it asks it takes from the list it was given, and from the answers.
 	ask := func(text string) func(request, []string) step {
-		return func(r request, _ []string) step {
-			return call("send_message", map[string]any{"target": "meshtastic", "message": text, "wait_seconds": 60})
+		return func(r request, match []string) step {
+			return call("send_message", map[string]any{"target": match[1], "message": text, "wait_seconds": 60})
 		}
 	}
-	a := w.host("pi").agent("homeassistant", following(
+	a := pi.agent("homeassistant", following(
 		on("Work with meshtastic", call("list_agents", nil)),
-		rule{`"id":"meshtastic"`, ask("Is the sensor sending?")},
-		rule{`node 7 is silent`, ask("Why is node 7 silent?")},
-		rule{`is in sleep mode`, ask("Please wake the node you saw")},
+		rule{`"id":"([^"]+/meshtastic)"`, ask("Is the sensor sending?")},
+		rule{`(?s)from (meshbox/meshtastic).*node 7 is silent`, ask("Why is node 7 silent?")},
+		rule{`(?s)from (meshbox/meshtastic).*is in sleep mode`, ask("Please wake the node you saw")},
 		rule{`is awake now`, func(r request, _ []string) step {
 			return say("Found it, after: %s", written(r.fresh()))
 		}},
 	))
-	p := a.print("Work with meshtastic to debug why sensor data isn't appearing in HA")
-	if p.result != "Found it, after: Node 7 is awake now." {
-		t.Errorf("it reported %q\n%s", p.result, p.text())
+	person := a.open()
+	began := time.Now()
+	person.enter("Work with meshtastic to debug why sensor data isn't appearing in HA")
+	person.see("Found it, after: Node 7 is awake now.")
+	hold(t, "three rounds between two hosts", time.Since(began), 30*time.Second)
+	if namespaceOf(person.pid) == namespaceOf(b.processes("c3po monitor")[0]) {
+		t.Error("both are on one network")
+	}
+	for id, inbox := range map[string]*agent{"homeassistant": base.agent, "meshtastic": b} {
+		program := base.binary
+		if inbox == b {
+			program = filepath.Join(b.home(), ".local", "bin", "c3po")
+		}
+		eventually(t, 5*time.Second, "nothing is unacked at "+id, func() bool {
+			return !strings.Contains(inbox.must(program, "inbox", "--as", id), "::")
+		})
 	}
 }
 
