@@ -69,11 +69,11 @@ func (c *calls) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 	return c.Store.Attach(ctx, space, id, node)
 }
 
-func (c *calls) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error {
+func (c *calls) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
 	if err := c.note("Detach"); err != nil {
 		return err
 	}
-	return c.Store.Detach(ctx, space, id, node)
+	return c.Store.Detach(ctx, space, id, node, hungUp)
 }
 
 func (c *calls) RenewLease(ctx context.Context, space c3po.Space, node string) error {

@@ -44,6 +44,9 @@ type agentKey struct {
 type attachment struct {
 	waits int
 	left  time.Time // when the last wait ended
+	// hungUp says that it ended because its caller was gone, and that this caller
+	// lives no longer than its connection.
+	hungUp bool
 	// turn is a lock that can be given up waiting for. It keeps an attach and a
 	// detach of the same agent from overtaking each other on their way.
 	turn   chan struct{}
@@ -68,9 +71,9 @@ func newPresence(store Store, log *slog.Logger, node string, length time.Duratio
 }
 
 // attach says that a wait of the agent sleeps here until the returned function
-// is called. It never fails: a wait whose presence could not be written down
-// still brings its mail.
-func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID) (leave func()) {
+// is called, with whether its caller hung up. It never fails: a wait whose
+// presence could not be written down still brings its mail.
+func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID) (leave func(hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -88,7 +91,7 @@ func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 	held.waits++
 	p.mu.Unlock()
 	p.write(ctx, key, held)
-	return func() { p.leave(key, held) }
+	return func(hungUp bool) { p.leave(key, held, hungUp) }
 }
 
 func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
@@ -142,14 +145,14 @@ func (p *presence) dropSpace(space c3po.Space) {
 	}
 }
 
-func (p *presence) leave(key agentKey, held *attachment) {
+func (p *presence) leave(key agentKey, held *attachment, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	held.waits--
 	if held.waits > 0 {
 		return
 	}
-	held.left = time.Now()
+	held.left, held.hungUp = time.Now(), hungUp
 	p.leaving = append(p.leaving, departure{key, held.left.Add(linger)})
 }
 
@@ -205,14 +208,14 @@ func (p *presence) detach(ctx context.Context, key agentKey) {
 		return
 	}
 	p.mu.Lock()
-	gone := p.isGone(key, time.Now())
+	gone, hungUp := p.isGone(key, time.Now()), held.hungUp
 	p.mu.Unlock()
 	if !gone {
 		return
 	}
 	// A detach of what is not there changes nothing. If it fails the agent stays
 	// attached until the node's lease ends; nothing better can be said of it.
-	if err := p.store.Detach(ctx, key.space, key.id, p.node); err != nil {
+	if err := p.store.Detach(ctx, key.space, key.id, p.node, hungUp); err != nil {
 		p.log.WarnContext(ctx, "agent is not detached", "space", key.space, "agent", key.id, "err", err)
 	}
 	p.mu.Lock()

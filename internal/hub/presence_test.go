@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -133,5 +134,40 @@ func TestAWaitWorksWhenItsPresenceCannotBeWritten(t *testing.T) {
 		wait := h.waitFor("bob", c3po.WaitInput{})
 		h.send("alice", "bob", "hi")
 		same(t, "mail", wait.atOnce(t).Text(), "hi")
+	})
+}
+
+// A bridge that was killed says no goodbye, and nobody calls for it any more.
+//
+// Claims: A5
+func TestARunWhoseConnectionIsCutIsSoonOffline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		cut := func(who actor) {
+			ctx, hangUp := context.WithCancel(t.Context())
+			wait := start(func() (c3po.WaitResult, error) { return who.WaitForMessage(ctx, c3po.WaitInput{Timeout: 600}) })
+			pass(time.Minute)
+			hangUp()
+			<-wait.done
+		}
+		bob := c3po.AgentID("bob")
+		cut(h.asRun(bob, "host:1:1"))
+		pass(5 * time.Second)
+		same(t, "status of a run that was cut off", h.agent(bob).Status, c3po.Offline)
+		same(t, "id of the next", must(h.asRun(bob, "host:2:2").RegisterAgent(t.Context(), c3po.RegisterInput{}))(t).ID, bob)
+
+		cut(h.asRun(bob, "host:2:2"))
+		again := start(func() (c3po.WaitResult, error) {
+			return h.asRun(bob, "host:2:2").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 20})
+		})
+		pass(10 * time.Second)
+		same(t, "status of one that came back at once", h.agent(bob).Status, c3po.Online)
+		again.result(t)
+		pass(5 * time.Second)
+		same(t, "status after a wait that ended by itself", h.agent(bob).Status, c3po.Online)
+
+		cut(h.as("carol"))
+		pass(5 * time.Second)
+		same(t, "status of a caller without a run", h.agent("carol").Status, c3po.Online)
 	})
 }

@@ -145,9 +145,11 @@ type NotifiedNote struct {
 type presenceStore interface {
 	// Attach says that this node holds a connection of the agent; Detach that it
 	// no longer does. Attached agents are online while the node's lease lasts, which
-	// Attach renews; one whose node has died is offline until it is seen again.
+	// Attach renews; one whose node has died is offline until it is seen again. So is
+	// one that hung up: its process ended, or its network, and no call of its will
+	// say so.
 	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error
-	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error
+	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error
 	// RenewLease extends the node's lease in the space by Limits.NodeLease.
 	RenewLease(ctx context.Context, space c3po.Space, node string) error
 	// EndLease detaches everything the node holds; called when it stops.

@@ -68,7 +68,8 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(cont
 		}
 		if !attached {
 			attached = true
-			defer a.hub.presence.attach(ctx, a.caller.Space, a.id)()
+			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id)
+			defer func() { leave(ctx.Err() != nil && a.livesByConnection()) }()
 		}
 		select {
 		case <-waiter.woken:
@@ -81,6 +82,13 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(cont
 			return drained, nil
 		}
 	}
+}
+
+// livesByConnection says that the caller is gone when its wait is cut off. It is
+// for who names its run, as our bridges do: they wait all the time. Others, who
+// interrupt a wait to do something else, are seen by their calls.
+func (a *Actor) livesByConnection() bool {
+	return a.caller.Run != a.caller.Session && !a.hub.isDraining()
 }
 
 // WaitForMessage waits for the next mail this session was not yet given, or

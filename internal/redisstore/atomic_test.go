@@ -113,7 +113,7 @@ var steps = []step{
 		return s.Attach(ctx, space, "bob", "another node")
 	}},
 	{"detach", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		return s.Detach(ctx, space, "bob", "node")
+		return s.Detach(ctx, space, "bob", "node", true)
 	}},
 	{"lease", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		return s.RenewLease(ctx, space, "node")

@@ -22,13 +22,13 @@ func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 }
 
 // Detach implements hub.Store.
-func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error {
-	return s.detach(ctx, space, node, []c3po.AgentID{id})
+func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
+	return s.detach(ctx, space, node, hungUp, []c3po.AgentID{id})
 }
 
-func (s *Store) detach(ctx context.Context, space c3po.Space, node string, ids []c3po.AgentID) error {
+func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) error {
 	k := keysOf(space)
-	keyNames, args := []string{k.seen(), k.attached()}, []string{s.nowArg(), node}
+	keyNames, args := []string{k.seen(), k.attached()}, []string{s.nowArg(), node, flag(hungUp)}
 	for _, id := range ids {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
@@ -53,7 +53,7 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 		if len(ids) == 0 {
 			break
 		}
-		if err := s.detach(ctx, space, node, ids); err != nil {
+		if err := s.detach(ctx, space, node, false, ids); err != nil {
 			return err
 		}
 	}

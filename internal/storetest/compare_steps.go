@@ -142,11 +142,13 @@ func (d *duel) pause(a *arena) {
 
 func (d *duel) presence(a *arena) {
 	id, node := d.agent(a, "agent"), draw(d, "node", []string{"n1", "n2"})
-	switch draw(d, "presence", []string{"attach", "attach", "detach", "renew", "end"}) {
+	switch draw(d, "presence", []string{"attach", "attach", "detach", "hang up", "renew", "end"}) {
 	case "attach":
 		d.done("attach", func(s hub.Store) error { return s.Attach(d.ctx, a.space, id, node) })
 	case "detach":
-		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node) })
+		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, false) })
+	case "hang up":
+		d.done("hang up", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, true) })
 	case "renew":
 		d.done("renew", func(s hub.Store) error { return s.RenewLease(d.ctx, a.space, node) })
 	case "end":

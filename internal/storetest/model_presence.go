@@ -22,11 +22,14 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 }
 
 // Detach implements hub.Store.
-func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string) error {
+func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if a := m.space(name).agents[id]; a != nil && a.node == node {
 		a.node, a.seen = "", m.now()
+		if hungUp {
+			a.goneAt = m.now()
+		}
 	}
 	return nil
 }

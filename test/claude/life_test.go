@@ -173,6 +173,28 @@ func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t
 	}
 }
 
+// Only the bridge dies here: Claude Code lives on, and nobody says goodbye.
+//
+// Claims: A5, R6
+func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	for _, pid := range a.processes("c3po mcp") {
+		kill(t, pid)
+	}
+	killed := time.Now()
+	eventually(t, 50*time.Second, "it is offline", func() bool { return w.status("api") == c3po.Offline })
+	hold(t, "offline after its bridge was killed", time.Since(killed), 10*time.Second)
+	before := len(a.model.seen())
+	term.enter("hello")
+	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.seen()) > before })
+	term.see("OK")
+}
+
 // Claims: D2, R6, AC6
 func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *testing.T) {
 	t.Parallel()
