@@ -1,6 +1,11 @@
 package c3po
 
-import "testing"
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+)
 
 func FuzzEventCursor(f *testing.F) {
 	for _, seed := range []string{"1:0", "2:1004", "", ":", "0:1", "1:-1", "+1:1", "01:1", "1:1:1", "9223372036854775808:1"} {
@@ -21,4 +26,22 @@ func FuzzEventCursor(f *testing.F) {
 			t.Errorf("%q is read as %v", text, at)
 		}
 	})
+}
+
+// A kind that is not listed could not be asked for.
+func TestEveryKindOfEventIsListed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := regexp.MustCompile(`EventKind += "([a-z_]+)"`).FindAllStringSubmatch(string(text), -1)
+	if len(written) == 0 {
+		t.Fatal("no kind was found")
+	}
+	for _, kind := range written {
+		if !slices.Contains(EventKinds(), EventKind(kind[1])) {
+			t.Errorf("EventKinds does not list %s", kind[1])
+		}
+	}
 }

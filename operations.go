@@ -43,6 +43,7 @@ type Service interface {
 	Resume(context.Context, PauseInput) (PauseResult, error)
 
 	Trace(context.Context, MessageInput) (Trace, error)
+	TailLog(context.Context, LogInput) (LogPage, error)
 	Fsck(context.Context, None) (Audit, error)
 }
 
@@ -174,6 +175,7 @@ var operations = []Operation{
 
 	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
 	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly, forViewers),
+	op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, readOnly, forViewers),
 
 	op("send_request", Compat, "Send a request to another c3po agent.", sendRequest),
 	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),

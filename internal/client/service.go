@@ -115,6 +115,10 @@ func (c *Client) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, e
 	return call[c3po.Trace](ctx, c, "trace", in)
 }
 
+func (c *Client) TailLog(ctx context.Context, in c3po.LogInput) (c3po.LogPage, error) {
+	return call[c3po.LogPage](ctx, c, "tail_log", in)
+}
+
 func (c *Client) Fsck(ctx context.Context, in c3po.None) (c3po.Audit, error) {
 	return call[c3po.Audit](ctx, c, "fsck", in)
 }

@@ -25,6 +25,23 @@ type Sequence struct {
 // goes back.
 func (s Sequence) behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
 
+// resume finds where a reader goes on that has everything up to a place: there,
+// or, if what follows is no longer to be had, where it can begin again and why.
+func (s Sequence) resume(after c3po.EventCursor) (from int64, reset c3po.ResetReason) {
+	switch {
+	case after.Epoch != s.Epoch || after.Seq > s.Last:
+		// The new epoch is whole, if the log still has its beginning.
+		if s.Began > 0 && s.Oldest <= s.Began {
+			return s.Began - 1, c3po.ResetEpoch
+		}
+		return s.Last, c3po.ResetEpoch
+	case after.Seq < s.Last && (s.Oldest == 0 || s.Oldest > after.Seq+1):
+		return s.Last, c3po.ResetTrimmed
+	default:
+		return after.Seq, ""
+	}
+}
+
 // EpochMargin is how far a raised sequence is above what anybody is known to
 // have seen, so that what only others have seen is not given out again.
 const EpochMargin = 1000

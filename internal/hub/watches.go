@@ -127,18 +127,8 @@ func (w *Watch) begin(ctx context.Context, after *c3po.EventCursor) error {
 	}
 	w.line.startTail(at.Last)
 	from, reason := at.Last, c3po.ResetReason("")
-	switch {
-	case after == nil:
-	case after.Epoch != at.Epoch || after.Seq > at.Last:
-		reason = c3po.ResetEpoch
-		// The new epoch is whole, if the log still has its beginning.
-		if at.Began > 0 && at.Oldest <= at.Began {
-			from = at.Began - 1
-		}
-	case after.Seq < at.Last && (at.Oldest == 0 || at.Oldest > after.Seq+1):
-		reason = c3po.ResetTrimmed
-	default:
-		from = after.Seq
+	if after != nil {
+		from, reason = at.resume(*after)
 	}
 	w.at, w.began = c3po.EventCursor{Epoch: at.Epoch, Seq: from}, at.Began
 	w.start = &c3po.StreamStart{Recovered: reason == "", Epoch: at.Epoch, Seq: from, Reason: reason}

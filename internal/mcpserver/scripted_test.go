@@ -177,6 +177,10 @@ func (s *scripted) Trace(_ context.Context, in c3po.MessageInput) (c3po.Trace, e
 		Accepted: c3po.Fact{At: at, Durability: c3po.OnDisk}, Notified: []c3po.Fact{}, Served: []c3po.Fact{}, Answered: []c3po.Answered{}}, nil
 }
 
+func (s *scripted) TailLog(context.Context, c3po.LogInput) (c3po.LogPage, error) {
+	return c3po.LogPage{Events: []c3po.Event{{Seq: 42, Kind: c3po.EventAccepted, Agent: "web", ID: "api::web::0000002a", At: at}}, At: "1:42"}, nil
+}
+
 // calls is every tool with arguments that make the scripted service answer, and
 // the cases of those that have several.
 var calls = []struct {
@@ -204,6 +208,7 @@ var calls = []struct {
 	{"co_workers", `{}`},
 	{"server_info", `{}`},
 	{"trace", `{"message_id":"api::web::0000002a"}`},
+	{"tail_log", `{"agent":"web","kinds":["accepted"],"limit":1}`},
 	{"send_request", `{"target":"api","message":"Which port?"}`},
 	{"get_pending_requests", `{}`},
 	{"respond_to_request", `{"request_id":"api::web::0000002a","response":"8080"}`},

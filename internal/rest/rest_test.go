@@ -50,6 +50,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "wait_for_message", c3po.WaitInput{MessageID: sent.ID, Timeout: 1}, nil)
 	do("ann", "get_thread", c3po.ThreadInput{Thread: string(sent.ID)}, nil)
 	do("ann", "trace", c3po.MessageInput{MessageID: sent.ID}, nil)
+	do("ann", "tail_log", c3po.LogInput{Agent: "bob", Kinds: []c3po.EventKind{c3po.EventAccepted}, Since: "1h"}, nil)
 	do("bob", "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}}, nil)
 
 	var asked c3po.Escalation
