@@ -244,42 +244,8 @@ func fastest(a *agent) time.Duration {
 	return least
 }
 
-// Claims: AC6, R6, I2
-func TestACoordinatorThatComesBackIsFoundAgainInTheSameSession(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	a := w.host("pi").agent("api", nil)
-	a.model.brain = following(
-		rule{`"pong":true`, func(r request, _ []string) step {
-			if r.spoken("begin") == 1 {
-				w.coordinator.Kill()
-				return call("ping", nil)
-			}
-			w.send("web", "api", "sent meanwhile")
-			return say("ended")
-		}},
-		rule{"COORD_DOWN", func(request, []string) step {
-			w.coordinator.Restart()
-			return call("ping", nil)
-		}},
-		on("begin", call("ping", nil)),
-		rule{toAnswer.String(), func(_ request, match []string) step {
-			return call("reply", map[string]any{"message_id": match[1], "response": "got it"})
-		}},
-		on(notice.String(), call("get_messages", nil)),
-	)
-	p := a.print("begin")
-	shown := a.model.seen()[len(a.model.seen())-1].all()
-	if !strings.Contains(shown, "COORD_DOWN") || !strings.Contains(shown, "| sent meanwhile") {
-		t.Errorf("the model was shown:\n%s\n%s", shown, p.text())
-	}
-	if left := w.unacked("api"); len(left) != 0 {
-		t.Errorf("left unacked: %v", left)
-	}
-}
-
 // Claims: R7, AC7
-func TestOffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
+func TestAC7OffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.host("pi").agent("api", nil)

@@ -1,0 +1,127 @@
+package claude_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// last is the newest request.
+func (m *model) last() request {
+	seen := m.seen()
+	if len(seen) == 0 {
+		return request{}
+	}
+	return seen[len(seen)-1]
+}
+
+// showing is how many requests had a text as something new.
+func (m *model) showing(text string) int {
+	n := 0
+	for _, r := range m.seen() {
+		if strings.Contains(r.fresh(), text) {
+			n++
+		}
+	}
+	return n
+}
+
+// keepSending is a sender as patient as our programs are: it repeats itself with
+// the same key until the coordinator has taken the message.
+func (w *world) keepSending(from, to c3po.AgentID, text string) <-chan c3po.Receipt {
+	accepted := make(chan c3po.Receipt, 1)
+	go func() {
+		in := c3po.SendInput{Target: string(to), Message: text, ClientKey: fmt.Sprintf("%s to %s", from, to)}
+		within(5*time.Minute, func() bool {
+			receipt, err := w.as(from).SendMessage(w.t.Context(), in)
+			if err == nil {
+				accepted <- receipt
+			}
+			return err == nil || w.t.Context().Err() != nil
+		})
+	}()
+	return accepted
+}
+
+// The coordinator is killed in the middle of a turn, is away for a while, and
+// comes back; the session is the same all the time. With C3PO_TORTURE=1 it is
+// away for a minute.
+//
+// Claims: AC6, R6, I2, D5
+func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", nil)
+	a.model.brain = following(append(reading(always("got it")),
+		rule{`"pong":true`, func(r request, _ []string) step {
+			if r.spoken("begin now") == 1 {
+				w.coordinator.Kill()
+				return call("ping", nil)
+			}
+			return say("IT-ANSWERS")
+		}},
+		on("COORD_DOWN", say("IT-IS-AWAY")),
+		on("begin now|try again|and once more", call("ping", nil)))...)
+	if _, err := w.as("sleeper").Ping(t.Context(), c3po.None{}); err != nil {
+		t.Fatal(err)
+	}
+	w.send("web", "sleeper", "sent before")
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+
+	term.enter("begin now")
+	eventually(t, 20*time.Second, "the tool says that it is down", func() bool { return a.model.showing("COORD_DOWN") == 1 })
+	died := time.Now()
+	answer := a.model.last().fresh()
+	if !strings.Contains(answer, "c3po coordinator is not reachable") {
+		t.Errorf("the tool answered:\n%s", answer)
+	}
+	accepted := w.keepSending("web", "api", "sent meanwhile")
+	term.see("IT-IS-AWAY")
+	away := time.Duration(size(3, 60)) * time.Second
+	select {
+	case <-time.After(away):
+	case <-t.Context().Done():
+	}
+	term.enter("try again")
+	eventually(t, 20*time.Second, "the tool says so again", func() bool { return a.model.showing("COORD_DOWN") == 2 })
+	if n := strings.Count(term.screen(), "Coordination features disabled"); n != 1 {
+		t.Errorf("the person was told %d times, want once:\n%s", n, term.screen())
+	}
+
+	w.coordinator.Restart()
+	back := time.Now()
+	t.Logf("it was away for %v", back.Sub(died).Round(time.Millisecond))
+	receipt := <-accepted
+	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: 60})
+	if err != nil || got.Response != "got it" {
+		t.Fatalf("what was sent meanwhile is answered with %q, %v\n%s", got.Response, err, term.screen())
+	}
+	t.Logf("what was sent meanwhile was answered %v after it came back", time.Since(back).Round(time.Millisecond))
+	eventually(t, 20*time.Second, "the turn ends", func() bool { return strings.Contains(term.screen(), "NOTHING-MORE") })
+	term.enter("and once more")
+	eventually(t, 20*time.Second, "the tool answers", func() bool { return a.model.showing(`"pong":true`) == 2 })
+
+	if n := strings.Count(a.model.last().all(), "| sent meanwhile"); n != 1 {
+		t.Errorf("what was sent meanwhile was shown %d times", n)
+	}
+	if left := w.unacked("api"); len(left) != 0 {
+		t.Errorf("left unacked: %v", left)
+	}
+	if kept := w.unacked("sleeper"); len(kept) != 1 {
+		t.Errorf("of what was pending before there is %v", kept)
+	}
+	w.onlyHas("api", "sleeper", "web")
+	tools, _ := a.model.seen()[0].ours()
+	if i := slices.IndexFunc(a.model.seen(), func(r request) bool {
+		now, _ := r.ours()
+		return now != tools
+	}); i >= 0 || tools == "" {
+		t.Errorf("request %d has other tools of ours than the first", i)
+	}
+}
