@@ -236,7 +236,13 @@ func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) ([]hook.Letter,
 
 // goodbye ends the session of the agent, which keeps its id and its mail.
 func (b *Bridge) goodbye(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, goodbyeMost)
+	b.mu.Lock()
+	most := goodbyeMost
+	if b.silent {
+		most = hurriedMost
+	}
+	b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	b.sendReport(ctx)
 	if _, err := b.to().Unregister(ctx, c3po.None{}); err != nil {

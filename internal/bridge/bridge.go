@@ -25,9 +25,14 @@ import (
 	"github.com/c3po-dev/c3po/internal/mcpserver"
 )
 
-// goodbyeMost is how long the end of a session may take: Claude Code gives the
-// hooks of a plugin 1.5 s for it.
-const goodbyeMost = time.Second
+const (
+	// goodbyeMost is how long the end of a session may take: Claude Code gives the
+	// hooks of a plugin 1.5 s for it.
+	goodbyeMost = time.Second
+	// hurriedMost is the same for a coordinator that was silent when it was last
+	// asked. It will see that the connection is closed.
+	hurriedMost = 50 * time.Millisecond
+)
 
 // Config says whose bridge it is. Client is required.
 type Config struct {
@@ -72,6 +77,7 @@ type Bridge struct {
 	patient time.Duration      // how long hooks may still wait for it
 
 	wantedAt time.Time // when the agent was wanted that is not there yet
+	silent   bool      // the coordinator did not answer the last hook in time
 }
 
 // New makes a Bridge. It does not connect.

@@ -226,10 +226,10 @@ func (b *Bridge) refresh(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, refreshMost)
 	defer cancel()
 	mail, seq, err := b.look(ctx, c3po.PendingInput{})
-	if err != nil {
-		return // what is known is the best there is
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.session.replace(mail, seq)
+	b.silent = err != nil
+	if err == nil { // else what is known is the best there is
+		b.session.replace(mail, seq)
+	}
 }

@@ -195,55 +195,6 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	term.see("OK")
 }
 
-// Claims: D2, R6, AC6
-func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	h := w.host("pi")
-	bare := h.agent("api", quiet)
-	bare.plugin = ""
-	without := fastest(bare)
-	for name, url := range map[string]string{
-		"down":        "http://127.0.0.1:9",
-		"black hole":  blackHole(t),
-		"not a c3po":  newModel(t, quiet).url,
-		"all is well": w.coordinator.URL(),
-	} {
-		a := h.agent("api", quiet)
-		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+url)
-		hold(t, name+": delay of a whole session of one turn", fastest(a)-without, 300*time.Millisecond)
-		// A coordinator that says nothing is only known to be away after a while.
-		a.model.brain = func(request) step {
-			<-time.After(2500 * time.Millisecond)
-			return say("OK")
-		}
-		p := a.print("hello")
-		if away, told := name != "all is well", strings.Count(p.text(), "Coordination features disabled"); away != (told > 0) {
-			t.Errorf("%s: the person was told %d times:\n%s", name, told, p.text())
-		}
-		if strings.Contains(a.model.read(), "Coordination features") {
-			t.Errorf("%s: the model was told what is for the person", name)
-		}
-		if strings.Contains(p.text(), `"outcome":"error"`) || p.result != "OK" {
-			t.Errorf("%s: a hook has failed:\n%s", name, p.text())
-		}
-	}
-	a := h.agent("api", following(on("try it", call("ping", nil)), on("c3po coordinator is not reachable", say("IT-SAID-SO"))))
-	a.extra = append(a.extra, "C3PO_COORDINATOR_URL=http://127.0.0.1:9")
-	if p := a.print("try it"); p.result != "IT-SAID-SO" {
-		t.Errorf("the tool answered:\n%s", p.text())
-	}
-}
-
-// fastest is how long a session of one turn takes at its best.
-func fastest(a *agent) time.Duration {
-	least := time.Hour
-	for range 3 {
-		least = min(least, a.print("hello").took)
-	}
-	return least
-}
-
 // Claims: R7, AC7
 func TestAC7OffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
 	t.Parallel()

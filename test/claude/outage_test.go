@@ -125,3 +125,90 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 		t.Errorf("request %d has other tools of ours than the first", i)
 	}
 }
+
+// Claims: D2, R6, AC6
+func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	bare := h.agent("api", quiet)
+	bare.plugin = ""
+	without := fastest(bare)
+	if _, err := w.as("mailed").Ping(t.Context(), c3po.None{}); err != nil {
+		t.Fatal(err)
+	}
+	w.send("web", "mailed", "for your information", noReply)
+	const silent, well = "black hole", "all is well"
+	for _, place := range []struct{ name, project, url string }{
+		{"down", "api", "http://127.0.0.1:9"},
+		{silent, "api", blackHole(t)},
+		{"not a c3po", "api", newModel(t, quiet).url},
+		{well, "api", w.coordinator.URL()},
+		{well + ", and there is mail", "mailed", w.coordinator.URL()},
+	} {
+		name := place.name
+		a := h.agent(place.project, quiet)
+		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+place.url)
+		hold(t, name+": delay of a whole session of one turn", fastest(a)-without, 300*time.Millisecond)
+		if name == silent {
+			// One that says nothing is only known to be away after a while.
+			a.model.brain = func(request) step {
+				<-time.After(2500 * time.Millisecond)
+				return say("OK")
+			}
+		}
+		p := a.print("hello")
+		if away, told := !strings.HasPrefix(name, well), strings.Count(p.text(), "Coordination features disabled"); away != (told > 0) {
+			t.Errorf("%s: the person was told %d times:\n%s", name, told, p.text())
+		}
+		if strings.Contains(a.model.read(), "Coordination features") {
+			t.Errorf("%s: the model was told what is for the person", name)
+		}
+		if strings.Contains(p.text(), `"outcome":"error"`) || p.result != "OK" {
+			t.Errorf("%s: a hook has failed:\n%s", name, p.text())
+		}
+	}
+	a := h.agent("api", following(on("try it", call("ping", nil)), on("c3po coordinator is not reachable", say("IT-SAID-SO"))))
+	a.extra = append(a.extra, "C3PO_COORDINATOR_URL=http://127.0.0.1:9")
+	if p := a.print("try it"); p.result != "IT-SAID-SO" {
+		t.Errorf("the tool answered:\n%s", p.text())
+	}
+}
+
+// fastest is how long a session of one turn takes at its best.
+func fastest(a *agent) time.Duration {
+	least := time.Hour
+	for range 3 {
+		least = min(least, a.print("hello").took)
+	}
+	return least
+}
+
+// The connection stands and nothing comes over it any more, which nobody can tell
+// from a slow coordinator at first.
+//
+// Claims: R6
+func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	turn := func(freeze bool) time.Duration {
+		least := time.Hour
+		for range 3 {
+			a := h.agent("api", func(request) step {
+				if freeze {
+					w.coordinator.Freeze()
+				}
+				return say("OK")
+			})
+			p := a.print("hello")
+			w.coordinator.Thaw()
+			if p.result != "OK" || strings.Contains(p.text(), `"outcome":"error"`) {
+				t.Errorf("the session was disturbed:\n%s", p.text())
+			}
+			least = min(least, p.took)
+		}
+		return least
+	}
+	hold(t, "frozen in the middle: delay of a turn", turn(true)-turn(false), 300*time.Millisecond)
+}
