@@ -108,6 +108,48 @@ func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
 	w.onlyHas("api", "web")
 }
 
+// A person goes back to an earlier session with /resume, typed in a terminal.
+//
+// Claims: D4, A6, A2
+func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", quiet)
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	term.enter("about the fish")
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.showing("about the fish") == 1 })
+	w.send("web", "api", "Which port?")
+	eventually(t, 20*time.Second, "it is told", func() bool { return told(a.model) >= 1 })
+	term.see("Ran 1 stop hook")
+	term.enter("/clear")
+	eventually(t, 10*time.Second, "the screen is clear", func() bool { return !strings.Contains(term.screen(), "stop hook") })
+	term.enter("about something else")
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.showing("about something else") == 1 })
+	term.enter("/resume")
+	term.see("Type to search")
+	term.see("❯ about the fish")
+	term.press("Enter")
+	eventually(t, 10*time.Second, "the earlier session is there", func() bool {
+		return !strings.Contains(term.screen(), "Type to search") && strings.Contains(term.screen(), "about the fish")
+	})
+	term.enter("back to it")
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.showing("back to it") == 1 })
+	for _, r := range a.model.seen() {
+		if !strings.Contains(r.fresh(), "back to it") {
+			continue
+		}
+		if !strings.Contains(r.all(), "about the fish") || strings.Contains(r.all(), "about something else") {
+			t.Errorf("it is not in the earlier session:\n%s", r.all())
+		}
+		if !notice.MatchString(r.fresh()) {
+			t.Errorf("it was not told again of mail that is still unacked:\n%s", r.fresh())
+		}
+	}
+	w.onlyHas("api", "web")
+}
+
 // Claims: A6
 func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T) {
 	t.Parallel()
