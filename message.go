@@ -131,12 +131,13 @@ func (l *MessageList) Cursor() *string { return &l.Next }
 
 // ReplyInput answers a message.
 type ReplyInput struct {
-	MessageID    MessageID `json:"message_id" jsonschema:"Id of the message you answer"`
-	Response     string    `json:"response" jsonschema:"Your answer, at most 50000 characters"`
-	Status       string    `json:"status,omitempty" jsonschema:"success (default), error, or handed_over"`
-	ExpectsReply bool      `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer to this answer"`
-	HandedTo     AgentID   `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes the task on"`
-	ClientKey    string    `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
+	MessageID    MessageID       `json:"message_id" jsonschema:"Id of the message you answer"`
+	Response     string          `json:"response" jsonschema:"Your answer, at most 50000 characters"`
+	Status       string          `json:"status,omitempty" jsonschema:"success (default), error, or handed_over"`
+	ExpectsReply bool            `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer to this answer"`
+	HandedTo     AgentID         `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes the task on"`
+	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
+	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the answer"`
 }
 
 // The statuses of a reply.

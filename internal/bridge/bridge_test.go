@@ -148,7 +148,7 @@ func TestAnAnswerIsAckedWhenTheClientHasTakenItAndNotBefore(t *testing.T) {
 	}
 }
 
-func TestWhatASubagentSendsSaysSo(t *testing.T) {
+func TestWhatASubagentSendsOrAnswersSaysSo(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
 	r.prompt()
@@ -166,6 +166,13 @@ func TestWhatASubagentSendsSaysSo(t *testing.T) {
 	}
 	if len(pending.Messages[1].Metadata) != 0 || pending.Messages[0].FromAgent != "api" {
 		t.Errorf("the parent's carries %s", pending.Messages[1].Metadata)
+	}
+	question := r.send("web", "who answers?")
+	r.hook(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolUseID: "u3", AgentID: "a7", AgentType: "Explore"})
+	r.call("u3", "reply", map[string]any{"message_id": question.ID, "response": "from below"})
+	got, err := r.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 5})
+	if err != nil || string(got.Metadata) != `{"via_subagent":"Explore"}` {
+		t.Errorf("the subagent's answer carries %s, %v", got.Metadata, err)
 	}
 }
 

@@ -53,6 +53,9 @@ func (v voice) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt
 }
 
 func (v voice) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, error) {
+	if kind := v.bridge.subagentOf(ctx); kind != "" {
+		in.Metadata = withSubagent(in.Metadata, kind)
+	}
 	reply, err := v.Client.Reply(ctx, in)
 	if err == nil {
 		v.bridge.ended(in.MessageID)

@@ -22,8 +22,12 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	if err := a.checkHandover(ctx, status, in.HandedTo); err != nil {
 		return c3po.Message{}, err
 	}
+	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
+	if err != nil {
+		return c3po.Message{}, err
+	}
 	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
-		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, Key: in.ClientKey},
+		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, Key: in.ClientKey, Metadata: metadata},
 		Run:   a.caller.Run,
 	})
 }
