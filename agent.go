@@ -89,6 +89,7 @@ type ListAgentsInput struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"How many at the most"`
 	Status Status `json:"status,omitempty" jsonschema:"Only agents that are online or offline"`
+	Type   string `json:"type,omitempty" jsonschema:"Only agents of this kind of client"`
 }
 
 // An AgentList is one page of agents in the order they registered.

@@ -33,7 +33,7 @@ func TestTheToolTableIsTheOperations(t *testing.T) {
 	rest := readDocument(t, "docs/rest.md")
 	for _, op := range Operations() {
 		if op.Toolset != "" {
-			want = append(want, fmt.Sprintf("| %s | `%s` |", op.Toolset, op.Name))
+			want = append(want, fmt.Sprintf("| %s | `%s` |", op.Toolset, op.Tool))
 		} else if !strings.Contains(rest, "`"+op.Name+"`") {
 			t.Errorf("docs/rest.md does not name the operation %s", op.Name)
 		}

@@ -17,6 +17,7 @@ const (
 	Unauthorized     Code = "UNAUTHORIZED"
 	Forbidden        Code = "FORBIDDEN"
 	AgentNotFound    Code = "AGENT_NOT_FOUND"
+	TicketNotFound   Code = "TICKET_NOT_FOUND"
 	KeyConflict      Code = "KEY_CONFLICT"
 	AgentUnavailable Code = "AGENT_UNAVAILABLE"
 	RateLimited      Code = "RATE_LIMITED"
@@ -51,6 +52,7 @@ var codes = map[Code]codeFacts{
 	Unauthorized:     {401, RetryNo},
 	Forbidden:        {403, RetryNo},
 	AgentNotFound:    {404, RetryNo},
+	TicketNotFound:   {404, RetryNo},
 	KeyConflict:      {409, RetryNo},
 	AgentUnavailable: {409, RetryLater},
 	RateLimited:      {429, RetryLater},

@@ -138,6 +138,7 @@ type ReplyInput struct {
 	HandedTo     AgentID         `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes the task on"`
 	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the answer"`
+	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the answer's text, for example application/json"`
 }
 
 // The statuses of a reply.

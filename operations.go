@@ -71,6 +71,7 @@ const (
 	More   Toolset = "more"
 	Diag   Toolset = "diag"
 	Compat Toolset = "compat"
+	Bridge Toolset = "bridge"
 )
 
 // A Listing is an answer whose rows REST writes as a bare array, with the
@@ -83,6 +84,7 @@ type Listing interface {
 // An Operation is one thing a Service does, under the name all surfaces use.
 type Operation struct {
 	Name       string
+	Tool       string // what models call it; its name, unless another toolset has a tool of that name
 	Toolset    Toolset
 	Doc        string       // what a model is told
 	In         reflect.Type // of the arguments
@@ -129,6 +131,9 @@ func readOnly(o *Operation)      { o.ReadOnly, o.Idempotent = true, true }
 func idempotent(o *Operation)    { o.Idempotent = true }
 func carriesBodies(o *Operation) { o.Bodies = true }
 
+// called gives a tool the name it has in its document.
+func called(tool string) trait { return func(o *Operation) { o.Tool = tool } }
+
 // The roles of an operation: agents, unless it says otherwise.
 func forEverybody(o *Operation) { o.roles = []Role{RoleAgent, RoleRunner, RoleObserver, RoleHuman} }
 func forViewers(o *Operation)   { o.roles = []Role{RoleAgent, RoleObserver, RoleHuman} }
@@ -137,9 +142,9 @@ func forWriters(o *Operation)   { o.roles = []Role{RoleAgent, RoleHuman} }
 func forPersons(o *Operation)   { o.roles = []Role{RoleHuman} }
 
 func op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...trait) Operation {
-	o := Operation{Name: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In](), roles: []Role{RoleAgent}}
+	o := Operation{Name: name, Tool: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In](), roles: []Role{RoleAgent}}
 	o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
-		in, err := decode[In](arguments)
+		in, err := Decode[In](arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -183,6 +188,13 @@ var operations = []Operation{
 	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies),
 	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, readOnly, carriesBodies),
 
+	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies),
+	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies),
+	op("post_reply", Bridge, "Answer a ticket that was sent to you through c3po.", postReply, idempotent),
+	op("bridge_list_agents", Bridge, "List the agents of other programs and hosts you can reach through c3po, with all they say of themselves.", bridgeAgents, called("list_agents"), readOnly, forViewers),
+	op("bridge_co_workers", Bridge, "List c3po agents in one short line each.", bridgeCoWorkers, called("co_workers"), readOnly, forViewers),
+	op("bridge_register_agent", Bridge, "Describe yourself to other c3po agents (type, directory, capabilities).", bridgeRegister, called("register_agent"), idempotent),
+
 	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent, forRunners),
 	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies, forRunners),
 	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
@@ -207,9 +219,9 @@ func FindOperation(name string) (Operation, error) {
 		Suggest("server_info lists what this coordinator can do.")
 }
 
-// decode reads arguments strictly: a misspelt field is refused, not ignored,
+// Decode reads arguments strictly: a misspelt field is refused, not ignored,
 // and text that is not UTF-8 is refused, because it could not be kept unchanged.
-func decode[In any](arguments []byte) (In, error) {
+func Decode[In any](arguments []byte) (In, error) {
 	var in In
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		return in, nil

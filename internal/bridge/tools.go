@@ -28,7 +28,7 @@ const (
 var loaded = map[string][]string{
 	"send_message": {"client_key", "metadata", "content_type", "if_away", "thread"},
 	"get_messages": {"limit"},
-	"reply":        {"client_key", "expects_reply", "metadata"},
+	"reply":        {"client_key", "expects_reply", "metadata", "content_type"},
 }
 
 // instructions are shown to the model. They say how, never that another agent

@@ -152,7 +152,7 @@ func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]Record, st
 				return found, formatCursor(agentCursor, after), nil
 			}
 			after = record.RegSeq
-			if in.Status == "" || in.Status == status(record) {
+			if (in.Status == "" || in.Status == status(record)) && (in.Type == "" || in.Type == record.Profile.Type) {
 				found = append(found, record)
 			}
 		}

@@ -27,7 +27,7 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 		return c3po.Message{}, err
 	}
 	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
-		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, Key: in.ClientKey, Metadata: metadata},
+		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
 		Run:   a.caller.Run,
 	})
 }
@@ -70,7 +70,7 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 	if err := checkText("response", response, a.hub.limits.Characters); err != nil {
 		return Stored{}, err
 	}
-	if err := checkLabels(label{"client_key", step.Key, mostKey}); err != nil {
+	if err := checkLabels(label{"client_key", step.Key, mostKey}, label{"content_type", step.ContentType, mostContentType}); err != nil {
 		return Stored{}, err
 	}
 	if from, _, _ := id.Split(); from == c3po.System {

@@ -15,7 +15,7 @@ func (s *Server) HandlerBefore(sdk http.Handler, names map[string]string) http.H
 	d := newDoor(s)
 	d.sdk = sdk
 	for other, name := range names {
-		s.shared([]c3po.Toolset{c3po.Core}).tools[other] = s.shared(toolsets).tools[name]
+		s.shared([]c3po.Toolset{c3po.Core}).tools[other] = s.shared([]c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}).tools[name]
 	}
 	return s.received(d)
 }

@@ -22,7 +22,7 @@ type answer struct {
 // text. So what carries text of others is text only, in its envelope; all else
 // is one object, and the same as text.
 func (t tool) success(out any) (answer, error) {
-	if t.Toolset == c3po.Compat {
+	if documented(t.Operation) {
 		return compatible(out)
 	}
 	switch out := out.(type) {
@@ -47,8 +47,13 @@ func (t tool) success(out any) (answer, error) {
 	return a, nil
 }
 
-// compatible answers in the shapes of the first design document, which are
-// JSON, and says beforehand what they carry.
+// documented says that a tool answers in the shapes of a document.
+func documented(op c3po.Operation) bool {
+	return op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge
+}
+
+// compatible answers in the shapes of a document, which are JSON, and says
+// beforehand what they carry.
 func compatible(out any) (answer, error) {
 	if list, ok := out.(c3po.Listing); ok {
 		out = list.Rows()

@@ -32,6 +32,7 @@ func oneOf[Word ~string](words ...Word) bound {
 func bounds() map[string]bound {
 	limits := c3po.DefaultLimits()
 	seconds := bound{min: 1, max: limits.WaitMost.Seconds()}
+	milliseconds := bound{min: 1, max: float64(limits.WaitMost.Milliseconds())}
 	page := bound{min: 1, max: float64(limits.PageMost)}
 	return map[string]bound{
 		"list_agents.status":        oneOf(c3po.Online, c3po.Offline),
@@ -51,6 +52,13 @@ func bounds() map[string]bound {
 		"respond_to_request.status": oneOf(c3po.ReplySuccess, c3po.ReplyError),
 		"wait_for_response.timeout": seconds,
 		"wait_for_request.timeout":  seconds,
+
+		"bridge_send_message.timeoutMs": milliseconds,
+		"await_reply.timeoutMs":         milliseconds,
+		"bridge_list_agents.status":     oneOf(c3po.Online, c3po.Offline),
+		"bridge_list_agents.limit":      page,
+		"bridge_co_workers.status":      oneOf(c3po.Online, c3po.Offline),
+		"bridge_co_workers.limit":       page,
 	}
 }
 
@@ -59,11 +67,11 @@ func bounds() map[string]bound {
 func (t tool) declaration() *mcp.Tool {
 	no := false
 	d := &mcp.Tool{
-		Name:        t.Name,
+		Name:        t.Tool,
 		Description: t.Doc,
 		InputSchema: inputSchema(t.Operation),
 		Annotations: &mcp.ToolAnnotations{
-			Title:           title(t.Name),
+			Title:           title(t.Tool),
 			ReadOnlyHint:    t.ReadOnly,
 			IdempotentHint:  t.Idempotent,
 			DestructiveHint: &no,
@@ -92,6 +100,7 @@ func title(name string) string {
 func inputSchema(op c3po.Operation) *jsonschema.Schema {
 	schema, err := jsonschema.ForType(op.In, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {Type: "object"}, // metadata, the only raw argument
+		reflect.TypeFor[c3po.Payload]():    {Type: "string"}, // what models write; any other JSON is taken too
 	}})
 	if err != nil {
 		panic(fmt.Sprintf("arguments of %s: %v", op.Name, err))

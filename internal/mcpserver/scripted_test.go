@@ -216,4 +216,23 @@ var calls = []struct {
 	{"wait_for_request", `{}`},
 }
 
+// callsOf is calls, in the words of a toolset that has some of the same names.
+func callsOf(set c3po.Toolset) []struct{ tool, arguments string } {
+	if set != c3po.Bridge {
+		return calls
+	}
+	return []struct{ tool, arguments string }{
+		{"send_message", `{"agentId":"api","payload":"Which port?"}`},
+		{"send_message", `{"agentId":"api","payload":"Which port?","awaitResponse":false}`},
+		{"send_message", `{"agentId":"api","payload":{"which":"port"},"timeoutMs":1000}`},
+		{"await_reply", `{"ticketId":"web::api::0000002b"}`},
+		{"await_reply", `{"ticketId":"../x"}`},
+		{"post_reply", `{"ticketId":"api::web::0000002a","payload":"8080","metadata":{"status":"completed"}}`},
+		{"list_agents", `{"type":"codex"}`},
+		{"co_workers", `{}`},
+		{"register_agent", `{"agentId":"web","type":"codex","metadata":{"cwd":"/src"}}`},
+		{"register_agent", `{"agentId":"api"}`},
+	}
+}
+
 func raw(s string) json.RawMessage { return json.RawMessage(s) }

@@ -39,6 +39,9 @@ type Config struct {
 	// schema that is always before a model should hold what it needs every day.
 	Unshown map[string][]string
 
+	// Defaults are the values of arguments that a caller leaves out, by tool.
+	Defaults map[string]map[string]any
+
 	// Envelope writes the answers that carry text of others.
 	Envelope envelope.Renderer
 }
@@ -69,7 +72,7 @@ func New(config Config) *Server {
 }
 
 // toolsets are those that can be chosen, in the order they are named to people.
-var toolsets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}
+var toolsets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat, c3po.Bridge}
 
 // ParseToolsets reads a list such as "core,more". An empty list is core.
 func ParseToolsets(list string) ([]c3po.Toolset, error) {
@@ -85,7 +88,24 @@ func ParseToolsets(list string) ([]c3po.Toolset, error) {
 		}
 		asked[set] = true
 	}
-	return slices.DeleteFunc(slices.Clone(toolsets), func(set c3po.Toolset) bool { return !asked[set] }), nil
+	chosen := slices.DeleteFunc(slices.Clone(toolsets), func(set c3po.Toolset) bool { return !asked[set] })
+	return chosen, checkNames(chosen)
+}
+
+// checkNames refuses toolsets of which two have a tool of the same name.
+func checkNames(sets []c3po.Toolset) error {
+	from := map[string]c3po.Toolset{}
+	for _, op := range c3po.Operations() {
+		if !slices.Contains(sets, op.Toolset) {
+			continue
+		}
+		if other, taken := from[op.Tool]; taken {
+			return c3po.Errorf(c3po.InvalidRequest, "the toolsets %s and %s both have a tool %s", other, op.Toolset, op.Tool).
+				Suggest("Choose one of the two.")
+		}
+		from[op.Tool] = op.Toolset
+	}
+	return nil
 }
 
 func listed(sets []c3po.Toolset, separator string) string {
@@ -129,9 +149,9 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	tools := map[string]tool{}
 	for _, op := range c3po.Operations() {
 		if slices.Contains(sets, op.Toolset) {
-			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], service: service, envelope: s.config.Envelope, log: s.log}
+			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, log: s.log}
 			server.AddTool(t.declaration(), t.call)
-			tools[op.Name] = t
+			tools[op.Tool] = t
 		}
 	}
 	return &offer{server: server, tools: tools}

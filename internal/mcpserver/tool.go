@@ -30,6 +30,7 @@ type tool struct {
 	c3po.Operation
 	measure  *c3po.Operation // of an operation that is paged by size: what tells the size
 	unshown  []string        // arguments that are taken but not declared
+	defaults map[string]any  // of arguments that are left out
 	service  func(context.Context) (c3po.Service, error)
 	envelope envelope.Renderer
 	log      *slog.Logger
@@ -39,7 +40,7 @@ type tool struct {
 // get_messages answers is recorded as served, so it must not be asked for mail
 // that is then not shown: peek, which records nothing, is asked first.
 func measureOf(op c3po.Operation) *c3po.Operation {
-	if !op.Bodies || op.Toolset == c3po.Compat || !takes(op, "limit") {
+	if !op.Bodies || documented(op) || !takes(op, "limit") {
 		return nil
 	}
 	if op.Name == "get_messages" {
@@ -130,8 +131,12 @@ func (t tool) run(ctx context.Context, svc c3po.Service, arguments []byte) (any,
 // client has the same name, so it is the key that keeps it from sending twice.
 const toolUseID = "claudecode/toolUseId"
 
-// arguments are those given, with the client's name of the call as their key.
+// arguments are those given, with what is left out, and with the client's name
+// of the call as their key.
 func (t tool) arguments(given []byte, use string) []byte {
+	for name, value := range t.defaults {
+		given = withArgument(given, name, value, ifMissing)
+	}
 	if use == "" || !takes(t.Operation, "client_key") {
 		return given
 	}

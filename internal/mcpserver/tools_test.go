@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-var allSets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}
+var allSets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat, c3po.Bridge}
 
 func fixedMark() envelope.Renderer {
 	return envelope.Renderer{Mark: func() string { return "7f3a9c" }}
@@ -115,11 +115,15 @@ func TestEachToolsetListsItsTools(t *testing.T) {
 // lets a misspelt argument through.
 func TestSchemasKeepToWhatEveryClientUnderstands(t *testing.T) {
 	t.Parallel()
-	list, err := connected(t, &scripted{}, nil, allSets...).ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
+	var tools []*mcp.Tool
+	for _, set := range allSets {
+		list, err := connected(t, &scripted{}, nil, set).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools = append(tools, list.Tools...)
 	}
-	for _, tool := range list.Tools {
+	for _, tool := range tools {
 		schema, ok := tool.InputSchema.(map[string]any)
 		if !ok {
 			t.Fatalf("%s has a schema of type %T", tool.Name, tool.InputSchema)
@@ -140,7 +144,7 @@ func TestSchemasKeepToWhatEveryClientUnderstands(t *testing.T) {
 	}
 }
 
-// Claims: A1, A1a, A2, A14, A16
+// Claims: A1, A1a, A2, A14, A16, B2, B5
 func TestEachToolAnswersInItsForm(t *testing.T) {
 	t.Parallel()
 	for _, set := range allSets {
@@ -154,7 +158,7 @@ func TestEachToolAnswersInItsForm(t *testing.T) {
 			results := map[string]*mcp.CallToolResult{}
 			seen := map[string]bool{}
 			for _, tool := range list.Tools {
-				for _, c := range calls {
+				for _, c := range callsOf(set) {
 					if c.tool == tool.Name {
 						results[c.tool+" "+c.arguments] = called(t, client, c.tool, c.arguments)
 						seen[tool.Name] = true

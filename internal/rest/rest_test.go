@@ -67,6 +67,15 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("bob", "respond_to_request", c3po.CompatRespond{RequestID: request.RequestID, Response: "here"}, nil)
 	do("ann", "wait_for_response", c3po.CompatWaitResponse{RequestID: request.RequestID, Timeout: 1}, nil)
 
+	do("bob", "bridge_register_agent", c3po.BridgeRegister{AgentID: "bob", Type: "codex"}, nil)
+	do("ann", "bridge_list_agents", c3po.BridgeAgentsInput{Type: "codex"}, nil)
+	do("ann", "bridge_co_workers", c3po.BridgeAgentsInput{}, nil)
+	no := false
+	var ticket c3po.BridgeTicket
+	do("ann", "bridge_send_message", c3po.BridgeSendTool{AgentID: "bob", Payload: c3po.Payload{Text: "a joke?"}, AwaitResponse: &no}, &ticket)
+	do("bob", "post_reply", c3po.BridgeReply{TicketID: ticket.TicketID, Payload: c3po.Payload{Text: `{"joke":"..."}`, JSON: true}}, nil)
+	do("ann", "await_reply", c3po.BridgeAwait{TicketID: ticket.TicketID, TimeoutMS: 1}, nil)
+
 	var books c3po.Audit
 	do("", "fsck", c3po.None{}, &books)
 	if !books.Balanced {

@@ -44,6 +44,13 @@ func (s *server) routes() []route {
 		{"GET", "/api/ca", http.HandlerFunc(s.authority)},
 		{"GET", "/install", http.HandlerFunc(s.installer)},
 		{"GET", "/install/{program}", http.HandlerFunc(s.program)},
+		{"GET", "/agents", handle(s, "bridge_list_agents", bridgeAgentsQuery, bridgeAgents)},
+		{"POST", "/agents/register", s.bridged("bridge_register_agent", s.bridgeRegister)},
+		{"POST", "/agents/{id}/send", s.bridged("bridge_send_message", s.bridgeSend)},
+		{"POST", "/agents/{id}/heartbeat", s.bridged("bridge_register_agent", s.bridgeHeartbeat)},
+		{"POST", "/replies", s.bridged("post_reply", s.bridgeReply)},
+		{"GET", "/replies/{ticket}", s.bridged("await_reply", s.bridgeAwait)},
+		{"GET", "/replies/{ticket}/stream", s.bridged("await_reply", s.bridgeStream)},
 	}
 	for _, op := range c3po.Operations() {
 		routes = append(routes, route{"POST", "/api/op/" + op.Name, s.operation(op)})

@@ -147,8 +147,12 @@ func (g *guarded) knock(ctx context.Context, route string, who knocker) (string,
 	body := `{"timeout":1}`
 	switch {
 	case method == "tool":
-		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + path + `","arguments":` + argumentsOf(path) + `}}`
-		method, path = "POST", "/mcp?tools=core,more,diag,compat"
+		op, err := c3po.FindOperation(path)
+		if err != nil {
+			return "", err
+		}
+		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + op.Tool + `","arguments":` + argumentsOf(path) + `}}`
+		method, path = "POST", "/mcp?tools="+string(op.Toolset)
 	case path == "/mcp":
 		body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	case strings.HasPrefix(path, "/api/op/"), strings.HasPrefix(path, "/agent/api/op/"):
@@ -156,7 +160,7 @@ func (g *guarded) knock(ctx context.Context, route string, who knocker) (string,
 	case strings.HasSuffix(path, "/wait"):
 		path += "?timeout=1"
 	}
-	path = strings.NewReplacer("{kid}", "abcdefghij23", "{program}", "c3po-plan9-mips").Replace(path)
+	path = strings.NewReplacer("{kid}", "abcdefghij23", "{program}", "c3po-plan9-mips", "{id}", "box%2Fapi", "{ticket}", "t1").Replace(path)
 	r, err := http.NewRequestWithContext(ctx, method, g.url+path, strings.NewReader(body))
 	if err != nil {
 		return "", err

@@ -1,0 +1,309 @@
+package c3po
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"time"
+)
+
+// A Broker speaks the dialect of the agent-to-agent bridge for whom its service
+// acts. A ticket is a message; its name is the ticketId its sender chose, else
+// the message's id, and it is always called as the caller has called it.
+type Broker struct{ Service Service }
+
+const (
+	// ticketKept is how long a ticket that has ended can be asked for.
+	ticketKept = 30 * time.Minute
+	// bridgeWait is how long a tool waits for an answer unless it is told.
+	bridgeWait = 30 * time.Second
+)
+
+var ticketForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$`)
+
+// CheckTicketID checks the form of what a ticket is called: the id of a
+// message, or a name of the caller's own.
+func CheckTicketID(name string) error {
+	if ticketForm.MatchString(name) {
+		return nil
+	}
+	if _, err := ParseMessageID(name); err == nil {
+		return nil
+	}
+	return Errorf(InvalidRequest, "%q is not a ticketId", clip(name)).
+		Suggest("A ticketId is what the send answered, or one of your own: 1-128 of A-Z a-z 0-9 _ . - starting with a letter or digit.")
+}
+
+func noTicket(name string) *Error {
+	return Errorf(TicketNotFound, "there is no ticket '%s'", clip(name)).
+		Suggest("Copy the ticketId whole. One that has ended is forgotten after 30 minutes; `c3po thread` still shows what was said.")
+}
+
+// RefuseNotRegistered is AGENT_NOT_FOUND in the bridge's words; the advice stays.
+func RefuseNotRegistered(target string, err error) error {
+	if !errors.Is(err, AgentNotFound) {
+		return err
+	}
+	return Errorf(AgentNotFound, "agent not registered: '%s'", clip(target)).
+		Suggest("%s It registers with `bridge-register --agent %s`.", AsError(err).Suggestion, clip(target))
+}
+
+// Register stores what the caller says of itself. Whoever registers again has
+// reconnected; what was known of it is replaced.
+func (b Broker) Register(ctx context.Context, in BridgeRegister, onlineFor time.Duration) (BridgeRegistered, error) {
+	about, err := bridgeMetadata(in.Metadata)
+	if err != nil {
+		return BridgeRegistered{}, err
+	}
+	if in.Heartbeat < 0 {
+		return BridgeRegistered{}, Errorf(InvalidRequest, "heartbeatIntervalMs cannot be negative").Suggest("Leave it out, or give milliseconds.")
+	}
+	self, err := b.Service.RegisterAgent(ctx, RegisterInput{
+		Type: in.Type, Metadata: in.Metadata, Cwd: about.Cwd, Capabilities: about.Capabilities, HeartbeatInterval: seconds(in.Heartbeat),
+	})
+	if err != nil {
+		return BridgeRegistered{}, err
+	}
+	return BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.LastSeen.Add(onlineFor)}, nil
+}
+
+// described are the parts of an agent's metadata that we know by themselves.
+type described struct {
+	Cwd          string   `json:"cwd,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+}
+
+func bridgeMetadata(metadata json.RawMessage) (described, error) {
+	var about described
+	if len(metadata) == 0 {
+		return about, nil
+	}
+	if err := json.Unmarshal(metadata, &about); err != nil {
+		return about, Errorf(InvalidRequest, "metadata is not an object, or cwd in it is not a text, or capabilities are not a list of texts").
+			Suggest(`For example {"cwd": "/home/user/project-a", "capabilities": ["review", "tests"]}.`)
+	}
+	return about, nil
+}
+
+// Send opens a ticket and does not wait.
+func (b Broker) Send(ctx context.Context, target string, in BridgeSend) (BridgeTicket, error) {
+	return b.open(ctx, target, in, "")
+}
+
+// open takes a key for a ticket that has no name of its own.
+func (b Broker) open(ctx context.Context, target string, in BridgeSend, key string) (BridgeTicket, error) {
+	if in.TicketID != "" {
+		if !ticketForm.MatchString(in.TicketID) {
+			return BridgeTicket{}, Errorf(InvalidRequest, "%q cannot be a ticketId of yours", clip(in.TicketID)).
+				Suggest("Use 1-128 of A-Z a-z 0-9 _ . - starting with a letter or digit, for example a UUID; or leave it out.")
+		}
+		key = in.TicketID
+	}
+	if in.TimeoutMS < 0 {
+		return BridgeTicket{}, Errorf(InvalidRequest, "timeoutMs cannot be negative").Suggest("Leave it out, or give milliseconds.")
+	}
+	receipt, err := b.Service.SendMessage(ctx, SendInput{
+		Target: target, Message: in.Payload.Text, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
+		// The thread of a ticket with a name is called by it, so that whoever has a
+		// part in it finds it by that name.
+		ExpectsReply: in.ExpectReply, ClientKey: key, Thread: in.TicketID,
+	})
+	if err != nil {
+		return BridgeTicket{}, RefuseNotRegistered(target, err)
+	}
+	ticket := BridgeTicket{TicketID: in.TicketID, Status: StatePending}
+	if ticket.TicketID == "" {
+		ticket.TicketID = string(receipt.ID)
+	}
+	return ticket, nil
+}
+
+// FindTicket gives the message that is called so: by its id, or by the name its
+// sender gave it.
+func (b Broker) FindTicket(ctx context.Context, name string) (MessageID, error) {
+	if err := CheckTicketID(name); err != nil {
+		return "", err
+	}
+	if id, err := ParseMessageID(name); err == nil {
+		return id, nil
+	}
+	thread, err := b.Service.GetThread(ctx, ThreadInput{Thread: name})
+	if errors.Is(err, InvalidRequest) {
+		return "", noTicket(name)
+	}
+	if err != nil {
+		return "", err
+	}
+	// Two agents may have chosen the same name; each has its own ticket first.
+	var me, first MessageID
+	for _, m := range thread.Messages {
+		if m.Kind == KindReply {
+			continue
+		}
+		if first == "" {
+			first = m.ID
+		}
+		if acting, ok := b.Service.(interface{ ID() AgentID }); ok && me == "" && (m.FromAgent == acting.ID() || m.ToAgent == acting.ID()) {
+			me = m.ID
+		}
+	}
+	switch {
+	case me != "":
+		return me, nil
+	case first != "":
+		return first, nil
+	default:
+		return "", noTicket(name)
+	}
+}
+
+// kept finds a ticket that has not ended too long ago.
+func (b Broker) kept(ctx context.Context, name string) (Trace, error) {
+	id, err := b.FindTicket(ctx, name)
+	if err != nil {
+		return Trace{}, err
+	}
+	life, err := b.Service.Trace(ctx, MessageInput{MessageID: id})
+	if errors.Is(err, InvalidRequest) || err == nil && life.Kind == KindReply {
+		return Trace{}, noTicket(name)
+	}
+	if err != nil {
+		return Trace{}, err
+	}
+	var ended time.Time
+	switch {
+	case len(life.Answered) > 0:
+		ended = life.Answered[0].At
+	case life.Ended != nil:
+		ended = life.Ended.At
+	default:
+		return life, nil
+	}
+	pong, err := b.Service.Ping(ctx, None{})
+	if err != nil {
+		return Trace{}, err
+	}
+	if pong.Timestamp.Sub(ended) >= ticketKept {
+		return Trace{}, noTicket(name)
+	}
+	return life, nil
+}
+
+// Await gives the first answer to a ticket of the caller's, and waits for it.
+// An answer that was given so is acked: the bridge knows no other way to say
+// that it was taken, and it can be asked for again.
+func (b Broker) Await(ctx context.Context, name string, wait time.Duration) (BridgeTicket, error) {
+	life, err := b.kept(ctx, name)
+	if err != nil {
+		return BridgeTicket{}, err
+	}
+	ticket := BridgeTicket{TicketID: name}
+	if wait <= 0 && len(life.Answered) == 0 {
+		return ticket.unanswered(WaitOutcome{Status: WaitTimeout, Message: "There is no answer yet."}), nil
+	}
+	got, err := b.Service.WaitForMessage(ctx, WaitInput{MessageID: life.ID, Timeout: max(1, seconds(int(wait/time.Millisecond)))})
+	if err != nil {
+		return BridgeTicket{}, err
+	}
+	if got.Outcome != nil {
+		return ticket.unanswered(*got.Outcome), nil
+	}
+	if !got.ExpectsReply {
+		// It stays in the inbox if this fails, and nothing is lost by that.
+		_, _ = b.Service.AckMessages(ctx, AckInput{MessageIDs: []MessageID{got.ID}})
+	}
+	latency := got.Timestamp.Sub(life.Accepted.At).Milliseconds()
+	ticket.Payload, ticket.Status, ticket.LatencyMS, ticket.Metadata = payloadOf(got.Message), "responded", &latency, got.Metadata
+	if ticket.Metadata == nil && got.Status != ReplySuccess {
+		ticket.Metadata, err = json.Marshal(map[string]string{"status": got.Status})
+	}
+	return ticket, err
+}
+
+// unanswered is a ticket that was waited for in vain.
+func (t BridgeTicket) unanswered(outcome WaitOutcome) BridgeTicket {
+	t.Status, t.Message, t.Suggestion, t.RetryAfterMS = outcome.Status, outcome.Message, outcome.Suggestion, outcome.RetryAfterMS
+	if outcome.Status == WaitTimeout {
+		t.Suggestion = "The ticket stays open: call await_reply again, or ask list_agents whether the agent is online."
+	}
+	return t
+}
+
+// Reply answers a ticket. The same answer to the same ticket is one answer.
+func (b Broker) Reply(ctx context.Context, in BridgeReply) (Message, error) {
+	status, err := bridgeStatus(in.Metadata)
+	if err != nil {
+		return Message{}, err
+	}
+	life, err := b.kept(ctx, in.TicketID)
+	if err != nil {
+		return Message{}, err
+	}
+	what := sha256.Sum256([]byte(string(life.ID) + "\x00" + in.Payload.contentType() + "\x00" + in.Payload.Text + "\x00" + string(in.Metadata)))
+	return b.Service.Reply(ctx, ReplyInput{
+		MessageID: life.ID, Response: in.Payload.Text, Status: status, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
+		ClientKey: "bridge-" + hex.EncodeToString(what[:16]),
+	})
+}
+
+// bridgeStatus is the status of an answer whose metadata may hold one. The
+// bridge leaves the words open; those that say that it failed are known.
+func bridgeStatus(metadata json.RawMessage) (string, error) {
+	var about struct {
+		Status any `json:"status"`
+	}
+	if len(metadata) > 0 {
+		if err := json.Unmarshal(metadata, &about); err != nil {
+			return "", Errorf(InvalidRequest, "metadata is not a JSON object").Suggest(`For example {"status": "completed"}.`)
+		}
+	}
+	switch about.Status {
+	case ReplyError, "failed":
+		return ReplyError, nil
+	default:
+		return ReplySuccess, nil
+	}
+}
+
+// Agents lists who is there.
+func (b Broker) Agents(ctx context.Context, in BridgeAgentsInput) (BridgeAgentList, error) {
+	list, err := b.Service.ListAgents(ctx, ListAgentsInput{Cursor: in.Cursor, Limit: in.Limit, Status: in.Status, Type: in.Type})
+	if err != nil {
+		return BridgeAgentList{}, err
+	}
+	out := BridgeAgentList{Agents: []BridgeAgent{}, Next: list.Next}
+	for _, agent := range list.Agents {
+		about, err := aboutAgent(agent)
+		if err != nil {
+			return BridgeAgentList{}, err
+		}
+		out.Agents = append(out.Agents, BridgeAgent{
+			AgentID: agent.ID, Type: agent.Type, Status: agent.Status, LastHeartbeat: agent.LastSeen, Metadata: about,
+		})
+	}
+	return out, nil
+}
+
+// aboutAgent is the metadata of an agent, with what it said elsewhere than there.
+func aboutAgent(agent Agent) (json.RawMessage, error) {
+	about := map[string]json.RawMessage{}
+	if len(agent.Metadata) > 0 {
+		if err := json.Unmarshal(agent.Metadata, &about); err != nil {
+			return nil, err
+		}
+	}
+	elsewhere, err := json.Marshal(described{Cwd: agent.Cwd, Capabilities: agent.Capabilities})
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(elsewhere, &about); err != nil {
+		return nil, err
+	}
+	return json.Marshal(about)
+}
+
+// seconds are milliseconds, rounded up.
+func seconds(milliseconds int) int { return (milliseconds + 999) / 1000 }

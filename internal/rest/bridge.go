@@ -1,0 +1,289 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// The paths of the agent-to-agent bridge. Who calls is a handle and nothing
+// else here: there are no runs, and to register again is to reconnect. Callers
+// of that document say who they are only where the handle is in the path or the
+// body, so elsewhere X-Agent-ID may be left out: a ticket says who asks and who
+// answers. Whether a caller may be that agent its token says, as everywhere.
+
+const (
+	// bridgeAsker is who asks if nobody says who that is.
+	bridgeAsker = "bridge"
+	// replyWait is how long GET /replies waits unless it is told.
+	replyWait = 25 * time.Second
+)
+
+// bridged serves the bridge's form of an operation. read says what is asked for
+// and as whom; without a name as who the caller says it is.
+func (s *server) bridged(mirrors string, read func(*http.Request) (string, bridgeCall, error)) http.Handler {
+	op := operationCalled(mirrors)
+	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+		err := op.Check(caller.Role)
+		var id string
+		var call bridgeCall
+		if err == nil {
+			id, call, err = read(r)
+		}
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		s.actAs(w, r, id, call)
+	})
+}
+
+// A bridgeCall does what was asked for, and answers or gives an error.
+type bridgeCall func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error
+
+// actAs makes a call as the agent that is named, if the caller may be that one.
+func (s *server) actAs(w http.ResponseWriter, r *http.Request, id string, call bridgeCall) {
+	named := r.Clone(r.Context())
+	for _, header := range []string{auth.SessionHeader, auth.RunHeader, auth.EpochHeader} {
+		named.Header.Del(header)
+	}
+	if id != "" {
+		named.Header.Set(auth.AgentHeader, id)
+	}
+	caller, ctx, release, err := s.auth.Caller(named, door)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	defer release()
+	r = r.WithContext(ctx)
+	if err := call(w, r, caller); err != nil {
+		s.refuse(w, r, err)
+	}
+}
+
+func bridgeBody[In any](r *http.Request) (In, error) {
+	data, err := readBody(r)
+	if err != nil {
+		var none In
+		return none, err
+	}
+	return c3po.Decode[In](data)
+}
+
+func (s *server) bridgeRegister(r *http.Request) (string, bridgeCall, error) {
+	in, err := bridgeBody[c3po.BridgeRegister](r)
+	return in.AgentID, func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		actor := s.hub.As(caller)
+		out, err := c3po.Broker{Service: actor}.Register(r.Context(), in, s.limits.OnlineWindow)
+		return s.bridgeAnswer(w, r, actor, out, err)
+	}, err
+}
+
+// bridgeHeartbeat keeps an agent online that was registered before.
+func (s *server) bridgeHeartbeat(r *http.Request) (string, bridgeCall, error) {
+	_, err := readBody(r)
+	return r.PathValue("id"), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		actor := s.hub.As(caller)
+		// A heartbeat registers nobody, so first somebody looks who is nobody.
+		nobody := caller
+		nobody.ID = ""
+		if _, err := s.hub.As(nobody).GetAgentStatus(r.Context(), c3po.AgentInput{AgentID: string(caller.ID)}); err != nil {
+			return c3po.RefuseNotRegistered(string(caller.ID), err)
+		}
+		self, err := actor.WhoAmI(r.Context(), c3po.None{})
+		out := c3po.BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.LastSeen.Add(s.limits.OnlineWindow)}
+		return s.bridgeAnswer(w, r, actor, out, err)
+	}, err
+}
+
+func (s *server) bridgeSend(r *http.Request) (string, bridgeCall, error) {
+	in, err := bridgeBody[c3po.BridgeSend](r)
+	target := r.PathValue("id")
+	return callerOr(r, bridgeAsker), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		actor := s.hub.As(caller)
+		out, err := c3po.Broker{Service: actor}.Send(r.Context(), target, in)
+		if in.ExpectReply == nil || *in.ExpectReply {
+			out.WaitEndpoint = "/replies/" + url.PathEscape(out.TicketID) + "/stream"
+		}
+		return s.bridgeAnswer(w, r, actor, out, err)
+	}, err
+}
+
+// callerOr is who the caller says it is, else somebody.
+func callerOr(r *http.Request, other string) string {
+	if given := r.Header.Get(auth.AgentHeader); given != "" {
+		return given
+	}
+	return other
+}
+
+// bridgeReply answers a ticket, as the one it was sent to unless the caller
+// says who it is.
+func (s *server) bridgeReply(r *http.Request) (string, bridgeCall, error) {
+	in, err := bridgeBody[c3po.BridgeReply](r)
+	if err == nil {
+		err = c3po.CheckTicketID(in.TicketID)
+	}
+	reply := func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		actor := s.hub.As(caller)
+		_, err := c3po.Broker{Service: actor}.Reply(r.Context(), in)
+		introduce(w.Header(), actor)
+		if err == nil {
+			w.WriteHeader(http.StatusNoContent)
+		}
+		return err
+	}
+	if given := callerOr(r, ""); given != "" || err != nil {
+		return given, reply, err
+	}
+	if id, err := c3po.ParseMessageID(in.TicketID); err == nil {
+		_, to, _ := id.Split()
+		return string(to), reply, nil
+	}
+	// A name of the asker's own: only who asks knows what it stands for.
+	return bridgeAsker, func(w http.ResponseWriter, r *http.Request, asker c3po.Caller) error {
+		id, err := c3po.Broker{Service: s.hub.As(asker)}.FindTicket(r.Context(), in.TicketID)
+		if err == nil {
+			_, to, _ := id.Split()
+			s.actAs(w, r, string(to), reply)
+		}
+		return err
+	}, nil
+}
+
+// askerOf is who waits for the answer to a ticket.
+func askerOf(r *http.Request) string {
+	asker := bridgeAsker
+	if id, err := c3po.ParseMessageID(r.PathValue("ticket")); err == nil {
+		from, _, _ := id.Split()
+		asker = string(from)
+	}
+	return callerOr(r, asker)
+}
+
+// bridgeAwait answers with the reply to a ticket, or with nothing.
+func (s *server) bridgeAwait(r *http.Request) (string, bridgeCall, error) {
+	wait, err := s.waitMS(r, replyWait)
+	return askerOf(r), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		actor := s.hub.As(caller)
+		out, err := awaitFor(r.Context(), actor, r.PathValue("ticket"), wait)
+		if err == nil && (out.Status == c3po.WaitTimeout || out.Status == c3po.WaitRetry) {
+			introduce(w.Header(), actor)
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return s.bridgeAnswer(w, r, actor, out, err)
+	}, err
+}
+
+// awaitFor waits to the millisecond, which the hub does not.
+func awaitFor(ctx context.Context, actor *hub.Actor, ticket string, wait time.Duration) (c3po.BridgeTicket, error) {
+	limited := ctx
+	if wait > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	}
+	out, err := c3po.Broker{Service: actor}.Await(limited, ticket, wait)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return c3po.BridgeTicket{TicketID: ticket, Status: c3po.WaitTimeout}, nil
+	}
+	return out, err
+}
+
+// waitMS reads how long to wait.
+func (s *server) waitMS(r *http.Request, otherwise time.Duration) (time.Duration, error) {
+	if !r.URL.Query().Has("waitMs") {
+		return otherwise, nil
+	}
+	n, err := number[int64](r, "waitMs")
+	if most := s.limits.WaitMost.Milliseconds(); err == nil && (n < 0 || n > most) {
+		err = c3po.Errorf(c3po.InvalidRequest, "waitMs is %d; it must be between 0 and %d", n, most).Suggest("For example ?waitMs=25000.")
+	}
+	return time.Duration(n) * time.Millisecond, err
+}
+
+// bridgeStream is bridgeAwait as a stream of server-sent events: one event with
+// the reply, or with the word that there is none.
+func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
+	wait, err := s.waitMS(r, s.limits.WaitMost)
+	ticket := r.PathValue("ticket")
+	return askerOf(r), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		actor := s.hub.As(caller)
+		// What is wrong with the ticket is said before the stream begins.
+		out, err := awaitFor(r.Context(), actor, ticket, 0)
+		introduce(w.Header(), actor)
+		if err != nil {
+			return err
+		}
+		stream := openStream(w)
+		for until := time.Now().Add(wait); err == nil && stream.err == nil && out.Status == c3po.WaitTimeout; {
+			left := time.Until(until)
+			if left <= 0 {
+				break
+			}
+			out, err = awaitFor(r.Context(), actor, ticket, min(left, keepAlive))
+			if left > keepAlive && out.Status == c3po.WaitTimeout {
+				stream.write(": here\n\n")
+			}
+		}
+		s.bridgeEvent(stream, r, actor, out, err)
+		return nil
+	}, err
+}
+
+// bridgeEvent ends a stream with its one event, named after what it says.
+func (s *server) bridgeEvent(stream *stream, r *http.Request, actor *hub.Actor, out c3po.BridgeTicket, err error) {
+	if err != nil && r.Context().Err() == nil {
+		s.note(r, c3po.AsError(err))
+	}
+	if err != nil || out.Status == c3po.WaitRetry {
+		stream.write(fmt.Sprintf("retry: %d\n\n", max(out.RetryAfterMS, 200)))
+		return
+	}
+	name := out.Status
+	if out.Payload != nil {
+		name = "reply"
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		s.note(r, c3po.AsError(err))
+		return
+	}
+	stream.write(fmt.Sprintf("event: %s\ndata: %s\n\n", name, data))
+	if stream.err == nil && r.Context().Err() == nil {
+		actor.Delivered()
+	}
+}
+
+// bridgeAnswer writes what a broker has answered.
+func (s *server) bridgeAnswer(w http.ResponseWriter, r *http.Request, actor *hub.Actor, out any, err error) error {
+	introduce(w.Header(), actor)
+	if err != nil {
+		return err
+	}
+	if s.answer(w, r, out) {
+		actor.Delivered()
+	}
+	return nil
+}
+
+func bridgeAgentsQuery(r *http.Request) (c3po.BridgeAgentsInput, error) {
+	limit, err := number[int](r, "limit")
+	query := r.URL.Query()
+	return c3po.BridgeAgentsInput{
+		Type: query.Get("type"), Status: c3po.Status(query.Get("status")), Cursor: query.Get("cursor"), Limit: limit,
+	}, err
+}
+
+func bridgeAgents(svc c3po.Service, ctx context.Context, in c3po.BridgeAgentsInput) (c3po.BridgeAgentList, error) {
+	return c3po.Broker{Service: svc}.Agents(ctx, in)
+}
