@@ -211,7 +211,7 @@ func TestABodyOfTheGreatestLengthAndOneThatPosesAsTheHarnessArriveBehindTheGutte
 }
 
 // Claims: A5, R3, AC2
-func TestEscEndsAWaitAndTheAnswerComesLater(t *testing.T) {
+func TestAC2EscEndsAWaitAtOnceAndTheAnswerComesLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.as("slow").Ping(t.Context(), c3po.None{})
@@ -231,8 +231,10 @@ func TestEscEndsAWaitAndTheAnswerComesLater(t *testing.T) {
 		}
 		return len(mail) == 1
 	})
+	interrupted := time.Now()
 	term.press("Escape")
 	term.see("Interrupted")
+	hold(t, "interrupted after", time.Since(interrupted), time.Second)
 	if _, err := w.as("slow").Reply(t.Context(), c3po.ReplyInput{MessageID: question.ID, Response: "two hours"}); err != nil {
 		t.Fatal(err)
 	}

@@ -263,7 +263,7 @@ func TestAC7OffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
 }
 
 // Claims: R4, AC3, AC4
-func TestAnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testing.T) {
+func TestAC3AndAC4AnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.host("pi").agent("api", following(
@@ -275,20 +275,29 @@ func TestAnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testing.T) {
 	term := a.open()
 	term.idle()
 	w.awaitOnline("api")
-	term.enter("do something risky")
-	term.see("I WAIT")
-	if receipt := w.send("web", "api", "Are you there?", noReply); receipt.Reachability != c3po.ReachWaitingForHuman {
-		t.Errorf("senders are told %q", receipt.Reachability)
-	}
-	questions, err := w.as("").HumanList(t.Context(), c3po.GetMessagesInput{})
-	if err != nil || len(questions.Messages) != 1 {
-		t.Fatalf("the person sees %v, %v", questions.Messages, err)
-	}
-	if _, err := w.as("").HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: questions.Messages[0].ID, Response: "no, rename it"}); err != nil {
-		t.Fatal(err)
-	}
-	term.see("MY-PERSON-SAID")
-	term.see("no, rename it")
+	var question c3po.MessageID
+	t.Run("AC3 escalation pauses coordination and prompts the person", func(t *testing.T) {
+		term.enter("do something risky")
+		term.see("I WAIT")
+		if receipt := w.send("web", "api", "Are you there?", noReply); receipt.Reachability != c3po.ReachWaitingForHuman {
+			t.Errorf("senders are told %q", receipt.Reachability)
+		}
+		questions, err := w.as("").HumanList(t.Context(), c3po.GetMessagesInput{})
+		if err != nil || len(questions.Messages) != 1 || questions.Messages[0].Message != "May I drop the table?" {
+			t.Fatalf("the person sees %v, %v", questions.Messages, err)
+		}
+		question = questions.Messages[0].ID
+	})
+	t.Run("AC4 the person resumes coordination", func(t *testing.T) {
+		if _, err := w.as("").HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: question, Response: "no, rename it"}); err != nil {
+			t.Fatal(err)
+		}
+		term.see("MY-PERSON-SAID")
+		term.see("no, rename it")
+		if receipt := w.send("web", "api", "And now?", noReply); receipt.Reachability != c3po.ReachNow {
+			t.Errorf("senders are told %q", receipt.Reachability)
+		}
+	})
 }
 
 // The plugin lets its own tools run without a question; what the person has said

@@ -88,6 +88,21 @@ func (term *terminal) enter(text string) {
 	term.tmux("send-keys", "Enter")
 }
 
+// rest waits until the turn that runs has ended.
+func (term *terminal) rest() {
+	term.t.Helper()
+	if !within(30*time.Second, func() bool {
+		transcript := term.screen()
+		for range 2 { // the box for the next prompt
+			transcript = transcript[:max(0, strings.LastIndex(transcript, "\n─"))]
+		}
+		done := strings.LastIndex(transcript, " done ")
+		return done > strings.LastIndex(transcript, "● ") && done > strings.LastIndex(transcript, "❯ ")
+	}) {
+		term.t.Fatalf("the turn does not end:\n%s", term.screen())
+	}
+}
+
 func (term *terminal) press(key string) { term.tmux("send-keys", key) }
 
 // idle waits until the agent is attached and its monitor listens.

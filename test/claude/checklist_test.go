@@ -1,0 +1,175 @@
+package claude_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// The checklist of the design, line by line and in its words, in one session of a
+// person at a terminal. Each line needs those before it.
+//
+// Claims: D5, U1, U2, U3, R1, R3, R5, R6, D1
+func TestTheChecklistOfTheDesign(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	a := h.agent("homeassistant", nil)
+	binary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
+	if _, err := w.as("meshtastic").Ping(t.Context(), c3po.None{}); err != nil {
+		t.Fatal(err)
+	}
+	var during c3po.Receipt
+	a.model.brain = following(append(reading(always("I am up")),
+		on("who is there", call("list_agents", nil)),
+		on("ask meshtastic", call("send_message", map[string]any{"target": "meshtastic", "message": "What topics?"})),
+		rule{"work for a while", func(request, []string) step {
+			during = w.send("meshtastic", "homeassistant", "Are you done?")
+			return say("WORKED")
+		}},
+		on("wait for them", call("wait_for_message", map[string]any{"timeout": 600})),
+		on("is it there", call("ping", nil)),
+		on("COORD_DOWN", say("IT-IS-AWAY")),
+	)...)
+	var term *terminal
+	line := func(words string, check func(t *testing.T)) {
+		if !t.Failed() && !t.Run(words, check) && term != nil {
+			t.Log(term.screen())
+		}
+	}
+	answered := func(t *testing.T, id c3po.MessageID) {
+		t.Helper()
+		got, err := w.as("meshtastic").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: id, Timeout: 30})
+		if err != nil || got.Response != "I am up" {
+			t.Fatalf("the answer is %q, %v", got.Response, err)
+		}
+	}
+
+	line("Install plugin on fresh CC instance", func(t *testing.T) {
+		a.plugin, a.extra = "", a.extra[1:]
+		if out := a.must(binary, "install", "claude"); !strings.Contains(out, "Claude Code has c3po with 10 tools") {
+			t.Errorf("it says:\n%s", out)
+		}
+	})
+	line("Agent registers with folder name", func(t *testing.T) {
+		term = a.open()
+		term.idle()
+		w.awaitOnline("homeassistant")
+		w.onlyHas("homeassistant", "meshtastic")
+	})
+	line("list_agents shows registered agents", func(t *testing.T) {
+		term.enter("who is there")
+		for _, id := range []string{"homeassistant", "meshtastic"} {
+			eventually(t, 20*time.Second, id+" is shown", func() bool { return a.model.showing(fmt.Sprintf("%q:%q", "id", id)) == 1 })
+		}
+		term.rest()
+	})
+	line("Send request to another agent", func(t *testing.T) {
+		term.enter("ask meshtastic")
+		eventually(t, 20*time.Second, "the request is there", func() bool {
+			mail := w.unacked("meshtastic")
+			return len(mail) == 1 && mail[0].Message == "What topics?" && mail[0].FromAgent == "homeassistant"
+		})
+		term.rest()
+	})
+	line("Receive and respond to request", func(t *testing.T) {
+		answered(t, w.send("meshtastic", "homeassistant", "Are you up?").ID)
+		term.rest()
+	})
+	line("Stop hook triggers on pending request", func(t *testing.T) {
+		term.enter("work for a while")
+		term.see("Ran 1 stop hook")
+		answered(t, during.ID)
+		term.rest()
+	})
+	line("Human interrupt works during coordination", func(t *testing.T) {
+		term.enter("wait for them")
+		eventually(t, 20*time.Second, "it waits", func() bool { return strings.Contains(term.screen(), "Calling plugin") })
+		term.press("Escape")
+		term.see("Interrupted")
+	})
+	line("Name collision produces unique name", func(t *testing.T) {
+		second := h.agent("homeassistant", quiet)
+		second.plugin, second.extra = "", second.extra[1:]
+		second.print("hello")
+		w.onlyHas("homeassistant", "homeassistant-2", "meshtastic")
+	})
+	line("Coordinator down: graceful error message", func(t *testing.T) {
+		w.coordinator.Kill()
+		term.enter("is it there")
+		term.see("IT-IS-AWAY")
+		if said := a.model.last().all(); !strings.Contains(said, "c3po coordinator is not reachable") {
+			t.Errorf("the tool said:\n%s", a.model.last().fresh())
+		}
+	})
+}
+
+// The one who is asked dies with the question before it. Who asked hears in time
+// that there is no answer, and the question is not lost.
+//
+// Claims: D5, R1, A11
+func TestTheAgentThatIsAskedIsKilledAndTheQuestionTimesOutGracefully(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	nas := w.host("nas")
+	b := nas.agent("meshtastic", nil)
+	killed := make(chan struct{})
+	term := &terminal{}
+	b.model.brain = func(request) step {
+		kill(t, term.pid)
+		close(killed)
+		return say("never heard")
+	}
+	*term = *b.open()
+	term.idle()
+	w.awaitOnline("meshtastic")
+	a := w.host("pi").agent("homeassistant", following(
+		on("Ask meshtastic", call("send_message", map[string]any{"target": "meshtastic", "message": "What topics?", "wait_seconds": 3})),
+		on(`No response received within 3 seconds`, say("IT-DID-NOT-ANSWER"))))
+	p := a.print("Ask meshtastic")
+	<-killed
+	if p.result != "IT-DID-NOT-ANSWER" {
+		t.Errorf("it reported %q\n%s", p.result, a.model.last().fresh())
+	}
+	nas.agent("meshtastic", following(reading(always("mesh/#"))...)).print("hello")
+	if answers := w.unacked("homeassistant"); len(answers) != 1 || answers[0].Response != "mesh/#" {
+		t.Errorf("the next session's answer is %v", answers)
+	}
+}
+
+// The page says which test shows what. A test that was renamed would leave it
+// behind.
+func TestThePageNamesTestsThatExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/claude-code.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(text)
+	}
+	named := regexp.MustCompile(`\bTest[A-Z0-9]\w+`).FindAllString(string(page), -1)
+	if len(named) < 20 {
+		t.Errorf("the page names %d tests only", len(named))
+	}
+	for _, name := range named {
+		if !strings.Contains(code.String(), "func "+name+"(") {
+			t.Errorf("%s does not exist", name)
+		}
+	}
+}
