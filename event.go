@@ -16,6 +16,7 @@ type Event struct {
 	Agent AgentID   `json:"agent,omitempty"`      // whose waiters it concerns
 	ID    MessageID `json:"message_id,omitempty"` // the message it is about
 	At    time.Time `json:"at"`
+	Node  string    `json:"node,omitempty"` // the coordinator that took the step
 }
 
 // EventKind says what changed.
@@ -28,6 +29,9 @@ const (
 	EventAnswered     EventKind = "answered"     // a reply; Agent is its recipient, ID the reply's own
 	EventAcked        EventKind = "acked"        // no Agent
 	EventDead         EventKind = "dead"         // no Agent
+	EventDelivered    EventKind = "delivered"    // a ticket, to its first reader; no Agent
+	EventTimedOut     EventKind = "timed_out"    // the deadline of a ticket; Agent is who asked
+	EventCancelled    EventKind = "cancelled"    // Agent is who asked
 	EventRegistered   EventKind = "registered"   // a new agent, or a new run of it; Agent is the agent
 	EventUnregistered EventKind = "unregistered" // Agent is the agent
 	EventPaused       EventKind = "paused"       // Agent is the agent; empty for the whole space

@@ -23,6 +23,7 @@ const (
 	KindReply      Kind = "reply"
 	KindBounce     Kind = "bounce"
 	KindEscalation Kind = "escalation"
+	KindCancelled  Kind = "cancelled" // what was read before has been withdrawn
 )
 
 // A Message as its reader or sender sees it. A reply carries its text in
@@ -81,6 +82,7 @@ type SendInput struct {
 	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the message"`
 	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the message text, for example application/json"`
 	IfAway       string          `json:"if_away,omitempty" jsonschema:"queue (default) or fail when the agent is away"`
+	DeadlineMS   int             `json:"deadline_ms,omitempty" jsonschema:"Milliseconds after which an unanswered message counts as timed out; a later answer still counts"`
 }
 
 // A Receipt says that a message was stored, how safely, and what happens next.

@@ -35,6 +35,8 @@ type Service interface {
 	AckMessages(context.Context, AckInput) (AckResult, error)
 	Received(context.Context, ReceivedInput) (AckResult, error)
 	GetThread(context.Context, ThreadInput) (MessageList, error)
+	Cancel(context.Context, MessageInput) (CancelResult, error)
+	Tickets(context.Context, TicketsInput) (TicketList, error)
 
 	EscalateToHuman(context.Context, EscalateInput) (Escalation, error)
 	HumanList(context.Context, GetMessagesInput) (MessageList, error)
@@ -176,6 +178,7 @@ var operations = []Operation{
 	op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, readOnly, forViewers),
 	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies, forViewers),
 	op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, readOnly, carriesBodies),
+	op("cancel", More, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, idempotent, forWriters),
 	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly, forViewers),
 
 	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
@@ -198,6 +201,7 @@ var operations = []Operation{
 	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent, forRunners),
 	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies, forRunners),
 	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
+	op("tickets", "", "List questions and how far each has come.", Service.Tickets, readOnly, forViewers),
 	op("human_list", "", "Questions that wait for the person.", Service.HumanList, readOnly, carriesBodies, forPersons),
 	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
 	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),

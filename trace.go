@@ -56,8 +56,9 @@ type Fact struct {
 
 // Answered is one reply to a message.
 type Answered struct {
-	ID MessageID `json:"id"`
-	At time.Time `json:"at"`
+	ID      MessageID `json:"id"`
+	At      time.Time `json:"at"`
+	MovedTo MessageID `json:"moved_to,omitempty"` // it hands the ticket over: the message that has it now
 }
 
 // Audit is the result of fsck: what the counters say, what is really there,

@@ -89,6 +89,14 @@ func (c *Client) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messa
 	return call[c3po.MessageList](ctx, c, "get_thread", in)
 }
 
+func (c *Client) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelResult, error) {
+	return call[c3po.CancelResult](ctx, c, "cancel", in)
+}
+
+func (c *Client) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketList, error) {
+	return call[c3po.TicketList](ctx, c, "tickets", in)
+}
+
 func (c *Client) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po.Escalation, error) {
 	in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
 	return call[c3po.Escalation](ctx, c, "escalate_to_human", in)

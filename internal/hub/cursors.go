@@ -14,6 +14,7 @@ const (
 	agentCursor  cursorKind = 'a'
 	inboxCursor  cursorKind = 'i'
 	threadCursor cursorKind = 't'
+	ticketCursor cursorKind = 'q'
 )
 
 // formatCursor wraps a position so that nobody is tempted to compute with it.

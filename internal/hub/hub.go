@@ -44,19 +44,20 @@ type Config struct {
 // A Hub serves every space of its store. It needs Run beside it: without that
 // notes stay unwritten, leases lapse and nothing expires.
 type Hub struct {
-	store    Store
-	limits   c3po.Limits
-	info     c3po.ServerInfo
-	log      *slog.Logger
-	meter    Meter
-	bindings *bindings
-	notes    *notes
-	presence *presence
-	marks    *marks
-	wakes    *wakes
-	vitals   vitalsCache
-	draining chan struct{} // closed by Drain
-	drain    sync.Once
+	store     Store
+	limits    c3po.Limits
+	info      c3po.ServerInfo
+	log       *slog.Logger
+	meter     Meter
+	bindings  *bindings
+	notes     *notes
+	presence  *presence
+	marks     *marks
+	deadlines *deadlines
+	wakes     *wakes
+	vitals    vitalsCache
+	draining  chan struct{} // closed by Drain
+	drain     sync.Once
 }
 
 // New makes a Hub over a store.
@@ -89,6 +90,7 @@ func New(c Config) *Hub {
 		draining: make(chan struct{}),
 	}
 	h.marks = newMarks(c.Store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
+	h.deadlines = newDeadlines(h.lapse)
 	h.wakes = newWakes(c.Store, c.Log, h.marks, c.Limits.CompareEvery)
 	return h
 }
@@ -118,6 +120,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	work.Go(func() { h.bindings.run(ctx) })
 	work.Go(func() { h.marks.run(ctx) })
 	work.Go(func() { h.runReaper(ctx) })
+	work.Go(func() { h.deadlines.run(ctx) })
 	<-ctx.Done()
 	h.Drain()
 	work.Wait()

@@ -53,6 +53,9 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		return c3po.Receipt{}, 0, err
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
+	if draft.Within > 0 && !stored.Repeat {
+		a.hub.deadlines.add(a.caller.Space, stored.Message.ID, draft.Within)
+	}
 	return a.receipt(stored, durability), wait, nil
 }
 
@@ -92,11 +95,18 @@ func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
 	default:
 		return Draft{}, refuse("if_away is %q; it must be queue or fail", in.IfAway)
 	}
-	return Draft{
+	if in.DeadlineMS < 0 || in.DeadlineMS > int(a.hub.limits.MessageLife/time.Millisecond) {
+		return Draft{}, refuse("deadline_ms is %d; it must be between 1 and %d", in.DeadlineMS, a.hub.limits.MessageLife/time.Millisecond)
+	}
+	draft := Draft{
 		From: a.id, To: to, Kind: c3po.KindMessage, Thread: in.Thread, Priority: priority,
 		ExpectsReply: in.ExpectsReply == nil || *in.ExpectsReply,
 		Text:         in.Message, Context: in.Context, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
-	}, nil
+	}
+	if draft.ExpectsReply {
+		draft.Within = time.Duration(in.DeadlineMS) * time.Millisecond
+	}
+	return draft, nil
 }
 
 func (a *Actor) receipt(stored Stored, durability c3po.Durability) c3po.Receipt {

@@ -75,6 +75,9 @@ func (h *Hub) reapSpace(ctx context.Context, space c3po.Space) error {
 			break
 		}
 	}
+	if err := h.lapseOverdue(ctx, space); err != nil {
+		return err
+	}
 	for {
 		forgotten, err := h.store.Trim(ctx, space, reapTrim)
 		if err != nil {

@@ -75,6 +75,13 @@ func RefuseNoMessage(id c3po.MessageID) *c3po.Error {
 		Suggest("Copy the id whole from get_messages or from the receipt; ended messages are forgotten after a while.")
 }
 
+// RefuseCancelled is INVALID_REQUEST for an answer that nobody waits for.
+func RefuseCancelled(id c3po.MessageID) *c3po.Error {
+	from, _, _ := id.Split()
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' has cancelled message '%s'", from, id).
+		Suggest("No answer is needed. If what you found matters all the same, send it with send_message.")
+}
+
 // RefuseNotYours is FORBIDDEN for a message addressed to another agent.
 func RefuseNotYours(id c3po.MessageID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "message '%s' is not addressed to you", id).

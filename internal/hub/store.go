@@ -19,6 +19,7 @@ type Store interface {
 	agentStore
 	presenceStore
 	messageStore
+	ticketStore
 	reaperStore
 	eventStore
 }
@@ -155,6 +156,7 @@ type presenceStore interface {
 	// EndLease detaches everything the node holds; called when it stops.
 	EndLease(ctx context.Context, space c3po.Space, node string) error
 	// WriteNotes stores notes. Those about messages that are gone are dropped.
+	// The first reader of a ticket that is still pending makes an EventDelivered.
 	// One served record per reader is kept, at most MostServed per message; a note that
 	// is not later than the reader's last is a repeat. That an agent was seen brings
 	// back one that unregistered only if that was more than NotesLate ago.
@@ -181,6 +183,9 @@ type Draft struct {
 	// (sender, recipient, thread as given, answered message, text, context) is the same message while
 	// the first is pending, for RepeatWindow.
 	Key string
+	// Within is how soon the sender hopes for an answer; 0 if it does not say.
+	// It is no part of what makes two drafts the same.
+	Within time.Duration
 }
 
 // SendStep is a Draft and the conditions under which it is accepted.
@@ -234,6 +239,8 @@ type Facts struct {
 	Notified   []NotifiedNote // of any session of the recipient, with Seq >= the message's
 	Received   *ServedFact
 	Ended      time.Time
+	Cancelled  time.Time // also of a message that had ended as acked
+	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
 	Answers    []c3po.Answered
 }
 
@@ -307,7 +314,8 @@ type messageStore interface {
 	// Reply stores an answer, acks the answered message if it is pending, and
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
 	// message is INVALID_REQUEST, one whose sender takes no mail (a bounce)
-	// AGENT_NOT_FOUND. Replies are never rate limited.
+	// AGENT_NOT_FOUND, one that was cancelled INVALID_REQUEST. Replies are never
+	// rate limited.
 	Reply(ctx context.Context, space c3po.Space, step ReplyStep) (Stored, error)
 	// Ack ends pending messages of the caller's own inbox. Outcomes are in the
 	// order of ids. It works when the store is full.

@@ -74,6 +74,10 @@ func (s *scripted) CoWorkers(context.Context, c3po.ListAgentsInput) (c3po.CoWork
 	return c3po.CoWorkerList{CoWorkers: []c3po.CoWorker{{ID: "api", Status: c3po.Online}}}, nil
 }
 
+func (s *scripted) Cancel(_ context.Context, in c3po.MessageInput) (c3po.CancelResult, error) {
+	return c3po.CancelResult{MessageID: in.MessageID, Outcome: c3po.CancelDone, Told: true, Message: "Cancelled. 'api' had read it and is told."}, nil
+}
+
 func (s *scripted) GetAgentStatus(_ context.Context, in c3po.AgentInput) (c3po.Agent, error) {
 	if in.AgentID != "api" {
 		return c3po.Agent{}, c3po.Errorf(c3po.AgentNotFound, "no agent is called %q", in.AgentID).Suggest("Call list_agents.")
@@ -205,6 +209,7 @@ var calls = []struct {
 	{"get_agent_status", `{"agent_id":"apu"}`},
 	{"get_thread", `{"thread":"api::web::0000002a"}`},
 	{"peek", `{"limit":1}`},
+	{"cancel", `{"message_id":"web::api::0000002b"}`},
 	{"co_workers", `{}`},
 	{"server_info", `{}`},
 	{"trace", `{"message_id":"api::web::0000002a"}`},

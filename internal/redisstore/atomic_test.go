@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/rueidis"
@@ -78,7 +79,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 
 func sendStep(text string) hub.SendStep {
 	return hub.SendStep{
-		Draft:     hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text, ExpectsReply: true, Key: text},
+		Draft:     hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text, ExpectsReply: true, Key: text, Within: time.Millisecond},
 		RateLimit: 100, Alias: "|bob", Durability: c3po.OnDisk,
 	}
 }
@@ -143,6 +144,14 @@ var steps = []step{
 	}},
 	{"received", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		_, err := s.Received(ctx, space, "ana", "r", "mcp", []c3po.MessageID{at.answer})
+		return err
+	}},
+	{"cancel", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: at.unanswered, Notice: "never mind"})
+		return err
+	}},
+	{"lapse", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Lapse(ctx, space, at.unanswered)
 		return err
 	}},
 	{"tick", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {

@@ -9,7 +9,7 @@
 //
 // The keyspace, each key behind "c3po:1:{space}:" (1 is the schema):
 //
-//	meta          hash    seq (the sequence), the counters sent pending acked dead
+//	meta          hash    seq (the sequence), the counters sent pending acked cancelled dead
 //	                      agents registrations,
 //	                      ended_bytes, lived, lived_ms, ticked, paused, schema, min_reader,
 //	                      epoch (1 if missing), began (the first number of the epoch)
@@ -32,6 +32,8 @@
 //	              zset
 //	expire        zset    message id by the lived second its life ends
 //	threads       zset    "length:thread\0seq\0message id", all at score 0
+//	tickets       zset    message id of all that expect an answer, by sequence
+//	deadlines     zset    ticket by the moment its deadline passes, until that was said
 //	dead          zset    message id of dead letters by the number of the event
 //	events        stream  state changes, entry id = sequence
 //	aliases       hash    "host|name" to the id it meant and when

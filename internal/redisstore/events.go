@@ -55,7 +55,7 @@ func (s *Store) Events(ctx context.Context, space c3po.Space, after int64, limit
 	for _, row := range rows {
 		out = append(out, c3po.Event{
 			Seq: seqOf(row.ID), Kind: c3po.EventKind(row.FieldValues["k"]), Agent: c3po.AgentID(row.FieldValues["a"]),
-			ID: c3po.MessageID(row.FieldValues["i"]), At: instant(atoi(row.FieldValues["t"])),
+			ID: c3po.MessageID(row.FieldValues["i"]), At: instant(atoi(row.FieldValues["t"])), Node: row.FieldValues["n"],
 		})
 	}
 	return out, nil

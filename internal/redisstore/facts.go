@@ -30,9 +30,12 @@ type fact struct {
 	State      string          `json:"s"`
 	Reason     string          `json:"w"`
 	Ended      int64           `json:"n"`
+	Cancelled  int64           `json:"c"`
+	Deadline   int64           `json:"dl"`
 	Replies    []struct {
-		Hex string `json:"h"`
-		At  int64  `json:"a"`
+		Hex     string         `json:"h"`
+		At      int64          `json:"a"`
+		MovedTo c3po.MessageID `json:"m"`
 	} `json:"an"`
 	Served   []served `json:"sv"`
 	Received *served  `json:"rc"`
@@ -92,10 +95,11 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
 			ExpectsReply: f.Expects == 1, Seq: f.Seq,
 		},
-		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended)},
+		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended),
+			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline)},
 	}
 	for _, r := range f.Replies {
-		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(owner, f.From, r.Hex), At: instant(r.At)})
+		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(owner, f.From, r.Hex), At: instant(r.At), MovedTo: r.MovedTo})
 	}
 	for _, r := range f.Served {
 		e.Facts.Served = append(e.Facts.Served, r.fact())

@@ -36,7 +36,10 @@ func (k keys) threads() string  { return string(k) + "threads" }
 func (k keys) dead() string     { return string(k) + "dead" }
 func (k keys) events() string   { return string(k) + "events" }
 func (k keys) aliases() string  { return string(k) + "aliases" }
+func (k keys) tickets() string  { return string(k) + "tickets" }
 func (k keys) wake() string     { return string(k) + "wake" }
+
+func (k keys) deadlines() string { return string(k) + "deadlines" }
 
 func (k keys) agent(id c3po.AgentID) string { return string(k) + "agent:" + string(id) }
 func (k keys) inbox(id c3po.AgentID) string { return string(k) + "inbox:" + string(id) }

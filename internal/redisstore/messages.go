@@ -33,14 +33,14 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	field, window := s.idempotency(step.Draft, fingerprint)
 	answer, err := s.run(ctx, s.scripts.send, []string{
 		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
-		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(),
+		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(),
 	}, []string{
 		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
 		itoa(step.RateLimit), flag(step.FailIfAway), step.Alias, flag(step.Mailbox), step.PauseFrom,
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
-		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife),
+		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -75,7 +75,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 	answer, err := s.run(ctx, s.scripts.reply, []string{
 		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
 		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
-		k.inbox(replier), k.body(replier), k.fact(replier), k.box(replier), k.ended(replier), k.ending(),
+		k.inbox(replier), k.body(replier), k.fact(replier), k.box(replier), k.ended(replier), k.ending(), k.tickets(),
 	}, []string{
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
@@ -93,6 +93,8 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		return hub.Stored{}, hub.RefuseSuperseded(replier)
 	case "no_message":
 		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+	case "cancelled":
+		return hub.Stored{}, hub.RefuseCancelled(step.Answers)
 	default:
 		return stored(outcome, answer, draft, step.Answers, body)
 	}
@@ -203,7 +205,7 @@ func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po
 	}
 	answer, err := s.run(ctx, sc, []string{
 		k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
-		k.expire(), k.threads(), k.events(),
+		k.expire(), k.threads(), k.events(), k.tickets(),
 	}, args)
 	if err != nil {
 		return nil, err

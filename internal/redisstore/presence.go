@@ -82,15 +82,15 @@ func split[T any](all []T) (batch, rest []T) {
 
 func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
 	k := keysOf(space)
-	keyNames := []string{k.seen(), k.attached(), k.nodes()}
-	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed)}
+	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events()}
+	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries)}
 	for _, id := range notes.Seen {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
 	for _, n := range notes.Served {
 		from, to, hex := n.ID.Split()
 		keyNames = append(keyNames, k.fact(to))
-		args = append(args, string(from), hex, n.Reader, n.Route, itoa(n.At.UnixMilli()), itoa(n.Cursor))
+		args = append(args, string(from), string(to), hex, n.Reader, n.Route, itoa(n.At.UnixMilli()), itoa(n.Cursor))
 	}
 	for _, n := range notes.Notified {
 		keyNames = append(keyNames, k.mark(n.Agent))

@@ -103,7 +103,7 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (int
 			bound = itoa(int64(rows[1].Score))
 		}
 		owner := c3po.AgentID(rows[0].Member)
-		answer, err := s.run(ctx, s.scripts.trim, []string{k.meta(), k.body(owner), k.fact(owner), k.ended(owner), k.ending(), k.threads()},
+		answer, err := s.run(ctx, s.scripts.trim, []string{k.meta(), k.body(owner), k.fact(owner), k.ended(owner), k.ending(), k.threads(), k.tickets()},
 			[]string{string(owner), itoa(limit - total), itoa(s.limits.EndedBytes), bound})
 		if err != nil {
 			return total, err
@@ -126,7 +126,7 @@ func (s *Store) trimDead(ctx context.Context, space c3po.Space, limit int) (int,
 	total := 0
 	for _, row := range rows {
 		from, owner, hex := c3po.MessageID(row).Split()
-		answer, err := s.run(ctx, s.scripts.trimDead, []string{k.meta(), k.body(owner), k.fact(owner), k.dead(), k.threads()},
+		answer, err := s.run(ctx, s.scripts.trimDead, []string{k.meta(), k.body(owner), k.fact(owner), k.dead(), k.threads(), k.tickets()},
 			[]string{string(owner), string(from), hex})
 		if err != nil {
 			return total, err

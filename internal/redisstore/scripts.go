@@ -37,6 +37,7 @@ type scripts struct {
 	tick, bury, trim, trimDead, trimKeys script
 	inbox, next, entries, cards, online  script
 	rollback                             script
+	cancel, lapse, keyed                 script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
 	authority, audit, runNote            script
@@ -50,6 +51,7 @@ func loadScripts() scripts {
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
+		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),
@@ -123,10 +125,11 @@ func seconds(d time.Duration) string { return itoa(int64(d / time.Second)) }
 
 func millis(d time.Duration) string { return itoa(d.Milliseconds()) }
 
-// nowArg is empty in production: scripts then read Redis TIME themselves.
+// nowArg is what clock in lib.lua is given: which coordinator takes the step,
+// and when. In production it does not say when: scripts read Redis TIME.
 func (s *Store) nowArg() string {
 	if s.now == nil {
-		return ""
+		return s.node + "@"
 	}
-	return itoa(s.now().UnixMilli())
+	return s.node + "@" + itoa(s.now().UnixMilli())
 }

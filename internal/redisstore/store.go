@@ -25,6 +25,7 @@ type Config struct {
 	// commas (or ?addr=) are the seeds of a Cluster.
 	URL    string
 	Limits c3po.Limits
+	Node   string // the coordinator events are said to come from
 	Log    *slog.Logger
 	Meter  Meter            // nobody counts if nil
 	Now    func() time.Time // a clock for tests; nil reads Redis TIME in the script
@@ -38,6 +39,7 @@ type Store struct {
 	wakes   rueidis.Client
 	scripts scripts
 	limits  c3po.Limits
+	node    string
 	log     *slog.Logger
 	meter   Meter
 	now     func() time.Time
@@ -48,7 +50,7 @@ type Store struct {
 
 // Open connects. It fails if Redis cannot be reached or is too old.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{scripts: loadScripts(), limits: cfg.Limits, log: cfg.Log, meter: cfg.Meter, now: cfg.Now}
+	s := &Store{scripts: loadScripts(), limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

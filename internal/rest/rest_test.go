@@ -51,6 +51,8 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "get_thread", c3po.ThreadInput{Thread: string(sent.ID)}, nil)
 	do("ann", "trace", c3po.MessageInput{MessageID: sent.ID}, nil)
 	do("ann", "tail_log", c3po.LogInput{Agent: "bob", Kinds: []c3po.EventKind{c3po.EventAccepted}, Since: "1h"}, nil)
+	do("ann", "tickets", c3po.TicketsInput{}, nil)
+	do("ann", "cancel", c3po.MessageInput{MessageID: sent.ID}, nil)
 	do("bob", "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}}, nil)
 
 	var asked c3po.Escalation

@@ -9,7 +9,7 @@ import (
 
 // OpenStore is openStore with a patience of the test's own.
 func OpenStore(ctx context.Context, cfg Config, most time.Duration) error {
-	store, err := openStore(ctx, cfg, nil, most)
+	store, err := openStore(ctx, cfg, "", nil, most)
 	if err == nil {
 		store.Close()
 	}

@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	node := hub.NewNode()
 	cfg.Log = slog.New(rest.Correlate(cfg.Log.Handler())).With("node", node)
 	counts := metrics.New(metrics.Config{Version: cfg.Version, Commit: cfg.Commit})
-	store, err := openStore(ctx, cfg, counts, redisPatience)
+	store, err := openStore(ctx, cfg, node, counts, redisPatience)
 	if err != nil {
 		return err
 	}

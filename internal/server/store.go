@@ -23,11 +23,11 @@ const (
 
 // openStore opens the store. For a Redis that does not answer yet it waits, but
 // not longer than most.
-func openStore(ctx context.Context, cfg Config, meter redisstore.Meter, most time.Duration) (*redisstore.Store, error) {
+func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Meter, most time.Duration) (*redisstore.Store, error) {
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Log: cfg.Log, Meter: meter})
+		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter})
 		if err == nil {
 			return store, nil
 		}

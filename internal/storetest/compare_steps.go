@@ -39,6 +39,9 @@ func allSteps() []step {
 		{"reply", 6, (*duel).reply},
 		{"ack", 4, (*duel).ack},
 		{"received", 3, (*duel).received},
+		{"cancel", 4, (*duel).cancel},
+		{"lapse", 2, (*duel).lapse},
+		{"tickets", 2, (*duel).tickets},
 		{"inbox", 2, (*duel).inbox},
 		{"next", 3, (*duel).next},
 		{"message", 1, (*duel).message},
@@ -184,6 +187,7 @@ func (d *duel) send(a *arena) {
 			Text: draw(d, "text", []string{"x", "y", "z", strings.Repeat("w", 600), strings.Repeat("v", 600)}), Context: draw(d, "context", []string{"", "c"}),
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[1]}`)}),
 			Key:      draw(d, "key", []string{"", "", "k1", "k2", "k3", "k4"}),
+			Within:   draw(d, "within", []time.Duration{0, 0, time.Millisecond, 30 * time.Second}),
 		},
 		Run: d.run(a, from), Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), FailIfAway: d.oneIn(8, "fail if away"),
 	}
@@ -364,4 +368,28 @@ func (d *duel) raise(a *arena) {
 		now, raised, err := s.RaiseEpoch(d.ctx, a.space, known)
 		return answer{now, raised}, err
 	})
+}
+
+func (d *duel) cancel(a *arena) {
+	id := d.mailOf(a, d.owner(a))
+	from, _, _ := id.Split()
+	if d.oneIn(8, "by another") {
+		from = d.agent(a, "from")
+	}
+	in := hub.CancelStep{From: from, Run: d.run(a, from), ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
+	_, _ = both(d, "cancel", func(s hub.Store) (hub.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
+}
+
+func (d *duel) lapse(a *arena) {
+	due, _ := both(d, "overdue", func(s hub.Store) ([]c3po.MessageID, error) { return s.Overdue(d.ctx, a.space, 100) })
+	for _, id := range append(due, d.mailOf(a, d.owner(a))) {
+		_, _ = both(d, "lapse", func(s hub.Store) (bool, error) { return s.Lapse(d.ctx, a.space, id) })
+	}
+}
+
+func (d *duel) tickets(a *arena) {
+	before, limit := draw(d, "before", []int64{0, 0, a.seq / 2}), draw(d, "limit", []int{1, 100})
+	_, _ = both(d, "tickets", func(s hub.Store) ([]hub.TicketMark, error) { return s.Tickets(d.ctx, a.space, before, limit) })
+	from, key := d.agent(a, "from"), draw(d, "key", []string{"k1", "k2", "k3", "k4", "none"})
+	_, _ = both(d, "keyed", func(s hub.Store) (c3po.MessageID, error) { return s.Keyed(d.ctx, a.space, from, key) })
 }

@@ -45,6 +45,7 @@ type space struct {
 	keys      map[keyName]*keyRecord
 	sends     map[c3po.AgentID][]time.Time // counted for the rate limit
 	aliases   map[string]alias
+	deadlines map[c3po.MessageID]time.Time                 // not yet said to have passed
 	notified  map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
 	lastTick  time.Time
 	livedFor  time.Duration // Counters.Lived is its whole seconds
@@ -129,15 +130,16 @@ func (m *Model) space(name c3po.Space) *space {
 		return sp
 	}
 	sp := &space{
-		limits:   m.limits,
-		agents:   map[c3po.AgentID]*agent{},
-		sessions: map[string]c3po.AgentID{},
-		leases:   map[string]time.Time{},
-		messages: map[c3po.MessageID]*message{},
-		keys:     map[keyName]*keyRecord{},
-		sends:    map[c3po.AgentID][]time.Time{},
-		aliases:  map[string]alias{},
-		notified: map[c3po.AgentID]map[string]hub.NotifiedNote{},
+		limits:    m.limits,
+		agents:    map[c3po.AgentID]*agent{},
+		sessions:  map[string]c3po.AgentID{},
+		leases:    map[string]time.Time{},
+		messages:  map[c3po.MessageID]*message{},
+		keys:      map[keyName]*keyRecord{},
+		sends:     map[c3po.AgentID][]time.Time{},
+		aliases:   map[string]alias{},
+		deadlines: map[c3po.MessageID]time.Time{},
+		notified:  map[c3po.AgentID]map[string]hub.NotifiedNote{},
 	}
 	sp.published = func(e c3po.Event) { m.publish(name, e) }
 	m.spaces[name] = sp

@@ -77,6 +77,10 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if step.RateLimit > 0 {
 		sp.sends[step.From] = append(sent, now)
 	}
+	if step.Within > 0 {
+		msg.facts.Deadline = now.Add(step.Within)
+		sp.deadlines[msg.view.ID] = msg.facts.Deadline
+	}
 	if step.Alias != "" {
 		sp.aliases[step.Alias] = alias{step.To, sp.books.Lived}
 	}
@@ -263,6 +267,9 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if question == nil {
 		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
 	}
+	if !question.facts.Cancelled.IsZero() {
+		return hub.Stored{}, hub.RefuseCancelled(step.Answers)
+	}
 	answer := step.Draft
 	answer.To, answer.Thread, answer.Kind = question.view.FromAgent, question.view.Thread, c3po.KindReply
 	mailbox := answer.To == c3po.Human
@@ -323,6 +330,7 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 		if outcomes[i] != hub.AckAlready {
 			continue
 		}
+		sp.firstReader(msg, now)
 		if msg.facts.Received == nil {
 			msg.facts.Received = &hub.ServedFact{Reader: reader, Route: route, First: now, Last: now, Times: 1}
 		}

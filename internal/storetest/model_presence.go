@@ -75,6 +75,7 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 	}
 	for _, note := range notes.Served {
 		if msg := sp.messages[note.ID]; msg != nil {
+			sp.firstReader(msg, now)
 			msg.noteServed(note)
 		}
 	}

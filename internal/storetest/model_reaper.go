@@ -12,21 +12,26 @@ import (
 )
 
 // end takes a pending message out of its inbox for good.
-func (sp *space) end(msg *message, state string, kind c3po.EventKind, now time.Time) {
+func (sp *space) end(msg *message, state string, kind c3po.EventKind, about c3po.AgentID, now time.Time) {
 	msg.state, msg.facts.Ended = state, now
 	sp.books.Pending--
-	sp.event(kind, "", msg.view.ID, now)
+	sp.event(kind, about, msg.view.ID, now)
 	msg.endSeq, msg.endedAt = sp.books.Seq, sp.books.Lived
 }
 
-// ack ends a message as acked. Ended mail has a budget of bytes; who adds to
-// it pays with up to two of its own oldest.
+// ack ends a message as acked.
 func (sp *space) ack(msg *message, now time.Time) {
-	sp.end(msg, c3po.StateAcked, c3po.EventAcked, now)
 	sp.books.Acked++
+	sp.endKept(msg, c3po.StateAcked, c3po.EventAcked, "", now)
+}
+
+// endKept ends a message whose record is kept for a while. Ended mail has a
+// budget of bytes; who adds to it pays with up to two of its own oldest.
+func (sp *space) endKept(msg *message, state string, kind c3po.EventKind, about c3po.AgentID, now time.Time) {
+	sp.end(msg, state, kind, about, now)
 	sp.books.EndedBytes += int64(msg.facts.Bytes)
 	own := sp.find(func(other *message) bool {
-		return other.state == c3po.StateAcked && other.view.ToAgent == msg.view.ToAgent
+		return other.kept() && other.view.ToAgent == msg.view.ToAgent
 	}, byEnd)
 	for _, old := range own[:min(len(own), 2)] {
 		if sp.overBudget() {
@@ -35,13 +40,18 @@ func (sp *space) ack(msg *message, now time.Time) {
 	}
 }
 
+// kept says that the message has ended and counts against the budget.
+func (msg *message) kept() bool {
+	return msg.state == c3po.StateAcked || msg.state == c3po.StateCancelled
+}
+
 func byEnd(msg *message) int64 { return msg.endSeq }
 
 func (sp *space) overBudget() bool { return sp.books.EndedBytes > int64(sp.limits.EndedBytes) }
 
 func (sp *space) forget(msg *message) {
 	delete(sp.messages, msg.view.ID)
-	if msg.state == c3po.StateAcked {
+	if msg.kept() {
 		sp.books.EndedBytes -= int64(msg.facts.Bytes)
 	}
 }
@@ -90,7 +100,7 @@ func (m *Model) Bury(_ context.Context, name c3po.Space, id c3po.MessageID, reas
 		return false, nil
 	}
 	msg.reason = reason
-	sp.end(msg, c3po.StateDead, c3po.EventDead, now)
+	sp.end(msg, c3po.StateDead, c3po.EventDead, "", now)
 	sp.books.Dead++
 	if sp.agents[msg.view.FromAgent] != nil && msg.view.Kind != c3po.KindBounce {
 		told := sp.accept(hub.Draft{
@@ -115,7 +125,7 @@ func (sp *space) outlived(msg *message, life time.Duration) bool {
 }
 
 func (sp *space) trimEnded(limit int) (forgotten int) {
-	ended := sp.find(func(msg *message) bool { return msg.state == c3po.StateAcked }, byEnd)
+	ended := sp.find((*message).kept, byEnd)
 	for _, msg := range ended[:min(len(ended), limit)] {
 		if !sp.overBudget() && !sp.outlived(msg, sp.limits.EndedLife) {
 			break

@@ -50,7 +50,7 @@ func allPromises() []promise {
 	return slices.Concat(
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
-		ackPromises(), replyPromises(), threadPromises(), reaperPromises(), trimPromises(), eventPromises(), epochPromises(),
+		ackPromises(), replyPromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), eventPromises(), epochPromises(),
 	)
 }
 
@@ -189,6 +189,14 @@ func (w *world) sendStep(step hub.SendStep) hub.Stored {
 func (w *world) send(from, to c3po.AgentID, text string) c3po.MessageID {
 	w.Helper()
 	return w.sendStep(letter(from, to, text)).Message.ID
+}
+
+// tell sends what expects no answer.
+func (w *world) tell(from, to c3po.AgentID, text string) c3po.MessageID {
+	w.Helper()
+	step := letter(from, to, text)
+	step.ExpectsReply = false
+	return w.sendStep(step).Message.ID
 }
 
 func (w *world) reply(from c3po.AgentID, to c3po.MessageID, text string) c3po.MessageID {

@@ -81,7 +81,7 @@ func eventPromises() []promise {
 		{"what changes no state is no event", nil, func(w *world) {
 			w.register(alice, "r1")
 			w.enter(bob)
-			id := w.send(bob, alice, "hi")
+			id := w.tell(bob, alice, "hi")
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 			w.unchanged(func() {
 				w.register(alice, "r1")

@@ -221,7 +221,7 @@ func notePromises() []promise {
 		}},
 		{"a note does not ack, and one about a message that is gone is dropped", nil, func(w *world) {
 			w.enter(alice, bob)
-			id := w.send(bob, alice, "hello")
+			id := w.tell(bob, alice, "hello")
 			w.unchanged(func() {
 				w.notes(hub.Notes{Served: []hub.ServedNote{
 					{ID: "box/bob::alice::00000000", Reader: "s1", Route: "mcp", At: w.now()},

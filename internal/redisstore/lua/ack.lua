@@ -1,13 +1,13 @@
 -- ack ends pending messages of one inbox. It works when the store is full.
 --
 -- KEYS  meta, agent, inbox, body, fact, box, ended (the owner's), ending,
---       expire, threads, events
+--       expire, threads, events, tickets
 -- ARGV  now, channel, owner, run, ended life, ended bytes, most events, then
 --       from and hex of each message
 -- Returns {"ok", outcome …} or {"superseded"}.
-typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream' })
+typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'zset' })
 local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ended = KEYS[7], ending = KEYS[8],
-  expire = KEYS[9], threads = KEYS[10] }
+  expire = KEYS[9], threads = KEYS[10], tickets = KEYS[12] }
 local now, channel, owner, run = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local life, budget, most_events = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 

@@ -13,9 +13,15 @@ local function typed(types)
   for i, is in pairs(types) do redis.call(LENGTH[is], KEYS[i]) end
 end
 
--- clock is Redis TIME in milliseconds, unless a test passed one in.
+-- NODE is the coordinator that takes the step; its events say so.
+local NODE = ''
+
+-- clock is Redis TIME in milliseconds, unless a test passed one in. It is given
+-- "node@milliseconds", either of which may be missing.
 local function clock(given)
-  if given ~= '' then return tonumber(given) end
+  local node, at = string.match(given, '^(.-)@(%d*)$')
+  NODE = node
+  if at ~= '' then return tonumber(at) end
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
@@ -55,7 +61,7 @@ end
 local function emit(log, kind, agent, id, ...)
   log.seq = log.seq + 1
   redis.call('XADD', log.events, 'MAXLEN', '~', log.most, whole(log.seq) .. '-0',
-    'k', kind, 'a', agent, 'i', id, 't', whole(log.now))
+    'k', kind, 'a', agent, 'i', id, 't', whole(log.now), 'n', NODE)
   redis.call('HSET', log.meta, 'seq', whole(log.seq), ...)
   redis.call('SPUBLISH', log.channel, whole(log.seq) .. ' ' .. agent)
   return log.seq
@@ -82,7 +88,7 @@ end
 
 -- put stores a message m in the box of its recipient; k names the keys, and
 -- holds is what the box holds, if it was read already. Everything was checked
--- before.
+-- before. A message that expects an answer is a ticket and needs k.tickets.
 local function put(log, k, m, holds)
   holds = holds or held(k.box, m.from)
   local hex = numbered(log, k.fact)
@@ -96,6 +102,8 @@ local function put(log, k, m, holds)
   if m.urgent then fact.p = 'urgent' end
   if m.expects then fact.e = 1 end
   if m.answers ~= '' then fact.r = m.answers end
+  if m.deadline then fact.dl = m.deadline end
+  if m.expects then redis.call('ZADD', k.tickets, whole(seq), id) end
   if m.expires > 0 then
     fact.x = m.expires
     redis.call('ZADD', k.expire, whole(m.expires), id)
@@ -135,12 +143,26 @@ local function taken(log, k, owner, hex, fact)
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
 end
 
--- forget drops a message that has ended, with its place in the thread.
+-- forget drops a message that has ended, with its places in the thread and
+-- among the tickets.
 local function forget(k, owner, hex, fact)
+  local id = fact.f .. '::' .. owner .. '::' .. hex
   redis.call('HDEL', k.body, hex)
   redis.call('HDEL', k.fact, hex)
-  redis.call('ZREM', k.threads, threaded(fact.t, fact.q, fact.f .. '::' .. owner .. '::' .. hex))
+  redis.call('ZREM', k.threads, threaded(fact.t, fact.q, id))
+  if fact.e then redis.call('ZREM', k.tickets, id) end
 end
+
+-- resolved says that a ticket has an answer; one that hands it over is none.
+local function resolved(fact)
+  for _, answer in ipairs(fact.an or {}) do
+    if not answer.m then return true end
+  end
+  return false
+end
+
+-- is_read says that somebody is known to have had the text of a message.
+local function is_read(fact) return fact.sv or fact.rc or fact.s == 'acked' end
 
 -- settle keeps the index of owners with ended mail, by their oldest.
 local function settle(k, owner)
@@ -152,15 +174,16 @@ local function settle(k, owner)
   end
 end
 
--- end_acked ends a pending message as acked, and forgets up to two of the
--- owner's oldest ended messages while the space holds too many bytes of them.
-local function end_acked(log, k, owner, hex, fact, life, budget)
-  local seq = emit(log, 'acked', '', fact.f .. '::' .. owner .. '::' .. hex)
+-- end_as ends a pending message in a state that is also the name of its count
+-- and of its event, and forgets up to two of the owner's oldest ended messages
+-- while the space holds too many bytes of them.
+local function end_as(log, k, state, agent, owner, hex, fact, life, budget)
+  local seq = emit(log, state, agent, fact.f .. '::' .. owner .. '::' .. hex)
   taken(log, k, owner, hex, fact)
-  fact.s, fact.n, fact.l = 'acked', log.now, number(log.meta, 'lived') + life
+  fact.s, fact.n, fact.l = state, log.now, number(log.meta, 'lived') + life
   redis.call('HSET', k.fact, hex, cjson.encode(fact))
   redis.call('ZADD', k.ended, whole(seq), hex)
-  redis.call('HINCRBY', log.meta, 'acked', 1)
+  redis.call('HINCRBY', log.meta, state, 1)
   local held = redis.call('HINCRBY', log.meta, 'ended_bytes', fact.z)
   for _ = 1, 2 do
     if held <= budget then break end
@@ -172,6 +195,10 @@ local function end_acked(log, k, owner, hex, fact, life, budget)
     held = redis.call('HINCRBY', log.meta, 'ended_bytes', -old.z)
   end
   settle(k, owner)
+end
+
+local function end_acked(log, k, owner, hex, fact, life, budget)
+  end_as(log, k, 'acked', '', owner, hex, fact, life, budget)
 end
 
 -- attached says whether a live node holds a connection of the agent.
@@ -227,7 +254,7 @@ local function remembered(idem, field, fingerprint, fact, lived, now, window)
   return first, state, stored
 end
 
-local function remember(idem, idemx, field, fingerprint, hex, thread, now, deadline)
-  redis.call('HSET', idem, field, cjson.encode({ h = hex, t = thread, a = now, p = fingerprint, x = deadline }))
+local function remember(idem, idemx, field, fingerprint, to, hex, thread, now, deadline)
+  redis.call('HSET', idem, field, cjson.encode({ o = to, h = hex, t = thread, a = now, p = fingerprint, x = deadline }))
   redis.call('ZADD', idemx, whole(deadline), field)
 end

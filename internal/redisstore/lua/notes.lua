@@ -1,11 +1,12 @@
 -- notes writes down what a node learned: who was seen, what was served, which
--- session was told of what.
+-- session was told of what. The first reader of a ticket makes it delivered.
 --
--- KEYS  seen, attached, nodes, then one key per note: agent, fact or mark
--- ARGV  now, number of seen, number of served, most served, then per note
---       seen: id; served: from, hex, reader, route, at, cursor; notified: reader, route, seq, at
-typed({ 'zset', 'zset', 'hash' })
-for i = 4, #KEYS do
+-- KEYS  seen, attached, nodes, meta, events, then one key per note: agent, fact or mark
+-- ARGV  now, number of seen, number of served, most served, channel, most
+--       events, then per note
+--       seen: id; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at
+typed({ 'zset', 'zset', 'hash', 'hash', 'stream' })
+for i = 6, #KEYS do
   local is = redis.call('TYPE', KEYS[i]).ok
   if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
 end
@@ -13,7 +14,8 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 -- A note is up to a second old: one from before the agent unregistered must
 -- not bring it back, a later one must.
 local LATE = 2000
-local k, a = 4, 5
+local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
+local k, a = 6, 7
 for _ = 1, seen_notes do
   local agent, id = KEYS[k], ARGV[a]
   local r = redis.call('HMGET', agent, 'seen', 'node', 'gone')
@@ -33,11 +35,14 @@ for _ = 1, seen_notes do
   k, a = k + 1, a + 1
 end
 for _ = 1, served_notes do
-  local from, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
-  local at, cursor = tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
+  local from, owner, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
+  local at, cursor = tonumber(ARGV[a + 5]), tonumber(ARGV[a + 6])
   local raw = redis.call('HGET', KEYS[k], hex)
   local fact = raw and cjson.decode(raw)
   if fact and fact.f == from then
+    if fact.e and not is_read(fact) and not fact.s and not resolved(fact) then
+      emit(log, 'delivered', '', from .. '::' .. owner .. '::' .. hex)
+    end
     fact.sv = fact.sv or {}
     local found
     for _, s in ipairs(fact.sv) do
@@ -50,7 +55,7 @@ for _ = 1, served_notes do
     end
     redis.call('HSET', KEYS[k], hex, cjson.encode(fact))
   end
-  k, a = k + 1, a + 6
+  k, a = k + 1, a + 7
 end
 for i = k, #KEYS do
   local reader, route, seq, at = ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])

@@ -5,9 +5,9 @@
 -- ARGV  now, channel, owner, reader, route, ended life, ended bytes, most
 --       events, then from and hex of each message
 -- Returns {"ok", outcome …}.
-typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream' })
+typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'zset' })
 local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ended = KEYS[7], ending = KEYS[8],
-  expire = KEYS[9], threads = KEYS[10] }
+  expire = KEYS[9], threads = KEYS[10], tickets = KEYS[12] }
 local now, channel, owner, reader, route = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local life, budget, most_events = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 
@@ -20,6 +20,9 @@ for i = 9, #ARGV, 2 do
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   else
+    if fact.e and not is_read(fact) and not fact.s and not resolved(fact) then
+      emit(log, 'delivered', '', from .. '::' .. owner .. '::' .. hex)
+    end
     fact.rc = fact.rc or { r = reader, o = route, f = now }
     if fact.k == 'reply' and not fact.e and not fact.s then
       end_acked(log, k, owner, hex, fact, life, budget)

@@ -3,16 +3,16 @@
 --
 -- KEYS  meta, agent (asker), replier, inbox, body, fact, box (asker's), idem,
 --       idemx, expire, threads, events, nodes, inbox, body, fact, box, ended
---       (replier's), ending
+--       (replier's), ending, tickets
 -- ARGV  see the names below
 -- Returns {"ok", …, acked} or {"repeat", …} as send does, or superseded, conflict,
--- no_message, unknown (nobody to answer), full <what>.
+-- no_message, cancelled, unknown (nobody to answer), full <what>.
 typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
-  [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset' })
+  [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset' })
 local meta, agent, replier, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local idem, idemx, expire, threads, events, nodes = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
+local idem, idemx, expire, threads, events, nodes, tickets = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[20]
 local own = { inbox = KEYS[14], body = KEYS[15], fact = KEYS[16], box = KEYS[17], ended = KEYS[18], ending = KEYS[19],
-  expire = expire, threads = threads }
+  expire = expire, threads = threads, tickets = tickets }
 local now, channel, from, to, answered, hex = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local expects, text, bytes, run, durability = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10], ARGV[11]
 local resume, mailbox, field, fingerprint = ARGV[12], ARGV[13], ARGV[14], ARGV[15]
@@ -35,6 +35,7 @@ local raw = redis.call('HGET', own.fact, hex)
 if not raw then return { 'no_message' } end
 local question = cjson.decode(raw)
 if question.f ~= to then return { 'no_message' } end
+if question.c then return { 'cancelled' } end
 if mailbox == '' and #recipient[1] == 0 then return { 'unknown' } end
 local holds = held(box, from)
 local full_of = full(holds, bytes, most_messages, most_bytes, share, false)
@@ -43,11 +44,11 @@ if full_of then return { 'full', full_of } end
 local log = opened(meta, events, channel, most_events, now)
 local expires = 0
 if mailbox == '' then expires = lived + life end
-local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads }, {
+local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, durability = durability, answers = answered, expires = expires,
 }, holds)
-remember(idem, idemx, field, fingerprint, new, question.t, now, lived + key_life)
+remember(idem, idemx, field, fingerprint, to, new, question.t, now, lived + key_life)
 
 question.an = question.an or {}
 table.insert(question.an, { h = new, a = now })

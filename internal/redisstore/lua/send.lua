@@ -1,21 +1,24 @@
 -- send stores a message for an agent and wakes whoever waits for it.
 --
 -- KEYS  meta, agent (recipient), sender, inbox, body, fact, box (recipient's),
---       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes
+--       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes,
+--       tickets, deadlines
 -- ARGV  see the names below
 -- Returns {"ok", hex, seq, thread, now, card} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>.
-typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset' })
+typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset' })
 local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, rate, expire, threads, events, aliases, nodes =
   KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
+local tickets, deadlines = KEYS[16], KEYS[17]
 local now, channel, from, to, kind, thread, urgent = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local expects, text, bytes, run, durability = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[12]
 local limit, fail_if_away, alias, mailbox, pause = tonumber(ARGV[13]), ARGV[14], ARGV[15], ARGV[16], ARGV[17]
 local field, fingerprint, window, key_life = ARGV[18], ARGV[19], tonumber(ARGV[20]), tonumber(ARGV[21])
 local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25])
 local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
+local answer_within = tonumber(ARGV[29])
 local lived = number(meta, 'lived')
 
 if superseded(sender, run) then return { 'superseded' } end
@@ -52,12 +55,14 @@ local pausing = pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call
 local log = opened(meta, events, channel, most_events, now)
 local expires = 0
 if mailbox == '' then expires = lived + life end
-local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads }, {
+local deadline = answer_within > 0 and now + answer_within or nil
+local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
-  body = text, bytes = bytes, durability = durability, answers = '', expires = expires,
+  body = text, bytes = bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
 }, holds)
 if thread == '' then thread = id end
-remember(idem, idemx, field, fingerprint, hex, thread, now, lived + key_life)
+remember(idem, idemx, field, fingerprint, to, hex, thread, now, lived + key_life)
+if deadline then redis.call('ZADD', deadlines, whole(deadline), id) end
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', rate, '-inf', whole(now - 60000))
   redis.call('ZREMRANGEBYSCORE', rate, '(' .. whole(now), '+inf')

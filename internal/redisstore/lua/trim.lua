@@ -2,11 +2,11 @@
 -- life, and while the space holds too many bytes, those older than the oldest
 -- of any other owner.
 --
--- KEYS  meta, body, fact, ended (the owner's), ending, threads
+-- KEYS  meta, body, fact, ended (the owner's), ending, threads, tickets
 -- ARGV  owner, limit, ended bytes, bound (number of the next owner's oldest, or "inf")
 -- Returns {"ok", forgotten}.
-typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset' })
-local k = { body = KEYS[2], fact = KEYS[3], ended = KEYS[4], ending = KEYS[5], threads = KEYS[6] }
+typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset' })
+local k = { body = KEYS[2], fact = KEYS[3], ended = KEYS[4], ending = KEYS[5], threads = KEYS[6], tickets = KEYS[7] }
 local owner, limit, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local bound = ARGV[4] == 'inf' and math.huge or tonumber(ARGV[4])
 local lived, held, forgotten = number(KEYS[1], 'lived'), number(KEYS[1], 'ended_bytes'), 0

@@ -1,0 +1,320 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// ticketScan is how many tickets of the space one step of a list looks at.
+	ticketScan = 500
+	// ticketMoves bounds how often one ticket is followed from hand to hand.
+	ticketMoves = 16
+)
+
+// Cancel withdraws a message of the caller's, wherever it has been handed to.
+func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelResult, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.CancelResult{}, err
+	}
+	if err := checkID(in.MessageID); err != nil {
+		return c3po.CancelResult{}, err
+	}
+	durability, err := a.hub.store.Durability(ctx)
+	if err != nil {
+		return c3po.CancelResult{}, err
+	}
+	step := CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
+	var done Cancelled
+	for range ticketMoves {
+		step.Notice = fmt.Sprintf("'%s' has cancelled its message %s: no answer is needed any more.", a.id, step.ID)
+		if done, err = a.hub.store.Cancel(ctx, a.caller.Space, step); err != nil {
+			return c3po.CancelResult{}, a.failed(err)
+		}
+		if done.MovedTo == "" {
+			break
+		}
+		step.ID = done.MovedTo
+	}
+	if done.Outcome == c3po.CancelDone {
+		a.hub.marks.touched(a.caller.Space, 0)
+		a.tell(ctx, c3po.EventCancelled, a.id, step.ID)
+	}
+	return c3po.CancelResult{
+		MessageID: in.MessageID, Outcome: done.Outcome, Told: done.Told, Message: cancelWords(step.ID, done),
+	}, nil
+}
+
+// cancelWords say what a cancel was worth.
+func cancelWords(id c3po.MessageID, done Cancelled) string {
+	_, to, _ := id.Split()
+	switch done.Outcome {
+	case c3po.CancelDone:
+		if done.Told {
+			return fmt.Sprintf("Cancelled. '%s' had read it and is told.", to)
+		}
+		return fmt.Sprintf("Cancelled. '%s' is not known to have read it, and will not.", to)
+	case c3po.CancelAlready:
+		return "It was cancelled before."
+	case c3po.CancelAnswered:
+		return "The answer is there already; wait_for_message with this message_id shows it."
+	case c3po.CancelEnded:
+		return "It has ended already; trace shows how."
+	case c3po.CancelNotYours:
+		return "Only who sent a message can cancel it."
+	default:
+		return "There is no such message, or no longer."
+	}
+}
+
+// Tickets lists questions and how far they have come, the newest first.
+func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketList, error) {
+	if err := a.enterForThread(ctx); err != nil {
+		return c3po.TicketList{}, err
+	}
+	wanted, err := a.wanted(in)
+	if err != nil {
+		return c3po.TicketList{}, err
+	}
+	limit, err := a.hub.pageLimit(in.Limit)
+	if err != nil {
+		return c3po.TicketList{}, err
+	}
+	before, err := parseCursor(ticketCursor, in.Cursor)
+	if err != nil {
+		return c3po.TicketList{}, err
+	}
+	if in.MessageID != "" || in.ClientKey != "" {
+		return a.oneTicket(ctx, in, wanted)
+	}
+	list := c3po.TicketList{Tickets: []c3po.Ticket{}}
+	for scanned := 0; scanned < scanMost; scanned += ticketScan {
+		marks, err := a.hub.store.Tickets(ctx, a.caller.Space, before, ticketScan)
+		if err != nil || len(marks) == 0 {
+			return list, err
+		}
+		found, err := a.ticketsOf(ctx, marks, wanted)
+		if err != nil {
+			return c3po.TicketList{}, err
+		}
+		for _, ticket := range found {
+			if len(list.Tickets) == limit {
+				list.Next = formatCursor(ticketCursor, list.Tickets[limit-1].Seq)
+				return list, nil
+			}
+			list.Tickets = append(list.Tickets, ticket)
+		}
+		if len(marks) < ticketScan {
+			return list, nil
+		}
+		before = marks[len(marks)-1].Seq
+	}
+	list.Next = formatCursor(ticketCursor, before)
+	return list, nil
+}
+
+// A ticketFilter says which tickets a caller asked for, and may see.
+type ticketFilter struct {
+	id              c3po.AgentID
+	asked, received bool
+	all             bool
+	state           string
+}
+
+func (a *Actor) wanted(in c3po.TicketsInput) (ticketFilter, error) {
+	f := ticketFilter{id: a.id, state: in.State}
+	switch in.State {
+	case "", c3po.TicketsOpen, c3po.TicketsClosed:
+	default:
+		return f, refuse("state is %q; it must be open, closed or left out", in.State)
+	}
+	switch in.Which {
+	case "":
+		f.asked, f.received, f.all = true, true, a.id == ""
+	case c3po.TicketsAsked:
+		f.asked = true
+	case c3po.TicketsReceived:
+		f.received = true
+	case c3po.TicketsAll:
+		f.all = true
+	default:
+		return f, refuse("which is %q; it must be asked, received, all or left out", in.Which)
+	}
+	if f.all && !a.caller.SeesAll() {
+		return f, c3po.Errorf(c3po.Forbidden, "the tickets of others are not for the role %s", a.caller.Role).
+			Suggest("Leave which out for those you asked or received.")
+	}
+	return f, nil
+}
+
+// concerns says whether a ticket is one of those, by its id alone.
+func (f ticketFilter) concerns(id c3po.MessageID) bool {
+	from, to, _ := id.Split()
+	return f.all || f.asked && from == f.id || f.received && to == f.id
+}
+
+// holds says whether its state is one of those asked for.
+func (f ticketFilter) holds(t c3po.Ticket) bool {
+	return f.state == "" || t.State.Open() == (f.state == c3po.TicketsOpen)
+}
+
+func (a *Actor) ticketsOf(ctx context.Context, marks []TicketMark, wanted ticketFilter) ([]c3po.Ticket, error) {
+	var ids []c3po.MessageID
+	for _, mark := range marks {
+		if wanted.concerns(mark.ID) {
+			ids = append(ids, mark.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	now, err := a.hub.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := a.hub.store.Messages(ctx, a.caller.Space, ids)
+	if err != nil {
+		return nil, err
+	}
+	var found []c3po.Ticket
+	for _, entry := range entries {
+		ticket, err := a.ticket(ctx, entry, now)
+		if err != nil {
+			return nil, err
+		}
+		if wanted.holds(ticket) {
+			found = append(found, ticket)
+		}
+	}
+	return found, nil
+}
+
+// oneTicket finds a ticket by its id or by the name its sender gave it. That of
+// somebody else does not exist for the caller.
+func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted ticketFilter) (c3po.TicketList, error) {
+	id := in.MessageID
+	if in.ClientKey != "" {
+		keyed, err := a.hub.store.Keyed(ctx, a.caller.Space, a.id, in.ClientKey)
+		if err != nil {
+			return c3po.TicketList{}, err
+		}
+		if keyed == "" || id != "" && keyed != id {
+			return c3po.TicketList{}, c3po.Errorf(c3po.InvalidRequest, "you sent no message with client_key '%s'", in.ClientKey).
+				Suggest("Use the key of the send, or the message_id of its receipt.")
+		}
+		id = keyed
+	}
+	wanted.all = wanted.all || a.caller.SeesAll()
+	if err := checkID(id); err != nil {
+		return c3po.TicketList{}, err
+	}
+	if !wanted.concerns(id) {
+		return c3po.TicketList{}, RefuseNoMessage(id)
+	}
+	found, err := a.ticketsOf(ctx, []TicketMark{{ID: id}}, wanted)
+	if err != nil {
+		return c3po.TicketList{}, err
+	}
+	if len(found) == 0 {
+		return c3po.TicketList{}, RefuseNoMessage(id)
+	}
+	return c3po.TicketList{Tickets: found}, nil
+}
+
+// Ticket shows one ticket, whose id is known to be the caller's business.
+func (a *Actor) Ticket(ctx context.Context, id c3po.MessageID) (c3po.Ticket, error) {
+	list, err := a.Tickets(ctx, c3po.TicketsInput{MessageID: id})
+	if err != nil {
+		return c3po.Ticket{}, err
+	}
+	return list.Tickets[0], nil
+}
+
+// Keyed finds what an agent of the caller's space sent under a client key; empty
+// if there is nothing.
+func (a *Actor) Keyed(ctx context.Context, from c3po.AgentID, key string) (c3po.MessageID, error) {
+	return a.hub.store.Keyed(ctx, a.caller.Space, from, key)
+}
+
+// ticket derives how far a question has come from its facts, and from those of
+// the messages it was handed over as.
+func (a *Actor) ticket(ctx context.Context, first Entry, now time.Time) (c3po.Ticket, error) {
+	m := first.Message
+	t := c3po.Ticket{
+		ID: m.ID, FromAgent: m.FromAgent, Thread: m.Thread, CreatedAt: first.Facts.Accepted,
+		Deadline: first.Facts.Deadline, Replies: []c3po.Answered{}, Seq: m.Seq,
+	}
+	held := &first
+	for moves := 0; held != nil && moves < ticketMoves; moves++ {
+		next := addFacts(&t, *held)
+		held = nil
+		if next == "" {
+			break
+		}
+		var err error
+		if held, err = a.hub.store.Message(ctx, a.caller.Space, next); err != nil {
+			return t, err
+		}
+	}
+	if !t.Deadline.IsZero() && !now.Before(t.Deadline) && (t.RespondedAt.IsZero() || t.RespondedAt.After(t.Deadline)) {
+		t.TimedOutAt = earliest(t.TimedOutAt, t.Deadline)
+	}
+	t.State = ticketState(t)
+	return t, nil
+}
+
+// addFacts adds what one holder of a ticket did to it. It returns where the
+// ticket went from there, if it was handed over.
+func addFacts(t *c3po.Ticket, e Entry) (next c3po.MessageID) {
+	t.ToAgent = e.Message.ToAgent
+	t.Replies = append(t.Replies, e.Facts.Answers...)
+	for _, answer := range e.Facts.Answers {
+		if answer.MovedTo != "" {
+			next = answer.MovedTo
+			continue
+		}
+		t.RespondedAt = earliest(t.RespondedAt, answer.At)
+	}
+	for _, served := range e.Facts.Served {
+		t.DeliveredAt = earliest(t.DeliveredAt, served.First)
+	}
+	if e.Facts.Received != nil {
+		t.DeliveredAt = earliest(t.DeliveredAt, e.Facts.Received.First)
+	}
+	switch {
+	case e.State == c3po.StateAcked:
+		t.DeliveredAt = earliest(t.DeliveredAt, e.Facts.Ended)
+	case e.State == c3po.StateDead && next == "":
+		t.TimedOutAt = e.Facts.Ended
+	}
+	t.CancelledAt = e.Facts.Cancelled
+	return next
+}
+
+// earliest leaves out what has not happened.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// ticketState is the last word on what happened: nothing takes an answer back,
+// and an answer outweighs a deadline that had passed.
+func ticketState(t c3po.Ticket) c3po.TicketState {
+	switch {
+	case !t.CancelledAt.IsZero():
+		return c3po.TicketCancelled
+	case !t.RespondedAt.IsZero():
+		return c3po.TicketResponded
+	case !t.TimedOutAt.IsZero():
+		return c3po.TicketTimedOut
+	case !t.DeliveredAt.IsZero():
+		return c3po.TicketDelivered
+	default:
+		return c3po.TicketPending
+	}
+}

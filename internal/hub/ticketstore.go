@@ -1,0 +1,53 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// CancelStep withdraws a message.
+type CancelStep struct {
+	From       c3po.AgentID // who says so
+	Run        string       // SUPERSEDED if another run holds From; empty passes
+	ID         c3po.MessageID
+	Notice     string // what a recipient that has read it is told
+	Durability c3po.Durability
+}
+
+// Cancelled is what became of it.
+type Cancelled struct {
+	Outcome c3po.CancelOutcome
+	Told    bool           // the recipient was sent the notice
+	MovedTo c3po.MessageID // with no Outcome: the ticket was handed over, this is where it is
+}
+
+// A TicketMark is a ticket in the order tickets were opened.
+type TicketMark struct {
+	ID  c3po.MessageID
+	Seq int64
+}
+
+type ticketStore interface {
+	// Cancel ends a pending message as cancelled. One that was acked and still
+	// expects an answer stays acked, but takes none any more. If its text is known
+	// to have been read its recipient gets one notice. It works when the store is full.
+	Cancel(ctx context.Context, space c3po.Space, step CancelStep) (Cancelled, error)
+	// Lapse writes the event that a ticket's deadline has passed unanswered, once;
+	// it reports whether it did.
+	Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error)
+
+	// Reads.
+
+	// Overdue lists up to limit tickets whose deadline has passed and for which
+	// Lapse was not called since.
+	Overdue(ctx context.Context, space c3po.Space, limit int) ([]c3po.MessageID, error)
+	// Tickets lists up to limit messages that expect an answer, whatever became of
+	// them, the latest first; with before only those with a lower sequence.
+	Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]TicketMark, error)
+	// Messages returns those of ids that are known, in that order.
+	Messages(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]Entry, error)
+	// Keyed finds what an agent sent or replied under a client key; empty if the
+	// key is unknown or its life is over.
+	Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error)
+}

@@ -1,0 +1,44 @@
+-- cancel withdraws a message for its sender. Who has read it is told so, without
+-- the text. It works when the store is full.
+--
+-- KEYS  meta, sender, inbox, body, fact, box, ended (the recipient's), ending,
+--       expire, threads, events, tickets
+-- ARGV  now, channel, owner, from, hex, run, ended life, ended bytes, message
+--       life, most events, notice body, its bytes, durability
+-- Returns {outcome, told}, or {"superseded"}, or {"moved", id} if the ticket is
+-- another agent's by now.
+typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'zset' })
+local meta, sender, events = KEYS[1], KEYS[2], KEYS[11]
+local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ended = KEYS[7], ending = KEYS[8],
+  expire = KEYS[9], threads = KEYS[10], tickets = KEYS[12] }
+local now, channel, owner, from, hex, run = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ended_life, budget, life, most_events = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local notice, bytes, durability = ARGV[11], tonumber(ARGV[12]), ARGV[13]
+
+if superseded(sender, run) then return { 'superseded' } end
+local raw = redis.call('HGET', k.fact, hex)
+local fact = raw and cjson.decode(raw)
+if not fact or fact.f ~= from then return { 'unknown', 0 } end
+if fact.c then return { 'already', 0 } end
+if resolved(fact) then return { 'responded', 0 } end
+for _, answer in ipairs(fact.an or {}) do
+  if answer.m then return { 'moved', answer.m } end
+end
+if fact.s == 'dead' or (fact.s and not fact.e) then return { 'ended', 0 } end
+
+local log = opened(meta, events, channel, most_events, now)
+local id, told = from .. '::' .. owner .. '::' .. hex, is_read(fact)
+fact.c = now
+if fact.s then
+  emit(log, 'cancelled', from, id)
+  redis.call('HSET', k.fact, hex, cjson.encode(fact))
+else
+  end_as(log, k, 'cancelled', from, owner, hex, fact, ended_life, budget)
+end
+if told then
+  put(log, k, {
+    event = 'accepted', from = 'system', to = owner, kind = 'cancelled', thread = fact.t, urgent = false, expects = false,
+    body = notice, bytes = bytes, durability = durability, answers = id, expires = number(meta, 'lived') + life,
+  })
+end
+return { 'cancelled', told and 1 or 0 }

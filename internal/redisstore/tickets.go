@@ -1,0 +1,123 @@
+package redisstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// Cancel implements hub.Store.
+func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
+	from, owner, hex := step.ID.Split()
+	if from != step.From {
+		return s.notSentBy(ctx, space, step)
+	}
+	note := hub.Draft{From: c3po.System, To: owner, Kind: c3po.KindCancelled, Text: step.Notice}
+	body, err := encodeBody(note)
+	if err != nil {
+		return hub.Cancelled{}, err
+	}
+	k, l := keysOf(space), s.limits
+	answer, err := s.run(ctx, s.scripts.cancel, []string{
+		k.meta(), k.agent(from), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
+		k.expire(), k.threads(), k.events(), k.tickets(),
+	}, []string{
+		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Run, seconds(l.EndedLife), itoa(l.EndedBytes),
+		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability),
+	})
+	if err != nil {
+		return hub.Cancelled{}, err
+	}
+	switch outcome := word(answer[0]); outcome {
+	case "superseded":
+		return hub.Cancelled{}, hub.RefuseSuperseded(from)
+	case "moved":
+		return hub.Cancelled{MovedTo: c3po.MessageID(word(answer[1]))}, nil
+	default:
+		return hub.Cancelled{Outcome: c3po.CancelOutcome(outcome), Told: integer(answer[1]) == 1}, nil
+	}
+}
+
+// notSentBy tells a message of somebody else from one that does not exist.
+func (s *Store) notSentBy(ctx context.Context, space c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
+	holders, err := s.Agents(ctx, space, []c3po.AgentID{step.From})
+	if err != nil {
+		return hub.Cancelled{}, err
+	}
+	if len(holders) == 1 && step.Run != "" && holders[0].Run != "" && holders[0].Run != step.Run {
+		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
+	}
+	e, err := s.Message(ctx, space, step.ID)
+	if err != nil {
+		return hub.Cancelled{}, err
+	}
+	if e == nil {
+		return hub.Cancelled{Outcome: c3po.CancelUnknown}, nil
+	}
+	return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
+}
+
+// Lapse implements hub.Store.
+func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
+	from, owner, hex := id.Split()
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.lapse, []string{k.meta(), k.fact(owner), k.deadlines(), k.events()},
+		[]string{s.nowArg(), k.wake(), string(owner), string(from), hex, itoa(s.limits.EventEntries)})
+	return err == nil && word(answer[0]) == "timed_out", err
+}
+
+// Overdue implements hub.Store.
+func (s *Store) Overdue(ctx context.Context, space c3po.Space, limit int) ([]c3po.MessageID, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.strings(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).deadlines()).
+		Min("-inf").Max(itoa(now.UnixMilli())).Limit(0, int64(limit)).Build())
+	return messageIDs(rows), err
+}
+
+// Tickets implements hub.Store.
+func (s *Store) Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]hub.TicketMark, error) {
+	highest := "+inf"
+	if before > 0 {
+		highest = "(" + itoa(before)
+	}
+	defer s.took("tickets", time.Now())
+	rows, err := s.scores(ctx, s.commands.B().Zrevrangebyscore().Key(keysOf(space).tickets()).Max(highest).Min("-inf").
+		Withscores().Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	var marks []hub.TicketMark
+	for _, row := range rows {
+		marks = append(marks, hub.TicketMark{ID: c3po.MessageID(row.Member), Seq: int64(row.Score)})
+	}
+	return marks, nil
+}
+
+// Messages implements hub.Store.
+func (s *Store) Messages(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+	return s.entries(ctx, space, ids)
+}
+
+// Keyed implements hub.Store.
+func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
+	k := keysOf(space)
+	field, _ := s.idempotency(hub.Draft{From: from, Key: key}, "")
+	answer, err := s.run(ctx, s.scripts.keyed, []string{k.meta(), k.idem()}, []string{field})
+	if err != nil || word(answer[0]) != "found" {
+		return "", err
+	}
+	return c3po.NewMessageID(from, c3po.AgentID(word(answer[1])), word(answer[2])), nil
+}
+
+func messageIDs(rows []string) []c3po.MessageID {
+	var ids []c3po.MessageID
+	for _, row := range rows {
+		ids = append(ids, c3po.MessageID(row))
+	}
+	return ids
+}

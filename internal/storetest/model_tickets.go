@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// resolved says that a ticket has an answer; one that hands it over is none.
+func (msg *message) resolved() bool {
+	return slices.ContainsFunc(msg.facts.Answers, func(a c3po.Answered) bool { return a.MovedTo == "" })
+}
+
+// isRead says that somebody is known to have had the text.
+func (msg *message) isRead() bool {
+	return len(msg.facts.Served) > 0 || msg.facts.Received != nil || msg.state == c3po.StateAcked
+}
+
+// firstReader is called before somebody is noted as having a message.
+func (sp *space) firstReader(msg *message, now time.Time) {
+	if msg.view.ExpectsReply && msg.state == c3po.StatePending && !msg.isRead() && !msg.resolved() {
+		sp.event(c3po.EventDelivered, "", msg.view.ID, now)
+	}
+}
+
+// Cancel implements hub.Store.
+func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.From, step.Run) {
+		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
+	}
+	msg := sp.messages[step.ID]
+	switch {
+	case msg == nil:
+		return hub.Cancelled{Outcome: c3po.CancelUnknown}, nil
+	case msg.view.FromAgent != step.From:
+		return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
+	case !msg.facts.Cancelled.IsZero():
+		return hub.Cancelled{Outcome: c3po.CancelAlready}, nil
+	case msg.resolved():
+		return hub.Cancelled{Outcome: c3po.CancelAnswered}, nil
+	case len(msg.facts.Answers) > 0:
+		return hub.Cancelled{MovedTo: msg.facts.Answers[0].MovedTo}, nil
+	case msg.state == c3po.StateDead || msg.state == c3po.StateAcked && !msg.view.ExpectsReply:
+		return hub.Cancelled{Outcome: c3po.CancelEnded}, nil
+	}
+	told := msg.isRead()
+	msg.facts.Cancelled = now
+	if msg.state == c3po.StatePending {
+		sp.books.Cancelled++
+		sp.endKept(msg, c3po.StateCancelled, c3po.EventCancelled, step.From, now)
+	} else {
+		sp.event(c3po.EventCancelled, step.From, step.ID, now)
+	}
+	if told {
+		notice := sp.accept(hub.Draft{
+			From: c3po.System, To: msg.view.ToAgent, Kind: c3po.KindCancelled, Thread: msg.view.Thread,
+			Priority: c3po.Normal, Text: step.Notice,
+		}, c3po.EventAccepted, step.ID, step.Durability, now)
+		notice.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+	}
+	return hub.Cancelled{Outcome: c3po.CancelDone, Told: told}, nil
+}
+
+// Lapse implements hub.Store.
+func (m *Model) Lapse(_ context.Context, name c3po.Space, id c3po.MessageID) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	due, ok := sp.deadlines[id]
+	if !ok || due.After(now) {
+		return false, nil
+	}
+	delete(sp.deadlines, id)
+	msg := sp.messages[id]
+	if msg == nil || !msg.facts.Cancelled.IsZero() || msg.resolved() {
+		return false, nil
+	}
+	sp.event(c3po.EventTimedOut, msg.view.FromAgent, id, now)
+	return true, nil
+}
+
+// Overdue implements hub.Store.
+func (m *Model) Overdue(_ context.Context, name c3po.Space, limit int) ([]c3po.MessageID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	var due []c3po.MessageID
+	for id, at := range sp.deadlines {
+		if !at.After(now) {
+			due = append(due, id)
+		}
+	}
+	slices.SortFunc(due, func(a, b c3po.MessageID) int {
+		return cmp.Or(sp.deadlines[a].Compare(sp.deadlines[b]), cmp.Compare(a, b))
+	})
+	return due[:min(len(due), limit)], nil
+}
+
+// Tickets implements hub.Store.
+func (m *Model) Tickets(_ context.Context, name c3po.Space, before int64, limit int) ([]hub.TicketMark, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := m.space(name).find(func(msg *message) bool {
+		return msg.view.ExpectsReply && (before == 0 || msg.view.Seq < before)
+	}, bySeq)
+	slices.Reverse(found)
+	var marks []hub.TicketMark
+	for _, msg := range found[:min(len(found), limit)] {
+		marks = append(marks, hub.TicketMark{ID: msg.view.ID, Seq: msg.view.Seq})
+	}
+	return marks, nil
+}
+
+// Messages implements hub.Store.
+func (m *Model) Messages(_ context.Context, name c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	var entries []hub.Entry
+	for _, id := range ids {
+		if msg := sp.messages[id]; msg != nil {
+			entries = append(entries, sp.entry(msg))
+		}
+	}
+	return entries, nil
+}
+
+// Keyed implements hub.Store.
+func (m *Model) Keyed(_ context.Context, name c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	first := sp.keys[keyName{from, "k:" + key}]
+	if first == nil || sp.books.Lived-first.bornAt >= seconds(sp.limits.KeyLife) {
+		return "", nil
+	}
+	return first.id, nil
+}

@@ -1,0 +1,160 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) cancel(from c3po.AgentID, id c3po.MessageID) hub.Cancelled {
+	w.Helper()
+	done, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{From: from, ID: id, Notice: "it is cancelled", Durability: c3po.OnDisk})
+	w.must(err)
+	return done
+}
+
+func (w *world) tickets(before int64) []c3po.MessageID {
+	w.Helper()
+	marks, err := w.store.Tickets(w.ctx, w.space, before, 100)
+	w.must(err)
+	var ids []c3po.MessageID
+	for _, mark := range marks {
+		ids = append(ids, mark.ID)
+	}
+	return ids
+}
+
+func (w *world) lapse(id c3po.MessageID) bool {
+	w.Helper()
+	lapsed, err := w.store.Lapse(w.ctx, w.space, id)
+	w.must(err)
+	return lapsed
+}
+
+func ticketPromises() []promise {
+	return []promise{
+		{"a cancelled message leaves the inbox and keeps its record", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(alice, bob, "why?")
+			w.advance(time.Second)
+			before := w.books().Seq
+			same(w, "outcome", w.cancel(alice, id), hub.Cancelled{Outcome: c3po.CancelDone})
+			same(w, "inbox", w.inbox(bob), nil)
+			entry := w.entry(id)
+			same(w, "state", entry.State, c3po.StateCancelled)
+			same(w, "times", []time.Time{entry.Facts.Ended, entry.Facts.Cancelled}, []time.Time{w.now(), w.now()})
+			same(w, "events", w.events(before), []c3po.Event{{Seq: before + 1, Kind: c3po.EventCancelled, Agent: alice, ID: id, At: w.now()}})
+			same(w, "cancelled", w.books().Cancelled, int64(1))
+			w.unchanged(func() { same(w, "again", w.cancel(alice, id).Outcome, c3po.CancelAlready) })
+		}},
+		{"who has read a message is told that it was cancelled, without its text", nil, func(w *world) {
+			w.enter(alice, bob)
+			served, acked := w.send(alice, bob, "why?"), w.send(alice, bob, "how?")
+			w.serve("s1", served)
+			w.ack(bob, acked)
+			for _, id := range []c3po.MessageID{served, acked} {
+				same(w, "outcome", w.cancel(alice, id), hub.Cancelled{Outcome: c3po.CancelDone, Told: true})
+			}
+			same(w, "inbox", w.inbox(bob), []string{"it is cancelled", "it is cancelled"})
+			notice := w.page(bob, hub.InboxQuery{}).Entries[0].Message
+			same(w, "kind", notice.Kind, c3po.KindCancelled)
+			same(w, "about", notice.MessageID, served)
+			same(w, "from", notice.FromAgent, c3po.System)
+			same(w, "the acked one", w.entry(acked).State, c3po.StateAcked)
+			same(w, "books", w.books().Cancelled, int64(1))
+		}},
+		{"only its sender cancels a message, and only while it is not answered", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			asked, told, lost := w.send(alice, bob, "why?"), w.tell(alice, bob, "so"), w.send(alice, bob, "lost")
+			w.reply(bob, asked, "because")
+			w.ack(bob, told)
+			w.bury(lost)
+			w.unchanged(func() {
+				same(w, "another's", w.cancel(carol, asked).Outcome, c3po.CancelNotYours)
+				same(w, "answered", w.cancel(alice, asked).Outcome, c3po.CancelAnswered)
+				same(w, "acked", w.cancel(alice, told).Outcome, c3po.CancelEnded)
+				same(w, "dead", w.cancel(alice, lost).Outcome, c3po.CancelEnded)
+				same(w, "unknown", w.cancel(alice, "alice::box/bob::00000000").Outcome, c3po.CancelUnknown)
+			})
+		}},
+		{"a run that was taken over cancels nothing", nil, func(w *world) {
+			w.enter(bob)
+			w.register(alice, "r1")
+			id := w.send(alice, bob, "why?")
+			w.unchanged(func() {
+				_, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{From: alice, Run: "r2", ID: id})
+				w.refused(err, c3po.Superseded)
+			})
+		}},
+		{"a cancelled message takes no answer", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(alice, bob, "why?")
+			w.cancel(alice, id)
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, answer(bob, id, "because"))
+				w.refused(err, c3po.InvalidRequest)
+			})
+		}},
+		{"tickets are listed the newest first, until they are forgotten", nil, func(w *world) {
+			w.enter(alice, bob)
+			first := w.send(alice, bob, "1")
+			w.tell(alice, bob, "no ticket")
+			second := w.send(bob, alice, "2")
+			w.reply(bob, first, "one")
+			same(w, "all", w.tickets(0), []c3po.MessageID{second, first})
+			same(w, "before the second", w.tickets(w.entry(second).Message.Seq), []c3po.MessageID{first})
+			w.live(w.limits.EndedLife)
+			w.trim(100)
+			same(w, "after its life", w.tickets(0), []c3po.MessageID{second})
+		}},
+		{"a deadline passes once, and only unanswered", nil, func(w *world) {
+			w.enter(alice, bob)
+			step := letter(alice, bob, "why?")
+			step.Within = 30 * time.Second
+			open := w.sendStep(step).Message.ID
+			step.Text = "how?"
+			answered := w.sendStep(step).Message.ID
+			w.reply(bob, answered, "so")
+			same(w, "deadline", w.entry(open).Facts.Deadline, w.now().Add(30*time.Second))
+			same(w, "too soon", w.lapse(open), false)
+			w.advance(30 * time.Second)
+			before := w.books().Seq
+			due, err := w.store.Overdue(w.ctx, w.space, 10)
+			w.must(err)
+			same(w, "overdue", len(due), 2)
+			same(w, "the answered one", w.lapse(answered), false)
+			same(w, "the open one", w.lapse(open), true)
+			same(w, "again", w.lapse(open), false)
+			same(w, "events", w.events(before), []c3po.Event{{Seq: before + 1, Kind: c3po.EventTimedOut, Agent: alice, ID: open, At: w.now()}})
+			due, err = w.store.Overdue(w.ctx, w.space, 10)
+			w.must(err)
+			same(w, "overdue after", len(due), 0)
+			w.reply(bob, open, "late, but an answer")
+		}},
+		{"the first reader of a ticket is an event, others and what expects no answer are not", nil, func(w *world) {
+			w.enter(alice, bob)
+			ticket, other := w.send(alice, bob, "why?"), w.tell(alice, bob, "so")
+			before := w.books().Seq
+			w.serve("s1", other)
+			w.serve("s1", ticket)
+			w.serve("s2", ticket)
+			w.received(bob, "s1", ticket)
+			same(w, "events", w.events(before), []c3po.Event{{Seq: before + 1, Kind: c3po.EventDelivered, ID: ticket, At: w.now()}})
+		}},
+		{"a message is found by the key it was sent with", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.sendStep(keyed(letter(alice, bob, "why?"), "ticket-1")).Message.ID
+			find := func(from c3po.AgentID, key string) c3po.MessageID {
+				found, err := w.store.Keyed(w.ctx, w.space, from, key)
+				w.must(err)
+				return found
+			}
+			same(w, "hers", find(alice, "ticket-1"), id)
+			same(w, "another's", find(bob, "ticket-1"), "")
+			same(w, "another key", find(alice, "ticket-2"), "")
+			w.live(w.limits.KeyLife)
+			same(w, "after its life", find(alice, "ticket-1"), "")
+		}},
+	}
+}
