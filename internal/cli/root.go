@@ -59,7 +59,7 @@ came in time, 5 the answer was lost (do the same again with the same --key).`,
 	})
 	root.AddCommand(
 		a.up(), a.down(), a.serve(), a.status(),
-		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(),
+		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.tickets(), a.cancel(),
 		a.agents(), a.whoami(), a.trace(), a.thread(),
 		a.human(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.bench(), a.version(),
 		a.mcp(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) tickets() *cobra.Command {
+	var in c3po.TicketsInput
+	var limit int
+	var open, closed bool
+	cmd := &cobra.Command{
+		Use:   "tickets [MESSAGE_ID]",
+		Short: "List questions and how far each has come",
+		Long: `List questions and how far each has come, the newest first: those an agent asked
+or was asked with --as, else all of the space.
+
+States: pending (nobody has read it), delivered (read, not answered),
+responded, timed_out (its deadline passed unanswered; an answer still comes
+through), cancelled.`,
+		Example: `  c3po tickets --open
+  c3po tickets --as api --which received
+  c3po tickets alice::bob::0a1b2c3d`,
+		Args: arguments(0, 1, "[MESSAGE_ID]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if in.MessageID, err = messageID(args[0]); err != nil {
+					return err
+				}
+			}
+			if open != closed {
+				in.State = c3po.TicketsOpen
+				if closed {
+					in.State = c3po.TicketsClosed
+				}
+			}
+			if a.as == "" && in.Which == "" {
+				in.Which = c3po.TicketsAll
+			}
+			var list c3po.TicketList
+			var more bool
+			list.Tickets, more, err = pages(limit, func(cursor string, most int) ([]c3po.Ticket, string, error) {
+				in.Cursor, in.Limit = cursor, most
+				page, err := svc.Tickets(cmd.Context(), in)
+				return page.Tickets, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(more, "tickets")
+			return a.show(&list, func(w io.Writer) { printTickets(w, time.Now(), list.Tickets) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Which, "which", "", "asked, received or all")
+	flags.BoolVar(&open, "open", false, "only those that can still be answered")
+	flags.BoolVar(&closed, "closed", false, "only those that have come to an end")
+	limitFlag(cmd, &limit, 100)
+	return cmd
+}
+
+func printTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
+	if len(tickets) == 0 {
+		fmt.Fprintln(w, "no tickets; a message that expects an answer is one")
+		return
+	}
+	table(w, func(row func(...string)) {
+		row("TICKET", "FROM", "TO", "STATE", "SINCE", "ASKED", "REPLIES")
+		for _, t := range tickets {
+			row(inline(string(t.ID)), inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)),
+				ago(now, since(t)), ago(now, t.CreatedAt), fmt.Sprint(len(t.Replies)))
+		}
+	})
+}
+
+// since is when a ticket came into its state.
+func since(t c3po.Ticket) time.Time {
+	switch t.State {
+	case c3po.TicketDelivered:
+		return t.DeliveredAt
+	case c3po.TicketResponded:
+		return t.RespondedAt
+	case c3po.TicketTimedOut:
+		return t.TimedOutAt
+	case c3po.TicketCancelled:
+		return t.CancelledAt
+	default:
+		return t.CreatedAt
+	}
+}
+
+func (a *app) cancel() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel MESSAGE_ID",
+		Short: "Withdraw a message that nobody has answered",
+		Long: `Withdraw a message that nobody has answered: it leaves the inbox it is in. Who
+has read it already is told that no answer is needed.`,
+		Example: `  c3po cancel alice::bob::0a1b2c3d --as alice`,
+		Args:    arguments(1, 1, "MESSAGE_ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			id, err := messageID(args[0])
+			if err != nil {
+				return err
+			}
+			result, err := svc.Cancel(cmd.Context(), c3po.MessageInput{MessageID: id})
+			if err != nil {
+				return err
+			}
+			if err := a.show(result, func(w io.Writer) { fmt.Fprintln(w, inline(result.Message)) }); err != nil {
+				return err
+			}
+			switch result.Outcome {
+			case c3po.CancelDone, c3po.CancelAlready:
+				return nil
+			default:
+				return c3po.Errorf(c3po.InvalidRequest, "%s is not cancelled: %s", id, result.Outcome).
+					Suggest("`c3po tickets` shows what can be.")
+			}
+		},
+	}
+}
