@@ -113,7 +113,13 @@ func TestAHookMakesTheAgentAttachedAndTheEndOfTheClientOffline(t *testing.T) {
 // Claims: A2
 func TestAnAnswerIsAckedWhenTheClientHasTakenItAndNotBefore(t *testing.T) {
 	t.Parallel()
-	r := start(t, coordinator(t).URL(), "box:1:1")
+	reported := make(chan struct{}, 8)
+	front := doorTo(t, coordinator(t).URL(), func(r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/received") {
+			context.AfterFunc(r.Context(), func() { reported <- struct{}{} })
+		}
+	})
+	r := start(t, front.URL, "box:1:1")
 	r.prompt()
 	answering := r.as("web")
 	if _, err := answering.Ping(t.Context(), c3po.None{}); err != nil {
@@ -138,11 +144,19 @@ func TestAnAnswerIsAckedWhenTheClientHasTakenItAndNotBefore(t *testing.T) {
 		}
 		return pending.Count
 	}
-	if n := unacked(); n != 1 {
-		t.Errorf("%d unacked before the client has confirmed it, want 1", n)
+	// That the session was told of other mail is reported after, or with, whatever
+	// would have been reported of the answer.
+	news := r.send("web", "by the way")
+	eventually(t, "it is told", func() bool { return strings.Contains(r.prompt(), "not acked") })
+	<-reported
+	if n := unacked(); n != 2 {
+		t.Errorf("%d unacked before the client has confirmed it, want the answer and the news", n)
 	}
 	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "u1"})
-	eventually(t, "the answer is acked", func() bool { return unacked() == 0 })
+	eventually(t, "the answer is acked", func() bool { return unacked() == 1 })
+	if _, err := r.as("api").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{news.ID}}); err != nil {
+		t.Fatal(err)
+	}
 	if text := r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"}); text != "{}" {
 		t.Errorf("the end of the turn says %s", text)
 	}
