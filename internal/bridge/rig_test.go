@@ -64,7 +64,7 @@ func (r *rig) connect(run string) {
 			}
 			return nil
 		},
-		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Socket: r.socket, Off: r.off.Load,
+		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Run: run, Socket: r.socket, Off: r.off.Load,
 	})
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()

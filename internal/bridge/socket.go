@@ -28,6 +28,7 @@ const (
 type question struct {
 	Event   *hook.Event `json:"event,omitempty"`   // answered with one line
 	Monitor bool        `json:"monitor,omitempty"` // answered with a line whenever mail arrives
+	About   bool        `json:"about,omitempty"`   // answered with an Instance
 }
 
 // receive answers the other processes of the run until ctx ends.
@@ -97,6 +98,8 @@ func (b *Bridge) serve(ctx context.Context, connection net.Conn) {
 			// Who asked did not wait for the answer, so the session has not heard it.
 			b.remember(hook.Memory.Ungreeted)
 		}
+	case q.About:
+		_ = json.NewEncoder(connection).Encode(b.about()) // who asked may be gone
 	case q.Monitor:
 		b.serveMonitor(ctx, connection, reader)
 	}

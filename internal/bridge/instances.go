@@ -1,0 +1,96 @@
+package bridge
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// aboutMost is how long a bridge may take to say what it is.
+const aboutMost = time.Second
+
+// An Instance is a session of an agent on this host, as its bridge knows it.
+type Instance struct {
+	Agent     c3po.AgentID `json:"agent"`
+	Run       string       `json:"run"`
+	PID       int          `json:"pid"` // of the client
+	PIDStart  int64        `json:"pid_start,omitempty"`
+	Client    string       `json:"client,omitempty"`
+	Folder    string       `json:"folder,omitempty"`
+	Session   string       `json:"session,omitempty"`
+	Connected bool         `json:"connected"` // it is registered, and hears of mail
+	Trouble   string       `json:"trouble,omitempty"`
+	Off       bool         `json:"off"`
+	Busy      bool         `json:"busy"`
+	Monitors  int          `json:"monitors"` // that can wake it while it is idle
+	Ignored   int          `json:"ignored_wakes"`
+	Unread    int          `json:"unread"`
+}
+
+// Instances asks the bridges whose sockets are in a folder. One that does not
+// answer in time is there with its trouble; one that has ended is not.
+func Instances(ctx context.Context, dir string) []Instance {
+	sockets, _ := filepath.Glob(filepath.Join(dir, runPrefix+"*.sock"))
+	var all []Instance
+	for _, socket := range sockets {
+		if about, ok := askAbout(ctx, socket); ok {
+			all = append(all, about)
+		} else if held(socket) {
+			all = append(all, Instance{Run: filepath.Base(socket), Trouble: "its bridge does not answer"})
+		}
+	}
+	slices.SortFunc(all, func(a, b Instance) int { return strings.Compare(string(a.Agent)+a.Run, string(b.Agent)+b.Run) })
+	return all
+}
+
+func askAbout(ctx context.Context, socket string) (Instance, bool) {
+	ctx, cancel := context.WithTimeout(ctx, aboutMost)
+	defer cancel()
+	connection, err := dial(ctx, socket, question{About: true})
+	if err != nil {
+		return Instance{}, false
+	}
+	defer connection.Close()
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer stop()
+	var about Instance
+	err = json.NewDecoder(bufio.NewReader(connection)).Decode(&about)
+	return about, err == nil
+}
+
+// held says that the process of a socket lives.
+func held(socket string) bool {
+	lock, err := paths.TryLock(socket + lockSuffix)
+	if lock != nil {
+		_ = lock.Release()
+	}
+	return err == nil && lock == nil
+}
+
+// about is what this bridge says of itself.
+func (b *Bridge) about() Instance {
+	off := b.off()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	about := Instance{
+		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
+		Session: b.session.id, Off: off, Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
+		Unread: len(b.session.mail),
+	}
+	select {
+	case <-b.settled:
+		about.Connected = !off
+	default:
+		if b.trouble != nil {
+			about.Trouble = c3po.AsError(b.trouble).Message
+		}
+	}
+	return about
+}
