@@ -3,12 +3,13 @@ package c3po
 import "time"
 
 // Limits are the numbers of the product. DefaultLimits is the one place that
-// sets them; a zero in a field that says so switches the limit off.
+// sets them; a zero in a field that says so switches the limit off. In c3po.yaml
+// each is set under limits by its name with low lines: sends_per_minute.
 type Limits struct {
 	Characters     int           // of a message, a response or a context, each
 	MetadataBytes  int           // of a message's or an agent's metadata, as JSON
 	BatchIDs       int           // message ids in one ack
-	SendsPerMinute int           // of one agent; 0 = off
+	SendsPerMinute int           `zero:"off"` // of one agent; 0 = off
 	InboxMessages  int           // unacked messages in one inbox
 	InboxBytes     int           // their bytes
 	SenderShare    int           // one sender may hold 1/SenderShare of an inbox
@@ -25,14 +26,14 @@ type Limits struct {
 	SeenEvery      time.Duration // last_seen is written at most so often
 	WaitDefault    time.Duration
 	WaitMost       time.Duration
-	WaitsPerAgent  int           // under way at once, of one agent on one coordinator; 0 = off
-	Streams        int           // of events, open at once on one coordinator; 0 = off
-	Connections    int           // to one coordinator; 0 = off
+	WaitsPerAgent  int           `zero:"off"` // under way at once, of one agent on one coordinator; 0 = off
+	Streams        int           `zero:"off"` // of events, open at once on one coordinator; 0 = off
+	Connections    int           `zero:"off"` // to one coordinator; 0 = off
 	PageItems      int           // of a list, when the caller does not say
 	PageMost       int           // of a list, whatever the caller says
 	PageBytes      int           // of message bodies in one page
 	ReapEvery      time.Duration // how often the reaper looks
-	CompareEvery   time.Duration // how often a node checks that it missed no wake; 0 = off
+	CompareEvery   time.Duration `zero:"off"` // how often a node checks that it missed no wake; 0 = off
 }
 
 // DefaultLimits is what a coordinator runs with.
