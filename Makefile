@@ -10,13 +10,16 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build check fmt vet lint security secrets tidy test diverge conformance claude-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## bin/c3po, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
+
+docs: ## docs/cli-reference.md and the manual pages, from what --help says; a test fails until they are current
+	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
 
 check: fmt vet lint security secrets tidy test ## all that must hold before a commit
 

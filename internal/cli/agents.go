@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,11 +14,16 @@ import (
 
 func (a *app) agents() *cobra.Command {
 	var limit int
+	var verbose bool
 	cmd := &cobra.Command{
-		Use:     "agents",
-		Short:   "List the agents",
-		Example: `  c3po agents`,
-		Args:    arguments(0, 0, ""),
+		Use:   "agents",
+		Short: "List the agents",
+		Long: `List the agents, in the order in which they first came. With -v each is shown
+with the reasons why mail does or does not wake it; of sessions on this host
+their own bridges are asked as well.`,
+		Example: `  c3po agents
+  c3po agents -v`,
+		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.looking()
 			if err != nil {
@@ -33,23 +39,40 @@ func (a *app) agents() *cobra.Command {
 				return err
 			}
 			defer a.more(more, "agents")
-			return a.show(&list, func(w io.Writer) { printAgents(w, list.Agents) })
+			if verbose {
+				return a.showExplained(cmd.Context(), list.Agents)
+			}
+			return a.show(&list, func(w io.Writer) { printAgents(w, a.ink(), list.Agents) })
 		},
 	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say why mail does or does not wake each")
 	limitFlag(cmd, &limit, 100)
 	return cmd
 }
 
-func printAgents(w io.Writer, agents []c3po.Agent) {
+func (a *app) showExplained(ctx context.Context, agents []c3po.Agent) error {
+	here, err := a.here(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	all := []explained{}
+	for _, agent := range agents {
+		all = append(all, explained{agent, explain(agent, here, now)})
+	}
+	return a.show(all, func(w io.Writer) { printExplained(w, a.ink(), all, now) })
+}
+
+func printAgents(w io.Writer, in ink, agents []c3po.Agent) {
 	if len(agents) == 0 {
 		fmt.Fprintln(w, "no agents yet; an agent registers with its first call")
 		return
 	}
 	now := time.Now()
 	table(w, func(row func(...string)) {
-		row("AGENT", "STATUS", "AVAILABLE", "MAIL", "SEEN", "TASK")
+		row(in.bold("AGENT"), in.bold("STATUS"), in.bold("AVAILABLE"), in.bold("MAIL"), in.bold("SEEN"), in.bold("TASK"))
 		for _, agent := range agents {
-			row(inline(string(agent.ID)), inline(string(agent.Status)), availability(agent), prospect(agent.Reachability),
+			row(inline(string(agent.ID)), in.status(agent.Status), availability(agent), prospect(agent.Reachability),
 				ago(now, agent.LastSeen), inline(agent.CurrentTask))
 		}
 	})

@@ -37,7 +37,7 @@ func (e end) print(w io.Writer) {
 }
 
 func (a *app) down() *cobra.Command {
-	return &cobra.Command{
+	return withoutSettings(&cobra.Command{
 		Use:     "down",
 		Short:   "Stop the coordinator that runs here, and its Redis",
 		Long:    `Stop the coordinator that c3po up started, then its Redis. What was sent is kept.`,
@@ -64,7 +64,7 @@ func (a *app) down() *cobra.Command {
 			}
 			return a.show(done, done.print)
 		},
-	}
+	})
 }
 
 // stopCoordinator asks the coordinator of a state folder to end, and returns

@@ -39,7 +39,7 @@ session does not know yet it says with the first prompt.`,
 			return nil
 		},
 	})
-	return cmd
+	return withoutSettings(cmd)
 }
 
 func (a *app) sessionStart(ctx context.Context) {

@@ -74,7 +74,7 @@ func (a *app) claim(ctx context.Context, state string) (*paths.Lock, *paths.Coor
 // A host is a coordinator with, unless it was given one, a Redis of its own.
 type host struct {
 	app      *app
-	settings settings
+	settings coordinator
 	state    string
 	log      *slog.Logger
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/sanitise"
 )
 
@@ -42,6 +43,8 @@ var (
 		"resume":       {"bob"},
 		"fsck":         {},
 		"status":       {},
+		"health":       {},
+		"tail":         {"--once"},
 		"audit tail":   {},
 		"token list":   {},
 		"token create": {"--role", "agent", "--agents", "box/*"},
@@ -54,6 +57,11 @@ var (
 		"serve":              "is a coordinator",
 		"bench":              "prints numbers",
 		"version":            "prints what is built in",
+		"config":             "prints what is set here, line by line; config.txtar sets something hostile",
+		"instances":          "asks no coordinator; TestNothingABridgeSaysReachesTheTerminalAsACommand",
+		"completion":         "prints what is built in",
+		"man":                "prints what is built in",
+		"exit-codes":         "prints what is built in",
 		"invite":             "prints what is checked character by character",
 		"join":               "prints times, and what is checked character by character",
 		"mcp":                "speaks to a program; the envelope is tested where it is",
@@ -83,7 +91,7 @@ func TestNothingACoordinatorSendsReachesTheTerminalAsACommand(t *testing.T) {
 			for _, liar := range []liar{{}, {whole: true}, {refuses: true}} {
 				server := httptest.NewServer(liar)
 				defer server.Close()
-				for _, form := range [][]string{nil, {"--json"}} {
+				for _, form := range forms(name) {
 					said := speak(t, server.URL, append(append(strings.Fields(name), args...), form...))
 					if at := strings.IndexFunc(said, func(r rune) bool { return r != '\n' && r != '\t' && sanitise.Hidden(r) }); at >= 0 {
 						t.Errorf("%+v %v: %q", liar, form, said[max(0, at-40):min(len(said), at+40)])
@@ -100,6 +108,33 @@ func TestNothingACoordinatorSendsReachesTheTerminalAsACommand(t *testing.T) {
 				t.Error("nothing of what was sent is shown, so this proves nothing")
 			}
 		})
+	}
+}
+
+// forms are the flags with which a command is run.
+func forms(name string) [][]string {
+	all := [][]string{nil, {"--json"}}
+	cmd, _, err := (&app{}).root().Find(strings.Fields(name))
+	if err == nil && cmd.Flags().Lookup("verbose") != nil {
+		all = append(all, []string{"--verbose"})
+	}
+	return all
+}
+
+func TestNothingABridgeSaysReachesTheTerminalAsACommand(t *testing.T) {
+	t.Parallel()
+	alive := false
+	one := instance{Alive: &alive, Instance: bridge.Instance{Agent: hostile, Run: hostile, Client: hostile, Folder: hostile, Session: hostile, Trouble: hostile}}
+	off := one
+	off.Off = true
+	var said bytes.Buffer
+	printInstances(&said, false, []instance{one, off})
+	printExplained(&said, false, []explained{{c3po.Agent{ID: hostile}, append(one.explain(), off.explain()...)}}, time.Now())
+	if at := strings.IndexFunc(said.String(), func(r rune) bool { return r != '\n' && sanitise.Hidden(r) }); at >= 0 {
+		t.Errorf("%q", said.String()[max(0, at-40):min(said.Len(), at+40)])
+	}
+	if strings.Count(said.String(), "MARK") < 5 {
+		t.Errorf("little of what was said is shown: %s", said.String())
 	}
 }
 

@@ -118,8 +118,7 @@ loses nothing. If nothing comes in time the exit code is 4.`,
 	flags := cmd.Flags()
 	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for")
 	flags.BoolVar(&incoming, "incoming", false, "leave answers to your own messages out")
-	flags.IntVar(&in.Timeout, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "seconds to wait")
-	variable(flags, "timeout", "C3PO_TIMEOUT")
+	waitFlag(flags, &in.Timeout)
 	return cmd
 }
 

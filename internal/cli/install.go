@@ -107,7 +107,7 @@ func (a *app) uninstall() *cobra.Command {
 	}
 	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
 	cmd.AddCommand(claude)
-	return cmd
+	return withoutSettings(cmd)
 }
 
 // A claudeInstaller brings the plugin into Claude Code, and out of it, with

@@ -25,18 +25,6 @@ type Process struct {
 	Commit  string
 }
 
-// The exit codes, which scripts rely on.
-const (
-	exitOK      = 0
-	exitRefused = 1 // rejected: the same again will be rejected too
-	exitUsage   = 2
-	exitDown    = 3 // unavailable: nothing was done
-	exitTimeout = 4
-	exitUnknown = 5 // the answer was lost: repeat it with the same key
-	// exitInterrupted is what shells say of a program that was interrupted.
-	exitInterrupted = 130
-)
-
 // Main runs one command and returns its exit code.
 func Main(ctx context.Context, p Process) int {
 	if p.Version == "" {
@@ -79,6 +67,8 @@ func (a *app) end(err error) int {
 		return exitTimeout
 	case errors.Is(err, errUnbalanced):
 		return exitRefused
+	case errors.Is(err, errUnwell):
+		return exitDown
 	case errors.Is(err, context.Canceled) && !errors.Is(err, c3po.UnknownOutcome):
 		return exitInterrupted
 	}
@@ -97,21 +87,9 @@ func (a *app) end(err error) int {
 
 // complain writes to stderr in the one form all errors have.
 func (a *app) complain(sentence, hint string) {
-	fmt.Fprintf(a.Stderr, "c3po: %s\n", inline(sentence))
+	in := inkFor(a.Stderr, a.Getenv)
+	fmt.Fprintf(a.Stderr, "%s %s\n", in.bad("c3po:"), inline(sentence))
 	if hint != "" {
-		fmt.Fprintf(a.Stderr, "hint: %s\n", inline(hint))
-	}
-}
-
-func exitCode(code c3po.Code) int {
-	switch code {
-	case c3po.CoordDown, c3po.RedisUnavailable:
-		return exitDown
-	case c3po.Timeout:
-		return exitTimeout
-	case c3po.UnknownOutcome:
-		return exitUnknown
-	default:
-		return exitRefused
+		fmt.Fprintf(a.Stderr, "%s %s\n", in.warn("hint:"), inline(hint))
 	}
 }

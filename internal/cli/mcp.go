@@ -86,7 +86,7 @@ func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
 	}
 	profile := c3po.RegisterInput{Type: clientName, Cwd: project, Host: r.host, PID: r.pid, PIDStart: r.started}
 	return bridge.Config{
-		Client: first, Asked: id, Profile: profile, Socket: r.socket, Version: a.Version,
+		Client: first, Asked: id, Profile: profile, Run: r.name, Socket: r.socket, Version: a.Version,
 		Off: func() bool { return a.folders.Off(project) },
 		Reach: func() *client.Client {
 			found, err := reach()

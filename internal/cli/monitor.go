@@ -18,7 +18,7 @@ import (
 const aliveEvery = time.Second
 
 func (a *app) monitor() *cobra.Command {
-	return &cobra.Command{
+	return withoutSettings(&cobra.Command{
 		Use:   "monitor",
 		Short: "Print a line whenever mail arrives for an idle Claude Code",
 		Long: `Print a line whenever mail arrives for the Claude Code that has started this
@@ -50,7 +50,7 @@ its end would start a turn.`,
 			}
 			return nil
 		},
-	}
+	})
 }
 
 // outlive returns when the process of a run is gone, or ctx ends. Where nobody

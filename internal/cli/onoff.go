@@ -53,5 +53,5 @@ func (a *app) switching(word, short, long string, act func(project string) error
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "everywhere on this machine, for this user")
-	return cmd
+	return withoutSettings(cmd)
 }

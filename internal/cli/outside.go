@@ -27,11 +27,11 @@ func (o *outside) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.cert, "tls-cert", "", "certificate of yours, a PEM file; else one of its own authority")
 	flags.StringVar(&o.key, "tls-key", "", "its key, a PEM file")
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses (CIDR) of a proxy whose X-Forwarded headers count")
-	variable(flags, "name", "C3PO_NAME")
-	variable(flags, "tls", "C3PO_TLS")
-	variable(flags, "tls-cert", "C3PO_TLS_CERT")
-	variable(flags, "tls-key", "C3PO_TLS_KEY")
-	variable(flags, "trusted-proxy", "C3PO_TRUSTED_PROXY")
+	setting(flags, "name", "C3PO_NAME", "name")
+	setting(flags, "tls", "C3PO_TLS", "tls")
+	setting(flags, "tls-cert", "C3PO_TLS_CERT", "tls_cert")
+	setting(flags, "tls-key", "C3PO_TLS_KEY", "tls_key")
+	setting(flags, "trusted-proxy", "C3PO_TRUSTED_PROXY", "trusted_proxy")
 }
 
 func (o *outside) variables() []string {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -34,13 +33,6 @@ func writeJSON(w io.Writer, v any) error {
 	}
 	_, err := w.Write(sanitise.JSON(data.Bytes()))
 	return err
-}
-
-// table lines up columns. What is put into a cell must be harmless already.
-func table(w io.Writer, fill func(row func(cells ...string))) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fill(func(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) })
-	_ = t.Flush()
 }
 
 // ago says when something was in the words a person uses.

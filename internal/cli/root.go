@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/settings"
 )
 
 // app is one run of the program: what it was started with, and the flags that
@@ -25,6 +25,9 @@ type app struct {
 	as    string
 	space string
 	json  bool
+
+	file    *settings.File    // c3po.yaml, once a command has begun
+	origins map[string]origin // of the flags of the command that runs, by name
 }
 
 func (a *app) root() *cobra.Command {
@@ -33,15 +36,15 @@ func (a *app) root() *cobra.Command {
 		Short: "Coding agents ask each other for help",
 		Long: `c3po lets the coding agents you run ask each other for help.
 
-Exit codes: 0 done, 1 refused, 2 not understood, 3 no coordinator, 4 nothing
-came in time, 5 the answer was lost (do the same again with the same --key).`,
+With --json every command prints JSON. c3po help exit-codes says what the exit
+codes mean; c3po config shows the settings and where they come from.`,
 		Example: `  c3po up
   c3po inbox --as bob
   c3po send bob "What topics are there?" --as alice --wait 60`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              unknownCommand,
-		PersistentPreRunE: a.fromVariables,
+		PersistentPreRunE: a.settle,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: 2,
@@ -50,47 +53,45 @@ came in time, 5 the answer was lost (do the same again with the same --key).`,
 	flags.StringVar(&a.url, "url", "", "address of the coordinator; else the one that runs here, else "+client.DefaultURL)
 	flags.StringVar(&a.as, "as", "", "agent to act as; else the name of the current folder")
 	flags.StringVar(&a.space, "space", "", "space to act in; auto is that of the repository of the current folder; else that of the token, which is usually "+string(c3po.DefaultSpace))
-	flags.BoolVar(&a.json, "json", false, "print the coordinator's JSON")
-	variable(flags, "url", "C3PO_COORDINATOR_URL")
-	variable(flags, "as", "C3PO_AGENT_ID")
-	variable(flags, "space", "C3PO_SPACE")
+	flags.BoolVar(&a.json, "json", false, "print JSON: of what a coordinator answers, its own")
+	setting(flags, "url", "C3PO_COORDINATOR_URL", "url")
+	setting(flags, "as", "C3PO_AGENT_ID", "") // one file serves all agents of a user
+	setting(flags, "space", "C3PO_SPACE", "space")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err.Error(), "c3po " + cmd.Name() + " --help shows what it takes."}
 	})
 	root.AddCommand(
-		a.up(), a.down(), a.serve(), a.status(),
+		a.up(), a.down(), a.serve(), a.status(), a.health(),
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.tickets(), a.cancel(),
-		a.agents(), a.whoami(), a.trace(), a.thread(),
-		a.human(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.bench(), a.version(),
+		a.agents(), a.whoami(), a.instances(), a.trace(), a.thread(), a.tail(),
+		a.human(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.bench(), a.config(), a.version(),
 		a.mcp(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
+		a.completion(), a.man(), exitTopic(),
 	)
+	a.completions(root)
+	group(root)
 	return root
 }
 
-// variable gives a flag a variable of the environment. The flag wins.
-func variable(flags *pflag.FlagSet, flag, name string) {
-	f := flags.Lookup(flag)
-	f.Usage += " (" + name + ")"
-	f.Annotations = map[string][]string{annotation: {name}}
-}
-
-const annotation = "variable"
-
-// fromVariables sets the flags that were not given.
-func (a *app) fromVariables(cmd *cobra.Command, _ []string) error {
-	var wrong error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		names := f.Annotations[annotation]
-		if len(names) == 0 || f.Changed || wrong != nil {
-			return
-		}
-		if value := a.Getenv(names[0]); value != "" {
-			if err := cmd.Flags().Set(f.Name, value); err != nil {
-				wrong = &usageError{fmt.Sprintf("%s=%s is not what --%s takes", names[0], value, f.Name), "Unset it, or give the flag."}
+// group sorts the commands by what they are for, so that the list of them is
+// short where a reader looks.
+func group(root *cobra.Command) {
+	for _, g := range []struct{ id, title, commands string }{
+		{"mail", "Messages:", "send inbox reply wait ack thread tickets cancel"},
+		{"look", "Looking:", "agents whoami instances trace tail status health fsck audit"},
+		{"people", "For people:", "human pause resume on off"},
+		{"run", "Running a coordinator:", "up down serve config token invite bench"},
+		{"host", "This host and its agents:", "join install uninstall mcp"},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, name := range strings.Fields(g.commands) {
+			for _, cmd := range root.Commands() {
+				if cmd.Name() == name {
+					cmd.GroupID = g.id
+				}
 			}
 		}
-	})
-	return wrong
+	}
 }
 
 func unknownCommand(cmd *cobra.Command, args []string) error {

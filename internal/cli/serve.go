@@ -15,8 +15,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/server"
 )
 
-// settings are those of a coordinator.
-type settings struct {
+// coordinator is what a coordinator is told when it is started.
+type coordinator struct {
 	listen   string
 	redis    string
 	sends    int
@@ -25,25 +25,25 @@ type settings struct {
 	outside  outside
 }
 
-func (s *settings) flags(cmd *cobra.Command) {
+func (s *coordinator) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&s.listen, "listen", server.DefaultListen, "address to listen on; the next free port if it is taken")
 	flags.StringVar(&s.redis, "redis", "", "redis://, rediss:// or unix:// address; several, separated by commas, for a Cluster")
 	flags.IntVar(&s.sends, "sends-per-minute", c3po.DefaultLimits().SendsPerMinute, "how many messages an agent may send; 0 for any number")
 	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&s.auth, "auth", string(auth.Tokens), "token, or none for a network whose every user is trusted")
-	variable(flags, "auth", "C3PO_AUTH")
-	variable(flags, "listen", "C3PO_LISTEN")
-	variable(flags, "redis", "REDIS_URL")
-	variable(flags, "sends-per-minute", "C3PO_SENDS_PER_MINUTE")
-	variable(flags, "log-level", "C3PO_LOG_LEVEL")
+	setting(flags, "auth", "C3PO_AUTH", "auth")
+	setting(flags, "listen", "C3PO_LISTEN", "listen")
+	setting(flags, "redis", "REDIS_URL", "redis")
+	setting(flags, "sends-per-minute", "C3PO_SENDS_PER_MINUTE", "limits.sends_per_minute")
+	setting(flags, "log-level", "C3PO_LOG_LEVEL", "log_level")
 	s.outside.flags(cmd)
 }
 
 // variables hands the settings to a process that is about to start. They are
 // not arguments: the address of a Redis can hold its password, and everybody
 // can read the arguments of a process.
-func (s *settings) variables() []string {
+func (s *coordinator) variables() []string {
 	return append(s.outside.variables(),
 		"C3PO_AUTH="+s.auth,
 		"C3PO_LISTEN="+s.listen,
@@ -53,7 +53,7 @@ func (s *settings) variables() []string {
 	)
 }
 
-func (s *settings) check() error {
+func (s *coordinator) check() error {
 	if _, err := auth.ParseMode(s.auth); err != nil {
 		return &usageError{err.Error(), c3po.AsError(err).Suggestion}
 	}
@@ -67,29 +67,34 @@ func (s *settings) check() error {
 }
 
 // log writes JSON lines. check has seen the level.
-func (s *settings) log(w io.Writer) *slog.Logger {
+func (s *coordinator) log(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.logLevel))
 	return slog.New(slog.NewJSONHandler(sanitise.Log(w), &slog.HandlerOptions{Level: level}))
 }
 
+// limits are those of the file, and those that are flags as well.
+func (s *coordinator) limits(a *app) c3po.Limits {
+	limits := a.file.Limits()
+	limits.SendsPerMinute = s.sends
+	return limits
+}
+
 // run is the coordinator itself.
-func (s *settings) run(ctx context.Context, a *app, socket string, log *slog.Logger, ready func(url string)) error {
+func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.Logger, ready func(url string)) error {
 	config, err := a.folders.Config()
 	if err != nil {
 		return err
 	}
-	limits := c3po.DefaultLimits()
-	limits.SendsPerMinute = s.sends
 	cfg := server.Config{
-		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: limits, Version: a.Version, Commit: a.Commit, Log: log,
+		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Log: log,
 	}
 	s.outside.into(&cfg)
 	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })
 }
 
 func (a *app) serve() *cobra.Command {
-	var s settings
+	var s coordinator
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a coordinator on a Redis of yours",

@@ -44,7 +44,7 @@ func (a *app) status() *cobra.Command {
 					row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
 					row("redis", "answers; what is accepted is "+worth(r.Durability))
 					if r.Auth == string(auth.None) {
-						row("WARNING", "authentication is off: whoever reaches the coordinator may act as anybody")
+						row(a.ink().warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
 					}
 					row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
 				})
@@ -62,7 +62,7 @@ type build struct {
 }
 
 func (a *app) version() *cobra.Command {
-	return &cobra.Command{
+	return withoutSettings(&cobra.Command{
 		Use:     "version",
 		Short:   "Show the version of this program",
 		Example: `  c3po version`,
@@ -73,5 +73,5 @@ func (a *app) version() *cobra.Command {
 				fmt.Fprintf(w, "c3po %s %s %s %s\n", b.Version, b.Commit, b.Go, b.System)
 			})
 		},
-	}
+	})
 }

@@ -35,7 +35,7 @@ func (s start) print(w io.Writer) {
 }
 
 func (a *app) up() *cobra.Command {
-	var s settings
+	var s coordinator
 	var foreground, detached bool
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -71,7 +71,7 @@ return when both are ready. They run until c3po down. What was sent is kept.`,
 }
 
 // upAndReturn starts the coordinator as a process of its own.
-func (a *app) upAndReturn(ctx context.Context, state string, s settings) error {
+func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) error {
 	if note, err := a.running(ctx, state); err != nil {
 		return err
 	} else if note != nil {
@@ -88,7 +88,7 @@ func (a *app) upAndReturn(ctx context.Context, state string, s settings) error {
 	return a.show(started, started.print)
 }
 
-func (a *app) spawn(ctx context.Context, state string, s settings) (start, error) {
+func (a *app) spawn(ctx context.Context, state string, s coordinator) (start, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return start{}, err
@@ -128,7 +128,7 @@ func (a *app) spawn(ctx context.Context, state string, s settings) (start, error
 }
 
 // upDetached is the process that spawn starts.
-func (a *app) upDetached(ctx context.Context, state string, s settings) error {
+func (a *app) upDetached(ctx context.Context, state string, s coordinator) error {
 	pipe := os.NewFile(readyFile, "ready")
 	tell := func(how start) {
 		// Who started us may have been ended meanwhile; we go on.
@@ -154,7 +154,7 @@ func (a *app) upDetached(ctx context.Context, state string, s settings) error {
 }
 
 // upForeground is the coordinator in this process.
-func (a *app) upForeground(ctx context.Context, state string, s settings) error {
+func (a *app) upForeground(ctx context.Context, state string, s coordinator) error {
 	lock, other, err := a.claim(ctx, state)
 	if err != nil {
 		return err

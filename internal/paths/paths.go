@@ -40,6 +40,13 @@ func (f Folders) Config() (string, error) {
 	return private(dir)
 }
 
+// ConfigFile is where a file of settings of that name would be. Unlike Config it
+// makes no folder: looking leaves no trace.
+func (f Folders) ConfigFile(name string) (string, error) {
+	dir, err := f.base("XDG_CONFIG_HOME", ".config")
+	return filepath.Join(dir, name), err
+}
+
 // Socket is where the unix socket of that name belongs: in the runtime folder
 // of the session, else in the state folder, else, if its path would be too long
 // for a socket, in a folder of its own among the temporary files.

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+const (
+	// completeMost is how long a person waits who has pressed the tab key.
+	completeMost = 300 * time.Millisecond
+	// completeAgents is how many agents are offered.
+	completeAgents = 200
+)
+
+func (a *app) completion() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Print what lets your shell complete commands and agent ids",
+		Long: `Print a script for your shell. With it the tab key completes commands, flags and
+the ids of the agents there are. If the coordinator does not answer quickly, no ids
+are offered.
+
+bash: c3po completion bash >~/.local/share/bash-completion/completions/c3po
+zsh:  c3po completion zsh >"${fpath[1]}/_c3po"
+fish: c3po completion fish >~/.config/fish/completions/c3po.fish`,
+		Example: `  c3po completion bash
+  c3po completion zsh
+  c3po completion fish`,
+		Args:      arguments(1, 1, "bash|zsh|fish"),
+		ValidArgs: []string{"bash", "zsh", "fish"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.Stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(a.Stdout)
+			case "fish":
+				return root.GenFishCompletion(a.Stdout, true)
+			default:
+				return &usageError{"there is no completion for " + args[0], "Choose bash, zsh or fish."}
+			}
+		},
+	}
+	return withoutSettings(cmd)
+}
+
+type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// completions says what each argument and flag can be, for those that can be
+// more than a text. Whatever is not named here completes to nothing, not to the
+// files of the current folder.
+func (a *app) completions(root *cobra.Command) {
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	agents := a.completeAgents
+	// An argument is an agent only in the first place.
+	target := func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return agents(cmd, args, begun)
+	}
+	mail := func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 && cmd.Name() != "ack" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.completeMail(cmd, args, begun)
+	}
+	for name, complete := range map[string]completer{"send": target, "pause": target, "resume": target, "reply": mail, "ack": mail} {
+		if cmd, _, err := root.Find([]string{name}); err == nil && cmd != root {
+			cmd.ValidArgsFunction = complete
+		}
+	}
+	kinds := []string{}
+	for _, kind := range c3po.EventKinds() {
+		kinds = append(kinds, string(kind))
+	}
+	flags := map[string]completer{
+		"as": agents, "agent": agents, "handed-to": agents,
+		"kind":      cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp),
+		"auth":      cobra.FixedCompletions([]string{"token", "none"}, cobra.ShellCompDirectiveNoFileComp),
+		"tls":       cobra.FixedCompletions([]string{"auto", "on", "off"}, cobra.ShellCompDirectiveNoFileComp),
+		"log-level": cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp),
+		"status":    cobra.FixedCompletions([]string{c3po.ReplySuccess, c3po.ReplyError, c3po.ReplyHandedOver}, cobra.ShellCompDirectiveNoFileComp),
+		"tls-cert":  files, "tls-key": files,
+	}
+	everyCommand(root, func(cmd *cobra.Command) {
+		for name, complete := range flags {
+			if cmd.LocalNonPersistentFlags().Lookup(name) != nil || cmd == root && cmd.PersistentFlags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails for a flag that is not there
+			}
+		}
+	})
+}
+
+func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, child := range cmd.Commands() {
+		everyCommand(child, visit)
+	}
+}
+
+// completing asks a coordinator for what could be meant. Whatever goes wrong, a
+// person who has only pressed a key is not told.
+func (a *app) completing(cmd *cobra.Command, ask func(context.Context, *client.Client) []string, who func() (*client.Client, error)) ([]string, cobra.ShellCompDirective) {
+	nothing := cobra.ShellCompDirectiveNoFileComp
+	if a.settle(cmd, nil) != nil {
+		return nil, nothing
+	}
+	svc, err := who()
+	if err != nil {
+		return nil, nothing
+	}
+	ctx := cmd.Context()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeMost)
+	defer cancel()
+	return ask(ctx, svc), nothing
+}
+
+func (a *app) completeAgents(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+		list, err := svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: completeAgents})
+		if err != nil {
+			return nil
+		}
+		var ids []string
+		for _, agent := range list.Agents {
+			// A bare name completes what is known by its host as well.
+			if strings.HasPrefix(string(agent.ID), begun) || strings.HasPrefix(agent.ID.Name(), begun) {
+				ids = append(ids, cobra.CompletionWithDesc(string(agent.ID), inline(string(agent.Status))))
+			}
+		}
+		return ids
+	}, a.looking)
+}
+
+// completeMail offers the messages that wait for an answer.
+func (a *app) completeMail(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+		list, err := svc.Peek(ctx, c3po.GetMessagesInput{Limit: completeAgents})
+		if err != nil {
+			return nil
+		}
+		var ids []string
+		for _, m := range list.Messages {
+			if strings.HasPrefix(string(m.ID), begun) {
+				ids = append(ids, cobra.CompletionWithDesc(string(m.ID), "from "+inline(string(m.FromAgent))))
+			}
+		}
+		return ids
+	}, a.acting)
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/settings"
+)
+
+// A configured setting is one row of config.
+type configured struct {
+	Name     string `json:"name"`
+	Value    string `json:"value"`
+	Variable string `json:"variable,omitempty"`
+	origin
+}
+
+// A configuration is what config prints as JSON.
+type configuration struct {
+	File     string       `json:"file"`
+	Exists   bool         `json:"exists"`
+	Settings []configured `json:"settings"`
+	Limits   []configured `json:"limits"`
+}
+
+func (a *app) config() *cobra.Command {
+	var c coordinator
+	var timeout int
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the settings that hold here, and where each comes from",
+		Long: `Show the settings that hold here, and where each comes from: a flag, a variable of
+the environment, c3po.yaml in the folder of settings, or the default, in this
+order. Passwords and tokens are masked. In c3po.yaml a name stands on a line of
+its own with its value; limits are indented under limits:.`,
+		Example: `  c3po config
+  c3po config --listen 127.0.0.1:9000 --json`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.check(); err != nil {
+				return err
+			}
+			shown, err := a.configuration(cmd, c)
+			if err != nil {
+				return err
+			}
+			return a.show(shown, shown.print)
+		},
+	}
+	c.flags(cmd)
+	waitFlag(cmd.Flags(), &timeout)
+	return cmd
+}
+
+// waitFlag is the timeout of waits.
+func waitFlag(flags *pflag.FlagSet, seconds *int) {
+	flags.IntVar(seconds, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "seconds to wait")
+	setting(flags, "timeout", "C3PO_TIMEOUT", "timeout")
+}
+
+func (a *app) configuration(cmd *cobra.Command, c coordinator) (configuration, error) {
+	path, err := a.folders.ConfigFile(settings.Name)
+	if err != nil {
+		return configuration{}, err
+	}
+	shown := configuration{File: path, Exists: a.file != nil}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[variableOf] == nil || limitOf(f) != "" {
+			return
+		}
+		shown.Settings = append(shown.Settings, configured{
+			Name: strings.ReplaceAll(f.Name, "-", "_"), Value: masked(valueOf(f)), Variable: f.Annotations[variableOf][0], origin: a.origins[f.Name],
+		})
+	})
+	found, err := a.found()
+	if err != nil {
+		return configuration{}, err
+	}
+	shown.Settings = append(shown.Settings, found...)
+	slices.SortFunc(shown.Settings, func(x, y configured) int { return strings.Compare(x.Name, y.Name) })
+	shown.Limits = a.limitRows(cmd, c)
+	return shown, nil
+}
+
+// valueOf is the value of a flag in the form that the flag takes.
+func valueOf(f *pflag.Flag) string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return strings.Join(list.GetSlice(), ",")
+	}
+	return f.Value.String()
+}
+
+// limitOf is the limit a flag sets, if it does.
+func limitOf(f *pflag.Flag) string {
+	if key := f.Annotations[keyOf]; key != nil {
+		if name, isLimit := strings.CutPrefix(key[0], "limits."); isLimit {
+			return name
+		}
+	}
+	return ""
+}
+
+func (a *app) limitRows(cmd *cobra.Command, c coordinator) []configured {
+	limits := c.limits(a)
+	rows := map[string]configured{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if name := limitOf(f); name != "" {
+			rows[name] = configured{Variable: f.Annotations[variableOf][0], origin: a.origins[f.Name]}
+		}
+	})
+	var all []configured
+	for _, name := range settings.LimitNames() {
+		row, isFlag := rows[name]
+		if !isFlag {
+			row.origin = origin{From: fromDefault}
+			if value, set := a.file.Get("limits." + name); set {
+				row.origin = origin{fromFile, fmt.Sprintf("%s:%d", a.file.Path, value.Line)}
+			}
+		}
+		row.Name, row.Value = name, settings.LimitText(limits, name)
+		all = append(all, row)
+	}
+	return all
+}
+
+// found is what the commands find out by themselves: where the coordinator is,
+// and the token.
+func (a *app) found() ([]configured, error) {
+	reach, err := a.reach()
+	if err != nil {
+		return nil, err
+	}
+	note, err := a.folders.Coordinator()
+	if err != nil {
+		return nil, err
+	}
+	token := configured{Name: "token", Variable: tokenVariable, origin: origin{From: fromDefault}}
+	switch {
+	case a.Getenv(tokenVariable) != "":
+		token.origin = origin{fromVariable, tokenVariable}
+	case reach.Socket != "":
+		token.origin = origin{From: "not needed", Where: "the socket of the coordinator of this user"}
+	case reach.Token != "":
+		credentials, err := a.folders.ConfigFile("credentials.json")
+		if err != nil {
+			return nil, err
+		}
+		token.origin = origin{fromFile, credentials}
+	}
+	if reach.Token != "" && reach.Socket == "" {
+		token.Value = maskedToken(reach.Token)
+	}
+	rows := []configured{token}
+	if a.url == "" && reach.URL != "" {
+		where := "the coordinator this host has joined"
+		if note != nil && note.URL == reach.URL {
+			where = "the coordinator that runs here"
+		}
+		rows = append(rows, configured{Name: "url_found", Value: masked(reach.URL), origin: origin{From: "found", Where: where}})
+	}
+	return rows, nil
+}
+
+// masked hides the passwords in addresses.
+func masked(value string) string {
+	parts := strings.Split(value, ",")
+	for i, part := range parts {
+		at, err := url.Parse(part)
+		switch {
+		case err != nil && strings.Contains(part, "@"):
+			parts[i] = "****" // something with a password that we cannot read
+		case err == nil && at.User != nil:
+			at.User = url.UserPassword("****", "****")
+			parts[i] = strings.ReplaceAll(at.String(), "%2A", "*")
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// maskedToken keeps the kind of a token, which is no secret.
+func maskedToken(token string) string {
+	if end := strings.LastIndexByte(token, '_'); end > 0 && strings.HasPrefix(token, "c3po_") {
+		if second := strings.IndexByte(token[5:], '_'); second > 0 {
+			return token[:5+second+1] + "****"
+		}
+	}
+	return "****"
+}
+
+func (c configuration) print(w io.Writer) {
+	state := ""
+	if !c.Exists {
+		state = " (not there)"
+	}
+	fmt.Fprintf(w, "file: %s%s\n\n", inline(c.File), state)
+	table(w, func(row func(...string)) {
+		row("SETTING", "VALUE", "FROM")
+		for _, s := range c.Settings {
+			row(inline(s.Name), inline(cmp.Or(s.Value, "-")), s.origin.words())
+		}
+		row("limits:")
+		for _, s := range c.Limits {
+			row("  "+s.Name, inline(s.Value), s.origin.words())
+		}
+	})
+}
+
+// words leave the folder of a file out, which stands above the table.
+func (o origin) words() string {
+	switch {
+	case o.Where == "":
+		return o.From
+	case o.From == fromFile:
+		return "file " + inline(filepath.Base(o.Where))
+	default:
+		return o.From + " " + inline(o.Where)
+	}
+}

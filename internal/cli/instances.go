@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/engine"
+)
+
+// An instance is a session on this host, and whether its process lives.
+type instance struct {
+	bridge.Instance
+	Alive *bool `json:"alive"` // null where nobody can say
+}
+
+func (a *app) instances() *cobra.Command {
+	return &cobra.Command{
+		Use:   "instances",
+		Short: "List the agent sessions on this host",
+		Long: `List the sessions of coding agents on this host that take part, as their bridges
+know them: also those that have no coordinator or are switched off. It asks no
+coordinator. c3po agents lists the agents of all hosts.`,
+		Example: `  c3po instances`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := a.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.show(all, func(w io.Writer) { printInstances(w, a.ink(), all) })
+		},
+	}
+}
+
+// here are the sessions of this user on this host.
+func (a *app) here(ctx context.Context) ([]instance, error) {
+	socket, err := a.folders.Socket(bridge.SocketName(""))
+	if err != nil {
+		return nil, err
+	}
+	all := []instance{}
+	for _, i := range bridge.Instances(ctx, filepath.Dir(socket)) {
+		one := instance{Instance: i}
+		if i.PIDStart != 0 {
+			alive := engine.Started(i.PID) == i.PIDStart
+			one.Alive = &alive
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func printInstances(w io.Writer, in ink, all []instance) {
+	if len(all) == 0 {
+		fmt.Fprintln(w, "no agent session on this host")
+		return
+	}
+	table(w, func(row func(...string)) {
+		row(in.bold("AGENT"), in.bold("CLIENT"), in.bold("PID"), in.bold("ALIVE"), in.bold("STATE"), in.bold("UNREAD"), in.bold("RUN"), in.bold("FOLDER"))
+		for _, i := range all {
+			row(orDash(string(i.Agent)), orDash(i.Client), fmt.Sprint(i.PID), i.alive(in), i.state(in), fmt.Sprint(i.Unread), orDash(i.Run), orDash(i.Folder))
+		}
+	})
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return inline(text)
+}
+
+func (i instance) alive(in ink) string {
+	switch {
+	case i.Alive == nil:
+		return "unknown"
+	case *i.Alive:
+		return in.good("yes")
+	default:
+		return in.bad("no")
+	}
+}
+
+// state says in a few words what the session is doing.
+func (i instance) state(in ink) string {
+	switch {
+	case i.Off:
+		return in.warn("switched off")
+	case i.Trouble != "":
+		return in.bad(inline(i.Trouble))
+	case !i.Connected:
+		return "not begun"
+	case i.Busy:
+		return "busy"
+	default:
+		return "idle"
+	}
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// An explained agent is one with the reasons why mail does or does not wake it.
+type explained struct {
+	c3po.Agent
+	Why []string `json:"why"`
+}
+
+// explain says why mail that is sent to an agent now is read when it is. What
+// its own bridge knows is added if that runs on this host.
+func explain(agent c3po.Agent, here []instance, now time.Time) []string {
+	var why []string
+	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	switch agent.Reachability {
+	case c3po.ReachNow:
+		say("It waits at a coordinator, so mail reaches its program at once.")
+	case c3po.ReachNextStep:
+		say("It has called %s but does not wait, so nothing can wake it: it reads mail when it calls again.", ago(now, agent.LastSeen))
+	case c3po.ReachWaitingForHuman:
+		say("It has asked its person and waits for the answer: c3po human list.")
+	case c3po.ReachPersonReturns:
+		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
+	case c3po.ReachOffline:
+		say("Nothing of it was seen since %s: no program runs that could be woken.", ago(now, agent.LastSeen))
+	}
+	if agent.Paused == nil && agent.Availability != c3po.Available {
+		say("It says that it is %s.", agent.Availability)
+	}
+	if agent.Alive != nil && !*agent.Alive {
+		say("Its process has ended.")
+	}
+	for _, i := range here {
+		if i.Agent == agent.ID {
+			why = append(why, i.explain()...)
+		}
+	}
+	return why
+}
+
+// explain is what the bridge of a session on this host adds.
+func (i instance) explain() []string {
+	var why []string
+	say := func(format string, args ...any) {
+		why = append(why, fmt.Sprintf("On this host, pid %d: ", i.PID)+fmt.Sprintf(format, args...))
+	}
+	switch {
+	case i.Off:
+		say("c3po is switched off in %s: c3po on.", i.Folder)
+	case i.Trouble != "":
+		say("its bridge has no coordinator: %s", i.Trouble)
+	case !i.Connected:
+		say("its bridge has been started and nothing has used it yet, so it has not registered.")
+	case i.Busy:
+		say("it works now, and is told of mail at the end of its turn.")
+	case i.Monitors == 0:
+		say("it is idle and no monitor listens, so mail does not start a turn: it reads it when its person writes next.")
+	case i.Ignored > 0:
+		say("it is idle; %d wake-ups have started no turn yet, and are repeated.", i.Ignored)
+	default:
+		say("it is idle and its monitor listens: mail starts a turn.")
+	}
+	if i.Alive != nil && !*i.Alive {
+		say("its client has ended; its bridge is about to.")
+	}
+	return why
+}
+
+func printExplained(w io.Writer, in ink, agents []explained, now time.Time) {
+	if len(agents) == 0 {
+		printAgents(w, in, nil)
+		return
+	}
+	for _, agent := range agents {
+		fmt.Fprintf(w, "%s  %s, %s, seen %s: %s\n", in.bold(inline(string(agent.ID))), in.status(agent.Status), availability(agent.Agent),
+			ago(now, agent.LastSeen), prospect(agent.Reachability))
+		var facts []string
+		for _, fact := range []struct{ name, value string }{
+			{"type", agent.Type}, {"client", agent.Client}, {"host", agent.Host}, {"folder", agent.Cwd}, {"task", agent.CurrentTask},
+			{"helps with", strings.Join(agent.Capabilities, ", ")},
+		} {
+			if fact.value != "" {
+				facts = append(facts, fact.name+" "+inline(fact.value))
+			}
+		}
+		if len(facts) > 0 {
+			fmt.Fprintln(w, in.faint("  "+strings.Join(facts, ", ")))
+		}
+		for _, reason := range agent.Why {
+			fmt.Fprintln(w, "  "+inline(reason))
+		}
+	}
+}
+
+func (i ink) status(status c3po.Status) string {
+	if status == c3po.Online {
+		return i.good(inline(string(status)))
+	}
+	return i.faint(inline(string(status)))
+}

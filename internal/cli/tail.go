@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+func (a *app) tail() *cobra.Command {
+	var in c3po.LogInput
+	var agent string
+	var kinds []string
+	var once bool
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Watch what happens, as it happens",
+		Long: `Watch the events of a space: messages that were accepted, answered and acked,
+agents that came and went. First the latest ones, then each as it happens, until
+interrupted. A coordinator that is restarted is waited for, and nothing is missed.
+What messages say is never shown.`,
+		Example: `  c3po tail
+  c3po tail --agent bob --kind accepted,answered --since 10m
+  c3po tail --once --limit 100 --json`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			if agent != "" {
+				if in.Agent, err = c3po.ParseAgentID(agent); err != nil {
+					return err
+				}
+			}
+			for _, kind := range kinds {
+				in.Kinds = append(in.Kinds, c3po.EventKind(kind))
+			}
+			at, err := a.showLog(cmd.Context(), svc, in)
+			if err != nil || once {
+				return err
+			}
+			return a.follow(cmd.Context(), svc, in, at)
+		},
+	}
+	limitFlag(cmd, &in.Limit, 10)
+	flags := cmd.Flags()
+	flags.Lookup("limit").Usage = "how many of the latest to begin with"
+	flags.StringVar(&agent, "agent", "", "only what is about this agent, or a message from or to it")
+	flags.StringSliceVar(&kinds, "kind", nil, "only these kinds, separated by commas")
+	flags.StringVar(&in.Thread, "thread", "", "only messages of this conversation: its id, or that of a message in it")
+	flags.StringVar(&in.Since, "since", "", "begin then, instead of with the latest: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z")
+	flags.BoolVar(&once, "once", false, "show what there is, and do not wait for more")
+	return cmd
+}
+
+// showLog prints what is in the log already and returns the place after it.
+func (a *app) showLog(ctx context.Context, svc *client.Client, in c3po.LogInput) (c3po.EventCursor, error) {
+	for {
+		page, err := svc.TailLog(ctx, in)
+		if err != nil {
+			return c3po.EventCursor{}, err
+		}
+		for _, e := range page.Events {
+			if err := a.showEvent(e); err != nil {
+				return c3po.EventCursor{}, err
+			}
+		}
+		if !page.More || page.At == in.After {
+			return c3po.ParseEventCursor(page.At)
+		}
+		in.After, in.Since, in.Limit = page.At, "", 0
+	}
+}
+
+// follow prints events as they come.
+func (a *app) follow(ctx context.Context, svc *client.Client, in c3po.LogInput, at c3po.EventCursor) error {
+	threads := threadFilter{svc: svc, known: map[c3po.MessageID]bool{}}
+	if in.Thread != "" {
+		if err := threads.find(ctx, in.Thread); err != nil {
+			return err
+		}
+	}
+	for entry, err := range svc.Events(ctx, &at) {
+		if err != nil {
+			return err
+		}
+		if entry.Start != nil {
+			if !entry.Start.Recovered {
+				fmt.Fprintf(a.Stderr, "hint: Events are missing here (%s).\n", inline(string(entry.Start.Reason)))
+			}
+			continue
+		}
+		if !in.Wants(*entry.Event) {
+			continue
+		}
+		if belongs, err := threads.has(ctx, entry.Event.ID); err != nil {
+			return err
+		} else if !belongs {
+			continue
+		}
+		if err := a.showEvent(*entry.Event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A threadFilter knows which messages are of one thread; of all, if none was
+// asked for.
+type threadFilter struct {
+	svc    *client.Client
+	thread string
+	known  map[c3po.MessageID]bool
+}
+
+// find takes the id of a message for the thread it is in.
+func (f *threadFilter) find(ctx context.Context, name string) error {
+	f.thread = name
+	id, err := c3po.ParseMessageID(name)
+	if err != nil {
+		return nil
+	}
+	trace, err := f.svc.Trace(ctx, c3po.MessageInput{MessageID: id})
+	if err == nil {
+		f.thread = trace.Thread
+	}
+	return err
+}
+
+func (f *threadFilter) has(ctx context.Context, id c3po.MessageID) (bool, error) {
+	if f.thread == "" || id == "" {
+		return f.thread == "", nil
+	}
+	belongs, known := f.known[id]
+	if !known {
+		trace, err := f.svc.Trace(ctx, c3po.MessageInput{MessageID: id})
+		if err != nil && c3po.AsError(err).Code != c3po.InvalidRequest {
+			return false, err
+		}
+		// Of a message that is no longer known nobody can say.
+		belongs = err == nil && trace.Thread == f.thread
+		f.known[id] = belongs
+	}
+	return belongs, nil
+}
+
+// showEvent prints one line, so that it can be piped.
+func (a *app) showEvent(e c3po.Event) error {
+	return a.show(e, func(w io.Writer) { printEvent(w, a.ink(), e) })
+}
+
+func printEvent(w io.Writer, in ink, e c3po.Event) {
+	facts := []string{in.faint(e.At.Local().Format(time.DateTime)), in.kind(e.Kind)}
+	if e.ID != "" {
+		facts = append(facts, inline(string(e.ID)))
+	}
+	switch {
+	case e.ID != "": // which says whom it is from and to
+	case e.Agent != "":
+		facts = append(facts, inline(string(e.Agent)))
+	default:
+		facts = append(facts, "everybody")
+	}
+	fmt.Fprintln(w, strings.Join(facts, "  "))
+}
+
+// kind is the word for a kind of event, as wide as the widest.
+func (i ink) kind(kind c3po.EventKind) string {
+	word := fmt.Sprintf("%-12s", inline(string(kind)))
+	switch kind {
+	case c3po.EventDead, c3po.EventRollback:
+		return i.bad(word)
+	case c3po.EventAnswered, c3po.EventRegistered:
+		return i.good(word)
+	case c3po.EventPaused, c3po.EventUnregistered:
+		return i.warn(word)
+	default:
+		return word
+	}
+}
