@@ -44,6 +44,8 @@ var (
 		"fsck":         {},
 		"status":       {},
 		"health":       {},
+		"tickets":      {},
+		"cancel":       {"a::b::0a1b2c3d"},
 		"tail":         {"--once"},
 		"audit tail":   {},
 		"token list":   {},
