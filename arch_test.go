@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"internal/auth":       {"."},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
-	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/paths", "internal/pki", "internal/sanitise", "internal/server", "internal/settings"},
+	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings"},
 	"internal/client":     {"."},
 	"internal/engine":     {".", "internal/paths"},
 	"internal/envelope":   {".", "internal/sanitise"},
@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"internal/metrics":    {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/paths":      {"."},
 	"internal/pki":        {"."},
+	"internal/ptyrun":     {".", "internal/client", "internal/envelope", "internal/hook", "internal/paths", "internal/sanitise"},
 	"internal/redisstore": {".", "internal/auth", "internal/hub"}, // for the types of their steps
 	"internal/redistest":  {},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
@@ -68,7 +69,10 @@ var libraries = []library{
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/settings"}}, // knows the line of every key, and needs nothing else
 	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
-	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine"}},
+	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine", "internal/ptyrun"}},
+	{prefix: "golang.org/x/term", in: []string{"internal/ptyrun"}},
+	{prefix: "github.com/creack/pty", in: []string{"internal/ptyrun"}},
+	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun"}}, // a maintained terminal emulator and its parser
 	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest"}},
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},

@@ -62,6 +62,13 @@ func (a *app) end(err error) int {
 		a.complain(usage.sentence, usage.hint)
 		return exitUsage
 	}
+	if ended, ok := errors.AsType[*endedError](err); ok {
+		if ended.cause != nil {
+			e := c3po.AsError(ended.cause)
+			a.complain(e.Message, e.Suggestion)
+		}
+		return ended.code
+	}
 	switch {
 	case errors.Is(err, errTimeout):
 		return exitTimeout

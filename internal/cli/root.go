@@ -65,7 +65,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.tickets(), a.cancel(),
 		a.agents(), a.whoami(), a.instances(), a.trace(), a.thread(), a.tail(),
 		a.human(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.bench(), a.config(), a.version(),
-		a.mcp(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
+		a.mcp(), a.run(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
 		a.completion(), a.man(), exitTopic(),
 	)
 	a.completions(root)
@@ -81,7 +81,7 @@ func group(root *cobra.Command) {
 		{"look", "Looking:", "agents whoami instances trace tail status health fsck audit"},
 		{"people", "For people:", "human pause resume on off"},
 		{"run", "Running a coordinator:", "up down serve config token invite bench"},
-		{"host", "This host and its agents:", "join install uninstall mcp"},
+		{"host", "This host and its agents:", "join install uninstall mcp run"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, name := range strings.Fields(g.commands) {

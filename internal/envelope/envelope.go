@@ -96,6 +96,14 @@ func (r Renderer) Wait(got c3po.WaitResult) string {
 	return b.String()
 }
 
+// Typed shows a message to a program that can only read and print.
+func (r Renderer) Typed(m c3po.Message) string {
+	var b strings.Builder
+	b.WriteString("c3po: one message.\n")
+	r.messages(&b, []c3po.Message{m}, printed)
+	return b.String()
+}
+
 // Receipt shows what became of a send that waited for its answer.
 func (r Renderer) Receipt(receipt c3po.Receipt) string {
 	var b strings.Builder
@@ -132,11 +140,12 @@ func Fit(messages []c3po.Message, most int) int {
 }
 
 // A footing says what the last line of a message offers.
-type footing bool
+type footing int
 
 const (
-	record     footing = false
-	answerable footing = true
+	record footing = iota
+	answerable
+	printed // to be answered by printing
 )
 
 func (r Renderer) messages(b *strings.Builder, messages []c3po.Message, foot footing) {
@@ -169,7 +178,10 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 	fmt.Fprintf(b, "[end %s]", mark)
 	id := word(string(m.ID))
 	switch {
-	case foot == record:
+	case foot == record, foot == printed && !m.ExpectsReply:
+	case foot == printed:
+		// Not the marks themselves: an echo of this must not be taken for an answer.
+		fmt.Fprintf(b, ` to answer, print < <c3po:%s and a line break, your answer, and then c3po> >, leaving out the blanks inside of < < and > >`, id)
 	case m.ExpectsReply:
 		fmt.Fprintf(b, ` to answer: reply(message_id="%s", response="…")`, id)
 	default:
