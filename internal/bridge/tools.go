@@ -26,7 +26,7 @@ const (
 // arguments that are not shown there because hardly anybody needs them. Of the
 // other tools the model sees the names, and looks them up when it needs one.
 var loaded = map[string][]string{
-	"send_message": {"client_key", "metadata", "content_type", "if_away", "thread"},
+	"send_message": {"client_key", "metadata", "content_type", "if_away", "thread", "deadline_ms"},
 	"get_messages": {"limit"},
 	"reply":        {"client_key", "expects_reply", "metadata", "content_type"},
 }
