@@ -52,6 +52,7 @@ var (
 		"token create": {"--role", "agent", "--agents", "box/*"},
 		"token revoke": {"abcdefghij23"},
 		"token rotate": {"abcdefghij23"},
+		"run":          {"--prompt", "x", "true"},
 	}
 	notShowing = map[string]string{
 		"up":                 "starts a coordinator here",
