@@ -32,6 +32,7 @@ const (
 	EventDelivered    EventKind = "delivered"    // a ticket, to its first reader; no Agent
 	EventTimedOut     EventKind = "timed_out"    // the deadline of a ticket; Agent is who asked
 	EventCancelled    EventKind = "cancelled"    // Agent is who asked
+	EventClaimed      EventKind = "claimed"      // a message of a role has a holder; no Agent
 	EventRegistered   EventKind = "registered"   // a new agent, or a new run of it; Agent is the agent
 	EventUnregistered EventKind = "unregistered" // Agent is the agent
 	EventPaused       EventKind = "paused"       // Agent is the agent; empty for the whole space

@@ -71,7 +71,9 @@ func (a AgentID) Host() string {
 }
 
 // Reserved says that no agent may register under this id.
-func (a AgentID) Reserved() bool { return reserved[strings.ToLower(a.Name())] }
+func (a AgentID) Reserved() bool {
+	return reserved[strings.ToLower(a.Name())] || strings.EqualFold(a.Host(), roleHost)
+}
 
 // Numbered gives the id a second, third, … run of the same name is known by.
 func (a AgentID) Numbered(n int) AgentID {

@@ -23,6 +23,7 @@ type Limits struct {
 	EventEntries   int           // of the event log of a space
 	OnlineWindow   time.Duration // a caller without a connection is online for so long
 	NodeLease      time.Duration // of a coordinator that holds connections
+	ClaimLease     time.Duration // of a role's message, from the last sign of life of who claimed it
 	SeenEvery      time.Duration // last_seen is written at most so often
 	WaitDefault    time.Duration
 	WaitMost       time.Duration
@@ -56,6 +57,7 @@ func DefaultLimits() Limits {
 		EventEntries:   100_000,
 		OnlineWindow:   90 * time.Second,
 		NodeLease:      60 * time.Second,
+		ClaimLease:     15 * time.Minute,
 		SeenEvery:      30 * time.Second,
 		WaitDefault:    60 * time.Second,
 		WaitMost:       3600 * time.Second,

@@ -48,6 +48,7 @@ type Message struct {
 	HandedTo     AgentID         `json:"handed_to,omitempty"`
 	Seq          int64           `json:"seq,omitempty"`
 	Redelivered  bool            `json:"redelivered,omitempty"`
+	Claim        *Claim          `json:"claim,omitempty"` // of a role's mail: who holds it
 	Deliveries   int             `json:"deliveries,omitempty"`
 	BodyGone     bool            `json:"body_gone,omitempty"` // the text was trimmed; the record is still there
 }
@@ -71,7 +72,7 @@ const (
 
 // SendInput is a message to be sent.
 type SendInput struct {
-	Target       string          `json:"target" jsonschema:"The agent to send to: its id, or a bare name if only one agent has it"`
+	Target       string          `json:"target" jsonschema:"The agent to send to: its id, a bare name if only one agent has it, or role:NAME for any one agent with that capability"`
 	Message      string          `json:"message" jsonschema:"The message, at most 50000 characters"`
 	Context      string          `json:"context,omitempty" jsonschema:"Background the other agent needs, at most 50000 characters"`
 	Priority     Priority        `json:"priority,omitempty" jsonschema:"normal (default) or urgent"`
@@ -213,6 +214,7 @@ type AckResult struct {
 	Already  []MessageID `json:"already"`
 	Unknown  []MessageID `json:"unknown"`
 	NotYours []MessageID `json:"not_yours"`
+	Stale    []MessageID `json:"stale,omitempty"` // of a role: another agent has claimed it since you did
 }
 
 // ThreadInput names a thread, or any message of it.

@@ -34,6 +34,7 @@ type Service interface {
 	Reply(context.Context, ReplyInput) (Message, error)
 	AckMessages(context.Context, AckInput) (AckResult, error)
 	Received(context.Context, ReceivedInput) (AckResult, error)
+	Claim(context.Context, MessageInput) (Message, error)
 	GetThread(context.Context, ThreadInput) (MessageList, error)
 	Cancel(context.Context, MessageInput) (CancelResult, error)
 	Tickets(context.Context, TicketsInput) (TicketList, error)
@@ -179,6 +180,7 @@ var operations = []Operation{
 	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies, forViewers),
 	op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, readOnly, carriesBodies),
 	op("cancel", More, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, idempotent, forWriters),
+	op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, idempotent, carriesBodies),
 	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly, forViewers),
 
 	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),

@@ -25,6 +25,7 @@ type Trace struct {
 	Notified     []Fact     `json:"notified"`
 	Served       []Fact     `json:"served"`
 	Received     *Fact      `json:"received"`
+	Claimed      *Claim     `json:"claimed,omitempty"` // of a role's mail: who claimed it last
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`
 	Deliveries   int        `json:"deliveries"`

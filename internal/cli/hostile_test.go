@@ -46,6 +46,7 @@ var (
 		"health":       {},
 		"tickets":      {},
 		"cancel":       {"a::b::0a1b2c3d"},
+		"claim":        {"a::role/b::0a1b2c3d"},
 		"tail":         {"--once"},
 		"audit tail":   {},
 		"token list":   {},

@@ -173,6 +173,9 @@ func unacked(result c3po.AckResult) error {
 	for _, id := range result.NotYours {
 		wrong = append(wrong, string(id)+" is not yours")
 	}
+	for _, id := range result.Stale {
+		wrong = append(wrong, string(id)+" was claimed by another agent since")
+	}
 	if wrong == nil {
 		return nil
 	}

@@ -67,6 +67,12 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 	if m.HandedTo != "" {
 		facts = append(facts, "handed to "+inline(string(m.HandedTo)))
 	}
+	if role := m.ToAgent.Role(); role != "" {
+		facts = append(facts, "for the role "+inline(role))
+	}
+	if m.Claim != nil {
+		facts = append(facts, "claimed by "+inline(string(m.Claim.By)))
+	}
 	if m.ExpectsReply {
 		facts = append(facts, "expects an answer")
 	}

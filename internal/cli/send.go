@@ -16,10 +16,12 @@ func (a *app) send() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send TARGET [MESSAGE]",
 		Short: "Send a message to an agent",
-		Long: `Send a message to an agent. Without MESSAGE, or with -, the text is read from
-stdin. With --wait the answer is printed when it comes.`,
+		Long: `Send a message to an agent, or with role:NAME to any one agent that has this
+capability. Without MESSAGE, or with -, the text is read from stdin. With --wait
+the answer is printed when it comes.`,
 		Example: `  c3po send bob "Which MQTT topics are there?" --wait 60
-  git diff | c3po send reviewer - --context "Please review"`,
+  git diff | c3po send reviewer - --context "Please review"
+  c3po send role:review "Who is free to look at #12?"`,
 		Args: arguments(1, 2, "TARGET [MESSAGE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.acting()

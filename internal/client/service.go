@@ -81,6 +81,10 @@ func (c *Client) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckRes
 	return call[c3po.AckResult](ctx, c, "ack_messages", in)
 }
 
+func (c *Client) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, error) {
+	return call[c3po.Message](ctx, c, "claim", in)
+}
+
 func (c *Client) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckResult, error) {
 	return call[c3po.AckResult](ctx, c, "received", in)
 }

@@ -207,6 +207,10 @@ func header(m c3po.Message) string {
 		add("status %s", m.Status)
 	}
 	add("handed to %s", string(m.HandedTo))
+	add("for one agent of the role %s", m.ToAgent.Role())
+	if m.Claim != nil {
+		add("claimed by %s", string(m.Claim.By))
+	}
 	if !m.Timestamp.IsZero() {
 		fields = append(fields, m.Timestamp.UTC().Format(time.RFC3339))
 	}

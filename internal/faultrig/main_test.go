@@ -21,6 +21,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if url := os.Getenv(workerOf); url != "" {
+		if err := work(url, c3po.AgentID(os.Getenv(workerID))); err != nil {
+			println(err.Error())
+			os.Exit(1)
+		}
+		return
+	}
 	faultrig.Main(m)
 }
 

@@ -31,7 +31,8 @@ type binding struct {
 	id     c3po.AgentID
 	epoch  int64
 	notice string
-	noted  time.Time // when the store last heard that it is alive
+	roles  []c3po.AgentID // the mailboxes of its roles
+	noted  time.Time      // when the store last heard that it is alive
 	used   time.Time
 	// sessions the store knows of. A run may use several at once; each is
 	// registered by its first call.
@@ -79,6 +80,14 @@ func (b *bindings) put(key bindingKey, session string, given binding) {
 		}
 	}
 	b.known[key] = &given
+}
+
+func (b *bindings) setRoles(key bindingKey, roles []c3po.AgentID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.known[key]; ok {
+		known.roles = roles
+	}
 }
 
 func (b *bindings) drop(key bindingKey) {
@@ -134,6 +143,7 @@ func (a *Actor) enter(ctx context.Context) error {
 		a.actAs(known)
 		if note {
 			a.hub.notes.seen(a.caller.Space, a.id)
+			a.refreshRoles(ctx, known)
 		}
 		return nil
 	}
@@ -210,7 +220,7 @@ func (a *Actor) enterFullStore(ctx context.Context, full error) (Registration, e
 }
 
 func (a *Actor) bindTo(record Record) binding {
-	given := binding{id: record.ID, epoch: record.Epoch}
+	given := binding{id: record.ID, epoch: record.Epoch, roles: c3po.RolesOf(record.Profile.Capabilities)}
 	if record.ID != a.caller.ID {
 		given.notice = fmt.Sprintf("another session holds '%s'; you are '%s'", a.caller.ID, record.ID)
 	}

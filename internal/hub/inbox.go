@@ -60,6 +60,13 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 	if err != nil {
 		return InboxPage{}, a.failed(err)
 	}
+	if owner == a.id && len(a.roles()) > 0 {
+		if page, err = a.readRoles(ctx, page, InboxQuery{
+			Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq, Member: a.id,
+		}); err != nil {
+			return InboxPage{}, a.failed(err)
+		}
+	}
 	sound := page.Entries[:0]
 	for _, entry := range page.Entries {
 		if !entry.Corrupt {
@@ -96,7 +103,10 @@ func (a *Actor) bury(ctx context.Context, entry Entry) bool {
 // without saying, and only replies have a status.
 func show(entry Entry, _ time.Time) c3po.Message {
 	m := entry.Message
-	m.ToAgent = ""
+	if m.ToAgent.Role() == "" {
+		m.ToAgent = ""
+	}
+	m.Claim = entry.Facts.Claim
 	m.BodyGone = entry.BodyGone
 	if m.Kind != c3po.KindReply {
 		m.Status = ""
@@ -112,9 +122,9 @@ func (a *Actor) serve(entry Entry, now time.Time) c3po.Message {
 // serveAt is serve for an answer that also tells the reader its position.
 func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
 	m := show(entry, now)
-	note := ServedNote{ID: m.ID, Reader: a.caller.Reader(), Route: a.caller.Route, Cursor: cursor, At: now}
+	note := ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
 	a.handed = append(a.handed, note)
-	times, given := a.hub.notes.servedBefore(a.caller.Space, a.id, note)
+	times, given := a.hub.notes.servedBefore(a.caller.Space, note)
 	m.Deliveries = deliveries(entry) + times + 1
 	m.Redelivered = given || m.Deliveries > 1
 	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
@@ -125,7 +135,7 @@ func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
 // then is the mail in it served: a caller that had gone must be given it again.
 func (a *Actor) Delivered() {
 	for _, note := range a.handed {
-		a.hub.notes.served(a.caller.Space, a.id, note)
+		a.hub.notes.served(a.caller.Space, note)
 	}
 	a.handed = nil
 }
@@ -149,9 +159,9 @@ func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResu
 	if err := a.hub.checkIDs(in.MessageIDs); err != nil {
 		return c3po.AckResult{}, err
 	}
-	outcomes, err := a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, in.MessageIDs)
+	outcomes, err := a.ackAll(ctx, in.MessageIDs)
 	if err != nil {
-		return c3po.AckResult{}, a.failed(err)
+		return c3po.AckResult{}, err
 	}
 	return a.ended(ctx, acked(in.MessageIDs, outcomes)), nil
 }
@@ -203,6 +213,8 @@ func acked(ids []c3po.MessageID, outcomes []AckOutcome) c3po.AckResult {
 			result.Unknown = append(result.Unknown, ids[i])
 		case AckNotYours:
 			result.NotYours = append(result.NotYours, ids[i])
+		case AckStale:
+			result.Stale = append(result.Stale, ids[i])
 		}
 	}
 	return result

@@ -35,7 +35,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	if draft.To.Reserved() && draft.To != c3po.Human {
+	if draft.To.Reserved() && draft.To != c3po.Human && draft.To.Role() == "" {
 		return c3po.Receipt{}, 0, a.noAgent(ctx, draft.To)
 	}
 	durability, err := a.hub.store.Durability(ctx)
@@ -47,6 +47,10 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		step.Mailbox = true
 	} else {
 		step.RateLimit = a.hub.limits.SendsPerMinute
+	}
+	if draft.To.Role() != "" {
+		receipt, err := a.sendToRole(ctx, step)
+		return receipt, wait, err
 	}
 	stored, err := a.deliver(ctx, step)
 	if err != nil {
@@ -61,7 +65,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 
 // draft checks everything about a message that needs no store.
 func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
-	to, err := c3po.ParseAgentID(in.Target)
+	to, err := c3po.ParseTarget(in.Target)
 	if err != nil {
 		return Draft{}, err
 	}

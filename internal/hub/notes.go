@@ -44,8 +44,13 @@ type unwritten struct {
 
 type readerKey struct {
 	space  c3po.Space
-	agent  c3po.AgentID
+	owner  c3po.AgentID // of the mailbox
 	reader string
+}
+
+func keyOf(space c3po.Space, note ServedNote) readerKey {
+	_, owner, _ := note.ID.Split()
+	return readerKey{space, owner, note.Reader}
 }
 
 type sessionKey struct {
@@ -99,18 +104,18 @@ func (n *notes) seen(space c3po.Space, id c3po.AgentID) {
 
 // servedBefore says how often a message was handed out since the last flush,
 // and whether this reader is remembered to have it.
-func (n *notes) servedBefore(space c3po.Space, agent c3po.AgentID, note ServedNote) (times int, again bool) {
+func (n *notes) servedBefore(space c3po.Space, note ServedNote) (times int, again bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if u := n.unwritten[space]; u != nil {
 		times = u.times[note.ID]
 	}
-	g := n.given[readerKey{space, agent, note.Reader}]
+	g := n.given[keyOf(space, note)]
 	return times, g != nil && g.holds(note.ID)
 }
 
 // served notes that a reader was handed a message.
-func (n *notes) served(space c3po.Space, agent c3po.AgentID, note ServedNote) {
+func (n *notes) served(space c3po.Space, note ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u := n.of(space)
@@ -118,7 +123,7 @@ func (n *notes) served(space c3po.Space, agent c3po.AgentID, note ServedNote) {
 		u.served = append(u.served, note)
 		u.times[note.ID]++
 	}
-	key := readerKey{space, agent, note.Reader}
+	key := keyOf(space, note)
 	g := n.given[key]
 	if g == nil {
 		g = &givenMail{}
@@ -254,8 +259,7 @@ func (n *notes) forgetGiven(space c3po.Space, written []ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range written {
-		_, owner, _ := note.ID.Split()
-		key := readerKey{space, owner, note.Reader}
+		key := keyOf(space, note)
 		g := n.given[key]
 		if g == nil {
 			continue

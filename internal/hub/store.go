@@ -20,6 +20,7 @@ type Store interface {
 	presenceStore
 	messageStore
 	ticketStore
+	roleStore
 	reaperStore
 	eventStore
 }
@@ -197,6 +198,7 @@ type SendStep struct {
 	FailIfAway bool   // AGENT_UNAVAILABLE if the recipient is offline, away or paused
 	Alias      string // the bare name that was resolved to To, if it was
 	Mailbox    bool   // To needs no registration (human); such mail does not expire
+	Queue      bool   // To is the mailbox of a role, which needs no registration
 	PauseFrom  string // pauses the sender for this reason in the same step (escalation)
 }
 
@@ -238,6 +240,7 @@ type Facts struct {
 	Served     []ServedFact
 	Notified   []NotifiedNote // of any session of the recipient, with Seq >= the message's
 	Received   *ServedFact
+	Claim      *c3po.Claim // the newest, of a role's mail; it may have lapsed
 	Ended      time.Time
 	Cancelled  time.Time // also of a message that had ended as acked
 	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
@@ -262,6 +265,9 @@ type InboxQuery struct {
 	Limit  int
 	Bytes  int   // stop after so many bytes of bodies, but never before the first entry
 	MinSeq int64 // only messages with a greater sequence
+	// Member reads the mailbox of a role: the run is that agent's, and what it
+	// sent itself or what another agent holds is left out.
+	Member c3po.AgentID
 }
 
 // InboxPage is an answer to InboxQuery.
@@ -303,6 +309,7 @@ const (
 	AckAlready  AckOutcome = "already"
 	AckUnknown  AckOutcome = "unknown"
 	AckNotYours AckOutcome = "not_yours"
+	AckStale    AckOutcome = "stale" // another agent has claimed it since
 )
 
 type messageStore interface {
@@ -315,7 +322,8 @@ type messageStore interface {
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
 	// message is INVALID_REQUEST, one whose sender takes no mail (a bounce)
 	// AGENT_NOT_FOUND, one that was cancelled INVALID_REQUEST. Replies are never
-	// rate limited.
+	// rate limited. A role's message is answered by who may ack it (AckClaimed):
+	// FORBIDDEN for everybody else.
 	Reply(ctx context.Context, space c3po.Space, step ReplyStep) (Stored, error)
 	// Ack ends pending messages of the caller's own inbox. Outcomes are in the
 	// order of ids. It works when the store is full.

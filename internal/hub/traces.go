@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -84,7 +85,7 @@ func (a *Actor) hasPart(ctx context.Context, thread string) (bool, error) {
 			return true, nil
 		}
 		for _, entry := range entries {
-			if entry.Message.FromAgent == a.id || entry.Message.ToAgent == a.id {
+			if entry.Message.FromAgent == a.id || entry.Message.ToAgent == a.id || slices.Contains(a.roles(), entry.Message.ToAgent) {
 				return true, nil
 			}
 			after = entry.Message.Seq
@@ -151,6 +152,7 @@ func life(e Entry) c3po.Trace {
 	for _, fact := range e.Facts.Served {
 		trace.Served = append(trace.Served, c3po.Fact{At: fact.First, Session: fact.Reader, Route: fact.Route, Times: fact.Times})
 	}
+	trace.Claimed = e.Facts.Claim
 	if r := e.Facts.Received; r != nil {
 		trace.Received = &c3po.Fact{At: r.First, Session: r.Reader, Route: r.Route}
 	}
@@ -224,8 +226,14 @@ func (a *Actor) countInboxes(ctx context.Context) (found, agents int64, err erro
 		found += int64(size)
 		return err
 	}
-	if err := count(c3po.Human); err != nil {
+	mailboxes, err := a.hub.store.Queues(ctx, a.caller.Space)
+	if err != nil {
 		return 0, 0, err
+	}
+	for _, mailbox := range append(mailboxes, c3po.Human) {
+		if err := count(mailbox); err != nil {
+			return 0, 0, err
+		}
 	}
 	for after := int64(0); ; {
 		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, auditPage)

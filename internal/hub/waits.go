@@ -25,7 +25,7 @@ const (
 // await looks, and looks again whenever something happened to the agent, until
 // look finds what it is for or the time is over. Nothing is consumed by it: a
 // wait that is cut off loses nothing.
-func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(context.Context) (bool, error)) (ending, error) {
+func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.AgentID, look func(context.Context) (bool, error)) (ending, error) {
 	if a.hub.isDraining() {
 		return drained, nil
 	}
@@ -33,7 +33,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(cont
 	defer deadline.Stop()
 	// Register before the first look, so that mail that comes between the look
 	// and the sleep is not slept through.
-	waiter := a.hub.wakes.join(a.caller.Space, a.id)
+	waiter := a.hub.wakes.join(a.caller.Space, a.id, roles...)
 	defer waiter.leave()
 	if most := a.hub.limits.WaitsPerAgent; most > 0 && waiter.nth > most {
 		return 0, refuseCrowd(fmt.Sprintf("waits of '%s'", a.id), most)
@@ -53,6 +53,12 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(cont
 		return drained, nil
 	}
 	patience.Stop()
+	var lapsed <-chan time.Time
+	if len(roles) > 0 {
+		tick := time.NewTicker(lapseLook)
+		defer tick.Stop()
+		lapsed = tick.C
+	}
 	attached := false
 	for {
 		ok, err := look(ctx)
@@ -73,6 +79,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, look func(cont
 		}
 		select {
 		case <-waiter.woken:
+		case <-lapsed:
 		case <-deadline.C:
 			// Look once more: what came at the last moment is not a timeout.
 			late = true
@@ -128,20 +135,27 @@ func checkAfter(after *int64) (int64, error) {
 }
 
 func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Duration, after *int64) (c3po.WaitResult, error) {
-	last, looks := NextMessage{}, 0
+	last, looks, claimed := NextMessage{}, 0, Claimed{}
 	if after != nil {
 		last.Seq = *after
 	}
-	end, err := a.await(ctx, timeout, func(ctx context.Context) (bool, error) {
+	end, err := a.await(ctx, timeout, a.roles(), func(ctx context.Context) (bool, error) {
 		looks++
 		next, err := a.next(ctx, incoming, after)
 		last = next
-		return next.Entry != nil, err
+		if err != nil || next.Entry != nil {
+			return next.Entry != nil, err
+		}
+		claimed, err = a.claimNext(ctx, after)
+		return claimed.Entry != nil, err
 	})
 	if err != nil {
 		return c3po.WaitResult{}, err
 	}
 	result := c3po.WaitResult{Unacked: last.Count, Cursor: last.Seq}
+	if claimed.Entry != nil {
+		return a.handOver(ctx, claimed, last, incoming, after)
+	}
 	switch end {
 	case found:
 		if looks > 1 {
@@ -154,6 +168,21 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 		result.Outcome = callAgain("")
 	}
 	return result, nil
+}
+
+// handOver answers a wait with role mail. The claim is an event of its own, so
+// the place the reader is told is read again: a reader that says it never came
+// there did not get this answer. Own mail that came meanwhile is before it.
+func (a *Actor) handOver(ctx context.Context, claimed Claimed, last NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
+	if next, err := a.next(ctx, incoming, after); err == nil {
+		last = next
+		if next.Entry != nil {
+			last.Seq = min(next.Seq, next.Entry.Message.Seq-1)
+		}
+	}
+	return c3po.WaitResult{
+		Message: a.serveAt(*claimed.Entry, claimed.Now, last.Seq), Unacked: last.Count + 1, Cursor: last.Seq,
+	}, nil
 }
 
 // next asks the store for what this reader was not given. What is damaged is
@@ -205,7 +234,7 @@ func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 // awaitAnswer waits for the first answer to a message of the caller's.
 func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration) (*c3po.Message, *c3po.WaitOutcome, error) {
 	var first *Entry
-	end, err := a.await(ctx, timeout, func(ctx context.Context) (bool, error) {
+	end, err := a.await(ctx, timeout, nil, func(ctx context.Context) (bool, error) {
 		answers, err := a.hub.store.Answers(ctx, a.caller.Space, id)
 		if err != nil {
 			return false, err
@@ -261,7 +290,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if timeout == 0 {
 		_, err = look(ctx)
 	} else {
-		end, err = a.await(ctx, timeout, look)
+		end, err = a.await(ctx, timeout, a.roles(), look)
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err

@@ -44,18 +44,18 @@ func newWakes(store Store, log *slog.Logger, marks *marks, compare time.Duration
 // A waiter is one wait. Its signal may come for nothing, never too rarely.
 type waiter struct {
 	line  *line
-	agent c3po.AgentID
-	woken chan struct{} // holds one signal
-	nth   int           // of the agent's waits here, when it began
-	early bool          // looked before the subscription stood; guarded by line.mu
+	about []c3po.AgentID // the agent, then the roles it would take mail of
+	woken chan struct{}  // holds one signal
+	nth   int            // of the agent's waits here, when it began
+	early bool           // looked before the subscription stood; guarded by line.mu
 }
 
 // join registers a wait. From then on, once stands is closed, nothing that
 // happens to the agent goes unsignalled.
-func (w *wakes) join(space c3po.Space, agent c3po.AgentID) *waiter {
+func (w *wakes) join(space c3po.Space, agent c3po.AgentID, roles ...c3po.AgentID) *waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.of(space).join(agent)
+	return w.of(space).join(append([]c3po.AgentID{agent}, roles...))
 }
 
 // of is called with the lock held, and so is open.
@@ -141,12 +141,14 @@ type line struct {
 	from, to int64
 }
 
-func (l *line) join(agent c3po.AgentID) *waiter {
+func (l *line) join(about []c3po.AgentID) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := &waiter{line: l, agent: agent, woken: make(chan struct{}, 1)}
-	l.waiters[agent] = append(l.waiters[agent], w)
-	w.nth = len(l.waiters[agent])
+	w := &waiter{line: l, about: about, woken: make(chan struct{}, 1)}
+	for _, id := range about {
+		l.waiters[id] = append(l.waiters[id], w)
+	}
+	w.nth = len(l.waiters[about[0]])
 	l.wakes.waiters.Add(1)
 	l.occupied()
 	return w
@@ -172,11 +174,18 @@ func (w *waiter) leave() {
 	l := w.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	rest := slices.DeleteFunc(l.waiters[w.agent], func(other *waiter) bool { return other == w })
-	if len(rest) == 0 {
-		delete(l.waiters, w.agent)
-	} else {
-		l.waiters[w.agent] = rest
+	for i, id := range w.about {
+		rest := slices.DeleteFunc(l.waiters[id], func(other *waiter) bool { return other == w })
+		if len(rest) == 0 {
+			delete(l.waiters, id)
+			continue
+		}
+		l.waiters[id] = rest
+		if i > 0 {
+			// It may have been the one that was woken for role mail, or have taken
+			// the first of several: another looks.
+			l.wake(id)
+		}
 	}
 	l.wakes.waiters.Add(-1)
 	l.left()
@@ -253,8 +262,23 @@ func (l *line) wake(agent c3po.AgentID) {
 	if agent == "" {
 		return
 	}
+	if agent.Role() != "" {
+		l.wakeOne(agent)
+		return
+	}
 	for _, w := range l.waiters[agent] {
 		w.signal()
+	}
+}
+
+// wakeOne wakes the first of those who would take mail of a role and have no
+// signal yet: only one of them can have it.
+func (l *line) wakeOne(role c3po.AgentID) {
+	for _, w := range l.waiters[role] {
+		if len(w.woken) == 0 {
+			w.signal()
+			return
+		}
 	}
 }
 
@@ -372,9 +396,9 @@ func (l *line) startOver(at Sequence) {
 
 // wakeThose is called with the lock held.
 func (l *line) wakeThose(look func(*waiter) bool) {
-	for _, waiters := range l.waiters {
+	for id, waiters := range l.waiters {
 		for _, w := range waiters {
-			if look(w) {
+			if id == w.about[0] && look(w) {
 				w.signal()
 			}
 		}

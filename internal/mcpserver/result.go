@@ -31,6 +31,10 @@ func (t tool) success(out any) (answer, error) {
 			return text(t.envelope.Thread(t.Name, *out)), nil
 		}
 		return text(t.envelope.Inbox(t.Name, *out)), nil
+	case *c3po.Message:
+		if t.Bodies {
+			return text(t.envelope.Wait(c3po.WaitResult{Message: *out, Unacked: 1})), nil
+		}
 	case *c3po.WaitResult:
 		return text(t.envelope.Wait(*out)), nil
 	case *c3po.Receipt:

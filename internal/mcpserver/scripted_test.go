@@ -145,6 +145,16 @@ func (s *scripted) Peek(_ context.Context, in c3po.GetMessagesInput) (c3po.Messa
 	return s.page("peek", in)
 }
 
+func (s *scripted) Claim(context.Context, c3po.MessageInput) (c3po.Message, error) {
+	return taskOfARole(), nil
+}
+
+func taskOfARole() c3po.Message {
+	m := asked()
+	m.ID, m.ToAgent, m.Claim = "api::role/web::0000002a", "role/web", &c3po.Claim{By: "web", At: at}
+	return m
+}
+
 func (s *scripted) GetThread(_ context.Context, in c3po.ThreadInput) (c3po.MessageList, error) {
 	return s.page("get_thread", c3po.GetMessagesInput{Cursor: in.Cursor, Limit: in.Limit})
 }
@@ -210,6 +220,7 @@ var calls = []struct {
 	{"get_thread", `{"thread":"api::web::0000002a"}`},
 	{"peek", `{"limit":1}`},
 	{"cancel", `{"message_id":"web::api::0000002b"}`},
+	{"claim", `{"message_id":"api::role/web::0000002a"}`},
 	{"co_workers", `{}`},
 	{"server_info", `{}`},
 	{"trace", `{"message_id":"api::web::0000002a"}`},

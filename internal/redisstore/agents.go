@@ -47,7 +47,7 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 		inboxes = append(inboxes, k.inbox(id))
 		args = append(args, string(id))
 	}
-	answer, err := s.run(ctx, s.scripts.register, append(keyNames, inboxes...), args)
+	answer, err := s.run(ctx, s.scripts.register, append(append(keyNames, inboxes...), k.roles()), args)
 	if err != nil {
 		return hub.Registration{}, false, err
 	}
@@ -68,7 +68,7 @@ func profileFields(p hub.Profile) []string {
 	capabilities, _ := json.Marshal(p.Capabilities)
 	return []string{
 		"name", p.Name, "capabilities", string(capabilities), "type", p.Type, "cwd", p.Cwd, "host", p.Host,
-		"pid", itoa(p.PID), "pid_start", itoa(p.PIDStart), "metadata", string(p.Metadata), "heartbeat", itoa(p.Heartbeat),
+		"roles", strings.Join(roleNames(p.Capabilities), " "), "pid", itoa(p.PID), "pid_start", itoa(p.PIDStart), "metadata", string(p.Metadata), "heartbeat", itoa(p.Heartbeat),
 	}
 }
 

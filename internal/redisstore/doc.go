@@ -15,11 +15,13 @@
 //	                      epoch (1 if missing), began (the first number of the epoch)
 //	agents        zset    agent id by registration order
 //	names         zset    "name id", all at score 0: ids of a bare name, and names nearby
+//	roles         zset    "role id", all at score 0: who registered with a role; and "role " for each role
 //	seen          zset    agent id by last sign of life; +inf while attached, 0 when gone
 //	sessions      hash    client session to the id it last had
 //	nodes         hash    node to the end of its lease, in ms
 //	attached      zset    "node id", all at score 0: who is connected to a node
 //	agent:ID      hash    one agent's record
+//	                      The mailbox of a role has the ID role/NAME, and no record.
 //	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
 //	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts
 //	fact:ID       hash    hex to the facts of the message, JSON written by scripts

@@ -36,7 +36,12 @@ type fact struct {
 		Hex     string         `json:"h"`
 		At      int64          `json:"a"`
 		MovedTo c3po.MessageID `json:"m"`
+		From    c3po.AgentID   `json:"f"` // if not the owner of the mailbox: of a role's mail
 	} `json:"an"`
+	Claim *struct {
+		By c3po.AgentID `json:"b"`
+		At int64        `json:"a"`
+	} `json:"cl"`
 	Served   []served `json:"sv"`
 	Received *served  `json:"rc"`
 }
@@ -99,10 +104,13 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline)},
 	}
 	for _, r := range f.Replies {
-		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(owner, f.From, r.Hex), At: instant(r.At), MovedTo: r.MovedTo})
+		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(cmp.Or(r.From, owner), f.From, r.Hex), At: instant(r.At), MovedTo: r.MovedTo})
 	}
 	for _, r := range f.Served {
 		e.Facts.Served = append(e.Facts.Served, r.fact())
+	}
+	if f.Claim != nil {
+		e.Facts.Claim = &c3po.Claim{By: f.Claim.By, At: instant(f.Claim.At)}
 	}
 	if f.Received != nil {
 		got := f.Received.fact()

@@ -37,7 +37,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	}, []string{
 		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
-		itoa(step.RateLimit), flag(step.FailIfAway), step.Alias, flag(step.Mailbox), step.PauseFrom,
+		itoa(step.RateLimit), flag(step.FailIfAway), step.Alias, mailboxWord(step), step.PauseFrom,
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
@@ -59,10 +59,19 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	}
 }
 
+// mailboxWord says what kind of mailbox the recipient is if it is no agent's.
+func mailboxWord(step hub.SendStep) string {
+	if step.Queue {
+		return "queue"
+	}
+	return flag(step.Mailbox)
+}
+
 // Reply implements hub.Store.
 func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep) (hub.Stored, error) {
-	asker, replier, hex := step.Answers.Split()
-	if replier != step.From {
+	asker, owner, hex := step.Answers.Split()
+	replier := step.From
+	if replier != owner && owner.Role() == "" {
 		return hub.Stored{}, s.notYours(ctx, space, step)
 	}
 	body, err := encodeBody(step.Draft)
@@ -75,13 +84,13 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 	answer, err := s.run(ctx, s.scripts.reply, []string{
 		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
 		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
-		k.inbox(replier), k.body(replier), k.fact(replier), k.box(replier), k.ended(replier), k.ending(), k.tickets(),
+		k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(), k.tickets(), k.roles(),
 	}, []string{
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
-		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent),
+		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -95,6 +104,10 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
 	case "cancelled":
 		return hub.Stored{}, hub.RefuseCancelled(step.Answers)
+	case "stale":
+		return hub.Stored{}, hub.RefuseHeld(step.Answers, c3po.AgentID(word(answer[1])))
+	case "not_yours":
+		return hub.Stored{}, hub.RefuseNotMember(owner, replier)
 	default:
 		return stored(outcome, answer, draft, step.Answers, body)
 	}

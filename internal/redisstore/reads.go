@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -15,13 +16,19 @@ import (
 // Inbox implements hub.Store.
 func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.InboxQuery) (hub.InboxPage, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.inbox, []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner)},
-		[]string{s.nowArg(), q.Run, itoa(q.After), itoa(q.Limit), itoa(q.Bytes), itoa(q.MinSeq)})
+	reader := cmp.Or(q.Member, owner)
+	keyNames := []string{k.meta(), k.agent(reader), k.inbox(owner), k.body(owner), k.fact(owner)}
+	if q.Member != "" {
+		keyNames = append(keyNames, k.seen(), k.attached(), k.nodes())
+	}
+	answer, err := s.run(ctx, s.scripts.inbox, keyNames, []string{
+		s.nowArg(), q.Run, itoa(q.After), itoa(q.Limit), itoa(q.Bytes), itoa(q.MinSeq), string(q.Member), millis(s.limits.ClaimLease),
+	})
 	if err != nil {
 		return hub.InboxPage{}, err
 	}
 	if word(answer[0]) == "superseded" {
-		return hub.InboxPage{}, hub.RefuseSuperseded(owner)
+		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
 	}
 	page := hub.InboxPage{Next: integer(answer[1]), Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4]))}
 	for _, row := range answer[5:] {

@@ -32,6 +32,7 @@ const (
 
 type scripts struct {
 	send, reply, ack, received           script
+	claim, ackClaimed                    script
 	register, unregister, status, pause  script
 	attach, detach, lease, notes         script
 	tick, bury, trim, trimDead, trimKeys script
@@ -46,6 +47,7 @@ type scripts struct {
 func loadScripts() scripts {
 	return scripts{
 		send: load("send", writes), reply: load("reply", writes), ack: load("ack", drains), received: load("received", drains),
+		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
 		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes), pause: load("pause", writes),
 		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", writes),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),

@@ -55,6 +55,12 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "cancel", c3po.MessageInput{MessageID: sent.ID}, nil)
 	do("bob", "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}}, nil)
 
+	var task c3po.Receipt
+	do("ann", "send_message", c3po.SendInput{Target: "role:mqtt", Message: "who is free?"}, &task)
+	do("bob", "claim", c3po.MessageInput{MessageID: task.ID}, nil)
+	do("ann", "trace", c3po.MessageInput{MessageID: task.ID}, nil)
+	do("ann", "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{task.ID}}, nil)
+
 	var asked c3po.Escalation
 	do("ann", "escalate_to_human", c3po.EscalateInput{Reason: "may I?"}, &asked)
 	do("", "human_list", c3po.GetMessagesInput{}, nil)

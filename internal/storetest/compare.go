@@ -146,7 +146,7 @@ func (d *duel) audit(a *arena) {
 		d.Fatalf("the books do not balance: %+v", books)
 	}
 	found := 0
-	for _, id := range append([]c3po.AgentID{c3po.Human}, a.agents...) {
+	for _, id := range append([]c3po.AgentID{c3po.Human, roleX}, a.agents...) {
 		n, _ := both(d, "inbox size", func(s hub.Store) (int, error) { return s.InboxSize(d.ctx, a.space, id) })
 		found += n
 	}
@@ -180,7 +180,7 @@ func (d *duel) compareEverything(a *arena) {
 	for thread := range threads {
 		_, _ = both(d, "thread", func(s hub.Store) ([]hub.Entry, error) { return s.Thread(d.ctx, a.space, thread, 0, 1000) })
 	}
-	for _, id := range append([]c3po.AgentID{c3po.Human}, a.agents...) {
+	for _, id := range append([]c3po.AgentID{c3po.Human, roleX}, a.agents...) {
 		_, _ = both(d, "inbox", func(s hub.Store) (hub.InboxPage, error) {
 			return s.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 1000, Bytes: 1 << 20})
 		}, listed())

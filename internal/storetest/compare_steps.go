@@ -42,6 +42,8 @@ func allSteps() []step {
 		{"cancel", 4, (*duel).cancel},
 		{"lapse", 2, (*duel).lapse},
 		{"tickets", 2, (*duel).tickets},
+		{"claim", 5, (*duel).claim},
+		{"ack claimed", 3, (*duel).ackClaimed},
 		{"inbox", 2, (*duel).inbox},
 		{"next", 3, (*duel).next},
 		{"message", 1, (*duel).message},
@@ -178,7 +180,7 @@ func (d *duel) notes(a *arena) {
 }
 
 func (d *duel) send(a *arena) {
-	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody"}))
+	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody", roleX, roleX}))
 	from := d.agent(a, "from")
 	in := hub.SendStep{
 		Draft: hub.Draft{
@@ -197,6 +199,9 @@ func (d *duel) send(a *arena) {
 	if to == c3po.Human {
 		in.Mailbox, in.FailIfAway, in.Kind = true, false, c3po.KindEscalation
 		in.PauseFrom = draw(d, "pauses", []string{"", c3po.PausedForHuman})
+	}
+	if to == roleX {
+		in.Queue, in.FailIfAway = true, false
 	}
 	a.sends = append(a.sends, in)
 	d.sendStep(a, in)
@@ -229,13 +234,17 @@ func (d *duel) threadName(a *arena) string {
 
 func (d *duel) reply(a *arena) {
 	from := d.owner(a)
+	answers := d.mailOf(a, from)
+	if from == roleX {
+		from = d.agent(a, "member")
+	}
 	in := hub.ReplyStep{
 		Draft: hub.Draft{
 			From: from, Priority: draw(d, "priority", []c3po.Priority{c3po.Normal, c3po.Urgent}),
 			Text: draw(d, "text", []string{"yes", "no", strings.Repeat("n", 400)}), Status: c3po.ReplySuccess,
 			Key: draw(d, "key", []string{"", "", "k1", "k5"}),
 		},
-		Run: d.run(a, from), Durability: c3po.OnDisk, Answers: d.mailOf(a, from), ResumeTo: from == c3po.Human,
+		Run: d.run(a, from), Durability: c3po.OnDisk, Answers: answers, ResumeTo: from == c3po.Human,
 	}
 	stored, err := both(d, "reply", func(s hub.Store) (hub.Stored, error) { return s.Reply(d.ctx, a.space, in) })
 	d.keep(a, stored, err)

@@ -47,6 +47,7 @@ type space struct {
 	aliases   map[string]alias
 	deadlines map[c3po.MessageID]time.Time                 // not yet said to have passed
 	notified  map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
+	roles     map[c3po.AgentID]bool                        // that anybody ever registered with
 	lastTick  time.Time
 	livedFor  time.Duration // Counters.Lived is its whole seconds
 	epoch     int64         // how often it was raised
@@ -140,6 +141,7 @@ func (m *Model) space(name c3po.Space) *space {
 		aliases:   map[string]alias{},
 		deadlines: map[c3po.MessageID]time.Time{},
 		notified:  map[c3po.AgentID]map[string]hub.NotifiedNote{},
+		roles:     map[c3po.AgentID]bool{},
 	}
 	sp.published = func(e c3po.Event) { m.publish(name, e) }
 	m.spaces[name] = sp

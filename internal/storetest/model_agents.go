@@ -98,6 +98,9 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	}
 	if created || step.Explicit {
 		a.profile = copyOfProfile(step.Profile)
+		for _, role := range c3po.RolesOf(a.profile.Capabilities) {
+			sp.roles[role] = true
+		}
 	}
 	a.profile.Client = step.Profile.Client
 	sp.see(a, now)

@@ -93,7 +93,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 // mayCome checks the recipient: is it there, is it meant, does it want mail.
 func (sp *space) mayCome(step hub.SendStep, now time.Time) error {
 	known := sp.agents[step.To] != nil
-	if !known && !step.Mailbox {
+	if !known && !step.Mailbox && !step.Queue {
 		return hub.RefuseNoAgent(step.To)
 	}
 	was, ok := sp.aliases[step.Alias]
@@ -251,7 +251,8 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		return hub.Stored{}, hub.RefuseSuperseded(step.From)
 	}
 	question := sp.messages[step.Answers]
-	if _, to, _ := step.Answers.Split(); to != step.From {
+	_, owner, _ := step.Answers.Split()
+	if owner != step.From && owner.Role() == "" {
 		if question == nil {
 			return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
 		}
@@ -270,6 +271,14 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if !question.facts.Cancelled.IsZero() {
 		return hub.Stored{}, hub.RefuseCancelled(step.Answers)
 	}
+	if owner.Role() != "" {
+		switch sp.unfit(question, step.From) {
+		case hub.AckStale:
+			return hub.Stored{}, hub.RefuseHeld(step.Answers, question.facts.Claim.By)
+		case hub.AckNotYours:
+			return hub.Stored{}, hub.RefuseNotMember(owner, step.From)
+		}
+	}
 	answer := step.Draft
 	answer.To, answer.Thread, answer.Kind = question.view.FromAgent, question.view.Thread, c3po.KindReply
 	mailbox := answer.To == c3po.Human
@@ -286,6 +295,9 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	}
 	sp.keys[key] = keyFor(step.Draft, step.Answers, msg, sp.books.Lived)
 	question.facts.Answers = append(question.facts.Answers, c3po.Answered{ID: msg.view.ID, At: now})
+	if owner.Role() != "" && question.facts.Claim == nil {
+		question.facts.Claim = &c3po.Claim{By: step.From, At: now}
+	}
 	acked := question.state == c3po.StatePending
 	if acked {
 		sp.ack(question, now)

@@ -19,6 +19,10 @@ func (sp *space) entry(msg *message) hub.Entry {
 	}
 	e.Facts.Served = slices.Clone(msg.facts.Served)
 	e.Facts.Answers = slices.Clone(msg.facts.Answers)
+	if msg.facts.Claim != nil {
+		claim := *msg.facts.Claim
+		e.Facts.Claim = &claim
+	}
 	if msg.facts.Received != nil {
 		received := *msg.facts.Received
 		e.Facts.Received = &received
@@ -62,11 +66,15 @@ func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	if sp.superseded(owner, q.Run) {
-		return hub.InboxPage{}, hub.RefuseSuperseded(owner)
+	reader := cmp.Or(q.Member, owner)
+	if sp.superseded(reader, q.Run) {
+		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
 	}
 	mail := sp.pending(owner)
 	page := hub.InboxPage{Count: len(mail), Seq: sp.books.Seq, Now: m.now()}
+	if q.Member != "" {
+		mail = slices.DeleteFunc(mail, func(msg *message) bool { return !sp.forMember(msg, q.Member, page.Now) })
+	}
 	size, last, from := 0, int64(0), sp.place(q.MinSeq)
 	for _, msg := range mail {
 		if position(msg) <= q.After || msg.view.Seq <= from {

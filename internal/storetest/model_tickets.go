@@ -50,7 +50,7 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 	case msg.state == c3po.StateDead || msg.state == c3po.StateAcked && !msg.view.ExpectsReply:
 		return hub.Cancelled{Outcome: c3po.CancelEnded}, nil
 	}
-	told := msg.isRead()
+	told := msg.isRead() && msg.view.ToAgent.Role() == ""
 	msg.facts.Cancelled = now
 	if msg.state == c3po.StatePending {
 		sp.books.Cancelled++

@@ -27,7 +27,10 @@ end
 if fact.s == 'dead' or (fact.s and not fact.e) then return { 'ended', 0 } end
 
 local log = opened(meta, events, channel, most_events, now)
-local id, told = from .. '::' .. owner .. '::' .. hex, is_read(fact)
+local id = from .. '::' .. owner .. '::' .. hex
+-- A notice to a role would be a task of its own. Who holds the message learns it
+-- when it answers.
+local told = is_read(fact) and string.sub(owner, 1, 5) ~= 'role/'
 fact.c = now
 if fact.s then
   emit(log, 'cancelled', from, id)

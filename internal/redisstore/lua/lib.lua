@@ -258,3 +258,27 @@ local function remember(idem, idemx, field, fingerprint, to, hex, thread, now, d
   redis.call('HSET', idem, field, cjson.encode({ o = to, h = hex, t = thread, a = now, p = fingerprint, x = deadline }))
   redis.call('ZADD', idemx, whole(deadline), field)
 end
+
+-- lives makes a function that says whether a claim still holds: the agent is
+-- registered, and its last sign of life or the claim itself is not too old. The
+-- nodes are read once, when a claim of an attached agent first asks.
+local function lives(seen, attachments, nodes, now, lease)
+  local names
+  return function(claim)
+    local at = redis.call('ZSCORE', seen, claim.b)
+    if not at or tonumber(at) == 0 then return false end
+    if at ~= 'inf' then return now - math.max(tonumber(at), claim.a) < lease end
+    names = names or redis.call('HKEYS', nodes)
+    for _, node in ipairs(names) do
+      if attached(node, nodes, now) and redis.call('ZSCORE', attachments, node .. ' ' .. claim.b) then return true end
+    end
+    return now - claim.a < lease
+  end
+end
+
+-- unfit says why an agent may not end a message of a role; nil if it may.
+local function unfit(fact, agent, member)
+  if fact.cl then return fact.cl.b ~= agent and 'stale' or nil end
+  if not member or fact.f == agent then return 'not_yours' end
+  return nil
+end

@@ -1,7 +1,7 @@
 -- register gives a caller an id; the rules stand at hub.Store.Register.
 --
 -- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, then the
---       agent keys of the candidates in order, then their inboxes
+--       agent keys of the candidates in order, then their inboxes, then roles
 -- ARGV  now, channel, run, session, epoch, explicit, online window, most
 --       events, client, number of profile fields, number of all possible
 --       candidates, the profile as field and value, the candidate ids
@@ -21,6 +21,8 @@ for i = 1, candidates do
     if is ~= 'none' and is ~= pair[2] then error({ err = 'WRONGTYPE ' .. pair[1] .. ' holds a ' .. is }) end
   end
 end
+local roles = KEYS[8 + candidates * 2 + 1]
+redis.call('ZCARD', roles)
 
 local function key(i) return KEYS[8 + i] end
 local function id(i) return ARGV[first_id + i - 1] end
@@ -120,8 +122,13 @@ if run ~= '' then
   if session ~= '' then redis.call('HSET', sessions, session, name) end
 end
 if explicit or not existed then
+  for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do redis.call('ZREM', roles, role .. ' ' .. name) end
   for i = 1, fields do
     redis.call('HSET', agent, ARGV[11 + i * 2 - 1], ARGV[11 + i * 2])
+  end
+  for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do
+    -- The entry without an id stays: the role may have mail when its members left.
+    redis.call('ZADD', roles, 0, role .. ' ', 0, role .. ' ' .. name)
   end
 end
 return { 'ok', name, now, redis.call('ZCARD', KEYS[8 + candidates + chosen]), card(agent, nodes, meta, now, window) }

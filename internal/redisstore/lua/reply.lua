@@ -3,12 +3,12 @@
 --
 -- KEYS  meta, agent (asker), replier, inbox, body, fact, box (asker's), idem,
 --       idemx, expire, threads, events, nodes, inbox, body, fact, box, ended
---       (replier's), ending, tickets
+--       (replier's, or of the role whose message it answers), ending, tickets, roles
 -- ARGV  see the names below
 -- Returns {"ok", …, acked} or {"repeat", …} as send does, or superseded, conflict,
--- no_message, cancelled, unknown (nobody to answer), full <what>.
+-- no_message, cancelled, stale <agent>, not_yours, unknown (nobody to answer), full <what>.
 typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
-  [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset' })
+  [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset', [21] = 'zset' })
 local meta, agent, replier, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, expire, threads, events, nodes, tickets = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[20]
 local own = { inbox = KEYS[14], body = KEYS[15], fact = KEYS[16], box = KEYS[17], ended = KEYS[18], ending = KEYS[19],
@@ -20,6 +20,7 @@ local window, key_life, life = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(
 local most_messages, most_bytes, share = tonumber(ARGV[19]), tonumber(ARGV[20]), tonumber(ARGV[21])
 local most_events, online_window = ARGV[22], tonumber(ARGV[23])
 local ended_life, budget, urgent = tonumber(ARGV[24]), tonumber(ARGV[25]), ARGV[26]
+local owner, role = ARGV[27], ARGV[28] -- of the answered message: whose mailbox it is in, and the role if it is one
 local lived = number(meta, 'lived')
 
 if superseded(replier, run) then return { 'superseded' } end
@@ -36,6 +37,10 @@ if not raw then return { 'no_message' } end
 local question = cjson.decode(raw)
 if question.f ~= to then return { 'no_message' } end
 if question.c then return { 'cancelled' } end
+if role ~= '' then
+  local refused = unfit(question, from, redis.call('ZSCORE', KEYS[21], role .. ' ' .. from))
+  if refused then return { refused, question.cl and question.cl.b or '' } end
+end
 if mailbox == '' and #recipient[1] == 0 then return { 'unknown' } end
 local holds = held(box, from)
 local full_of = full(holds, bytes, most_messages, most_bytes, share, false)
@@ -51,12 +56,13 @@ local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = bo
 remember(idem, idemx, field, fingerprint, to, new, question.t, now, lived + key_life)
 
 question.an = question.an or {}
-table.insert(question.an, { h = new, a = now })
+table.insert(question.an, { h = new, a = now, f = role ~= '' and from or nil })
+if role ~= '' then question.cl = question.cl or { b = from, a = now } end
 local acked = question.s and 0 or 1
 if question.s then
   redis.call('HSET', own.fact, hex, cjson.encode(question))
 else
-  end_acked(log, own, from, hex, question, ended_life, budget)
+  end_acked(log, own, owner, hex, question, ended_life, budget)
 end
 if resume == '1' and redis.call('HGET', agent, 'paused') == 'waiting_for_human' then
   redis.call('HDEL', agent, 'paused')

@@ -3,7 +3,7 @@
 -- KEYS  meta, agent (recipient), sender, inbox, body, fact, box (recipient's),
 --       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes,
 --       tickets, deadlines
--- ARGV  see the names below
+-- ARGV  see the names below; mailbox is 1 for a person's, queue for a role's
 -- Returns {"ok", hex, seq, thread, now, card} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>.
@@ -20,6 +20,8 @@ local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV
 local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
 local answer_within = tonumber(ARGV[29])
 local lived = number(meta, 'lived')
+-- A role has no record and no alias, so perhaps nothing else looks at these.
+if mailbox == 'queue' then typed({ [3] = 'hash', [14] = 'hash', [15] = 'hash' }) end
 
 if superseded(sender, run) then return { 'superseded' } end
 
@@ -48,13 +50,13 @@ if limit > 0 then
   if sent >= limit then return { 'rate', sent } end
 end
 local holds = held(box, from)
-local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox == '')
+local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox ~= '1')
 if full_of then return { 'full', full_of } end
 local pausing = pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call('HGET', sender, 'paused') ~= pause
 
 local log = opened(meta, events, channel, most_events, now)
 local expires = 0
-if mailbox == '' then expires = lived + life end
+if mailbox ~= '1' then expires = lived + life end
 local deadline = answer_within > 0 and now + answer_within or nil
 local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',

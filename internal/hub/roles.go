@@ -1,0 +1,277 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// membersLook is how many members of a role are looked at for a receipt.
+	membersLook = 50
+	// lapseLook is how often a wait looks for role mail that has come back:
+	// nothing happens when a claim lapses, so nothing wakes it.
+	lapseLook = 15 * time.Second
+)
+
+// refreshRoles reads the caller's roles anew: it may have registered with others
+// at another coordinator. What was known stays if the store does not answer.
+func (a *Actor) refreshRoles(ctx context.Context, known binding) {
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{known.id})
+	if err != nil || len(records) != 1 {
+		return
+	}
+	known.roles = c3po.RolesOf(records[0].Profile.Capabilities)
+	a.hub.bindings.setRoles(a.key(), known.roles)
+	a.actAs(known)
+}
+
+// readerOf names the caller among the readers of a mailbox. Sessions of several
+// agents read the mailbox of a role.
+func (a *Actor) readerOf(owner c3po.AgentID) string {
+	if owner.Role() == "" {
+		return a.caller.Reader()
+	}
+	return string(a.id) + " " + a.caller.Reader()
+}
+
+// sendToRole stores a message for any one member of a role.
+func (a *Actor) sendToRole(ctx context.Context, step SendStep) (c3po.Receipt, error) {
+	members, err := a.toRole(ctx, &step)
+	if err != nil {
+		return c3po.Receipt{}, err
+	}
+	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
+	if err != nil {
+		return c3po.Receipt{}, a.failed(err)
+	}
+	a.stored(ctx, c3po.EventAccepted, stored, step.Durability)
+	receipt := a.receipt(stored, step.Durability)
+	a.roleReceipt(&receipt, members)
+	return receipt, nil
+}
+
+// toRole prepares a step for the mailbox of a role, and gives its members, the
+// sender left out.
+func (a *Actor) toRole(ctx context.Context, step *SendStep) ([]Record, error) {
+	ids, err := a.hub.store.Members(ctx, a.caller.Space, step.To, membersLook)
+	if err != nil {
+		return nil, err
+	}
+	ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == a.id })
+	if len(ids) == 0 {
+		return nil, a.noMember(ctx, step.To)
+	}
+	members, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+	if err != nil {
+		return nil, err
+	}
+	if step.FailIfAway && !slices.ContainsFunc(members, isAvailable) {
+		return nil, RefuseAway(step.To)
+	}
+	step.Queue, step.FailIfAway = true, false
+	return members, nil
+}
+
+func isAvailable(r Record) bool { return r.Online && r.Availability != c3po.Away && r.Paused == "" }
+
+// noMember is AGENT_NOT_FOUND for a role, with the roles there are.
+func (a *Actor) noMember(ctx context.Context, role c3po.AgentID) *c3po.Error {
+	refusal := c3po.Errorf(c3po.AgentNotFound, "no other agent has the role '%s'", role.Role())
+	advice := "An agent takes a role on by naming it among the capabilities of register_agent."
+	queues, err := a.hub.store.Queues(ctx, a.caller.Space)
+	if err != nil || len(queues) == 0 {
+		return refusal.Suggest("%s", advice)
+	}
+	var names []string
+	for _, queue := range queues[:min(len(queues), suggestFrom)] {
+		names = append(names, "role:"+queue.Role())
+	}
+	return refusal.Suggest("%s Roles agents have had: %s.", advice, strings.Join(names, ", "))
+}
+
+// roleReceipt says how the best placed member of the role can be reached.
+func (a *Actor) roleReceipt(receipt *c3po.Receipt, members []Record) {
+	best := slices.MinFunc(members, func(x, y Record) int {
+		return cmp.Compare(slices.Index(reachOrder(), reachability(x)), slices.Index(reachOrder(), reachability(y)))
+	})
+	receipt.Recipient, receipt.Reachability = status(best), reachability(best)
+	receipt.Notice = a.notice
+	switch receipt.Reachability {
+	case c3po.ReachNow, c3po.ReachNextStep:
+	default:
+		receipt.Notice = sentences(a.notice, fmt.Sprintf(
+			"no agent with the role '%s' is at work now; the first that is takes this", receipt.ToAgent.Role()))
+	}
+}
+
+// reachOrder is from the soonest to the latest.
+func reachOrder() []c3po.Reachability {
+	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachOffline}
+}
+
+// Claim takes a message of a role, so that no other agent works on it.
+func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.Message{}, err
+	}
+	if err := checkID(in.MessageID); err != nil {
+		return c3po.Message{}, err
+	}
+	_, role, _ := in.MessageID.Split()
+	if role.Role() == "" {
+		return c3po.Message{}, c3po.Errorf(c3po.InvalidRequest, "message '%s' was not sent to a role", in.MessageID).
+			Suggest("Only a role's mail is claimed; what is in your own inbox is yours already.")
+	}
+	claimed, err := a.claim(ctx, ClaimStep{Role: role, ID: in.MessageID})
+	if err != nil {
+		return c3po.Message{}, err
+	}
+	if claimed.Entry.Corrupt {
+		a.bury(ctx, *claimed.Entry)
+		return c3po.Message{}, RefuseNoMessage(in.MessageID)
+	}
+	return a.serve(*claimed.Entry, claimed.Now), nil
+}
+
+// claim fills in who claims, and keeps the books of this coordinator.
+func (a *Actor) claim(ctx context.Context, step ClaimStep) (Claimed, error) {
+	step.Agent, step.Run, step.Reader = a.id, a.caller.Run, a.readerOf(step.Role)
+	claimed, err := a.hub.store.Claim(ctx, a.caller.Space, step)
+	if err != nil {
+		return Claimed{}, a.failed(err)
+	}
+	if claimed.Entry != nil {
+		a.tell(ctx, c3po.EventClaimed, a.id, claimed.Entry.Message.ID)
+	}
+	return claimed, nil
+}
+
+// claimNext takes the next free message of the caller's roles for a wait that
+// found nothing in the caller's own inbox.
+func (a *Actor) claimNext(ctx context.Context, after *int64) (Claimed, error) {
+	for _, role := range a.roles() {
+		step := ClaimStep{Role: role, Given: a.hub.notes.givenTo(a.caller.Space, role, a.readerOf(role), after)}
+		if after != nil {
+			step.MinSeq, step.Positioned = *after, true
+		}
+		for {
+			claimed, err := a.claim(ctx, step)
+			if errors.Is(err, c3po.Forbidden) {
+				// It gave the role up at another coordinator.
+				break
+			}
+			if err != nil {
+				return Claimed{}, err
+			}
+			if claimed.Entry == nil {
+				break
+			}
+			if !claimed.Entry.Corrupt {
+				return claimed, nil
+			}
+			a.bury(ctx, *claimed.Entry)
+			step.Given = append(step.Given, claimed.Entry.Message.ID)
+		}
+	}
+	return Claimed{}, nil
+}
+
+// roles are the mailboxes the caller reads beside its own.
+func (a *Actor) roles() []c3po.AgentID {
+	if acting := a.acting.Load(); acting != nil {
+		return acting.roles
+	}
+	return nil
+}
+
+// withRoles merges the pages of several mailboxes that were read from the same
+// place with the same limits. Positions come from one sequence, so the order is
+// that of one inbox.
+func withRoles(own InboxPage, others []InboxPage, limit, bytes int) InboxPage {
+	merged := own
+	pages := append([]InboxPage{own}, others...)
+	merged.Entries, merged.Count, merged.Next = nil, 0, 0
+	bound := int64(-1) // behind the end of a page that goes on, nothing is known
+	for _, page := range pages {
+		merged.Count += page.Count
+		merged.Seq = min(merged.Seq, page.Seq)
+		merged.Entries = append(merged.Entries, page.Entries...)
+		if page.Next != 0 && (bound < 0 || page.Next < bound) {
+			bound = page.Next
+		}
+	}
+	slices.SortFunc(merged.Entries, func(x, y Entry) int { return cmp.Compare(readingPosition(x), readingPosition(y)) })
+	size, last := 0, int64(0)
+	for i, entry := range merged.Entries {
+		at := readingPosition(entry)
+		if i == limit || i > 0 && size+entry.Facts.Bytes > bytes || bound >= 0 && at > bound {
+			merged.Entries, merged.Next = merged.Entries[:i], last
+			return merged
+		}
+		size, last = size+entry.Facts.Bytes, at
+	}
+	if bound >= 0 {
+		merged.Next = max(last, bound)
+	}
+	return merged
+}
+
+// readRoles completes a page of the caller's own inbox with its roles' mail.
+func (a *Actor) readRoles(ctx context.Context, own InboxPage, q InboxQuery) (InboxPage, error) {
+	var others []InboxPage
+	for _, role := range a.roles() {
+		page, err := a.hub.store.Inbox(ctx, a.caller.Space, role, q)
+		if err != nil {
+			return InboxPage{}, err
+		}
+		others = append(others, page)
+	}
+	return withRoles(own, others, q.Limit, q.Bytes), nil
+}
+
+func readingPosition(e Entry) int64 { return ReadingPosition(e.Message.Priority, e.Message.Seq) }
+
+// ackAll acks ids of the caller's own inbox and of its roles, one step for each
+// mailbox. Each id is idempotent, so a call that failed between two is repeated.
+func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
+	outcomes := make([]AckOutcome, len(ids))
+	groups := map[c3po.AgentID][]int{}
+	var order []c3po.AgentID
+	for i, id := range ids {
+		_, owner, _ := id.Split()
+		if owner.Role() == "" {
+			owner = a.id
+		}
+		if groups[owner] == nil {
+			order = append(order, owner)
+		}
+		groups[owner] = append(groups[owner], i)
+	}
+	for _, owner := range order {
+		group := make([]c3po.MessageID, 0, len(groups[owner]))
+		for _, i := range groups[owner] {
+			group = append(group, ids[i])
+		}
+		var done []AckOutcome
+		var err error
+		if owner == a.id {
+			done, err = a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
+		} else {
+			done, err = a.hub.store.AckClaimed(ctx, a.caller.Space, owner, a.id, a.caller.Run, group)
+		}
+		if err != nil {
+			return nil, a.failed(err)
+		}
+		for n, i := range groups[owner] {
+			outcomes[i] = done[n]
+		}
+	}
+	return outcomes, nil
+}

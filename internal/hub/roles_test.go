@@ -1,0 +1,216 @@
+package hub_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// join registers agents with capabilities.
+func (h *house) join(id c3po.AgentID, capabilities ...string) {
+	h.t.Helper()
+	must(h.as(id).RegisterAgent(h.t.Context(), c3po.RegisterInput{Capabilities: capabilities}))(h.t)
+}
+
+func (h *house) claim(id c3po.AgentID, message c3po.MessageID) c3po.Message {
+	h.t.Helper()
+	a := h.as(id)
+	m := must(a.Claim(h.t.Context(), c3po.MessageInput{MessageID: message}))(h.t)
+	a.Delivered()
+	return m
+}
+
+func TestAMessageToARoleWakesOneMemberWhoHoldsIt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker")
+		h.join("w1", "review")
+		h.join("w2", "review")
+		first, second := h.waitFor("w1", c3po.WaitInput{Timeout: 60}), h.waitFor("w2", c3po.WaitInput{Timeout: 60})
+		pass(time.Second)
+		receipt := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		same(t, "to", receipt.ToAgent, c3po.AgentID("role/review"))
+		same(t, "reachability", receipt.Reachability, c3po.ReachNow)
+		same(t, "recipient", receipt.Recipient, c3po.Online)
+		pass(time.Second)
+		if first.isDone() == second.isDone() {
+			t.Fatalf("woken: w1 %v, w2 %v; want one of them", first.isDone(), second.isDone())
+		}
+		holder, other, got := c3po.AgentID("w1"), c3po.AgentID("w2"), first
+		if second.isDone() {
+			holder, other, got = other, holder, second
+		}
+		m := got.atOnce(t)
+		same(t, "text", m.Message.Message, "look")
+		same(t, "holder", m.Claim.By, holder)
+		same(t, "the holder's inbox", texts(h.inbox(holder)), []string{"look"})
+		same(t, "the other's inbox", len(h.inbox(other)), 0)
+		_, err := h.as(other).Claim(t.Context(), c3po.MessageInput{MessageID: receipt.ID})
+		refused(t, err, c3po.Forbidden, string(holder))
+		_, err = h.as(other).Reply(t.Context(), c3po.ReplyInput{MessageID: receipt.ID, Response: "mine"})
+		refused(t, err, c3po.Forbidden, string(holder))
+
+		answer := h.waitFor("asker", c3po.WaitInput{MessageID: receipt.ID, Timeout: 60})
+		pass(time.Second)
+		h.reply(holder, receipt.ID, "done")
+		reply := answer.atOnce(t)
+		same(t, "answer", reply.Response, "done")
+		same(t, "from", reply.FromAgent, holder)
+		same(t, "claimed", h.trace(receipt.ID).Claimed.By, holder)
+		audit := must(h.as("asker").Fsck(t.Context(), c3po.None{}))(t)
+		same(t, "fsck", audit.Problems, []string{})
+	})
+}
+
+func TestAMessageToARoleNobodyHasIsRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker")
+		h.join("w1", "mqtt")
+		send := func(from c3po.AgentID, target string) error {
+			_, err := h.as(from).SendMessage(t.Context(), c3po.SendInput{Target: target, Message: "x"})
+			return err
+		}
+		refused(t, send("asker", "role:review"), c3po.AgentNotFound, "review", "role:mqtt")
+		refused(t, send("w1", "role:mqtt"), c3po.AgentNotFound, "no other agent")
+		refused(t, send("asker", "role:"), c3po.InvalidRequest)
+		refused(t, send("asker", "role:no spaces"), c3po.InvalidRequest)
+		_, err := h.as("role/mqtt").WhoAmI(t.Context(), c3po.None{})
+		refused(t, err, c3po.InvalidRequest, "reserved")
+	})
+}
+
+func TestAMembersInboxHoldsTheMailOfItsRolesInReadingOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker")
+		h.join("w1", "review", "mqtt")
+		send := func(target, text string, priority c3po.Priority) {
+			must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: target, Message: text, Priority: priority}))(t)
+		}
+		send("role:review", "1", "")
+		send("w1", "2", "")
+		send("role:mqtt", "3", "")
+		send("w1", "4", "")
+		send("role:review", "0", c3po.Urgent)
+		same(t, "inbox", texts(h.inbox("w1")), []string{"0", "1", "2", "3", "4"})
+		var paged []string
+		cursor := ""
+		for {
+			page := must(h.as("w1").Peek(t.Context(), c3po.GetMessagesInput{Limit: 2, Cursor: cursor}))(t)
+			paged = append(paged, texts(page.Messages)...)
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		same(t, "pages", paged, []string{"0", "1", "2", "3", "4"})
+		pending := must(h.as("w1").Pending(t.Context(), c3po.PendingInput{}))(t)
+		same(t, "pending", pending.Count, 5)
+		same(t, "a stranger's inbox", len(h.inbox("asker")), 0)
+	})
+}
+
+func TestAClaimGoesBackToThoseWhoWaitWhenItsHolderFallsSilent(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker")
+		h.join("w1", "review")
+		h.join("w2", "review")
+		id := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t).ID
+		h.claim("w1", id)
+		waiting := h.waitFor("w2", c3po.WaitInput{Timeout: 3600})
+		pass(c3po.DefaultLimits().ClaimLease - time.Minute)
+		h.inbox("w1") // any call extends the lease
+		pass(10 * time.Minute)
+		same(t, "given away too early", waiting.isDone(), false)
+		pass(6 * time.Minute)
+		m := waiting.atOnce(t)
+		same(t, "message", m.ID, id)
+		same(t, "claim", m.Claim.By, c3po.AgentID("w2"))
+		result := must(h.as("w1").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{id}}))(t)
+		same(t, "stale", result.Stale, []c3po.MessageID{id})
+		result = must(h.as("w2").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{id}}))(t)
+		same(t, "acked", result.Acked, []c3po.MessageID{id})
+	})
+}
+
+func TestAWaitThatWasCutOffAfterItsClaimLosesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker")
+		h.join("w1", "review")
+		must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		after := int64(0)
+		// The answer is made and never written: its mail was not served.
+		lost := must(h.Hub.As(c3po.Caller{ID: "w1", Route: "mcp"}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &after}))(t)
+		same(t, "lost", lost.Message.Message, "look")
+		again := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &after}))(t)
+		same(t, "again", again.Message.Message, "look")
+		// It was written, but lost on the way: the reader is not where it would be.
+		if again.Cursor <= after {
+			t.Fatalf("the reader was told to stay at %d", again.Cursor)
+		}
+		pass(2 * time.Second)
+		third := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &after}))(t)
+		same(t, "third", third.Message.Message, "look")
+		pass(2 * time.Second)
+		fourth := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &third.Cursor}))(t)
+		if fourth.Outcome == nil {
+			t.Errorf("given again: %+v", fourth.Message)
+		}
+	})
+}
+
+func TestEveryTaskOfABurstFindsAWaiter(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.SendsPerMinute = 0 })
+		h.enter("asker")
+		workers := []c3po.AgentID{"w1", "w2", "w3", "w4", "w5"}
+		var waits []*later[c3po.WaitResult]
+		for _, id := range workers {
+			h.join(id, "review")
+			waits = append(waits, h.waitFor(id, c3po.WaitInput{Timeout: 60}))
+		}
+		pass(time.Second)
+		seen := map[string]bool{}
+		for _, text := range []string{"a", "b", "c", "d", "e"} {
+			must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: text}))(t)
+		}
+		pass(time.Second)
+		for _, wait := range waits {
+			seen[wait.atOnce(t).Message.Message] = true
+		}
+		same(t, "different tasks", len(seen), len(workers))
+	})
+}
+
+func TestARoleTakenOnAtAnotherCoordinatorIsKnownSoon(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		h.enter("asker", "w1")
+		other.join("w1", "review")
+		must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		pass(c3po.DefaultLimits().SeenEvery + time.Second)
+		same(t, "inbox", texts(h.inbox("w1")), []string{"look"})
+	})
+}
+
+func TestAReceiptForARoleSaysWhenNoMemberIsThere(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.join("w1", "review")
+		pass(time.Hour)
+		h.enter("asker")
+		receipt := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		same(t, "reachability", receipt.Reachability, c3po.ReachOffline)
+		if receipt.Notice == "" {
+			t.Error("no word about it")
+		}
+		_, err := h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "now", IfAway: "fail"})
+		refused(t, err, c3po.AgentUnavailable)
+		_, err = h.as("asker").Claim(t.Context(), c3po.MessageInput{MessageID: receipt.ID})
+		refused(t, err, c3po.Forbidden, "register_agent")
+	})
+}

@@ -1,0 +1,116 @@
+package redisstore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func roleNames(capabilities []string) []string {
+	var names []string
+	for _, role := range c3po.RolesOf(capabilities) {
+		names = append(names, role.Role())
+	}
+	return names
+}
+
+// Claim implements hub.Store.
+func (s *Store) Claim(ctx context.Context, space c3po.Space, step hub.ClaimStep) (hub.Claimed, error) {
+	k, role := keysOf(space), step.Role
+	from, _, hex := step.ID.Split()
+	args := []string{
+		s.nowArg(), k.wake(), string(step.Agent), step.Run, role.Role(), string(role), millis(s.limits.ClaimLease), itoa(s.limits.EventEntries),
+		string(from), hex, step.Reader, itoa(step.MinSeq), flag(step.Positioned),
+	}
+	for _, id := range step.Given {
+		_, _, hex := id.Split()
+		args = append(args, hex)
+	}
+	answer, err := s.run(ctx, s.scripts.claim, []string{
+		k.meta(), k.agent(step.Agent), k.inbox(role), k.body(role), k.fact(role), k.roles(), k.seen(), k.attached(), k.nodes(), k.events(),
+	}, args)
+	if err != nil {
+		return hub.Claimed{}, err
+	}
+	switch word(answer[0]) {
+	case "superseded":
+		return hub.Claimed{}, hub.RefuseSuperseded(step.Agent)
+	case "stranger":
+		return hub.Claimed{}, hub.RefuseNotMember(role, step.Agent)
+	case "no_message":
+		return hub.Claimed{}, hub.RefuseNoMessage(step.ID)
+	case "ended":
+		return hub.Claimed{}, hub.RefuseEnded(step.ID, word(answer[1]))
+	case "held":
+		return hub.Claimed{}, hub.RefuseHeld(step.ID, c3po.AgentID(word(answer[1])))
+	}
+	out := hub.Claimed{Count: int(integer(answer[1])), Now: instant(integer(answer[2]))}
+	if hex := word(answer[3]); hex != "" {
+		e, err := entry(role, hex, word(answer[4]), word(answer[5]))
+		if err != nil {
+			return out, err
+		}
+		out.Entry = &e
+	}
+	return out, nil
+}
+
+// AckClaimed implements hub.Store.
+func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	k, l := keysOf(space), s.limits
+	args := []string{
+		s.nowArg(), k.wake(), string(role), string(agent), run, role.Role(), seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries),
+	}
+	for _, id := range ids {
+		from, _, hex := id.Split()
+		args = append(args, string(from), hex)
+	}
+	answer, err := s.run(ctx, s.scripts.ackClaimed, []string{
+		k.meta(), k.agent(agent), k.inbox(role), k.body(role), k.fact(role), k.box(role), k.ended(role), k.ending(),
+		k.expire(), k.threads(), k.events(), k.tickets(), k.roles(),
+	}, args)
+	if err != nil {
+		return nil, err
+	}
+	if word(answer[0]) == "superseded" {
+		return nil, hub.RefuseSuperseded(agent)
+	}
+	outcomes := make([]hub.AckOutcome, len(ids))
+	for i := range ids {
+		outcomes[i] = hub.AckOutcome(word(answer[i+1]))
+	}
+	return outcomes, nil
+}
+
+// Members implements hub.Store.
+func (s *Store) Members(ctx context.Context, space c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error) {
+	// Behind the entry without an id, before the next character after the space.
+	from, to := "("+role.Role()+" ", "("+role.Role()+"!"
+	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).roles()).Min(from).Max(to).Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	var ids []c3po.AgentID
+	for _, row := range rows {
+		_, id, _ := strings.Cut(row, " ")
+		ids = append(ids, c3po.AgentID(id))
+	}
+	return ids, nil
+}
+
+// Queues implements hub.Store.
+func (s *Store) Queues(ctx context.Context, space c3po.Space) ([]c3po.AgentID, error) {
+	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).roles()).Min("0").Max("-1").Build())
+	if err != nil {
+		return nil, err
+	}
+	var queues []c3po.AgentID
+	for _, row := range rows {
+		if name, marker := strings.CutSuffix(row, " "); marker {
+			queues = append(queues, c3po.RolesOf([]string{name})...)
+		}
+	}
+	return queues, nil
+}

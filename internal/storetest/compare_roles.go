@@ -1,0 +1,48 @@
+package storetest
+
+import (
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// roleX is the mailbox of a capability some agents register with.
+const roleX c3po.AgentID = "role/x"
+
+func (d *duel) claim(a *arena) {
+	agent := d.agent(a, "agent")
+	in := hub.ClaimStep{
+		Role: roleX, Agent: agent, Run: d.run(a, agent), Reader: d.reader(),
+		MinSeq: draw(d, "min seq", []int64{0, a.seq / 2}), Positioned: d.oneIn(2, "positioned"),
+	}
+	switch draw(d, "which", []string{"next", "next", "given", "one"}) {
+	case "given":
+		in.Given = d.some(a, roleX)
+	case "one":
+		in.ID = d.taskOf(a)
+	}
+	_, _ = both(d, "claim", func(s hub.Store) (hub.Claimed, error) { return s.Claim(d.ctx, a.space, in) }, listed())
+	_, _ = both(d, "members", func(s hub.Store) ([]c3po.AgentID, error) { return s.Members(d.ctx, a.space, roleX, 2) })
+	_, _ = both(d, "queues", func(s hub.Store) ([]c3po.AgentID, error) { return s.Queues(d.ctx, a.space) })
+	_, _ = both(d, "inbox of a role", func(s hub.Store) (hub.InboxPage, error) {
+		return s.Inbox(d.ctx, a.space, roleX, hub.InboxQuery{Member: agent, Run: in.Run, Limit: 2, Bytes: 1000})
+	}, listed())
+}
+
+// taskOf is a message of the role, or one that never was.
+func (d *duel) taskOf(a *arena) c3po.MessageID {
+	var tasks []c3po.MessageID
+	for _, id := range a.mail {
+		if _, to, _ := id.Split(); to == roleX {
+			tasks = append(tasks, id)
+		}
+	}
+	return draw(d, "task", append(latest(tasks), c3po.NewMessageID("a", roleX, "00000000")))
+}
+
+func (d *duel) ackClaimed(a *arena) {
+	agent, id := d.agent(a, "agent"), d.taskOf(a)
+	run, ids := d.run(a, agent), []c3po.MessageID{id, d.taskOf(a)}
+	_, _ = both(d, "ack claimed", func(s hub.Store) ([]hub.AckOutcome, error) {
+		return s.AckClaimed(d.ctx, a.space, roleX, agent, run, ids)
+	})
+}

@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (sp *space) hasRole(id, role c3po.AgentID) bool {
+	a := sp.agents[id]
+	return a != nil && slices.Contains(c3po.RolesOf(a.profile.Capabilities), role)
+}
+
+// held says whether the newest claim of a message still holds.
+func (sp *space) held(msg *message, now time.Time) bool {
+	claim := msg.facts.Claim
+	if claim == nil {
+		return false
+	}
+	a := sp.agents[claim.By]
+	switch {
+	case a == nil || !a.goneAt.IsZero():
+		return false
+	case sp.attached(a, now):
+		return true
+	case a.node == "" && a.seen.After(claim.At):
+		return now.Sub(a.seen) < sp.limits.ClaimLease
+	default:
+		return now.Sub(claim.At) < sp.limits.ClaimLease
+	}
+}
+
+// forMember says whether a member is shown a message of its role.
+func (sp *space) forMember(msg *message, id c3po.AgentID, now time.Time) bool {
+	if msg.view.FromAgent == id {
+		return false
+	}
+	return !sp.held(msg, now) || msg.facts.Claim.By == id
+}
+
+// unfit says why an agent may not end a message of a role; empty if it may.
+func (sp *space) unfit(msg *message, id c3po.AgentID) hub.AckOutcome {
+	switch claim := msg.facts.Claim; {
+	case claim != nil && claim.By != id:
+		return hub.AckStale
+	case claim == nil && (!sp.hasRole(id, msg.view.ToAgent) || msg.view.FromAgent == id):
+		return hub.AckNotYours
+	default:
+		return ""
+	}
+}
+
+// Claim implements hub.Store.
+func (m *Model) Claim(_ context.Context, name c3po.Space, step hub.ClaimStep) (hub.Claimed, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.Agent, step.Run) {
+		return hub.Claimed{}, hub.RefuseSuperseded(step.Agent)
+	}
+	if !sp.hasRole(step.Agent, step.Role) {
+		return hub.Claimed{}, hub.RefuseNotMember(step.Role, step.Agent)
+	}
+	mail := sp.pending(step.Role)
+	chosen, err := sp.choose(mail, step, now)
+	if err != nil {
+		return hub.Claimed{}, err
+	}
+	out := hub.Claimed{Count: len(mail), Now: now}
+	if chosen == nil {
+		return out, nil
+	}
+	if !sp.held(chosen, now) || chosen.facts.Claim.By != step.Agent {
+		chosen.facts.Claim = &c3po.Claim{By: step.Agent, At: now}
+		sp.event(c3po.EventClaimed, "", chosen.view.ID, now)
+	}
+	entry := sp.entry(chosen)
+	entry.Facts.Notified = nil
+	out.Entry = &entry
+	return out, nil
+}
+
+func (sp *space) choose(mail []*message, step hub.ClaimStep, now time.Time) (*message, error) {
+	if step.ID == "" {
+		for _, msg := range mail {
+			inHand := sp.held(msg, now) && sp.wasGiven(msg, step)
+			if sp.forMember(msg, step.Agent, now) && !inHand {
+				return msg, nil
+			}
+		}
+		return nil, nil
+	}
+	switch msg := sp.messages[step.ID]; {
+	case msg == nil:
+		return nil, hub.RefuseNoMessage(step.ID)
+	case msg.state != c3po.StatePending:
+		return nil, hub.RefuseEnded(step.ID, msg.state)
+	case msg.view.FromAgent == step.Agent:
+		return nil, hub.RefuseNotMember(step.Role, step.Agent)
+	case !sp.forMember(msg, step.Agent, now):
+		return nil, hub.RefuseHeld(step.ID, msg.facts.Claim.By)
+	default:
+		return msg, nil
+	}
+}
+
+func (sp *space) wasGiven(msg *message, step hub.ClaimStep) bool {
+	from := sp.place(step.MinSeq)
+	return slices.Contains(step.Given, msg.view.ID) || slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
+		return f.Reader == step.Reader && !(step.Positioned && f.Cursor > from)
+	})
+}
+
+// AckClaimed implements hub.Store.
+func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(agent, run) {
+		return nil, hub.RefuseSuperseded(agent)
+	}
+	outcomes := make([]hub.AckOutcome, len(ids))
+	for i, id := range ids {
+		msg := sp.messages[id]
+		outcomes[i] = ownership(msg, role)
+		if outcomes[i] != hub.AckAlready {
+			continue
+		}
+		if refused := sp.unfit(msg, agent); refused != "" {
+			outcomes[i] = refused
+		} else if msg.state == c3po.StatePending {
+			sp.ack(msg, now)
+			outcomes[i] = hub.AckDone
+		}
+	}
+	return outcomes, nil
+}
+
+// Members implements hub.Store.
+func (m *Model) Members(_ context.Context, name c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	var members []c3po.AgentID
+	for _, id := range slices.Sorted(maps.Keys(sp.agents)) {
+		if sp.hasRole(id, role) && len(members) < limit {
+			members = append(members, id)
+		}
+	}
+	return members, nil
+}
+
+// Queues implements hub.Store.
+func (m *Model) Queues(_ context.Context, name c3po.Space) ([]c3po.AgentID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.space(name).roles)), nil
+}
