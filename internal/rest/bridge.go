@@ -250,8 +250,12 @@ func (s *server) bridgeEvent(stream *stream, r *http.Request, actor *hub.Actor, 
 		return
 	}
 	name := out.Status
-	if out.Payload != nil {
+	switch {
+	case out.Payload != nil:
 		name = "reply"
+	case name == c3po.WaitTimeout:
+		// What else is in it speaks of the last part of the wait alone.
+		out = c3po.BridgeTicket{TicketID: out.TicketID, Status: name}
 	}
 	data, err := json.Marshal(out)
 	if err != nil {

@@ -82,7 +82,10 @@ func checkAgainstDocument(t *testing.T, r *http.Request, got answer) {
 		Status:  got.status,
 		Header:  got.header,
 		Body:    io.NopCloser(bytes.NewReader(got.body)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true,
+			ExcludeResponseBody:   got.header.Get("Content-Type") == "text/event-stream", // which the library cannot read
+		},
 	})
 	if err != nil {
 		t.Errorf("%s %s answered what openapi.yaml does not describe: %v\n%s", r.Method, r.URL.Path, err, got.body)

@@ -1,0 +1,200 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/redistest"
+)
+
+// registered makes an agent of the bridge.
+func (s *stack) registered(t *testing.T, space, agent string) {
+	t.Helper()
+	if got := s.ask(t, question{path: "/agents/register", space: space, body: `{"agentId":"` + agent + `"}`}); got.status != http.StatusOK {
+		t.Fatalf("register: %d %s", got.status, got.body)
+	}
+}
+
+// ticket opens one and gives what it is called.
+func (s *stack) ticket(t *testing.T, space, target, body string) string {
+	t.Helper()
+	got := s.ask(t, question{path: "/agents/" + target + "/send", space: space, body: body})
+	var ticket c3po.BridgeTicket
+	got.into(t, &ticket)
+	if got.status != http.StatusOK || ticket.Status != "pending" {
+		t.Fatalf("send: %d %s", got.status, got.body)
+	}
+	return ticket.TicketID
+}
+
+func (s *stack) replied(t *testing.T, space, ticket, text string) {
+	t.Helper()
+	if got := s.ask(t, question{path: "/replies", space: space, body: `{"ticketId":"` + ticket + `","payload":"` + text + `"}`}); got.status != http.StatusNoContent {
+		t.Fatalf("reply: %d %s", got.status, got.body)
+	}
+}
+
+var eventForm = regexp.MustCompile(`(?s)^((?:: here\n\n)*)event: (\w+)\ndata: (\{[^\n]*\})\n\n$`)
+
+// event is the one event of a stream, and how many signs of life came before it.
+func (a answer) event(t *testing.T) (name string, ticket c3po.BridgeTicket, signs int) {
+	t.Helper()
+	form := eventForm.FindSubmatch(a.body)
+	if a.status != http.StatusOK || a.header.Get("Content-Type") != "text/event-stream" || form == nil {
+		t.Fatalf("answer %d is no stream of one event:\n%s", a.status, a.body)
+	}
+	if err := json.Unmarshal(form[3], &ticket); err != nil {
+		t.Fatal(err)
+	}
+	return string(form[2]), ticket, strings.Count(string(form[1]), "here")
+}
+
+// Claims: B1
+func TestAStreamHasOneEventWithTheReply(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "box/jerry")
+	for _, early := range []bool{true, false} {
+		ticket := s.ticket(t, space, "box%2Fjerry", `{"payload":"a joke?","metadata":{"early":`+map[bool]string{true: "1", false: "2"}[early]+`}}`)
+		path := "/replies/" + strings.ReplaceAll(ticket, "/", "%2F") + "/stream"
+		if early {
+			s.replied(t, space, ticket, "knock knock")
+		}
+		answered := make(chan answer)
+		go func() { answered <- s.ask(t, question{path: path, space: space}) }()
+		if !early {
+			s.replied(t, space, ticket, "knock knock")
+		}
+		name, got, _ := (<-answered).event(t)
+		if name != "reply" || got.TicketID != ticket || got.Status != "responded" || got.Payload.Text != "knock knock" || got.LatencyMS == nil {
+			t.Errorf("early %v: event %s, %+v", early, name, got)
+		}
+	}
+}
+
+// Claims: B1
+func TestAWaitForAReplyEndsWhenItWasToldTo(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]time.Duration{"": 25 * time.Second, "?waitMs=0": 0, "?waitMs=250": 250 * time.Millisecond, "?waitMs=90000": 90 * time.Second} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := onModel(t)
+				s.registered(t, "", "jerry")
+				s.ticket(t, "", "jerry", `{"ticketId":"t1","payload":"a joke?"}`)
+				began := time.Now()
+				got := s.ask(t, question{path: "/replies/t1" + query})
+				if got.status != http.StatusNoContent || len(got.body) > 0 || time.Since(began) != want {
+					t.Errorf("%d %q after %v, want 204 after %v", got.status, got.body, time.Since(began), want)
+				}
+				began = time.Now()
+				if query == "" {
+					query, want = "?waitMs=60000", time.Minute
+				}
+				name, ticket, signs := s.ask(t, question{path: "/replies/t1/stream" + query}).event(t)
+				if name != "timeout" || ticket.TicketID != "t1" || ticket.Status != "timeout" || time.Since(began) != want {
+					t.Errorf("event %s, %+v after %v, want timeout after %v", name, ticket, time.Since(began), want)
+				}
+				// One who is silent for a minute is cut off by what stands in between.
+				if least := int(want / (16 * time.Second)); signs < least {
+					t.Errorf("%d signs of life in %v", signs, want)
+				}
+			})
+		})
+	}
+}
+
+// Claims: B1
+func TestATicketThatHasEndedIsForgottenAfterHalfAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := onModel(t)
+		s.registered(t, "", "jerry")
+		s.ticket(t, "", "jerry", `{"ticketId":"ended","payload":"a joke?"}`)
+		s.ticket(t, "", "jerry", `{"ticketId":"open","payload":"another?"}`)
+		s.replied(t, "", "ended", "knock knock")
+		for _, step := range []struct {
+			after       time.Duration
+			ended, open int
+		}{{29 * time.Minute, http.StatusOK, http.StatusNoContent}, {2 * time.Minute, http.StatusNotFound, http.StatusNoContent}} {
+			<-time.After(step.after)
+			for ticket, want := range map[string]int{"ended": step.ended, "open": step.open} {
+				if got := s.ask(t, question{path: "/replies/" + ticket + "?waitMs=0"}); got.status != want {
+					t.Errorf("%s after %v more: %d %s, want %d", ticket, step.after, got.status, got.body, want)
+				}
+			}
+		}
+		s.ask(t, question{path: "/replies/ended/stream"}).refused(t, http.StatusNotFound, c3po.TicketNotFound)
+		s.ask(t, question{path: "/replies", body: `{"ticketId":"ended","payload":"late"}`}).refused(t, http.StatusNotFound, c3po.TicketNotFound)
+	})
+}
+
+func TestAnAnswerThatWasTakenIsNotLeftInTheInbox(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	s.ticket(t, space, "jerry", `{"ticketId":"t1","payload":"a joke?"}`)
+	s.replied(t, space, "t1", "knock knock")
+	s.replied(t, space, "t1", "knock knock")
+	for _, step := range []struct {
+		path string
+		left int
+	}{{"/replies/t1?waitMs=0", 0}, {"/replies/t1?waitMs=0", 0}} {
+		if got := s.ask(t, question{path: step.path, space: space}); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		var pending c3po.Pending
+		s.op(t, space, "bridge", "pending", c3po.PendingInput{}, &pending)
+		if pending.Count != step.left {
+			t.Errorf("%d messages are left in the inbox of who asked: %+v", pending.Count, pending.Messages)
+		}
+	}
+}
+
+func TestTwoAgentsMayGiveTheirTicketsTheSameName(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	for _, agent := range []string{"ann", "bob", "jerry", "spock"} {
+		s.registered(t, space, agent)
+	}
+	for asker, target := range map[string]string{"ann": "jerry", "bob": "spock"} {
+		body := `{"ticketId":"t1","payload":"who am I?"}`
+		if got := s.ask(t, question{path: "/agents/" + target + "/send", as: asker, space: space, body: body}); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		body = `{"ticketId":"t1","payload":"you are ` + asker + `"}`
+		if got := s.ask(t, question{path: "/replies", as: target, space: space, body: body}); got.status != http.StatusNoContent {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	for _, asker := range []string{"ann", "bob"} {
+		var ticket c3po.BridgeTicket
+		s.ask(t, question{path: "/replies/t1", as: asker, space: space}).into(t, &ticket)
+		if ticket.Payload == nil || ticket.Payload.Text != "you are "+asker {
+			t.Errorf("%s is answered %+v", asker, ticket)
+		}
+	}
+}
+
+// Claims: B10
+func TestWhatTicketsCarryIsNotLogged(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	s.ticket(t, space, "jerry", `{"ticketId":"t1","payload":"the secret question","metadata":{"origin":"the secret origin"}}`)
+	s.replied(t, space, "t1", "the secret answer")
+	s.ask(t, question{path: "/replies/t1", space: space})
+	s.ask(t, question{path: "/agents/nobody/send", space: space, body: `{"payload":"the secret mistake"}`})
+	if strings.Contains(s.log.String(), "secret") {
+		t.Errorf("the log holds what was written:\n%s", s.log)
+	}
+	if lines := s.log.lines(t, "request"); len(lines) != 5 {
+		t.Errorf("%d requests are logged, want 5", len(lines))
+	}
+}
