@@ -48,23 +48,26 @@ type Config struct {
 	// empty. A file of that name and ".lock" is held by it.
 	Socket string
 	// Off says that the person has switched c3po off here; never if nil.
-	Off     func() bool
-	Tools   []c3po.Toolset // core if none
-	Version string
-	Log     *slog.Logger // discarded if nil
+	Off   func() bool
+	Tools []c3po.Toolset // core if none
+	// Defaults are the values of arguments that a model leaves out, by operation.
+	Defaults map[string]map[string]any
+	Version  string
+	Log      *slog.Logger // discarded if nil
 }
 
 // A Bridge serves one run of one client.
 type Bridge struct {
-	reach   func() *client.Client
-	asked   c3po.AgentID
-	profile c3po.RegisterInput
-	run     string
-	socket  string
-	off     func() bool
-	tools   []c3po.Toolset
-	version string
-	log     *slog.Logger
+	reach    func() *client.Client
+	asked    c3po.AgentID
+	profile  c3po.RegisterInput
+	run      string
+	socket   string
+	off      func() bool
+	tools    []c3po.Toolset
+	defaults map[string]map[string]any
+	version  string
+	log      *slog.Logger
 
 	wanted     chan struct{} // a hook or a call wants the agent to be there
 	reportable chan struct{} // there is something to report
@@ -86,7 +89,7 @@ type Bridge struct {
 func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
-		tools: cfg.Tools, version: cfg.Version, log: cfg.Log,
+		tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
@@ -129,7 +132,7 @@ func hungUp(err error) bool {
 }
 
 func (b *Bridge) server() *mcp.Server {
-	server := mcpserver.New(mcpserver.Config{Version: b.version, Instructions: instructions, Unshown: loaded, Log: b.log}).
+	server := mcpserver.New(mcpserver.Config{Version: b.version, Instructions: instructions, Unshown: loaded, Defaults: b.defaults, Log: b.log}).
 		ServerOf(func() c3po.Service { return voice{b.to(), b} }, b.tools)
 	server.AddTool(&mcp.Tool{
 		Name:        hookTool,

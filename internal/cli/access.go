@@ -48,6 +48,15 @@ func (a *app) reach() (client.Config, error) {
 
 func sameAddress(x, y string) bool { return strings.TrimRight(x, "/") == strings.TrimRight(y, "/") }
 
+// answering is the client of a command that may leave it to the coordinator as
+// whom it acts.
+func (a *app) answering() (*client.Client, error) {
+	if a.as != "" {
+		return a.looking()
+	}
+	return a.clientAs("")
+}
+
 // humanToken and adminToken pick one of the person's credentials.
 func humanToken(p paths.Person) string { return p.Human }
 func adminToken(p paths.Person) string { return p.Admin }

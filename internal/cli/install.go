@@ -57,7 +57,7 @@ it. It ends with a test of what was installed.`,
 		},
 	}
 	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.AddCommand(claude)
+	cmd.AddCommand(claude, a.installBridge())
 	return cmd
 }
 
@@ -106,7 +106,7 @@ func (a *app) uninstall() *cobra.Command {
 		},
 	}
 	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.AddCommand(claude)
+	cmd.AddCommand(claude, a.uninstallBridge())
 	return withoutSettings(cmd)
 }
 

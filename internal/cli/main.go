@@ -16,6 +16,7 @@ import (
 
 // A Process is what the program was started with.
 type Process struct {
+	Name    string   // what the program was called by; its own name if empty
 	Args    []string // without the name of the program
 	Stdin   io.Reader
 	Stdout  io.Writer
@@ -30,6 +31,7 @@ func Main(ctx context.Context, p Process) int {
 	if p.Version == "" {
 		p.Version = "dev"
 	}
+	p.Args, p.Getenv = calledAs(p.Name, p.Args), bridgeVariables(p.Getenv)
 	a := &app{Process: p, folders: paths.Folders{Getenv: p.Getenv}}
 	root := a.root()
 	root.SetArgs(p.Args)

@@ -51,6 +51,9 @@ listed whether or not the coordinator is there.`,
 				return err
 			}
 			cfg.Tools = sets
+			if cfg.Defaults, err = a.bridgeDefaults(); err != nil {
+				return err
+			}
 			return bridge.New(cfg).Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
 		},
 	}

@@ -22,13 +22,14 @@ import (
 // The scripts run the test binary as c3po, so they run the code under test,
 // race detector included, in processes of their own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"c3po": func() {
+	program := func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(cli.Main(ctx, cli.Process{
-			Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "test", Commit: "none",
+			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "test", Commit: "none",
 		}))
-	}})
+	}
+	testscript.Main(m, map[string]func(){"c3po": program, "bridge-register": program, "bridge-reply": program, "bridgectl": program})
 }
 
 const (

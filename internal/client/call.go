@@ -43,21 +43,28 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (Out, er
 	if err != nil {
 		return out, err
 	}
+	err = c.repeated(ctx, r, op.ReadOnly, &out)
+	return out, err
+}
+
+// repeated makes a request, and makes it again while that can help. What is
+// asked for must be the same however often it is done.
+func (c *Client) repeated(ctx context.Context, r request, readOnly bool, out any) error {
 	var giveUp time.Time
 	inDoubt := false // an earlier attempt may have been carried out
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		err := c.once(ctx, r, &out)
+		err := c.once(ctx, r, out)
 		var lost *lostError
 		switch {
 		case err == nil:
-			return out, nil
+			return nil
 		case errors.As(err, &lost):
 			inDoubt = inDoubt || lost.sent
 			if !inDoubt {
-				return out, final(err, op.ReadOnly)
+				return final(err, readOnly)
 			}
 		case !passing(err):
-			return out, err
+			return err
 		default:
 			inDoubt = inDoubt || errors.Is(err, c3po.UnknownOutcome)
 		}
@@ -65,7 +72,7 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (Out, er
 			giveUp = time.Now().Add(c.patience)
 		}
 		if ctx.Err() != nil || time.Now().Add(pause).After(giveUp) || !sleep(ctx, jitter(pause)) {
-			return out, final(inDoubtAs(err, inDoubt), op.ReadOnly)
+			return final(inDoubtAs(err, inDoubt), readOnly)
 		}
 	}
 }
@@ -136,6 +143,9 @@ func (c *Client) once(ctx context.Context, r request, out any) error {
 		return c.refusal(answer, body)
 	}
 	c.learn(answer.Header)
+	if answer.StatusCode == http.StatusNoContent {
+		return nil
+	}
 	if err := decode(answer.Header, body, out); err != nil {
 		return foreign(answer.StatusCode, err)
 	}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// The commands of the agent-to-agent bridge. Links of these names to the
+// program, which `c3po install bridge` makes, are the same commands.
+const (
+	bridgeRegister = "bridge-register"
+	bridgeReply    = "bridge-reply"
+	bridgeControl  = "bridgectl"
+)
+
+func bridgeNames() []string { return []string{bridgeRegister, bridgeReply, bridgeControl} }
+
+// calledAs gives the arguments of a program that was started by one of its
+// other names.
+func calledAs(name string, args []string) []string {
+	name = strings.TrimSuffix(filepath.Base(name), ".exe")
+	if slices.Contains(bridgeNames(), name) {
+		return append([]string{name}, args...)
+	}
+	return args
+}
+
+// bridgeVariables lets the variables of the bridge stand for ours, where ours
+// are not set.
+func bridgeVariables(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		switch name {
+		case "C3PO_COORDINATOR_URL":
+			return cmp.Or(getenv(name), getenv("BRIDGE_BROKER_URL"))
+		case "C3PO_AGENT_ID":
+			return cmp.Or(getenv(name), getenv("BRIDGE_AGENT_ID"))
+		default:
+			return getenv(name)
+		}
+	}
+}
+
+// bridgeDefaults are the arguments of the bridge's tools that the environment
+// sets, by operation.
+func (a *app) bridgeDefaults() (map[string]map[string]any, error) {
+	const variable = "BRIDGE_DEFAULT_TIMEOUT_MS"
+	text := a.Getenv(variable)
+	if text == "" {
+		return nil, nil
+	}
+	most := c3po.DefaultLimits().WaitMost.Milliseconds()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return nil, &usageError{fmt.Sprintf("%s=%s is not a time", variable, text), fmt.Sprintf("Give milliseconds, from 1 to %d.", most)}
+	}
+	wait := map[string]any{"timeoutMs": n}
+	return map[string]map[string]any{"bridge_send_message": wait, "await_reply": wait}, nil
+}
+
+func (a *app) bridgeRegister() *cobra.Command {
+	var in c3po.BridgeRegister
+	var pane, session, cwd string
+	var capabilities []string
+	cmd := &cobra.Command{
+		Use:   bridgeRegister + " --agent NAME",
+		Short: "Announce an agent of the agent-to-agent bridge",
+		Long: `Announce an agent under a name of its own, so that others can send to it. To
+register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID.`,
+		Example: `  c3po bridge-register --agent Jerry --type codex --pane %0
+  c3po bridge-register --agent Jerry --capability review --capability tests`,
+		Args:   arguments(0, 0, "--agent NAME"),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.as = cmp.Or(in.AgentID, a.as)
+			if a.as == "" {
+				return &usageError{"the agent has no name", "Give it one with --agent, or set BRIDGE_AGENT_ID."}
+			}
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			if cwd == "" {
+				// A folder that is gone has no name, and the agent can do without.
+				cwd, _ = os.Getwd()
+			}
+			about := map[string]any{}
+			for name, value := range map[string]string{"paneId": pane, "session": session, "cwd": cwd} {
+				if value != "" {
+					about[name] = value
+				}
+			}
+			if len(capabilities) > 0 {
+				about["capabilities"] = capabilities
+			}
+			if in.Metadata, err = json.Marshal(about); err != nil {
+				return err
+			}
+			out, err := c3po.Broker{Service: svc}.Register(cmd.Context(), in, c3po.DefaultLimits().OnlineWindow)
+			if err != nil {
+				return err
+			}
+			return a.show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "registered %s; it is online until %s, and longer if it is heard of\n",
+					inline(string(out.AgentID)), out.ExpiresAt.Local().Format("15:04:05"))
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.AgentID, "agent", "", "name of the agent")
+	flags.StringVar(&in.Type, "type", "", "the program it is, for example codex")
+	flags.StringVar(&pane, "pane", "", "its pane of tmux, for example %0")
+	flags.StringVar(&session, "session", "", "its session of tmux")
+	flags.StringVar(&cwd, "cwd", "", "the folder it works in; else the current one")
+	flags.StringArrayVar(&capabilities, "capability", nil, "what it can help with; may be given several times")
+	flags.IntVar(&in.Heartbeat, "heartbeat-ms", 0, "milliseconds between the heartbeats it will send")
+	return cmd
+}
+
+func (a *app) bridgeReply() *cobra.Command {
+	var in c3po.BridgeReply
+	var agent string
+	cmd := &cobra.Command{
+		Use:   bridgeReply + " [TICKET] [TEXT]",
+		Short: "Answer a ticket of the agent-to-agent bridge",
+		Long: `Answer a ticket. Without TEXT and --message, or with -, the answer is read from
+stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. It is answered as
+--agent, else as BRIDGE_AGENT_ID, else as the agent it was sent to.`,
+		Example: `  c3po bridge-reply uuid-123 "There are two tests missing"
+  git diff | c3po bridge-reply --ticket uuid-123`,
+		Args:   arguments(0, 2, "[TICKET] [TEXT]"),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			texts := args
+			if in.TicketID == "" && len(args) > 0 {
+				in.TicketID, texts = args[0], args[1:]
+			}
+			in.TicketID = strings.TrimSpace(cmp.Or(in.TicketID, a.Getenv("BRIDGE_TICKET")))
+			if in.TicketID == "" {
+				return &usageError{"there is no ticket to answer", "It is written bridge-reply TICKET TEXT."}
+			}
+			if err := c3po.CheckTicketID(in.TicketID); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("message") {
+				texts = append(texts, in.Payload.Text)
+			}
+			if len(texts) > 1 {
+				return &usageError{"the answer is given twice", "Give it as --message or behind the ticket; a text of several words in quotes."}
+			}
+			var err error
+			if in.Payload.Text, err = a.body(texts); err != nil {
+				return err
+			}
+			a.as = cmp.Or(agent, a.as)
+			svc, err := a.answering()
+			if err != nil {
+				return err
+			}
+			if err := svc.PostReply(cmd.Context(), in); err != nil {
+				return err
+			}
+			return a.show(c3po.BridgeTicket{TicketID: in.TicketID, Status: "responded"}, func(w io.Writer) {
+				fmt.Fprintf(w, "answered %s\n", inline(in.TicketID))
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.TicketID, "ticket", "", "the ticket")
+	flags.StringVar(&in.Payload.Text, "message", "", "the answer")
+	flags.StringVar(&agent, "agent", "", "who answers")
+	return cmd
+}

@@ -1,0 +1,20 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// PostReply answers a ticket of the bridge. A client without an agent id answers
+// as the agent the ticket was sent to. The same answer twice is one answer, so
+// it may be repeated.
+func (c *Client) PostReply(ctx context.Context, in c3po.BridgeReply) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	return c.repeated(ctx, request{method: http.MethodPost, path: "/replies", body: body, limit: callTimeout}, false, nil)
+}
