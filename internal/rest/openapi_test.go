@@ -79,9 +79,9 @@ func checkAgainstDocument(t *testing.T, r *http.Request, got answer) {
 			Request: r,
 			Route:   &routers.Route{Spec: doc, Path: path, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)},
 		},
-		Status:  got.status,
-		Header:  got.header,
-		Body:    io.NopCloser(bytes.NewReader(got.body)),
+		Status: got.status,
+		Header: got.header,
+		Body:   io.NopCloser(bytes.NewReader(got.body)),
 		Options: &openapi3filter.Options{
 			IncludeResponseStatus: true,
 			ExcludeResponseBody:   got.header.Get("Content-Type") == "text/event-stream", // which the library cannot read
