@@ -118,6 +118,7 @@ type BridgeTicket struct {
 	Message      string          `json:"message,omitempty"`
 	Suggestion   string          `json:"suggestion,omitempty"`
 	RetryAfterMS int             `json:"retryAfterMs,omitempty"` // the coordinator stops: ask again after this
+	Deadline     time.Time       `json:"-"`                      // when the answer should be there, if anybody said so
 }
 
 // BridgeAgentsInput selects and pages.
@@ -221,7 +222,11 @@ func waitOf(milliseconds int) (time.Duration, error) {
 
 func postReply(svc Service, ctx context.Context, in BridgeReply) (BridgeTicket, error) {
 	_, err := Broker{svc}.Reply(ctx, in)
-	return BridgeTicket{TicketID: in.TicketID, Status: "responded"}, err
+	return BridgeTicket{TicketID: in.TicketID, Status: string(TicketResponded)}, err
+}
+
+func cancelTicket(svc Service, ctx context.Context, in BridgeTicketInput) (BridgeTicket, error) {
+	return Broker{svc}.Cancel(ctx, in.TicketID)
 }
 
 func bridgeAgents(svc Service, ctx context.Context, in BridgeAgentsInput) (BridgeAgentList, error) {

@@ -109,14 +109,22 @@ func (b Broker) open(ctx context.Context, target string, in BridgeSend, key stri
 		Target: target, Message: in.Payload.Text, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
 		// The thread of a ticket with a name is called by it, so that whoever has a
 		// part in it finds it by that name.
-		ExpectsReply: in.ExpectReply, ClientKey: key, Thread: in.TicketID,
+		ExpectsReply: in.ExpectReply, ClientKey: key, Thread: in.TicketID, DeadlineMS: in.TimeoutMS,
 	})
 	if err != nil {
 		return BridgeTicket{}, RefuseNotRegistered(target, err)
 	}
-	ticket := BridgeTicket{TicketID: in.TicketID, Status: StatePending}
+	ticket := BridgeTicket{TicketID: in.TicketID, Status: string(TicketPending)}
 	if ticket.TicketID == "" {
 		ticket.TicketID = string(receipt.ID)
+	}
+	if receipt.Status != StatePending {
+		// It was sent before, and has come further.
+		asked, err := b.kept(ctx, string(receipt.ID))
+		if err != nil {
+			return BridgeTicket{}, err
+		}
+		ticket.Status = string(asked.State)
 	}
 	return ticket, nil
 }
@@ -161,50 +169,52 @@ func (b Broker) FindTicket(ctx context.Context, name string) (MessageID, error) 
 }
 
 // kept finds a ticket that has not ended too long ago.
-func (b Broker) kept(ctx context.Context, name string) (Trace, error) {
+func (b Broker) kept(ctx context.Context, name string) (Ticket, error) {
 	id, err := b.FindTicket(ctx, name)
 	if err != nil {
-		return Trace{}, err
+		return Ticket{}, err
 	}
-	life, err := b.Service.Trace(ctx, MessageInput{MessageID: id})
-	if errors.Is(err, InvalidRequest) || err == nil && life.Kind == KindReply {
-		return Trace{}, noTicket(name)
+	list, err := b.Service.Tickets(ctx, TicketsInput{MessageID: id})
+	if errors.Is(err, InvalidRequest) {
+		return Ticket{}, noTicket(name)
 	}
 	if err != nil {
-		return Trace{}, err
+		return Ticket{}, err
 	}
-	var ended time.Time
-	switch {
-	case len(life.Answered) > 0:
-		ended = life.Answered[0].At
-	case life.Ended != nil:
-		ended = life.Ended.At
-	default:
-		return life, nil
+	ticket := list.Tickets[0]
+	ended := ticket.RespondedAt
+	if ticket.State == TicketCancelled {
+		ended = ticket.CancelledAt
+	}
+	if ended.IsZero() {
+		return ticket, nil
 	}
 	pong, err := b.Service.Ping(ctx, None{})
 	if err != nil {
-		return Trace{}, err
+		return Ticket{}, err
 	}
 	if pong.Timestamp.Sub(ended) >= ticketKept {
-		return Trace{}, noTicket(name)
+		return Ticket{}, noTicket(name)
 	}
-	return life, nil
+	return ticket, nil
 }
 
 // Await gives the first answer to a ticket of the caller's, and waits for it.
 // An answer that was given so is acked: the bridge knows no other way to say
 // that it was taken, and it can be asked for again.
 func (b Broker) Await(ctx context.Context, name string, wait time.Duration) (BridgeTicket, error) {
-	life, err := b.kept(ctx, name)
+	asked, err := b.kept(ctx, name)
 	if err != nil {
 		return BridgeTicket{}, err
 	}
-	ticket := BridgeTicket{TicketID: name}
-	if wait <= 0 && len(life.Answered) == 0 {
+	ticket := BridgeTicket{TicketID: name, Deadline: asked.Deadline}
+	switch {
+	case asked.State == TicketCancelled:
+		return ticket.unanswered(WaitOutcome{Status: string(asked.State), Message: "The ticket was cancelled."}), nil
+	case wait <= 0 && asked.State != TicketResponded:
 		return ticket.unanswered(WaitOutcome{Status: WaitTimeout, Message: "There is no answer yet."}), nil
 	}
-	got, err := b.Service.WaitForMessage(ctx, WaitInput{MessageID: life.ID, Timeout: max(1, seconds(int(wait/time.Millisecond)))})
+	got, err := b.Service.WaitForMessage(ctx, WaitInput{MessageID: asked.ID, Timeout: max(1, seconds(int(wait/time.Millisecond)))})
 	if err != nil {
 		return BridgeTicket{}, err
 	}
@@ -215,8 +225,8 @@ func (b Broker) Await(ctx context.Context, name string, wait time.Duration) (Bri
 		// It stays in the inbox if this fails, and nothing is lost by that.
 		_, _ = b.Service.AckMessages(ctx, AckInput{MessageIDs: []MessageID{got.ID}})
 	}
-	latency := got.Timestamp.Sub(life.Accepted.At).Milliseconds()
-	ticket.Payload, ticket.Status, ticket.LatencyMS, ticket.Metadata = payloadOf(got.Message), "responded", &latency, got.Metadata
+	latency := got.Timestamp.Sub(asked.CreatedAt).Milliseconds()
+	ticket.Payload, ticket.Status, ticket.LatencyMS, ticket.Metadata = payloadOf(got.Message), string(TicketResponded), &latency, got.Metadata
 	if ticket.Metadata == nil && got.Status != ReplySuccess {
 		ticket.Metadata, err = json.Marshal(map[string]string{"status": got.Status})
 	}
@@ -238,15 +248,37 @@ func (b Broker) Reply(ctx context.Context, in BridgeReply) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	life, err := b.kept(ctx, in.TicketID)
+	asked, err := b.kept(ctx, in.TicketID)
 	if err != nil {
 		return Message{}, err
 	}
-	what := sha256.Sum256([]byte(string(life.ID) + "\x00" + in.Payload.contentType() + "\x00" + in.Payload.Text + "\x00" + string(in.Metadata)))
+	what := sha256.Sum256([]byte(string(asked.ID) + "\x00" + in.Payload.contentType() + "\x00" + in.Payload.Text + "\x00" + string(in.Metadata)))
 	return b.Service.Reply(ctx, ReplyInput{
-		MessageID: life.ID, Response: in.Payload.Text, Status: status, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
+		MessageID: asked.ID, Response: in.Payload.Text, Status: status, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
 		ClientKey: "bridge-" + hex.EncodeToString(what[:16]),
 	})
+}
+
+// Cancel withdraws a ticket of the caller's that is still open.
+func (b Broker) Cancel(ctx context.Context, name string) (BridgeTicket, error) {
+	asked, err := b.kept(ctx, name)
+	if err != nil {
+		return BridgeTicket{}, err
+	}
+	done, err := b.Service.Cancel(ctx, MessageInput{MessageID: asked.ID})
+	if err != nil {
+		return BridgeTicket{}, err
+	}
+	ticket := BridgeTicket{TicketID: name, Status: string(asked.State), Message: done.Message}
+	switch done.Outcome {
+	case CancelDone, CancelAlready:
+		ticket.Status = string(TicketCancelled)
+	case CancelAnswered:
+		ticket.Status = string(TicketResponded)
+	case CancelUnknown, CancelNotYours:
+		return BridgeTicket{}, noTicket(name)
+	}
+	return ticket, nil
 }
 
 // bridgeStatus is the status of an answer whose metadata may hold one. The

@@ -196,6 +196,7 @@ var operations = []Operation{
 	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies),
 	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies),
 	op("post_reply", Bridge, "Answer a ticket that was sent to you through c3po.", postReply, idempotent),
+	op("cancel_ticket", Bridge, "Withdraw a ticket of yours that nobody has answered yet.", cancelTicket, idempotent),
 	op("bridge_list_agents", Bridge, "List the agents of other programs and hosts you can reach through c3po, with all they say of themselves.", bridgeAgents, called("list_agents"), readOnly, forViewers),
 	op("bridge_co_workers", Bridge, "List c3po agents in one short line each.", bridgeCoWorkers, called("co_workers"), readOnly, forViewers),
 	op("bridge_register_agent", Bridge, "Describe yourself to other c3po agents (type, directory, capabilities).", bridgeRegister, called("register_agent"), idempotent),

@@ -181,3 +181,29 @@ stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. It is answered a
 	flags.StringVar(&agent, "agent", "", "who answers")
 	return cmd
 }
+
+// bridgeControl is two of our commands by the bridge's names.
+func (a *app) bridgeControl() *cobra.Command {
+	named := func(name, use, example string, cmd *cobra.Command) *cobra.Command {
+		cmd.Use, cmd.Example = use, example
+		parent := &cobra.Command{
+			Use: name, Short: cmd.Short, Example: example,
+			Args: unknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		}
+		parent.AddCommand(cmd)
+		return parent
+	}
+	root := &cobra.Command{
+		Use:     bridgeControl,
+		Short:   "Look at the agent-to-agent bridge",
+		Example: "  c3po bridgectl list tickets\n  c3po bridgectl tail logs",
+		Args:    unknownCommand,
+		Hidden:  true,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(
+		named("list", "tickets [MESSAGE_ID]", "  c3po bridgectl list tickets --open", a.tickets()),
+		named("tail", "logs", "  c3po bridgectl tail logs --agent Jerry", a.tail()),
+	)
+	return root
+}

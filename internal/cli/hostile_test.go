@@ -48,6 +48,11 @@ var (
 		"cancel":       {"a::b::0a1b2c3d"},
 		"claim":        {"a::role/b::0a1b2c3d"},
 		"tail":         {"--once"},
+
+		"bridge-register":        {"--agent", "bob"},
+		"bridge-reply":           {"a::b::0a1b2c3d", "yes"},
+		"bridgectl list tickets": {},
+		"bridgectl tail logs":    {"--once"},
 		"audit tail":   {},
 		"token list":   {},
 		"token create": {"--role", "agent", "--agents", "box/*"},
@@ -75,6 +80,8 @@ var (
 		"hook session-start": "prints constant words and counts",
 		"install claude":     "prints what it does here",
 		"uninstall claude":   "prints what it does here",
+		"install bridge":     "prints what it does here",
+		"uninstall bridge":   "prints what it does here",
 	}
 )
 

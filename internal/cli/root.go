@@ -66,7 +66,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		a.agents(), a.whoami(), a.instances(), a.trace(), a.thread(), a.tail(),
 		a.human(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.bench(), a.config(), a.version(),
 		a.mcp(), a.run(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
-		a.bridgeRegister(), a.bridgeReply(),
+		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(),
 		a.completion(), a.man(), exitTopic(),
 	)
 	a.completions(root)

@@ -191,6 +191,10 @@ func (s *scripted) Trace(_ context.Context, in c3po.MessageInput) (c3po.Trace, e
 		Accepted: c3po.Fact{At: at, Durability: c3po.OnDisk}, Notified: []c3po.Fact{}, Served: []c3po.Fact{}, Answered: []c3po.Answered{}}, nil
 }
 
+func (s *scripted) Tickets(_ context.Context, in c3po.TicketsInput) (c3po.TicketList, error) {
+	return c3po.TicketList{Tickets: []c3po.Ticket{{ID: in.MessageID, FromAgent: "web", ToAgent: "api", State: c3po.TicketPending, CreatedAt: at}}}, nil
+}
+
 func (s *scripted) TailLog(context.Context, c3po.LogInput) (c3po.LogPage, error) {
 	return c3po.LogPage{Events: []c3po.Event{{Seq: 42, Kind: c3po.EventAccepted, Agent: "web", ID: "api::web::0000002a", At: at}}, At: "1:42"}, nil
 }
@@ -244,6 +248,7 @@ func callsOf(set c3po.Toolset) []struct{ tool, arguments string } {
 		{"await_reply", `{"ticketId":"web::api::0000002b"}`},
 		{"await_reply", `{"ticketId":"../x"}`},
 		{"post_reply", `{"ticketId":"api::web::0000002a","payload":"8080","metadata":{"status":"completed"}}`},
+		{"cancel_ticket", `{"ticketId":"web::api::0000002b"}`},
 		{"list_agents", `{"type":"codex"}`},
 		{"co_workers", `{}`},
 		{"register_agent", `{"agentId":"web","type":"codex","metadata":{"cwd":"/src"}}`},

@@ -215,6 +215,7 @@ func (s *server) waitMS(r *http.Request, otherwise time.Duration) (time.Duration
 // the reply, or with the word that there is none.
 func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
 	wait, err := s.waitMS(r, s.limits.WaitMost)
+	told := r.URL.Query().Has("waitMs")
 	ticket := r.PathValue("ticket")
 	return askerOf(r), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
@@ -223,6 +224,9 @@ func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
 		introduce(w.Header(), actor)
 		if err != nil {
 			return err
+		}
+		if !told && !out.Deadline.IsZero() {
+			wait = min(wait, time.Until(out.Deadline))
 		}
 		stream := openStream(w)
 		for until := time.Now().Add(wait); err == nil && stream.err == nil && out.Status == c3po.WaitTimeout; {

@@ -82,6 +82,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	var ticket c3po.BridgeTicket
 	do("ann", "bridge_send_message", c3po.BridgeSendTool{AgentID: "bob", Payload: c3po.Payload{Text: "a joke?"}, AwaitResponse: &no}, &ticket)
 	do("bob", "post_reply", c3po.BridgeReply{TicketID: ticket.TicketID, Payload: c3po.Payload{Text: `{"joke":"..."}`, JSON: true}}, nil)
+	do("ann", "cancel_ticket", c3po.BridgeTicketInput{TicketID: ticket.TicketID}, nil)
 	do("ann", "await_reply", c3po.BridgeAwait{TicketID: ticket.TicketID, TimeoutMS: 1}, nil)
 
 	var books c3po.Audit
