@@ -53,12 +53,12 @@ var (
 		"bridge-reply":           {"a::b::0a1b2c3d", "yes"},
 		"bridgectl list tickets": {},
 		"bridgectl tail logs":    {"--once"},
-		"audit tail":   {},
-		"token list":   {},
-		"token create": {"--role", "agent", "--agents", "box/*"},
-		"token revoke": {"abcdefghij23"},
-		"token rotate": {"abcdefghij23"},
-		"run":          {"--prompt", "x", "true"},
+		"audit tail":             {},
+		"token list":             {},
+		"token create":           {"--role", "agent", "--agents", "box/*"},
+		"token revoke":           {"abcdefghij23"},
+		"token rotate":           {"abcdefghij23"},
+		"run":                    {"--prompt", "x", "true"},
 	}
 	notShowing = map[string]string{
 		"up":                 "starts a coordinator here",
