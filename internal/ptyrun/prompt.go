@@ -3,6 +3,7 @@ package ptyrun
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,11 @@ type Prompt struct {
 	// Dialog matches a row of the screen while the program asks for something else
 	// than a line; none if nil.
 	Dialog *regexp.Regexp
+	// Frame matches the rows right above and below that line; any do if nil.
+	Frame *regexp.Regexp
+	// FullScreen says that the program itself has the whole terminal, and not only
+	// what it may start.
+	FullScreen bool
 	// Shell says that the program runs what is typed into it.
 	Shell bool
 }
@@ -32,9 +38,12 @@ func prompts() map[string]Prompt {
 		"sh": shell, "bash": shell, "dash": shell, "ash": shell, "ksh": shell, "zsh": shell,
 		"fish":   {Line: regexp.MustCompile(`\S[>#] $`), Shell: true},
 		"python": python, "python3": python,
+		// Its dialogs and what it starts in its place have no such frame.
 		"claude": {
-			Line:   regexp.MustCompile(`^[\s│]*[>❯][\s\x{a0}]$`),
-			Dialog: regexp.MustCompile(`^[\s│]*❯ \d+\. |Esc to (cancel|close)|Enter to (confirm|select)`),
+			Line:       regexp.MustCompile(`^❯[\s\x{a0}]$`),
+			Frame:      regexp.MustCompile(`^─{10,}`),
+			Dialog:     regexp.MustCompile(`^\s*❯ \d+\. |Esc to (cancel|close)|Enter to (confirm|select)`),
+			FullScreen: true,
 		},
 	}
 }
@@ -42,16 +51,13 @@ func prompts() map[string]Prompt {
 // shows says that the program waits at its prompt, with nothing left of the
 // cursor.
 func (p Prompt) shows(v view) bool {
-	if v.lost || v.alternate || p.Line == nil || !p.Line.MatchString(v.left) {
+	if v.lost || v.alternate && !p.FullScreen || p.Line == nil || !p.Line.MatchString(v.left) {
 		return false
 	}
-	if p.Dialog == nil {
-		return true
-	}
-	for _, row := range v.rows {
-		if p.Dialog.MatchString(row) {
+	if p.Frame != nil {
+		if v.row == 0 || v.row+1 >= len(v.rows) || !p.Frame.MatchString(v.rows[v.row-1]) || !p.Frame.MatchString(v.rows[v.row+1]) {
 			return false
 		}
 	}
-	return true
+	return p.Dialog == nil || !slices.ContainsFunc(v.rows, p.Dialog.MatchString)
 }

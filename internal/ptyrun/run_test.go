@@ -63,36 +63,46 @@ func TestNothingIsTypedIntoALineThatSomebodyTypes(t *testing.T) {
 		tries = 10
 	}
 	w := newWorld(t)
-	// Readline, with pastes in brackets; and a terminal that collects lines.
+	// Readline, with pastes in brackets; a terminal that collects lines; and one
+	// that does not even show them.
+	const plain = "printf '> '\nwhile IFS= read -r line; do printf '%s\\n' \"$line\" >>lines; printf '\\n> '; done\n"
 	programs := []string{
 		"#!/bin/bash\nbind 'set enable-bracketed-paste on' 2>/dev/null\nwhile IFS= read -e -r -p '> ' line; do printf '%s\\n' \"$line\" >>lines; done\n",
-		"#!/bin/sh\nprintf '> '\nwhile IFS= read -r line; do printf '%s\\n' \"$line\" >>lines; printf '> '; done\n",
+		"#!/bin/sh\n" + plain,
+		"#!/bin/sh\nstty -echo\n" + plain,
 	}
 	var all sync.WaitGroup
 	for n := range typists {
 		all.Go(func() {
 			name := fmt.Sprintf("typist-%d", n)
 			p := w.sit(name, "--prompt", "^> $", "--", script(t, programs[n%len(programs)]))
-			typist(t, w, p, name, tries)
+			typist(t, w, p, name, tries, n%len(programs) == 0)
 		})
 	}
 	all.Wait()
 	t.Logf("%d lines were typed while mail came", typists*tries)
 }
 
-// typist types lines, with pauses and corrections, while mail comes.
-func typist(t *testing.T, w *world, p *person, name string, tries int) {
+// typist types lines, with pauses and corrections, while mail comes. One that
+// can move about in a line stops to think at its begin, where it looks empty.
+func typist(t *testing.T, w *world, p *person, name string, tries int, moves bool) {
 	dice := rand.New(rand.NewPCG(1, uint64(len(name))+uint64(name[len(name)-1]))) // #nosec G404 -- a test that can be repeated
 	p.see("> ")
 	var want []string
 	for try := range tries {
 		line := fmt.Sprintf("line %d of %s, typed by hand", try, name)
 		want = append(want, line)
-		mail := time.AfterFunc(time.Duration(dice.IntN(2500))*time.Millisecond, func() { w.ask("web", name, "psst") })
+		mail := time.AfterFunc(time.Duration(dice.IntN(1500))*time.Millisecond, func() { w.ask("web", name, "psst") })
 		for i, c := range strings.Split(line, "") {
 			switch {
 			case i == len(line)/2: // thinks, longer than a program is quiet
+				if moves {
+					p.press("\x01")
+				}
 				pause(t.Context(), 1500*time.Millisecond)
+				if moves {
+					p.press("\x05")
+				}
 			case dice.IntN(8) == 0: // a mistake, put right
 				p.press("x")
 				pause(t.Context(), time.Duration(dice.IntN(60))*time.Millisecond)

@@ -65,6 +65,7 @@ func (s *screen) guard(do func()) {
 type view struct {
 	left, right string // of the cursor, on its line; right has no blanks at its end
 	rows        []string
+	row         int // of the cursor
 	alternate   bool
 	lost        bool
 }
@@ -76,6 +77,7 @@ func (s *screen) view() view {
 	v := view{lost: true}
 	s.guard(func() {
 		at := s.emulator.CursorPosition()
+		v.row = at.Y
 		v.left = s.text(at.Y, 0, at.X)
 		v.right = strings.TrimRight(s.text(at.Y, at.X, s.emulator.Width()), " ")
 		for y := range s.emulator.Height() {

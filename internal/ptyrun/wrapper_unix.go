@@ -116,7 +116,7 @@ func (w *wrapper) pressed(input []byte) error {
 	w.in.Lock()
 	defer w.in.Unlock()
 	w.out.Lock()
-	full := w.screen.alternate()
+	elsewhere := w.screen.alternate() && !w.cfg.Prompt.FullScreen
 	if w.keys.state == lineEmpty {
 		if v := w.screen.view(); w.cfg.Prompt.shows(v) {
 			line := v.line()
@@ -125,7 +125,7 @@ func (w *wrapper) pressed(input []byte) error {
 	}
 	w.out.Unlock()
 	w.keys.feed(input)
-	if full {
+	if elsewhere {
 		w.keys.edited() // these are not of any line, or of one that the screen will show
 	}
 	w.lastKey = time.Now()

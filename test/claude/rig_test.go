@@ -106,6 +106,7 @@ type agent struct {
 	model  *model
 	extra  []string // variables
 	plugin string   // its folder; none if it is installed
+	within []string // the command that runs it, if not itself
 }
 
 // agent makes a project folder of that name. The agent does not run yet.
@@ -153,7 +154,7 @@ func (a *agent) onHost(argv ...string) []string {
 }
 
 func (a *agent) arguments(more ...string) []string {
-	args := []string{claudeBinary(a.t), "--permission-mode", "manual"}
+	args := append(slices.Clone(a.within), claudeBinary(a.t), "--permission-mode", "manual")
 	if a.plugin != "" {
 		args = append(args, "--plugin-dir", a.plugin)
 	}
