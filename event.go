@@ -33,6 +33,8 @@ const (
 	EventTimedOut     EventKind = "timed_out"    // the deadline of a ticket; Agent is who asked
 	EventCancelled    EventKind = "cancelled"    // Agent is who asked
 	EventClaimed      EventKind = "claimed"      // a message of a role has a holder; no Agent
+	EventRedelivered  EventKind = "redelivered"  // a dead letter is back in the inbox; Agent is its recipient
+	EventRetired      EventKind = "retired"      // Agent is the agent
 	EventRegistered   EventKind = "registered"   // a new agent, or a new run of it; Agent is the agent
 	EventUnregistered EventKind = "unregistered" // Agent is the agent
 	EventPaused       EventKind = "paused"       // Agent is the agent; empty for the whole space

@@ -19,6 +19,7 @@ type Limits struct {
 	EndedLife      time.Duration // of a message that has ended
 	EndedBytes     int           // of all ended messages of a space
 	DeadLife       time.Duration // of a dead letter
+	RetireAfter    time.Duration // an agent that was silent for so long is forgotten; 0 = never
 	NameLife       time.Duration // a bare name points to one agent for so long
 	EventEntries   int           // of the event log of a space
 	OnlineWindow   time.Duration // a caller without a connection is online for so long
@@ -53,6 +54,7 @@ func DefaultLimits() Limits {
 		EndedLife:      7 * 24 * time.Hour,
 		EndedBytes:     256 << 20,
 		DeadLife:       30 * 24 * time.Hour,
+		RetireAfter:    7 * 24 * time.Hour,
 		NameLife:       24 * time.Hour,
 		EventEntries:   100_000,
 		OnlineWindow:   90 * time.Second,

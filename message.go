@@ -21,7 +21,8 @@ type Kind string
 const (
 	KindMessage    Kind = "message"
 	KindReply      Kind = "reply"
-	KindBounce     Kind = "bounce"
+	KindBounce     Kind = "bounce" // a message was not delivered
+	KindNotice     Kind = "notice" // something else its sender should know
 	KindEscalation Kind = "escalation"
 	KindCancelled  Kind = "cancelled" // what was read before has been withdrawn
 )

@@ -48,6 +48,12 @@ type Service interface {
 	Trace(context.Context, MessageInput) (Trace, error)
 	TailLog(context.Context, LogInput) (LogPage, error)
 	Fsck(context.Context, None) (Audit, error)
+
+	Sweep(context.Context, SweepInput) (SweepResult, error)
+	DeadLetters(context.Context, LettersInput) (LetterList, error)
+	DeadLetter(context.Context, MessageInput) (LetterView, error)
+	DeadLetterReplay(context.Context, LetterSelection) (LetterOutcome, error)
+	DeadLetterPurge(context.Context, LetterSelection) (LetterOutcome, error)
 }
 
 // An Acting service says whom it acts as, while it does so and after, and is
@@ -142,6 +148,7 @@ func forEverybody(o *Operation) { o.roles = []Role{RoleAgent, RoleRunner, RoleOb
 func forViewers(o *Operation)   { o.roles = []Role{RoleAgent, RoleObserver, RoleHuman} }
 func forRunners(o *Operation)   { o.roles = []Role{RoleAgent, RoleRunner} }
 func forWriters(o *Operation)   { o.roles = []Role{RoleAgent, RoleHuman} }
+func forWatchers(o *Operation)  { o.roles = []Role{RoleObserver, RoleHuman} }
 func forPersons(o *Operation)   { o.roles = []Role{RoleHuman} }
 
 func op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...trait) Operation {
@@ -186,6 +193,7 @@ var operations = []Operation{
 	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
 	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly, forViewers),
 	op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, readOnly, forViewers),
+	op("sweep", Diag, "Remove c3po agents that were silent for long; their unread mail becomes dead letters. A person's act.", Service.Sweep, idempotent, forPersons),
 
 	op("send_request", Compat, "Send a request to another c3po agent.", sendRequest),
 	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),
@@ -210,6 +218,10 @@ var operations = []Operation{
 	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
 	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
 	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forViewers),
+	op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, readOnly, forWatchers),
+	op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, readOnly, carriesBodies, forWatchers),
+	op("dead_letter_replay", "", "Deliver dead letters again.", Service.DeadLetterReplay, idempotent, forPersons),
+	op("dead_letter_purge", "", "Forget dead letters at once.", Service.DeadLetterPurge, idempotent, forPersons),
 }
 
 // Operations is the table, in the order tools are listed.

@@ -42,8 +42,9 @@ const (
 
 // The reasons of a dead letter.
 const (
-	ReasonExpired = "expired"
-	ReasonCorrupt = "corrupt"
+	ReasonExpired          = "expired"
+	ReasonCorrupt          = "corrupt"
+	ReasonRecipientRemoved = "recipient_removed" // comes back with the recipient
 )
 
 // A Fact is something that was proved, when, and by what.

@@ -59,6 +59,11 @@ var (
 		"token revoke":           {"abcdefghij23"},
 		"token rotate":           {"abcdefghij23"},
 		"run":                    {"--prompt", "x", "true"},
+		"sweep":                  {},
+		"dead-letter list":       {},
+		"dead-letter show":       {"a::b::0a1b2c3d"},
+		"dead-letter replay":     {"a::b::0a1b2c3d"},
+		"dead-letter purge":      {"a::b::0a1b2c3d"},
 	}
 	notShowing = map[string]string{
 		"up":                 "starts a coordinator here",

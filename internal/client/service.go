@@ -134,3 +134,23 @@ func (c *Client) TailLog(ctx context.Context, in c3po.LogInput) (c3po.LogPage, e
 func (c *Client) Fsck(ctx context.Context, in c3po.None) (c3po.Audit, error) {
 	return call[c3po.Audit](ctx, c, "fsck", in)
 }
+
+func (c *Client) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult, error) {
+	return call[c3po.SweepResult](ctx, c, "sweep", in)
+}
+
+func (c *Client) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
+	return call[c3po.LetterList](ctx, c, "dead_letters", in)
+}
+
+func (c *Client) DeadLetter(ctx context.Context, in c3po.MessageInput) (c3po.LetterView, error) {
+	return call[c3po.LetterView](ctx, c, "dead_letter", in)
+}
+
+func (c *Client) DeadLetterReplay(ctx context.Context, in c3po.LetterSelection) (c3po.LetterOutcome, error) {
+	return call[c3po.LetterOutcome](ctx, c, "dead_letter_replay", in)
+}
+
+func (c *Client) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c3po.LetterOutcome, error) {
+	return call[c3po.LetterOutcome](ctx, c, "dead_letter_purge", in)
+}

@@ -15,6 +15,7 @@ const (
 	inboxCursor  cursorKind = 'i'
 	threadCursor cursorKind = 't'
 	ticketCursor cursorKind = 'q'
+	letterCursor cursorKind = 'd'
 )
 
 // formatCursor wraps a position so that nobody is tempted to compute with it.

@@ -201,7 +201,23 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 	a.hub.bindings.put(a.key(), a.caller.Session, given)
 	a.hub.marks.touched(a.caller.Space, 0)
 	a.tell(ctx, c3po.EventRegistered, a.id, "")
+	if registration.Owed > 0 {
+		a.welcomeBack(ctx, &registration)
+	}
 	return registration, nil
+}
+
+// welcomeBack gives an agent that returns what was taken from its inbox when it
+// was removed. It never fails: what is not delivered now the reaper delivers.
+func (a *Actor) welcomeBack(ctx context.Context, registration *Registration) {
+	ctx, cancel := context.WithTimeout(ctx, owedMost)
+	defer cancel()
+	if err := a.hub.bringBack(ctx, a.caller.Space, a.id); err != nil {
+		a.hub.log.WarnContext(ctx, "letters are not back yet", "space", a.caller.Space, "agent", a.id, "err", err)
+	}
+	if unread, err := a.hub.store.InboxSize(ctx, a.caller.Space, a.id); err == nil {
+		registration.Unread = unread
+	}
 }
 
 // enterFullStore lets a known agent in although nothing can be written: its

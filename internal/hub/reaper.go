@@ -78,6 +78,12 @@ func (h *Hub) reapSpace(ctx context.Context, space c3po.Space) error {
 	if err := h.lapseOverdue(ctx, space); err != nil {
 		return err
 	}
+	if err := h.retireSilent(ctx, space); err != nil {
+		return err
+	}
+	if err := h.bringBackAll(ctx, space); err != nil {
+		return err
+	}
 	for {
 		forgotten, err := h.store.Trim(ctx, space, reapTrim)
 		if err != nil {

@@ -22,6 +22,8 @@ type Store interface {
 	ticketStore
 	roleStore
 	reaperStore
+	retirementStore
+	letterStore
 	eventStore
 }
 
@@ -42,6 +44,7 @@ type Record struct {
 	Availability c3po.Availability // "" = available
 	CurrentTask  string
 	Paused       string // why; empty if not paused. The space's pause is included
+	Gone         bool   // it ended its session itself
 }
 
 // A Profile is what an agent says of itself when it registers.
@@ -74,6 +77,7 @@ type RegisterStep struct {
 type Registration struct {
 	Record Record
 	Unread int
+	Owed   int // dead letters that come back with their recipient
 	Now    time.Time
 }
 
@@ -255,6 +259,7 @@ type ServedFact struct {
 	Last   time.Time
 	Times  int
 	Cursor int64 // of the last answer
+	Before bool  // before the message was delivered again
 }
 
 // InboxQuery selects unacked mail in reading order: urgent first, then by
@@ -379,7 +384,7 @@ type reaperStore interface {
 	DueMail(ctx context.Context, space c3po.Space, limit int) ([]Due, error)
 	// Bury makes a pending message a dead letter for the given reason, and puts
 	// one bounce into its sender's inbox if the sender is registered and the message
-	// was no bounce itself. A message that is not pending is left alone (false).
+	// was no bounce or notice itself. A message that is not pending is left alone (false).
 	Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error)
 	// Trim forgets, of up to limit messages or keys each: ended messages older than EndedLife
 	// or beyond EndedBytes, dead letters older than DeadLife, keys older than

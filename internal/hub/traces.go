@@ -241,7 +241,7 @@ func (a *Actor) countInboxes(ctx context.Context) (found, agents int64, err erro
 			return 0, 0, err
 		}
 		if len(records) == 0 {
-			return found, agents, nil
+			break
 		}
 		for _, record := range records {
 			if err := count(record.ID); err != nil {
@@ -250,5 +250,18 @@ func (a *Actor) countInboxes(ctx context.Context) (found, agents int64, err erro
 			agents++
 			after = record.RegSeq
 		}
+	}
+	// An agent that was retired has left its mail behind.
+	for skip := 0; ; {
+		ids, err := a.hub.store.Retired(ctx, a.caller.Space, skip, auditPage)
+		if err != nil || len(ids) == 0 {
+			return found, agents, err
+		}
+		for _, id := range ids {
+			if err := count(id); err != nil {
+				return 0, 0, err
+			}
+		}
+		skip += len(ids)
 	}
 }

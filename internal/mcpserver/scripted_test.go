@@ -199,6 +199,10 @@ func (s *scripted) TailLog(context.Context, c3po.LogInput) (c3po.LogPage, error)
 	return c3po.LogPage{Events: []c3po.Event{{Seq: 42, Kind: c3po.EventAccepted, Agent: "web", ID: "api::web::0000002a", At: at}}, At: "1:42"}, nil
 }
 
+func (s *scripted) Sweep(_ context.Context, in c3po.SweepInput) (c3po.SweepResult, error) {
+	return c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{{ID: "api", SilentFor: 604800, LastSeen: at, Letters: 2}}}, nil
+}
+
 // calls is every tool with arguments that make the scripted service answer, and
 // the cases of those that have several.
 var calls = []struct {
@@ -229,6 +233,7 @@ var calls = []struct {
 	{"server_info", `{}`},
 	{"trace", `{"message_id":"api::web::0000002a"}`},
 	{"tail_log", `{"agent":"web","kinds":["accepted"],"limit":1}`},
+	{"sweep", `{"older":"7d","dry_run":true}`},
 	{"send_request", `{"target":"api","message":"Which port?"}`},
 	{"get_pending_requests", `{}`},
 	{"respond_to_request", `{"request_id":"api::web::0000002a","response":"8080"}`},

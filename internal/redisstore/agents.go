@@ -34,7 +34,8 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.Registe
 func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, numbers int) (hub.Registration, bool, error) {
 	k := keysOf(space)
 	profile := profileFields(step.Profile)
-	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events()}
+	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
+		k.heard(), k.retired(), k.owed()}
 	args := []string{
 		s.nowArg(), k.wake(), step.Run, step.Session, itoa(step.Epoch), flag(step.Explicit), millis(s.limits.OnlineWindow),
 		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(hub.MostNumbered),
@@ -61,6 +62,7 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 		Record: record(c3po.AgentID(word(answer[1])), answer[4]),
 		Now:    instant(integer(answer[2])),
 		Unread: int(integer(answer[3])),
+		Owed:   int(integer(answer[5])),
 	}, false, nil
 }
 
@@ -86,6 +88,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		Seen:         instant(atoi(fields["seen"])),
 		Attached:     integer(parts[1]) == 1,
 		Online:       integer(parts[2]) == 1,
+		Gone:         fields["gone"] != "" && fields["cut"] == "",
 		Availability: c3po.Availability(fields["availability"]),
 		CurrentTask:  fields["task"],
 		Paused:       fields["paused"],
@@ -120,7 +123,7 @@ func atoi(text string) int64 {
 func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.unregister,
-		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events()},
+		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard()},
 		[]string{s.nowArg(), k.wake(), string(id), run, itoa(s.limits.EventEntries)})
 	return err == nil && word(answer[0]) == "ended", err
 }

@@ -45,6 +45,7 @@ type situation struct {
 	ended      c3po.MessageID
 	answer     c3po.MessageID // of bob to ana
 	task       c3po.MessageID // of ana to a role of bob's
+	dead       c3po.MessageID // of ana to bob
 }
 
 func prepare(t *testing.T, s *Store, space c3po.Space) situation {
@@ -80,6 +81,10 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 		t.Fatal(err)
 	}
 	at.task = stored.Message.ID
+	at.dead = send("dead")
+	if _, err := s.Bury(ctx, space, at.dead, c3po.ReasonRecipientRemoved, "bob was removed"); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Attach(ctx, space, "bob", "node"); err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +202,22 @@ var steps = []step{
 	}},
 	{"bury", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		_, err := s.Bury(ctx, space, at.unanswered, c3po.ReasonExpired, "too late")
+		return err
+	}},
+	{"bury mail of a removed agent", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Bury(ctx, space, at.unanswered, c3po.ReasonRecipientRemoved, "removed")
+		return err
+	}},
+	{"revive", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Revive(ctx, space, at.dead, hub.ReviveStep{Notice: "it is back", Durability: c3po.OnDisk})
+		return err
+	}},
+	{"purge", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Purge(ctx, space, at.dead)
+		return err
+	}},
+	{"retire", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Retire(ctx, space, "bob", 0, false)
 		return err
 	}},
 	{"raise the epoch", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {

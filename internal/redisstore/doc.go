@@ -17,6 +17,8 @@
 //	names         zset    "name id", all at score 0: ids of a bare name, and names nearby
 //	roles         zset    "role id", all at score 0: who registered with a role; and "role " for each role
 //	seen          zset    agent id by last sign of life; +inf while attached, 0 when gone
+//	heard         zset    agent id by the lived second it was last known to be there
+//	retired       zset    retired agent id by the lived second its last keys are looked at
 //	sessions      hash    client session to the id it last had
 //	nodes         hash    node to the end of its lease, in ms
 //	attached      zset    "node id", all at score 0: who is connected to a node
@@ -37,6 +39,8 @@
 //	tickets       zset    message id of all that expect an answer, by sequence
 //	deadlines     zset    ticket by the moment its deadline passes, until that was said
 //	dead          zset    message id of dead letters by the number of the event
+//	owed          zset    "agent\0number\0message id" of letters that come back with their
+//	                      recipient, all at score 0
 //	events        stream  state changes, entry id = sequence
 //	aliases       hash    "host|name" to the id it meant and when
 //

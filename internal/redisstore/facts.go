@@ -53,6 +53,7 @@ type served struct {
 	Last   int64  `json:"l"`
 	Times  int    `json:"n"`
 	Cursor int64  `json:"c"`
+	Before int    `json:"b"`
 }
 
 type mark struct {
@@ -62,7 +63,7 @@ type mark struct {
 }
 
 func (s served) fact() hub.ServedFact {
-	return hub.ServedFact{Reader: s.Reader, Route: s.Route, First: instant(s.First), Last: instant(cmp.Or(s.Last, s.First)), Times: max(s.Times, 1), Cursor: s.Cursor}
+	return hub.ServedFact{Reader: s.Reader, Route: s.Route, First: instant(s.First), Last: instant(cmp.Or(s.Last, s.First)), Times: max(s.Times, 1), Cursor: s.Cursor, Before: s.Before == 1}
 }
 
 // entry puts a message together from its two stored halves.

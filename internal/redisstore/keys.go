@@ -25,6 +25,9 @@ func (k keys) meta() string     { return string(k) + "meta" }
 func (k keys) agents() string   { return string(k) + "agents" }
 func (k keys) names() string    { return string(k) + "names" }
 func (k keys) seen() string     { return string(k) + "seen" }
+func (k keys) heard() string    { return string(k) + "heard" }
+func (k keys) retired() string  { return string(k) + "retired" }
+func (k keys) owed() string     { return string(k) + "owed" }
 func (k keys) sessions() string { return string(k) + "sessions" }
 func (k keys) nodes() string    { return string(k) + "nodes" }
 func (k keys) attached() string { return string(k) + "attached" }

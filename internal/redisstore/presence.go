@@ -13,7 +13,7 @@ const noteBatch = 200
 // Attach implements hub.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string) error {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.attach, []string{k.agent(id), k.seen(), k.attached(), k.nodes()},
+	answer, err := s.run(ctx, s.scripts.attach, []string{k.agent(id), k.seen(), k.attached(), k.nodes(), k.meta(), k.heard()},
 		[]string{s.nowArg(), string(id), node, millis(s.limits.NodeLease)})
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 
 func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) error {
 	k := keysOf(space)
-	keyNames, args := []string{k.seen(), k.attached()}, []string{s.nowArg(), node, flag(hungUp)}
+	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp)}
 	for _, id := range ids {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
@@ -82,7 +82,7 @@ func split[T any](all []T) (batch, rest []T) {
 
 func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
 	k := keysOf(space)
-	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events()}
+	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events(), k.heard()}
 	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries)}
 	for _, id := range notes.Seen {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))

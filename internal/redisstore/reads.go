@@ -137,13 +137,18 @@ func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, aft
 	if err != nil {
 		return nil, err
 	}
+	return s.entries(ctx, space, idsOfIndex(rows))
+}
+
+// idsOfIndex reads the message ids at the end of an index's entries.
+func idsOfIndex(rows []string) []c3po.MessageID {
 	var ids []c3po.MessageID
 	for _, row := range rows {
 		if i := strings.LastIndexByte(row, 0); i >= 0 {
 			ids = append(ids, c3po.MessageID(row[i+1:]))
 		}
 	}
-	return s.entries(ctx, space, ids)
+	return ids
 }
 
 // padded is a sequence as the threads index spells it.

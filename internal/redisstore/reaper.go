@@ -63,7 +63,7 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 	k, l := keysOf(space), s.limits
 	answer, err := s.run(ctx, s.scripts.bury, []string{
 		k.meta(), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.expire(), k.threads(), k.events(), k.dead(),
-		k.agent(from), k.inbox(from), k.body(from), k.fact(from), k.box(from),
+		k.agent(from), k.inbox(from), k.body(from), k.fact(from), k.box(from), k.owed(),
 	}, []string{
 		s.nowArg(), k.wake(), string(owner), string(from), hex, reason, seconds(l.DeadLife), body, itoa(note.Bytes()),
 		seconds(l.MessageLife), itoa(l.EventEntries), string(durability),
@@ -81,12 +81,16 @@ func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, err
 	if err != nil {
 		return ended + dead, err
 	}
+	retired, err := s.trimRetired(ctx, space, limit)
+	if err != nil {
+		return ended + dead + retired, err
+	}
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.trimKeys, []string{k.meta(), k.idem(), k.idemx()}, []string{itoa(limit)})
 	if err != nil {
-		return ended + dead, err
+		return ended + dead + retired, err
 	}
-	return ended + dead + int(integer(answer[1])), nil
+	return ended + dead + retired + int(integer(answer[1])), nil
 }
 
 // trimEnded goes through the owners of ended mail, the one with the oldest
@@ -118,20 +122,17 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (int
 }
 
 func (s *Store) trimDead(ctx context.Context, space c3po.Space, limit int) (int, error) {
-	k := keysOf(space)
-	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(k.dead()).Min("0").Max(itoa(limit-1)).Build())
+	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).dead()).Min("0").Max(itoa(limit-1)).Build())
 	if err != nil {
 		return 0, err
 	}
 	total := 0
 	for _, row := range rows {
-		from, owner, hex := c3po.MessageID(row).Split()
-		answer, err := s.run(ctx, s.scripts.trimDead, []string{k.meta(), k.body(owner), k.fact(owner), k.dead(), k.threads(), k.tickets()},
-			[]string{string(owner), string(from), hex})
+		forgotten, err := s.forgetLetter(ctx, space, c3po.MessageID(row), false)
 		if err != nil {
 			return total, err
 		}
-		if word(answer[0]) == "left" {
+		if !forgotten {
 			break
 		}
 		total++

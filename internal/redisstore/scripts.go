@@ -39,6 +39,7 @@ type scripts struct {
 	inbox, next, entries, cards, online  script
 	rollback                             script
 	cancel, lapse, keyed                 script
+	retire, trimRetired, revive          script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
 	authority, audit, runNote            script
@@ -54,6 +55,7 @@ func loadScripts() scripts {
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
+		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes),
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),

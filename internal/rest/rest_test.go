@@ -68,6 +68,21 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("", "pause", c3po.PauseInput{AgentID: "bob", Reason: "lunch"}, nil)
 	do("", "resume", c3po.PauseInput{AgentID: "bob"}, nil)
 
+	do("carl", "whoami", c3po.None{}, nil)
+	var last c3po.Receipt
+	do("ann", "send_message", c3po.SendInput{Target: "carl", Message: "still there?"}, &last)
+	do("carl", "unregister", c3po.None{}, nil)
+	var swept c3po.SweepResult
+	do("", "sweep", c3po.SweepInput{Older: "0s"}, &swept)
+	if len(swept.Swept) != 1 || swept.Swept[0].ID != "carl" || swept.Swept[0].Letters != 1 {
+		t.Errorf("swept %+v", swept)
+	}
+	letter := last.ID
+	do("", "dead_letters", c3po.LettersInput{AgentID: "carl", Reason: c3po.ReasonRecipientRemoved, Since: "1h"}, nil)
+	do("", "dead_letter", c3po.MessageInput{MessageID: letter}, nil)
+	do("", "dead_letter_replay", c3po.LetterSelection{MessageIDs: []c3po.MessageID{letter}}, nil)
+	do("", "dead_letter_purge", c3po.LetterSelection{MessageIDs: []c3po.MessageID{letter}}, nil)
+
 	var request c3po.CompatSent
 	do("ann", "send_request", c3po.CompatSend{Target: "bob", Message: "and the host?"}, &request)
 	do("bob", "get_pending_requests", c3po.None{}, nil)

@@ -53,6 +53,10 @@ func allSteps() []step {
 		{"live", 4, (*duel).live},
 		{"reap", 2, (*duel).reap},
 		{"bury", 2, (*duel).bury},
+		{"retire", 3, (*duel).retire},
+		{"sweep", 2, (*duel).sweep},
+		{"revive", 3, (*duel).revive},
+		{"purge", 1, (*duel).purge},
 		{"trim", 3, (*duel).trim},
 		{"raise", 1, (*duel).raise},
 	} {

@@ -33,26 +33,29 @@ var _ hub.Store = (*Model)(nil)
 
 // space holds all that lives in one space.
 type space struct {
-	limits    c3po.Limits
-	written   bool
-	books     hub.Counters
-	events    []c3po.Event
-	agents    map[c3po.AgentID]*agent
-	sessions  map[string]c3po.AgentID // the id a client session last had
-	leases    map[string]time.Time    // when the lease of a node ends
-	paused    string
-	messages  map[c3po.MessageID]*message
-	keys      map[keyName]*keyRecord
-	sends     map[c3po.AgentID][]time.Time // counted for the rate limit
-	aliases   map[string]alias
-	deadlines map[c3po.MessageID]time.Time                 // not yet said to have passed
-	notified  map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
-	roles     map[c3po.AgentID]bool                        // that anybody ever registered with
-	lastTick  time.Time
-	livedFor  time.Duration // Counters.Lived is its whole seconds
-	epoch     int64         // how often it was raised
-	began     int64         // the first number of the epoch
-	published func(c3po.Event)
+	limits  c3po.Limits
+	written bool
+	books   hub.Counters
+	events  []c3po.Event
+	agents  map[c3po.AgentID]*agent
+	retired []retiree // in the order they retired
+	// registrations there ever were; the last one's number
+	registrations int64
+	sessions      map[string]c3po.AgentID // the id a client session last had
+	leases        map[string]time.Time    // when the lease of a node ends
+	paused        string
+	messages      map[c3po.MessageID]*message
+	keys          map[keyName]*keyRecord
+	sends         map[c3po.AgentID][]time.Time // counted for the rate limit
+	aliases       map[string]alias
+	deadlines     map[c3po.MessageID]time.Time                 // not yet said to have passed
+	notified      map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
+	roles         map[c3po.AgentID]bool                        // that anybody ever registered with
+	lastTick      time.Time
+	livedFor      time.Duration // Counters.Lived is its whole seconds
+	epoch         int64         // how often it was raised
+	began         int64         // the first number of the epoch
+	published     func(c3po.Event)
 }
 
 type listener struct {

@@ -20,6 +20,8 @@ type agent struct {
 	epoch        int64
 	ousted       map[string]bool // runs that held the id before
 	seen         time.Time
+	cut          bool      // it is gone because its connection was
+	heard        int64     // in lived seconds: when it was last known to be there
 	goneAt       time.Time // when it unregistered; zero if it is back
 	node         string    // that holds a connection of it
 	profile      hub.Profile
@@ -47,7 +49,7 @@ func (sp *space) online(a *agent, now time.Time) bool {
 
 // see notes that the agent is there, which a dead node has no say in.
 func (sp *space) see(a *agent, now time.Time) {
-	a.seen = now
+	a.seen, a.heard = now, sp.books.Lived
 	if !sp.attached(a, now) {
 		a.node = ""
 	}
@@ -63,6 +65,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused),
+		Gone: !a.goneAt.IsZero() && !a.cut,
 	}
 }
 
@@ -86,7 +89,9 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	created := a == nil
 	if created {
 		sp.books.Agents++
-		a = &agent{id: id, registeredAt: now, regSeq: sp.books.Agents, run: step.Run, epoch: 1, ousted: map[string]bool{}}
+		sp.registrations++
+		sp.retired = slices.DeleteFunc(sp.retired, func(other retiree) bool { return other.id == id })
+		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}}
 		sp.agents[id] = a
 	}
 	changed := !created && step.Run != "" && step.Run != a.run
@@ -108,7 +113,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	if created || changed {
 		sp.event(c3po.EventRegistered, id, "", now)
 	}
-	return hub.Registration{Record: sp.record(id, now), Unread: len(sp.pending(id)), Now: now}, nil
+	return hub.Registration{Record: sp.record(id, now), Unread: len(sp.pending(id)), Owed: len(sp.owed(id)), Now: now}, nil
 }
 
 func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, error) {
@@ -171,7 +176,7 @@ func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, 
 	if a == nil || !a.goneAt.IsZero() || sp.superseded(id, run) {
 		return false, nil
 	}
-	a.goneAt, a.node = m.now(), ""
+	a.goneAt, a.cut, a.node, a.heard = m.now(), false, "", sp.books.Lived
 	sp.event(c3po.EventUnregistered, id, "", m.now())
 	return true, nil
 }

@@ -14,10 +14,12 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	if a := sp.agents[id]; a != nil {
-		a.node, a.seen, a.goneAt = node, m.now(), time.Time{}
-		sp.leases[node] = m.now().Add(m.limits.NodeLease)
+	a := sp.agents[id]
+	if a == nil {
+		return hub.RefuseNoAgent(id)
 	}
+	a.node, a.seen, a.goneAt, a.heard = node, m.now(), time.Time{}, sp.books.Lived
+	sp.leases[node] = m.now().Add(m.limits.NodeLease)
 	return nil
 }
 
@@ -25,10 +27,11 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if a := m.space(name).agents[id]; a != nil && a.node == node {
-		a.node, a.seen = "", m.now()
+	sp := m.space(name)
+	if a := sp.agents[id]; a != nil && a.node == node {
+		a.node, a.seen, a.heard = "", m.now(), sp.books.Lived
 		if hungUp {
-			a.goneAt = m.now()
+			a.goneAt, a.cut = m.now(), true
 		}
 	}
 	return nil
@@ -50,7 +53,7 @@ func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error 
 	delete(sp.leases, node)
 	for _, a := range sp.agents {
 		if a.node == node {
-			a.node, a.seen = "", m.now()
+			a.node, a.seen, a.heard = "", m.now(), sp.books.Lived
 		}
 	}
 	return nil
@@ -105,7 +108,7 @@ func (msg *message) noteServed(note hub.ServedNote) {
 		})
 	case i >= 0 && at.After(msg.facts.Served[i].Last):
 		msg.facts.Served[i].Route, msg.facts.Served[i].Cursor = note.Route, note.Cursor
-		msg.facts.Served[i].Last = at
+		msg.facts.Served[i].Last, msg.facts.Served[i].Before = at, false
 		msg.facts.Served[i].Times++
 	}
 }

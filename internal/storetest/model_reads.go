@@ -103,7 +103,7 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 	for _, msg := range mail {
 		given := msg.view.Seq <= sp.place(q.MinSeq) || slices.Contains(q.Given, msg.view.ID) ||
 			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
-				return f.Reader == q.Reader && !(q.Positioned && f.Cursor > q.MinSeq)
+				return f.Reader == q.Reader && !f.Before && !(q.Positioned && f.Cursor > q.MinSeq)
 			})
 		switch {
 		case given:

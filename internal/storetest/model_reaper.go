@@ -102,14 +102,20 @@ func (m *Model) Bury(_ context.Context, name c3po.Space, id c3po.MessageID, reas
 	msg.reason = reason
 	sp.end(msg, c3po.StateDead, c3po.EventDead, "", now)
 	sp.books.Dead++
-	if sp.agents[msg.view.FromAgent] != nil && msg.view.Kind != c3po.KindBounce {
-		told := sp.accept(hub.Draft{
-			From: c3po.System, To: msg.view.FromAgent, Kind: c3po.KindBounce, Thread: msg.view.Thread,
-			Priority: c3po.Normal, Text: bounce,
-		}, c3po.EventAccepted, id, m.durability, now)
-		told.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
-	}
+	sp.tellSender(msg, c3po.KindBounce, bounce, m.durability, now)
 	return true, nil
+}
+
+// tellSender puts word of what became of a message into its sender's inbox, if
+// there is one that waits for it.
+func (sp *space) tellSender(msg *message, kind c3po.Kind, text string, durability c3po.Durability, now time.Time) {
+	if sp.agents[msg.view.FromAgent] == nil || msg.view.Kind == c3po.KindBounce || msg.view.Kind == c3po.KindNotice {
+		return
+	}
+	told := sp.accept(hub.Draft{
+		From: c3po.System, To: msg.view.FromAgent, Kind: kind, Thread: msg.view.Thread, Priority: c3po.Normal, Text: text,
+	}, c3po.EventAccepted, msg.view.ID, durability, now)
+	told.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 }
 
 // Trim implements hub.Store.
@@ -117,7 +123,7 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	return sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimKeys(limit), nil
+	return sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit), nil
 }
 
 func (sp *space) outlived(msg *message, life time.Duration) bool {

@@ -1,9 +1,9 @@
 -- attach says that a node holds a connection of an agent, and renews the
 -- node's lease. It works when the store is full.
 --
--- KEYS  agent, seen, attached, nodes
+-- KEYS  agent, seen, attached, nodes, meta, heard
 -- ARGV  now, id, node, lease
-typed({ 'hash', 'zset', 'zset', 'hash' })
+typed({ 'hash', 'zset', 'zset', 'hash', 'hash', 'zset' })
 local agent, seen, attachments, nodes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local now, id, node, lease = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
@@ -12,6 +12,7 @@ if was ~= '' and was ~= node then redis.call('ZREM', attachments, was .. ' ' .. 
 redis.call('HSET', agent, 'node', node, 'seen', whole(now))
 redis.call('HDEL', agent, 'gone')
 redis.call('ZADD', seen, 'inf', id)
+redis.call('ZADD', KEYS[6], whole(number(KEYS[5], 'lived')), id)
 redis.call('ZADD', attachments, 0, node .. ' ' .. id)
 redis.call('HSET', nodes, node, whole(now + lease))
 return { 'ok' }

@@ -1,11 +1,11 @@
 -- bury makes a pending message a dead letter and tells its sender once.
 --
 -- KEYS  meta, inbox, body, fact, box (recipient's), expire, threads, events,
---       dead, agent, inbox, body, fact, box (sender's)
+--       dead, agent, inbox, body, fact, box (sender's), owed
 -- ARGV  now, channel, owner, from, hex, reason, dead life, bounce body, its
 --       bytes, message life, most events, durability
 -- Returns {"buried"} or {"left"}.
-typed({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'stream', 'zset', 'hash', 'zset', 'hash', 'hash', 'hash' })
+typed({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'stream', 'zset', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset' })
 local meta, events, dead, sender = KEYS[1], KEYS[8], KEYS[9], KEYS[10]
 local k = { inbox = KEYS[2], body = KEYS[3], fact = KEYS[4], box = KEYS[5], expire = KEYS[6], threads = KEYS[7] }
 local back = { inbox = KEYS[11], body = KEYS[12], fact = KEYS[13], box = KEYS[14], expire = KEYS[6], threads = KEYS[7] }
@@ -25,7 +25,8 @@ fact.s, fact.w, fact.n, fact.l = 'dead', reason, now, lived + dead_life
 redis.call('HSET', k.fact, hex, cjson.encode(fact))
 redis.call('ZADD', dead, whole(seq), id)
 redis.call('HINCRBY', meta, 'dead', 1)
-if fact.k ~= 'bounce' and redis.call('EXISTS', sender) == 1 then
+if reason == REMOVED then redis.call('ZADD', KEYS[15], 0, owing(owner, seq, id)) end
+if answerable(fact) and redis.call('EXISTS', sender) == 1 then
   put(log, back, {
     event = 'accepted', from = 'system', to = from, kind = 'bounce', thread = fact.t, urgent = false, expects = false,
     body = bounce, bytes = bytes, durability = durability, answers = id, expires = lived + life,

@@ -1,22 +1,23 @@
 -- detach says that a node no longer holds connections of some agents. It works
 -- when the store is full.
 --
--- KEYS  seen, attached, then the agents
+-- KEYS  seen, attached, meta, heard, then the agents
 -- ARGV  now, node, "1" if they hung up, the agents' ids
-typed({ 'zset', 'zset' })
+typed({ 'zset', 'zset', 'hash', 'zset' })
 local seen, attachments = KEYS[1], KEYS[2]
-local now, node, hung_up = clock(ARGV[1]), ARGV[2], ARGV[3] == '1'
-for i = 3, #KEYS do
+local now, node, hung_up, lived = clock(ARGV[1]), ARGV[2], ARGV[3] == '1', number(KEYS[3], 'lived')
+for i = 5, #KEYS do
   local is = redis.call('TYPE', KEYS[i]).ok
   if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
 end
-for i = 3, #KEYS do
-  local id = ARGV[i + 1]
+for i = 5, #KEYS do
+  local id = ARGV[i - 1]
   if redis.call('HGET', KEYS[i], 'node') == node then
     redis.call('HDEL', KEYS[i], 'node')
     redis.call('HSET', KEYS[i], 'seen', whole(now))
+    redis.call('ZADD', KEYS[4], whole(lived), id)
     if hung_up then
-      redis.call('HSET', KEYS[i], 'gone', whole(now))
+      redis.call('HSET', KEYS[i], 'gone', whole(now), 'cut', 1)
       redis.call('ZADD', seen, 0, id)
     else
       redis.call('ZADD', seen, whole(now), id)

@@ -79,6 +79,16 @@ local function threaded(thread, seq, id)
   return #thread .. ':' .. thread .. '\0' .. string.format('%016.0f', seq) .. '\0' .. id
 end
 
+-- REMOVED letters are delivered again by themselves when their recipient is
+-- back. owing is such a letter's place in the list of what is owed to it: in
+-- the order they died.
+local REMOVED = 'recipient_removed'
+local function owing(owner, died, id) return owner .. '\0' .. string.format('%016.0f', tonumber(died)) .. '\0' .. id end
+
+-- answerable: word about what became of this message goes to its sender. What
+-- the system wrote has none that waits for it.
+local function answerable(fact) return fact.k ~= 'bounce' and fact.k ~= 'notice' end
+
 -- held is what a box holds in all and of one sender: messages, bytes, messages
 -- and bytes of the sender.
 local function held(box, from)

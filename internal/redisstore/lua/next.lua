@@ -17,7 +17,7 @@ min = place(meta, min)
 
 local function was_served(f)
   for _, s in ipairs(f.sv or {}) do
-    if s.r == reader then return positioned ~= '1' or (s.c or 0) <= min end
+    if s.r == reader and not s.b then return positioned ~= '1' or (s.c or 0) <= min end
   end
   return false
 end

@@ -1,12 +1,13 @@
 -- notes writes down what a node learned: who was seen, what was served, which
 -- session was told of what. The first reader of a ticket makes it delivered.
 --
--- KEYS  seen, attached, nodes, meta, events, then one key per note: agent, fact or mark
+-- KEYS  seen, attached, nodes, meta, events, heard, then one key per note:
+--       agent, fact or mark
 -- ARGV  now, number of seen, number of served, most served, channel, most
 --       events, then per note
 --       seen: id; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at
-typed({ 'zset', 'zset', 'hash', 'hash', 'stream' })
-for i = 6, #KEYS do
+typed({ 'zset', 'zset', 'hash', 'hash', 'stream', 'zset' })
+for i = 7, #KEYS do
   local is = redis.call('TYPE', KEYS[i]).ok
   if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
 end
@@ -15,12 +16,14 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 -- not bring it back, a later one must.
 local LATE = 2000
 local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
-local k, a = 6, 7
+local k, a = 7, 7
+local lived = number(KEYS[4], 'lived')
 for _ = 1, seen_notes do
   local agent, id = KEYS[k], ARGV[a]
   local r = redis.call('HMGET', agent, 'seen', 'node', 'gone')
   if r[1] then
     redis.call('HSET', agent, 'seen', whole(now))
+    redis.call('ZADD', KEYS[6], whole(lived), id)
     if r[2] and r[2] ~= '' and not attached(r[2], KEYS[3], now) then
       redis.call('ZREM', KEYS[2], r[2] .. ' ' .. id)
       redis.call('HDEL', agent, 'node')
@@ -49,7 +52,7 @@ for _ = 1, served_notes do
       if s.r == reader then found = s end
     end
     if found and at > found.l then
-      found.l, found.n, found.o, found.c = at, found.n + 1, route, cursor
+      found.l, found.n, found.o, found.c, found.b = at, found.n + 1, route, cursor, nil
     elseif not found and #fact.sv < most then
       table.insert(fact.sv, { r = reader, o = route, f = at, l = at, n = 1, c = cursor })
     end

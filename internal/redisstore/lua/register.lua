@@ -1,30 +1,32 @@
 -- register gives a caller an id; the rules stand at hub.Store.Register.
 --
--- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, then the
---       agent keys of the candidates in order, then their inboxes, then roles
+-- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, heard,
+--       retired, owed, then the agent keys of the candidates in order, then
+--       their inboxes, then roles
 -- ARGV  now, channel, run, session, epoch, explicit, online window, most
 --       events, client, number of profile fields, number of all possible
 --       candidates, the profile as field and value, the candidate ids
--- Returns {"ok", id, now, unread, card}, {"superseded"}, or {"taken"} if no
--- candidate given was free.
-typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream' })
-local meta, agents, names, seen, sessions, nodes, attachments, events =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+-- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
+-- {"taken"} if no candidate given was free.
+typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset' })
+local meta, agents, names, seen, sessions, nodes, attachments, events, heard, retired, owed =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
+local FIXED = 11 -- keys before those of the candidates
 local now, channel, run, session, epoch = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local explicit, window, most_events, client, fields = ARGV[6] == '1', tonumber(ARGV[7]), ARGV[8], ARGV[9], tonumber(ARGV[10])
 local all = tonumber(ARGV[11])
 local first_id = 11 + fields * 2 + 1
 local candidates = #ARGV - first_id + 1
 for i = 1, candidates do
-  for _, pair in ipairs({ { KEYS[8 + i], 'hash' }, { KEYS[8 + candidates + i], 'zset' } }) do
+  for _, pair in ipairs({ { KEYS[FIXED + i], 'hash' }, { KEYS[FIXED + candidates + i], 'zset' } }) do
     local is = redis.call('TYPE', pair[1]).ok
     if is ~= 'none' and is ~= pair[2] then error({ err = 'WRONGTYPE ' .. pair[1] .. ' holds a ' .. is }) end
   end
 end
-local roles = KEYS[8 + candidates * 2 + 1]
+local roles = KEYS[FIXED + candidates * 2 + 1]
 redis.call('ZCARD', roles)
 
-local function key(i) return KEYS[8 + i] end
+local function key(i) return KEYS[FIXED + i] end
 local function id(i) return ARGV[first_id + i - 1] end
 local function known(i) return redis.call('EXISTS', key(i)) == 1 end
 local function free(i)
@@ -113,6 +115,8 @@ end
 redis.call('HDEL', agent, 'gone')
 redis.call('HSET', agent, 'seen', whole(now), 'client', client)
 redis.call('ZADD', seen, node == '' and whole(now) or 'inf', name)
+redis.call('ZADD', heard, whole(number(meta, 'lived')), name)
+redis.call('ZREM', retired, name)
 if run ~= '' then
   local was = redis.call('HGET', agent, 'session') or ''
   if was ~= session then
@@ -131,4 +135,5 @@ if explicit or not existed then
     redis.call('ZADD', roles, 0, role .. ' ', 0, role .. ' ' .. name)
   end
 end
-return { 'ok', name, now, redis.call('ZCARD', KEYS[8 + candidates + chosen]), card(agent, nodes, meta, now, window) }
+return { 'ok', name, now, redis.call('ZCARD', KEYS[FIXED + candidates + chosen]), card(agent, nodes, meta, now, window),
+  redis.call('ZLEXCOUNT', owed, '[' .. name .. '\0', '(' .. name .. '\1') }

@@ -1,16 +1,20 @@
--- trimdead forgets one dead letter if its life is over.
+-- trimdead forgets one dead letter if its life is over, or at once.
 --
--- KEYS  meta, body, fact (recipient's), dead, threads, tickets
--- ARGV  owner, from, hex
+-- KEYS  meta, body, fact (recipient's), dead, threads, tickets, owed
+-- ARGV  owner, from, hex, at once
 -- Returns {"forgotten"} or {"left"}.
-typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset' })
+typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset' })
 local k = { body = KEYS[2], fact = KEYS[3], threads = KEYS[5], tickets = KEYS[6] }
 local owner, from, hex = ARGV[1], ARGV[2], ARGV[3]
+local id = from .. '::' .. owner .. '::' .. hex
+local died = redis.call('ZSCORE', KEYS[4], id)
+if not died then return { 'left' } end
 local raw = redis.call('HGET', k.fact, hex)
 if raw then
   local fact = cjson.decode(raw)
-  if fact.l > number(KEYS[1], 'lived') then return { 'left' } end
+  if ARGV[4] == '' and fact.l > number(KEYS[1], 'lived') then return { 'left' } end
   forget(k, owner, hex, fact)
 end
-redis.call('ZREM', KEYS[4], from .. '::' .. owner .. '::' .. hex)
+redis.call('ZREM', KEYS[4], id)
+redis.call('ZREM', KEYS[7], owing(owner, died, id))
 return { 'forgotten' }

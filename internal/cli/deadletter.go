@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) deadLetter() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dead-letter",
+		Short: "See, replay and purge messages that ended unread",
+		Long: `See, replay and purge messages that ended unread: they expired, were damaged, or
+their recipient was removed. They are kept for 30 days.`,
+		Example: `  c3po dead-letter list --to bob
+  c3po dead-letter replay alice::bob::0a1b2c3d`,
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.deadLetterList(), a.deadLetterShow(), a.deadLetterReplay(), a.deadLetterPurge())
+	return cmd
+}
+
+// A letterChoice is what the flags of these commands select.
+type letterChoice struct {
+	to, reason, since string
+	all               bool
+}
+
+func (c *letterChoice) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.to, "to", "", "only letters to this agent")
+	cmd.Flags().StringVar(&c.reason, "reason", "", "only letters that died for this reason: expired, corrupt, recipient_removed")
+	cmd.Flags().StringVar(&c.since, "since", "", "only letters that died since then: a time (RFC 3339), or 12h, 7d ago")
+}
+
+func (a *app) deadLetterList() *cobra.Command {
+	var limit int
+	var choice letterChoice
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List dead letters, the oldest first",
+		Example: `  c3po dead-letter list
+  c3po dead-letter list --to bob --reason expired --since 7d`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			var list c3po.LetterList
+			var more bool
+			list.Letters, more, err = pages(limit, func(cursor string, most int) ([]c3po.Letter, string, error) {
+				page, err := svc.DeadLetters(cmd.Context(), c3po.LettersInput{
+					AgentID: choice.to, Reason: choice.reason, Since: choice.since, Cursor: cursor, Limit: most,
+				})
+				return page.Letters, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(more, "letters")
+			return a.show(&list, func(w io.Writer) { printLetters(w, list.Letters) })
+		},
+	}
+	choice.flags(cmd)
+	limitFlag(cmd, &limit, 100)
+	return cmd
+}
+
+func printLetters(w io.Writer, letters []c3po.Letter) {
+	if len(letters) == 0 {
+		fmt.Fprintln(w, "no dead letters")
+		return
+	}
+	now := time.Now()
+	table(w, func(row func(...string)) {
+		row("MESSAGE", "REASON", "SENT", "DIED", "BYTES")
+		for _, letter := range letters {
+			row(inline(string(letter.ID)), inline(letter.Reason), ago(now, letter.SentAt), ago(now, letter.DiedAt), fmt.Sprint(letter.Bytes))
+		}
+	})
+}
+
+func (a *app) deadLetterShow() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show MESSAGE_ID",
+		Short:   "Show a dead letter with its text",
+		Example: `  c3po dead-letter show alice::bob::0a1b2c3d`,
+		Args:    arguments(1, 1, "MESSAGE_ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			id, err := messageID(args[0])
+			if err != nil {
+				return err
+			}
+			letter, err := svc.DeadLetter(cmd.Context(), c3po.MessageInput{MessageID: id})
+			if err != nil {
+				return err
+			}
+			return a.show(letter, func(w io.Writer) {
+				printMessages(w, c3po.MessageList{Messages: []c3po.Message{letter.Message}})
+				fmt.Fprintf(w, "dead since %s: %s\n", letter.Letter.DiedAt.Local().Format(time.DateTime), inline(letter.Letter.Reason))
+			})
+		},
+	}
+}
+
+func (a *app) deadLetterReplay() *cobra.Command {
+	return a.forLetters("replay", "Deliver dead letters again", "is in its inbox again", `Deliver dead letters again: those named, those that the flags select, or with
+--all all of them. Their senders are told.`, c3po.Service.DeadLetterReplay)
+}
+
+func (a *app) deadLetterPurge() *cobra.Command {
+	return a.forLetters("purge", "Forget dead letters at once", "is forgotten", `Forget dead letters at once: those named, those that the flags select, or with
+--all all of them. They cannot be brought back.`, c3po.Service.DeadLetterPurge)
+}
+
+// forLetters is what replay and purge have in common.
+func (a *app) forLetters(verb, short, done, long string, do func(c3po.Service, context.Context, c3po.LetterSelection) (c3po.LetterOutcome, error)) *cobra.Command {
+	var choice letterChoice
+	cmd := &cobra.Command{
+		Use:   verb + " [MESSAGE_ID...]",
+		Short: short,
+		Long:  long,
+		Example: fmt.Sprintf(`  c3po dead-letter %[1]s alice::bob::0a1b2c3d
+  c3po dead-letter %[1]s --to bob --since 12h
+  c3po dead-letter %[1]s --all`, verb),
+		Args: arguments(0, -1, "[MESSAGE_ID...]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := c3po.LetterSelection{AgentID: choice.to, Reason: choice.reason, Since: choice.since, All: choice.all}
+			for _, arg := range args {
+				id, err := messageID(arg)
+				if err != nil {
+					return err
+				}
+				in.MessageIDs = append(in.MessageIDs, id)
+			}
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			outcome, err := do(svc, cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(outcome, func(w io.Writer) { printOutcome(w, outcome, done) })
+		},
+	}
+	choice.flags(cmd)
+	cmd.Flags().BoolVar(&choice.all, "all", false, "every dead letter of the space")
+	return cmd
+}
+
+func printOutcome(w io.Writer, outcome c3po.LetterOutcome, done string) {
+	for _, id := range outcome.Done {
+		fmt.Fprintf(w, "%s %s\n", inline(string(id)), done)
+	}
+	for _, left := range outcome.Left {
+		fmt.Fprintf(w, "%s was left: %s\n", inline(string(left.ID)), inline(left.Why))
+	}
+	if outcome.More {
+		fmt.Fprintln(w, "there are more: do it again for the next")
+	}
+	if len(outcome.Done)+len(outcome.Left) == 0 {
+		fmt.Fprintln(w, "no dead letters")
+	}
+}

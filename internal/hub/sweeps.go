@@ -1,0 +1,115 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// sweepOlder is the silence that is swept if the person does not say.
+	sweepOlder = 24 * time.Hour
+	// sweepMost is how many agents one call sweeps.
+	sweepMost = 500
+	sweepPage = 100
+)
+
+// Sweep retires agents that were silent for long, at a person's word. Their
+// unread mail becomes dead letters, which come back with them.
+func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult, error) {
+	older := sweepOlder
+	if in.Older != "" {
+		var err error
+		if older, err = parseAge("older", in.Older); err != nil {
+			return c3po.SweepResult{}, err
+		}
+	}
+	silent, err := a.hub.store.Silent(ctx, a.caller.Space, older, scanMost)
+	if err != nil {
+		return c3po.SweepResult{}, err
+	}
+	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
+	for _, s := range silent {
+		if len(result.Swept) == sweepMost {
+			result.More = true
+			break
+		}
+		swept, err := a.sweepOne(ctx, s, older, in.DryRun)
+		if err != nil {
+			return c3po.SweepResult{}, err
+		}
+		if swept != nil {
+			result.Swept = append(result.Swept, *swept)
+		}
+	}
+	if !in.DryRun && len(result.Swept) > 0 {
+		a.hub.marks.touched(a.caller.Space, 0)
+	}
+	return result, nil
+}
+
+// sweepOne gives nil for an agent that is there after all.
+func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dryRun bool) (*c3po.SweptAgent, error) {
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{s.ID})
+	if err != nil || len(records) == 0 || records[0].Online {
+		return nil, err
+	}
+	swept := &c3po.SweptAgent{ID: s.ID, SilentFor: int64(s.For / time.Second), LastSeen: records[0].Seen}
+	if dryRun {
+		swept.Letters, err = a.hub.store.InboxSize(ctx, a.caller.Space, s.ID)
+		return swept, err
+	}
+	for {
+		// The store has the last word on who is silent, before any mail is moved.
+		// Mail that comes while it is moved is found by the next round.
+		outcome, err := a.hub.store.Retire(ctx, a.caller.Space, s.ID, older, true)
+		if err != nil {
+			return nil, err
+		}
+		switch outcome {
+		case RetireDone:
+			a.tell(ctx, c3po.EventRetired, s.ID, "")
+			return swept, nil
+		case RetireMail:
+			buried, err := a.buryInbox(ctx, s.ID)
+			if err != nil {
+				return nil, err
+			}
+			swept.Letters += buried
+		default:
+			// If it came back meanwhile, so does what was taken from it.
+			return nil, a.hub.bringBack(ctx, a.caller.Space, s.ID)
+		}
+	}
+}
+
+// buryInbox makes dead letters of all unread mail of an agent.
+func (a *Actor) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err error) {
+	for {
+		page, err := a.hub.store.Inbox(ctx, a.caller.Space, id, InboxQuery{Limit: sweepPage, Bytes: a.hub.limits.PageBytes})
+		if err != nil || len(page.Entries) == 0 {
+			return buried, err
+		}
+		for _, entry := range page.Entries {
+			mail := entry.Message.ID
+			done, err := a.hub.store.Bury(ctx, a.caller.Space, mail, c3po.ReasonRecipientRemoved, removed(mail))
+			if err != nil {
+				return buried, err
+			}
+			if done {
+				buried++
+				a.hub.meter.Buried(c3po.ReasonRecipientRemoved)
+				a.tell(ctx, c3po.EventDead, "", mail)
+			}
+		}
+	}
+}
+
+// removed tells a sender that its recipient is gone, and that it need not act.
+func removed(mail c3po.MessageID) string {
+	_, to, _ := mail.Split()
+	return fmt.Sprintf("Your message %s to '%s' was not read: a person has removed '%s', which had been silent for long. "+
+		"If it comes back it gets the message then, and you are told.", mail, to, to)
+}

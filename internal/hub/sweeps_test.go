@@ -1,0 +1,142 @@
+package hub_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (h *house) sweep(in c3po.SweepInput) c3po.SweepResult {
+	h.t.Helper()
+	return must(h.asPerson().Sweep(h.t.Context(), in))(h.t)
+}
+
+func (h *house) balanced() {
+	h.t.Helper()
+	if audit := must(h.asPerson().Fsck(h.t.Context(), c3po.None{}))(h.t); !audit.Balanced {
+		h.t.Errorf("the books do not balance: %+v", audit)
+	}
+}
+
+func (h *house) known(id c3po.AgentID) bool {
+	h.t.Helper()
+	list := must(h.asPerson().ListAgents(h.t.Context(), c3po.ListAgentsInput{}))(h.t)
+	return slices.ContainsFunc(list.Agents, func(a c3po.Agent) bool { return a.ID == id })
+}
+
+// Claims: C4, C5
+func TestASweptAgentThatComesBackGetsItsMailAgainOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.SendsPerMinute, l.MessageLife = 0, 72*time.Hour })
+		h.enter("bob")
+		var want []string
+		for i := range 100 {
+			text := fmt.Sprintf("letter %d", i)
+			h.send("alice", "bob", text)
+			want = append(want, text)
+		}
+		pass(25 * time.Hour)
+		h.enter("alice")
+		dry := h.sweep(c3po.SweepInput{DryRun: true})
+		if len(dry.Swept) != 1 || dry.Swept[0].ID != "bob" || dry.Swept[0].Letters != 100 || !h.known("bob") {
+			t.Fatalf("a dry run says %+v", dry)
+		}
+		swept := h.sweep(c3po.SweepInput{})
+		if len(swept.Swept) != 1 || swept.Swept[0].Letters != 100 || h.known("bob") || !h.known("alice") {
+			t.Fatalf("swept %+v", swept)
+		}
+		h.balanced()
+		_, err := h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "hello?"})
+		refused(t, err, c3po.AgentNotFound)
+		same(t, "bounces", len(h.inbox("alice")), 100)
+
+		back := must(h.asRun("bob", "another run").RegisterAgent(t.Context(), c3po.RegisterInput{}))(t)
+		same(t, "unread", back.Unread, 100)
+		got := must(h.asRun("bob", "another run").GetMessages(t.Context(), c3po.GetMessagesInput{Limit: 1000}))(t)
+		same(t, "delivered again, in order", texts(got.Messages), want)
+		h.balanced()
+		same(t, "letters", len(must(h.asPerson().DeadLetters(t.Context(), c3po.LettersInput{}))(t).Letters), 0)
+		told := must(h.as("alice").GetMessages(t.Context(), c3po.GetMessagesInput{Limit: 1000}))(t).Messages
+		if len(told) != 200 || told[199].Kind != c3po.KindNotice {
+			t.Errorf("the sender has %d messages, the last %+v", len(told), told[len(told)-1])
+		}
+		must(h.asRun("bob", "a third run").RegisterAgent(t.Context(), c3po.RegisterInput{}))(t)
+		pass(5 * time.Minute)
+		same(t, "only once", must(h.asRun("bob", "another run").Peek(t.Context(), c3po.GetMessagesInput{}))(t).Count, 100)
+	})
+}
+
+// Claims: C4
+func TestTheBackgroundRetiresTheSilentAndMovesNoMail(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		pass(6*24*time.Hour + 23*time.Hour)
+		if !h.known("bob") {
+			t.Fatal("bob is retired before its time")
+		}
+		h.send("alice", "bob", "are you there?")
+		pass(2 * time.Hour)
+		if h.known("bob") {
+			t.Fatal("bob is still registered")
+		}
+		same(t, "letters", len(must(h.asPerson().DeadLetters(t.Context(), c3po.LettersInput{}))(t).Letters), 0)
+		h.balanced()
+		same(t, "its mail is there", texts(h.inbox("bob")), []string{"are you there?"})
+	})
+}
+
+// Claims: C4, E9
+func TestAnAgentThatARunnerWaitsForIsNeverRetired(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.RetireAfter = 4 * time.Hour })
+		h.enter("bob")
+		runner := h.As(c3po.Caller{Space: c3po.DefaultSpace, ID: "bob", Run: "bob:run", Role: c3po.RoleRunner})
+		for range 6 {
+			must(runner.Pending(t.Context(), c3po.PendingInput{Timeout: 3600}))(t)
+		}
+		if !h.known("bob") {
+			t.Error("bob was retired although its runner waits for it")
+		}
+	})
+}
+
+// Claims: C5
+func TestAPersonReplaysAndPurgesDeadLetters(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob", "carl")
+		one, two, three := h.send("alice", "bob", "one").ID, h.send("alice", "carl", "two").ID, h.send("alice", "bob", "three").ID
+		pass(24*time.Hour + 5*time.Minute)
+		person := h.asPerson()
+		letters := must(person.DeadLetters(t.Context(), c3po.LettersInput{AgentID: "bob", Reason: c3po.ReasonExpired, Since: "1h", Limit: 1}))(t)
+		if len(letters.Letters) != 1 || letters.Letters[0].ID != one || letters.Next == "" {
+			t.Fatalf("first page %+v", letters)
+		}
+		letters = must(person.DeadLetters(t.Context(), c3po.LettersInput{AgentID: "bob", Cursor: letters.Next}))(t)
+		if len(letters.Letters) != 1 || letters.Letters[0].ID != three || letters.Next != "" {
+			t.Fatalf("second page %+v", letters)
+		}
+		same(t, "its text", must(person.DeadLetter(t.Context(), c3po.MessageInput{MessageID: one}))(t).Message.Message, "one")
+
+		out := must(person.DeadLetterReplay(t.Context(), c3po.LetterSelection{MessageIDs: []c3po.MessageID{one, "alice::bob::00000000"}}))(t)
+		if !slices.Equal(out.Done, []c3po.MessageID{one}) || len(out.Left) != 1 {
+			t.Errorf("replayed %+v", out)
+		}
+		same(t, "bob reads", texts(h.inbox("bob")), []string{"one"})
+		out = must(person.DeadLetterPurge(t.Context(), c3po.LetterSelection{AgentID: "carl"}))(t)
+		same(t, "purged", out.Done, []c3po.MessageID{two})
+		out = must(person.DeadLetterReplay(t.Context(), c3po.LetterSelection{All: true}))(t)
+		same(t, "the rest", out.Done, []c3po.MessageID{three})
+		same(t, "bob reads in order", texts(h.inbox("bob")), []string{"one", "three"})
+		same(t, "carl reads", texts(h.inbox("carl")), []string{})
+		h.balanced()
+		_, err := person.DeadLetterReplay(t.Context(), c3po.LetterSelection{})
+		refused(t, err, c3po.InvalidRequest)
+		_, err = person.DeadLetterPurge(t.Context(), c3po.LetterSelection{All: true, AgentID: "bob"})
+		refused(t, err, c3po.InvalidRequest)
+	})
+}

@@ -1,0 +1,71 @@
+package redisstore
+
+import (
+	"context"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// Revive implements hub.Store.
+func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step hub.ReviveStep) (hub.ReviveOutcome, error) {
+	from, owner, hex := id.Split()
+	notice := hub.Draft{From: c3po.System, To: from, Kind: c3po.KindNotice, Text: step.Notice}
+	body, err := encodeBody(notice)
+	if err != nil {
+		return "", err
+	}
+	k, l := keysOf(space), s.limits
+	answer, err := s.run(ctx, s.scripts.revive, []string{
+		k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.expire(), k.threads(), k.events(), k.dead(), k.owed(),
+		k.agent(from), k.inbox(from), k.body(from), k.fact(from), k.box(from), k.tickets(),
+	}, []string{
+		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Reason, seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes),
+		itoa(l.EventEntries), body, itoa(notice.Bytes()), string(step.Durability), flag(owner == c3po.Human || owner.Role() != ""),
+	})
+	if err != nil {
+		return "", err
+	}
+	return hub.ReviveOutcome(word(answer[0])), nil
+}
+
+// Purge implements hub.Store.
+func (s *Store) Purge(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
+	return s.forgetLetter(ctx, space, id, true)
+}
+
+func (s *Store) forgetLetter(ctx context.Context, space c3po.Space, id c3po.MessageID, atOnce bool) (bool, error) {
+	from, owner, hex := id.Split()
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.trimDead, []string{k.meta(), k.body(owner), k.fact(owner), k.dead(), k.threads(), k.tickets(), k.owed()},
+		[]string{string(owner), string(from), hex, flag(atOnce)})
+	return err == nil && word(answer[0]) == "forgotten", err
+}
+
+// Owed implements hub.Store.
+func (s *Store) Owed(ctx context.Context, space c3po.Space, id c3po.AgentID, limit int) ([]c3po.MessageID, error) {
+	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).owed()).
+		Min("["+string(id)+"\x00").Max("("+string(id)+"\x01").Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	return idsOfIndex(rows), nil
+}
+
+// OwedTo implements hub.Store.
+func (s *Store) OwedTo(ctx context.Context, space c3po.Space, after c3po.AgentID, limit int) ([]c3po.AgentID, error) {
+	var out []c3po.AgentID
+	for len(out) < limit {
+		from := "-"
+		if after != "" {
+			from = "[" + string(after) + "\x01"
+		}
+		rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).owed()).Min(from).Max("+").Limit(0, 1).Build())
+		if err != nil || len(rows) == 0 {
+			return out, err
+		}
+		_, after, _ = idsOfIndex(rows)[0].Split()
+		out = append(out, after)
+	}
+	return out, nil
+}

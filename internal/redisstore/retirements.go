@@ -1,0 +1,75 @@
+package redisstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// retiredLook is how long the keys of a retired agent are left alone before it
+// is looked whether any of its mail is left.
+const retiredLook = 24 * time.Hour
+
+// Retire implements hub.Store.
+func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (hub.RetireOutcome, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.retire, []string{
+		k.meta(), k.agent(id), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
+		k.heard(), k.retired(), k.inbox(id), k.roles(),
+	}, []string{
+		s.nowArg(), k.wake(), string(id), seconds(silent), millis(s.limits.OnlineWindow), itoa(s.limits.EventEntries), flag(empty), seconds(retiredLook),
+	})
+	if err != nil {
+		return "", err
+	}
+	return hub.RetireOutcome(word(answer[0])), nil
+}
+
+// Silent implements hub.Store.
+func (s *Store) Silent(ctx context.Context, space c3po.Space, silent time.Duration, limit int) ([]hub.Silence, error) {
+	books, err := s.Counters(ctx, space)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).heard()).Min("-inf").
+		Max(itoa(books.Lived-int64(silent/time.Second))).Withscores().Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	var out []hub.Silence
+	for _, row := range rows {
+		out = append(out, hub.Silence{ID: c3po.AgentID(row.Member), For: time.Duration(books.Lived-int64(row.Score)) * time.Second})
+	}
+	return out, nil
+}
+
+// Retired implements hub.Store.
+func (s *Store) Retired(ctx context.Context, space c3po.Space, skip, limit int) ([]c3po.AgentID, error) {
+	return s.ids(ctx, s.commands.B().Zrange().Key(keysOf(space).retired()).Min(itoa(skip)).Max(itoa(skip+limit-1)).Build())
+}
+
+func (s *Store) trimRetired(ctx context.Context, space c3po.Space, limit int) (int, error) {
+	books, err := s.Counters(ctx, space)
+	if err != nil {
+		return 0, err
+	}
+	k := keysOf(space)
+	ids, err := s.ids(ctx, s.commands.B().Zrangebyscore().Key(k.retired()).Min("-inf").Max(itoa(books.Lived)).Limit(0, int64(limit)).Build())
+	if err != nil {
+		return 0, err
+	}
+	forgotten := 0
+	for _, id := range ids {
+		answer, err := s.run(ctx, s.scripts.trimRetired, []string{k.meta(), k.retired(), k.fact(id), k.box(id), k.mark(id)},
+			[]string{string(id), seconds(retiredLook)})
+		if err != nil {
+			return forgotten, err
+		}
+		if word(answer[0]) == "forgotten" {
+			forgotten++
+		}
+	}
+	return forgotten, nil
+}

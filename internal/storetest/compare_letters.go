@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (d *duel) silence() time.Duration {
+	return draw(d, "silent", []time.Duration{0, 0, 5 * time.Minute, 25 * time.Hour})
+}
+
+func (d *duel) retire(a *arena) {
+	id, silent := d.agent(a, "agent"), d.silence()
+	_, _ = both(d, "silent", func(s hub.Store) ([]hub.Silence, error) { return s.Silent(d.ctx, a.space, silent, 2) })
+	d.retireOne(a, id, silent, d.oneIn(2, "empty"))
+	_, _ = both(d, "retired", func(s hub.Store) ([]c3po.AgentID, error) { return s.Retired(d.ctx, a.space, 0, 100) })
+}
+
+func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty bool) hub.RetireOutcome {
+	outcome, _ := both(d, "retire", func(s hub.Store) (hub.RetireOutcome, error) {
+		return s.Retire(d.ctx, a.space, id, silent, empty)
+	})
+	return outcome
+}
+
+// sweep removes an agent with its mail.
+func (d *duel) sweep(a *arena) {
+	id, silent := d.owner(a), d.silence()
+	page, err := d.model.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 100, Bytes: 1 << 20})
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, entry := range page.Entries {
+		d.buryOne(a, entry.Message.ID, c3po.ReasonRecipientRemoved)
+	}
+	d.retireOne(a, id, silent, true)
+}
+
+func (d *duel) revive(a *arena) {
+	owner := d.owner(a)
+	owed, _ := both(d, "owed", func(s hub.Store) ([]c3po.MessageID, error) { return s.Owed(d.ctx, a.space, owner, 2) })
+	_, _ = both(d, "owed to", func(s hub.Store) ([]c3po.AgentID, error) {
+		return s.OwedTo(d.ctx, a.space, "", 10)
+	})
+	for _, id := range append(owed, d.deadOrAny(a, owner)) {
+		step := hub.ReviveStep{Reason: draw(d, "reason", []string{"", c3po.ReasonRecipientRemoved}), Notice: "it is back", Durability: c3po.OnDisk}
+		_, _ = both(d, "revive", func(s hub.Store) (hub.ReviveOutcome, error) { return s.Revive(d.ctx, a.space, id, step) })
+	}
+}
+
+func (d *duel) purge(a *arena) {
+	id := d.deadOrAny(a, d.owner(a))
+	_, _ = both(d, "purge", func(s hub.Store) (bool, error) { return s.Purge(d.ctx, a.space, id) })
+}
+
+// deadOrAny is a dead letter if there is one, else a message of the owner's.
+func (d *duel) deadOrAny(a *arena, owner c3po.AgentID) c3po.MessageID {
+	letters, err := d.model.DeadLetters(d.ctx, a.space, 0, 100)
+	if err != nil {
+		d.Fatal(err)
+	}
+	if len(letters) == 0 {
+		return d.mailOf(a, owner)
+	}
+	return draw(d, "letter", letters).Entry.Message.ID
+}

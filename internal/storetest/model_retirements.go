@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// retiredLook is how long a retired agent is left alone before it is looked
+// whether any of its mail is left.
+const retiredLook = 24 * time.Hour
+
+type retiree struct {
+	id   c3po.AgentID
+	look int64 // in lived seconds
+}
+
+// Retire implements hub.Store.
+func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (hub.RetireOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	a := sp.agents[id]
+	if a == nil {
+		return hub.RetireUnknown, nil
+	}
+	if sp.online(a, now) {
+		a.heard = sp.books.Lived
+		return hub.RetireKept, nil
+	}
+	heard := a.heard
+	if a.node != "" {
+		heard = sp.books.Lived // its node died; until now it may have been there
+	}
+	if sp.books.Lived-heard < seconds(silent) {
+		a.heard, a.node = heard, ""
+		return hub.RetireKept, nil
+	}
+	if empty && len(sp.pending(id)) > 0 {
+		return hub.RetireMail, nil
+	}
+	if sp.sessions[a.session] == id {
+		delete(sp.sessions, a.session)
+	}
+	delete(sp.agents, id)
+	sp.books.Agents--
+	sp.retired = append(sp.retired, retiree{id, sp.books.Lived + seconds(retiredLook)})
+	sp.event(c3po.EventRetired, id, "", now)
+	return hub.RetireDone, nil
+}
+
+// Silent implements hub.Store.
+func (m *Model) Silent(_ context.Context, name c3po.Space, silent time.Duration, limit int) ([]hub.Silence, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	var found []hub.Silence
+	for _, a := range sp.sortedAgents(func(a, b *agent) int {
+		return cmp.Or(cmp.Compare(a.heard, b.heard), cmp.Compare(a.id, b.id))
+	}) {
+		if quiet := sp.books.Lived - a.heard; quiet >= seconds(silent) && len(found) < limit {
+			found = append(found, hub.Silence{ID: a.id, For: time.Duration(quiet) * time.Second})
+		}
+	}
+	return found, nil
+}
+
+// Retired implements hub.Store.
+func (m *Model) Retired(_ context.Context, name c3po.Space, skip, limit int) ([]c3po.AgentID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ids []c3po.AgentID
+	for _, r := range m.space(name).sortedRetired() {
+		ids = append(ids, r.id)
+	}
+	ids = ids[min(len(ids), skip):]
+	return ids[:min(len(ids), limit)], nil
+}
+
+func (sp *space) sortedRetired() []*retiree {
+	var all []*retiree
+	for i := range sp.retired {
+		all = append(all, &sp.retired[i])
+	}
+	slices.SortFunc(all, func(a, b *retiree) int { return cmp.Or(cmp.Compare(a.look, b.look), cmp.Compare(a.id, b.id)) })
+	return all
+}
+
+// trimRetired forgets who has left no mail behind; the others are looked at
+// again later.
+func (sp *space) trimRetired(limit int) (forgotten int) {
+	looked := 0
+	gone := map[c3po.AgentID]bool{}
+	for _, r := range sp.sortedRetired() {
+		if looked == limit || r.look > sp.books.Lived {
+			break
+		}
+		looked++
+		if len(sp.find(func(msg *message) bool { return msg.view.ToAgent == r.id }, bySeq)) > 0 {
+			r.look = sp.books.Lived + seconds(retiredLook)
+			continue
+		}
+		gone[r.id] = true
+		delete(sp.notified, r.id)
+		forgotten++
+	}
+	sp.retired = slices.DeleteFunc(sp.retired, func(r retiree) bool { return gone[r.id] })
+	return forgotten
+}
