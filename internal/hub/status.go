@@ -14,6 +14,7 @@ func view(r Record) c3po.Agent {
 		Name:         r.Profile.Name,
 		Status:       status(r),
 		Availability: r.Availability,
+		Alive:        alive(r),
 		Paused:       paused(r.Paused),
 		Reachability: reachability(r),
 		Capabilities: r.Profile.Capabilities,
@@ -37,6 +38,15 @@ func view(r Record) c3po.Agent {
 		agent.Host = r.ID.Host()
 	}
 	return agent
+}
+
+// alive says what is known of the run: that it is there, that it is over, or
+// nothing. Silence proves neither.
+func alive(r Record) *bool {
+	if r.Online || r.Gone {
+		return &r.Online
+	}
+	return nil
 }
 
 func status(r Record) c3po.Status {

@@ -140,3 +140,21 @@ func TestAPersonReplaysAndPurgesDeadLetters(t *testing.T) {
 		refused(t, err, c3po.InvalidRequest)
 	})
 }
+
+// Claims: A5, C3
+func TestAliveIsSaidOnlyWhenItIsKnown(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob", "carl")
+		yes, no := true, false
+		same(t, "online", h.agent("bob").Alive, &yes)
+		must(h.as("carl").Unregister(t.Context(), c3po.None{}))(t)
+		same(t, "it said goodbye", h.agent("carl").Alive, &no)
+		pass(2 * time.Minute)
+		same(t, "silent", h.agent("bob").Alive, (*bool)(nil))
+		pass(24 * time.Hour)
+		same(t, "silent for long", h.agent("bob").Alive, (*bool)(nil))
+		h.enter("carl")
+		same(t, "back", h.agent("carl").Alive, &yes)
+	})
+}
