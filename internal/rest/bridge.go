@@ -186,17 +186,17 @@ func (s *server) bridgeAwait(r *http.Request) (string, bridgeCall, error) {
 
 // awaitFor waits to the millisecond, which the hub does not.
 func awaitFor(ctx context.Context, actor *hub.Actor, ticket string, wait time.Duration) (c3po.BridgeTicket, error) {
-	limited := ctx
+	broker := c3po.Broker{Service: actor}
 	if wait > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, wait)
+		limited, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
+		out, err := broker.Await(limited, ticket, wait)
+		if err == nil || limited.Err() == nil || ctx.Err() != nil {
+			return out, err
+		}
+		// Look once more: an answer that is there is given however short the wait.
 	}
-	out, err := c3po.Broker{Service: actor}.Await(limited, ticket, wait)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return c3po.BridgeTicket{TicketID: ticket, Status: c3po.WaitTimeout}, nil
-	}
-	return out, err
+	return broker.Await(ctx, ticket, 0)
 }
 
 // waitMS reads how long to wait.
