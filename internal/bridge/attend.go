@@ -64,6 +64,7 @@ func (b *Bridge) stay(ctx context.Context) {
 		err := b.settle(ctx)
 		if err == nil {
 			registered, pause = true, firstPause
+			b.wake() // for what came while it was not there
 			err = b.watch(ctx)
 		}
 		if ctx.Err() != nil {
@@ -113,7 +114,11 @@ func (b *Bridge) settle(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.session.place.ID != "" && b.session.place.ID != place.ID {
+	switch b.session.place.ID {
+	case "": // it begins: its mail is counted in the greeting
+	case place.ID:
+		b.session.missed(mail)
+	default:
 		b.session.memory = b.session.memory.Ungreeted() // it is somebody else now, and must hear it
 	}
 	b.session.place = place

@@ -93,6 +93,15 @@ func (s *session) replace(mail []hook.Letter, seq int64) {
 	s.memory = s.memory.Keep(s.letters())
 }
 
+// missed marks what has come since mail was last known as arrived.
+func (s *session) missed(mail []hook.Letter) {
+	for _, l := range mail {
+		if _, known := s.mail[l.ID]; !known && l.Seq > s.seq {
+			s.arrived[l.ID] = true
+		}
+	}
+}
+
 // add takes in what has arrived.
 func (s *session) add(mail []hook.Letter, seq int64) {
 	for _, l := range mail {
