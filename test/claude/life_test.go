@@ -215,7 +215,8 @@ func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t
 	}
 }
 
-// Only the bridge dies here: Claude Code lives on, and nobody says goodbye.
+// Only the bridge dies here: Claude Code lives on, and nobody says goodbye. It does
+// not start another by itself; its person can.
 //
 // Claims: A5, R6
 func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
@@ -234,7 +235,15 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	before := len(a.model.seen())
 	term.enter("hello")
 	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.seen()) > before })
-	term.see("OK")
+	term.rest()
+	term.enter("/mcp reconnect plugin:c3po:c3po")
+	eventually(t, 20*time.Second, "the agent is attached again", func() bool {
+		agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "api"})
+		return err == nil && agent.Reachability == c3po.ReachNow
+	})
+	w.send("web", "api", "Are you back?")
+	eventually(t, 20*time.Second, "the same session is woken again", func() bool { return told(a.model) >= 1 })
+	w.onlyHas("api", "web")
 }
 
 // Claims: R7, AC7
