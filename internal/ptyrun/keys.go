@@ -52,8 +52,13 @@ func (k *keys) feed(input []byte) {
 	for _, b := range input {
 		k.next(b)
 	}
-	if k.parse == keyEscape {
-		k.edited() // the key of that name, as nothing follows
+	if k.parse != keyPlain {
+		// What a terminal says comes whole. So this was a key, Escape or one together
+		// with Alt, and what follows it is none of its business.
+		if k.parse != keyEscape && k.parse != keyCSI {
+			k.parse = keyPlain
+		}
+		k.edited()
 	}
 	for _, m := range typedMark.FindAllSubmatch(k.plain, -1) {
 		if id, err := c3po.ParseMessageID(string(m[1])); err == nil {

@@ -140,6 +140,65 @@ func typist(t *testing.T, w *world, p *person, name string, tries int, moves boo
 }
 
 // Claims: B7
+func TestWhatAShellRunsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.sit("api", "--", "bash", "--norc", "--noprofile")
+	p.see("$ ")
+	// It looks like a prompt, and the line was sent.
+	p.press("sh -c 'printf \"50%% \"; read -r line; echo it read \"($line)\"'\r")
+	p.see("50% ")
+	w.ask("web", "api", "psst")
+	pause(t.Context(), 2500*time.Millisecond)
+	p.press("yes\r")
+	p.see("it read (yes)")
+	p.see(noticeWords)
+}
+
+// Claims: B7
+func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	w := newWorld(t)
+	socket := filepath.Join(t.TempDir(), "tmux")
+	home := t.TempDir()
+	tmux := func(args ...string) string {
+		cmd := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
+		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "C3PO_COORDINATOR_URL=" + w.url}
+		out, err := cmd.CombinedOutput()
+		if err != nil && args[0] != "kill-server" {
+			t.Fatalf("tmux %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	tmux("new-session", "-d", "-x", "120", "-y", "20", faultrig.Binary(t), "run", "--as", "api", "--", "bash", "--norc", "--noprofile")
+	t.Cleanup(func() { tmux("kill-server") })
+	sees := func(text string) {
+		t.Helper()
+		for began := time.Now(); !strings.Contains(tmux("capture-pane", "-p"), text); pause(t.Context(), 50*time.Millisecond) {
+			if time.Since(began) > 20*time.Second {
+				t.Fatalf("%q is not on the screen:\n%s", text, tmux("capture-pane", "-p"))
+			}
+		}
+	}
+	sees("$")
+	id := w.ask("web", "api", "which port?")
+	sees("$ # c3po: 1 new message expecting an answer from web. " + noticeWords)
+	tmux("resize-window", "-x", "90", "-y", "25")
+	tmux("send-keys", "stty size", "Enter")
+	sees("25 90")
+	tmux("send-keys", "printf '<<%s:%s\\nport 8080\\n%s>>\\n' c3po "+string(id)+" c3po", "Enter")
+	if got := w.answerTo(id); got != "port 8080" {
+		t.Errorf("the answer is %q", got)
+	}
+}
+
+// Claims: B7
 func TestAProgramThatOnlyReadsAndPrintsGetsAMessageWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

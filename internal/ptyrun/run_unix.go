@@ -95,6 +95,7 @@ func (w *wrapper) start(cmd *exec.Cmd) error {
 		w.screen.close()
 		return errors.Join(err, master.Close())
 	}
+	w.pid = cmd.Process.Pid
 	return nil
 }
 

@@ -30,6 +30,17 @@ func collectsLines(terminal *os.File) bool {
 	return collects
 }
 
+// inFront says that the process is the one its terminal belongs to, and nothing
+// that it has started; also where that cannot be told.
+func inFront(terminal *os.File, pid int) bool {
+	front := true
+	onTerminal(terminal, func(fd int) {
+		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		front = err != nil || group == pid
+	})
+	return front
+}
+
 // onTerminal leaves the file as it is: File.Fd would make reads of it hang.
 func onTerminal(terminal *os.File, do func(fd int)) {
 	raw, err := terminal.SyscallConn()

@@ -33,6 +33,7 @@ type wrapper struct {
 	cfg    Config
 	box    *mailbox
 	master *os.File
+	pid    int // of the program
 
 	terminal          bool // the person sits at one
 	stdinFD, stdoutFD int  // -1 if not files
@@ -172,7 +173,11 @@ func (w *wrapper) tell(ctx context.Context, n news) bool {
 	if !ready {
 		return false
 	}
-	text := paste(n.text, brackets)
+	text := n.text
+	if w.cfg.Prompt.Shell {
+		text = "# " + text // so it need not be looked for as a command
+	}
+	text = paste(text, brackets)
 	if !brackets && len(text) > lineMost && collectsLines(w.master) {
 		text = paste("c3po: there is a message that is too long to be typed here. Run c3po inbox to read it.", false)
 	}
@@ -202,7 +207,7 @@ func (w *wrapper) ready() (brackets, ready bool) {
 		return false, false
 	}
 	v := w.screen.view()
-	if !w.cfg.Prompt.shows(v) {
+	if !w.cfg.Prompt.shows(v) || w.cfg.Prompt.Shell && !inFront(w.master, w.pid) {
 		return false, false
 	}
 	// Only the screen knows, and it must look as it did before.
