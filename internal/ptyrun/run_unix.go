@@ -228,8 +228,9 @@ func (w *wrapper) copyOutput() {
 	for {
 		n, err := w.master.Read(buffer)
 		if n > 0 {
-			_, _ = w.cfg.Stdout.Write(buffer[:n]) // nobody looks any more; the program goes on
+			// First ours: who sees a prompt may press a key at once.
 			w.printed(buffer[:n])
+			_, _ = w.cfg.Stdout.Write(buffer[:n]) // if nobody looks any more, the program goes on
 		}
 		if err != nil {
 			return
