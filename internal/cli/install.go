@@ -53,7 +53,10 @@ it. It ends with a test of what was installed.`,
 			if err != nil {
 				return err
 			}
-			return i.install(cmd.Context())
+			return a.narrate(func(out io.Writer) error {
+				i.out = out
+				return i.install(cmd.Context())
+			})
 		},
 	}
 	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
@@ -102,7 +105,10 @@ func (a *app) uninstall() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return i.uninstall(cmd.Context())
+			return a.narrate(func(out io.Writer) error {
+				i.out = out
+				return i.uninstall(cmd.Context())
+			})
 		},
 	}
 	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")

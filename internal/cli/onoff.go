@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,13 @@ func (a *app) off() *cobra.Command {
 of yours on this machine, from taking part: they are offline, are told of no mail,
 and their tools say so. Their mail is kept. Sessions that run notice it at their
 next step.`, a.folders.SwitchOff)
+}
+
+// A switched is what on and off print as JSON.
+type switched struct {
+	State         string `json:"state"`
+	Project       string `json:"project,omitempty"`        // empty: everywhere
+	OffEverywhere bool   `json:"off_everywhere,omitempty"` // so that on here changes nothing
 }
 
 func (a *app) switching(word, short, long string, act func(project string) error) *cobra.Command {
@@ -45,11 +53,13 @@ func (a *app) switching(word, short, long string, act func(project string) error
 			if err := act(project); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "c3po is %s %s\n", word, inline(where))
-			if word == "on" && a.folders.Off(project) {
-				fmt.Fprintln(a.Stdout, "but it is off everywhere: c3po on --all")
-			}
-			return nil
+			done := switched{State: word, Project: project, OffEverywhere: word == "on" && a.folders.Off(project)}
+			return a.show(done, func(w io.Writer) {
+				fmt.Fprintf(w, "c3po is %s %s\n", word, inline(where))
+				if done.OffEverywhere {
+					fmt.Fprintln(w, "but it is off everywhere: c3po on --all")
+				}
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "everywhere on this machine, for this user")

@@ -24,6 +24,19 @@ func (a *app) show(result any, print func(io.Writer)) error {
 	return nil
 }
 
+// narrate runs what tells step by step what it does. As JSON it is told when all
+// is done.
+func (a *app) narrate(do func(out io.Writer) error) error {
+	if !a.json {
+		return do(a.Stdout)
+	}
+	var told bytes.Buffer
+	if err := do(&told); err != nil {
+		return err
+	}
+	return writeJSON(a.Stdout, map[string][]string{"steps": strings.Split(strings.TrimSpace(told.String()), "\n")})
+}
+
 func writeJSON(w io.Writer, v any) error {
 	var data bytes.Buffer
 	e := json.NewEncoder(&data)

@@ -110,7 +110,8 @@ Any number of them can share one Redis. c3po up needs no Redis of yours.`,
 				return err
 			}
 			return s.run(cmd.Context(), a, "", s.log(a.Stderr), func(url string) {
-				fmt.Fprintf(a.Stdout, "c3po listens on %s\n", url)
+				// Nobody may be reading.
+				_ = a.show(map[string]string{"url": url}, func(w io.Writer) { fmt.Fprintf(w, "c3po listens on %s\n", url) })
 			})
 		},
 	}
