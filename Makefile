@@ -90,7 +90,7 @@ torture-bites: ## breaks on purpose, each of which its test must find (testdata/
 	.ci/bites
 
 bench: ## the bars of docs/performance.md, exactly; for a machine that does nothing else
-	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk' ./internal/bench
+	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell' ./internal/bench
 
 run: build ## a coordinator and its Redis in the foreground
 	bin/c3po up --foreground
