@@ -28,3 +28,10 @@ type Health struct {
 	Status       string `json:"status"`
 	AgentsOnline int    `json:"agents_online"`
 }
+
+// Features is what a client may rely on beside the operations themselves.
+func Features() []string {
+	return []string{
+		"spaces", "runs", "receipts", "threads", "priorities", "idempotent_sends", "wait_after", "escalation", "pause", "trace", "events", "compat",
+	}
+}

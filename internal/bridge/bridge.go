@@ -132,7 +132,9 @@ func hungUp(err error) bool {
 }
 
 func (b *Bridge) server() *mcp.Server {
-	server := mcpserver.New(mcpserver.Config{Version: b.version, Instructions: instructions, Unshown: loaded, Defaults: b.defaults, Log: b.log}).
+	server := mcpserver.New(mcpserver.Config{
+		Version: b.version, Features: c3po.Features(), Instructions: instructions, Unshown: loaded, Defaults: b.defaults, Log: b.log,
+	}).
 		ServerOf(func() c3po.Service { return voice{b.to(), b} }, b.tools)
 	server.AddTool(&mcp.Tool{
 		Name:        hookTool,

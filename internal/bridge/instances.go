@@ -92,5 +92,9 @@ func (b *Bridge) about() Instance {
 			about.Trouble = c3po.AsError(b.trouble).Message
 		}
 	}
+	// A wait outlives a coordinator that is restarted, and only then fails.
+	if b.client.Lost() && about.Connected {
+		about.Connected, about.Trouble = false, "the coordinator does not answer"
+	}
 	return about
 }

@@ -58,13 +58,6 @@ type Config struct {
 	Log            *slog.Logger // silent if nil
 }
 
-// features is what a client may rely on beside the operations themselves.
-func features() []string {
-	return []string{
-		"spaces", "runs", "receipts", "threads", "priorities", "idempotent_sends", "wait_after", "escalation", "pause", "trace", "events", "compat",
-	}
-}
-
 // Run is a coordinator from start to end. It calls ready with the address it
 // listens on, once it serves. When ctx ends it answers every wait with the word
 // to call again, lets requests under way finish, and returns nil.
@@ -101,7 +94,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	defer store.Close()
 
 	h := hub.New(hub.Config{
-		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: features(),
+		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Log: cfg.Log,
 	})
 	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log})
@@ -133,7 +126,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
-		Features: features(),
+		Features: c3po.Features(),
 		Log:      cfg.Log,
 	})
 	mux := http.NewServeMux()
