@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/paths"
@@ -123,4 +124,20 @@ func ancestors() []string {
 		runs = append(runs, fmt.Sprintf("%s:%d:%d", host, pid, engine.Started(pid)))
 	}
 	return runs
+}
+
+// belowAgent says that a process before this one is an agent: its bridge has a
+// socket here. The coordinator would refuse it what is a person's, and to look
+// needs none of that.
+func (a *app) belowAgent() bool {
+	for _, run := range ancestors() {
+		socket, err := a.folders.Socket(bridge.SocketName(run))
+		if err != nil {
+			return false
+		}
+		if _, err := os.Stat(socket); err == nil {
+			return true
+		}
+	}
+	return false
 }

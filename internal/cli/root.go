@@ -136,7 +136,7 @@ func (a *app) acting() (*client.Client, error) {
 // if one was given: looking around in a folder must not make an agent of it.
 // Without one it looks with the eyes of the person, if that is who runs it.
 func (a *app) looking() (*client.Client, error) {
-	if a.as == "" && a.agentHere() == "" {
+	if a.as == "" && a.agentHere() == "" && !a.belowAgent() {
 		return a.personal(humanToken)
 	}
 	if a.as == "" {

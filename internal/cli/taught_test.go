@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"os"
+	"testing"
+)
+
+// taughtWith are commands that are shown together with another.
+var taughtWith = map[string]string{
+	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "claude", "uninstall": "claude",
+}
+
+// A script is also what a reader learns a command from.
+func TestEveryCommandHasAScriptThatShowsIt(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range (&app{}).root().Commands() {
+		if !shown(cmd) || cmd.IsAdditionalHelpTopicCommand() || cmd.Name() == "bench" { // which takes a minute, and has a package of its own
+			continue
+		}
+		name := cmd.Name()
+		if with := taughtWith[name]; with != "" {
+			name = with
+		}
+		if _, err := os.Stat("testdata/script/" + name + ".txtar"); err != nil {
+			t.Errorf("c3po %s has no script: %v", cmd.Name(), err)
+		}
+	}
+}
