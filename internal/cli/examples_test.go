@@ -30,8 +30,11 @@ var (
 	elsewhere = map[string]string{
 		"c3po bench":            "takes a minute; internal/bench",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
+		"c3po run":              "needs the program it runs; run.txtar",
+		"c3po dead-letter show": "needs a letter that has died; dead-letter.txtar",
 		"c3po join":             "needs another host; join.txtar and test/join",
 		"c3po install":          "needs the program it installs into; test/claude",
+		"c3po install bridge":   "makes links beside the program that runs it; bridge.txtar",
 		"c3po install claude":   "needs Claude Code; test/claude",
 		"c3po uninstall":        "needs the program it takes c3po out of; test/claude",
 		"c3po uninstall claude": "needs Claude Code; test/claude",
@@ -121,7 +124,7 @@ func newStage(t *testing.T) *stage {
 	}
 	s.admin = mine.Admin
 	for _, id := range []c3po.AgentID{"alice", "bob", "reviewer", "api"} {
-		if _, err := s.as(id).WhoAmI(t.Context(), c3po.None{}); err != nil {
+		if _, err := s.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"review"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,6 +202,10 @@ func (s *stage) made(line string) string {
 		if err == nil && strings.Contains(line, "wait --for") {
 			_, err = s.as("bob").Reply(ctx, c3po.ReplyInput{MessageID: sent.ID, Response: "an answer"})
 		}
+		return string(sent.ID), err
+	})
+	replace("alice::role/review::0a1b2c3d", func() (string, error) {
+		sent, err := s.as("alice").SendMessage(ctx, c3po.SendInput{Target: "role:review", Message: "some work"})
 		return string(sent.ID), err
 	})
 	replace("api::human::0a1b2c3d", func() (string, error) {

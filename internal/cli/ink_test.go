@@ -20,7 +20,9 @@ func TestColoursAreForTerminalsWhoseOwnerWantsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	with := func(values map[string]string) func(string) string { return func(name string) string { return values[name] } }
+	with := func(values map[string]string) func(string) string {
+		return func(name string) string { return values[name] }
+	}
 	xterm := with(map[string]string{"TERM": "xterm"})
 	if !inkFor(terminal, xterm) {
 		t.Error("a terminal has no colours")

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ nothing; c3po uninstall bridge takes the links away.`,
 		Example: `  c3po install bridge
   c3po install bridge --dry-run`,
 		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return i.install() },
+		RunE: func(*cobra.Command, []string) error { return a.narrate(i.install) },
 	}
 	i.flags(cmd)
 	return cmd
@@ -54,7 +55,7 @@ func (a *app) uninstallBridge() *cobra.Command {
 		Long:    `Take the links away that c3po install bridge has made, and nothing else.`,
 		Example: `  c3po uninstall bridge`,
 		Args:    arguments(0, 0, ""),
-		RunE:    func(*cobra.Command, []string) error { return i.uninstall() },
+		RunE:    func(*cobra.Command, []string) error { return a.narrate(i.uninstall) },
 	}
 	i.flags(cmd)
 	return cmd
@@ -63,6 +64,7 @@ func (a *app) uninstallBridge() *cobra.Command {
 // A bridgeInstaller makes links to this program, and takes them away.
 type bridgeInstaller struct {
 	app    *app
+	out    io.Writer
 	dir    string
 	dryRun bool
 }
@@ -84,7 +86,8 @@ func (i *bridgeInstaller) folders(program string) []string {
 	return []string{beside}
 }
 
-func (i *bridgeInstaller) install() error {
+func (i *bridgeInstaller) install(out io.Writer) error {
+	i.out = out
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -93,7 +96,6 @@ func (i *bridgeInstaller) install() error {
 	if err != nil {
 		return err
 	}
-	out := i.app.Stdout
 	if !slices.Contains(filepath.SplitList(i.app.Getenv("PATH")), folder) {
 		fmt.Fprintf(out, "%s is not in the PATH; add it there\n", inline(folder))
 	}
@@ -117,7 +119,7 @@ func (i *bridgeInstaller) link(program string) (folder string, err error) {
 func (i *bridgeInstaller) linkIn(folder, program string) error {
 	if i.dryRun {
 		for _, name := range bridgeNames() {
-			fmt.Fprintf(i.app.Stdout, "would link %s to %s\n", inline(filepath.Join(folder, name)), inline(program))
+			fmt.Fprintf(i.out, "would link %s to %s\n", inline(filepath.Join(folder, name)), inline(program))
 		}
 		return nil
 	}
@@ -128,7 +130,7 @@ func (i *bridgeInstaller) linkIn(folder, program string) error {
 		link := filepath.Join(folder, name)
 		switch at, err := os.Readlink(link); {
 		case err == nil && at == program:
-			fmt.Fprintf(i.app.Stdout, "%s is there\n", inline(link))
+			fmt.Fprintf(i.out, "%s is there\n", inline(link))
 			continue
 		case err == nil && isC3PO(at):
 			// Of a program that was elsewhere before.
@@ -142,7 +144,7 @@ func (i *bridgeInstaller) linkIn(folder, program string) error {
 		if err := os.Symlink(program, link); err != nil {
 			return err
 		}
-		fmt.Fprintf(i.app.Stdout, "linked %s to %s\n", inline(link), inline(program))
+		fmt.Fprintf(i.out, "linked %s to %s\n", inline(link), inline(program))
 	}
 	return nil
 }
@@ -151,7 +153,8 @@ func isC3PO(program string) bool {
 	return strings.TrimSuffix(filepath.Base(program), ".exe") == "c3po"
 }
 
-func (i *bridgeInstaller) uninstall() error {
+func (i *bridgeInstaller) uninstall(out io.Writer) error {
+	i.out = out
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -165,17 +168,17 @@ func (i *bridgeInstaller) uninstall() error {
 			}
 			found = true
 			if i.dryRun {
-				fmt.Fprintf(i.app.Stdout, "would remove %s\n", inline(link))
+				fmt.Fprintf(i.out, "would remove %s\n", inline(link))
 				continue
 			}
 			if err := os.Remove(link); err != nil {
 				return c3po.Errorf(c3po.Internal, "cannot remove %s: %w", link, err).Suggest("Check who owns the folder.")
 			}
-			fmt.Fprintf(i.app.Stdout, "removed %s\n", inline(link))
+			fmt.Fprintf(i.out, "removed %s\n", inline(link))
 		}
 	}
 	if !found {
-		fmt.Fprintln(i.app.Stdout, "there are no links of ours")
+		fmt.Fprintln(i.out, "there are no links of ours")
 	}
 	return nil
 }

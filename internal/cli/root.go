@@ -81,7 +81,7 @@ func group(root *cobra.Command) {
 		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel"},
 		{"look", "Looking:", "agents whoami instances trace tail status health fsck audit"},
 		{"people", "For people:", "human pause resume on off"},
-		{"run", "Running a coordinator:", "up down serve config token invite bench"},
+		{"run", "Running a coordinator:", "up down serve config token invite sweep bench"},
 		{"host", "This host and its agents:", "join install uninstall mcp run"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

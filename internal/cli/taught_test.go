@@ -8,6 +8,7 @@ import (
 // taughtWith are commands that are shown together with another.
 var taughtWith = map[string]string{
 	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "claude", "uninstall": "claude",
+	"claim": "roles", "sweep": "dead-letter",
 }
 
 // A script is also what a reader learns a command from.
