@@ -52,7 +52,7 @@ type Agent struct {
 	Type         string          `json:"type,omitempty"`
 	Host         string          `json:"host,omitempty"`
 	Cwd          string          `json:"cwd,omitempty"`
-	Rooms        []string        `json:"rooms"`
+	Rooms        []RoomName      `json:"rooms"`
 	CurrentTask  string          `json:"current_task,omitempty"`
 	Client       string          `json:"client,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`

@@ -14,6 +14,7 @@ type Event struct {
 	Seq   int64     `json:"seq"`
 	Kind  EventKind `json:"kind"`
 	Agent AgentID   `json:"agent,omitempty"`      // whose waiters it concerns
+	Room  RoomName  `json:"room,omitempty"`       // a public room it happened in
 	ID    MessageID `json:"message_id,omitempty"` // the message it is about
 	At    time.Time `json:"at"`
 	Node  string    `json:"node,omitempty"` // the coordinator that took the step
@@ -39,6 +40,9 @@ const (
 	EventUnregistered EventKind = "unregistered" // Agent is the agent
 	EventPaused       EventKind = "paused"       // Agent is the agent; empty for the whole space
 	EventResumed      EventKind = "resumed"      // as paused
+	EventPosted       EventKind = "posted"       // in a room; Room and ID if it is public, else neither
+	EventJoined       EventKind = "joined"       // a room; Agent is the new member
+	EventLeft         EventKind = "left"         // a room; Agent is who was a member
 	EventRollback     EventKind = "rollback"     // the store has forgotten acknowledged writes; no Agent: it concerns all
 )
 

@@ -12,8 +12,8 @@ import (
 // of the program never checks one again. The empty value means "none given".
 type AgentID string
 
-// A MessageID names a message: "from::to::8 hex". The parts say where to look,
-// never who may act.
+// A MessageID names a message: "from::to::8 hex", and "from::#room::8 hex" a
+// post in a room. The parts say where to look, never who may act.
 type MessageID string
 
 // A Space is the unit of visibility: agents of other spaces do not exist.
@@ -91,13 +91,21 @@ func (a AgentID) Numbered(n int) AgentID {
 	return AgentID(host + "/" + name + suffix)
 }
 
-// UnmarshalText accepts the empty text, so that optional ids can be left out.
+// UnmarshalText accepts the empty text, so that optional ids can be left out,
+// and the address of a member in a room, which posts carry as their recipient.
 func (a *AgentID) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*a = ""
 		return nil
 	}
-	id, err := ParseAgentID(string(text))
+	member, room, inRoom := strings.Cut(string(text), "#")
+	id, err := ParseAgentID(member)
+	if err == nil && inRoom {
+		var name RoomName
+		if name, err = ParseRoomName(room); err == nil {
+			id = name.Reader(id)
+		}
+	}
 	*a = id
 	return err
 }
@@ -123,11 +131,19 @@ func NewMessageID(from, to AgentID, hex string) MessageID {
 // ParseMessageID checks the form from::to::8hex.
 func ParseMessageID(s string) (MessageID, error) {
 	parts := messageIDForm.FindStringSubmatch(s)
-	if parts == nil || !agentIDForm.MatchString(parts[1]) || !agentIDForm.MatchString(parts[2]) {
+	if parts == nil || !agentIDForm.MatchString(parts[1]) || !isAddress(parts[2]) {
 		return "", Errorf(InvalidRequest, "%q is not a message id", clip(s)).
 			Suggest("A message id has the form from_agent::to_agent::8 hex digits; copy it whole from get_messages or from the receipt.")
 	}
 	return MessageID(s), nil
+}
+
+// isAddress says whether mail can go there: an agent, or "#room" for a post.
+func isAddress(s string) bool {
+	if room, found := strings.CutPrefix(s, "#"); found {
+		return roomNameForm.MatchString(room)
+	}
+	return agentIDForm.MatchString(s)
 }
 
 // Split gives the parts of a valid id.

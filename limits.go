@@ -13,6 +13,10 @@ type Limits struct {
 	InboxMessages  int           // unacked messages in one inbox
 	InboxBytes     int           // their bytes
 	SenderShare    int           // one sender may hold 1/SenderShare of an inbox
+	Rooms          int           // of one space
+	AgentRooms     int           // that one agent is in
+	RoomPosts      int           // kept of one room
+	RoomBytes      int           // their bytes, about
 	MessageLife    time.Duration // unacked, then dead letter
 	KeyLife        time.Duration // of an idempotency key
 	RepeatWindow   time.Duration // the same text without a key is the same message for so long
@@ -48,6 +52,10 @@ func DefaultLimits() Limits {
 		InboxMessages:  10_000,
 		InboxBytes:     64 << 20,
 		SenderShare:    4,
+		Rooms:          10_000,
+		AgentRooms:     100,
+		RoomPosts:      10_000,
+		RoomBytes:      64 << 20,
 		MessageLife:    24 * time.Hour,
 		KeyLife:        24 * time.Hour,
 		RepeatWindow:   30 * time.Second,

@@ -25,6 +25,8 @@ const (
 	KindNotice     Kind = "notice" // something else its sender should know
 	KindEscalation Kind = "escalation"
 	KindCancelled  Kind = "cancelled" // what was read before has been withdrawn
+	KindPost       Kind = "post"      // in a room
+	KindBroadcast  Kind = "broadcast" // to everybody, or to an audience
 )
 
 // A Message as its reader or sender sees it. A reply carries its text in
@@ -35,6 +37,7 @@ type Message struct {
 	MessageID    MessageID       `json:"message_id,omitempty"`
 	FromAgent    AgentID         `json:"from_agent,omitempty"`
 	ToAgent      AgentID         `json:"to_agent,omitempty"`
+	Room         RoomName        `json:"room,omitempty"` // of a post, and of mail that mentions a member
 	Kind         Kind            `json:"kind,omitempty"`
 	Message      string          `json:"message,omitempty"`
 	Response     string          `json:"response,omitempty"`
@@ -237,6 +240,9 @@ type Pending struct {
 	Messages []Message `json:"messages"`
 	Seq      int64     `json:"seq"`
 	Next     string    `json:"next,omitempty"`
+	// RoomUnread is what was said in the agent's rooms and not acked. It is no mail:
+	// it is in neither of the two above.
+	RoomUnread int `json:"room_unread,omitempty"`
 }
 
 // PendingInput asks for unacked mail without recording that it was seen.
@@ -245,6 +251,7 @@ type PendingInput struct {
 	After   *int64 `json:"after,omitempty" jsonschema:"Only mail after this sequence"`
 	Cursor  string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"How many at the most"`
+	Rooms   bool   `json:"rooms,omitempty" jsonschema:"Also stop waiting when something is said in the agent's rooms"`
 }
 
 // PendingResult is pending mail, or the reason a wait ended without any.

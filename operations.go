@@ -39,6 +39,16 @@ type Service interface {
 	Cancel(context.Context, MessageInput) (CancelResult, error)
 	Tickets(context.Context, TicketsInput) (TicketList, error)
 
+	RoomJoin(context.Context, RoomJoinInput) (RoomJoined, error)
+	RoomLeave(context.Context, RoomInput) (RoomLeft, error)
+	RoomPost(context.Context, RoomPostInput) (PostReceipt, error)
+	RoomHistory(context.Context, RoomHistoryInput) (MessageList, error)
+	RoomList(context.Context, RoomListInput) (RoomList, error)
+	RoomInvite(context.Context, RoomInviteInput) (RoomInvited, error)
+	RoomSet(context.Context, RoomSetInput) (Room, error)
+	RoomPrune(context.Context, RoomPruneInput) (RoomPruned, error)
+	Broadcast(context.Context, BroadcastInput) (BroadcastReceipt, error)
+
 	EscalateToHuman(context.Context, EscalateInput) (Escalation, error)
 	HumanList(context.Context, GetMessagesInput) (MessageList, error)
 	HumanAnswer(context.Context, AnswerInput) (Message, error)
@@ -78,6 +88,7 @@ type Toolset string
 const (
 	Core   Toolset = "core"
 	More   Toolset = "more"
+	Rooms  Toolset = "rooms"
 	Diag   Toolset = "diag"
 	Compat Toolset = "compat"
 	Bridge Toolset = "bridge"
@@ -190,6 +201,15 @@ var operations = []Operation{
 	op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, idempotent, carriesBodies),
 	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly, forViewers),
 
+	op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, idempotent, carriesBodies),
+	op("room_leave", Rooms, "Leave a c3po room.", Service.RoomLeave, idempotent),
+	op("room_post", Rooms, "Say something in a c3po room. Members read it with get_messages; no reply is expected. @id of a member also sends it as mail.", Service.RoomPost, forWriters),
+	op("room_history", Rooms, "Read back what was said in a c3po room; each next page is further back.", Service.RoomHistory, readOnly, carriesBodies, forViewers),
+	op("room_list", Rooms, "List the c3po rooms you are in, or all you can see, with their member counts.", Service.RoomList, readOnly, forViewers),
+	op("room_invite", Rooms, "Invite an agent into a c3po room you are in.", Service.RoomInvite, idempotent, forWriters),
+	op("room_set", Rooms, "Make a c3po room you have created public or invite_only.", Service.RoomSet, idempotent, forWriters),
+	op("broadcast", Rooms, "Say something to every c3po agent, or to those of a type, capability or host. No reply is expected.", Service.Broadcast, forWriters),
+
 	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
 	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly, forViewers),
 	op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, readOnly, forViewers),
@@ -217,6 +237,7 @@ var operations = []Operation{
 	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
 	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
 	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
+	op("room_prune", "", "Evict members from rooms that give no sign of life.", Service.RoomPrune, idempotent, forPersons),
 	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forViewers),
 	op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, readOnly, forWatchers),
 	op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, readOnly, carriesBodies, forWatchers),

@@ -32,6 +32,10 @@ type Trace struct {
 	Expires      string     `json:"expires,omitempty"` // lived time left, in words a person reads
 }
 
+// StatePosted is the one state of a post: it stays in its room until there are
+// too many.
+const StatePosted = "posted"
+
 // The states of a message; each but the first is final.
 const (
 	StatePending   = "pending"

@@ -182,6 +182,8 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 	case foot == printed:
 		// Not the marks themselves: an echo of this must not be taken for an answer.
 		fmt.Fprintf(b, ` to answer, print < <c3po:%s and a line break, your answer, and then c3po> >, leaving out the blanks inside of < < and > >`, id)
+	case m.Kind == c3po.KindPost || m.Kind == c3po.KindBroadcast:
+		fmt.Fprintf(b, ` no reply expected; read up to here: ack_messages(message_ids=["%s"])`, id)
 	case m.ExpectsReply:
 		fmt.Fprintf(b, ` to answer: reply(message_id="%s", response="…")`, id)
 	default:
@@ -202,6 +204,7 @@ func header(m c3po.Message) string {
 			fields = append(fields, fmt.Sprintf(format, word(value)))
 		}
 	}
+	add("in room %s", string(m.Room))
 	add("answers %s", string(m.MessageID))
 	if m.Kind == c3po.KindReply {
 		add("status %s", m.Status)

@@ -75,8 +75,10 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 }
 
 func (a *Actor) self(record Record, unread int) c3po.Self {
+	agent := view(record)
+	agent.Rooms = append(agent.Rooms, record.Rooms...)
 	self := c3po.Self{
-		Agent: view(record), Space: a.caller.Space, Epoch: record.Epoch,
+		Agent: agent, Space: a.caller.Space, Epoch: record.Epoch,
 		Notice: a.notice, Unread: unread, SessionID: a.caller.Session,
 	}
 	if record.ID != a.caller.ID {
@@ -107,7 +109,7 @@ func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.A
 	for _, record := range records {
 		list.Agents = append(list.Agents, view(record))
 	}
-	return list, nil
+	return list, a.showRooms(ctx, records, list.Agents)
 }
 
 // CoWorkers is ListAgents in short.
@@ -178,7 +180,7 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 		return c3po.Agent{}, err
 	}
 	if len(records) > 0 {
-		return view(records[0]), nil
+		return a.shown(ctx, records[0])
 	}
 	elsewhere, err := a.elsewhere(ctx, id)
 	if err != nil {
@@ -191,7 +193,7 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 	if err != nil {
 		return c3po.Agent{}, err
 	}
-	return view(record), nil
+	return a.shown(ctx, record)
 }
 
 // SetStatus stores what the caller says of itself.

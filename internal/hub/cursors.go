@@ -11,11 +11,13 @@ import (
 type cursorKind byte
 
 const (
-	agentCursor  cursorKind = 'a'
-	inboxCursor  cursorKind = 'i'
-	threadCursor cursorKind = 't'
-	ticketCursor cursorKind = 'q'
-	letterCursor cursorKind = 'd'
+	agentCursor   cursorKind = 'a'
+	inboxCursor   cursorKind = 'i'
+	threadCursor  cursorKind = 't'
+	ticketCursor  cursorKind = 'q'
+	letterCursor  cursorKind = 'd'
+	roomCursor    cursorKind = 'r'
+	historyCursor cursorKind = 'h'
 )
 
 // formatCursor wraps a position so that nobody is tempted to compute with it.

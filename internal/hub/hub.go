@@ -189,6 +189,8 @@ type Actor struct {
 	notice string // the id is not the one that was asked for, in words
 	// handed is what the answer carries; it is served once the answer is written.
 	handed []ServedNote
+	heard  []HeardNote
+	rooms  []c3po.AgentID // addresses a wait of the caller listens to
 }
 
 var (

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -15,7 +16,7 @@ func (a *Actor) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po
 
 // Peek is GetMessages without its counting as served.
 func (a *Actor) Peek(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
-	return a.readInbox(ctx, in, show)
+	return a.readInbox(ctx, in, a.show)
 }
 
 func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row func(Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
@@ -23,6 +24,9 @@ func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row fun
 		return c3po.MessageList{}, err
 	}
 	page, err := a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
+	if err == nil && page.Rooms {
+		page, err = a.withPosts(ctx, page, in)
+	}
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
@@ -114,6 +118,14 @@ func show(entry Entry, _ time.Time) c3po.Message {
 	return m
 }
 
+// show is show, or showPost, as the entry is.
+func (a *Actor) show(entry Entry, now time.Time) c3po.Message {
+	if entry.Message.ID.Room() != "" {
+		return a.showPost(entry, now)
+	}
+	return show(entry, now)
+}
+
 // serve is show for an answer that hands the body over.
 func (a *Actor) serve(entry Entry, now time.Time) c3po.Message {
 	return a.serveAt(entry, now, 0)
@@ -121,6 +133,9 @@ func (a *Actor) serve(entry Entry, now time.Time) c3po.Message {
 
 // serveAt is serve for an answer that also tells the reader its position.
 func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
+	if entry.Message.ID.Room() != "" {
+		return a.servePost(entry, now, cursor)
+	}
 	m := show(entry, now)
 	note := ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
 	a.handed = append(a.handed, note)
@@ -137,7 +152,10 @@ func (a *Actor) Delivered() {
 	for _, note := range a.handed {
 		a.hub.notes.served(a.caller.Space, note)
 	}
-	a.handed = nil
+	for _, note := range a.heard {
+		a.hub.notes.heard(a.caller.Space, note)
+	}
+	a.handed, a.heard = nil, nil
 }
 
 func deliveries(entry Entry) int {
@@ -189,14 +207,16 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 			Seq: min(in.Notified, at.Last), At: time.Now().UTC(),
 		})
 	}
-	if len(in.MessageIDs) == 0 {
+	// Of a post the cursor says how far the agent is; nothing else is kept of it.
+	mail := slices.DeleteFunc(slices.Clone(in.MessageIDs), func(id c3po.MessageID) bool { return id.Room() != "" })
+	if len(mail) == 0 {
 		return acked(nil, nil), nil
 	}
-	outcomes, err := a.hub.store.Received(ctx, a.caller.Space, a.id, a.caller.Reader(), a.caller.Route, in.MessageIDs)
+	outcomes, err := a.hub.store.Received(ctx, a.caller.Space, a.id, a.caller.Reader(), a.caller.Route, mail)
 	if err != nil {
 		return c3po.AckResult{}, a.failed(err)
 	}
-	return a.ended(ctx, acked(in.MessageIDs, outcomes)), nil
+	return a.ended(ctx, acked(mail, outcomes)), nil
 }
 
 func acked(ids []c3po.MessageID, outcomes []AckOutcome) c3po.AckResult {

@@ -159,7 +159,7 @@ func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, erro
 			}
 			from = e.Seq
 			looked++
-			if s.wants(e) {
+			if e = inRoom(e); s.wants(e) {
 				page.Events = append(page.Events, e)
 			}
 		}
@@ -180,7 +180,7 @@ func (s *logSearch) newest(ctx context.Context) (c3po.LogPage, error) {
 		}
 		var wanted []c3po.Event
 		for _, e := range events {
-			if e.Seq <= to && s.wants(e) {
+			if e = inRoom(e); e.Seq <= to && s.wants(e) {
 				wanted = append(wanted, e)
 			}
 		}

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -40,6 +41,12 @@ type unwritten struct {
 	served   []ServedNote
 	times    map[c3po.MessageID]int // in served
 	notified map[sessionKey]NotifiedNote
+	heard    map[roomKey]HeardNote
+}
+
+type roomKey struct {
+	sessionKey
+	room c3po.RoomName
 }
 
 type readerKey struct {
@@ -66,6 +73,7 @@ type givenMail struct {
 type given struct {
 	id     c3po.MessageID
 	cursor int64
+	seq    int64 // of a post
 }
 
 func (g *givenMail) holds(id c3po.MessageID) bool {
@@ -123,18 +131,42 @@ func (n *notes) served(space c3po.Space, note ServedNote) {
 		u.served = append(u.served, note)
 		u.times[note.ID]++
 	}
-	key := keyOf(space, note)
+	n.remember(keyOf(space, note), given{id: note.ID, cursor: note.Cursor})
+}
+
+// remember is called with the lock held.
+func (n *notes) remember(key readerKey, m given) {
 	g := n.given[key]
 	if g == nil {
 		g = &givenMail{}
 		n.given[key] = g
 	}
 	g.used = time.Now()
-	g.drop(note.ID)
+	g.drop(m.id)
 	if len(g.mail) == mostGiven {
 		g.mail = slices.Delete(g.mail, 0, 1)
 	}
-	g.mail = append(g.mail, given{note.ID, note.Cursor})
+	g.mail = append(g.mail, m)
+}
+
+// heard notes that a reader was handed a post. The last of a room stands for
+// those before it.
+func (n *notes) heard(space c3po.Space, note HeardNote) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	u, key := n.of(space), roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}
+	if note.Seq > u.heard[key].Seq {
+		u.heard[key] = note
+	}
+	n.remember(readerKey{space, note.Agent, note.Reader}, given{note.ID, note.Cursor, note.Seq})
+}
+
+// heardBefore says whether the reader is remembered to have the post.
+func (n *notes) heardBefore(space c3po.Space, note HeardNote) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	g := n.given[readerKey{space, note.Agent, note.Reader}]
+	return g != nil && g.holds(note.ID)
 }
 
 func (n *notes) notified(space c3po.Space, note NotifiedNote) {
@@ -168,7 +200,7 @@ func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 func (n *notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
-		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}}
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}, heard: map[roomKey]HeardNote{}}
 		n.unwritten[space] = u
 	}
 	return u
@@ -200,6 +232,9 @@ func (u *unwritten) parts() []Notes {
 	for chunk := range slices.Chunk(u.served, flushItems) {
 		parts = append(parts, Notes{Served: chunk})
 	}
+	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.heard)), flushItems) {
+		parts = append(parts, Notes{Heard: chunk})
+	}
 	var rest Notes
 	for id := range u.seen {
 		rest.Seen = append(rest.Seen, id)
@@ -213,7 +248,7 @@ func (u *unwritten) parts() []Notes {
 		next := Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
 		rest = Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
 		// Few notes of both sorts are the common case: one step, not two.
-		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Served)+seen+notified <= flushItems {
+		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard) == 0 && len(parts[0].Served)+seen+notified <= flushItems {
 			parts[0].Seen, parts[0].Notified = next.Seen, next.Notified
 			continue
 		}
@@ -228,6 +263,7 @@ func (n *notes) write(ctx context.Context, space c3po.Space, notes Notes) {
 	err := n.store.WriteNotes(ctx, space, notes)
 	if err == nil {
 		n.forgetGiven(space, notes.Served)
+		n.forgetHeard(space, notes.Heard)
 		return
 	}
 	n.log.WarnContext(ctx, "notes were not written", "space", space, "err", err)
@@ -245,6 +281,11 @@ func (n *notes) putBack(space c3po.Space, notes Notes) {
 	for _, note := range notes.Notified {
 		if key := (sessionKey{note.Agent, note.Reader}); note.Seq > u.notified[key].Seq {
 			u.notified[key] = note
+		}
+	}
+	for _, note := range notes.Heard {
+		if key := (roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}); note.Seq > u.heard[key].Seq {
+			u.heard[key] = note
 		}
 	}
 	kept := notes.Served[:min(len(notes.Served), mostUnwritten-len(u.served))]
@@ -265,6 +306,24 @@ func (n *notes) forgetGiven(space c3po.Space, written []ServedNote) {
 			continue
 		}
 		g.drop(note.ID)
+		if len(g.mail) == 0 {
+			delete(n.given, key)
+		}
+	}
+}
+
+// forgetHeard drops the posts the store knows the reader to have by now.
+func (n *notes) forgetHeard(space c3po.Space, written []HeardNote) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, note := range written {
+		key := readerKey{space, note.Agent, note.Reader}
+		g := n.given[key]
+		if g == nil {
+			continue
+		}
+		room := note.ID.Room()
+		g.mail = slices.DeleteFunc(g.mail, func(m given) bool { return m.seq > 0 && m.seq <= note.Seq && m.id.Room() == room })
 		if len(g.mail) == 0 {
 			delete(n.given, key)
 		}

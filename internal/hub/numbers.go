@@ -59,11 +59,24 @@ func Fingerprint(d Draft, answers c3po.MessageID) string {
 	whole := make([]byte, 0, 256+len(d.Text)+len(d.Context)+len(d.Metadata))
 	for _, field := range [...]string{
 		string(d.From), string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
-		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo),
+		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo), string(d.Room),
 	} {
 		// The length in front keeps two fields from being cut elsewhere.
 		whole = append(append(strconv.AppendInt(whole, int64(len(field)), 10), ':'), field...)
 	}
 	sum := sha256.Sum256(whole)
 	return hex.EncodeToString(sum[:])
+}
+
+// unpermuted undoes MessageHex: the low 32 bits of the sequence number.
+func unpermuted(hex string) int64 {
+	n, err := strconv.ParseInt(hex, 16, 64)
+	if err != nil {
+		return -1
+	}
+	left, right := n>>16&0xffff, n&0xffff
+	for _, key := range [...]int64{0x7C15, 0x7F4A, 0x79B9, 0x9E37} {
+		left, right = right^((left*key+0x3C6E+left>>7)&0xffff), left
+	}
+	return left<<16 | right
 }

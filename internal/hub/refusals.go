@@ -94,3 +94,33 @@ func refuseCrowd(what string, most int) *c3po.Error {
 	return c3po.Errorf(c3po.RateLimited, "%d %s are open on this coordinator, which is the most", most, what).
 		Suggest("End one of them first; one for each session is enough.")
 }
+
+// RefuseNoRoom is INVALID_REQUEST for a room that does not exist, or not for
+// the caller: the words are the same.
+func RefuseNoRoom(room c3po.RoomName) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "there is no room '%s' for you", room).
+		Suggest("room_list with all shows the rooms you can see; into others you need an invitation of a member.")
+}
+
+// RefuseNotInRoom is FORBIDDEN for somebody who can see a room and is not in it.
+func RefuseNotInRoom(room c3po.RoomName) *c3po.Error {
+	return c3po.Errorf(c3po.Forbidden, "you are not in the room '%s'", room).Suggest("Join it first, with room_join.")
+}
+
+// RefuseNotCreator is FORBIDDEN for a member that did not make the room.
+func RefuseNotCreator(room c3po.RoomName, creator c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.Forbidden, "only '%s', who made the room '%s', or an admin may do this", creator, room).
+		Suggest("Ask '%s' with send_message.", creator)
+}
+
+// RefuseManyRooms is INVALID_REQUEST for one room too many.
+func RefuseManyRooms(whose string, most int) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "%s %d rooms, which is the most", whose, most).
+		Suggest("Leave a room with room_leave, or use one that is there.")
+}
+
+// Whose rooms are too many.
+const (
+	ManyInSpace = "this space has"
+	ManyOfAgent = "you are in"
+)

@@ -61,6 +61,10 @@ func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, 
 }
 
 func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step ReplyStep) (Stored, error) {
+	if room := id.Room(); room != "" {
+		return Stored{}, refuse("'%s' was said in the room '%s', where nobody expects a reply", id, room).
+			Suggest("Say something in the room with room_post, or write to its sender with send_message.")
+	}
 	if err := checkID(id); err != nil {
 		return Stored{}, err
 	}

@@ -15,6 +15,7 @@ const (
 	RetireDone    RetireOutcome = "retired"
 	RetireKept    RetireOutcome = "kept"    // it is online, or was heard of since
 	RetireMail    RetireOutcome = "mail"    // its inbox was to be empty
+	RetireRooms   RetireOutcome = "rooms"   // it is in rooms, which it must leave first
 	RetireUnknown RetireOutcome = "unknown" // nobody of that name is registered
 )
 
@@ -29,7 +30,7 @@ type retirementStore interface {
 	// which nothing was heard for at least so much lived time. Its mail stays in its
 	// inbox, where it expires or is found by whoever registers the name; with empty
 	// an agent that has mail is not retired. Of an agent whose node died it is
-	// assumed that it was there until now.
+	// assumed that it was there until now. One that is in rooms is not retired.
 	Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (RetireOutcome, error)
 
 	// Reads.
@@ -46,6 +47,26 @@ type retirementStore interface {
 // retirePage is how many agents are looked at in one go.
 const retirePage = 100
 
+// retire evicts who is to be retired from its rooms first.
+func (h *Hub) retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (RetireOutcome, error) {
+	for {
+		outcome, err := h.store.Retire(ctx, space, id, silent, empty)
+		if err != nil || outcome != RetireRooms {
+			return outcome, err
+		}
+		rooms, err := h.store.RoomsOf(ctx, space, id)
+		if err != nil {
+			return "", err
+		}
+		for _, room := range rooms {
+			if _, err := h.store.Leave(ctx, space, room, id, ""); err != nil {
+				return "", err
+			}
+			h.log.InfoContext(ctx, "changed", "kind", c3po.EventLeft, "space", space, "agent", id)
+		}
+	}
+}
+
 // retireSilent retires who was silent for too long. It touches no mail.
 func (h *Hub) retireSilent(ctx context.Context, space c3po.Space) error {
 	if h.limits.RetireAfter <= 0 {
@@ -57,7 +78,7 @@ func (h *Hub) retireSilent(ctx context.Context, space c3po.Space) error {
 			return err
 		}
 		for _, s := range silent {
-			outcome, err := h.store.Retire(ctx, space, s.ID, h.limits.RetireAfter, false)
+			outcome, err := h.retire(ctx, space, s.ID, h.limits.RetireAfter, false)
 			if err != nil {
 				return err
 			}

@@ -241,12 +241,16 @@ func readingPosition(e Entry) int64 { return ReadingPosition(e.Message.Priority,
 // ackAll acks ids of the caller's own inbox and of its roles, one step for each
 // mailbox. Each id is idempotent, so a call that failed between two is repeated.
 func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
+	const posts = c3po.AgentID("#") // those of all rooms go in one step
 	outcomes := make([]AckOutcome, len(ids))
 	groups := map[c3po.AgentID][]int{}
 	var order []c3po.AgentID
 	for i, id := range ids {
 		_, owner, _ := id.Split()
-		if owner.Role() == "" {
+		switch {
+		case owner.Room() != "":
+			owner = posts
+		case owner.Role() == "":
 			owner = a.id
 		}
 		if groups[owner] == nil {
@@ -261,9 +265,12 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome,
 		}
 		var done []AckOutcome
 		var err error
-		if owner == a.id {
+		switch owner {
+		case a.id:
 			done, err = a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
-		} else {
+		case posts:
+			done, err = a.hub.store.AckPosts(ctx, a.caller.Space, a.id, a.caller.Run, group)
+		default:
 			done, err = a.hub.store.AckClaimed(ctx, a.caller.Space, owner, a.id, a.caller.Run, group)
 		}
 		if err != nil {

@@ -21,7 +21,7 @@ func view(r Record) c3po.Agent {
 		Type:         r.Profile.Type,
 		Host:         r.Profile.Host,
 		Cwd:          r.Profile.Cwd,
-		Rooms:        []string{},
+		Rooms:        []c3po.RoomName{},
 		CurrentTask:  r.CurrentTask,
 		Client:       r.Profile.Client,
 		Metadata:     r.Profile.Metadata,

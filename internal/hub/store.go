@@ -21,6 +21,7 @@ type Store interface {
 	messageStore
 	ticketStore
 	roleStore
+	roomStore
 	reaperStore
 	retirementStore
 	letterStore
@@ -45,6 +46,7 @@ type Record struct {
 	CurrentTask  string
 	Paused       string // why; empty if not paused. The space's pause is included
 	Gone         bool   // it ended its session itself
+	Rooms        []c3po.RoomName
 }
 
 // A Profile is what an agent says of itself when it registers.
@@ -128,6 +130,7 @@ type Notes struct {
 	Seen     []c3po.AgentID
 	Served   []ServedNote
 	Notified []NotifiedNote
+	Heard    []HeardNote
 }
 
 // A ServedNote says that an answer carrying the body was written.
@@ -136,6 +139,16 @@ type ServedNote struct {
 	Reader string // Caller.Reader
 	Route  string
 	Cursor int64 // the position the answer told the reader; 0 if it told none
+	At     time.Time
+}
+
+// A HeardNote says that an answer carrying a post was written.
+type HeardNote struct {
+	ID     c3po.MessageID
+	Seq    int64 // of the post
+	Agent  c3po.AgentID
+	Reader string
+	Cursor int64
 	At     time.Time
 }
 
@@ -162,6 +175,8 @@ type presenceStore interface {
 	EndLease(ctx context.Context, space c3po.Space, node string) error
 	// WriteNotes stores notes. Those about messages that are gone are dropped.
 	// The first reader of a ticket that is still pending makes an EventDelivered.
+	// How far a reader has come in a room is kept until the agent's cursor is
+	// there; of somebody who is no member it is not.
 	// One served record per reader is kept, at most MostServed per message; a note that
 	// is not later than the reader's last is a repeat. That an agent was seen brings
 	// back one that unregistered only if that was more than NotesLate ago.
@@ -184,6 +199,7 @@ type Draft struct {
 	ContentType  string
 	Metadata     []byte
 	HandedTo     c3po.AgentID
+	Room         c3po.RoomName // of a post, and of mail that mentions a member
 	// Key makes the send idempotent for KeyLife. Without one the same draft
 	// (sender, recipient, thread as given, answered message, text, context) is the same message while
 	// the first is pending, for RepeatWindow.
@@ -233,6 +249,7 @@ type Entry struct {
 	Facts    Facts
 	Corrupt  bool // the body does not match its checksum; Message carries no text
 	BodyGone bool
+	Heard    bool // of a post: the reader was given it before
 }
 
 // Facts are the recorded life of a message.
@@ -280,6 +297,7 @@ type InboxPage struct {
 	Entries []Entry
 	Next    int64 // reading position to go on from; 0 = this was the last page
 	Count   int   // all unacked mail
+	Rooms   bool  // RoomMail may have something too
 	Seq     int64 // the space's sequence when the page was read
 	Now     time.Time
 }
@@ -301,6 +319,7 @@ type NextQuery struct {
 type NextMessage struct {
 	Entry *Entry // nil if there is none
 	Count int    // all unacked mail
+	Rooms bool   // RoomMail may have something too
 	Seq   int64  // all unacked mail up to here was given to the reader, Entry included
 	Now   time.Time
 }

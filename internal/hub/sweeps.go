@@ -64,7 +64,7 @@ func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dr
 	for {
 		// The store has the last word on who is silent, before any mail is moved.
 		// Mail that comes while it is moved is found by the next round.
-		outcome, err := a.hub.store.Retire(ctx, a.caller.Space, s.ID, older, true)
+		outcome, err := a.hub.retire(ctx, a.caller.Space, s.ID, older, true)
 		if err != nil {
 			return nil, err
 		}

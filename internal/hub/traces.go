@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -23,6 +24,9 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 	}
 	if err := checkLabels(label{"thread", in.Thread, mostThread}); err != nil {
 		return c3po.MessageList{}, err
+	}
+	if name, isRoom := strings.CutPrefix(in.Thread, "#"); isRoom {
+		return c3po.MessageList{}, refuse("'%s' is a room, not a thread", in.Thread).Suggest("Read it with room_history(room=\"%s\").", name)
 	}
 	limit, err := a.hub.pageLimit(in.Limit)
 	if err != nil {
@@ -116,7 +120,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 	if err := checkID(in.MessageID); err != nil {
 		return c3po.Trace{}, err
 	}
-	entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID)
+	entry, err := a.message(ctx, in.MessageID)
 	if err != nil {
 		return c3po.Trace{}, err
 	}
@@ -124,7 +128,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		return c3po.Trace{}, RefuseNoMessage(in.MessageID)
 	}
 	trace := life(*entry)
-	if entry.State == c3po.StatePending && entry.Facts.Expires > 0 {
+	if (entry.State == c3po.StatePending || entry.State == c3po.StatePosted) && entry.Facts.Expires > 0 {
 		counters, err := a.hub.store.Counters(ctx, a.caller.Space)
 		if err != nil {
 			return c3po.Trace{}, err
@@ -132,6 +136,28 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		trace.Expires = expiry(entry.Facts.Expires - counters.Lived)
 	}
 	return trace, nil
+}
+
+// message finds mail, or a post in a room the caller may read.
+func (a *Actor) message(ctx context.Context, id c3po.MessageID) (*Entry, error) {
+	name := id.Room()
+	if name == "" {
+		return a.hub.store.Message(ctx, a.caller.Space, id)
+	}
+	if name != c3po.Everybody {
+		if err := a.enterIfNamed(ctx); err != nil {
+			return nil, err
+		}
+		record, err := a.roomFor(ctx, name)
+		if err != nil || !a.reads(record) {
+			return nil, err
+		}
+	}
+	post, err := a.hub.store.OnePost(ctx, a.caller.Space, id)
+	if err != nil || post == nil {
+		return nil, err
+	}
+	return &post.Entry, nil
 }
 
 // life puts the facts into the form they are shown in.

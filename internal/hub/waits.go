@@ -35,6 +35,9 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	// and the sleep is not slept through.
 	waiter := a.hub.wakes.join(a.caller.Space, a.id, roles...)
 	defer waiter.leave()
+	if a.rooms != nil {
+		waiter.listen(nil)
+	}
 	if most := a.hub.limits.WaitsPerAgent; most > 0 && waiter.nth > most {
 		return 0, refuseCrowd(fmt.Sprintf("waits of '%s'", a.id), most)
 	}
@@ -71,6 +74,9 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 			return found, nil
 		case late:
 			return timedOut, nil
+		}
+		if a.rooms != nil && waiter.listen(a.rooms) {
+			continue // what was said there meanwhile was not heard
 		}
 		if !attached {
 			attached = true
@@ -136,6 +142,7 @@ func checkAfter(after *int64) (int64, error) {
 
 func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Duration, after *int64) (c3po.WaitResult, error) {
 	last, looks, claimed := NextMessage{}, 0, Claimed{}
+	a.rooms = []c3po.AgentID{}
 	if after != nil {
 		last.Seq = *after
 	}
@@ -199,6 +206,9 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (NextMess
 			return NextMessage{}, a.failed(err)
 		}
 		if next.Entry == nil || !next.Entry.Corrupt {
+			if next.Rooms {
+				return a.nextPost(ctx, next, query)
+			}
 			return next, nil
 		}
 		a.bury(ctx, *next.Entry)
@@ -282,9 +292,16 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 		return c3po.PendingResult{}, err
 	}
 	var page InboxPage
+	var said RoomMail
+	if in.Rooms {
+		a.rooms = []c3po.AgentID{}
+	}
 	look := func(ctx context.Context) (bool, error) {
 		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
-		return len(page.Entries) > 0, err
+		if err == nil && page.Rooms {
+			said, err = a.unread(ctx, after)
+		}
+		return len(page.Entries) > 0 || in.Rooms && len(said.Posts) > 0, err
 	}
 	end := found
 	if timeout == 0 {
@@ -302,7 +319,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if a.caller.Role == c3po.RoleRunner {
 		blank(list.Messages)
 	}
-	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next}}
+	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next, RoomUnread: said.Unread()}}
 	if end == timedOut {
 		result.Outcome = nothingCame(timeout, page.Count)
 	}

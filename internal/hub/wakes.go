@@ -48,6 +48,8 @@ type waiter struct {
 	woken chan struct{}  // holds one signal
 	nth   int            // of the agent's waits here, when it began
 	early bool           // looked before the subscription stood; guarded by line.mu
+	posts bool           // it is woken by broadcasts; guarded by line.mu
+	rooms []c3po.AgentID // that it is woken by; guarded by line.mu
 }
 
 // join registers a wait. From then on, once stands is closed, nothing that
@@ -69,8 +71,8 @@ func (w *wakes) of(space c3po.Space) *line {
 func (w *wakes) open(space c3po.Space) *line {
 	l := &line{
 		wakes: w, space: space,
-		waiters: map[c3po.AgentID][]*waiter{},
-		stands:  make(chan struct{}), changed: make(chan struct{}, 1),
+		waiters: map[c3po.AgentID][]*waiter{}, rooms: map[c3po.AgentID]map[*waiter]struct{}{},
+		stands: make(chan struct{}), changed: make(chan struct{}, 1),
 		watches: map[*Watch]struct{}{}, news: make(chan struct{}, 1),
 	}
 	if w.closed {
@@ -128,6 +130,7 @@ type line struct {
 
 	mu      sync.Mutex
 	waiters map[c3po.AgentID][]*waiter
+	rooms   map[c3po.AgentID]map[*waiter]struct{} // by the address of a room
 	watches map[*Watch]struct{}
 	tail    tail
 	count   int // of both
@@ -187,8 +190,34 @@ func (w *waiter) leave() {
 			l.wake(id)
 		}
 	}
+	for _, room := range w.rooms {
+		if delete(l.rooms[room], w); len(l.rooms[room]) == 0 {
+			delete(l.rooms, room)
+		}
+	}
 	l.wakes.waiters.Add(-1)
 	l.left()
+}
+
+// listen makes broadcasts and posts in these rooms wake the wait too. It says
+// whether a room is new to it.
+func (w *waiter) listen(rooms []c3po.AgentID) bool {
+	l := w.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.posts = true
+	more := false
+	for _, room := range rooms {
+		if slices.Contains(w.rooms, room) {
+			continue
+		}
+		if l.rooms[room] == nil {
+			l.rooms[room] = map[*waiter]struct{}{}
+		}
+		l.rooms[room][w] = struct{}{}
+		w.rooms, more = append(w.rooms, room), true
+	}
+	return more
 }
 
 // startEarly says that the wait will look before the subscription stands, so
@@ -265,6 +294,13 @@ func (l *line) wake(agent c3po.AgentID) {
 	if agent.Role() != "" {
 		l.wakeOne(agent)
 		return
+	}
+	if agent == c3po.Everybody.Address() {
+		l.wakeThose(func(w *waiter) bool { return w.posts })
+		return
+	}
+	for w := range l.rooms[agent] {
+		w.signal()
 	}
 	for _, w := range l.waiters[agent] {
 		w.signal()

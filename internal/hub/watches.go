@@ -157,12 +157,25 @@ func (w *Watch) read(ctx context.Context) ([]c3po.Event, error) {
 	return nil, w.begin(ctx, &w.at)
 }
 
+// inRoom is an event as watchers see it. One in a room that is not public names
+// nothing: the log keeps the address to wake members by.
+func inRoom(event c3po.Event) c3po.Event {
+	if room := event.Agent.Room(); room != "" {
+		event.Agent = ""
+		if event.ID != "" {
+			event.Room = room
+		}
+	}
+	return event
+}
+
 // give turns events into entries of the stream. It stops where the epoch ended.
 func (w *Watch) give(events []c3po.Event) (given []c3po.StreamEvent, ended bool) {
 	for _, event := range events {
 		if event.Kind == c3po.EventRollback && event.Seq > w.began {
 			return given, true
 		}
+		event = inRoom(event)
 		w.at.Seq = event.Seq
 		given = append(given, c3po.StreamEvent{At: w.at, Event: &event})
 	}

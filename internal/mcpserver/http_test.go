@@ -173,7 +173,7 @@ const pingCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name"
 func TestAnUnknownToolsetIsRefused(t *testing.T) {
 	t.Parallel()
 	server := served(t, always(&scripted{}))
-	for _, query := range []string{"?tools=rooms", "?tools=core,bridge", "?tools=core,", "?tools=%zz"} {
+	for _, query := range []string{"?tools=salons", "?tools=core,bridge", "?tools=core,", "?tools=%zz"} {
 		status, answer := posted(t, server.URL+query, pingCall)
 		var wire struct{ Error, Code, Suggestion, Retry string }
 		if err := json.Unmarshal([]byte(answer), &wire); err != nil {

@@ -28,7 +28,7 @@ func newCall(ctx context.Context, version, tool, arguments, meta string) *http.R
 // newPost is a request with the headers that go with that version of the
 // protocol.
 func newPost(ctx context.Context, version, method, name, body string) *http.Request {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp?tools=core,more,diag,compat", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp?tools=core,more,rooms,diag,compat", strings.NewReader(body))
 	if err != nil {
 		panic(err)
 	}

@@ -27,8 +27,11 @@ func (t tool) success(out any) (answer, error) {
 	}
 	switch out := out.(type) {
 	case *c3po.MessageList:
-		if t.Name == "get_thread" {
+		switch t.Name {
+		case "get_thread":
 			return text(t.envelope.Thread(t.Name, *out)), nil
+		case "room_history":
+			return text(t.envelope.History(t.Name, *out)), nil
 		}
 		return text(t.envelope.Inbox(t.Name, *out)), nil
 	case *c3po.Message:
@@ -37,6 +40,8 @@ func (t tool) success(out any) (answer, error) {
 		}
 	case *c3po.WaitResult:
 		return text(t.envelope.Wait(*out)), nil
+	case *c3po.RoomJoined:
+		return text(t.envelope.Joined(*out, answerMost)), nil
 	case *c3po.Receipt:
 		if out.Reply != nil || out.Wait != nil {
 			return text(t.envelope.Receipt(*out)), nil

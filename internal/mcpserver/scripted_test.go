@@ -41,7 +41,7 @@ func answered() c3po.Message {
 func someone() c3po.Agent {
 	return c3po.Agent{
 		ID: "api", Status: c3po.Online, Availability: c3po.Busy, Reachability: c3po.ReachNextStep, Capabilities: []string{"mqtt"},
-		Rooms: []string{}, CurrentTask: "a task\u202e\u0085with tricks", RegisteredAt: at, LastSeen: at,
+		Rooms: []c3po.RoomName{}, CurrentTask: "a task\u202e\u0085with tricks", RegisteredAt: at, LastSeen: at,
 	}
 }
 
@@ -203,6 +203,53 @@ func (s *scripted) Sweep(_ context.Context, in c3po.SweepInput) (c3po.SweepResul
 	return c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{{ID: "api", SilentFor: 604800, LastSeen: at, Letters: 2}}}, nil
 }
 
+func said() c3po.Message {
+	return c3po.Message{ID: "api::#build::0000002f", FromAgent: "api", Room: "build", Kind: c3po.KindPost,
+		Message: "It is red again.", Timestamp: at, Thread: "#build", Priority: c3po.Normal, Seq: 47}
+}
+
+func buildRoom() c3po.Room {
+	return c3po.Room{Room: "build", Visibility: c3po.Public, Creator: "api", Members: 2, Posts: 1, Joined: true, Created: at}
+}
+
+func (s *scripted) RoomJoin(_ context.Context, in c3po.RoomJoinInput) (c3po.RoomJoined, error) {
+	if in.Room == "new" {
+		return c3po.RoomJoined{Room: c3po.Room{Room: "new", Visibility: c3po.Public, Creator: "web", Members: 1, Joined: true, Created: at},
+			Made: true, Messages: []c3po.Message{}}, nil
+	}
+	return c3po.RoomJoined{Room: buildRoom(), Messages: []c3po.Message{said()}, Next: "cursor"}, nil
+}
+
+func (s *scripted) RoomLeave(_ context.Context, in c3po.RoomInput) (c3po.RoomLeft, error) {
+	return c3po.RoomLeft{Room: in.Room, Left: true}, nil
+}
+
+func (s *scripted) RoomPost(_ context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
+	return c3po.PostReceipt{ID: "web::#build::00000030", Room: in.Room, Seq: 48, Timestamp: at, Durability: c3po.OnDisk, Members: 2, Mailed: []c3po.AgentID{}}, nil
+}
+
+func (s *scripted) RoomHistory(context.Context, c3po.RoomHistoryInput) (c3po.MessageList, error) {
+	return c3po.MessageList{Messages: []c3po.Message{said()}, Count: 1, Next: "cursor"}, nil
+}
+
+func (s *scripted) RoomList(context.Context, c3po.RoomListInput) (c3po.RoomList, error) {
+	return c3po.RoomList{Rooms: []c3po.Room{buildRoom()}}, nil
+}
+
+func (s *scripted) RoomInvite(_ context.Context, in c3po.RoomInviteInput) (c3po.RoomInvited, error) {
+	return c3po.RoomInvited{Room: in.Room, Agent: c3po.AgentID(in.Agent)}, nil
+}
+
+func (s *scripted) RoomSet(_ context.Context, in c3po.RoomSetInput) (c3po.Room, error) {
+	room := buildRoom()
+	room.Visibility = in.Visibility
+	return room, nil
+}
+
+func (s *scripted) Broadcast(context.Context, c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
+	return c3po.BroadcastReceipt{ID: "web::#all::00000031", Seq: 49, Timestamp: at, Durability: c3po.OnDisk, Live: []c3po.AgentID{"api"}}, nil
+}
+
 // calls is every tool with arguments that make the scripted service answer, and
 // the cases of those that have several.
 var calls = []struct {
@@ -230,6 +277,15 @@ var calls = []struct {
 	{"cancel", `{"message_id":"web::api::0000002b"}`},
 	{"claim", `{"message_id":"api::role/web::0000002a"}`},
 	{"co_workers", `{}`},
+	{"room_join", `{"room":"build"}`},
+	{"room_join", `{"room":"new"}`},
+	{"room_leave", `{"room":"build"}`},
+	{"room_post", `{"room":"build","message":"It is green."}`},
+	{"room_history", `{"room":"build"}`},
+	{"room_list", `{"all":true}`},
+	{"room_invite", `{"room":"build","agent":"api"}`},
+	{"room_set", `{"room":"build","visibility":"invite_only"}`},
+	{"broadcast", `{"message":"A release is out.","type":"codex"}`},
 	{"server_info", `{}`},
 	{"trace", `{"message_id":"api::web::0000002a"}`},
 	{"tail_log", `{"agent":"web","kinds":["accepted"],"limit":1}`},

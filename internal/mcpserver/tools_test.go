@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-var allSets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat, c3po.Bridge}
+var allSets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Rooms, c3po.Diag, c3po.Compat, c3po.Bridge}
 
 func fixedMark() envelope.Renderer {
 	return envelope.Renderer{Mark: func() string { return "7f3a9c" }}

@@ -97,6 +97,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 			PID: int(atoi(fields["pid"])), PIDStart: atoi(fields["pid_start"]), Heartbeat: int(atoi(fields["heartbeat"])),
 		},
 	}
+	r.Rooms = roomNames(strings.Fields(fields["rooms"]))
 	if r.Paused == "" {
 		r.Paused = word(parts[3])
 	}

@@ -46,6 +46,7 @@ type situation struct {
 	answer     c3po.MessageID // of bob to ana
 	task       c3po.MessageID // of ana to a role of bob's
 	dead       c3po.MessageID // of ana to bob
+	post       hub.Post       // of ana in a room with bob
 }
 
 func prepare(t *testing.T, s *Store, space c3po.Space) situation {
@@ -88,7 +89,24 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	if err := s.Attach(ctx, space, "bob", "node"); err != nil {
 		t.Fatal(err)
 	}
+	for _, id := range []c3po.AgentID{"ana", "bob"} {
+		if _, err := s.Join(ctx, space, hub.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	posted, err := s.Post(ctx, space, postStep("said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.post = posted.Post
 	return at
+}
+
+func postStep(text string) hub.PostStep {
+	return hub.PostStep{
+		Draft:     hub.Draft{From: "ana", To: "#room", Room: "room", Kind: c3po.KindPost, Text: text, Key: text},
+		RateLimit: 100, Durability: c3po.OnDisk,
+	}
 }
 
 func sendStep(text string) hub.SendStep {
@@ -223,6 +241,40 @@ var steps = []step{
 	{"raise the epoch", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, _, err := s.RaiseEpoch(ctx, space, hub.Sequence{Epoch: 1, Last: 1_000_000})
 		return err
+	}},
+	{"join a new room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Join(ctx, space, hub.JoinStep{Room: "another", Agent: "bob", Visibility: c3po.InviteOnly})
+		return err
+	}},
+	{"leave a room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Leave(ctx, space, "room", "bob", "")
+		return err
+	}},
+	{"invite", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Invite(ctx, space, "room", "ana", "", false, "bob")
+		return err
+	}},
+	{"set a room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.SetVisibility(ctx, space, "room", "ana", "", false, c3po.InviteOnly)
+	}},
+	{"post", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		in := postStep("new")
+		in.Mentions = []c3po.AgentID{"bob"}
+		_, err := s.Post(ctx, space, in)
+		return err
+	}},
+	{"broadcast", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		in := postStep("to all")
+		in.Room, in.To, in.Kind = c3po.Everybody, c3po.Everybody.Address(), c3po.KindBroadcast
+		_, err := s.Post(ctx, space, in)
+		return err
+	}},
+	{"ack a post", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.AckPosts(ctx, space, "bob", "", []c3po.MessageID{at.post.Message.ID})
+		return err
+	}},
+	{"hear a post", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		return s.WriteNotes(ctx, space, hub.Notes{Heard: []hub.HeardNote{{ID: at.post.Message.ID, Seq: at.post.Message.Seq, Agent: "bob", Reader: "r"}}})
 	}},
 	{"trim", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, err := s.Trim(ctx, space, 10)

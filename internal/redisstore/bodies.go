@@ -22,6 +22,7 @@ type body struct {
 	ContentType string          `json:"t,omitempty"`
 	Metadata    json.RawMessage `json:"x,omitempty"`
 	HandedTo    c3po.AgentID    `json:"h,omitempty"`
+	Room        c3po.RoomName   `json:"r,omitempty"`
 }
 
 const (
@@ -32,7 +33,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func bodyOf(d hub.Draft) body {
-	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo}
+	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Room: d.Room}
 }
 
 // fill puts the body into a message whose kind is known.
@@ -43,6 +44,7 @@ func (b body) fill(m *c3po.Message) {
 		m.Message = b.Text
 	}
 	m.Context, m.Status, m.ContentType, m.Metadata, m.HandedTo = b.Context, b.Status, b.ContentType, b.Metadata, b.HandedTo
+	m.Room = b.Room
 }
 
 func encodeBody(d hub.Draft) (string, error) {

@@ -10,7 +10,7 @@
 // The keyspace, each key behind "c3po:1:{space}:" (1 is the schema):
 //
 //	meta          hash    seq (the sequence), the counters sent pending acked cancelled dead
-//	                      agents registrations,
+//	                      agents registrations, casts (broadcasts so far),
 //	                      ended_bytes, lived, lived_ms, ticked, paused, schema, min_reader,
 //	                      epoch (1 if missing), began (the first number of the epoch)
 //	agents        zset    agent id by registration order
@@ -22,7 +22,8 @@
 //	sessions      hash    client session to the id it last had
 //	nodes         hash    node to the end of its lease, in ms
 //	attached      zset    "node id", all at score 0: who is connected to a node
-//	agent:ID      hash    one agent's record
+//	agent:ID      hash    one agent's record; rooms (their names), cast (its cursor in the
+//	                      built-in room "all", which nobody joins)
 //	                      The mailbox of a role has the ID role/NAME, and no record.
 //	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
 //	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts
@@ -43,6 +44,15 @@
 //	                      recipient, all at score 0
 //	events        stream  state changes, entry id = sequence
 //	aliases       hash    "host|name" to the id it meant and when
+//	rooms         hash    room to its row: creator, visibility, counts, last post; JSON
+//	roomorder     zset    room by the number of the event that made it
+//	room:ROOM     stream  the posts, entry id = sequence-ordinal; f (facts, JSON), b (body)
+//	members:ROOM  zset    agent id by the number of the event by which it joined
+//	invited:ROOM  zset    agent id by when it was invited
+//	joined:ID     hash    room to the agent's cursor there, "sequence ordinal"
+//	skips:ID      zset    "room\0ordinal", all at score 0: posts behind the cursor that the
+//	                      agent is not shown: its own, and those it has as mail
+//	reads:ID      hash    "room\0reader" to how far the reader was given posts
 //
 // What belongs to no space is behind "c3po:1:{_}:":
 //
@@ -61,5 +71,5 @@
 // they are worth is decided by the deadline stored in them.
 //
 // The wake channel of a space is "c3po:1:{space}:wake" (sharded pub/sub), its
-// payload the event's number and the agent it concerns.
+// payload the event's number and the agent it concerns, or "#room".
 package redisstore

@@ -43,13 +43,22 @@ func (k keys) tickets() string  { return string(k) + "tickets" }
 func (k keys) roles() string    { return string(k) + "roles" }
 func (k keys) wake() string     { return string(k) + "wake" }
 
+func (k keys) rooms() string     { return string(k) + "rooms" }
+func (k keys) roomOrder() string { return string(k) + "roomorder" }
 func (k keys) deadlines() string { return string(k) + "deadlines" }
 
-func (k keys) agent(id c3po.AgentID) string { return string(k) + "agent:" + string(id) }
-func (k keys) inbox(id c3po.AgentID) string { return string(k) + "inbox:" + string(id) }
-func (k keys) body(id c3po.AgentID) string  { return string(k) + "body:" + string(id) }
-func (k keys) fact(id c3po.AgentID) string  { return string(k) + "fact:" + string(id) }
-func (k keys) box(id c3po.AgentID) string   { return string(k) + "box:" + string(id) }
-func (k keys) mark(id c3po.AgentID) string  { return string(k) + "mark:" + string(id) }
-func (k keys) ended(id c3po.AgentID) string { return string(k) + "ended:" + string(id) }
-func (k keys) rate(id c3po.AgentID) string  { return string(k) + "rate:" + string(id) }
+func (k keys) agent(id c3po.AgentID) string  { return string(k) + "agent:" + string(id) }
+func (k keys) inbox(id c3po.AgentID) string  { return string(k) + "inbox:" + string(id) }
+func (k keys) body(id c3po.AgentID) string   { return string(k) + "body:" + string(id) }
+func (k keys) fact(id c3po.AgentID) string   { return string(k) + "fact:" + string(id) }
+func (k keys) box(id c3po.AgentID) string    { return string(k) + "box:" + string(id) }
+func (k keys) mark(id c3po.AgentID) string   { return string(k) + "mark:" + string(id) }
+func (k keys) ended(id c3po.AgentID) string  { return string(k) + "ended:" + string(id) }
+func (k keys) rate(id c3po.AgentID) string   { return string(k) + "rate:" + string(id) }
+func (k keys) joined(id c3po.AgentID) string { return string(k) + "joined:" + string(id) }
+func (k keys) skips(id c3po.AgentID) string  { return string(k) + "skips:" + string(id) }
+func (k keys) reads(id c3po.AgentID) string  { return string(k) + "reads:" + string(id) }
+
+func (k keys) room(name c3po.RoomName) string    { return string(k) + "room:" + string(name) }
+func (k keys) members(name c3po.RoomName) string { return string(k) + "members:" + string(name) }
+func (k keys) invited(name c3po.RoomName) string { return string(k) + "invited:" + string(name) }

@@ -72,6 +72,13 @@ func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Note
 			return err
 		}
 	}
+	for len(notes.Heard) > 0 {
+		var batch []hub.HeardNote
+		batch, notes.Heard = split(notes.Heard)
+		if err := s.writeHeard(ctx, space, batch); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -30,8 +30,9 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 	if word(answer[0]) == "superseded" {
 		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
 	}
-	page := hub.InboxPage{Next: integer(answer[1]), Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4]))}
-	for _, row := range answer[5:] {
+	page := hub.InboxPage{Next: integer(answer[1]), Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4])),
+		Rooms: integer(answer[5]) == 1}
+	for _, row := range answer[6:] {
 		e, err := entryOf(owner, row)
 		if err != nil {
 			return hub.InboxPage{}, err
@@ -56,7 +57,7 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 	if word(answer[0]) == "superseded" {
 		return hub.NextMessage{}, hub.RefuseSuperseded(owner)
 	}
-	out := hub.NextMessage{Count: int(integer(answer[1])), Seq: integer(answer[2]), Now: instant(integer(answer[3]))}
+	out := hub.NextMessage{Count: int(integer(answer[1])), Seq: integer(answer[2]), Now: instant(integer(answer[3])), Rooms: integer(answer[7]) == 1}
 	if hex := word(answer[4]); hex != "" {
 		e, err := entry(owner, hex, word(answer[5]), word(answer[6]))
 		if err != nil {

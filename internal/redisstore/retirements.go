@@ -17,7 +17,7 @@ func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, s
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.retire, []string{
 		k.meta(), k.agent(id), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
-		k.heard(), k.retired(), k.inbox(id), k.roles(),
+		k.heard(), k.retired(), k.inbox(id), k.roles(), k.skips(id), k.reads(id),
 	}, []string{
 		s.nowArg(), k.wake(), string(id), seconds(silent), millis(s.limits.OnlineWindow), itoa(s.limits.EventEntries), flag(empty), seconds(retiredLook),
 	})

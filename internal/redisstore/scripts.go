@@ -40,6 +40,8 @@ type scripts struct {
 	rollback                             script
 	cancel, lapse, keyed                 script
 	retire, trimRetired, revive          script
+	join, leave, invite, roomSet, post   script
+	ackPosts, heard, roomMail, posts     script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
 	authority, audit, runNote            script
@@ -56,6 +58,8 @@ func loadScripts() scripts {
 		rollback: load("rollback", drains),
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes),
+		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
+		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),

@@ -111,7 +111,11 @@ func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, 
 	if err != nil || word(answer[0]) != "found" {
 		return "", err
 	}
-	return c3po.NewMessageID(from, c3po.AgentID(word(answer[1])), word(answer[2])), nil
+	to, hex := c3po.AgentID(word(answer[1])), word(answer[2])
+	if to.Room() != "" {
+		hex = hub.MessageHex(seqOf(hex)) // a post is remembered by its entry
+	}
+	return c3po.NewMessageID(from, to, hex), nil
 }
 
 func messageIDs(rows []string) []c3po.MessageID {

@@ -34,7 +34,7 @@ func tightLimits() c3po.Limits {
 	l.InboxMessages, l.InboxBytes, l.SenderShare = 4, 1_700, 2
 	l.MessageLife, l.KeyLife, l.NameLife = 10*time.Minute, 25*time.Minute, 15*time.Minute
 	l.EndedLife, l.EndedBytes, l.DeadLife = 20*time.Minute, 600, 12*time.Minute
-	return l
+	return roomLimits(l)
 }
 
 // A duel is one sequence on two stores.
@@ -52,7 +52,9 @@ type arena struct {
 	agents []c3po.AgentID
 	mail   []c3po.MessageID
 	sends  []hub.SendStep // that were tried, to be repeated
-	seq    int64          // events up to here were compared
+	said   []hub.PostStep // likewise
+	posts  []c3po.MessageID
+	seq    int64 // events up to here were compared
 }
 
 // GoString keeps the log of a failing sequence readable.

@@ -59,6 +59,15 @@ func allSteps() []step {
 		{"purge", 1, (*duel).purge},
 		{"trim", 3, (*duel).trim},
 		{"raise", 1, (*duel).raise},
+		{"join", 5, (*duel).join},
+		{"leave", 1, (*duel).leave},
+		{"manage a room", 2, (*duel).manageRoom},
+		{"post", 10, (*duel).post},
+		{"post again", 2, (*duel).postAgain},
+		{"ack posts", 3, (*duel).ackPosts},
+		{"hear", 3, (*duel).hear},
+		{"room mail", 4, (*duel).roomMail},
+		{"look at rooms", 2, (*duel).lookAtRooms},
 	} {
 		all = append(all, slices.Repeat([]step{s}, s.often)...)
 	}

@@ -51,6 +51,8 @@ type space struct {
 	deadlines     map[c3po.MessageID]time.Time                 // not yet said to have passed
 	notified      map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
 	roles         map[c3po.AgentID]bool                        // that anybody ever registered with
+	rooms         map[c3po.RoomName]*room
+	heard         map[heardKey]hub.HeardNote
 	lastTick      time.Time
 	livedFor      time.Duration // Counters.Lived is its whole seconds
 	epoch         int64         // how often it was raised
@@ -145,6 +147,8 @@ func (m *Model) space(name c3po.Space) *space {
 		deadlines: map[c3po.MessageID]time.Time{},
 		notified:  map[c3po.AgentID]map[string]hub.NotifiedNote{},
 		roles:     map[c3po.AgentID]bool{},
+		rooms:     map[c3po.RoomName]*room{},
+		heard:     map[heardKey]hub.HeardNote{},
 	}
 	sp.published = func(e c3po.Event) { m.publish(name, e) }
 	m.spaces[name] = sp

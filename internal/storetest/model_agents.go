@@ -28,6 +28,8 @@ type agent struct {
 	availability c3po.Availability
 	task         string
 	paused       string
+	rooms        map[c3po.RoomName]seat
+	cast         seat // its place among the broadcasts
 }
 
 func (sp *space) attached(a *agent, now time.Time) bool {
@@ -64,7 +66,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 	return hub.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
-		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused),
+		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused), Rooms: sp.roomsOf(id),
 		Gone: !a.goneAt.IsZero() && !a.cut,
 	}
 }
@@ -91,7 +93,8 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 		sp.books.Agents++
 		sp.registrations++
 		sp.retired = slices.DeleteFunc(sp.retired, func(other retiree) bool { return other.id == id })
-		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}}
+		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{},
+			cast: seat{sp.books.Seq + 1, sp.everybody().last.ordinal}}
 		sp.agents[id] = a
 	}
 	changed := !created && step.Run != "" && step.Run != a.run

@@ -39,6 +39,7 @@ type keyRecord struct {
 	thread      string
 	at          time.Time
 	bornAt      int64 // in lived seconds
+	seq         int64 // of a post
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
@@ -216,7 +217,7 @@ func (sp *space) accept(d hub.Draft, kind c3po.EventKind, answers c3po.MessageID
 		view: c3po.Message{
 			ID: id, MessageID: answers, FromAgent: d.From, ToAgent: d.To, Kind: d.Kind, Context: d.Context, Status: d.Status,
 			Timestamp: now, Thread: cmp.Or(d.Thread, string(id)), Priority: cmp.Or(d.Priority, c3po.Normal), ExpectsReply: d.ExpectsReply,
-			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Seq: sp.books.Seq,
+			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Room: d.Room, Seq: sp.books.Seq,
 		},
 		state: c3po.StatePending,
 		facts: hub.Facts{Accepted: now, Durability: durability, Bytes: d.Bytes()},

@@ -82,6 +82,9 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 			msg.noteServed(note)
 		}
 	}
+	for _, note := range notes.Heard {
+		sp.noteHeard(note)
+	}
 	for _, note := range notes.Notified {
 		note.At = stamp(note.At)
 		told := sp.notified[note.Agent]

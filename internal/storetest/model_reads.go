@@ -71,7 +71,7 @@ func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q 
 		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
 	}
 	mail := sp.pending(owner)
-	page := hub.InboxPage{Count: len(mail), Seq: sp.books.Seq, Now: m.now()}
+	page := hub.InboxPage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
 	if q.Member != "" {
 		mail = slices.DeleteFunc(mail, func(msg *message) bool { return !sp.forMember(msg, q.Member, page.Now) })
 	}
@@ -99,7 +99,7 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 		return hub.NextMessage{}, hub.RefuseSuperseded(owner)
 	}
 	mail := sp.pending(owner)
-	next := hub.NextMessage{Count: len(mail), Seq: sp.books.Seq, Now: m.now()}
+	next := hub.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
 	for _, msg := range mail {
 		given := msg.view.Seq <= sp.place(q.MinSeq) || slices.Contains(q.Given, msg.view.ID) ||
 			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -43,6 +44,10 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 	if empty && len(sp.pending(id)) > 0 {
 		return hub.RetireMail, nil
 	}
+	if len(a.rooms) > 0 {
+		return hub.RetireRooms, nil
+	}
+	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id })
 	if sp.sessions[a.session] == id {
 		delete(sp.sessions, a.session)
 	}

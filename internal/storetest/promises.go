@@ -51,6 +51,7 @@ func allPromises() []promise {
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
 		ackPromises(), replyPromises(), rolePromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), eventPromises(), epochPromises(),
+		roomPromises(),
 	)
 }
 

@@ -292,3 +292,25 @@ local function unfit(fact, agent, member)
   if not member or fact.f == agent then return 'not_yours' end
   return nil
 end
+
+-- seat is a place in a room's log, "seq ordinal": how far a member has come.
+-- Ordinals count the posts of a room, so what lies between two seats is one
+-- subtraction.
+local function seat(text)
+  local seq, ordinal = string.match(text or '', '^(%d+) (%d+)$')
+  return tonumber(seq or 0), tonumber(ordinal or 0)
+end
+
+-- skipped is how the zset of an agent spells a post it is not shown in the
+-- room: its own, and those it has as mail.
+local function skipped(room, ordinal) return room .. '\0' .. string.format('%016.0f', ordinal) end
+
+-- talk says whether an agent may have posts to read: it is in rooms, or there
+-- were broadcasts since.
+local function talk(meta, agent)
+  local is = redis.call('HMGET', agent, 'rooms', 'cast')
+  if is[1] and is[1] ~= '' then return 1 end
+  if not is[2] then return 0 end
+  local _, ordinal = seat(is[2])
+  return number(meta, 'casts') > ordinal and 1 or 0
+end

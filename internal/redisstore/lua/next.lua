@@ -4,7 +4,7 @@
 -- KEYS  meta, agent, inbox, body, fact (the owner's)
 -- ARGV  now, run, reader, min seq, incoming, positioned, then the hexes this
 --       node gave
--- Returns {"ok", count, seq, now, hex, fact, body}; hex is empty if there is
+-- Returns {"ok", count, seq, now, hex, fact, body, rooms}; hex is empty if there is
 -- none. All unacked mail up to seq was given, the returned message included.
 local meta, agent, inbox, body, fact = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, run, reader, min, incoming = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
@@ -48,6 +48,6 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
     end
   end
 end
-local out = { 'ok', redis.call('ZCARD', inbox), open - 1, now, '', '', '' }
+local out = { 'ok', redis.call('ZCARD', inbox), open - 1, now, '', '', '', talk(meta, agent) }
 if found then out[5], out[6], out[7] = found, found_fact, redis.call('HGET', body, found) or '' end
 return out

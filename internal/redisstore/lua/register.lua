@@ -100,7 +100,8 @@ if not existed then
   redis.call('HSETNX', meta, 'min_reader', 1)
   redis.call('ZADD', agents, registration, name)
   redis.call('ZADD', names, 0, string.match(name, '([^/]+)$') .. ' ' .. name)
-  redis.call('HSET', agent, 'registered', whole(now), 'order', registration, 'epoch', 1)
+  redis.call('HSET', agent, 'registered', whole(now), 'order', registration, 'epoch', 1,
+    'cast', whole(number(meta, 'seq')) .. ' ' .. whole(number(meta, 'casts')))
   if run ~= '' then redis.call('HSET', agent, 'run', run) end
 elseif changed then
   redis.call('HINCRBY', agent, 'epoch', 1)

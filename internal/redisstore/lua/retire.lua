@@ -2,17 +2,17 @@
 -- nothing was heard for long enough. Its mail stays where it is.
 --
 -- KEYS  meta, agent, agents, names, seen, sessions, nodes, attached, events,
---       heard, retired, inbox (the agent's), roles
+--       heard, retired, inbox (the agent's), roles, skips, reads (the agent's)
 -- ARGV  now, channel, id, silent lived seconds, online window, most events,
 --       only if its inbox is empty, lived seconds until its keys are looked at
--- Returns {"retired"}, {"kept"}, {"mail"} or {"unknown"}.
-typed({ 'hash', 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset', 'zset' })
+-- Returns {"retired"}, {"kept"}, {"mail"}, {"rooms"} or {"unknown"}.
+typed({ 'hash', 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset', 'zset', 'zset', 'hash' })
 local meta, agent, agents, names, seen, sessions, nodes, attachments, events, heard, retired, inbox =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
 local now, channel, id, silent, window, most_events = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local empty, later = ARGV[7] == '1', tonumber(ARGV[8])
 
-local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles')
+local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles', 'rooms')
 if not r[1] then return { 'unknown' } end
 local lived, node = number(meta, 'lived'), r[2] or ''
 if online(agent, nodes, now, window) then
@@ -32,9 +32,11 @@ if lived - last < silent then
   return { 'kept' }
 end
 if empty and redis.call('ZCARD', inbox) > 0 then return { 'mail' } end
+if r[5] and r[5] ~= '' then return { 'rooms' } end
 
 emit(opened(meta, events, channel, most_events, now), 'retired', id, '')
 redis.call('DEL', agent)
+redis.call('UNLINK', KEYS[14], KEYS[15])
 redis.call('ZREM', agents, id)
 redis.call('ZREM', names, string.match(id, '([^/]+)$') .. ' ' .. id)
 redis.call('ZREM', seen, id)

@@ -1,0 +1,259 @@
+package hub
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// mention is an @id that does not stand in the middle of a word, as that of a
+// mail address does.
+var mention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_.@/-])@([A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?)`)
+
+// RoomPost says something in a room. It is stored once; members read it when
+// they look, and nobody is woken from its sleep by it.
+func (a *Actor) RoomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
+	receipt, err := a.roomPost(ctx, in)
+	if err != nil {
+		a.rejected(err)
+	}
+	return receipt, err
+}
+
+func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.PostReceipt{}, err
+	}
+	if in.Room == c3po.Everybody {
+		return c3po.PostReceipt{}, refuse("the room 'all' takes broadcasts only").Suggest("Use broadcast to say it to everybody.")
+	}
+	if err := checkRoom(in.Room); err != nil {
+		return c3po.PostReceipt{}, err
+	}
+	draft, err := a.said(in.Room, c3po.KindPost, in.Message, in.Context, in.ClientKey, in.ContentType)
+	if err != nil {
+		return c3po.PostReceipt{}, err
+	}
+	mentioned, err := a.mentioned(ctx, in.Message)
+	if err != nil {
+		return c3po.PostReceipt{}, err
+	}
+	posted, err := a.post(ctx, PostStep{Draft: draft, Mentions: mentioned})
+	if err != nil {
+		return c3po.PostReceipt{}, err
+	}
+	m := posted.Post.Message
+	receipt := c3po.PostReceipt{
+		ID: m.ID, Room: in.Room, Seq: m.Seq, Timestamp: m.Timestamp, Durability: posted.Post.Facts.Durability, Members: posted.Members,
+		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice,
+	}
+	for _, id := range mentioned {
+		if id != a.id && !slices.Contains(receipt.Mailed, id) && !posted.Repeat {
+			receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("'%s' did not get it as mail: it is not in the room, or its inbox is full", id))
+		}
+	}
+	return receipt, nil
+}
+
+// said checks everything about a post that needs no store.
+func (a *Actor) said(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (Draft, error) {
+	draft, err := a.draft(c3po.SendInput{Target: string(c3po.Human), Message: text, Context: background, ClientKey: key, ContentType: contentType})
+	if err != nil {
+		return Draft{}, err
+	}
+	draft.To, draft.Room, draft.Kind, draft.ExpectsReply = room.Address(), room, kind, false
+	return draft, nil
+}
+
+// post stores a post, whoever it is for.
+func (a *Actor) post(ctx context.Context, step PostStep) (Posted, error) {
+	durability, err := a.hub.store.Durability(ctx)
+	if err != nil {
+		return Posted{}, err
+	}
+	step.Run, step.Durability, step.Outside, step.RateLimit = a.caller.Run, durability, a.caller.Person(), a.hub.limits.SendsPerMinute
+	posted, err := a.hub.store.Post(ctx, a.caller.Space, step)
+	if err != nil {
+		return Posted{}, a.failed(err)
+	}
+	if posted.Post.Facts.Durability == "" {
+		posted.Post.Facts.Durability = durability
+	}
+	a.stored(ctx, c3po.EventPosted, Stored{Message: posted.Post.Message, Repeat: posted.Repeat}, durability)
+	return posted, nil
+}
+
+// mentioned are the agents a text names with an @, the first few.
+func (a *Actor) mentioned(ctx context.Context, text string) ([]c3po.AgentID, error) {
+	var ids []c3po.AgentID
+	for _, found := range mention.FindAllStringSubmatch(text, 4*MostMentions) {
+		// What ends a sentence is part of no name.
+		id, err := c3po.ParseAgentID(strings.TrimRight(found[1], "._-"))
+		if err != nil || id.Reserved() {
+			continue
+		}
+		meant, err := a.known(ctx, id)
+		if errors.Is(err, c3po.InvalidRequest) {
+			continue // several are called so, and none is meant for sure
+		}
+		if err != nil {
+			return nil, err
+		}
+		if meant != "" && !slices.Contains(ids, meant) && len(ids) < MostMentions {
+			ids = append(ids, meant)
+		}
+	}
+	return ids, nil
+}
+
+// RoomHistory pages back through what was said in a room.
+func (a *Actor) RoomHistory(ctx context.Context, in c3po.RoomHistoryInput) (c3po.MessageList, error) {
+	if err := a.enterIfNamed(ctx); err != nil {
+		return c3po.MessageList{}, err
+	}
+	limit := joinShows
+	if in.Limit != 0 {
+		var err error
+		if limit, err = a.hub.pageLimit(in.Limit); err != nil {
+			return c3po.MessageList{}, err
+		}
+	}
+	before, err := parseCursor(historyCursor, in.Cursor)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	if in.Room != c3po.Everybody {
+		record, err := a.roomFor(ctx, in.Room)
+		if err != nil {
+			return c3po.MessageList{}, err
+		}
+		if !a.reads(record) {
+			return c3po.MessageList{}, RefuseNotInRoom(in.Room)
+		}
+	}
+	return a.history(ctx, in.Room, before, limit)
+}
+
+func (a *Actor) history(ctx context.Context, room c3po.RoomName, before int64, limit int) (c3po.MessageList, error) {
+	posts, more, err := a.hub.store.History(ctx, a.caller.Space, room, before, limit, a.hub.limits.PageBytes)
+	if err != nil {
+		return c3po.MessageList{}, err
+	}
+	list := c3po.MessageList{Messages: []c3po.Message{}}
+	for _, p := range posts {
+		if p.Corrupt {
+			a.damaged(ctx, p)
+		}
+		m := p.Message
+		m.ToAgent, m.BodyGone = "", p.Corrupt
+		list.Messages = append(list.Messages, m)
+	}
+	if more && len(posts) > 0 {
+		list.Next = formatCursor(historyCursor, posts[0].Message.Seq)
+	}
+	list.Count = len(list.Messages)
+	return list, nil
+}
+
+// damaged notes a post whose body fails its checksum. It stays where it is, for
+// it is nobody's alone, and is shown without its text.
+func (a *Actor) damaged(ctx context.Context, p Post) {
+	a.hub.log.ErrorContext(ctx, "post is damaged", "space", a.caller.Space, "message_id", p.Message.ID)
+	a.hub.meter.Damaged()
+}
+
+// Broadcast says something to everybody it is for, who read it when they look.
+func (a *Actor) Broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
+	receipt, err := a.broadcast(ctx, in)
+	if err != nil {
+		a.rejected(err)
+	}
+	return receipt, err
+}
+
+func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.BroadcastReceipt{}, err
+	}
+	if in.Cursor != "" {
+		return a.moreLive(ctx, in)
+	}
+	draft, err := a.said(c3po.Everybody, c3po.KindBroadcast, in.Message, in.Context, in.ClientKey, in.ContentType)
+	if err != nil {
+		return c3po.BroadcastReceipt{}, err
+	}
+	if err := checkLabels(label{"type", in.Type, 100}, label{"capability", in.Capability, 100}, label{"host", in.Host, 255}); err != nil {
+		return c3po.BroadcastReceipt{}, err
+	}
+	audience := c3po.Audience{Type: in.Type, Capability: in.Capability, Host: in.Host}
+	posted, err := a.post(ctx, PostStep{Draft: draft, Audience: audience})
+	if err != nil {
+		return c3po.BroadcastReceipt{}, err
+	}
+	return a.castReceipt(ctx, posted.Post, audience, 0)
+}
+
+// moreLive is the next page of a receipt. Its cursor says of which broadcast.
+func (a *Actor) moreLive(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
+	if in.Message != "" {
+		return c3po.BroadcastReceipt{}, refuse("cursor shows more of an earlier receipt; it does not go with a message")
+	}
+	plain, err := base64.RawURLEncoding.DecodeString(in.Cursor)
+	if err != nil {
+		return c3po.BroadcastReceipt{}, badCursor()
+	}
+	after, text, _ := strings.Cut(string(plain), " ")
+	place, err := strconv.ParseInt(after, 10, 64)
+	id, err2 := c3po.ParseMessageID(text)
+	if err != nil || err2 != nil || place < 0 || id.Room() != c3po.Everybody {
+		return c3po.BroadcastReceipt{}, badCursor()
+	}
+	post, err := a.hub.store.OnePost(ctx, a.caller.Space, id)
+	if err != nil {
+		return c3po.BroadcastReceipt{}, err
+	}
+	if post == nil || post.Message.FromAgent != a.id {
+		return c3po.BroadcastReceipt{}, RefuseNoMessage(id)
+	}
+	return a.castReceipt(ctx, *post, post.Audience, place)
+}
+
+// castReceipt lists who is live, a page of agents at a time.
+func (a *Actor) castReceipt(ctx context.Context, post Post, audience c3po.Audience, after int64) (c3po.BroadcastReceipt, error) {
+	m := post.Message
+	receipt := c3po.BroadcastReceipt{
+		ID: m.ID, Seq: m.Seq, Timestamp: m.Timestamp, Durability: post.Facts.Durability, Live: []c3po.AgentID{}, Notice: a.notice,
+	}
+	next := func() string { return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", after, m.ID)) }
+	limit := a.hub.limits.PageItems
+	for scanned := 0; scanned < scanMost; {
+		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
+		if err != nil {
+			return receipt, err
+		}
+		for _, r := range records {
+			if len(receipt.Live) == limit {
+				receipt.Next = next()
+				return receipt, nil
+			}
+			after = r.RegSeq
+			shown := view(r)
+			if r.Online && r.ID != a.id && audience.Includes(shown.Type, shown.Host, shown.Capabilities) {
+				receipt.Live = append(receipt.Live, r.ID)
+			}
+		}
+		if len(records) <= limit {
+			return receipt, nil
+		}
+		scanned += len(records)
+	}
+	receipt.Next = next()
+	return receipt, nil
+}

@@ -1,0 +1,138 @@
+package hub
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// withPosts puts what the caller has not acked in its rooms among a page of its
+// mail, in the order it all came; urgent mail stays in front. The page begins
+// where in says.
+func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessagesInput) (InboxPage, error) {
+	after, err := parseCursor(inboxCursor, in.Cursor)
+	if err != nil {
+		return InboxPage{}, err
+	}
+	limit, err := a.hub.pageLimit(in.Limit)
+	if err != nil {
+		return InboxPage{}, err
+	}
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{
+		Run: a.caller.Run, Reader: a.caller.Reader(), After: max(0, after-normalBand), Limit: limit, Bytes: a.hub.limits.PageBytes,
+	})
+	if err != nil {
+		return InboxPage{}, a.failed(err)
+	}
+	// What one list has left out comes before what the other has further on.
+	frontier := int64(math.MaxInt64)
+	if page.Next > 0 {
+		frontier = page.Next
+	}
+	if mail.Next > 0 {
+		frontier = min(frontier, ReadingPosition(c3po.Normal, mail.Next)-1)
+	}
+	all := page.Entries
+	for _, p := range mail.Posts {
+		if p.Corrupt {
+			a.damaged(ctx, p)
+			p.BodyGone = true
+		}
+		all = append(all, p.Entry)
+	}
+	slices.SortStableFunc(all, func(x, y Entry) int { return int(readingPosition(x) - readingPosition(y)) })
+	page.Count += mail.Unread()
+	page.Entries, page.Next = nil, 0
+	bytes := 0
+	for _, e := range all {
+		full := len(page.Entries) == limit || len(page.Entries) > 0 && bytes+e.Facts.Bytes > a.hub.limits.PageBytes
+		if full || readingPosition(e) > frontier {
+			break
+		}
+		page.Entries, bytes = append(page.Entries, e), bytes+e.Facts.Bytes
+	}
+	switch taken := len(page.Entries); {
+	case taken > 0 && (taken < len(all) || frontier < math.MaxInt64):
+		page.Next = readingPosition(page.Entries[taken-1])
+	case after == 0:
+		page.Count = taken // all there is, whatever the bound was
+	}
+	return page, nil
+}
+
+// nextPost gives the older of the next mail and the next post. It also notes
+// which rooms can bring one, for a wait to listen to.
+func (a *Actor) nextPost(ctx context.Context, next NextMessage, query NextQuery) (NextMessage, error) {
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{
+		Run: query.Run, Reader: query.Reader, After: query.MinSeq, Limit: 1, Bytes: a.hub.limits.PageBytes,
+		Unheard: true, Positioned: query.Positioned, Given: query.Given,
+	})
+	if err != nil {
+		return NextMessage{}, a.failed(err)
+	}
+	a.listenTo(mail)
+	next.Count += mail.Unread()
+	if len(mail.Posts) == 0 {
+		return next, nil
+	}
+	post := mail.Posts[0]
+	if next.Entry != nil && readingPosition(*next.Entry) < readingPosition(post.Entry) {
+		next.Seq = min(next.Seq, post.Message.Seq-1)
+		return next, nil
+	}
+	if next.Entry != nil {
+		next.Seq = min(next.Seq, next.Entry.Message.Seq-1)
+	}
+	if mail.Next > 0 {
+		next.Seq = min(next.Seq, mail.Next-1)
+	}
+	if post.Corrupt {
+		a.damaged(ctx, post)
+		post.BodyGone = true
+	}
+	next.Entry, next.Now = &post.Entry, mail.Now
+	return next, nil
+}
+
+// unread counts what the caller has not acked in its rooms, and gives the first
+// post after a number, if there is one.
+func (a *Actor) unread(ctx context.Context, after int64) (RoomMail, error) {
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run, After: after, Limit: 1, Bytes: 1})
+	a.listenTo(mail)
+	return mail, a.failed(err)
+}
+
+// listenTo makes a wait for posts, if this is one, listen to these rooms.
+func (a *Actor) listenTo(mail RoomMail) {
+	if a.rooms == nil {
+		return
+	}
+	a.rooms = a.rooms[:0]
+	for _, r := range mail.Rooms {
+		if r.Room != c3po.Everybody {
+			a.rooms = append(a.rooms, r.Room.Address())
+		}
+	}
+}
+
+// servePost is serveAt for a post: how far its reader has come is all that is
+// noted of it.
+func (a *Actor) servePost(entry Entry, now time.Time, cursor int64) c3po.Message {
+	m := a.showPost(entry, now)
+	note := HeardNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
+	a.heard = append(a.heard, note)
+	m.Redelivered = entry.Heard || a.hub.notes.heardBefore(a.caller.Space, note)
+	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
+	return m
+}
+
+// showPost is a post as its member reads it.
+func (a *Actor) showPost(entry Entry, _ time.Time) c3po.Message {
+	m := entry.Message
+	m.ToAgent = m.Room.Reader(a.id)
+	m.BodyGone = entry.BodyGone
+	return m
+}

@@ -1,0 +1,393 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// joinShows is how much of a room's history its new member is given.
+	joinShows = 50
+	// pruneAfter is how long a member may be silent before it counts as dead.
+	pruneAfter = 24 * time.Hour
+	prunePage  = 200
+	// roomsShown bounds how many rooms one page of agents names.
+	roomsShown = 200
+)
+
+// RoomJoin makes the caller a member, and the room if there is none. It answers
+// with the end of the history; what comes later is mail.
+func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJoined, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.RoomJoined{}, err
+	}
+	if a.id == c3po.Human {
+		return c3po.RoomJoined{}, c3po.Errorf(c3po.InvalidRequest, "a person joins no rooms").
+			Suggest("You see all of them: room_list, room_history and room_post work without joining.")
+	}
+	if err := checkRoom(in.Room); err != nil {
+		return c3po.RoomJoined{}, err
+	}
+	visibility := in.Visibility
+	if visibility == "" {
+		visibility = c3po.Public
+	}
+	if err := checkVisibility(visibility); err != nil {
+		return c3po.RoomJoined{}, err
+	}
+	joined, err := a.hub.store.Join(ctx, a.caller.Space, JoinStep{Room: in.Room, Agent: a.id, Run: a.caller.Run, Visibility: visibility})
+	if err != nil {
+		return c3po.RoomJoined{}, a.failed(err)
+	}
+	if !joined.Already {
+		a.hub.marks.touched(a.caller.Space, 0)
+		a.tell(ctx, c3po.EventJoined, a.id, "")
+	}
+	history, err := a.history(ctx, in.Room, 0, joinShows)
+	if err != nil {
+		return c3po.RoomJoined{}, err
+	}
+	out := c3po.RoomJoined{Room: room(joined.Room), Made: joined.Made, Already: joined.Already, Messages: history.Messages, Next: history.Next}
+	return out, nil
+}
+
+// checkRoom refuses what cannot be joined, left or changed.
+func checkRoom(name c3po.RoomName) error {
+	if name == "" {
+		return refuse("room is missing")
+	}
+	if name.Reserved() {
+		return refuse("'%s' is not a room to join or leave", name)
+	}
+	return nil
+}
+
+func checkVisibility(v c3po.Visibility) error {
+	if v != c3po.Public && v != c3po.InviteOnly {
+		return refuse("visibility is %q; it must be public or invite_only", v)
+	}
+	return nil
+}
+
+func room(r RoomRecord) c3po.Room {
+	return c3po.Room{
+		Room: r.Name, Visibility: r.Visibility, Creator: r.Creator, Members: r.Members, Posts: r.Posts, Joined: r.Member, Created: r.Created,
+	}
+}
+
+// RoomLeave ends the caller's membership.
+func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.RoomLeft{}, err
+	}
+	if err := checkRoom(in.Room); err != nil {
+		return c3po.RoomLeft{}, err
+	}
+	outcome, err := a.hub.store.Leave(ctx, a.caller.Space, in.Room, a.id, a.caller.Run)
+	if err != nil {
+		return c3po.RoomLeft{}, a.failed(err)
+	}
+	if outcome != LeaveNone {
+		a.hub.marks.touched(a.caller.Space, 0)
+		a.tell(ctx, c3po.EventLeft, a.id, "")
+	}
+	return c3po.RoomLeft{Room: in.Room, Left: outcome != LeaveNone, Ended: outcome == LeaveEnded}, nil
+}
+
+// RoomList shows the rooms the caller is in, or all it can see.
+func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomList, error) {
+	if err := a.enterIfNamed(ctx); err != nil {
+		return c3po.RoomList{}, err
+	}
+	limit, err := a.hub.pageLimit(in.Limit)
+	if err != nil {
+		return c3po.RoomList{}, err
+	}
+	after, err := parseCursor(roomCursor, in.Cursor)
+	if err != nil {
+		return c3po.RoomList{}, err
+	}
+	if in.All || a.id == "" || a.id == c3po.Human {
+		return a.allRooms(ctx, after, limit)
+	}
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run})
+	if err != nil {
+		return c3po.RoomList{}, a.failed(err)
+	}
+	var names []c3po.RoomName
+	unread := map[c3po.RoomName]int{}
+	for _, r := range mail.Rooms {
+		names, unread[r.Room] = append(names, r.Room), r.Unread
+	}
+	// Nobody is in so many that they need pages.
+	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
+	if err != nil {
+		return c3po.RoomList{}, err
+	}
+	list := c3po.RoomList{Rooms: []c3po.Room{}}
+	for _, r := range records {
+		shown := room(r)
+		shown.Unread = unread[r.Name]
+		list.Rooms = append(list.Rooms, shown)
+	}
+	return list, nil
+}
+
+func (a *Actor) allRooms(ctx context.Context, after int64, limit int) (c3po.RoomList, error) {
+	list := c3po.RoomList{Rooms: []c3po.Room{}}
+	for scanned := 0; scanned < scanMost; {
+		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, limit)
+		if err != nil {
+			return c3po.RoomList{}, err
+		}
+		records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
+		if err != nil {
+			return c3po.RoomList{}, err
+		}
+		for _, r := range records {
+			if len(list.Rooms) == limit {
+				list.Next = formatCursor(roomCursor, after)
+				return list, nil
+			}
+			after = r.Number
+			if a.sees(r) {
+				list.Rooms = append(list.Rooms, room(r))
+			}
+		}
+		after = last
+		if len(names) < limit {
+			return list, nil
+		}
+		scanned += len(names)
+	}
+	list.Next = formatCursor(roomCursor, after)
+	return list, nil
+}
+
+// sees says whether the room exists for the caller.
+func (a *Actor) sees(r RoomRecord) bool {
+	return r.Visibility == c3po.Public || r.Member || r.Invited || a.caller.Person() || r.Creator == a.id && a.id != ""
+}
+
+// reads says whether the caller may read what is said there.
+func (a *Actor) reads(r RoomRecord) bool {
+	return r.Visibility == c3po.Public || r.Member || a.caller.Person()
+}
+
+// roomFor finds a room the caller sees.
+func (a *Actor) roomFor(ctx context.Context, name c3po.RoomName) (RoomRecord, error) {
+	if err := checkRoom(name); err != nil {
+		return RoomRecord{}, err
+	}
+	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, []c3po.RoomName{name})
+	if err != nil {
+		return RoomRecord{}, err
+	}
+	if len(records) == 0 || !a.sees(records[0]) {
+		return RoomRecord{}, RefuseNoRoom(name)
+	}
+	return records[0], nil
+}
+
+// showRooms puts the rooms of agents into what the caller sees of them: those
+// it could see by itself.
+func (a *Actor) showRooms(ctx context.Context, records []Record, shown []c3po.Agent) error {
+	var names []c3po.RoomName
+	for _, r := range records {
+		for _, name := range r.Rooms {
+			if len(names) < roomsShown && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	rooms, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
+	if err != nil {
+		return err
+	}
+	seen := map[c3po.RoomName]bool{}
+	for _, r := range rooms {
+		seen[r.Name] = a.sees(r)
+	}
+	for i, r := range records {
+		for _, name := range r.Rooms {
+			if seen[name] {
+				shown[i].Rooms = append(shown[i].Rooms, name)
+			}
+		}
+	}
+	return nil
+}
+
+// shown is one agent as the caller sees it.
+func (a *Actor) shown(ctx context.Context, r Record) (c3po.Agent, error) {
+	agents := []c3po.Agent{view(r)}
+	err := a.showRooms(ctx, []Record{r}, agents)
+	return agents[0], err
+}
+
+// RoomInvite lets an agent in, and tells it.
+func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.RoomInvited, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.RoomInvited{}, err
+	}
+	if err := checkRoom(in.Room); err != nil {
+		return c3po.RoomInvited{}, err
+	}
+	asked, err := c3po.ParseAgentID(in.Agent)
+	if err != nil {
+		return c3po.RoomInvited{}, err
+	}
+	guest, err := a.known(ctx, asked)
+	if err != nil {
+		return c3po.RoomInvited{}, err
+	}
+	if guest == "" {
+		return c3po.RoomInvited{}, a.noAgent(ctx, asked)
+	}
+	outcome, err := a.hub.store.Invite(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), guest)
+	if err != nil {
+		return c3po.RoomInvited{}, a.failed(err)
+	}
+	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: outcome == InviteMember, Already: outcome == InviteAlready}
+	if !out.Member {
+		out.Notice = a.tellGuest(ctx, in.Room, guest)
+	}
+	return out, nil
+}
+
+// known is the agent an id or a bare name means; empty if there is none.
+func (a *Actor) known(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error) {
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
+	if err != nil || len(records) > 0 {
+		return id, err
+	}
+	return a.elsewhere(ctx, id)
+}
+
+// tellGuest writes to the guest. The invitation stands without it, so that it
+// could not be told is only said.
+func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID) string {
+	durability, err := a.hub.store.Durability(ctx)
+	if err == nil {
+		var stored Stored
+		stored, err = a.hub.store.Send(ctx, a.caller.Space, SendStep{
+			Draft: Draft{
+				From: a.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
+				Text: fmt.Sprintf("You are invited to the room %s. room_join(room=\"%s\") lets you in.", name, name),
+				Key:  fmt.Sprintf("invite %s %s", name, guest),
+			},
+			Run: a.caller.Run, Durability: durability, RateLimit: a.hub.limits.SendsPerMinute,
+		})
+		if err == nil {
+			a.stored(ctx, c3po.EventAccepted, stored, durability)
+			return ""
+		}
+	}
+	return fmt.Sprintf("'%s' may come in, but could not be told: %s", guest, c3po.AsError(err).Message)
+}
+
+// RoomSet changes who sees a room.
+func (a *Actor) RoomSet(ctx context.Context, in c3po.RoomSetInput) (c3po.Room, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.Room{}, err
+	}
+	if err := checkRoom(in.Room); err != nil {
+		return c3po.Room{}, err
+	}
+	if err := checkVisibility(in.Visibility); err != nil {
+		return c3po.Room{}, err
+	}
+	if err := a.hub.store.SetVisibility(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), in.Visibility); err != nil {
+		return c3po.Room{}, a.failed(err)
+	}
+	record, err := a.roomFor(ctx, in.Room)
+	if err != nil {
+		return c3po.Room{}, err
+	}
+	return room(record), nil
+}
+
+// RoomPrune takes members out of rooms that give no sign of life. Their mail is
+// not touched, and who comes back may join again.
+func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.RoomPruned, error) {
+	if in.Older < 0 {
+		return c3po.RoomPruned{}, refuse("older cannot be negative")
+	}
+	silent := time.Duration(in.Older) * time.Second
+	if silent == 0 {
+		silent = pruneAfter
+	}
+	now, err := a.hub.store.Now(ctx)
+	if err != nil {
+		return c3po.RoomPruned{}, err
+	}
+	pruning := &pruning{actor: a, before: now.Add(-silent), out: c3po.RoomPruned{Evicted: []c3po.Eviction{}, DryRun: in.DryRun}}
+	if in.Room != "" {
+		if _, err := a.roomFor(ctx, in.Room); err != nil {
+			return c3po.RoomPruned{}, err
+		}
+		err := pruning.room(ctx, in.Room)
+		return pruning.out, err
+	}
+	for after := int64(0); ; {
+		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, prunePage)
+		if err != nil || len(names) == 0 {
+			return pruning.out, err
+		}
+		for _, name := range names {
+			if err := pruning.room(ctx, name); err != nil {
+				return c3po.RoomPruned{}, err
+			}
+		}
+		after = last
+	}
+}
+
+// A pruning goes through rooms once.
+type pruning struct {
+	actor  *Actor
+	before time.Time // who was seen after this stays
+	out    c3po.RoomPruned
+}
+
+func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
+	store, space := p.actor.hub.store, p.actor.caller.Space
+	for after := int64(0); ; {
+		members, err := store.RoomMembers(ctx, space, name, after, prunePage)
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		ids := make([]c3po.AgentID, len(members))
+		for i, m := range members {
+			ids[i], after = m.ID, m.Number
+		}
+		records, err := store.Agents(ctx, space, ids)
+		if err != nil {
+			return err
+		}
+		known := map[c3po.AgentID]Record{}
+		for _, r := range records {
+			known[r.ID] = r
+		}
+		for _, id := range ids {
+			r, ok := known[id]
+			if ok && (r.Online || r.Seen.After(p.before)) {
+				continue
+			}
+			eviction := c3po.Eviction{Room: name, Agent: id, LastSeen: r.Seen}
+			if !p.out.DryRun {
+				outcome, err := store.Leave(ctx, space, name, id, "")
+				if err != nil {
+					return err
+				}
+				eviction.Ended = outcome == LeaveEnded
+				p.actor.tell(ctx, c3po.EventLeft, id, "")
+			}
+			p.out.Evicted = append(p.out.Evicted, eviction)
+		}
+	}
+}

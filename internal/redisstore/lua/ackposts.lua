@@ -1,0 +1,55 @@
+-- ackposts moves the cursors of one agent to posts it has dealt with. It works
+-- when the store is full.
+--
+-- KEYS  agent, rooms, joined, skips, heard (the agent's), then the room of each post
+-- ARGV  run, the built-in room, then of each post: room, sender, number in its 32 bits
+-- Returns {"ok", outcome …} or {"superseded"}.
+typed({ 'hash', 'hash', 'hash', 'zset', 'hash' })
+for i = 6, #KEYS do typed({ [i] = 'stream' }) end
+local agent, rooms, joined, skips, heard = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local run, everybody = ARGV[1], ARGV[2]
+
+if superseded(agent, run) then return { 'superseded' } end
+-- Every key was looked at, so what follows cannot fail, and each post can be
+-- settled before the next is read.
+local function cursor(room)
+  if room == everybody then return redis.call('HGET', agent, 'cast') end
+  return redis.call('HGET', joined, room)
+end
+
+local out = { 'ok' }
+for i = 3, #ARGV, 3 do
+  local room, from, low = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
+  local posts = KEYS[6 + (i - 3) / 3]
+  local at, raw = cursor(room), redis.call('HGET', rooms, room)
+  local outcome = 'unknown'
+  if at and raw then
+    local last = cjson.decode(raw).q
+    local seq = last - last % 4294967296 + low
+    if seq > last then seq = seq - 4294967296 end
+    local entry = seq > 0 and redis.call('XRANGE', posts, whole(seq), whole(seq), 'COUNT', 1)[1]
+    if entry and cjson.decode(entry[2][2]).f == from then
+      if seq <= seat(at) then
+        outcome = 'already'
+      else
+        outcome = 'acked'
+        local ordinal = tonumber(string.match(entry[1], '%-(%d+)$'))
+        local now_at = whole(seq) .. ' ' .. whole(ordinal)
+        if room == everybody then
+          redis.call('HSET', agent, 'cast', now_at)
+        else
+          redis.call('HSET', joined, room, now_at)
+        end
+        redis.call('ZREMRANGEBYLEX', skips, '[' .. room .. '\0', '[' .. skipped(room, ordinal))
+        local marks = redis.call('HGETALL', heard)
+        for j = 1, #marks, 2 do
+          if string.sub(marks[j], 1, #room + 1) == room .. '\0' and cjson.decode(marks[j + 1]).q <= seq then
+            redis.call('HDEL', heard, marks[j])
+          end
+        end
+      end
+    end
+  end
+  table.insert(out, outcome)
+end
+return out

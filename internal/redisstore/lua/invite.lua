@@ -1,0 +1,21 @@
+-- invite lets an agent into a room.
+--
+-- KEYS  meta, agent (who invites), rooms, members, invited, guest
+-- ARGV  room, id, run, outside, guest's id
+-- Returns {"invited"}, {"already"}, {"member"}, or one word: superseded,
+-- no_room, not_member, unknown.
+typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'hash' })
+local meta, agent, rooms, members, invited, guest = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local room, id, run, outside, guest_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+if superseded(agent, run) then return { 'superseded' } end
+local raw = redis.call('HGET', rooms, room)
+if not raw then return { 'no_room' } end
+if outside ~= '1' and not redis.call('ZSCORE', members, id) then
+  return { cjson.decode(raw).v == 'invite_only' and 'no_room' or 'not_member' }
+end
+if redis.call('EXISTS', guest) == 0 then return { 'unknown' } end
+if redis.call('ZSCORE', members, guest_id) then return { 'member' } end
+if redis.call('ZSCORE', invited, guest_id) then return { 'already' } end
+redis.call('ZADD', invited, whole(number(meta, 'seq')), guest_id)
+return { 'invited' }

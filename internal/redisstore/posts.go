@@ -1,0 +1,199 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// postFact is what post.lua writes beside the body.
+type postFact struct {
+	From       c3po.AgentID    `json:"f"`
+	Kind       c3po.Kind       `json:"k"`
+	Accepted   int64           `json:"a"`
+	Durability c3po.Durability `json:"d"`
+	Bytes      int             `json:"z"`
+	Mailed     []c3po.AgentID  `json:"m"`
+	Audience   string          `json:"w"`
+	Expires    int64           `json:"x"`
+}
+
+// post puts an entry of a room's log together. Its id is "sequence-ordinal".
+func post(room c3po.RoomName, entryID, rawFact, rawBody string) (hub.Post, error) {
+	var f postFact
+	if err := json.Unmarshal([]byte(rawFact), &f); err != nil {
+		return hub.Post{}, fmt.Errorf("decode the facts of %s in %s: %w", entryID, room, err)
+	}
+	p := hub.Post{Mailed: f.Mailed}
+	if f.Audience != "" {
+		if err := json.Unmarshal([]byte(f.Audience), &p.Audience); err != nil {
+			return hub.Post{}, fmt.Errorf("decode the audience of %s in %s: %w", entryID, room, err)
+		}
+	}
+	seq := seqOf(entryID)
+	p.Entry = hub.Entry{
+		State: c3po.StatePosted,
+		Message: c3po.Message{
+			ID: c3po.NewMessageID(f.From, room.Address(), hub.MessageHex(seq)), FromAgent: f.From, ToAgent: room.Address(), Room: room,
+			Kind: f.Kind, Timestamp: instant(f.Accepted), Thread: string(room.Address()), Priority: c3po.Normal, Seq: seq,
+		},
+		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires},
+	}
+	b, sound := decodeBody(rawBody)
+	if !sound {
+		p.Corrupt = true
+		return p, nil
+	}
+	b.fill(&p.Message)
+	return p, nil
+}
+
+// Post implements hub.Store.
+func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (hub.Posted, error) {
+	if err := s.enter(ctx, space); err != nil {
+		return hub.Posted{}, err
+	}
+	text, err := encodeBody(step.Draft)
+	if err != nil {
+		return hub.Posted{}, err
+	}
+	k, l, room := keysOf(space), s.limits, step.Room
+	fingerprint := step.Fingerprint()
+	field, window := s.idempotency(step.Draft, fingerprint)
+	keyNames := []string{
+		k.meta(), k.agent(step.From), k.rooms(), k.room(room), k.members(room), k.idem(), k.idemx(), k.rate(step.From),
+		k.joined(step.From), k.skips(step.From), k.expire(), k.threads(), k.events(), k.tickets(),
+	}
+	args := []string{
+		s.nowArg(), k.wake(), string(step.From), string(room), string(step.Kind), step.Run, flag(step.Outside),
+		text, itoa(step.Bytes()), string(step.Durability), itoa(step.RateLimit),
+		field, fingerprint, millis(window), seconds(l.KeyLife), itoa(l.RoomPosts), itoa(l.RoomBytes), seconds(l.MessageLife),
+		itoa(l.EventEntries), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
+		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()),
+	}
+	for _, id := range step.Mentions {
+		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.skips(id))
+		args = append(args, string(id))
+	}
+	answer, err := s.run(ctx, s.scripts.post, keyNames, args)
+	if err != nil {
+		return hub.Posted{}, err
+	}
+	switch word(answer[0]) {
+	case "conflict":
+		return hub.Posted{}, hub.RefuseKeyConflict(step.Key)
+	case "rate":
+		return hub.Posted{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
+	case "ok", "repeat":
+	default:
+		return hub.Posted{}, roomOutcome(answer, room, step.From)
+	}
+	out := hub.Posted{Repeat: word(answer[0]) == "repeat", Now: instant(integer(answer[3])), Members: int(integer(answer[4]))}
+	entryID, fact := word(answer[1]), word(answer[5])
+	if out.Repeat {
+		text = word(answer[6])
+	}
+	if fact == "" {
+		// It is no longer kept; its key still says when it was said.
+		out.Post.Message = c3po.Message{
+			ID: c3po.NewMessageID(step.From, room.Address(), hub.MessageHex(seqOf(entryID))), FromAgent: step.From, ToAgent: room.Address(),
+			Room: room, Timestamp: instant(integer(answer[2])), Seq: seqOf(entryID), BodyGone: true,
+		}
+		return out, nil
+	}
+	out.Post, err = post(room, entryID, fact, text)
+	return out, err
+}
+
+// AckPosts implements hub.Store.
+func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+	k := keysOf(space)
+	keyNames := []string{k.agent(owner), k.rooms(), k.joined(owner), k.skips(owner), k.reads(owner)}
+	args := []string{run, string(c3po.Everybody)}
+	for _, id := range ids {
+		from, _, _ := id.Split()
+		keyNames = append(keyNames, k.room(id.Room()))
+		args = append(args, string(id.Room()), string(from), itoa(low32(id)))
+	}
+	answer, err := s.run(ctx, s.scripts.ackPosts, keyNames, args)
+	if err != nil {
+		return nil, err
+	}
+	if word(answer[0]) == "superseded" {
+		return nil, hub.RefuseSuperseded(owner)
+	}
+	outcomes := make([]hub.AckOutcome, len(ids))
+	for i := range ids {
+		outcomes[i] = hub.AckOutcome(word(answer[i+1]))
+	}
+	return outcomes, nil
+}
+
+// low32 is what an id says of its sequence number.
+func low32(id c3po.MessageID) int64 { return hub.PostNumber(id, 1<<32-1) }
+
+// History implements hub.Store.
+func (s *Store) History(ctx context.Context, space c3po.Space, room c3po.RoomName, before int64, limit, bytes int) ([]hub.Post, bool, error) {
+	end := "+"
+	if before > 0 {
+		end = itoa(before - 1)
+	}
+	// One more than asked for tells whether there are older ones.
+	entries, err := s.logEntries(ctx, s.commands.B().Xrevrange().Key(keysOf(space).room(room)).End(end).Start("-").Count(int64(limit+1)).Build())
+	if err != nil {
+		return nil, false, err
+	}
+	var posts []hub.Post
+	total := 0
+	for _, e := range entries {
+		p, err := post(room, e.ID, e.FieldValues["f"], e.FieldValues["b"])
+		if err != nil {
+			return nil, false, err
+		}
+		if len(posts) == limit || len(posts) > 0 && total+p.Facts.Bytes > bytes {
+			break
+		}
+		posts, total = append(posts, p), total+p.Facts.Bytes
+	}
+	slices.Reverse(posts)
+	return posts, len(posts) < len(entries), nil
+}
+
+func (s *Store) logEntries(ctx context.Context, command rueidis.Completed) ([]rueidis.XRangeEntry, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	entries, err := s.commands.Do(ctx, command).AsXRange()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return nil, s.failure(ctx, "read a room", true, err)
+	}
+	return entries, nil
+}
+
+// OnePost implements hub.Store.
+func (s *Store) OnePost(ctx context.Context, space c3po.Space, id c3po.MessageID) (*hub.Post, error) {
+	room, key := id.Room(), keysOf(space).room(id.Room())
+	last, err := s.logEntries(ctx, s.commands.B().Xrevrange().Key(key).End("+").Start("-").Count(1).Build())
+	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	seq := itoa(hub.PostNumber(id, seqOf(last[0].ID)))
+	if strings.HasPrefix(seq, "-") {
+		return nil, nil
+	}
+	entries, err := s.logEntries(ctx, s.commands.B().Xrange().Key(key).Start(seq).End(seq).Count(1).Build())
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	p, err := post(room, entries[0].ID, entries[0].FieldValues["f"], entries[0].FieldValues["b"])
+	if err != nil || p.Message.ID != id {
+		return nil, err
+	}
+	return &p, nil
+}

@@ -1,0 +1,329 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// roomRow is what the scripts write of a room.
+type roomRow struct {
+	Creator    c3po.AgentID    `json:"c"`
+	Visibility c3po.Visibility `json:"v"`
+	Created    int64           `json:"a"`
+	Number     int64           `json:"s"`
+	Members    int             `json:"m"`
+	Last       int64           `json:"q"`
+	Kept       int             `json:"n"`
+}
+
+func (r roomRow) record(name c3po.RoomName) hub.RoomRecord {
+	return hub.RoomRecord{
+		Name: name, Creator: r.Creator, Visibility: r.Visibility, Created: instant(r.Created), Number: r.Number,
+		Members: r.Members, Posts: r.Kept,
+	}
+}
+
+func readRow(name c3po.RoomName, raw string) (roomRow, error) {
+	var row roomRow
+	if err := json.Unmarshal([]byte(raw), &row); err != nil {
+		return row, fmt.Errorf("decode the room %s: %w", name, err)
+	}
+	return row, nil
+}
+
+// Join implements hub.Store.
+func (s *Store) Join(ctx context.Context, space c3po.Space, step hub.JoinStep) (hub.Joined, error) {
+	k, room := keysOf(space), step.Room
+	answer, err := s.run(ctx, s.scripts.join,
+		[]string{k.meta(), k.agent(step.Agent), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.joined(step.Agent), k.events()},
+		[]string{
+			s.nowArg(), k.wake(), string(room), string(step.Agent), step.Run, string(step.Visibility),
+			itoa(s.limits.Rooms), itoa(s.limits.AgentRooms), itoa(s.limits.EventEntries),
+		})
+	if err != nil {
+		return hub.Joined{}, err
+	}
+	switch word(answer[0]) {
+	case "many_in_space":
+		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyInSpace, s.limits.Rooms)
+	case "many_of_agent":
+		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyOfAgent, s.limits.AgentRooms)
+	case "ok":
+	default:
+		return hub.Joined{}, roomOutcome(answer, room, step.Agent)
+	}
+	row, err := readRow(room, word(answer[3]))
+	if err != nil {
+		return hub.Joined{}, err
+	}
+	joined := hub.Joined{Room: row.record(room), Made: integer(answer[1]) == 1, Already: integer(answer[2]) == 1}
+	joined.Room.Member = true
+	return joined, nil
+}
+
+// roomOutcome is what scripts about rooms refuse with, nil for the rest.
+func roomOutcome(answer []rueidis.RedisMessage, room c3po.RoomName, id c3po.AgentID) error {
+	switch word(answer[0]) {
+	case "superseded":
+		return hub.RefuseSuperseded(id)
+	case "unknown":
+		return hub.RefuseNoAgent(id)
+	case "no_room":
+		return hub.RefuseNoRoom(room)
+	case "not_member":
+		return hub.RefuseNotInRoom(room)
+	case "not_creator":
+		return hub.RefuseNotCreator(room, c3po.AgentID(word(answer[1])))
+	}
+	return nil
+}
+
+// Leave implements hub.Store.
+func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (hub.LeaveOutcome, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.leave, []string{
+		k.meta(), k.agent(id), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.joined(id), k.skips(id), k.reads(id),
+		k.room(room), k.events(),
+	}, []string{s.nowArg(), k.wake(), string(room), string(id), run, itoa(s.limits.EventEntries)})
+	if err != nil {
+		return "", err
+	}
+	if err := roomOutcome(answer, room, id); err != nil {
+		return "", err
+	}
+	return hub.LeaveOutcome(word(answer[0])), nil
+}
+
+// Invite implements hub.Store.
+func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.InviteOutcome, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.invite,
+		[]string{k.meta(), k.agent(by), k.rooms(), k.members(room), k.invited(room), k.agent(guest)},
+		[]string{string(room), string(by), run, flag(outside), string(guest)})
+	if err != nil {
+		return "", err
+	}
+	if word(answer[0]) == "unknown" {
+		return "", hub.RefuseNoAgent(guest)
+	}
+	if err := roomOutcome(answer, room, by); err != nil {
+		return "", err
+	}
+	return hub.InviteOutcome(word(answer[0])), nil
+}
+
+// SetVisibility implements hub.Store.
+func (s *Store) SetVisibility(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.roomSet, []string{k.agent(by), k.rooms(), k.members(room)},
+		[]string{string(room), string(by), run, flag(outside), string(v)})
+	if err != nil {
+		return err
+	}
+	return roomOutcome(answer, room, by)
+}
+
+// Rooms implements hub.Store.
+func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID, names []c3po.RoomName) ([]hub.RoomRecord, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	k := keysOf(space)
+	fields := make([]string, len(names))
+	for i, name := range names {
+		fields[i] = string(name)
+	}
+	commands := rueidis.Commands{s.commands.B().Hmget().Key(k.rooms()).Field(fields...).Build()}
+	for _, name := range names {
+		commands = append(commands,
+			s.commands.B().Zscore().Key(k.members(name)).Member(string(viewer)).Build(),
+			s.commands.B().Zscore().Key(k.invited(name)).Member(string(viewer)).Build())
+	}
+	answers := s.commands.DoMulti(ctx, commands...)
+	rows, err := answers[0].ToArray()
+	if err != nil {
+		return nil, s.failure(ctx, "read rooms", true, err)
+	}
+	var out []hub.RoomRecord
+	for i, name := range names {
+		if rows[i].IsNil() || name == c3po.Everybody {
+			continue
+		}
+		row, err := readRow(name, word(rows[i]))
+		if err != nil {
+			return nil, err
+		}
+		record := row.record(name)
+		for n, is := range []*bool{&record.Member, &record.Invited} {
+			switch err := answers[1+2*i+n].Error(); {
+			case err == nil:
+				*is = true
+			case !rueidis.IsRedisNil(err):
+				return nil, s.failure(ctx, "read rooms", true, err)
+			}
+		}
+		out = append(out, record)
+	}
+	return out, nil
+}
+
+// RoomPage implements hub.Store.
+func (s *Store) RoomPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.RoomName, int64, error) {
+	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).roomOrder()).Min("("+itoa(after)).Max("+inf").
+		Withscores().Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, 0, err
+	}
+	var names []c3po.RoomName
+	for _, row := range rows {
+		names, after = append(names, c3po.RoomName(row.Member)), int64(row.Score)
+	}
+	return names, after, nil
+}
+
+// RoomsOf implements hub.Store.
+func (s *Store) RoomsOf(ctx context.Context, space c3po.Space, id c3po.AgentID) ([]c3po.RoomName, error) {
+	names, err := s.strings(ctx, s.commands.B().Hkeys().Key(keysOf(space).joined(id)).Build())
+	if err != nil {
+		return nil, err
+	}
+	return roomNames(names), nil
+}
+
+func roomNames(names []string) []c3po.RoomName {
+	var out []c3po.RoomName
+	for _, name := range names {
+		out = append(out, c3po.RoomName(name))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// RoomMembers implements hub.Store.
+func (s *Store) RoomMembers(ctx context.Context, space c3po.Space, room c3po.RoomName, after int64, limit int) ([]hub.Member, error) {
+	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).members(room)).Min("("+itoa(after)).Max("+inf").
+		Withscores().Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, err
+	}
+	var out []hub.Member
+	for _, row := range rows {
+		out = append(out, hub.Member{ID: c3po.AgentID(row.Member), Number: int64(row.Score)})
+	}
+	return out, nil
+}
+
+// RoomMail implements hub.Store.
+func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.RoomQuery) (hub.RoomMail, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.roomMail,
+		[]string{k.meta(), k.agent(owner), k.rooms(), k.joined(owner), k.skips(owner), k.reads(owner)},
+		[]string{s.nowArg(), q.Run, q.Reader, string(c3po.Everybody), itoa(q.After)})
+	if err != nil {
+		return hub.RoomMail{}, err
+	}
+	if word(answer[0]) == "superseded" {
+		return hub.RoomMail{}, hub.RefuseSuperseded(owner)
+	}
+	mail := hub.RoomMail{Seq: integer(answer[1]), Now: instant(integer(answer[3]))}
+	after := integer(answer[4])
+	read := roomRead{marks: map[c3po.RoomName]int64{}}
+	for _, row := range answer[8:] {
+		parts := list(row)
+		room, cursor, last, unread := c3po.RoomName(word(parts[0])), integer(parts[1]), integer(parts[2]), int(integer(parts[3]))
+		mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: room, Unread: unread})
+		heard, told := readHeard(word(parts[4]))
+		read.marks[room] = heard
+		if q.Unheard && (!q.Positioned || told <= after) {
+			cursor = max(cursor, heard)
+		}
+		if from := max(cursor, after); from < last {
+			read.keys = append(read.keys, k.room(room))
+			read.places = append(read.places, string(room), itoa(from))
+		}
+	}
+	slices.SortFunc(mail.Rooms, func(a, b hub.RoomUnread) int {
+		return cmp.Or(cmp.Compare(flag(a.Room == c3po.Everybody), flag(b.Room == c3po.Everybody)), cmp.Compare(a.Room, b.Room))
+	})
+	if n := len(mail.Rooms); n > 0 && mail.Rooms[n-1] == (hub.RoomUnread{Room: c3po.Everybody}) {
+		mail.Rooms = mail.Rooms[:n-1]
+	}
+	if q.Limit == 0 || len(read.keys) == 0 {
+		return mail, nil
+	}
+	read.args = []string{
+		string(owner), itoa(q.Limit), itoa(q.Bytes), itoa(integer(answer[2])), word(answer[5]), word(answer[6]), cmp.Or(word(answer[7]), owner.Host()),
+	}
+	mail.Posts, mail.Next, err = s.readPosts(ctx, read, q.Given)
+	return mail, err
+}
+
+// roomRead is what the second step of RoomMail reads.
+type roomRead struct {
+	keys   []string
+	places []string
+	args   []string
+	marks  map[c3po.RoomName]int64
+}
+
+func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.MessageID) ([]hub.Post, int64, error) {
+	var skip []string
+	for _, id := range given {
+		if room := id.Room(); room != "" {
+			skip = append(skip, string(room)+"\x00"+itoa(low32(id)))
+		}
+	}
+	args := append(append(read.args, itoa(len(skip))), skip...)
+	answer, err := s.run(ctx, s.scripts.posts, read.keys, append(args, read.places...))
+	if err != nil {
+		return nil, 0, err
+	}
+	var posts []hub.Post
+	for _, row := range answer[1:] {
+		parts := list(row)
+		room := c3po.RoomName(word(parts[0]))
+		p, err := post(room, word(parts[1]), word(parts[2]), word(parts[3]))
+		if err != nil {
+			return nil, 0, err
+		}
+		p.Heard = p.Message.Seq <= read.marks[room]
+		posts = append(posts, p)
+	}
+	return posts, integer(answer[0]), nil
+}
+
+func readHeard(raw string) (seq, told int64) {
+	var mark struct {
+		Seq    int64 `json:"q"`
+		Cursor int64 `json:"c"`
+	}
+	// Written by heard.lua; a reader without a mark has heard nothing.
+	if raw == "" || json.Unmarshal([]byte(raw), &mark) != nil {
+		return 0, 0
+	}
+	return mark.Seq, mark.Cursor
+}
+
+// writeHeard notes how far readers have come in rooms. Of several posts of one
+// room the script keeps the last.
+func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []hub.HeardNote) error {
+	k := keysOf(space)
+	var keyNames, args []string
+	for _, n := range notes {
+		room := n.ID.Room()
+		keyNames = append(keyNames, k.reads(n.Agent), k.joined(n.Agent))
+		args = append(args, string(room)+"\x00"+n.Reader, itoa(n.Seq), itoa(n.Cursor), itoa(n.At.UnixMilli()), flag(room == c3po.Everybody))
+	}
+	_, err := s.run(ctx, s.scripts.heard, keyNames, args)
+	return err
+}

@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (d *duel) roomName() c3po.RoomName {
+	return draw(d, "room", []c3po.RoomName{"r1", "r1", "r2", "r3"})
+}
+
+func (d *duel) visibility() c3po.Visibility {
+	return draw(d, "visibility", []c3po.Visibility{c3po.Public, c3po.Public, c3po.InviteOnly})
+}
+
+func (d *duel) join(a *arena) {
+	in := hub.JoinStep{Room: d.roomName(), Agent: draw(d, "agent", append(slices.Clone(a.agents), "nobody")), Visibility: d.visibility()}
+	in.Run = d.run(a, in.Agent)
+	_, _ = both(d, "join", func(s hub.Store) (hub.Joined, error) { return s.Join(d.ctx, a.space, in) })
+}
+
+func (d *duel) leave(a *arena) {
+	where, id := d.roomName(), d.agent(a, "agent")
+	run := d.run(a, id)
+	_, _ = both(d, "leave", func(s hub.Store) (hub.LeaveOutcome, error) { return s.Leave(d.ctx, a.space, where, id, run) })
+}
+
+func (d *duel) manageRoom(a *arena) {
+	where, by, outside := d.roomName(), d.agent(a, "by"), d.oneIn(6, "outside")
+	run := d.run(a, by)
+	if d.oneIn(3, "set") {
+		v := d.visibility()
+		d.done("set", func(s hub.Store) error { return s.SetVisibility(d.ctx, a.space, where, by, run, outside, v) })
+		return
+	}
+	guest := draw(d, "guest", append(slices.Clone(a.agents), "nobody"))
+	_, _ = both(d, "invite", func(s hub.Store) (hub.InviteOutcome, error) {
+		return s.Invite(d.ctx, a.space, where, by, run, outside, guest)
+	})
+}
+
+func (d *duel) post(a *arena) {
+	from, where, kind := d.agent(a, "from"), d.roomName(), c3po.KindPost
+	in := hub.PostStep{
+		Draft: hub.Draft{
+			From: from, Priority: c3po.Normal, Text: draw(d, "text", []string{"x", "y", "z", strings.Repeat("w", 600)}),
+			Context: draw(d, "context", []string{"", "c"}), Key: draw(d, "key", []string{"", "", "k1", "k6", "k7", "k8"}),
+		},
+		Run: d.run(a, from), Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 0, 3}), Outside: d.oneIn(8, "outside"),
+	}
+	if d.oneIn(4, "broadcast") {
+		where, kind = c3po.Everybody, c3po.KindBroadcast
+		in.Audience = draw(d, "audience", []c3po.Audience{{}, {Capability: "x"}, {Host: "h"}, {Type: "t"}})
+	} else if d.oneIn(3, "mentions") {
+		in.Mentions = []c3po.AgentID{d.agent(a, "mentioned")}
+		if other := d.agent(a, "mentioned too"); other != in.Mentions[0] {
+			in.Mentions = append(in.Mentions, other)
+		}
+	}
+	in.Room, in.To, in.Kind = where, where.Address(), kind
+	a.said = append(a.said, in)
+	d.postStep(a, in)
+}
+
+func (d *duel) postAgain(a *arena) {
+	if len(a.said) > 0 {
+		d.postStep(a, draw(d, "earlier post", latest(a.said)))
+	}
+}
+
+func (d *duel) postStep(a *arena, in hub.PostStep) {
+	posted, err := both(d, "post", func(s hub.Store) (hub.Posted, error) { return s.Post(d.ctx, a.space, in) }, listed())
+	if err == nil && !slices.Contains(a.posts, posted.Post.Message.ID) {
+		a.posts = append(a.posts, posted.Post.Message.ID)
+	}
+	for _, id := range posted.Post.Mailed {
+		page, _ := d.model.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 100, Bytes: 1 << 20})
+		for _, e := range page.Entries {
+			if !slices.Contains(a.mail, e.Message.ID) {
+				a.mail = append(a.mail, e.Message.ID)
+			}
+		}
+	}
+}
+
+// postID is a post, mostly a late one; now and then one that never was.
+func (d *duel) postID(a *arena) c3po.MessageID {
+	if d.oneIn(4, "any post") && len(a.posts) > 0 {
+		return draw(d, "post", a.posts)
+	}
+	return draw(d, "post", append(latest(a.posts), "a::#r1::00000000"))
+}
+
+func (d *duel) ackPosts(a *arena) {
+	owner, ids := d.agent(a, "owner"), []c3po.MessageID{d.postID(a), d.postID(a)}
+	run := d.run(a, owner)
+	_, _ = both(d, "ack posts", func(s hub.Store) ([]hub.AckOutcome, error) { return s.AckPosts(d.ctx, a.space, owner, run, ids) })
+}
+
+func (d *duel) hear(a *arena) {
+	id := d.postID(a)
+	p, err := d.model.OnePost(d.ctx, a.space, id)
+	if err != nil || p == nil {
+		return
+	}
+	note := hub.HeardNote{
+		ID: id, Seq: p.Message.Seq, Agent: d.agent(a, "agent"), Reader: d.reader(), Cursor: draw(d, "cursor", []int64{0, a.seq / 2, a.seq}), At: d.model.now(),
+	}
+	d.done("heard", func(s hub.Store) error { return s.WriteNotes(d.ctx, a.space, hub.Notes{Heard: []hub.HeardNote{note}}) })
+}
+
+func (d *duel) roomMail(a *arena) {
+	owner := d.agent(a, "owner")
+	q := hub.RoomQuery{
+		Run: d.run(a, owner), Reader: d.reader(), After: draw(d, "after", []int64{0, 0, a.seq / 2}), Limit: draw(d, "limit", []int{0, 1, 3, 100}),
+		Bytes: draw(d, "bytes", []int{300, 1 << 20}), Unheard: d.oneIn(2, "unheard"), Positioned: d.oneIn(2, "positioned"),
+		Given: []c3po.MessageID{d.postID(a)},
+	}
+	_, _ = both(d, "room mail", func(s hub.Store) (hub.RoomMail, error) { return s.RoomMail(d.ctx, a.space, owner, q) }, listed())
+}
+
+// lookAtRooms compares all that is kept of the rooms of a space.
+func (d *duel) lookAtRooms(a *arena) {
+	type page struct {
+		Posts []hub.Post
+		More  bool
+	}
+	type list struct {
+		Names []c3po.RoomName
+		After int64
+	}
+	names := []c3po.RoomName{"r1", "r2", "r3", "none", c3po.Everybody}
+	viewer, limit := d.agent(a, "viewer"), draw(d, "limit", []int{1, 2, 100})
+	_, _ = both(d, "rooms", func(s hub.Store) ([]hub.RoomRecord, error) { return s.Rooms(d.ctx, a.space, viewer, names) }, listed())
+	_, _ = both(d, "room page", func(s hub.Store) (list, error) {
+		found, after, err := s.RoomPage(d.ctx, a.space, 0, limit)
+		return list{found, after}, err
+	}, listed())
+	_, _ = both(d, "rooms of", func(s hub.Store) ([]c3po.RoomName, error) { return s.RoomsOf(d.ctx, a.space, viewer) }, listed())
+	for _, where := range names {
+		_, _ = both(d, "members", func(s hub.Store) ([]hub.Member, error) { return s.RoomMembers(d.ctx, a.space, where, 0, limit) }, listed())
+		before := draw(d, "before", []int64{0, a.seq / 2})
+		_, _ = both(d, "history", func(s hub.Store) (page, error) {
+			posts, more, err := s.History(d.ctx, a.space, where, before, limit, 1<<20)
+			return page{posts, more}, err
+		}, listed())
+	}
+	id := d.postID(a)
+	_, _ = both(d, "one post", func(s hub.Store) (*hub.Post, error) { return s.OnePost(d.ctx, a.space, id) }, listed())
+}
+
+// roomLimits are met by chance within a sequence.
+func roomLimits(l c3po.Limits) c3po.Limits {
+	l.Rooms, l.AgentRooms, l.RoomPosts, l.RoomBytes = 2, 2, 4, 1_500
+	l.RepeatWindow = 30 * time.Second
+	return l
+}

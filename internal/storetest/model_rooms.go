@@ -1,0 +1,279 @@
+package storetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+type room struct {
+	creator    c3po.AgentID
+	visibility c3po.Visibility
+	created    time.Time
+	number     int64
+	members    map[c3po.AgentID]int64 // by the number of the event
+	invited    map[c3po.AgentID]bool
+	posts      []hub.Post
+	last       seat // of all that was ever said, kept or not
+}
+
+// seat is a place in a room: up to here an agent has come, or the room has.
+type seat struct {
+	seq     int64
+	ordinal int
+}
+
+// heardKey is one reader of an agent in a room.
+type heardKey struct {
+	agent  c3po.AgentID
+	room   c3po.RoomName
+	reader string
+}
+
+// dropMost is how many old posts one new one pushes out.
+const dropMost = 16
+
+func (r *room) record(name c3po.RoomName, viewer c3po.AgentID) hub.RoomRecord {
+	_, member := r.members[viewer]
+	return hub.RoomRecord{
+		Name: name, Creator: r.creator, Visibility: r.visibility, Created: r.created, Number: r.number,
+		Members: len(r.members), Posts: len(r.posts), Member: member, Invited: r.invited[viewer],
+	}
+}
+
+// cursors are the places of an agent in its rooms; the broadcasts are one of
+// them for whoever is registered.
+func (sp *space) cursors(id c3po.AgentID) map[c3po.RoomName]seat {
+	a := sp.agents[id]
+	if a == nil {
+		return nil
+	}
+	places := maps.Clone(a.rooms)
+	places[c3po.Everybody] = a.cast
+	return places
+}
+
+func (sp *space) roomsOf(id c3po.AgentID) []c3po.RoomName {
+	if a := sp.agents[id]; a != nil {
+		return slices.Sorted(maps.Keys(a.rooms))
+	}
+	return nil
+}
+
+// talk says whether RoomMail may have something.
+func (sp *space) talk(id c3po.AgentID) bool {
+	a := sp.agents[id]
+	return a != nil && (len(a.rooms) > 0 || sp.everybody().last.ordinal > a.cast.ordinal)
+}
+
+// everybody is the room of broadcasts, which is always there.
+func (sp *space) everybody() *room {
+	if sp.rooms[c3po.Everybody] == nil {
+		sp.rooms[c3po.Everybody] = &room{}
+	}
+	return sp.rooms[c3po.Everybody]
+}
+
+// theRoom is a room that can be joined.
+func (sp *space) theRoom(name c3po.RoomName) *room {
+	if name == c3po.Everybody {
+		return nil
+	}
+	return sp.rooms[name]
+}
+
+// Join implements hub.Store.
+func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub.Joined, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.Agent, step.Run) {
+		return hub.Joined{}, hub.RefuseSuperseded(step.Agent)
+	}
+	a := sp.agents[step.Agent]
+	if a == nil {
+		return hub.Joined{}, hub.RefuseNoAgent(step.Agent)
+	}
+	r := sp.theRoom(step.Room)
+	made := r == nil
+	if !made {
+		if _, member := r.members[step.Agent]; member {
+			return hub.Joined{Room: r.record(step.Room, step.Agent), Already: true}, nil
+		}
+		if r.visibility == c3po.InviteOnly && r.creator != step.Agent && !r.invited[step.Agent] {
+			return hub.Joined{}, hub.RefuseNoRoom(step.Room)
+		}
+	} else if sp.roomCount() >= sp.limits.Rooms {
+		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyInSpace, sp.limits.Rooms)
+	}
+	if len(a.rooms) >= sp.limits.AgentRooms {
+		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyOfAgent, sp.limits.AgentRooms)
+	}
+	sp.event(c3po.EventJoined, step.Agent, "", now)
+	if made {
+		r = &room{
+			creator: step.Agent, visibility: step.Visibility, created: now, number: sp.books.Seq,
+			members: map[c3po.AgentID]int64{}, invited: map[c3po.AgentID]bool{},
+		}
+		sp.rooms[step.Room] = r
+	}
+	r.members[step.Agent] = sp.books.Seq
+	delete(r.invited, step.Agent)
+	a.rooms[step.Room] = r.last
+	return hub.Joined{Room: r.record(step.Room, step.Agent), Made: made}, nil
+}
+
+func (sp *space) roomCount() int {
+	count := 0
+	for name := range sp.rooms {
+		if name != c3po.Everybody {
+			count++
+		}
+	}
+	return count
+}
+
+// Leave implements hub.Store.
+func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, id c3po.AgentID, run string) (hub.LeaveOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if sp.superseded(id, run) {
+		return "", hub.RefuseSuperseded(id)
+	}
+	r := sp.theRoom(where)
+	if r == nil {
+		return hub.LeaveNone, nil
+	}
+	if _, member := r.members[id]; !member {
+		return hub.LeaveNone, nil
+	}
+	sp.event(c3po.EventLeft, id, "", m.now())
+	delete(r.members, id)
+	delete(sp.agents[id].rooms, where)
+	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id && key.room == where })
+	if len(r.members) > 0 {
+		return hub.LeaveDone, nil
+	}
+	delete(sp.rooms, where)
+	return hub.LeaveEnded, nil
+}
+
+// Invite implements hub.Store.
+func (m *Model) Invite(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.InviteOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if sp.superseded(by, run) {
+		return "", hub.RefuseSuperseded(by)
+	}
+	r := sp.theRoom(where)
+	if r == nil {
+		return "", hub.RefuseNoRoom(where)
+	}
+	if _, member := r.members[by]; !member && !outside {
+		return "", r.closedTo(where)
+	}
+	if sp.agents[guest] == nil {
+		return "", hub.RefuseNoAgent(guest)
+	}
+	if _, member := r.members[guest]; member {
+		return hub.InviteMember, nil
+	}
+	if r.invited[guest] {
+		return hub.InviteAlready, nil
+	}
+	r.invited[guest] = true
+	return hub.InviteDone, nil
+}
+
+// closedTo is what somebody is told who is not in the room.
+func (r *room) closedTo(name c3po.RoomName) error {
+	if r.visibility == c3po.InviteOnly {
+		return hub.RefuseNoRoom(name)
+	}
+	return hub.RefuseNotInRoom(name)
+}
+
+// SetVisibility implements hub.Store.
+func (m *Model) SetVisibility(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if sp.superseded(by, run) {
+		return hub.RefuseSuperseded(by)
+	}
+	r := sp.theRoom(where)
+	if r == nil {
+		return hub.RefuseNoRoom(where)
+	}
+	if !outside && r.creator != by {
+		if _, member := r.members[by]; !member && r.visibility == c3po.InviteOnly {
+			return hub.RefuseNoRoom(where)
+		}
+		return hub.RefuseNotCreator(where, r.creator)
+	}
+	r.visibility = v
+	return nil
+}
+
+// Rooms implements hub.Store.
+func (m *Model) Rooms(_ context.Context, name c3po.Space, viewer c3po.AgentID, names []c3po.RoomName) ([]hub.RoomRecord, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []hub.RoomRecord
+	for _, one := range names {
+		if r := m.space(name).theRoom(one); r != nil {
+			found = append(found, r.record(one, viewer))
+		}
+	}
+	return found, nil
+}
+
+// RoomPage implements hub.Store.
+func (m *Model) RoomPage(_ context.Context, name c3po.Space, after int64, limit int) ([]c3po.RoomName, int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rooms := m.space(name).rooms
+	var names []c3po.RoomName
+	for one, r := range rooms {
+		if one != c3po.Everybody && r.number > after {
+			names = append(names, one)
+		}
+	}
+	slices.SortFunc(names, func(a, b c3po.RoomName) int { return int(rooms[a].number - rooms[b].number) })
+	names = names[:min(len(names), limit)]
+	if len(names) > 0 {
+		after = rooms[names[len(names)-1]].number
+	}
+	return names, after, nil
+}
+
+// RoomsOf implements hub.Store.
+func (m *Model) RoomsOf(_ context.Context, name c3po.Space, id c3po.AgentID) ([]c3po.RoomName, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.space(name).roomsOf(id), nil
+}
+
+// RoomMembers implements hub.Store.
+func (m *Model) RoomMembers(_ context.Context, name c3po.Space, where c3po.RoomName, after int64, limit int) ([]hub.Member, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.space(name).theRoom(where)
+	if r == nil {
+		return nil, nil
+	}
+	var found []hub.Member
+	for id, number := range r.members {
+		if number > after {
+			found = append(found, hub.Member{ID: id, Number: number})
+		}
+	}
+	slices.SortFunc(found, func(a, b hub.Member) int { return int(a.Number - b.Number) })
+	return found[:min(len(found), limit)], nil
+}
