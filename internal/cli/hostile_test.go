@@ -42,6 +42,15 @@ var (
 		"pause":        {"bob"},
 		"resume":       {"bob"},
 		"fsck":         {},
+		"broadcast":    {"hi"},
+		"room join":    {"build"},
+		"room leave":   {"build"},
+		"room post":    {"build", "hi"},
+		"room history": {"build"},
+		"room list":    {},
+		"room invite":  {"build", "bob"},
+		"room set":     {"build", "public"},
+		"room prune":   {},
 		"status":       {},
 		"health":       {},
 		"tickets":      {},
@@ -243,6 +252,9 @@ func (l liar) fill(v reflect.Value) {
 	switch v.Type() {
 	case reflect.TypeFor[c3po.AgentID]():
 		v.SetString("box/api")
+		return
+	case reflect.TypeFor[c3po.RoomName]():
+		v.SetString("build")
 		return
 	case reflect.TypeFor[c3po.MessageID]():
 		v.SetString("a::b::0a1b2c3d")

@@ -97,6 +97,9 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 		kind = string(c3po.KindMessage)
 	}
 	what := inline(kind) + " from " + inline(string(m.FromAgent))
+	if m.Room != "" && m.Room != c3po.Everybody {
+		what += " in " + inline(string(m.Room))
+	}
 	if m.Kind == c3po.KindReply && m.MessageID != "" {
 		what += " to " + inline(string(m.MessageID))
 	}

@@ -47,18 +47,21 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 	page.Count += mail.Unread()
 	page.Entries, page.Next = nil, 0
 	bytes := 0
-	for _, e := range all {
-		full := len(page.Entries) == limit || len(page.Entries) > 0 && bytes+e.Facts.Bytes > a.hub.limits.PageBytes
-		if full || readingPosition(e) > frontier {
+	for i, e := range all {
+		if readingPosition(e) > frontier {
 			break
+		}
+		if i == limit || i > 0 && bytes+e.Facts.Bytes > a.hub.limits.PageBytes {
+			page.Next = readingPosition(all[i-1])
+			return page, nil
 		}
 		page.Entries, bytes = append(page.Entries, e), bytes+e.Facts.Bytes
 	}
-	switch taken := len(page.Entries); {
-	case taken > 0 && (taken < len(all) || frontier < math.MaxInt64):
-		page.Next = readingPosition(page.Entries[taken-1])
+	switch {
+	case frontier < math.MaxInt64:
+		page.Next = frontier
 	case after == 0:
-		page.Count = taken // all there is, whatever the bound was
+		page.Count = len(page.Entries) // all there is, whatever the bound was
 	}
 	return page, nil
 }

@@ -1,0 +1,364 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) room() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "room",
+		Short: "Talk in rooms",
+		Long: `Talk in rooms. What is said in a room is kept there once, and each member reads it
+with c3po inbox when it looks; nobody is woken by it, and nobody has to answer.
+A member that is named with @ gets it as mail too.`,
+		Example: `  c3po room join build
+  c3po room post build "@api the tests are red"
+  c3po room history build`,
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.roomJoin(), a.roomLeave(), a.roomPost(), a.roomHistory(), a.roomList(), a.roomInvite(), a.roomSet(), a.roomPrune())
+	return cmd
+}
+
+func (a *app) roomJoin() *cobra.Command {
+	var inviteOnly bool
+	cmd := &cobra.Command{
+		Use:   "join ROOM",
+		Short: "Join a room, making it if there is none",
+		Long: `Join a room, making it if there is none, and show the last that was said there.
+Joining again changes nothing.`,
+		Example: `  c3po room join build
+  c3po room join secret --invite-only`,
+		Args: arguments(1, 1, "ROOM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			var in c3po.RoomJoinInput
+			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+				return err
+			}
+			if inviteOnly {
+				in.Visibility = c3po.InviteOnly
+			}
+			joined, err := svc.RoomJoin(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(joined, func(w io.Writer) {
+				printMessages(w, c3po.MessageList{Messages: joined.Messages})
+				did := "is now in"
+				switch {
+				case joined.Made:
+					did = "has made"
+				case joined.Already:
+					did = "was already in"
+				}
+				fmt.Fprintf(w, "%s %s %s (%s, %s)\n", inline(string(svc.ID())), did, inline(string(joined.Room.Room)),
+					inline(string(joined.Visibility)), counted(joined.Members, "member"))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&inviteOnly, "invite-only", false, "if the room is made: only for those a member invites")
+	return cmd
+}
+
+// counted is a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+func (a *app) roomLeave() *cobra.Command {
+	return &cobra.Command{
+		Use:     "leave ROOM",
+		Short:   "Leave a room",
+		Long:    "Leave a room. A room ends with its last member, and its history with it.",
+		Example: `  c3po room leave build`,
+		Args:    arguments(1, 1, "ROOM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			name, err := c3po.ParseRoomName(args[0])
+			if err != nil {
+				return err
+			}
+			left, err := svc.RoomLeave(cmd.Context(), c3po.RoomInput{Room: name})
+			if err != nil {
+				return err
+			}
+			return a.show(left, func(w io.Writer) {
+				switch {
+				case left.Ended:
+					fmt.Fprintf(w, "left %s, which has ended: you were its last member\n", inline(string(name)))
+				case left.Left:
+					fmt.Fprintf(w, "left %s\n", inline(string(name)))
+				default:
+					fmt.Fprintf(w, "%s was not in %s\n", inline(string(svc.ID())), inline(string(name)))
+				}
+			})
+		},
+	}
+}
+
+func (a *app) roomPost() *cobra.Command {
+	var in c3po.RoomPostInput
+	cmd := &cobra.Command{
+		Use:   "post ROOM [MESSAGE]",
+		Short: "Say something in a room",
+		Long: `Say something in a room. Without MESSAGE, or with -, the text is read from stdin.
+A member that is named with @ gets it as mail too.`,
+		Example: `  c3po room post build "@api the tests are red"`,
+		Args:    arguments(1, 2, "ROOM [MESSAGE]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+				return err
+			}
+			if in.Message, err = a.body(args[1:]); err != nil {
+				return err
+			}
+			receipt, err := svc.RoomPost(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(receipt, func(w io.Writer) {
+				fmt.Fprintf(w, "said %s, %s; %s\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(receipt.Members, "member"))
+				for _, id := range receipt.Mailed {
+					fmt.Fprintf(w, "%s has it as mail\n", inline(string(id)))
+				}
+				if receipt.Notice != "" {
+					fmt.Fprintln(w, inline(receipt.Notice))
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Context, "context", "", "background the others need")
+	cmd.Flags().StringVar(&in.ClientKey, "key", "", "the same key never posts twice; a random one if left out")
+	return cmd
+}
+
+func (a *app) roomHistory() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "history ROOM",
+		Short:   "Show what was said in a room",
+		Example: `  c3po room history build --limit 200`,
+		Args:    arguments(1, 1, "ROOM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			name, err := c3po.ParseRoomName(args[0])
+			if err != nil {
+				return err
+			}
+			var list c3po.MessageList
+			var more bool
+			list.Messages, more, err = pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
+				page, err := svc.RoomHistory(cmd.Context(), c3po.RoomHistoryInput{Room: name, Cursor: cursor, Limit: most})
+				// Pages go back in time, so the latest comes first until all are there.
+				slices.Reverse(page.Messages)
+				return page.Messages, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			slices.Reverse(list.Messages)
+			list.Count = len(list.Messages)
+			defer a.more(more, "posts")
+			return a.show(&list, func(w io.Writer) {
+				printMessages(w, list)
+				if list.Count == 0 {
+					fmt.Fprintf(w, "nothing was said in %s\n", inline(string(name)))
+				}
+			})
+		},
+	}
+	limitFlag(cmd, &limit, 50)
+	return cmd
+}
+
+func (a *app) roomList() *cobra.Command {
+	var in c3po.RoomListInput
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the rooms you are in, or all of them",
+		Example: `  c3po room list --all`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			var list c3po.RoomList
+			var more bool
+			list.Rooms, more, err = pages(limit, func(cursor string, most int) ([]c3po.Room, string, error) {
+				in.Cursor, in.Limit = cursor, most
+				page, err := svc.RoomList(cmd.Context(), in)
+				return page.Rooms, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			defer a.more(more, "rooms")
+			return a.show(&list, func(w io.Writer) { printRooms(w, list.Rooms) })
+		},
+	}
+	cmd.Flags().BoolVar(&in.All, "all", false, "also those you are not in")
+	limitFlag(cmd, &limit, 100)
+	return cmd
+}
+
+func printRooms(w io.Writer, rooms []c3po.Room) {
+	if len(rooms) == 0 {
+		fmt.Fprintln(w, "no rooms; `c3po room join NAME` makes one")
+		return
+	}
+	table(w, func(row func(...string)) {
+		row("ROOM", "MEMBERS", "POSTS", "UNREAD", "VISIBLE", "MADE BY")
+		for _, r := range rooms {
+			unread := "-"
+			if r.Joined {
+				unread = strconv.Itoa(r.Unread)
+			}
+			row(inline(string(r.Room)), strconv.Itoa(r.Members), strconv.Itoa(r.Posts), unread, inline(string(r.Visibility)), inline(string(r.Creator)))
+		}
+	})
+}
+
+func (a *app) roomInvite() *cobra.Command {
+	return &cobra.Command{
+		Use:     "invite ROOM AGENT",
+		Short:   "Let an agent into a room you are in",
+		Example: `  c3po room invite secret api`,
+		Args:    arguments(2, 2, "ROOM AGENT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			in := c3po.RoomInviteInput{Agent: args[1]}
+			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+				return err
+			}
+			invited, err := svc.RoomInvite(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(invited, func(w io.Writer) {
+				did := "is invited to"
+				switch {
+				case invited.Member:
+					did = "is already in"
+				case invited.Already:
+					did = "was invited before to"
+				}
+				fmt.Fprintf(w, "%s %s %s\n", inline(string(invited.Agent)), did, inline(string(invited.Room)))
+				if invited.Notice != "" {
+					fmt.Fprintln(w, inline(invited.Notice))
+				}
+			})
+		},
+	}
+}
+
+func (a *app) roomSet() *cobra.Command {
+	return &cobra.Command{
+		Use:     "set ROOM public|invite_only",
+		Short:   "Say who sees a room you have made",
+		Example: `  c3po room set build invite_only`,
+		Args:    arguments(2, 2, "ROOM public|invite_only"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			in := c3po.RoomSetInput{Visibility: c3po.Visibility(strings.ReplaceAll(args[1], "-", "_"))}
+			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+				return err
+			}
+			room, err := svc.RoomSet(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(room, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is %s\n", inline(string(room.Room)), inline(string(room.Visibility)))
+			})
+		},
+	}
+}
+
+func (a *app) roomPrune() *cobra.Command {
+	var in c3po.RoomPruneInput
+	var older time.Duration
+	cmd := &cobra.Command{
+		Use:   "prune [ROOM]",
+		Short: "Take silent members out of rooms",
+		Long: `Take members out of a room, or of all rooms, that are offline and gave no sign of
+life for a while. Their mail is not touched, and who comes back can join again.
+A room ends with its last member.`,
+		Example: `  c3po room prune --older 48h --dry-run`,
+		Args:    arguments(0, 1, "[ROOM]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+					return err
+				}
+			}
+			if in.Older = int(older / time.Second); in.Older < 1 {
+				return &usageError{fmt.Sprintf("--older %s would evict everybody who is offline right now", older), "Give at least 1s."}
+			}
+			pruned, err := svc.RoomPrune(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(pruned, func(w io.Writer) { printPruned(w, pruned) })
+		},
+	}
+	cmd.Flags().DurationVar(&older, "older", 24*time.Hour, "how long a member was silent")
+	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "only say who would be taken out")
+	return cmd
+}
+
+func printPruned(w io.Writer, pruned c3po.RoomPruned) {
+	did := "evicted"
+	if pruned.DryRun {
+		did = "would evict"
+	}
+	now := time.Now()
+	for _, e := range pruned.Evicted {
+		fmt.Fprintf(w, "%s %s from %s, seen %s", did, inline(string(e.Agent)), inline(string(e.Room)), ago(now, e.LastSeen))
+		if e.Ended {
+			fmt.Fprint(w, "; the room has ended")
+		}
+		fmt.Fprintln(w)
+	}
+	if len(pruned.Evicted) == 0 {
+		fmt.Fprintln(w, "nobody to evict")
+	}
+}
