@@ -133,7 +133,8 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 	h := w.host("pi")
 	bare := h.agent("api", quiet)
 	bare.plugin = ""
-	without := fastest(bare)
+	plain := func() time.Duration { return bare.print("hello").took }
+	without := min(plain(), plain())
 	if _, err := w.as("mailed").Ping(t.Context(), c3po.None{}); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 		name := place.name
 		a := h.agent(place.project, quiet)
 		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+place.url)
-		hold(t, name+": delay of a whole session of one turn", fastest(a)-without, 300*time.Millisecond)
+		hold(t, name+": delay of a whole session of one turn", delay(func() time.Duration { return a.print("hello").took }, plain, &without), delayMost)
 		if name == silent {
 			// One that says nothing is only known to be away after a while.
 			a.model.brain = func(request) step {
@@ -175,13 +176,21 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 	}
 }
 
-// fastest is how long a session of one turn takes at its best.
-func fastest(a *agent) time.Duration {
-	least := time.Hour
-	for range 3 {
-		least = min(least, a.print("hello").took)
+// delayMost is how much longer a turn may take because of us.
+const delayMost = 300 * time.Millisecond
+
+// delay is how much longer something takes than it does without, both at their
+// best. A machine that is busy with other things is given more tries.
+func delay(with, without func() time.Duration, least *time.Duration) time.Duration {
+	best := with()
+	for range 7 {
+		if best-*least <= delayMost {
+			break
+		}
+		*least = min(*least, without())
+		best = min(best, with())
 	}
-	return least
+	return best - *least
 }
 
 // The connection stands and nothing comes over it any more, which nobody can tell
@@ -192,9 +201,8 @@ func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	h := w.host("pi")
-	turn := func(freeze bool) time.Duration {
-		least := time.Hour
-		for range 3 {
+	turn := func(freeze bool) func() time.Duration {
+		return func() time.Duration {
 			a := h.agent("api", func(request) step {
 				if freeze {
 					w.coordinator.Freeze()
@@ -206,9 +214,9 @@ func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
 			if p.result != "OK" || strings.Contains(p.text(), `"outcome":"error"`) {
 				t.Errorf("the session was disturbed:\n%s", p.text())
 			}
-			least = min(least, p.took)
+			return p.took
 		}
-		return least
 	}
-	hold(t, "frozen in the middle: delay of a turn", turn(true)-turn(false), 300*time.Millisecond)
+	well := min(turn(false)(), turn(false)())
+	hold(t, "frozen in the middle: delay of a turn", delay(turn(true), turn(false), &well), delayMost)
 }
