@@ -38,12 +38,6 @@ type Config struct {
 	Quiet time.Duration // without output and keys, before anything is typed; 1 s if 0
 }
 
-// unavailable is the error of a system without terminals of this kind.
-func unavailable() error {
-	return c3po.Errorf(c3po.InvalidRequest, "c3po run is not available on this system").
-		Suggest("Run the program as it is, and use c3po inbox and c3po reply, or c3po mcp.")
-}
-
 type size struct{ columns, rows int }
 
 // usual is the size of a terminal that has none.
