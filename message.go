@@ -50,6 +50,8 @@ type Message struct {
 	ContentType  string          `json:"content_type,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
 	HandedTo     AgentID         `json:"handed_to,omitempty"`
+	HandedFrom   AgentID         `json:"handed_from,omitempty"` // who had this message before and passed it on
+	Ticket       MessageID       `json:"ticket,omitempty"`      // of a message that was handed over: the id its sender knows it by
 	Seq          int64           `json:"seq,omitempty"`
 	Redelivered  bool            `json:"redelivered,omitempty"`
 	Claim        *Claim          `json:"claim,omitempty"` // of a role's mail: who holds it

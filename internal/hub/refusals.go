@@ -82,6 +82,12 @@ func RefuseCancelled(id c3po.MessageID) *c3po.Error {
 		Suggest("No answer is needed. If what you found matters all the same, send it with send_message.")
 }
 
+// RefuseHandedOver is INVALID_REQUEST for a ticket that somebody else has by now.
+func RefuseHandedOver(id c3po.MessageID) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "message '%s' was handed over before", id).
+		Suggest("Who has it now can hand it on; you can still answer it yourself.")
+}
+
 // RefuseNotYours is FORBIDDEN for a message addressed to another agent.
 func RefuseNotYours(id c3po.MessageID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "message '%s' is not addressed to you", id).

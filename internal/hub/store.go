@@ -237,7 +237,8 @@ type Stored struct {
 	Repeat    bool
 	State     string // of the message now: pending unless it is a repeat
 	Recipient Record
-	Acked     bool // by this reply: the answered message was pending
+	Acked     bool           // by this reply: the answered message was pending
+	MovedTo   c3po.MessageID // by this reply: the answered message, in the inbox of the next agent
 	Now       time.Time
 }
 
@@ -347,7 +348,9 @@ type messageStore interface {
 	// message is INVALID_REQUEST, one whose sender takes no mail (a bounce)
 	// AGENT_NOT_FOUND, one that was cancelled INVALID_REQUEST. Replies are never
 	// rate limited. A role's message is answered by who may ack it (AckClaimed):
-	// FORBIDDEN for everybody else.
+	// FORBIDDEN for everybody else. With HandedTo the answered message is also put
+	// into the inbox of that agent (AGENT_NOT_FOUND, INBOX_FULL), once
+	// (INVALID_REQUEST); what is answered there answers the first message.
 	Reply(ctx context.Context, space c3po.Space, step ReplyStep) (Stored, error)
 	// Ack ends pending messages of the caller's own inbox. Outcomes are in the
 	// order of ids. It works when the store is full.

@@ -52,7 +52,7 @@ type situation struct {
 func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	t.Helper()
 	ctx := t.Context()
-	for _, id := range []c3po.AgentID{"ana", "bob"} {
+	for _, id := range []c3po.AgentID{"ana", "bob", "carl"} {
 		step := hub.RegisterStep{Want: id, Run: "run of " + string(id), Session: "session of " + string(id)}
 		step.Profile.Capabilities = []string{"role-of-" + string(id)}
 		if _, err := s.Register(ctx, space, step); err != nil {
@@ -122,7 +122,7 @@ func replyStep(id c3po.MessageID) hub.ReplyStep {
 
 var steps = []step{
 	{"register a newcomer", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "carl", Run: "r", Session: "s"})
+		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "dora", Run: "r", Session: "s"})
 		return err
 	}},
 	{"register a second run", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
@@ -167,6 +167,12 @@ var steps = []step{
 	{"reply", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		in := replyStep(at.unanswered)
 		in.Key, in.ResumeTo = "another", true
+		_, err := s.Reply(ctx, space, in)
+		return err
+	}},
+	{"hand over", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		in := replyStep(at.unanswered)
+		in.Key, in.Status, in.HandedTo = "another", c3po.ReplyHandedOver, "carl"
 		_, err := s.Reply(ctx, space, in)
 		return err
 	}},

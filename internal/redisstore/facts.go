@@ -32,6 +32,8 @@ type fact struct {
 	Ended      int64           `json:"n"`
 	Cancelled  int64           `json:"c"`
 	Deadline   int64           `json:"dl"`
+	Ticket     c3po.MessageID  `json:"o"`
+	HandedFrom c3po.AgentID    `json:"b"`
 	Replies    []struct {
 		Hex     string         `json:"h"`
 		At      int64          `json:"a"`
@@ -99,7 +101,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 		Message: c3po.Message{
 			ID: c3po.NewMessageID(f.From, owner, hex), MessageID: f.Answers, FromAgent: f.From, ToAgent: owner, Kind: f.Kind,
 			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
-			ExpectsReply: f.Expects == 1, Seq: f.Seq,
+			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom,
 		},
 		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended),
 			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline)},

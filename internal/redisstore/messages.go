@@ -81,16 +81,21 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 	k, l := keysOf(space), s.limits
 	fingerprint := hub.Fingerprint(step.Draft, step.Answers)
 	field, window := s.idempotency(step.Draft, fingerprint)
+	next := replier
+	if step.HandedTo != "" {
+		next = step.HandedTo
+	}
 	answer, err := s.run(ctx, s.scripts.reply, []string{
 		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
 		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
 		k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(), k.tickets(), k.roles(),
+		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next),
 	}, []string{
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
-		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(),
+		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -108,6 +113,16 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		return hub.Stored{}, hub.RefuseHeld(step.Answers, c3po.AgentID(word(answer[1])))
 	case "not_yours":
 		return hub.Stored{}, hub.RefuseNotMember(owner, replier)
+	case "moved":
+		return hub.Stored{}, hub.RefuseHandedOver(step.Answers)
+	case "no_next":
+		return hub.Stored{}, hub.RefuseNoAgent(step.HandedTo)
+	case "next_full":
+		return hub.Stored{}, hub.RefuseInboxFull(step.HandedTo, fullOf[word(answer[1])])
+	case "ok":
+		out, err := stored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
+		out.MovedTo = c3po.MessageID(word(answer[8]))
+		return out, err
 	default:
 		return stored(outcome, answer, draft, step.Answers, body)
 	}

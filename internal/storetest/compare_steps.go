@@ -259,6 +259,9 @@ func (d *duel) reply(a *arena) {
 		},
 		Run: d.run(a, from), Durability: c3po.OnDisk, Answers: answers, ResumeTo: from == c3po.Human,
 	}
+	if d.oneIn(3, "hands over") {
+		in.Status, in.HandedTo = c3po.ReplyHandedOver, draw(d, "handed to", append(slices.Clone(a.agents), "nobody"))
+	}
 	stored, err := both(d, "reply", func(s hub.Store) (hub.Stored, error) { return s.Reply(d.ctx, a.space, in) })
 	d.keep(a, stored, err)
 }

@@ -290,12 +290,22 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		return hub.Stored{}, err
 	}
 
-	msg := sp.accept(answer, c3po.EventAnswered, step.Answers, step.Durability, now)
+	moved, err := sp.handOver(question, step)
+	if err != nil {
+		return hub.Stored{}, err
+	}
+	ticket := cmp.Or(question.view.Ticket, step.Answers)
+
+	msg := sp.accept(answer, c3po.EventAnswered, ticket, step.Durability, now)
 	if !mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
 	sp.keys[key] = keyFor(step.Draft, step.Answers, msg, sp.books.Lived)
-	question.facts.Answers = append(question.facts.Answers, c3po.Answered{ID: msg.view.ID, At: now})
+	answered := c3po.Answered{ID: msg.view.ID, At: now}
+	if moved != nil {
+		answered.MovedTo = moved(ticket, now)
+	}
+	question.facts.Answers = append(question.facts.Answers, answered)
 	if owner.Role() != "" && question.facts.Claim == nil {
 		question.facts.Claim = &c3po.Claim{By: step.From, At: now}
 	}
@@ -307,7 +317,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		sp.pause(asker.id, &asker.paused, "", now)
 	}
 	stored := sp.stored(msg, now)
-	stored.Acked = acked
+	stored.Acked, stored.MovedTo = acked, answered.MovedTo
 	return stored, nil
 }
 

@@ -143,3 +143,31 @@ func (m *Model) Keyed(_ context.Context, name c3po.Space, from c3po.AgentID, key
 	}
 	return first.id, nil
 }
+
+// handOver checks that the question of a reply can be handed over, if it is to
+// be, and gives what does so.
+func (sp *space) handOver(question *message, step hub.ReplyStep) (func(c3po.MessageID, time.Time) c3po.MessageID, error) {
+	if step.HandedTo == "" {
+		return nil, nil
+	}
+	if slices.ContainsFunc(question.facts.Answers, func(a c3po.Answered) bool { return a.MovedTo != "" }) {
+		return nil, hub.RefuseHandedOver(step.Answers)
+	}
+	if sp.agents[step.HandedTo] == nil {
+		return nil, hub.RefuseNoAgent(step.HandedTo)
+	}
+	q := question.view
+	draft := hub.Draft{
+		From: q.FromAgent, To: step.HandedTo, Kind: q.Kind, Thread: q.Thread, Priority: q.Priority, ExpectsReply: q.ExpectsReply,
+		Text: q.Text(), Context: q.Context, Status: q.Status, ContentType: q.ContentType, Metadata: q.Metadata, HandedTo: q.HandedTo,
+	}
+	if err := sp.roomFor(draft, false); err != nil {
+		return nil, err
+	}
+	return func(ticket c3po.MessageID, now time.Time) c3po.MessageID {
+		moved := sp.accept(draft, c3po.EventAccepted, q.MessageID, step.Durability, now)
+		moved.view.Ticket, moved.view.HandedFrom, moved.spoilt = ticket, step.From, question.spoilt
+		moved.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+		return moved.view.ID
+	}, nil
+}

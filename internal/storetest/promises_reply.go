@@ -30,11 +30,11 @@ func replyPromises() []promise {
 				Context: "she knows", Status: c3po.ReplyHandedOver, Timestamp: w.now(), Thread: "reasons", Priority: c3po.Normal,
 				HandedTo: carol, Seq: stored.Message.Seq,
 			}
-			same(w, "stored", stored, hub.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Acked: true, Now: w.now()})
+			same(w, "stored", stored, hub.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Acked: true, MovedTo: stored.MovedTo, Now: w.now()})
 			same(w, "inbox of the asker", w.page(alice, hub.InboxQuery{}).Entries[0].Message, want)
 			same(w, "inbox of the asked", w.inbox(bob), nil)
 			same(w, "question", w.entry(question).State, c3po.StateAcked)
-			same(w, "answered", w.entry(question).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now()}})
+			same(w, "answered", w.entry(question).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now(), MovedTo: stored.MovedTo}})
 		}},
 		{"a conversation goes back and forth in one thread", nil, func(w *world) {
 			w.enter(alice, bob)

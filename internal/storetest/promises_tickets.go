@@ -156,5 +156,64 @@ func ticketPromises() []promise {
 			w.live(w.limits.KeyLife)
 			same(w, "after its life", find(alice, "ticket-1"), "")
 		}},
+		{"a ticket that is handed over goes on in the next inbox, as it was", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			ask := urgent(letter(alice, bob, "why?"))
+			ask.Context, ask.Metadata = "it rains", []byte(`{"n":[]}`)
+			ticket := w.sendStep(ask).Message
+			over := answer(bob, ticket.ID, "ask carol")
+			over.Status, over.HandedTo = c3po.ReplyHandedOver, carol
+			before := w.books().Seq
+			stored, err := w.store.Reply(w.ctx, w.space, over)
+			w.must(err)
+			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered, c3po.EventAccepted, c3po.EventAcked})
+			want := ticket
+			want.ID, want.ToAgent, want.HandedFrom, want.Ticket = stored.MovedTo, carol, bob, ticket.ID
+			want.Seq, want.Timestamp = before+2, w.now()
+			same(w, "in the next inbox", w.page(carol, hub.InboxQuery{}).Entries[0].Message, want)
+			same(w, "the first answer", w.entry(ticket.ID).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now(), MovedTo: stored.MovedTo}})
+
+			reply := w.reply(carol, stored.MovedTo, "clouds")
+			same(w, "answers the first", w.entry(reply).Message.MessageID, ticket.ID)
+			same(w, "to who asked", w.inbox(alice), []string{"ask carol", "clouds"})
+		}},
+		{"a ticket is handed over once, to somebody who is there and has room", func(l *c3po.Limits) { l.InboxMessages = 4 }, func(w *world) {
+			w.enter(alice, bob, carol)
+			ticket := w.send(alice, bob, "why?")
+			over := answer(bob, ticket, "not me")
+			over.Status, over.HandedTo = c3po.ReplyHandedOver, "nobody"
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, over)
+				w.refused(err, c3po.AgentNotFound)
+			})
+			over.HandedTo = carol
+			var filler []c3po.MessageID
+			for _, text := range []string{"1", "2"} {
+				filler = append(filler, w.tell(alice, carol, text), w.tell(bob, carol, text))
+			}
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, over)
+				w.refused(err, c3po.InboxFull)
+			})
+			w.ack(carol, filler...)
+			_, err := w.store.Reply(w.ctx, w.space, over)
+			w.must(err)
+			over.Text = "not me, I said"
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, over)
+				w.refused(err, c3po.InvalidRequest)
+			})
+		}},
+		{"a ticket that was handed over is cancelled where it is", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			ticket := w.send(alice, bob, "why?")
+			over := answer(bob, ticket, "not me")
+			over.Status, over.HandedTo = c3po.ReplyHandedOver, carol
+			stored, err := w.store.Reply(w.ctx, w.space, over)
+			w.must(err)
+			w.unchanged(func() { same(w, "outcome", w.cancel(alice, ticket), hub.Cancelled{MovedTo: stored.MovedTo}) })
+			same(w, "there", w.cancel(alice, stored.MovedTo).Outcome, c3po.CancelDone)
+			same(w, "inbox", w.inbox(carol), nil)
+		}},
 	}
 }
