@@ -38,6 +38,7 @@ const (
 	EventRetired      EventKind = "retired"      // Agent is the agent
 	EventRegistered   EventKind = "registered"   // a new agent, or a new run of it; Agent is the agent
 	EventUnregistered EventKind = "unregistered" // Agent is the agent
+	EventDied         EventKind = "died"         // the process of its run has ended; Agent is the agent
 	EventPaused       EventKind = "paused"       // Agent is the agent; empty for the whole space
 	EventResumed      EventKind = "resumed"      // as paused
 	EventPosted       EventKind = "posted"       // in a room; Room and ID if it is public, else neither

@@ -7,6 +7,10 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
+// EverybodyAsked is the Agent of a Wake, and of no event, that concerns whoever
+// waits for the answer of any agent: the whole space was paused or resumed.
+const EverybodyAsked c3po.AgentID = "*"
+
 // A Wake says that something changed for an agent; its Seq is the event's.
 type Wake struct {
 	Seq   int64

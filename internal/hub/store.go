@@ -39,8 +39,9 @@ type Record struct {
 	Session      string
 	Epoch        int64
 	Seen         time.Time
-	Attached     bool // a live node holds a connection or wait of it
-	Online       bool // attached; or seen within the online window, if no node claims it; and not gone
+	Attached     bool      // a live node holds a connection or wait of it
+	Died         time.Time // when its host saw that the process of the run has ended; zero if it has not
+	Online       bool      // attached; or seen within the online window, if no node claims it; and not gone
 	Profile      Profile
 	Availability c3po.Availability // "" = available
 	CurrentTask  string
@@ -100,6 +101,10 @@ type agentStore interface {
 	// Unregister ends the session: offline at once. It reports whether there was one.
 	// A run other than the one that holds the id ends nothing.
 	Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
+	// Die says that the process of a run has ended: the agent is offline at once. It
+	// reports whether the run held the id and was not known to be dead. The next run
+	// that registers ends it. It works when the store is full.
+	Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
 	// SetStatus stores availability and task.
 	SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error
 	// SetPaused pauses (why not empty) or resumes an agent; an empty id means the

@@ -133,6 +133,10 @@ var steps = []step{
 		_, err := s.Unregister(ctx, space, "bob", "")
 		return err
 	}},
+	{"die", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.Die(ctx, space, "bob", "run of bob")
+		return err
+	}},
 	{"status", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		return s.SetStatus(ctx, space, "bob", "", c3po.Busy, "task")
 	}},

@@ -38,7 +38,7 @@ type scripts struct {
 	tick, bury, trim, trimDead, trimKeys script
 	inbox, next, entries, cards, online  script
 	rollback                             script
-	cancel, lapse, keyed                 script
+	cancel, lapse, keyed, die            script
 	retire, trimRetired, revive          script
 	join, leave, invite, roomSet, post   script
 	ackPosts, heard, roomMail, posts     script
@@ -60,6 +60,7 @@ func loadScripts() scripts {
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes),
 		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
+		die: load("die", drains),
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),

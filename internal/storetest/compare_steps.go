@@ -30,6 +30,7 @@ func allSteps() []step {
 		{"nothing", 1, func(*duel, *arena) {}},
 		{"register", 3, (*duel).register},
 		{"unregister", 1, (*duel).unregister},
+		{"die", 1, (*duel).die},
 		{"status", 1, (*duel).status},
 		{"pause", 1, (*duel).pause},
 		{"presence", 2, (*duel).presence},
@@ -143,6 +144,12 @@ func (d *duel) unregister(a *arena) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
 	_, _ = both(d, "unregister", func(s hub.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run) })
+}
+
+func (d *duel) die(a *arena) {
+	id := d.agent(a, "agent")
+	run := d.run(a, id)
+	_, _ = both(d, "die", func(s hub.Store) (bool, error) { return s.Die(d.ctx, a.space, id, run) })
 }
 
 func (d *duel) status(a *arena) {

@@ -23,6 +23,7 @@ type agent struct {
 	cut          bool      // it is gone because its connection was
 	heard        int64     // in lived seconds: when it was last known to be there
 	goneAt       time.Time // when it unregistered; zero if it is back
+	diedAt       time.Time // when its run was seen to have ended; zero if it has not
 	node         string    // that holds a connection of it
 	profile      hub.Profile
 	availability c3po.Availability
@@ -65,7 +66,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 	}
 	return hub.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
-		Seen: a.seen, Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
+		Seen: a.seen, Died: a.diedAt, Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused), Rooms: sp.roomsOf(id),
 		Gone: !a.goneAt.IsZero() && !a.cut,
 	}
@@ -113,6 +114,9 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	a.profile.Client = step.Profile.Client
 	sp.see(a, now)
 	a.goneAt = time.Time{}
+	if step.Run != "" {
+		a.diedAt = time.Time{}
+	}
 	if created || changed {
 		sp.event(c3po.EventRegistered, id, "", now)
 	}
@@ -184,6 +188,20 @@ func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, 
 	return true, nil
 }
 
+// Die implements hub.Store.
+func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	a := sp.agents[id]
+	if a == nil || run == "" || a.run != run || !a.diedAt.IsZero() {
+		return false, nil
+	}
+	a.diedAt, a.goneAt, a.node = m.now(), m.now(), ""
+	sp.event(c3po.EventDied, id, "", m.now())
+	return true, nil
+}
+
 // SetStatus implements hub.Store.
 func (m *Model) SetStatus(_ context.Context, name c3po.Space, id c3po.AgentID, run string, availability c3po.Availability, task string) error {
 	m.mu.Lock()
@@ -206,6 +224,9 @@ func (m *Model) SetPaused(_ context.Context, name c3po.Space, id c3po.AgentID, w
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if id == "" {
+		if sp.paused != why {
+			defer m.publish(name, c3po.Event{Agent: hub.EverybodyAsked})
+		}
 		sp.pause("", &sp.paused, why, m.now())
 		return nil
 	}

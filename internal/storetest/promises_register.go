@@ -26,6 +26,39 @@ func (w *world) goOffline() { w.advance(w.limits.OnlineWindow + time.Second) }
 
 func registerPromises() []promise {
 	return []promise{
+		{"a run whose process has ended is offline at once, and its id free", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.attach(alice, "n1")
+			w.advance(time.Second)
+			before := w.books().Seq
+			died, err := w.store.Die(w.ctx, w.space, alice, "r1")
+			w.must(err)
+			same(w, "died", died, true)
+			same(w, "online", w.record(alice).Online, false)
+			same(w, "when", w.record(alice).Died, w.now())
+			same(w, "events", w.events(before), []c3po.Event{{Seq: before + 1, Kind: c3po.EventDied, Agent: alice, At: w.now()}})
+			w.unchanged(func() {
+				again, err := w.store.Die(w.ctx, w.space, alice, "r1")
+				w.must(err)
+				same(w, "again", again, false)
+			})
+			same(w, "next run", w.register(alice, "r2").Record.ID, alice)
+			same(w, "died", w.record(alice).Died, time.Time{})
+		}},
+		{"only the run that holds an id can die as it", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.enter(bob)
+			w.unchanged(func() {
+				for _, run := range []string{"r2", ""} {
+					for _, id := range []c3po.AgentID{alice, bob, "nobody"} {
+						died, err := w.store.Die(w.ctx, w.space, id, run)
+						w.must(err)
+						same(w, "died", died, false)
+					}
+				}
+			})
+			same(w, "online", w.record(alice).Online, true)
+		}},
 		{"a new agent is given the id it asks for", nil, func(w *world) {
 			profile := hub.Profile{
 				Name: "Bob", Capabilities: []string{"mqtt", "review"}, Type: "codex", Cwd: "/src", Host: "box", PID: 7, PIDStart: 99,

@@ -114,6 +114,7 @@ if node ~= '' and (changed or not attached(node, nodes, now)) then
   node = ''
 end
 redis.call('HDEL', agent, 'gone')
+if run ~= '' then redis.call('HDEL', agent, 'died') end
 redis.call('HSET', agent, 'seen', whole(now), 'client', client)
 redis.call('ZADD', seen, node == '' and whole(now) or 'inf', name)
 redis.call('ZADD', heard, whole(number(meta, 'lived')), name)
