@@ -117,6 +117,15 @@ type WaitOutcome struct {
 const (
 	WaitTimeout = "timeout"
 	WaitRetry   = "retry"
+
+	// Of a wait for an answer: something happened to the ticket, or to the agent
+	// that has it, so that waiting on is no use now.
+	WaitCancelled  = "cancelled"
+	WaitExpired    = "expired"
+	WaitDied       = "died"
+	WaitOffline    = "offline"
+	WaitSuperseded = "superseded"
+	WaitPaused     = "paused"
 )
 
 // GetMessagesInput pages through unacked mail.

@@ -106,6 +106,8 @@ func (c *Client) inSlices(ctx context.Context, seconds int, attempt func(context
 			return nil
 		case err == nil && outcome.Status == c3po.WaitRetry:
 			rest = max(firstPause, time.Duration(outcome.RetryAfterMS)*time.Millisecond)
+		case err == nil && outcome.Status != c3po.WaitTimeout:
+			return nil
 		case err == nil:
 			if time.Until(end) < time.Second/2 {
 				return nil

@@ -100,11 +100,11 @@ func (c *calls) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 	return c.Store.Next(ctx, space, owner, q)
 }
 
-func (c *calls) Answers(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]hub.Entry, error) {
-	if err := c.note("Answers"); err != nil {
+func (c *calls) Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*hub.Entry, error) {
+	if err := c.note("Message"); err != nil {
 		return nil, err
 	}
-	return c.Store.Answers(ctx, space, id)
+	return c.Store.Message(ctx, space, id)
 }
 
 func (c *calls) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(hub.Wake)) error {

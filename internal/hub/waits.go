@@ -22,10 +22,24 @@ const (
 	drained
 )
 
+// A quest is what a wait is for.
+type quest interface {
+	// look says whether it was found.
+	look(context.Context, *waiter) (bool, error)
+	// again is how long until the next look if nothing is heard; 0 for never.
+	again() time.Duration
+}
+
+// looking is a quest that only what is heard can bring further.
+type looking func(context.Context) (bool, error)
+
+func (l looking) look(ctx context.Context, _ *waiter) (bool, error) { return l(ctx) }
+func (looking) again() time.Duration                                { return 0 }
+
 // await looks, and looks again whenever something happened to the agent, until
-// look finds what it is for or the time is over. Nothing is consumed by it: a
-// wait that is cut off loses nothing.
-func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.AgentID, look func(context.Context) (bool, error)) (ending, error) {
+// the quest finds what it is for or the time is over. Nothing is consumed by it:
+// a wait that is cut off loses nothing.
+func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.AgentID, q quest) (ending, error) {
 	if a.hub.isDraining() {
 		return drained, nil
 	}
@@ -64,7 +78,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	}
 	attached := false
 	for {
-		ok, err := look(ctx)
+		ok, err := q.look(ctx, waiter)
 		switch {
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
@@ -83,9 +97,14 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id)
 			defer func() { leave(ctx.Err() != nil && a.livesByConnection()) }()
 		}
+		var unheard <-chan time.Time
+		if pause := q.again(); pause > 0 {
+			unheard = time.After(pause)
+		}
 		select {
 		case <-waiter.woken:
 		case <-lapsed:
+		case <-unheard:
 		case <-deadline.C:
 			// Look once more: what came at the last moment is not a timeout.
 			late = true
@@ -146,7 +165,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 	if after != nil {
 		last.Seq = *after
 	}
-	end, err := a.await(ctx, timeout, a.roles(), func(ctx context.Context) (bool, error) {
+	end, err := a.await(ctx, timeout, a.roles(), looking(func(ctx context.Context) (bool, error) {
 		looks++
 		next, err := a.next(ctx, incoming, after)
 		last = next
@@ -155,7 +174,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 		}
 		claimed, err = a.claimNext(ctx, after)
 		return claimed.Entry != nil, err
-	})
+	}))
 	if err != nil {
 		return c3po.WaitResult{}, err
 	}
@@ -216,67 +235,6 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (NextMess
 	}
 }
 
-// waitForAnswer leaves the caller's place in its inbox where it was: the answer
-// may be newer than mail it was not given yet.
-func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, after int64) (c3po.WaitResult, error) {
-	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
-	switch {
-	case err != nil:
-		return c3po.WaitResult{}, err
-	case entry == nil:
-		return c3po.WaitResult{}, RefuseNoMessage(id)
-	case entry.Message.FromAgent != a.id:
-		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
-			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
-	}
-	reply, outcome, err := a.awaitAnswer(ctx, id, timeout)
-	if err != nil {
-		return c3po.WaitResult{}, err
-	}
-	result := c3po.WaitResult{Outcome: outcome, Cursor: after}
-	if reply != nil {
-		result.Message = *reply
-		result.Unacked, err = a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
-	}
-	return result, err
-}
-
-// awaitAnswer waits for the first answer to a message of the caller's.
-func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration) (*c3po.Message, *c3po.WaitOutcome, error) {
-	var first *Entry
-	end, err := a.await(ctx, timeout, nil, func(ctx context.Context) (bool, error) {
-		answers, err := a.hub.store.Answers(ctx, a.caller.Space, id)
-		if err != nil {
-			return false, err
-		}
-		for _, answer := range answers {
-			if answer.Corrupt {
-				a.bury(ctx, answer)
-				continue
-			}
-			first = &answer
-			return true, nil
-		}
-		return false, nil
-	})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case end == drained:
-		return nil, callAgain(id), nil
-	case end == timedOut:
-		return nil, notAnswered(timeout, id), nil
-	}
-	// The store does not say when it read this. Our clock may be behind its own,
-	// but nothing is served before it was accepted.
-	now := time.Now().UTC()
-	if now.Before(first.Facts.Accepted) {
-		now = first.Facts.Accepted
-	}
-	reply := a.serve(*first, now)
-	return &reply, nil, nil
-}
-
 // Pending shows unacked mail without recording that it was seen, and with a
 // timeout waits until there is some.
 func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.PendingResult, error) {
@@ -307,7 +265,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if timeout == 0 {
 		_, err = look(ctx)
 	} else {
-		end, err = a.await(ctx, timeout, a.roles(), look)
+		end, err = a.await(ctx, timeout, a.roles(), looking(look))
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err
@@ -346,14 +304,6 @@ func nothingCame(timeout time.Duration, unacked int) *c3po.WaitOutcome {
 		outcome.Suggestion = fmt.Sprintf("Nothing new came; %d earlier messages are not acked yet, get_messages shows them.", unacked)
 	}
 	return outcome
-}
-
-func notAnswered(timeout time.Duration, id c3po.MessageID) *c3po.WaitOutcome {
-	return &c3po.WaitOutcome{
-		Status: c3po.WaitTimeout, Code: c3po.Timeout, MessageID: id,
-		Message:    fmt.Sprintf("No response received within %d seconds", timeout/time.Second),
-		Suggestion: "The target agent may be offline or busy. Check agent status with list_agents.",
-	}
 }
 
 // callAgain is the end of a wait on a coordinator that stops.

@@ -220,7 +220,7 @@ func TestAFailureWhileWaitingDoesNotHideThatTheMessageWasSent(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("bob")
-		h.calls.failWith("Answers", c3po.Errorf(c3po.RedisUnavailable, "away"))
+		h.calls.failWith("Message", c3po.Errorf(c3po.RedisUnavailable, "away"))
 		receipt := must(h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "well?", WaitSeconds: 30}))(t)
 		if receipt.ID == "" || receipt.Wait == nil || receipt.Wait.Status != c3po.WaitRetry {
 			t.Errorf("receipt = %+v", receipt)

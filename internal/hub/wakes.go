@@ -50,6 +50,7 @@ type waiter struct {
 	early bool           // looked before the subscription stood; guarded by line.mu
 	posts bool           // it is woken by broadcasts; guarded by line.mu
 	rooms []c3po.AgentID // that it is woken by; guarded by line.mu
+	asked c3po.AgentID   // whose fate it follows as well; guarded by line.mu
 }
 
 // join registers a wait. From then on, once stands is closed, nothing that
@@ -72,6 +73,7 @@ func (w *wakes) open(space c3po.Space) *line {
 	l := &line{
 		wakes: w, space: space,
 		waiters: map[c3po.AgentID][]*waiter{}, rooms: map[c3po.AgentID]map[*waiter]struct{}{},
+		asked:  map[c3po.AgentID][]*waiter{},
 		stands: make(chan struct{}), changed: make(chan struct{}, 1),
 		watches: map[*Watch]struct{}{}, news: make(chan struct{}, 1),
 	}
@@ -131,6 +133,7 @@ type line struct {
 	mu      sync.Mutex
 	waiters map[c3po.AgentID][]*waiter
 	rooms   map[c3po.AgentID]map[*waiter]struct{} // by the address of a room
+	asked   map[c3po.AgentID][]*waiter            // those who wait for an answer of the agent
 	watches map[*Watch]struct{}
 	tail    tail
 	count   int // of both
@@ -195,6 +198,7 @@ func (w *waiter) leave() {
 			delete(l.rooms, room)
 		}
 	}
+	l.unfollow(w)
 	l.wakes.waiters.Add(-1)
 	l.left()
 }
@@ -305,6 +309,7 @@ func (l *line) wake(agent c3po.AgentID) {
 	for _, w := range l.waiters[agent] {
 		w.signal()
 	}
+	l.wakeAsked(agent)
 }
 
 // wakeOne wakes the first of those who would take mail of a role and have no
@@ -396,7 +401,7 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 		}
 		l.mu.Lock()
 		for _, event := range events {
-			l.wake(event.Agent)
+			l.wake(concerns(event))
 			last = event.Seq
 		}
 		l.mu.Unlock()

@@ -1,0 +1,226 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// recheckSlack lets the store's clock pass the moment at which an agent that is
+// not heard of any more counts as offline.
+const recheckSlack = 500 * time.Millisecond
+
+// An answerWait waits for the answer to one ticket. It ends without one when
+// none can be hoped for: the ticket was cancelled or has expired, or something
+// happens to the agent that has it while the wait goes on. What was so before is
+// no reason: the receipt has said it, and whoever waits knows.
+type answerWait struct {
+	actor   *Actor
+	ticket  c3po.MessageID // as who asked knows it
+	at      c3po.MessageID // the message it is by now
+	answer  *Entry
+	outcome *c3po.WaitOutcome
+	asked   *Record // as it was at the first look
+	recheck time.Duration
+}
+
+// waitForAnswer leaves the caller's place in its inbox where it was: the answer
+// may be newer than mail it was not given yet.
+func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, after int64) (c3po.WaitResult, error) {
+	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	switch {
+	case err != nil:
+		return c3po.WaitResult{}, err
+	case entry == nil:
+		return c3po.WaitResult{}, RefuseNoMessage(id)
+	case entry.Message.FromAgent != a.id:
+		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
+			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
+	}
+	reply, outcome, err := a.awaitAnswer(ctx, id, timeout)
+	if err != nil {
+		return c3po.WaitResult{}, err
+	}
+	result := c3po.WaitResult{Outcome: outcome, Cursor: after}
+	if reply != nil {
+		result.Message = *reply
+		result.Unacked, err = a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
+	}
+	return result, err
+}
+
+// awaitAnswer waits for the first answer to a message of the caller's.
+func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration) (*c3po.Message, *c3po.WaitOutcome, error) {
+	wait := &answerWait{actor: a, ticket: id, at: id}
+	end, err := a.await(ctx, timeout, nil, wait)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case end == drained:
+		return nil, callAgain(id), nil
+	case end == timedOut:
+		return nil, notAnswered(timeout, id, wait.asked), nil
+	case wait.outcome != nil:
+		return nil, wait.outcome, nil
+	}
+	// The store does not say when it read this. Our clock may be behind its own,
+	// but nothing is served before it was accepted.
+	now := time.Now().UTC()
+	if now.Before(wait.answer.Facts.Accepted) {
+		now = wait.answer.Facts.Accepted
+	}
+	reply := a.serve(*wait.answer, now)
+	return &reply, nil, nil
+}
+
+// again is how long until a look is due although nothing was heard.
+func (w *answerWait) again() time.Duration { return w.recheck }
+
+// look follows the ticket to where it is, and sees whether the wait is over.
+func (w *answerWait) look(ctx context.Context, waiter *waiter) (bool, error) {
+	for range ticketMoves {
+		entry, err := w.actor.hub.store.Message(ctx, w.actor.caller.Space, w.at)
+		if err != nil {
+			return false, err
+		}
+		if entry == nil {
+			return false, RefuseNoMessage(w.ticket)
+		}
+		next, err := w.readAnswers(ctx, *entry)
+		switch {
+		case err != nil:
+			return false, err
+		case w.answer != nil:
+			return true, nil
+		case next != "":
+			w.at, w.asked = next, nil
+			continue
+		}
+		if w.outcome = ticketEnded(w.ticket, *entry); w.outcome != nil {
+			return true, nil
+		}
+		return w.lookAtAsked(ctx, *entry, waiter)
+	}
+	return false, nil
+}
+
+// readAnswers finds the first answer, or where the ticket was handed to.
+func (w *answerWait) readAnswers(ctx context.Context, entry Entry) (next c3po.MessageID, err error) {
+	for _, answered := range entry.Facts.Answers {
+		if answered.MovedTo != "" {
+			next = answered.MovedTo
+			continue
+		}
+		answer, err := w.actor.hub.store.Message(ctx, w.actor.caller.Space, answered.ID)
+		switch {
+		case err != nil:
+			return "", err
+		case answer == nil:
+		case answer.Corrupt:
+			w.actor.bury(ctx, *answer)
+		default:
+			w.answer = answer
+			return "", nil
+		}
+	}
+	return next, nil
+}
+
+// lookAtAsked ends the wait if something has happened to the agent since the
+// wait began.
+func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waiter) (bool, error) {
+	id, hub := entry.Message.ToAgent, w.actor.hub
+	if id == c3po.Human {
+		return false, nil
+	}
+	// Follow it before looking at it, so that what happens in between is not missed.
+	waiter.follow(id)
+	records, err := hub.store.Agents(ctx, w.actor.caller.Space, []c3po.AgentID{id})
+	if err != nil || len(records) == 0 {
+		return false, err
+	}
+	now := records[0]
+	w.recheck = 0
+	switch {
+	case now.Attached:
+		// Its coordinator may die without a word; then its lease runs out.
+		w.recheck = hub.limits.NodeLease + recheckSlack
+	case now.Online:
+		w.recheck = max(0, time.Until(now.Seen.Add(hub.limits.OnlineWindow))) + recheckSlack
+	}
+	if w.asked == nil {
+		w.asked = &now
+		return false, nil
+	}
+	w.outcome = askedChanged(w.ticket, *w.asked, now, isRead(entry))
+	if w.outcome == nil {
+		// What got better may get worse again.
+		w.asked = &now
+	}
+	return w.outcome != nil, nil
+}
+
+func isRead(e Entry) bool {
+	return len(e.Facts.Served) > 0 || e.Facts.Received != nil || e.State == c3po.StateAcked
+}
+
+// ticketEnded says why nobody will answer any more.
+func ticketEnded(id c3po.MessageID, e Entry) *c3po.WaitOutcome {
+	outcome := &c3po.WaitOutcome{Code: c3po.Timeout, MessageID: id}
+	switch {
+	case !e.Facts.Cancelled.IsZero():
+		outcome.Status, outcome.Message = c3po.WaitCancelled, "The message was cancelled"
+		outcome.Suggestion = "Send a new message if you need the answer after all."
+	case e.State == c3po.StateDead:
+		outcome.Status = c3po.WaitExpired
+		outcome.Message = fmt.Sprintf("'%s' did not read the message in its lifetime (%s)", e.Message.ToAgent, e.Reason)
+		outcome.Suggestion = "Check agent status with list_agents, and ask again or ask somebody else."
+	default:
+		return nil
+	}
+	return outcome
+}
+
+// askedChanged says what has happened to the agent that was asked so that its
+// answer will not come, or not soon; nil if nothing has.
+func askedChanged(id c3po.MessageID, before, now Record, read bool) *c3po.WaitOutcome {
+	outcome := &c3po.WaitOutcome{Code: c3po.AgentUnavailable, MessageID: id}
+	const kept = "The message stays in its inbox. Wait again with wait_for_message and this message_id, ask somebody else, or withdraw it with cancel."
+	outcome.Suggestion = kept
+	switch {
+	case !now.Died.IsZero() && before.Died.IsZero():
+		outcome.Status = c3po.WaitDied
+		outcome.Message = fmt.Sprintf("'%s' has died: its process ended before it answered", now.ID)
+	case !now.Online && before.Online:
+		outcome.Status = c3po.WaitOffline
+		outcome.Message = fmt.Sprintf("'%s' went offline before it answered", now.ID)
+	case now.Run != before.Run && before.Run != "" && read:
+		outcome.Status = c3po.WaitSuperseded
+		outcome.Message = fmt.Sprintf("'%s' was started anew: the run that had read the message is gone", now.ID)
+		outcome.Suggestion = "If it was not acked, the new run finds it in its inbox: wait again with wait_for_message and this message_id. Else ask again."
+	case now.Paused != "" && before.Paused == "":
+		outcome.Status = c3po.WaitPaused
+		outcome.Message = fmt.Sprintf("'%s' was paused before it answered: %s", now.ID, now.Paused)
+	default:
+		return nil
+	}
+	return outcome
+}
+
+// notAnswered is the end of a wait whose time was over.
+func notAnswered(timeout time.Duration, id c3po.MessageID, asked *Record) *c3po.WaitOutcome {
+	outcome := &c3po.WaitOutcome{
+		Status: c3po.WaitTimeout, Code: c3po.Timeout, MessageID: id,
+		Message:    fmt.Sprintf("No response received within %d seconds", timeout/time.Second),
+		Suggestion: "The target agent may be offline or busy. Check agent status with list_agents.",
+	}
+	if asked == nil {
+		return outcome
+	}
+	if why := prospect(*asked); why != "" {
+		outcome.Suggestion = why + ". Check agent status with list_agents."
+	}
+	return outcome
+}

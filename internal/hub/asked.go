@@ -1,0 +1,60 @@
+package hub
+
+import (
+	"slices"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A wait for an answer also looks when something happens to the agent that was
+// asked. Such waits are kept apart from the waits of that agent itself, which
+// are counted and have a limit.
+
+// follow makes the wait look when something happens to an agent, and no longer
+// when it happens to the one it followed before.
+func (w *waiter) follow(agent c3po.AgentID) {
+	l := w.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.asked != agent {
+		l.unfollow(w)
+		w.asked = agent
+		l.asked[agent] = append(l.asked[agent], w)
+	}
+}
+
+// unfollow and wakeAsked are called with the lock held.
+func (l *line) unfollow(w *waiter) {
+	if w.asked == "" {
+		return
+	}
+	rest := slices.DeleteFunc(l.asked[w.asked], func(other *waiter) bool { return other == w })
+	if len(rest) == 0 {
+		delete(l.asked, w.asked)
+	} else {
+		l.asked[w.asked] = rest
+	}
+	w.asked = ""
+}
+
+func (l *line) wakeAsked(agent c3po.AgentID) {
+	for _, w := range l.asked[agent] {
+		w.signal()
+	}
+	if agent != EverybodyAsked {
+		return
+	}
+	for _, waiters := range l.asked {
+		for _, w := range waiters {
+			w.signal()
+		}
+	}
+}
+
+// concerns is whom an event wakes: a pause of the whole space names nobody.
+func concerns(event c3po.Event) c3po.AgentID {
+	if event.Agent == "" && (event.Kind == c3po.EventPaused || event.Kind == c3po.EventResumed) {
+		return EverybodyAsked
+	}
+	return event.Agent
+}
