@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"internal/faultrig":   {".", "internal/redistest"},
 	"internal/hook":       {"."},
 	"internal/hub":        {"."},
+	"internal/liveness":   {"."},
 	"internal/mcpserver":  {".", "internal/envelope"},
 	"internal/metrics":    {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/paths":      {"."},
@@ -41,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/redistest":  {},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
 	"internal/sanitise":   {},
-	"internal/server":     {".", "internal/auth", "internal/hub", "internal/mcpserver", "internal/metrics", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest"},
+	"internal/server":     {".", "internal/auth", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest"},
 	"internal/settings":   {"."},
 	"internal/storetest":  {".", "internal/hub"},
 	"plugin":              {},

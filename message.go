@@ -53,6 +53,7 @@ type Message struct {
 	HandedFrom   AgentID         `json:"handed_from,omitempty"` // who had this message before and passed it on
 	Ticket       MessageID       `json:"ticket,omitempty"`      // of a message that was handed over: the id its sender knows it by
 	Seq          int64           `json:"seq,omitempty"`
+	EarlierRun   bool            `json:"earlier_run,omitempty"` // an answer to what an earlier run of this agent asked
 	Redelivered  bool            `json:"redelivered,omitempty"`
 	Claim        *Claim          `json:"claim,omitempty"` // of a role's mail: who holds it
 	Deliveries   int             `json:"deliveries,omitempty"`

@@ -25,6 +25,7 @@ type Service interface {
 	GetAgentStatus(context.Context, AgentInput) (Agent, error)
 	SetStatus(context.Context, StatusInput) (StatusResult, error)
 	Unregister(context.Context, None) (Unregistered, error)
+	ReportDeath(context.Context, DeathInput) (DeathResult, error)
 
 	SendMessage(context.Context, SendInput) (Receipt, error)
 	GetMessages(context.Context, GetMessagesInput) (MessageList, error)
@@ -230,6 +231,7 @@ var operations = []Operation{
 	op("bridge_register_agent", Bridge, "Describe yourself to other c3po agents (type, directory, capabilities).", bridgeRegister, called("register_agent"), idempotent),
 
 	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent, forRunners),
+	op("report_death", "", "Say that the process of an agent on your host has ended.", Service.ReportDeath, idempotent, forRunners),
 	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies, forRunners),
 	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
 	op("tickets", "", "List questions and how far each has come.", Service.Tickets, readOnly, forViewers),

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,12 +56,29 @@ listed whether or not the coordinator is there.`,
 			if cfg.Defaults, err = a.bridgeDefaults(); err != nil {
 				return err
 			}
-			return bridge.New(cfg).Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
+			err = bridge.New(cfg).Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
+			a.reportDeath(cmd.Context(), r, cfg.Client)
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&tools, "tools", "", "toolsets to offer, separated by commas; core if left out")
 	cmd.Flags().StringVar(&clientName, "client", "", "the program that starts this, for example claude-code")
 	return cmd
+}
+
+// reportMost bounds the last thing a bridge does.
+const reportMost = time.Second
+
+// reportDeath says that the agent's process is gone, if it is: its bridge may be
+// the only one on this host that knows. Where nobody was registered it changes
+// nothing.
+func (a *app) reportDeath(ctx context.Context, r run, to *client.Client) {
+	if r.started == 0 || engine.Started(r.pid) == r.started {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportMost)
+	defer cancel()
+	_, _ = to.ReportDeath(ctx, c3po.DeathInput{Run: r.name}) // there is nobody left to tell if it fails
 }
 
 // unclosed keeps a server from closing what is not its own.

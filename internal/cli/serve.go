@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/sanitise"
 	"github.com/c3po-dev/c3po/internal/server"
 )
@@ -87,7 +88,7 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 		return err
 	}
 	cfg := server.Config{
-		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Log: log,
+		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Log: log,
 	}
 	s.outside.into(&cfg)
 	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })

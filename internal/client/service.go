@@ -47,6 +47,10 @@ func (c *Client) Unregister(ctx context.Context, in c3po.None) (c3po.Unregistere
 	return call[c3po.Unregistered](ctx, c, "unregister", in)
 }
 
+func (c *Client) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.DeathResult, error) {
+	return call[c3po.DeathResult](ctx, c, "report_death", in)
+}
+
 // SendMessage sends, and with WaitSeconds waits for the answer in calls of
 // their own: once the message is stored, nothing that happens to the wait can
 // turn the receipt into an error.

@@ -8,8 +8,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// recheckSlack lets the store's clock pass the moment at which an agent that is
-// not heard of any more counts as offline.
+// recheckSlack lets the store's clock pass the end of a lease.
 const recheckSlack = 500 * time.Millisecond
 
 // An answerWait waits for the answer to one ticket. It ends without one when
@@ -61,7 +60,7 @@ func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time
 	case end == drained:
 		return nil, callAgain(id), nil
 	case end == timedOut:
-		return nil, notAnswered(timeout, id, wait.asked), nil
+		return nil, notAnswered(timeout, id), nil
 	case wait.outcome != nil:
 		return nil, wait.outcome, nil
 	}
@@ -143,12 +142,9 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 	}
 	now := records[0]
 	w.recheck = 0
-	switch {
-	case now.Attached:
+	if now.Attached {
 		// Its coordinator may die without a word; then its lease runs out.
 		w.recheck = hub.limits.NodeLease + recheckSlack
-	case now.Online:
-		w.recheck = max(0, time.Until(now.Seen.Add(hub.limits.OnlineWindow))) + recheckSlack
 	}
 	if w.asked == nil {
 		w.asked = &now
@@ -193,7 +189,8 @@ func askedChanged(id c3po.MessageID, before, now Record, read bool) *c3po.WaitOu
 	case !now.Died.IsZero() && before.Died.IsZero():
 		outcome.Status = c3po.WaitDied
 		outcome.Message = fmt.Sprintf("'%s' has died: its process ended before it answered", now.ID)
-	case !now.Online && before.Online:
+	case !now.Online && before.Online && (now.Left || before.Attached):
+		// Silence alone is no reason: an agent at work may not call for a while.
 		outcome.Status = c3po.WaitOffline
 		outcome.Message = fmt.Sprintf("'%s' went offline before it answered", now.ID)
 	case now.Run != before.Run && before.Run != "" && read:
@@ -210,17 +207,10 @@ func askedChanged(id c3po.MessageID, before, now Record, read bool) *c3po.WaitOu
 }
 
 // notAnswered is the end of a wait whose time was over.
-func notAnswered(timeout time.Duration, id c3po.MessageID, asked *Record) *c3po.WaitOutcome {
-	outcome := &c3po.WaitOutcome{
+func notAnswered(timeout time.Duration, id c3po.MessageID) *c3po.WaitOutcome {
+	return &c3po.WaitOutcome{
 		Status: c3po.WaitTimeout, Code: c3po.Timeout, MessageID: id,
 		Message:    fmt.Sprintf("No response received within %d seconds", timeout/time.Second),
 		Suggestion: "The target agent may be offline or busy. Check agent status with list_agents.",
 	}
-	if asked == nil {
-		return outcome
-	}
-	if why := prospect(*asked); why != "" {
-		outcome.Suggestion = why + ". Check agent status with list_agents."
-	}
-	return outcome
 }

@@ -36,9 +36,10 @@ type Config struct {
 	Version  string
 	Commit   string
 	Features []string
-	Auth     string       // what callers must show, if that is worth a word
-	Meter    Meter        // nobody counts if nil
-	Log      *slog.Logger // silent if nil
+	Auth     string                                              // what callers must show, if that is worth a word
+	Entered  func(space c3po.Space, id c3po.AgentID, run string) // told of each run that is given an id here; may be nil
+	Meter    Meter                                               // nobody counts if nil
+	Log      *slog.Logger                                        // silent if nil
 }
 
 // A Hub serves every space of its store. It needs Run beside it: without that
@@ -49,6 +50,7 @@ type Hub struct {
 	info      c3po.ServerInfo
 	log       *slog.Logger
 	meter     Meter
+	entered   func(c3po.Space, c3po.AgentID, string)
 	bindings  *bindings
 	notes     *notes
 	presence  *presence
@@ -71,6 +73,9 @@ func New(c Config) *Hub {
 	if c.Meter == nil {
 		c.Meter = unmetered{}
 	}
+	if c.Entered == nil {
+		c.Entered = func(c3po.Space, c3po.AgentID, string) {}
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -84,6 +89,7 @@ func New(c Config) *Hub {
 		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: schema, Auth: c.Auth},
 		log:      c.Log,
 		meter:    c.Meter,
+		entered:  c.Entered,
 		bindings: newBindings(c.Limits.SeenEvery),
 		notes:    newNotes(c.Store, c.Log),
 		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),

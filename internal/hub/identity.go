@@ -200,6 +200,7 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 	a.hub.presence.moved(a.caller.Space, a.id)
 	a.hub.bindings.put(a.key(), a.caller.Session, given)
 	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.entered(a.caller.Space, a.id, a.caller.Run)
 	a.tell(ctx, c3po.EventRegistered, a.id, "")
 	if registration.Owed > 0 {
 		a.welcomeBack(ctx, &registration)

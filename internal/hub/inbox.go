@@ -137,6 +137,7 @@ func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
 		return a.servePost(entry, now, cursor)
 	}
 	m := show(entry, now)
+	m.EarlierRun = m.Kind == c3po.KindReply && a.caller.Run != "" && entry.Facts.AskedBy != "" && entry.Facts.AskedBy != a.caller.Run
 	note := ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
 	a.handed = append(a.handed, note)
 	times, given := a.hub.notes.servedBefore(a.caller.Space, note)

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"slices"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -26,10 +27,41 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	if err != nil {
 		return c3po.Message{}, err
 	}
-	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
+	id, err := a.ownForm(ctx, in.MessageID)
+	if err != nil {
+		return c3po.Message{}, err
+	}
+	return a.answer(ctx, id, in.Response, ReplyStep{
 		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
 		Run:   a.caller.Run,
 	})
+}
+
+// ownForm is the message that a ticket is in the caller's inbox, if it was handed
+// over to it: the id that who asked knows it by is as good there.
+func (a *Actor) ownForm(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	form := id
+	for range ticketMoves {
+		if _, to, _ := form.Split(); to == a.id {
+			return form, nil
+		}
+		entry, err := a.hub.store.Message(ctx, a.caller.Space, form)
+		if err != nil {
+			return "", err
+		}
+		if entry == nil {
+			break
+		}
+		moved := slices.IndexFunc(entry.Facts.Answers, func(answer c3po.Answered) bool { return answer.MovedTo != "" })
+		if moved < 0 {
+			break
+		}
+		form = entry.Facts.Answers[moved].MovedTo
+	}
+	return id, nil
 }
 
 func (a *Actor) checkHandover(ctx context.Context, status string, to c3po.AgentID) error {

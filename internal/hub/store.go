@@ -41,6 +41,7 @@ type Record struct {
 	Seen         time.Time
 	Attached     bool      // a live node holds a connection or wait of it
 	Died         time.Time // when its host saw that the process of the run has ended; zero if it has not
+	Left         bool      // it ended its session, hung up or died, and was not seen since
 	Online       bool      // attached; or seen within the online window, if no node claims it; and not gone
 	Profile      Profile
 	Availability c3po.Availability // "" = available
@@ -270,6 +271,7 @@ type Facts struct {
 	Claim      *c3po.Claim // the newest, of a role's mail; it may have lapsed
 	Ended      time.Time
 	Cancelled  time.Time // also of a message that had ended as acked
+	AskedBy    string    // the run that sent the ticket, also of the answer to it; empty if it had none
 	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
 	Answers    []c3po.Answered
 }

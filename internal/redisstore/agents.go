@@ -87,6 +87,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		Epoch:        atoi(fields["epoch"]),
 		Seen:         instant(atoi(fields["seen"])),
 		Died:         instant(atoi(fields["died"])),
+		Left:         fields["gone"] != "",
 		Attached:     integer(parts[1]) == 1,
 		Online:       integer(parts[2]) == 1,
 		Gone:         fields["gone"] != "" && fields["cut"] == "",
@@ -134,7 +135,7 @@ func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentI
 func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.die,
-		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events()},
+		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard()},
 		[]string{s.nowArg(), k.wake(), string(id), run, itoa(s.limits.EventEntries)})
 	return err == nil && word(answer[0]) == "died", err
 }

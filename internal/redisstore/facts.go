@@ -34,6 +34,7 @@ type fact struct {
 	Deadline   int64           `json:"dl"`
 	Ticket     c3po.MessageID  `json:"o"`
 	HandedFrom c3po.AgentID    `json:"b"`
+	AskedBy    string          `json:"u"`
 	Replies    []struct {
 		Hex     string         `json:"h"`
 		At      int64          `json:"a"`
@@ -104,7 +105,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom,
 		},
 		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended),
-			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline)},
+			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
 	}
 	for _, r := range f.Replies {
 		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(cmp.Or(r.From, owner), f.From, r.Hex), At: instant(r.At), MovedTo: r.MovedTo})

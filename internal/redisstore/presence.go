@@ -28,7 +28,7 @@ func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 
 func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) error {
 	k := keysOf(space)
-	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp)}
+	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake()}
 	for _, id := range ids {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}

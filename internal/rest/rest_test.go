@@ -121,6 +121,10 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 		t.Errorf("the books do not balance: %+v", books)
 	}
 	do("ann", "unregister", c3po.None{}, nil)
+	s.ask(t, question{
+		path: "/api/op/report_death", as: "carl", space: space, body: `{"run":"box:7:8"}`, header: map[string]string{"X-C3PO-Run": "box:7:8"},
+	})
+	called["report_death"] = true
 
 	for _, op := range c3po.Operations() {
 		if !called[op.Name] {

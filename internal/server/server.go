@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,6 +19,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/liveness"
 	"github.com/c3po-dev/c3po/internal/mcpserver"
 	"github.com/c3po-dev/c3po/internal/metrics"
 	"github.com/c3po-dev/c3po/internal/rest"
@@ -55,7 +57,10 @@ type Config struct {
 	Limits         c3po.Limits // c3po.DefaultLimits() if zero
 	Version        string
 	Commit         string
-	Log            *slog.Logger // silent if nil
+	// Started is when a process of this machine started, 0 if there is none: with it
+	// the agents of this machine are seen to die. Nobody looks if nil.
+	Started func(pid int) int64
+	Log     *slog.Logger // silent if nil
 }
 
 // Run is a coordinator from start to end. It calls ready with the address it
@@ -93,10 +98,15 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	}
 	defer store.Close()
 
+	watcher := watchProcesses(cfg)
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
-		Auth: authWord(cfg.Auth), Meter: counts, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Log: cfg.Log,
 	})
+	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
+		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)
+		return err
+	}
 	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log})
 	if keeper.Mode() == auth.None {
 		cfg.Log.Warn("AUTHENTICATION IS OFF: whoever reaches this coordinator may act as anybody, read everything and answer as the person", "auth", auth.None)
@@ -113,7 +123,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	if err := writeLocal(ctx, keeper, cfg.Config, cfg.URL(listener.Addr().String()), string(shown.ca)); err != nil {
 		return err
 	}
-	return serve(ctx, cfg.Log, []runner{h, keeper}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
+	return serve(ctx, cfg.Log, []runner{h, keeper, watcher}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -134,6 +144,16 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), counts.Handler(h))))
 	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Log, mux))
+}
+
+// watchProcesses looks at the agents of this machine. Those of others are seen
+// by their own host, or by their connections.
+func watchProcesses(cfg Config) *liveness.Watcher {
+	host, err := os.Hostname()
+	if err != nil || cfg.Started == nil {
+		host = "" // no run is of a host without a name
+	}
+	return liveness.New(liveness.Config{Host: host, Started: cfg.Started, Log: cfg.Log})
 }
 
 // authWord is what server_info says of the mode, if it is worth a word.

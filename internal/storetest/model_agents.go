@@ -66,7 +66,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 	}
 	return hub.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
-		Seen: a.seen, Died: a.diedAt, Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
+		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused), Rooms: sp.roomsOf(id),
 		Gone: !a.goneAt.IsZero() && !a.cut,
 	}
@@ -197,7 +197,7 @@ func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run str
 	if a == nil || run == "" || a.run != run || !a.diedAt.IsZero() {
 		return false, nil
 	}
-	a.diedAt, a.goneAt, a.node = m.now(), m.now(), ""
+	a.diedAt, a.goneAt, a.cut, a.node, a.heard = m.now(), m.now(), false, "", sp.books.Lived
 	sp.event(c3po.EventDied, id, "", m.now())
 	return true, nil
 }

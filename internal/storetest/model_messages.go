@@ -78,6 +78,9 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if step.RateLimit > 0 {
 		sp.sends[step.From] = append(sent, now)
 	}
+	if step.ExpectsReply {
+		msg.facts.AskedBy = step.Run
+	}
 	if step.Within > 0 {
 		msg.facts.Deadline = now.Add(step.Within)
 		sp.deadlines[msg.view.ID] = msg.facts.Deadline
@@ -301,6 +304,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
 	sp.keys[key] = keyFor(step.Draft, step.Answers, msg, sp.books.Lived)
+	msg.facts.AskedBy = question.facts.AskedBy
 	answered := c3po.Answered{ID: msg.view.ID, At: now}
 	if moved != nil {
 		answered.MovedTo = moved(ticket, now)

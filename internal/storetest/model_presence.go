@@ -32,6 +32,7 @@ func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 		a.node, a.seen, a.heard = "", m.now(), sp.books.Lived
 		if hungUp {
 			a.goneAt, a.cut = m.now(), true
+			m.publish(name, c3po.Event{Agent: id})
 		}
 	}
 	return nil

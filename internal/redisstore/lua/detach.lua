@@ -2,16 +2,17 @@
 -- when the store is full.
 --
 -- KEYS  seen, attached, meta, heard, then the agents
--- ARGV  now, node, "1" if they hung up, the agents' ids
+-- ARGV  now, node, "1" if they hung up, channel, the agents' ids
 typed({ 'zset', 'zset', 'hash', 'zset' })
 local seen, attachments = KEYS[1], KEYS[2]
-local now, node, hung_up, lived = clock(ARGV[1]), ARGV[2], ARGV[3] == '1', number(KEYS[3], 'lived')
+local now, node, hung_up, channel = clock(ARGV[1]), ARGV[2], ARGV[3] == '1', ARGV[4]
+local lived = number(KEYS[3], 'lived')
 for i = 5, #KEYS do
   local is = redis.call('TYPE', KEYS[i]).ok
   if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
 end
 for i = 5, #KEYS do
-  local id = ARGV[i - 1]
+  local id = ARGV[i]
   if redis.call('HGET', KEYS[i], 'node') == node then
     redis.call('HDEL', KEYS[i], 'node')
     redis.call('HSET', KEYS[i], 'seen', whole(now))
@@ -19,6 +20,8 @@ for i = 5, #KEYS do
     if hung_up then
       redis.call('HSET', KEYS[i], 'gone', whole(now), 'cut', 1)
       redis.call('ZADD', seen, 0, id)
+      -- No event: only who waits for its answer needs to look.
+      redis.call('SPUBLISH', channel, '0 ' .. id)
     else
       redis.call('ZADD', seen, whole(now), id)
     end

@@ -113,7 +113,7 @@ local function put(log, k, m, holds)
   if m.expects then fact.e = 1 end
   if m.answers ~= '' then fact.r = m.answers end
   if m.deadline then fact.dl = m.deadline end
-  fact.o, fact.b = m.ticket, m.handed_by
+  fact.o, fact.b, fact.u = m.ticket, m.handed_by, m.asked_by
   if m.expects then redis.call('ZADD', k.tickets, whole(seq), id) end
   if m.expires > 0 then
     fact.x = m.expires

@@ -70,7 +70,7 @@ local expires = 0
 if mailbox == '' then expires = lived + life end
 local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
-  body = text, bytes = bytes, durability = durability, answers = ticket, expires = expires,
+  body = text, bytes = bytes, durability = durability, answers = ticket, expires = expires, asked_by = question.u,
 }, holds)
 remember(idem, idemx, field, fingerprint, to, new, question.t, now, lived + key_life)
 
@@ -80,7 +80,7 @@ if handed_to ~= '' then
   _, moved_to = put(log, next, {
     event = 'accepted', from = question.f, to = handed_to, kind = question.k, thread = question.t, urgent = question.p == 'urgent',
     expects = question.e == 1, body = text_of_question, bytes = question.z, durability = durability, answers = question.r or '',
-    expires = lived + life, ticket = ticket, handed_by = from,
+    expires = lived + life, ticket = ticket, handed_by = from, asked_by = question.u,
   })
 end
 question.an = question.an or {}

@@ -61,6 +61,7 @@ local deadline = answer_within > 0 and now + answer_within or nil
 local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
+  asked_by = expects == '1' and run ~= '' and run or nil,
 }, holds)
 if thread == '' then thread = id end
 remember(idem, idemx, field, fingerprint, to, hex, thread, now, lived + key_life)

@@ -1,0 +1,117 @@
+// Package liveness sees the processes of agents end on the host it runs on.
+//
+// It says so only of a process it has seen alive: of one it never saw it cannot
+// know whether it has ended or lives where it does not look, in a container that
+// borrows the host's name for example.
+package liveness
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	lookEvery = time.Second
+	// mostRuns bounds what one process keeps in mind.
+	mostRuns = 10_000
+)
+
+// A Run is the run of an agent that is a process of this host.
+type Run struct {
+	Space c3po.Space
+	Agent c3po.AgentID
+	Name  string // host:pid:start
+}
+
+// Config configures a Watcher.
+type Config struct {
+	Host string
+	// Started is when a process started, as this machine counts; 0 if there is no
+	// such process, or the machine cannot say.
+	Started func(pid int) int64
+	// Ended is told of each run that has ended. If it fails it is told again.
+	Ended func(context.Context, Run) error
+	Every time.Duration // between two looks; a second if zero
+	Log   *slog.Logger  // silent if nil
+}
+
+// A Watcher looks at processes. It needs Run beside it.
+type Watcher struct {
+	Config
+	mu   sync.Mutex
+	runs map[Run]c3po.ProcessRun
+}
+
+// New makes a Watcher.
+func New(cfg Config) *Watcher {
+	if cfg.Every <= 0 {
+		cfg.Every = lookEvery
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Watcher{Config: cfg, runs: map[Run]c3po.ProcessRun{}}
+}
+
+// Watch keeps an eye on a run, if it is a process of this host that is alive.
+func (w *Watcher) Watch(space c3po.Space, agent c3po.AgentID, name string) {
+	process, ok := c3po.ParseProcessRun(name)
+	if !ok || process.Host != w.Host {
+		return
+	}
+	run := Run{Space: space, Agent: agent, Name: name}
+	w.mu.Lock()
+	_, known := w.runs[run]
+	full := len(w.runs) >= mostRuns
+	w.mu.Unlock()
+	if known || full || w.Started(process.PID) != process.Start {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs[run] = process
+}
+
+// Run looks until ctx ends.
+func (w *Watcher) Run(ctx context.Context) error {
+	tick := time.NewTicker(w.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			w.look(ctx)
+		}
+	}
+}
+
+func (w *Watcher) look(ctx context.Context) {
+	for _, run := range w.ended() {
+		if err := w.Ended(ctx, run); err != nil {
+			w.Log.WarnContext(ctx, "cannot say that an agent has died", "agent", run.Agent, "run", run.Name, "err", err)
+			continue
+		}
+		w.mu.Lock()
+		delete(w.runs, run)
+		w.mu.Unlock()
+	}
+}
+
+// ended lists the runs whose process is no longer there, or whose number
+// belongs to another process by now.
+func (w *Watcher) ended() []Run {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var gone []Run
+	for run, process := range w.runs {
+		if w.Started(process.PID) != process.Start {
+			gone = append(gone, run)
+		}
+	}
+	return gone
+}
