@@ -47,7 +47,7 @@ type Record struct {
 	Availability c3po.Availability // "" = available
 	CurrentTask  string
 	Paused       string // why; empty if not paused. The space's pause is included
-	Gone         bool   // it ended its session itself
+	Gone         bool   // it ended its session itself, or its host saw its process end
 	Rooms        []c3po.RoomName
 }
 
