@@ -153,6 +153,16 @@ func (s *stage) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{Socket: s.socket, AgentID: id, ClientName: "test"})
 }
 
+// inRooms makes who runs the examples a member.
+func (s *stage) inRooms(rooms ...c3po.RoomName) {
+	s.t.Helper()
+	for _, room := range rooms {
+		if _, err := s.as("alice").RoomJoin(s.t.Context(), c3po.RoomJoinInput{Room: room}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // answer lets bob answer what the examples ask him.
 func (s *stage) answer(ctx context.Context) {
 	bob := s.as("bob")
@@ -173,6 +183,9 @@ func (s *stage) answer(ctx context.Context) {
 
 // play runs an example with what it names made real, and returns what it prints.
 func (s *stage) play(line string) string {
+	if strings.HasPrefix(line, "c3po room") {
+		s.inRooms("build", "secret")
+	}
 	s.t.Helper()
 	home := s.home
 	line = s.made(line)
