@@ -32,6 +32,6 @@ type Health struct {
 // Features is what a client may rely on beside the operations themselves.
 func Features() []string {
 	return []string{
-		"spaces", "runs", "receipts", "threads", "priorities", "idempotent_sends", "wait_after", "escalation", "pause", "trace", "events", "compat",
+		"spaces", "runs", "receipts", "threads", "priorities", "idempotent_sends", "wait_after", "escalation", "pause", "trace", "events", "log", "tickets", "bridge", "roles", "dead_letters", "compat",
 	}
 }
