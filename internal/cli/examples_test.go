@@ -189,6 +189,9 @@ func (s *stage) play(line string) string {
 	s.t.Helper()
 	home := s.home
 	line = s.made(line)
+	if strings.HasPrefix(line, "c3po room ") {
+		s.run(home, "c3po room join build && c3po room join secret") // an example before may have left them
+	}
 	if strings.HasPrefix(line, "c3po up --foreground") || strings.HasPrefix(line, "c3po serve") {
 		home = shortTemp(s.t) // this one has a coordinator
 		defer s.run(home, "c3po down")
