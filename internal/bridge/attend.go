@@ -94,6 +94,13 @@ func (b *Bridge) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, room := range b.rooms {
+		// Who is in it already keeps its place. A room that it may not join, or no
+		// longer, is no reason not to be there.
+		if _, err := b.to().RoomJoin(ctx, c3po.RoomJoinInput{Room: room}); err != nil {
+			b.log.WarnContext(ctx, "cannot join a room", "room", room, "err", err)
+		}
+	}
 	others, err := b.to().ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: 100})
 	if err != nil {
 		return err

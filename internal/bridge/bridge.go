@@ -43,6 +43,7 @@ type Config struct {
 	Reach   func() *client.Client
 	Asked   c3po.AgentID       // the id the client asks for
 	Profile c3po.RegisterInput // what others are told of the agent
+	Rooms   []c3po.RoomName    // that the agent joins whenever it registers
 	Run     string             // what holds the id, as the client says it
 	// Socket is where the other processes of the run find the bridge; nowhere if
 	// empty. A file of that name and ".lock" is held by it.
@@ -61,6 +62,7 @@ type Bridge struct {
 	reach    func() *client.Client
 	asked    c3po.AgentID
 	profile  c3po.RegisterInput
+	rooms    []c3po.RoomName
 	run      string
 	socket   string
 	off      func() bool
@@ -88,7 +90,7 @@ type Bridge struct {
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
-		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
 		tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 )
 
 func (a *app) mcp() *cobra.Command {
-	var tools, clientName string
+	var tools, rooms, clientName string
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to a coding agent over stdin and stdout",
@@ -53,6 +54,9 @@ listed whether or not the coordinator is there.`,
 				return err
 			}
 			cfg.Tools = sets
+			if cfg.Rooms, err = roomNames(rooms); err != nil {
+				return err
+			}
 			if cfg.Defaults, err = a.bridgeDefaults(); err != nil {
 				return err
 			}
@@ -62,8 +66,23 @@ listed whether or not the coordinator is there.`,
 		},
 	}
 	cmd.Flags().StringVar(&tools, "tools", "", "toolsets to offer, separated by commas; core if left out")
+	cmd.Flags().StringVar(&rooms, "auto-join-rooms", "", "rooms to join when the session starts, separated by commas")
+	setting(cmd.Flags(), "auto-join-rooms", "C3PO_AUTO_JOIN_ROOMS", "")
 	cmd.Flags().StringVar(&clientName, "client", "", "the program that starts this, for example claude-code")
 	return cmd
+}
+
+// roomNames reads a list of rooms, separated by commas.
+func roomNames(list string) ([]c3po.RoomName, error) {
+	var names []c3po.RoomName
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, err := c3po.ParseRoomName(text)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // reportMost bounds the last thing a bridge does.
