@@ -35,7 +35,20 @@ type Coordinator struct {
 // sends, and returns when it serves. flags are further ones of `c3po serve`.
 func Start(t testing.TB, redisURL string, flags ...string) *Coordinator {
 	t.Helper()
+	return StartWith(t, redisURL, "", flags...)
+}
+
+// StartWith is Start with a c3po.yaml.
+func StartWith(t testing.TB, redisURL, settings string, flags ...string) *Coordinator {
+	t.Helper()
 	home := t.TempDir()
+	folder := filepath.Join(home, ".config", "c3po")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "c3po.yaml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c := &Coordinator{
 		t:    t,
 		args: append([]string{"serve", "--auth", "none", "--redis", redisURL, "--sends-per-minute", "0"}, flags...),
