@@ -148,3 +148,15 @@ type Unregistered struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`
 }
+
+// RenameInput is a new name for the caller.
+type RenameInput struct {
+	NewID string `json:"new_id" jsonschema:"The new id; a bare name stays on your host"`
+}
+
+// A Renaming confirms a RenameInput.
+type Renaming struct {
+	OldID   AgentID `json:"old_id"`
+	ID      AgentID `json:"id"`
+	Message string  `json:"message"`
+}

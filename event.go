@@ -35,6 +35,7 @@ const (
 	EventCancelled    EventKind = "cancelled"    // Agent is who asked
 	EventClaimed      EventKind = "claimed"      // a message of a role has a holder; no Agent
 	EventRedelivered  EventKind = "redelivered"  // a dead letter is back in the inbox; Agent is its recipient
+	EventRenamed      EventKind = "renamed"      // twice: Agent is the former id, then the new one
 	EventRetired      EventKind = "retired"      // Agent is the agent
 	EventRegistered   EventKind = "registered"   // a new agent, or a new run of it; Agent is the agent
 	EventUnregistered EventKind = "unregistered" // Agent is the agent

@@ -26,6 +26,7 @@ type Service interface {
 	SetStatus(context.Context, StatusInput) (StatusResult, error)
 	Unregister(context.Context, None) (Unregistered, error)
 	ReportDeath(context.Context, DeathInput) (DeathResult, error)
+	Rename(context.Context, RenameInput) (Renaming, error)
 
 	SendMessage(context.Context, SendInput) (Receipt, error)
 	GetMessages(context.Context, GetMessagesInput) (MessageList, error)
@@ -124,8 +125,20 @@ func (o Operation) Call(ctx context.Context, svc Service, arguments []byte) (any
 			return nil, err
 		}
 	}
-	return o.call(ctx, svc, arguments)
+	out, err := o.call(ctx, svc, arguments)
+	for errors.Is(err, Superseded) {
+		again, ok := svc.(Rejoiner)
+		if !ok || !again.Rejoin(ctx) {
+			break
+		}
+		out, err = o.call(ctx, svc, arguments)
+	}
+	return out, err
 }
+
+// A Rejoiner is a Service whose caller can lose its id to a new name. It says
+// whether that is why a call was refused, after which it is worth repeating.
+type Rejoiner interface{ Rejoin(context.Context) bool }
 
 // A RoleHolder is a Service that acts for a caller whose role it knows.
 type RoleHolder interface{ Role() Role }
@@ -232,6 +245,7 @@ var operations = []Operation{
 
 	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent, forRunners),
 	op("report_death", "", "Say that the process of an agent on your host has ended.", Service.ReportDeath, idempotent, forRunners),
+	op("rename", "", "Take another id; mail, tickets and roles move with you, and the old id answers for a day.", Service.Rename),
 	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies, forRunners),
 	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
 	op("tickets", "", "List questions and how far each has come.", Service.Tickets, readOnly, forViewers),

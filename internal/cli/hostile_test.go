@@ -69,6 +69,7 @@ var (
 		"token rotate":           {"abcdefghij23"},
 		"run":                    {"--prompt", "x", "true"},
 		"sweep":                  {},
+		"rename":                 {"web"},
 		"dead-letter list":       {},
 		"dead-letter show":       {"a::b::0a1b2c3d"},
 		"dead-letter replay":     {"a::b::0a1b2c3d"},

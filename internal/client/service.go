@@ -158,3 +158,7 @@ func (c *Client) DeadLetterReplay(ctx context.Context, in c3po.LetterSelection) 
 func (c *Client) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c3po.LetterOutcome, error) {
 	return call[c3po.LetterOutcome](ctx, c, "dead_letter_purge", in)
 }
+
+func (c *Client) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming, error) {
+	return call[c3po.Renaming](ctx, c, "rename", in)
+}

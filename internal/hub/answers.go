@@ -34,7 +34,11 @@ func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 		return c3po.WaitResult{}, err
 	case entry == nil:
 		return c3po.WaitResult{}, RefuseNoMessage(id)
-	case entry.Message.FromAgent != a.id:
+	}
+	if mine, err := a.isMe(ctx, entry.Message.FromAgent); err != nil || !mine {
+		if err != nil {
+			return c3po.WaitResult{}, err
+		}
 		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
 			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
 	}

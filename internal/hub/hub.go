@@ -197,6 +197,8 @@ type Actor struct {
 	handed []ServedNote
 	heard  []HeardNote
 	rooms  []c3po.AgentID // addresses a wait of the caller listens to
+	// rejoined is how often the caller was renamed while it called, and entered anew.
+	rejoined int
 }
 
 var (

@@ -96,6 +96,17 @@ func (b *bindings) drop(key bindingKey) {
 	delete(b.known, key)
 }
 
+// dropAgent forgets every caller that acts as an agent.
+func (b *bindings) dropAgent(space c3po.Space, id c3po.AgentID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, known := range b.known {
+		if key.space == space && known.id == id {
+			delete(b.known, key)
+		}
+	}
+}
+
 func (b *bindings) dropSpace(space c3po.Space) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

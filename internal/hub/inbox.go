@@ -213,7 +213,11 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if len(mail) == 0 {
 		return acked(nil, nil), nil
 	}
-	outcomes, err := a.hub.store.Received(ctx, a.caller.Space, a.id, a.caller.Reader(), a.caller.Route, mail)
+	ids, err := a.ownAll(ctx, mail)
+	if err != nil {
+		return c3po.AckResult{}, err
+	}
+	outcomes, err := a.hub.store.Received(ctx, a.caller.Space, a.id, a.caller.Reader(), a.caller.Route, ids)
 	if err != nil {
 		return c3po.AckResult{}, a.failed(err)
 	}

@@ -60,7 +60,11 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if draft.Within > 0 && !stored.Repeat {
 		a.hub.deadlines.add(a.caller.Space, stored.Message.ID, draft.Within)
 	}
-	return a.receipt(stored, durability), wait, nil
+	receipt := a.receipt(stored, durability)
+	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Role() == "" {
+		receipt.Notice = sentences(fmt.Sprintf("'%s' is called '%s' now", draft.To, to), receipt.Notice)
+	}
+	return receipt, wait, nil
 }
 
 // draft checks everything about a message that needs no store.

@@ -20,6 +20,12 @@ func RefuseSuperseded(id c3po.AgentID) *c3po.Error {
 		Suggest("Call register_agent to go on under an id of your own.")
 }
 
+// RefuseNameTaken is INVALID_REQUEST for a name that is not free.
+func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "the name '%s' is not free", id).
+		Suggest("Choose another: this one belongs to an agent, has mail, or still answers for an agent that was renamed.")
+}
+
 // RefuseNoNumber is INVALID_REQUEST when every numbered form of an id is taken.
 func RefuseNoNumber(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", id, MostNumbered).

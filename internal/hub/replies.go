@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/c3po-dev/c3po"
@@ -92,6 +93,26 @@ func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, 
 	return stored.Message, err
 }
 
+// replyToRenamed answers somebody who has another name by now.
+func (a *Actor) replyToRenamed(ctx context.Context, step ReplyStep, refusal error) (Stored, error) {
+	asker, _, _ := step.Answers.Split()
+	for range mostRenamings {
+		to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, asker)
+		if err != nil {
+			return Stored{}, err
+		}
+		if to == "" || to == step.ReplyTo {
+			break
+		}
+		step.ReplyTo = to
+		stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
+		if !errors.Is(err, c3po.AgentNotFound) {
+			return stored, err
+		}
+	}
+	return Stored{}, refusal
+}
+
 func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step ReplyStep) (Stored, error) {
 	if room := id.Room(); room != "" {
 		return Stored{}, refuse("'%s' was said in the room '%s', where nobody expects a reply", id, room).
@@ -118,8 +139,14 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		return Stored{}, err
 	}
 	step.Kind, step.Priority, step.Text = c3po.KindReply, c3po.Normal, response
+	if id, err = a.own(ctx, id); err != nil {
+		return Stored{}, err
+	}
 	step.Answers, step.Durability = id, durability
 	stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
+	if errors.Is(err, c3po.AgentNotFound) {
+		stored, err = a.replyToRenamed(ctx, step, err)
+	}
 	if err != nil {
 		return Stored{}, a.failed(err)
 	}

@@ -242,6 +242,10 @@ func readingPosition(e Entry) int64 { return ReadingPosition(e.Message.Priority,
 // mailbox. Each id is idempotent, so a call that failed between two is repeated.
 func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
 	const posts = c3po.AgentID("#") // those of all rooms go in one step
+	ids, err := a.ownAll(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	outcomes := make([]AckOutcome, len(ids))
 	groups := map[c3po.AgentID][]int{}
 	var order []c3po.AgentID

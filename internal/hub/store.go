@@ -24,6 +24,7 @@ type Store interface {
 	roomStore
 	reaperStore
 	retirementStore
+	renameStore
 	letterStore
 	eventStore
 }
@@ -49,6 +50,7 @@ type Record struct {
 	Paused       string // why; empty if not paused. The space's pause is included
 	Gone         bool   // it ended its session itself, or its host saw its process end
 	Rooms        []c3po.RoomName
+	Former       []c3po.AgentID // what it was called before, the latest first
 }
 
 // A Profile is what an agent says of itself when it registers.
@@ -220,12 +222,13 @@ type SendStep struct {
 	Draft
 	Run        string // of the sender; SUPERSEDED if another run holds From. Empty passes
 	Durability c3po.Durability
-	RateLimit  int    // sends of From in the last 60 s; 0 = not counted
-	FailIfAway bool   // AGENT_UNAVAILABLE if the recipient is offline, away or paused
-	Alias      string // the bare name that was resolved to To, if it was
-	Mailbox    bool   // To needs no registration (human); such mail does not expire
-	Queue      bool   // To is the mailbox of a role, which needs no registration
-	PauseFrom  string // pauses the sender for this reason in the same step (escalation)
+	RateLimit  int          // sends of From in the last 60 s; 0 = not counted
+	FailIfAway bool         // AGENT_UNAVAILABLE if the recipient is offline, away or paused
+	Asked      c3po.AgentID // the former name of To that was asked for; repeats are told by it
+	Alias      string       // the bare name that was resolved to To, if it was
+	Mailbox    bool         // To needs no registration (human); such mail does not expire
+	Queue      bool         // To is the mailbox of a role, which needs no registration
+	PauseFrom  string       // pauses the sender for this reason in the same step (escalation)
 }
 
 // ReplyStep answers a message.
@@ -234,6 +237,7 @@ type ReplyStep struct {
 	Run        string
 	Durability c3po.Durability
 	Answers    c3po.MessageID // the message that is answered
+	ReplyTo    c3po.AgentID   // what the asker is called today, if it was renamed
 	ResumeTo   bool           // a person answered: the asker is no longer paused by this question
 }
 
@@ -371,7 +375,8 @@ type messageStore interface {
 
 	Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q InboxQuery) (InboxPage, error)
 	Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q NextQuery) (NextMessage, error)
-	// Message returns one message, pending or ended; nil if it is unknown.
+	// Message returns one message, pending or ended; nil if it is unknown. Here and
+	// in all other reads of messages by id a former name of the recipient will do.
 	Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*Entry, error)
 	// Answers returns the replies to a message in order; the first answer also
 	// when it has ended. AckUnknown-like: an unknown id gives INVALID_REQUEST.

@@ -158,3 +158,24 @@ func TestAliveIsSaidOnlyWhenItIsKnown(t *testing.T) {
 		same(t, "back", h.agent("carl").Alive, &yes)
 	})
 }
+
+// Claims: C2a
+func TestARenamedAgentKeepsItsRoomsWhichAreTold(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		must(h.as("bob").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "dev"}))(t)
+		must(h.as("ann").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "dev"}))(t)
+		asked := h.send("bob", "ann", "which port?").ID
+		must(h.as("bob").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+		same(t, "rooms", h.agent("robert").Rooms, []c3po.RoomName{"dev"})
+		posts := must(h.as("ann").RoomHistory(t.Context(), c3po.RoomHistoryInput{Room: "dev"}))(t).Messages
+		if len(posts) != 1 || posts[0].Message != "peer_renamed: 'bob' is called 'robert' now." {
+			t.Errorf("the room reads %+v", posts)
+		}
+		h.reply("ann", asked, "8420")
+		got := must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: asked, Timeout: 1}))(t)
+		same(t, "an answer to what bob asked", got.Response, "8420")
+		h.balanced()
+	})
+}

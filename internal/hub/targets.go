@@ -23,6 +23,21 @@ func (a *Actor) deliver(ctx context.Context, step SendStep) (Stored, error) {
 	target := step.To
 	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
 	unknown := errors.Is(err, c3po.AgentNotFound)
+	// A repeat whose record is gone may have moved with its recipient.
+	for range mostRenamings {
+		if !errors.Is(err, c3po.AgentNotFound) && !(err == nil && stored.Repeat && stored.Message.BodyGone) {
+			break
+		}
+		now, answers, lookup := a.hub.store.Renamed(ctx, a.caller.Space, target)
+		if lookup != nil || now == "" || now == step.To || !answers {
+			break
+		}
+		step.To, step.Asked = now, target
+		stored, err = a.hub.store.Send(ctx, a.caller.Space, step)
+	}
+	if step.Asked != "" {
+		return stored, a.failed(err)
+	}
 	// The key of a repeat belongs to the id the name meant the first time, so
 	// under the bare name it looks like a conflict.
 	if !unknown && !(errors.Is(err, c3po.KeyConflict) && target.Host() == "") {

@@ -28,6 +28,9 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		return c3po.CancelResult{}, err
 	}
 	step := CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
+	if entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID); err == nil && entry != nil {
+		step.ID = entry.Message.ID // its recipient may have been renamed
+	}
 	var done Cancelled
 	for range ticketMoves {
 		step.Notice = fmt.Sprintf("'%s' has cancelled its message %s: no answer is needed any more.", a.id, step.ID)

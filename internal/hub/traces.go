@@ -80,6 +80,10 @@ func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
 // hasPart says whether the caller may read a thread: it wrote or was written to
 // in it, or may read everything. An empty thread does not exist for anybody.
 func (a *Actor) hasPart(ctx context.Context, thread string) (bool, error) {
+	mine, err := a.names(ctx)
+	if err != nil {
+		return false, err
+	}
 	for after := int64(0); ; {
 		entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, a.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
@@ -89,7 +93,7 @@ func (a *Actor) hasPart(ctx context.Context, thread string) (bool, error) {
 			return true, nil
 		}
 		for _, entry := range entries {
-			if entry.Message.FromAgent == a.id || entry.Message.ToAgent == a.id || slices.Contains(a.roles(), entry.Message.ToAgent) {
+			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(a.roles(), entry.Message.ToAgent) {
 				return true, nil
 			}
 			after = entry.Message.Seq

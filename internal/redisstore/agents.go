@@ -22,16 +22,56 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.Registe
 	if err := s.enter(ctx, space); err != nil {
 		return hub.Registration{}, err
 	}
-	for _, numbers := range []int{fewNumbers, hub.MostNumbered} {
-		registration, taken, err := s.register(ctx, space, step, numbers)
-		if err != nil || !taken {
+	for {
+		registration, renamed, err := s.registerFrom(ctx, space, step, 1, false)
+		if err != nil || !renamed {
 			return registration, err
 		}
+		target, answers, err := s.Renamed(ctx, space, step.Want)
+		if err != nil {
+			return hub.Registration{}, err
+		}
+		records, err := s.Agents(ctx, space, []c3po.AgentID{target})
+		if err != nil {
+			return hub.Registration{}, err
+		}
+		if len(records) == 0 {
+			// Renamed once more between the two reads, or retired.
+			again, _, err := s.Renamed(ctx, space, step.Want)
+			if err != nil {
+				return hub.Registration{}, err
+			}
+			if again != target {
+				continue
+			}
+		}
+		switch {
+		case len(records) == 1 && hub.Follows(records[0], step.Run, answers):
+			// It may be called something else again before this is done.
+			step.Want = target
+			continue
+		case answers && len(records) == 1:
+			registration, _, err = s.registerFrom(ctx, space, step, 2, true)
+		default:
+			registration, _, err = s.registerFrom(ctx, space, step, 1, true)
+		}
+		return registration, err
 	}
-	return hub.Registration{}, hub.RefuseNoNumber(step.Want)
 }
 
-func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, numbers int) (hub.Registration, bool, error) {
+// registerFrom tries the numbered ids from the first on. It says whether the
+// wanted one is a former name, unless that does not matter.
+func (s *Store) registerFrom(ctx context.Context, space c3po.Space, step hub.RegisterStep, first int, whatever bool) (hub.Registration, bool, error) {
+	for _, numbers := range []int{fewNumbers, hub.MostNumbered} {
+		registration, outcome, err := s.register(ctx, space, step, first, numbers, whatever)
+		if err != nil || outcome != "taken" {
+			return registration, outcome == "renamed", err
+		}
+	}
+	return hub.Registration{}, false, hub.RefuseNoNumber(step.Want)
+}
+
+func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, first, numbers int, whatever bool) (hub.Registration, string, error) {
 	k := keysOf(space)
 	profile := profileFields(step.Profile)
 	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
@@ -42,28 +82,28 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 	}
 	args = append(args, profile...)
 	var inboxes []string
-	for n := 1; n <= numbers; n++ {
+	for n := first; n <= numbers; n++ {
 		id := step.Want.Numbered(n)
 		keyNames = append(keyNames, k.agent(id))
 		inboxes = append(inboxes, k.inbox(id))
 		args = append(args, string(id))
 	}
-	answer, err := s.run(ctx, s.scripts.register, append(append(keyNames, inboxes...), k.roles()), args)
+	answer, err := s.run(ctx, s.scripts.register, append(append(keyNames, inboxes...), k.roles(), k.renamed()), append(args, flag(whatever)))
 	if err != nil {
-		return hub.Registration{}, false, err
+		return hub.Registration{}, "", err
 	}
-	switch word(answer[0]) {
+	switch outcome := word(answer[0]); outcome {
 	case "superseded":
-		return hub.Registration{}, false, hub.RefuseSuperseded(step.Want)
-	case "taken":
-		return hub.Registration{}, true, nil
+		return hub.Registration{}, "", hub.RefuseSuperseded(step.Want)
+	case "taken", "renamed":
+		return hub.Registration{}, outcome, nil
 	}
 	return hub.Registration{
 		Record: record(c3po.AgentID(word(answer[1])), answer[4]),
 		Now:    instant(integer(answer[2])),
 		Unread: int(integer(answer[3])),
 		Owed:   int(integer(answer[5])),
-	}, false, nil
+	}, "", nil
 }
 
 func profileFields(p hub.Profile) []string {
@@ -90,6 +130,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		Left:         fields["gone"] != "",
 		Attached:     integer(parts[1]) == 1,
 		Online:       integer(parts[2]) == 1,
+		Former:       former(fields["was"]),
 		Gone:         fields["gone"] != "" && fields["cut"] == "",
 		Availability: c3po.Availability(fields["availability"]),
 		CurrentTask:  fields["task"],
@@ -112,6 +153,15 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		_ = json.Unmarshal([]byte(text), &r.Profile.Capabilities)
 	}
 	return r
+}
+
+// former reads the names an agent had before, the latest first.
+func former(text string) []c3po.AgentID {
+	var ids []c3po.AgentID
+	for _, name := range strings.Fields(text) {
+		ids = append(ids, c3po.AgentID(name))
+	}
+	return ids
 }
 
 func atoi(text string) int64 {

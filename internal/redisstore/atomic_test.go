@@ -244,6 +244,9 @@ var steps = []step{
 		_, err := s.Purge(ctx, space, at.dead)
 		return err
 	}},
+	{"rename", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		return s.Rename(ctx, space, "bob", "robert", "")
+	}},
 	{"retire", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, err := s.Retire(ctx, space, "bob", 0, false)
 		return err

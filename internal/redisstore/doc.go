@@ -19,6 +19,7 @@
 //	seen          zset    agent id by last sign of life; +inf while attached, 0 when gone
 //	heard         zset    agent id by the lived second it was last known to be there
 //	retired       zset    retired agent id by the lived second its last keys are looked at
+//	renamed       hash    former id to the id of today and the lived second of the renaming
 //	sessions      hash    client session to the id it last had
 //	nodes         hash    node to the end of its lease, in ms
 //	attached      zset    "node id", all at score 0: who is connected to a node

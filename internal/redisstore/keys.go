@@ -27,6 +27,7 @@ func (k keys) names() string    { return string(k) + "names" }
 func (k keys) seen() string     { return string(k) + "seen" }
 func (k keys) heard() string    { return string(k) + "heard" }
 func (k keys) retired() string  { return string(k) + "retired" }
+func (k keys) renamed() string  { return string(k) + "renamed" }
 func (k keys) owed() string     { return string(k) + "owed" }
 func (k keys) sessions() string { return string(k) + "sessions" }
 func (k keys) nodes() string    { return string(k) + "nodes" }

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -29,7 +30,9 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		return hub.Stored{}, err
 	}
 	k, l := keysOf(space), s.limits
-	fingerprint := hub.Fingerprint(step.Draft, "")
+	draft := step.Draft
+	draft.To = cmp.Or(step.Asked, step.To)
+	fingerprint := hub.Fingerprint(draft, "")
 	field, window := s.idempotency(step.Draft, fingerprint)
 	answer, err := s.run(ctx, s.scripts.send, []string{
 		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
@@ -69,8 +72,8 @@ func mailboxWord(step hub.SendStep) string {
 
 // Reply implements hub.Store.
 func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep) (hub.Stored, error) {
-	asker, owner, hex := step.Answers.Split()
-	replier := step.From
+	asked, owner, hex := step.Answers.Split()
+	replier, asker := step.From, cmp.Or(step.ReplyTo, asked)
 	if replier != owner && owner.Role() == "" {
 		return hub.Stored{}, s.notYours(ctx, space, step)
 	}
@@ -95,7 +98,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
-		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo),
+		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
 	})
 	if err != nil {
 		return hub.Stored{}, err

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,8 +79,48 @@ func (s *Store) Message(ctx context.Context, space c3po.Space, id c3po.MessageID
 }
 
 // entries reads messages by id, in the order of ids, leaving out unknown ones.
-// Ids of one recipient are read in one step.
+// What is not found where the id says may be where its recipient is called
+// something else today.
 func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+	found, err := s.entriesAt(ctx, space, ids)
+	if err != nil {
+		return nil, err
+	}
+	moved := map[c3po.MessageID]c3po.MessageID{}
+	var again []c3po.MessageID
+	for _, id := range ids {
+		if _, ok := found[id]; ok {
+			continue
+		}
+		from, to, hex := id.Split()
+		now, _, err := s.Renamed(ctx, space, to)
+		if err != nil {
+			return nil, err
+		}
+		if now != "" {
+			moved[id] = c3po.NewMessageID(from, now, hex)
+			again = append(again, moved[id])
+		}
+	}
+	if len(again) > 0 {
+		more, err := s.entriesAt(ctx, space, again)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(found, more)
+	}
+	var out []hub.Entry
+	for _, id := range ids {
+		if e, ok := found[cmp.Or(moved[id], id)]; ok {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// entriesAt reads messages where their ids say. Ids of one recipient are read
+// in one step.
+func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.MessageID) (map[c3po.MessageID]hub.Entry, error) {
 	byOwner := map[c3po.AgentID][]string{}
 	for _, id := range ids {
 		_, owner, hex := id.Split()
@@ -105,13 +146,7 @@ func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.Messag
 			found[e.Message.ID] = e
 		}
 	}
-	var out []hub.Entry
-	for _, id := range ids {
-		if e, ok := found[id]; ok {
-			out = append(out, e)
-		}
-	}
-	return out, nil
+	return found, nil
 }
 
 // Answers implements hub.Store.

@@ -120,6 +120,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	if !books.Balanced {
 		t.Errorf("the books do not balance: %+v", books)
 	}
+	do("bob", "rename", c3po.RenameInput{NewID: "robert"}, nil)
 	do("ann", "unregister", c3po.None{}, nil)
 	s.ask(t, question{
 		path: "/api/op/report_death", as: "carl", space: space, body: `{"run":"box:7:8"}`, header: map[string]string{"X-C3PO-Run": "box:7:8"},

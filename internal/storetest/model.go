@@ -38,7 +38,8 @@ type space struct {
 	books   hub.Counters
 	events  []c3po.Event
 	agents  map[c3po.AgentID]*agent
-	retired []retiree // in the order they retired
+	renamed map[c3po.AgentID]alias // former names
+	retired []retiree              // in the order they retired
 	// registrations there ever were; the last one's number
 	registrations int64
 	sessions      map[string]c3po.AgentID // the id a client session last had
@@ -144,6 +145,7 @@ func (m *Model) space(name c3po.Space) *space {
 		keys:      map[keyName]*keyRecord{},
 		sends:     map[c3po.AgentID][]time.Time{},
 		aliases:   map[string]alias{},
+		renamed:   map[c3po.AgentID]alias{},
 		deadlines: map[c3po.MessageID]time.Time{},
 		notified:  map[c3po.AgentID]map[string]hub.NotifiedNote{},
 		roles:     map[c3po.AgentID]bool{},

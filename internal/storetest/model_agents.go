@@ -20,11 +20,12 @@ type agent struct {
 	epoch        int64
 	ousted       map[string]bool // runs that held the id before
 	seen         time.Time
-	cut          bool      // it is gone because its connection was
-	heard        int64     // in lived seconds: when it was last known to be there
-	goneAt       time.Time // when it unregistered; zero if it is back
-	diedAt       time.Time // when its run was seen to have ended; zero if it has not
-	node         string    // that holds a connection of it
+	former       []c3po.AgentID // names before, the latest first
+	cut          bool           // it is gone because its connection was
+	heard        int64          // in lived seconds: when it was last known to be there
+	goneAt       time.Time      // when it unregistered; zero if it is back
+	diedAt       time.Time      // when its run was seen to have ended; zero if it has not
+	node         string         // that holds a connection of it
 	profile      hub.Profile
 	availability c3po.Availability
 	task         string
@@ -68,15 +69,19 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused), Rooms: sp.roomsOf(id),
-		Gone: !a.goneAt.IsZero() && !a.cut,
+		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut,
 	}
 }
 
-// superseded says that another run than this one holds the id. The anonymous
-// run shares its id with everybody.
+// superseded says that another run than this one holds the id, or nobody does
+// because the agent was renamed or retired. The anonymous run shares its id with
+// everybody.
 func (sp *space) superseded(id c3po.AgentID, run string) bool {
+	if run == "" {
+		return false
+	}
 	a := sp.agents[id]
-	return a != nil && run != "" && a.run != "" && a.run != run
+	return a == nil || a.run != "" && a.run != run
 }
 
 // Register implements hub.Store.
@@ -84,6 +89,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
+	step.Want = sp.follow(step, now)
 	id, err := sp.chooseID(step, now)
 	if err != nil {
 		return hub.Registration{}, err
@@ -130,6 +136,9 @@ func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, e
 	candidates := make([]c3po.AgentID, hub.MostNumbered)
 	for i := range candidates {
 		candidates[i] = step.Want.Numbered(i + 1)
+	}
+	if sp.reserved(step.Want) {
+		candidates = candidates[1:]
 	}
 	for _, id := range candidates {
 		if a := sp.agents[id]; a != nil && a.run == step.Run {

@@ -52,7 +52,9 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if sp.superseded(step.From, step.Run) {
 		return hub.Stored{}, hub.RefuseSuperseded(step.From)
 	}
-	key, first, err := sp.repeated(step.Draft, "", now)
+	asked := step.Draft
+	asked.To = cmp.Or(step.Asked, step.To)
+	key, first, err := sp.repeated(asked, "", now)
 	if err != nil {
 		return hub.Stored{}, err
 	}
@@ -74,7 +76,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if !step.Mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
-	sp.keys[key] = keyFor(step.Draft, "", msg, sp.books.Lived)
+	sp.keys[key] = keyFor(asked, "", msg, sp.books.Lived)
 	if step.RateLimit > 0 {
 		sp.sends[step.From] = append(sent, now)
 	}
@@ -171,7 +173,7 @@ func (sp *space) repeated(d hub.Draft, answers c3po.MessageID, now time.Time) (k
 		return key, nil, hub.RefuseKeyConflict(d.Key)
 	}
 	if d.Key == "" {
-		msg := sp.messages[first.id]
+		msg := sp.lookup(first.id)
 		if msg == nil || msg.state != c3po.StatePending || now.Sub(first.at) >= sp.limits.RepeatWindow {
 			return key, nil, nil
 		}
@@ -188,7 +190,7 @@ func keyFor(d hub.Draft, answers c3po.MessageID, msg *message, lived int64) *key
 
 // repeat answers with the first message.
 func (sp *space) repeat(first *keyRecord, now time.Time) hub.Stored {
-	if msg := sp.messages[first.id]; msg != nil {
+	if msg := sp.lookup(first.id); msg != nil {
 		out := sp.stored(msg, now)
 		out.Repeat = true
 		return out
@@ -284,7 +286,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		}
 	}
 	answer := step.Draft
-	answer.To, answer.Thread, answer.Kind = question.view.FromAgent, question.view.Thread, c3po.KindReply
+	answer.To, answer.Thread, answer.Kind = cmp.Or(step.ReplyTo, question.view.FromAgent), question.view.Thread, c3po.KindReply
 	mailbox := answer.To == c3po.Human
 	if !mailbox && sp.agents[answer.To] == nil {
 		return hub.Stored{}, hub.RefuseNoAgent(answer.To)

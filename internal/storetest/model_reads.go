@@ -122,7 +122,7 @@ func (m *Model) Message(_ context.Context, name c3po.Space, id c3po.MessageID) (
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	msg := sp.messages[id]
+	msg := sp.lookup(id)
 	if msg == nil {
 		return nil, nil
 	}
@@ -135,13 +135,13 @@ func (m *Model) Answers(_ context.Context, name c3po.Space, id c3po.MessageID) (
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	question := sp.messages[id]
+	question := sp.lookup(id)
 	if question == nil {
 		return nil, hub.RefuseNoMessage(id)
 	}
 	var answers []hub.Entry
 	for _, answered := range question.facts.Answers {
-		if answer := sp.messages[answered.ID]; answer != nil {
+		if answer := sp.lookup(answered.ID); answer != nil {
 			answers = append(answers, sp.entry(answer))
 		}
 	}

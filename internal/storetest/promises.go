@@ -50,7 +50,7 @@ func allPromises() []promise {
 	return slices.Concat(
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
-		ackPromises(), replyPromises(), rolePromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), eventPromises(), epochPromises(),
+		ackPromises(), replyPromises(), rolePromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
 		roomPromises(),
 	)
 }

@@ -230,12 +230,14 @@ local function online(agent, nodes, now, window)
   return present(r[1], r[2], r[3], nodes, now, window)
 end
 
--- superseded: another run holds the id. Anonymous callers and anonymous
--- holders never collide.
+-- superseded: another run holds the id, or nobody does any more because the
+-- agent was renamed or retired. Anonymous callers and anonymous holders never
+-- collide.
 local function superseded(agent, run)
   if run == '' then return false end
-  local holds = redis.call('HGET', agent, 'run')
-  return holds and holds ~= '' and holds ~= run
+  local r = redis.call('HMGET', agent, 'run', 'seen')
+  if not r[2] then return true end
+  return r[1] and r[1] ~= '' and r[1] ~= run
 end
 
 -- card is an agent's record as it goes back to Go: its fields, then whether it

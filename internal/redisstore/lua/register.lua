@@ -2,12 +2,14 @@
 --
 -- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, heard,
 --       retired, owed, then the agent keys of the candidates in order, then
---       their inboxes, then roles
+--       their inboxes, then roles, renamed
 -- ARGV  now, channel, run, session, epoch, explicit, online window, most
 --       events, client, number of profile fields, number of all possible
---       candidates, the profile as field and value, the candidate ids
+--       candidates, the profile as field and value, the candidate ids, "1" if it
+--       does not matter that the first was renamed
 -- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
--- {"taken"} if no candidate given was free.
+-- {"taken"} if no candidate given was free, or {"renamed"} if the first is
+-- what an agent was called before.
 typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset' })
 local meta, agents, names, seen, sessions, nodes, attachments, events, heard, retired, owed =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
@@ -16,7 +18,7 @@ local now, channel, run, session, epoch = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV
 local explicit, window, most_events, client, fields = ARGV[6] == '1', tonumber(ARGV[7]), ARGV[8], ARGV[9], tonumber(ARGV[10])
 local all = tonumber(ARGV[11])
 local first_id = 11 + fields * 2 + 1
-local candidates = #ARGV - first_id + 1
+local candidates = #ARGV - first_id
 for i = 1, candidates do
   for _, pair in ipairs({ { KEYS[FIXED + i], 'hash' }, { KEYS[FIXED + candidates + i], 'zset' } }) do
     local is = redis.call('TYPE', pair[1]).ok
@@ -25,6 +27,7 @@ for i = 1, candidates do
 end
 local roles = KEYS[FIXED + candidates * 2 + 1]
 redis.call('ZCARD', roles)
+local renamed = redis.call('HGET', KEYS[FIXED + candidates * 2 + 2], ARGV[first_id])
 
 local function key(i) return KEYS[FIXED + i] end
 local function id(i) return ARGV[first_id + i - 1] end
@@ -44,6 +47,8 @@ local function with_ousted(list, who)
   end
   return kept
 end
+
+if renamed and ARGV[#ARGV] == '' and not known(1) then return { 'renamed' } end
 
 -- A few candidates are the common case. If the last of them is in use, higher
 -- numbers may be too, and the caller asks again with all of them.

@@ -43,7 +43,7 @@ end
 local raw = redis.call('HGET', own.fact, hex)
 if not raw then return { 'no_message' } end
 local question = cjson.decode(raw)
-if question.f ~= to then return { 'no_message' } end
+if question.f ~= ARGV[30] then return { 'no_message' } end
 if question.c then return { 'cancelled' } end
 if role ~= '' then
   local refused = unfit(question, from, redis.call('ZSCORE', KEYS[21], role .. ' ' .. from))

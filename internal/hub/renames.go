@@ -1,0 +1,174 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/c3po-dev/c3po"
+)
+
+type renameStore interface {
+	// Rename gives an agent another name: its record, its mail, its tickets and
+	// its roles move in one step. The ids of its mail change with it (from::old::hex
+	// is from::new::hex afterwards). INVALID_REQUEST if the name is not free: somebody
+	// has it, it has mail, or it answers for another agent; AGENT_NOT_FOUND, SUPERSEDED.
+	Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error
+
+	// Reads.
+
+	// Renamed gives the id that an agent of this former name has today, and
+	// whether the name still answers for it: within NameLife. Empty if there is none.
+	Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (to c3po.AgentID, answers bool, err error)
+}
+
+// mostRenamings is how often an agent may be renamed while a call is on its way
+// to it or from it.
+const mostRenamings = 4
+
+// Follows says whether a caller that asks for a former name of an agent is that
+// agent: it is the run that holds it, or nobody does and the name still answers.
+func Follows(record Record, run string, answers bool) bool {
+	if run != "" && record.Run == run {
+		return true
+	}
+	return answers && (run == "" || record.Run == "" || !record.Online)
+}
+
+// Rename gives the caller another name. It goes on under it, whatever it calls
+// itself: its run is known.
+func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.Renaming{}, err
+	}
+	id, err := c3po.ParseAgentID(in.NewID)
+	if err != nil {
+		return c3po.Renaming{}, err
+	}
+	if id.Host() == "" && a.id.Host() != "" {
+		id = c3po.AgentID(a.id.Host() + "/" + id.Name())
+	}
+	switch {
+	case id == a.id:
+		return c3po.Renaming{OldID: a.id, ID: a.id, Message: fmt.Sprintf("You are '%s' already.", a.id)}, nil
+	case id.Reserved():
+		return c3po.Renaming{}, refuse("'%s' is a reserved name: no agent may have it", id)
+	case id.Host() != a.id.Host():
+		return c3po.Renaming{}, refuse("'%s' is a name of another host", id)
+	}
+	old := a.id
+	if err := a.hub.store.Rename(ctx, a.caller.Space, old, id, a.caller.Run); err != nil {
+		return c3po.Renaming{}, a.failed(err)
+	}
+	a.hub.bindings.dropAgent(a.caller.Space, old)
+	a.hub.presence.moved(a.caller.Space, old)
+	a.hub.marks.touched(a.caller.Space, 0)
+	a.tell(ctx, c3po.EventRenamed, old, "")
+	if err := a.enter(ctx); err != nil {
+		return c3po.Renaming{}, err
+	}
+	a.tellRooms(ctx, old)
+	return c3po.Renaming{
+		OldID: old, ID: id,
+		Message: fmt.Sprintf("'%s' is called '%s' now. For %s, mail to '%s' is delivered to '%s'.", old, id, hours(a.hub.limits.NameLife), old, id),
+	}, nil
+}
+
+// tellRooms says in the caller's rooms what it is called now. It never fails: the
+// list of members says the same.
+func (a *Actor) tellRooms(ctx context.Context, old c3po.AgentID) {
+	rooms, err := a.hub.store.RoomsOf(ctx, a.caller.Space, a.id)
+	if err != nil {
+		a.hub.log.WarnContext(ctx, "rooms are not told of a renaming", "space", a.caller.Space, "agent", a.id, "err", err)
+		return
+	}
+	durability, err := a.hub.store.Durability(ctx)
+	for _, room := range rooms {
+		if err == nil {
+			_, err = a.hub.store.Post(ctx, a.caller.Space, PostStep{
+				Draft: Draft{
+					From: c3po.System, To: room.Address(), Room: room, Kind: c3po.KindPost, Priority: c3po.Normal,
+					Text: fmt.Sprintf("peer_renamed: '%s' is called '%s' now.", old, a.id),
+				},
+				Durability: durability, Outside: true,
+			})
+		}
+		if err != nil {
+			a.hub.log.WarnContext(ctx, "a room is not told of a renaming", "space", a.caller.Space, "room", room, "err", err)
+		}
+	}
+}
+
+// Rejoin says whether a call that was refused is worth repeating: the caller
+// was renamed meanwhile, perhaps on another node, and enters anew by it.
+func (a *Actor) Rejoin(ctx context.Context) bool {
+	if a.id == "" || a.rejoined == mostRenamings {
+		return false
+	}
+	to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, a.id)
+	if err != nil || to == "" {
+		return false
+	}
+	a.hub.bindings.dropAgent(a.caller.Space, a.id)
+	a.rejoined++
+	return true
+}
+
+// current is the id a message has today, if its recipient was renamed.
+func (h *Hub) current(ctx context.Context, space c3po.Space, id c3po.MessageID) (c3po.MessageID, error) {
+	from, to, hex := id.Split()
+	now, _, err := h.store.Renamed(ctx, space, to)
+	if err != nil || now == "" {
+		return id, err
+	}
+	return c3po.NewMessageID(from, now, hex), nil
+}
+
+// ownAll is own for several.
+func (a *Actor) ownAll(ctx context.Context, ids []c3po.MessageID) ([]c3po.MessageID, error) {
+	out := make([]c3po.MessageID, len(ids))
+	for i, id := range ids {
+		var err error
+		if out[i], err = a.own(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// own gives the id that a message has in the caller's inbox; one of somebody
+// else's, or that is unknown, stays as it is.
+func (a *Actor) own(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
+	if _, to, _ := id.Split(); to == a.id || to.Role() != "" {
+		return id, nil
+	}
+	now, err := a.hub.current(ctx, a.caller.Space, id)
+	if err != nil {
+		return id, err
+	}
+	if _, to, _ := now.Split(); to == a.id {
+		return now, nil
+	}
+	return id, nil
+}
+
+// names are what the caller is called, and was called before.
+func (a *Actor) names(ctx context.Context) ([]c3po.AgentID, error) {
+	if a.id == "" {
+		return nil, nil
+	}
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id})
+	if err != nil || len(records) == 0 {
+		return []c3po.AgentID{a.id}, err
+	}
+	return append([]c3po.AgentID{a.id}, records[0].Former...), nil
+}
+
+// isMe says whether a name is the caller's, or was.
+func (a *Actor) isMe(ctx context.Context, id c3po.AgentID) (bool, error) {
+	if id == a.id {
+		return true, nil
+	}
+	names, err := a.names(ctx)
+	return slices.Contains(names, id), err
+}

@@ -1,0 +1,80 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// Rename implements hub.Store.
+func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error {
+	k := keysOf(space)
+	keyNames := []string{
+		k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.attached(), k.events(), k.heard(), k.retired(),
+		k.roles(), k.renamed(), k.ending(), k.expire(), k.threads(), k.tickets(), k.deadlines(), k.dead(), k.owed(), k.rooms(),
+	}
+	for _, id := range []c3po.AgentID{old, new} {
+		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.mark(id), k.ended(id), k.rate(id),
+			k.joined(id), k.skips(id), k.reads(id))
+	}
+	for {
+		rooms, err := s.roomField(ctx, space, old)
+		if err != nil {
+			return err
+		}
+		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife)}
+		members := slices.Clone(keyNames)
+		for _, room := range rooms {
+			members, args = append(members, k.members(c3po.RoomName(room))), append(args, room)
+		}
+		answer, err := s.run(ctx, s.scripts.rename, members, args)
+		if err != nil {
+			return err
+		}
+		switch outcome := word(answer[0]); outcome {
+		case "again":
+			// It joined or left one meanwhile.
+			continue
+		case "taken":
+			return hub.RefuseNameTaken(new)
+		default:
+			return agentOutcome(outcome, old)
+		}
+	}
+}
+
+// roomField reads the rooms of an agent in the order they are stored.
+func (s *Store) roomField(ctx context.Context, space c3po.Space, id c3po.AgentID) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	text, err := s.commands.Do(ctx, s.commands.B().Hget().Key(keysOf(space).agent(id)).Field("rooms").Build()).ToString()
+	if err != nil && !errors.Is(err, rueidis.Nil) {
+		return nil, s.failure(ctx, "read rooms", true, err)
+	}
+	return strings.Fields(text), nil
+}
+
+// Renamed implements hub.Store.
+func (s *Store) Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (c3po.AgentID, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	text, err := s.commands.Do(ctx, s.commands.B().Hget().Key(keysOf(space).renamed()).Field(string(id)).Build()).ToString()
+	if errors.Is(err, rueidis.Nil) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, s.failure(ctx, "read names", true, err)
+	}
+	books, err := s.Counters(ctx, space)
+	if err != nil {
+		return "", false, err
+	}
+	to, at, _ := strings.Cut(text, " ")
+	return c3po.AgentID(to), books.Lived-atoi(at) < int64(s.limits.NameLife.Seconds()), nil
+}

@@ -1,0 +1,122 @@
+package storetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// answers says whether a former name still stands for its agent.
+func (sp *space) answers(was alias) bool { return sp.books.Lived-was.at < seconds(sp.limits.NameLife) }
+
+// reserved says that a name stands for an agent that is called something else
+// now, so that nobody else can have it.
+func (sp *space) reserved(id c3po.AgentID) bool {
+	was, ok := sp.renamed[id]
+	return ok && sp.agents[id] == nil && sp.agents[was.to] != nil && sp.answers(was)
+}
+
+// follow gives the id that a caller wants, if it asks for a former name of its own.
+func (sp *space) follow(step hub.RegisterStep, now time.Time) c3po.AgentID {
+	was, ok := sp.renamed[step.Want]
+	if !ok || sp.agents[step.Want] != nil || sp.agents[was.to] == nil {
+		return step.Want
+	}
+	if hub.Follows(sp.record(was.to, now), step.Run, sp.answers(was)) {
+		return was.to
+	}
+	return step.Want
+}
+
+// Rename implements hub.Store.
+func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID, run string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	a := sp.agents[old]
+	if a == nil {
+		return hub.RefuseNoAgent(old)
+	}
+	if sp.superseded(old, run) {
+		return hub.RefuseSuperseded(old)
+	}
+	was, answers := sp.renamed[new]
+	mail := sp.find(func(msg *message) bool { return msg.view.ToAgent == new }, bySeq)
+	if sp.agents[new] != nil || len(mail) > 0 || answers && was.to != old && sp.answers(was) {
+		return hub.RefuseNameTaken(new)
+	}
+	sp.event(c3po.EventRenamed, old, "", now)
+	sp.event(c3po.EventRenamed, new, "", now)
+	delete(sp.agents, old)
+	a.id, a.former = new, append([]c3po.AgentID{old}, a.former...)
+	sp.agents[new] = a
+	if sp.sessions[a.session] == old {
+		sp.sessions[a.session] = new
+	}
+	for _, msg := range sp.find(func(msg *message) bool { return msg.view.ToAgent == old }, bySeq) {
+		was := msg.view.ID
+		delete(sp.messages, was)
+		from, _, hex := was.Split()
+		msg.view.ID, msg.view.ToAgent = c3po.NewMessageID(from, new, hex), new
+		sp.messages[msg.view.ID] = msg
+		if due, ok := sp.deadlines[was]; ok {
+			delete(sp.deadlines, was)
+			sp.deadlines[msg.view.ID] = due
+		}
+	}
+	for name := range a.rooms {
+		r := sp.theRoom(name)
+		move(r.members, old, new)
+		if r.creator == old {
+			r.creator = new
+		}
+	}
+	for key, note := range maps.Clone(sp.heard) {
+		if key.agent == old {
+			delete(sp.heard, key)
+			key.agent, note.Agent = new, new
+			sp.heard[key] = note
+		}
+	}
+	move(sp.notified, old, new)
+	move(sp.sends, old, new)
+	for name, other := range sp.renamed {
+		if other.to == old {
+			sp.renamed[name] = alias{new, other.at}
+		}
+	}
+	sp.renamed[old] = alias{new, sp.books.Lived}
+	delete(sp.renamed, new)
+	sp.retired = slices.DeleteFunc(sp.retired, func(r retiree) bool { return r.id == new })
+	return nil
+}
+
+func move[T any](of map[c3po.AgentID]T, old, new c3po.AgentID) {
+	if value, ok := of[old]; ok {
+		of[new] = value
+		delete(of, old)
+	}
+}
+
+// Renamed implements hub.Store.
+func (m *Model) Renamed(_ context.Context, name c3po.Space, id c3po.AgentID) (c3po.AgentID, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	was, ok := sp.renamed[id]
+	return was.to, ok && sp.answers(was), nil
+}
+
+// lookup finds a message by its id, or by one from before its recipient was
+// renamed.
+func (sp *space) lookup(id c3po.MessageID) *message {
+	if msg := sp.messages[id]; msg != nil {
+		return msg
+	}
+	from, to, hex := id.Split()
+	return sp.messages[c3po.NewMessageID(from, sp.renamed[to].to, hex)]
+}
