@@ -16,7 +16,7 @@ func (a *app) rename() *cobra.Command {
 		Long: `Give this agent another name. Its mail, its tickets and its roles move with it, and
 a session that is open goes on under the new name. For a day, mail to the old name
 is delivered to the new one.`,
-		Example: `  c3po rename web --as api`,
+		Example: `  c3po rename review-2 --as review-1`,
 		Args:    arguments(1, 1, "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.acting()
