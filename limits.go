@@ -17,6 +17,15 @@ type Limits struct {
 	AgentRooms     int           // that one agent is in
 	RoomPosts      int           // kept of one room
 	RoomBytes      int           // their bytes, about
+	ChainMessages  int           `zero:"off"` // an hour, of a thread and what follows from it; 0 = off
+	ChainBytes     int           `zero:"off"` // an hour, likewise; 0 = off
+	ChainHops      int           `zero:"off"` // likewise, since a person had a part in it; 0 = off
+	PairMessages   int           `zero:"off"` // an hour, between two agents; 0 = off
+	PairBytes      int           `zero:"off"` // an hour, between two agents; 0 = off
+	AgentMessages  int           `zero:"off"` // an hour, of one agent, answers too; 0 = off
+	AgentBytes     int           `zero:"off"` // an hour, of one agent; 0 = off
+	SameTexts      int           `zero:"off"` // the same text to the same agent so often within SameTextWindow; 0 = off
+	SameTextWindow time.Duration // for SameTexts
 	MessageLife    time.Duration // unacked, then dead letter
 	KeyLife        time.Duration // of an idempotency key
 	RepeatWindow   time.Duration // the same text without a key is the same message for so long
@@ -42,6 +51,15 @@ type Limits struct {
 	CompareEvery   time.Duration `zero:"off"` // how often a node checks that it missed no wake; 0 = off
 }
 
+// Unbudgeted are the same limits without a rate and without the budgets that end
+// loops, for who measures or trusts its agents.
+func (l Limits) Unbudgeted() Limits {
+	l.SendsPerMinute, l.SameTexts = 0, 0
+	l.ChainMessages, l.ChainBytes, l.ChainHops = 0, 0, 0
+	l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes = 0, 0, 0, 0
+	return l
+}
+
 // DefaultLimits is what a coordinator runs with.
 func DefaultLimits() Limits {
 	return Limits{
@@ -56,6 +74,15 @@ func DefaultLimits() Limits {
 		AgentRooms:     100,
 		RoomPosts:      10_000,
 		RoomBytes:      64 << 20,
+		ChainMessages:  40,
+		ChainBytes:     4 << 20,
+		ChainHops:      200,
+		PairMessages:   600,
+		PairBytes:      32 << 20,
+		AgentMessages:  2_000,
+		AgentBytes:     128 << 20,
+		SameTexts:      2,
+		SameTextWindow: 10 * time.Minute,
 		MessageLife:    24 * time.Hour,
 		KeyLife:        24 * time.Hour,
 		RepeatWindow:   30 * time.Second,

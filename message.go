@@ -52,6 +52,7 @@ type Message struct {
 	HandedTo     AgentID         `json:"handed_to,omitempty"`
 	HandedFrom   AgentID         `json:"handed_from,omitempty"` // who had this message before and passed it on
 	Ticket       MessageID       `json:"ticket,omitempty"`      // of a message that was handed over: the id its sender knows it by
+	Quiet        bool            `json:"quiet,omitempty"`       // an answer to an answer that asked nothing: it wakes nobody
 	Seq          int64           `json:"seq,omitempty"`
 	EarlierRun   bool            `json:"earlier_run,omitempty"` // an answer to what an earlier run of this agent asked
 	Redelivered  bool            `json:"redelivered,omitempty"`

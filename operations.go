@@ -56,6 +56,7 @@ type Service interface {
 	HumanAnswer(context.Context, AnswerInput) (Message, error)
 	Pause(context.Context, PauseInput) (PauseResult, error)
 	Resume(context.Context, PauseInput) (PauseResult, error)
+	ThreadResume(context.Context, ThreadResumeInput) (ThreadResumed, error)
 
 	Trace(context.Context, MessageInput) (Trace, error)
 	TailLog(context.Context, LogInput) (LogPage, error)
@@ -253,6 +254,7 @@ var operations = []Operation{
 	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
 	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
 	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
+	op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, idempotent, forPersons),
 	op("room_prune", "", "Evict members from rooms that give no sign of life.", Service.RoomPrune, idempotent, forPersons),
 	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forViewers),
 	op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, readOnly, forWatchers),

@@ -67,7 +67,7 @@ func newSending(t *testing.T) *sending {
 		t.Skip("only Linux tells the processor time of another process")
 	}
 	redis := redistest.New(t, "--appendfsync", "no")
-	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis.URL()})
+	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis.URL(), Limits: c3po.DefaultLimits().Unbudgeted()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func (r *rig) startRedis() error {
 // openStore waits for a Redis that was just started.
 func (r *rig) openStore(ctx context.Context) (*redisstore.Store, error) {
 	for deadline := time.Now().Add(startMost); ; {
-		store, err := redisstore.Open(ctx, redisstore.Config{URL: r.redisURL})
+		store, err := redisstore.Open(ctx, redisstore.Config{URL: r.redisURL, Limits: c3po.DefaultLimits().Unbudgeted()})
 		if err == nil || r.redis == nil || r.redis.ended() || time.Now().After(deadline) {
 			return store, err
 		}
@@ -184,7 +184,7 @@ func (r *rig) startCoordinator(ctx context.Context) (*coordinator, error) {
 	cmd := exec.Command(r.cfg.Program, "serve")
 	// Not arguments: the address of a Redis can hold its password.
 	cmd.Env = append(foreignEnvironment(), "HOME="+r.dir, "REDIS_URL="+r.redisURL,
-		"C3PO_LISTEN=127.0.0.1:0", "C3PO_AUTH=none", "C3PO_SENDS_PER_MINUTE=0")
+		"C3PO_LISTEN=127.0.0.1:0", "C3PO_AUTH=none", "C3PO_SENDS_PER_MINUTE=0", "C3PO_BUDGETS=off")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, stdout, log
 	c := &coordinator{}
 	c.child, err = startChild(cmd)

@@ -103,8 +103,8 @@ func refusal(status int, body []byte) error {
 	}
 	var refused c3po.Error
 	if json.Unmarshal(body, &refused) == nil && refused.Code != "" {
-		if refused.Code == c3po.RateLimited {
-			refused.Suggestion = "Measure a coordinator that was started with --sends-per-minute 0."
+		if refused.Code == c3po.RateLimited || refused.Code == c3po.BudgetSpent {
+			refused.Suggestion = "Measure a coordinator that was started with --sends-per-minute 0 and --budgets off."
 		}
 		return &refused
 	}

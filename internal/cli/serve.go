@@ -21,6 +21,7 @@ type coordinator struct {
 	listen   string
 	redis    string
 	sends    int
+	budgets  string
 	logLevel string
 	auth     string
 	outside  outside
@@ -31,12 +32,14 @@ func (s *coordinator) flags(cmd *cobra.Command) {
 	flags.StringVar(&s.listen, "listen", server.DefaultListen, "address to listen on; the next free port if it is taken")
 	flags.StringVar(&s.redis, "redis", "", "redis://, rediss:// or unix:// address; several, separated by commas, for a Cluster")
 	flags.IntVar(&s.sends, "sends-per-minute", c3po.DefaultLimits().SendsPerMinute, "how many messages an agent may send; 0 for any number")
+	flags.StringVar(&s.budgets, "budgets", "on", "on, or off for a coordinator that ends no loops of agents")
 	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&s.auth, "auth", string(auth.Tokens), "token, or none for a network whose every user is trusted")
 	setting(flags, "auth", "C3PO_AUTH", "auth")
 	setting(flags, "listen", "C3PO_LISTEN", "listen")
 	setting(flags, "redis", "REDIS_URL", "redis")
 	setting(flags, "sends-per-minute", "C3PO_SENDS_PER_MINUTE", "limits.sends_per_minute")
+	setting(flags, "budgets", "C3PO_BUDGETS", "budgets")
 	setting(flags, "log-level", "C3PO_LOG_LEVEL", "log_level")
 	s.outside.flags(cmd)
 }
@@ -50,6 +53,7 @@ func (s *coordinator) variables() []string {
 		"C3PO_LISTEN="+s.listen,
 		"REDIS_URL="+s.redis,
 		"C3PO_SENDS_PER_MINUTE="+strconv.Itoa(s.sends),
+		"C3PO_BUDGETS="+s.budgets,
 		"C3PO_LOG_LEVEL="+s.logLevel,
 	)
 }
@@ -60,6 +64,9 @@ func (s *coordinator) check() error {
 	}
 	if s.sends < 0 {
 		return &usageError{fmt.Sprintf("--sends-per-minute %d is less than none", s.sends), "Give a number from 0; 0 is no limit."}
+	}
+	if s.budgets != "on" && s.budgets != "off" {
+		return &usageError{fmt.Sprintf("--budgets is on or off, not %q", s.budgets), "Single budgets are set under limits: in c3po.yaml."}
 	}
 	if err := new(slog.Level).UnmarshalText([]byte(s.logLevel)); err != nil {
 		return &usageError{fmt.Sprintf("there is no log level %q", s.logLevel), "Use debug, info, warn or error."}
@@ -77,6 +84,9 @@ func (s *coordinator) log(w io.Writer) *slog.Logger {
 // limits are those of the file, and those that are flags as well.
 func (s *coordinator) limits(a *app) c3po.Limits {
 	limits := a.file.Limits()
+	if s.budgets == "off" {
+		limits = limits.Unbudgeted()
+	}
 	limits.SendsPerMinute = s.sends
 	return limits
 }

@@ -139,7 +139,36 @@ func (a *app) thread() *cobra.Command {
 		},
 	}
 	limitFlag(cmd, &limit, 100)
+	cmd.AddCommand(a.threadResume())
 	return cmd
+}
+
+func (a *app) threadResume() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume THREAD",
+		Short: "Let a conversation go on whose budget is spent",
+		Long: `Let a conversation go on that was paused because its budget is spent. THREAD is
+its id or that of any message in it.`,
+		Example: `  c3po thread resume alice::bob::0a1b2c3d`,
+		Args:    arguments(1, 1, "THREAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			done, err := svc.ThreadResume(cmd.Context(), c3po.ThreadResumeInput{Thread: args[0]})
+			if err != nil {
+				return err
+			}
+			return a.show(done, func(w io.Writer) {
+				if !done.Resumed {
+					fmt.Fprintf(w, "%s was not paused\n", inline(done.Thread))
+					return
+				}
+				fmt.Fprintf(w, "%s goes on with a new budget\n", inline(done.Thread))
+			})
+		},
+	}
 }
 
 func (a *app) fsck() *cobra.Command {

@@ -123,6 +123,10 @@ func (c *Client) Pause(ctx context.Context, in c3po.PauseInput) (c3po.PauseResul
 	return call[c3po.PauseResult](ctx, c, "pause", in)
 }
 
+func (c *Client) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3po.ThreadResumed, error) {
+	return call[c3po.ThreadResumed](ctx, c, "thread_resume", in)
+}
+
 func (c *Client) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
 	return call[c3po.PauseResult](ctx, c, "resume", in)
 }

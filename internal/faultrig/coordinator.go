@@ -51,7 +51,7 @@ func StartWith(t testing.TB, redisURL, settings string, flags ...string) *Coordi
 	}
 	c := &Coordinator{
 		t:    t,
-		args: append([]string{"serve", "--auth", "none", "--redis", redisURL, "--sends-per-minute", "0"}, flags...),
+		args: append([]string{"serve", "--auth", "none", "--redis", redisURL, "--sends-per-minute", "0", "--budgets", "off"}, flags...),
 		home: home, log: filepath.Join(home, "coordinator.log"),
 	}
 	c.start("127.0.0.1:0")

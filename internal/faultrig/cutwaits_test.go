@@ -49,9 +49,7 @@ func inProcess(t *testing.T, cfg server.Config) (url string) {
 
 // noLimits are the limits of a coordinator whose agents may send as they like.
 func noLimits() c3po.Limits {
-	limits := c3po.DefaultLimits()
-	limits.SendsPerMinute = 0
-	return limits
+	return c3po.DefaultLimits().Unbudgeted()
 }
 
 // A door is one way to wait for a message: it gives what the answer said.

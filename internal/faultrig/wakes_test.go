@@ -96,7 +96,7 @@ func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2]
 func bareSubscriber(t *testing.T, redis string) (publish func(int), told <-chan time.Time) {
 	t.Helper()
 	open := func() *redisstore.Store {
-		store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis})
+		store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis, Limits: noLimits()})
 		if err != nil {
 			t.Fatal(err)
 		}

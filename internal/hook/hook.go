@@ -28,7 +28,7 @@ type Letter struct {
 func LetterOf(m c3po.Message) Letter {
 	return Letter{
 		ID: m.ID, From: m.FromAgent, Seq: m.Seq, Urgent: m.Priority == c3po.Urgent,
-		ExpectsReply: m.ExpectsReply, Reply: m.Kind == c3po.KindReply,
+		ExpectsReply: m.ExpectsReply, Reply: m.Kind == c3po.KindReply && !m.Quiet,
 	}
 }
 

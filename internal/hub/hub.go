@@ -193,6 +193,7 @@ type Actor struct {
 	id     c3po.AgentID
 	epoch  int64
 	notice string // the id is not the one that was asked for, in words
+	cause  *cause // what the answer gives the caller to react to
 	// handed is what the answer carries; it is served once the answer is written.
 	handed []ServedNote
 	heard  []HeardNote

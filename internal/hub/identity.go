@@ -32,6 +32,7 @@ type binding struct {
 	epoch  int64
 	notice string
 	roles  []c3po.AgentID // the mailboxes of its roles
+	cause  cause          // what it was given last
 	noted  time.Time      // when the store last heard that it is alive
 	used   time.Time
 	// sessions the store knows of. A run may use several at once; each is
@@ -88,6 +89,30 @@ func (b *bindings) setRoles(key bindingKey, roles []c3po.AgentID) {
 	if known, ok := b.known[key]; ok {
 		known.roles = roles
 	}
+}
+
+func (b *bindings) setCause(key bindingKey, given cause) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.known[key]; ok {
+		known.cause = given
+	}
+}
+
+// takeCause gives the chain the caller reacts to, once; empty if there is none.
+func (b *bindings) takeCause(key bindingKey) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known, ok := b.known[key]
+	if !ok {
+		return ""
+	}
+	given := known.cause
+	known.cause = cause{}
+	if given.at.IsZero() || time.Since(given.at) >= reaction {
+		return ""
+	}
+	return given.chain
 }
 
 func (b *bindings) drop(key bindingKey) {

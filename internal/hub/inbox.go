@@ -140,6 +140,7 @@ func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
 	m.EarlierRun = m.Kind == c3po.KindReply && a.caller.Run != "" && entry.Facts.AskedBy != "" && entry.Facts.AskedBy != a.caller.Run
 	note := ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
 	a.handed = append(a.handed, note)
+	a.reactsTo(entry)
 	times, given := a.hub.notes.servedBefore(a.caller.Space, note)
 	m.Deliveries = deliveries(entry) + times + 1
 	m.Redelivered = given || m.Deliveries > 1
@@ -157,6 +158,10 @@ func (a *Actor) Delivered() {
 		a.hub.notes.heard(a.caller.Space, note)
 	}
 	a.handed, a.heard = nil, nil
+	if a.cause != nil {
+		a.hub.bindings.setCause(a.key(), *a.cause)
+		a.cause = nil
+	}
 }
 
 func deliveries(entry Entry) int {

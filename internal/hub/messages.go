@@ -48,12 +48,16 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	} else {
 		step.RateLimit = a.hub.limits.SendsPerMinute
 	}
+	if draft.Thread == "" && draft.To != c3po.Human {
+		step.Chain = a.hub.bindings.takeCause(a.key())
+	}
 	if draft.To.Role() != "" {
 		receipt, err := a.sendToRole(ctx, step)
 		return receipt, wait, err
 	}
 	stored, err := a.deliver(ctx, step)
 	if err != nil {
+		a.spent(ctx, stored.Spent, draft.To, err)
 		return c3po.Receipt{}, 0, err
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)

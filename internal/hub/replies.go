@@ -148,6 +148,8 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		stored, err = a.replyToRenamed(ctx, step, err)
 	}
 	if err != nil {
+		asker, _, _ := id.Split()
+		a.spent(ctx, stored.Spent, asker, err)
 		return Stored{}, a.failed(err)
 	}
 	a.stored(ctx, c3po.EventAnswered, stored, durability)

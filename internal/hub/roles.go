@@ -49,6 +49,7 @@ func (a *Actor) sendToRole(ctx context.Context, step SendStep) (c3po.Receipt, er
 	}
 	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
 	if err != nil {
+		a.spent(ctx, stored.Spent, step.To, err)
 		return c3po.Receipt{}, a.failed(err)
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, step.Durability)

@@ -22,6 +22,7 @@ type Store interface {
 	ticketStore
 	roleStore
 	roomStore
+	flowStore
 	reaperStore
 	retirementStore
 	renameStore
@@ -229,6 +230,7 @@ type SendStep struct {
 	Mailbox    bool         // To needs no registration (human); such mail does not expire
 	Queue      bool         // To is the mailbox of a role, which needs no registration
 	PauseFrom  string       // pauses the sender for this reason in the same step (escalation)
+	Chain      string       // whose budget it is charged to; empty: that of its thread
 }
 
 // ReplyStep answers a message.
@@ -249,6 +251,7 @@ type Stored struct {
 	Recipient Record
 	Acked     bool           // by this reply: the answered message was pending
 	MovedTo   c3po.MessageID // by this reply: the answered message, in the inbox of the next agent
+	Spent     *Spent         // with BUDGET_SPENT: why
 	Now       time.Time
 }
 
@@ -272,6 +275,7 @@ type Facts struct {
 	Served     []ServedFact
 	Notified   []NotifiedNote // of any session of the recipient, with Seq >= the message's
 	Received   *ServedFact
+	Chain      string      // whose budget it was charged to, if not its thread's
 	Claim      *c3po.Claim // the newest, of a role's mail; it may have lapsed
 	Ended      time.Time
 	Cancelled  time.Time // also of a message that had ended as acked
@@ -352,7 +356,9 @@ type messageStore interface {
 	// Send stores a message. Checks in this order: SUPERSEDED, the repeat of an
 	// earlier send (KEY_CONFLICT if the same key had another draft),
 	// AGENT_NOT_FOUND, an alias that pointed elsewhere within NameLife
-	// (INVALID_REQUEST naming both), AGENT_UNAVAILABLE, RATE_LIMITED, INBOX_FULL.
+	// (INVALID_REQUEST naming both), AGENT_UNAVAILABLE, RATE_LIMITED, INBOX_FULL,
+	// BUDGET_SPENT. A spent chain is paused until ResumeChain. What the system or a
+	// person writes, and what is written to a person, is on no account.
 	Send(ctx context.Context, space c3po.Space, step SendStep) (Stored, error)
 	// Reply stores an answer, acks the answered message if it is pending, and
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
@@ -422,7 +428,7 @@ type reaperStore interface {
 	Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error)
 	// Trim forgets, of up to limit messages or keys each: ended messages older than EndedLife
 	// or beyond EndedBytes, dead letters older than DeadLife, keys older than
-	// KeyLife. It returns how many it forgot.
+	// KeyLife. It returns how many it forgot. Accounts unused for FlowIdle go along.
 	Trim(ctx context.Context, space c3po.Space, limit int) (int, error)
 
 	// Reads.

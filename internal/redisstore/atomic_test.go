@@ -220,6 +220,13 @@ var steps = []step{
 		_, err := s.Send(ctx, space, in)
 		return err
 	}},
+	{"told", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		return s.Told(ctx, space, "t:"+string(at.unanswered), at.unanswered)
+	}},
+	{"go on", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, _, err := s.ResumeChain(ctx, space, string(at.unanswered))
+		return err
+	}},
 	{"register with another role", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "bob", Run: "run of bob", Explicit: true, Profile: hub.Profile{Capabilities: []string{"x"}}})
 		return err

@@ -37,6 +37,8 @@
 //	idem, idemx   hash,   idempotency keys ("sender\0key") and their ends in lived seconds
 //	              zset
 //	expire        zset    message id by the lived second its life ends
+//	flow, flowx   hash,   budgets, by t:CHAIN, p:AGENT AGENT and a:AGENT (flow.lua), and when each
+//	              zset    was last used; paused chains are not in flowx
 //	threads       zset    "length:thread\0seq\0message id", all at score 0
 //	tickets       zset    message id of all that expect an answer, by sequence
 //	deadlines     zset    ticket by the moment its deadline passes, until that was said

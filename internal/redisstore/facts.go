@@ -35,6 +35,8 @@ type fact struct {
 	Ticket     c3po.MessageID  `json:"o"`
 	HandedFrom c3po.AgentID    `json:"b"`
 	AskedBy    string          `json:"u"`
+	Chain      string          `json:"ch"`
+	Quiet      int             `json:"qt"`
 	Replies    []struct {
 		Hex     string         `json:"h"`
 		At      int64          `json:"a"`
@@ -102,11 +104,12 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 		Message: c3po.Message{
 			ID: c3po.NewMessageID(f.From, owner, hex), MessageID: f.Answers, FromAgent: f.From, ToAgent: owner, Kind: f.Kind,
 			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
-			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom,
+			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1,
 		},
 		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended),
 			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
 	}
+	e.Facts.Chain = f.Chain
 	for _, r := range f.Replies {
 		e.Facts.Answers = append(e.Facts.Answers, c3po.Answered{ID: c3po.NewMessageID(cmp.Or(r.From, owner), f.From, r.Hex), At: instant(r.At), MovedTo: r.MovedTo})
 	}

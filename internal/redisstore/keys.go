@@ -42,6 +42,8 @@ func (k keys) events() string   { return string(k) + "events" }
 func (k keys) aliases() string  { return string(k) + "aliases" }
 func (k keys) tickets() string  { return string(k) + "tickets" }
 func (k keys) roles() string    { return string(k) + "roles" }
+func (k keys) flow() string     { return string(k) + "flow" }
+func (k keys) flowx() string    { return string(k) + "flowx" }
 func (k keys) wake() string     { return string(k) + "wake" }
 
 func (k keys) rooms() string     { return string(k) + "rooms" }

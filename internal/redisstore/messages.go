@@ -36,7 +36,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	field, window := s.idempotency(step.Draft, fingerprint)
 	answer, err := s.run(ctx, s.scripts.send, []string{
 		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
-		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(),
+		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(), k.flow(), k.flowx(),
 	}, []string{
 		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
@@ -44,6 +44,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
+		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps,
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -58,7 +59,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	case "rate":
 		return hub.Stored{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	default:
-		return stored(outcome, answer, step.Draft, "", body)
+		return s.stored(outcome, answer, step.Draft, "", body)
 	}
 }
 
@@ -92,13 +93,14 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
 		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
 		k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(), k.tickets(), k.roles(),
-		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next),
+		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next), k.flow(), k.flowx(),
 	}, []string{
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
 		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
+		hub.TextDigest(replier, asker, step.Draft), s.caps,
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -123,11 +125,11 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 	case "next_full":
 		return hub.Stored{}, hub.RefuseInboxFull(step.HandedTo, fullOf[word(answer[1])])
 	case "ok":
-		out, err := stored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
+		out, err := s.stored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
 		out.MovedTo = c3po.MessageID(word(answer[8]))
 		return out, err
 	default:
-		return stored(outcome, answer, draft, step.Answers, body)
+		return s.stored(outcome, answer, draft, step.Answers, body)
 	}
 }
 
@@ -151,7 +153,7 @@ func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplySt
 }
 
 // stored reads the answers that send.lua and reply.lua share.
-func stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers c3po.MessageID, body string) (hub.Stored, error) {
+func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers c3po.MessageID, body string) (hub.Stored, error) {
 	switch outcome {
 	case "conflict":
 		return hub.Stored{}, hub.RefuseKeyConflict(d.Key)
@@ -159,6 +161,9 @@ func stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers 
 		return hub.Stored{}, hub.RefuseNoAgent(d.To)
 	case "full":
 		return hub.Stored{}, hub.RefuseInboxFull(d.To, fullOf[word(answer[1])])
+	case "spent":
+		spent := spentOf(answer)
+		return hub.Stored{Spent: &spent}, hub.RefuseSpent(spent, s.limits)
 	case "repeat":
 		return repeated(answer, d)
 	}
@@ -166,6 +171,9 @@ func stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers 
 	f := fact{Seq: integer(answer[2]), From: d.From, Thread: word(answer[3]), Kind: d.Kind, Priority: d.Priority, Accepted: now, Answers: answers}
 	if d.ExpectsReply {
 		f.Expects = 1
+	}
+	if len(answer) > 9 {
+		f.Quiet = int(integer(answer[9]))
 	}
 	e := outline(d.To, hex, f)
 	bodyOf(d).fill(&e.Message)

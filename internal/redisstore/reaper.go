@@ -90,7 +90,7 @@ func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, err
 	if err != nil {
 		return ended + dead + retired, err
 	}
-	return ended + dead + retired + int(integer(answer[1])), nil
+	return ended + dead + retired + int(integer(answer[1])), s.trimAccounts(ctx, space, limit)
 }
 
 // trimEnded goes through the owners of ended mail, the one with the oldest

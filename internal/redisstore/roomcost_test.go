@@ -16,7 +16,7 @@ import (
 
 // Claims: C2
 func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
-	s, err := Open(t.Context(), Config{URL: redistest.Start(t)})
+	s, err := Open(t.Context(), Config{URL: redistest.Start(t), Limits: c3po.DefaultLimits().Unbudgeted()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ const (
 type scripts struct {
 	send, reply, ack, received           script
 	claim, ackClaimed                    script
+	told, goOn, trimFlow                 script
 	register, unregister, status, pause  script
 	attach, detach, lease, notes         script
 	tick, bury, trim, trimDead, trimKeys script
@@ -49,8 +50,9 @@ type scripts struct {
 
 func loadScripts() scripts {
 	return scripts{
-		send: load("send", writes), reply: load("reply", writes), ack: load("ack", drains), received: load("received", drains),
+		send: load("send", writes, "flow"), reply: load("reply", writes, "flow"), ack: load("ack", drains), received: load("received", drains),
 		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
+		told: load("told", writes), goOn: load("goon", writes), trimFlow: load("trimflow", drains),
 		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes), pause: load("pause", writes),
 		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", writes),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
@@ -68,8 +70,12 @@ func loadScripts() scripts {
 	}
 }
 
-func load(name, flags string) script {
-	text := flags + read("lib") + read(name)
+// load puts a script together: what all share, what it shares with some, itself.
+func load(name, flags string, shared ...string) script {
+	text := flags + read("lib")
+	for _, part := range append(shared, name) {
+		text += read(part)
+	}
 	if flags == noWrite {
 		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true}
 	}

@@ -67,6 +67,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("", "human_answer", c3po.AnswerInput{MessageID: asked.MessageID, Response: "you may"}, nil)
 	do("", "pause", c3po.PauseInput{AgentID: "bob", Reason: "lunch"}, nil)
 	do("", "resume", c3po.PauseInput{AgentID: "bob"}, nil)
+	do("", "thread_resume", c3po.ThreadResumeInput{Thread: string(sent.ID)}, nil)
 
 	do("carl", "whoami", c3po.None{}, nil)
 	var last c3po.Receipt

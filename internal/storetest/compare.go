@@ -33,6 +33,7 @@ func tightLimits() c3po.Limits {
 	l := c3po.DefaultLimits()
 	l.InboxMessages, l.InboxBytes, l.SenderShare = 4, 1_700, 2
 	l.MessageLife, l.KeyLife, l.NameLife = 10*time.Minute, 25*time.Minute, 15*time.Minute
+	l.ChainMessages, l.ChainHops, l.PairMessages, l.AgentMessages, l.AgentBytes = 4, 6, 9, 14, 4_000
 	l.EndedLife, l.EndedBytes, l.DeadLife = 20*time.Minute, 600, 12*time.Minute
 	return roomLimits(l)
 }

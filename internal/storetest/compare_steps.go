@@ -44,6 +44,7 @@ func allSteps() []step {
 		{"lapse", 2, (*duel).lapse},
 		{"tickets", 2, (*duel).tickets},
 		{"claim", 5, (*duel).claim},
+		{"go on", 2, (*duel).goOn},
 		{"ack claimed", 3, (*duel).ackClaimed},
 		{"inbox", 2, (*duel).inbox},
 		{"next", 3, (*duel).next},
@@ -219,6 +220,9 @@ func (d *duel) send(a *arena) {
 	if to == c3po.Human {
 		in.Mailbox, in.FailIfAway, in.Kind = true, false, c3po.KindEscalation
 		in.PauseFrom = draw(d, "pauses", []string{"", c3po.PausedForHuman})
+	}
+	if d.oneIn(4, "follows from") {
+		in.Chain = d.threadName(a)
 	}
 	if to == roleX {
 		in.Queue, in.FailIfAway = true, false

@@ -52,6 +52,7 @@ type space struct {
 	deadlines     map[c3po.MessageID]time.Time                 // not yet said to have passed
 	notified      map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
 	roles         map[c3po.AgentID]bool                        // that anybody ever registered with
+	accounts      map[string]*account
 	rooms         map[c3po.RoomName]*room
 	heard         map[heardKey]hub.HeardNote
 	lastTick      time.Time
@@ -151,6 +152,7 @@ func (m *Model) space(name c3po.Space) *space {
 		roles:     map[c3po.AgentID]bool{},
 		rooms:     map[c3po.RoomName]*room{},
 		heard:     map[heardKey]hub.HeardNote{},
+		accounts:  map[string]*account{},
 	}
 	sp.published = func(e c3po.Event) { m.publish(name, e) }
 	m.spaces[name] = sp

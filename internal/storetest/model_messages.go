@@ -71,12 +71,20 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if err := sp.roomFor(step.Draft, !step.Mailbox); err != nil {
 		return hub.Stored{}, err
 	}
+	bill, spent := sp.reckon(step.Draft, cmp.Or(step.Chain, step.Thread), hub.TextDigest(step.From, step.To, step.Draft), now)
+	if spent != nil {
+		return hub.Stored{Spent: spent}, hub.RefuseSpent(*spent, sp.limits)
+	}
 
 	msg := sp.accept(step.Draft, c3po.EventAccepted, "", step.Durability, now)
 	if !step.Mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
 	sp.keys[key] = keyFor(asked, "", msg, sp.books.Lived)
+	if step.Chain != step.Thread {
+		msg.facts.Chain = step.Chain
+	}
+	sp.charge(bill, msg.view.ID, now)
 	if step.RateLimit > 0 {
 		sp.sends[step.From] = append(sent, now)
 	}
@@ -213,6 +221,11 @@ func (sp *space) stored(msg *message, now time.Time) hub.Stored {
 // accept gives a draft its number and puts it into the inbox. It never
 // expires unless the caller says when.
 func (sp *space) accept(d hub.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
+	return sp.acceptFor(d.To, d, kind, answers, durability, now)
+}
+
+// acceptFor is accept for a message that wakes nobody, if wakes is empty.
+func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
 	sp.books.Seq++
 	for sp.hexTaken(d.To, hub.MessageHex(sp.books.Seq)) {
 		sp.books.Seq++
@@ -235,7 +248,8 @@ func (sp *space) accept(d hub.Draft, kind c3po.EventKind, answers c3po.MessageID
 	sp.messages[id] = msg
 	sp.books.Sent++
 	sp.books.Pending++
-	sp.log(c3po.Event{Seq: sp.books.Seq, Kind: kind, Agent: d.To, ID: id, At: now})
+	msg.view.Quiet = wakes == ""
+	sp.log(c3po.Event{Seq: sp.books.Seq, Kind: kind, Agent: wakes, ID: id, At: now})
 	return msg
 }
 
@@ -294,18 +308,32 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if err := sp.roomFor(answer, false); err != nil {
 		return hub.Stored{}, err
 	}
-
 	moved, err := sp.handOver(question, step)
 	if err != nil {
 		return hub.Stored{}, err
 	}
+	digest := ""
+	if question.view.Kind == c3po.KindReply {
+		digest = hub.TextDigest(answer.From, answer.To, answer)
+	}
+	chain := cmp.Or(question.facts.Chain, question.view.Thread)
+	bill, spent := sp.reckon(answer, chain, digest, now)
+	if spent != nil {
+		return hub.Stored{Spent: spent}, hub.RefuseSpent(*spent, sp.limits)
+	}
 	ticket := cmp.Or(question.view.Ticket, step.Answers)
 
-	msg := sp.accept(answer, c3po.EventAnswered, ticket, step.Durability, now)
+	wakes := answer.To
+	if question.view.Kind == c3po.KindReply && !question.view.ExpectsReply && !answer.ExpectsReply {
+		wakes = ""
+	}
+	msg := sp.acceptFor(wakes, answer, c3po.EventAnswered, ticket, step.Durability, now)
 	if !mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
 	sp.keys[key] = keyFor(step.Draft, step.Answers, msg, sp.books.Lived)
+	msg.facts.Chain = question.facts.Chain
+	sp.charge(bill, msg.view.ID, now)
 	msg.facts.AskedBy = question.facts.AskedBy
 	answered := c3po.Answered{ID: msg.view.ID, At: now}
 	if moved != nil {

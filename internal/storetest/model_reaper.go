@@ -123,6 +123,7 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
+	sp.trimAccounts(limit, m.now())
 	return sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit), nil
 }
 

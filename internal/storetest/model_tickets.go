@@ -167,7 +167,7 @@ func (sp *space) handOver(question *message, step hub.ReplyStep) (func(c3po.Mess
 	return func(ticket c3po.MessageID, now time.Time) c3po.MessageID {
 		moved := sp.accept(draft, c3po.EventAccepted, q.MessageID, step.Durability, now)
 		moved.view.Ticket, moved.view.HandedFrom, moved.spoilt = ticket, step.From, question.spoilt
-		moved.facts.AskedBy = question.facts.AskedBy
+		moved.facts.AskedBy, moved.facts.Chain = question.facts.AskedBy, question.facts.Chain
 		moved.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 		return moved.view.ID
 	}, nil

@@ -50,14 +50,14 @@ func allPromises() []promise {
 	return slices.Concat(
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
-		ackPromises(), replyPromises(), rolePromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
+		ackPromises(), replyPromises(), rolePromises(), flowPromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
 		roomPromises(),
 	)
 }
 
 // smallLimits are easy to reach.
 func smallLimits() c3po.Limits {
-	l := c3po.DefaultLimits()
+	l := c3po.DefaultLimits().Unbudgeted()
 	l.InboxMessages = 16
 	l.InboxBytes = 16_000
 	l.SenderShare = 2

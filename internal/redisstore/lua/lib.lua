@@ -104,13 +104,15 @@ local function put(log, k, m, holds)
   local hex = numbered(log, k.fact)
   local id = m.from .. '::' .. m.to .. '::' .. hex
   log.sent, log.pending = log.sent + 1, log.pending + 1
-  local seq = emit(log, m.event, m.to, id, 'sent', whole(log.sent), 'pending', whole(log.pending))
+  local seq = emit(log, m.event, m.quiet and '' or m.to, id, 'sent', whole(log.sent), 'pending', whole(log.pending))
   if m.thread == '' then m.thread = id end
   local position = seq
   if not m.urgent then position = seq + BAND end
   local fact = { q = seq, f = m.from, t = m.thread, k = m.kind, a = log.now, d = m.durability, z = m.bytes }
   if m.urgent then fact.p = 'urgent' end
   if m.expects then fact.e = 1 end
+  if m.chain then fact.ch = m.chain end
+  if m.quiet then fact.qt = 1 end
   if m.answers ~= '' then fact.r = m.answers end
   if m.deadline then fact.dl = m.deadline end
   fact.o, fact.b, fact.u = m.ticket, m.handed_by, m.asked_by

@@ -6,14 +6,15 @@
 --       idemx, expire, threads, events, nodes, inbox, body, fact, box, ended
 --       (replier's, or of the role whose message it answers), ending, tickets,
 --       roles, agent, inbox, body, fact, box (the next agent's, or the
---       replier's again)
+--       replier's again), flow, flowx
 -- ARGV  see the names below
 -- Returns {"ok", …, acked, answered, moved to} or {"repeat", …} as send does, or
 -- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
--- (nobody to answer), full <what>, no_next, next_full <what>, moved.
+-- (nobody to answer), full <what>, no_next, next_full <what>, moved,
+-- spent <see flow.lua>.
 typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
   [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset', [21] = 'zset',
-  [22] = 'hash', [23] = 'zset', [24] = 'hash', [25] = 'hash', [26] = 'hash' })
+  [22] = 'hash', [23] = 'zset', [24] = 'hash', [25] = 'hash', [26] = 'hash', [27] = 'hash', [28] = 'zset' })
 local meta, agent, replier, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, expire, threads, events, nodes, tickets = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[20]
 local own = { inbox = KEYS[14], body = KEYS[15], fact = KEYS[16], box = KEYS[17], ended = KEYS[18], ending = KEYS[19],
@@ -28,7 +29,7 @@ local most_messages, most_bytes, share = tonumber(ARGV[19]), tonumber(ARGV[20]),
 local most_events, online_window = ARGV[22], tonumber(ARGV[23])
 local ended_life, budget, urgent = tonumber(ARGV[24]), tonumber(ARGV[25]), ARGV[26]
 local owner, role = ARGV[27], ARGV[28] -- of the answered message: whose mailbox it is in, and the role if it is one
-local handed_to = ARGV[29]
+local handed_to, digest, caps = ARGV[29], ARGV[31], ARGV[32]
 local lived = number(meta, 'lived')
 
 if superseded(replier, run) then return { 'superseded' } end
@@ -63,6 +64,12 @@ if handed_to ~= '' then
   if full_of then return { 'next_full', full_of } end
   text_of_question = redis.call('HGET', own.body, hex)
 end
+local chain = question.ch or question.t
+local quiet = question.k == 'reply' and not question.e and expects ~= '1'
+-- Many questions have the same answer; a loop is answers to answers.
+local accounts, spent = reckon(KEYS[27], KEYS[28],
+  { from = from, to = to, chain = chain, bytes = bytes, digest = question.k == 'reply' and digest or '' }, caps, now)
+if not accounts then return spent end
 
 local ticket = question.o or answered
 local log = opened(meta, events, channel, most_events, now)
@@ -71,8 +78,10 @@ if mailbox == '' then expires = lived + life end
 local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, durability = durability, answers = ticket, expires = expires, asked_by = question.u,
+  chain = question.ch, quiet = quiet,
 }, holds)
 remember(idem, idemx, field, fingerprint, to, new, question.t, now, lived + key_life)
+charge(KEYS[27], KEYS[28], accounts, chain, now)
 
 local moved_to
 if handed_to ~= '' then
@@ -80,7 +89,7 @@ if handed_to ~= '' then
   _, moved_to = put(log, next, {
     event = 'accepted', from = question.f, to = handed_to, kind = question.k, thread = question.t, urgent = question.p == 'urgent',
     expects = question.e == 1, body = text_of_question, bytes = question.z, durability = durability, answers = question.r or '',
-    expires = lived + life, ticket = ticket, handed_by = from, asked_by = question.u,
+    expires = lived + life, ticket = ticket, handed_by = from, asked_by = question.u, chain = question.ch,
   })
 end
 question.an = question.an or {}
@@ -97,4 +106,4 @@ if resume == '1' and redis.call('HGET', agent, 'paused') == 'waiting_for_human' 
   emit(log, 'resumed', to, '')
   recipient = card(agent, nodes, meta, now, online_window)
 end
-return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '' }
+return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '', quiet and 1 or 0 }

@@ -2,16 +2,17 @@
 --
 -- KEYS  meta, agent (recipient), sender, inbox, body, fact, box (recipient's),
 --       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes,
---       tickets, deadlines
+--       tickets, deadlines, flow, flowx
 -- ARGV  see the names below; mailbox is 1 for a person's, queue for a role's
 -- Returns {"ok", hex, seq, thread, now, card} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card}, or one word and what belongs to it:
--- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>.
-typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset' })
+-- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
+-- spent <see flow.lua>.
+typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset', [18] = 'hash', [19] = 'zset' })
 local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, rate, expire, threads, events, aliases, nodes =
   KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
-local tickets, deadlines = KEYS[16], KEYS[17]
+local tickets, deadlines, flow, flowx = KEYS[16], KEYS[17], KEYS[18], KEYS[19]
 local now, channel, from, to, kind, thread, urgent = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local expects, text, bytes, run, durability = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[12]
 local limit, fail_if_away, alias, mailbox, pause = tonumber(ARGV[13]), ARGV[14], ARGV[15], ARGV[16], ARGV[17]
@@ -19,6 +20,7 @@ local field, fingerprint, window, key_life = ARGV[18], ARGV[19], tonumber(ARGV[2
 local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25])
 local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
 local answer_within = tonumber(ARGV[29])
+local chain, digest, caps = ARGV[30], ARGV[31], ARGV[32]
 local lived = number(meta, 'lived')
 -- A role has no record and no alias, so perhaps nothing else looks at these.
 if mailbox == 'queue' then typed({ [3] = 'hash', [14] = 'hash', [15] = 'hash' }) end
@@ -52,6 +54,8 @@ end
 local holds = held(box, from)
 local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox ~= '1')
 if full_of then return { 'full', full_of } end
+local accounts, spent = reckon(flow, flowx, { from = from, to = to, chain = chain ~= '' and chain or thread, bytes = bytes, digest = digest }, caps, now)
+if not accounts then return spent end
 local pausing = pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call('HGET', sender, 'paused') ~= pause
 
 local log = opened(meta, events, channel, most_events, now)
@@ -62,9 +66,11 @@ local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = b
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
   asked_by = expects == '1' and run ~= '' and run or nil,
+  chain = chain ~= '' and chain ~= thread and chain or nil,
 }, holds)
 if thread == '' then thread = id end
 remember(idem, idemx, field, fingerprint, to, hex, thread, now, lived + key_life)
+charge(flow, flowx, accounts, id, now)
 if deadline then redis.call('ZADD', deadlines, whole(deadline), id) end
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', rate, '-inf', whole(now - 60000))

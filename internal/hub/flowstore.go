@@ -1,0 +1,82 @@
+package hub
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// FlowIdle is how long the account of a chain, a pair or an agent is kept after
+// its last message. It is longer than the hour a budget is for.
+const FlowIdle = 2 * time.Hour
+
+// Whose budget is spent.
+const (
+	SpentChain = "chain" // of messages that followed from one another: it is paused
+	SpentPair  = "pair"
+	SpentAgent = "agent"
+	SpentText  = "text" // the same text too often; nobody needs to be told
+)
+
+// Spent says which budget refused a message.
+type Spent struct {
+	Whose    string
+	What     string // messages, bytes, hops, paused or repeated
+	Account  string // by which Told names it
+	Untold   bool   // nobody was told yet
+	Question c3po.MessageID
+	Since    time.Time      // when its hour began: one account may be spent more than once
+	Handlers []c3po.AgentID // who wrote in the chain, the last ones
+}
+
+type flowStore interface {
+	// Told notes that a person was asked about a spent account, and where.
+	Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error
+	// ResumeChain gives a paused chain a new budget. It reports whether it was
+	// paused, and which question a person was asked about it.
+	ResumeChain(ctx context.Context, space c3po.Space, chain string) (question c3po.MessageID, resumed bool, err error)
+}
+
+// TextDigest is the same for the same text of one sender to one recipient.
+func TextDigest(from, to c3po.AgentID, d Draft) string {
+	sum := sha256.Sum256([]byte(string(from) + "\x00" + string(to) + "\x00" + d.Text + "\x00" + d.Context))
+	return hex.EncodeToString(sum[:6])
+}
+
+// RefuseSpent is BUDGET_SPENT; limits say what the budget was.
+func RefuseSpent(s Spent, l c3po.Limits) *c3po.Error {
+	const wait = "Do something else; a person has been asked, and `c3po thread resume` lets it go on."
+	switch {
+	case s.Whose == SpentText:
+		return c3po.Errorf(c3po.BudgetSpent, "the same text was sent there %d times within %s", l.SameTexts, words(l.SameTextWindow)).
+			Suggest("It has been received: do not send it again. If it matters, say something new.")
+	case s.Whose == SpentChain && s.What == "paused":
+		return c3po.Errorf(c3po.BudgetSpent, "this conversation is paused: it has used its budget").Suggest(wait)
+	case s.Whose == SpentChain && s.What == "hops":
+		return c3po.Errorf(c3po.BudgetSpent, "this conversation has gone on for %d messages without a person, and is paused", l.ChainHops).Suggest(wait)
+	case s.Whose == SpentChain && s.What == "bytes":
+		return c3po.Errorf(c3po.BudgetSpent, "this conversation has used its %d bytes an hour, and is paused", l.ChainBytes).Suggest(wait)
+	case s.Whose == SpentChain:
+		return c3po.Errorf(c3po.BudgetSpent, "this conversation has used its %d messages an hour, and is paused", l.ChainMessages).Suggest(wait)
+	}
+	messages, bytes, whose := l.PairMessages, l.PairBytes, "you and this agent have used your"
+	if s.Whose == SpentAgent {
+		messages, bytes, whose = l.AgentMessages, l.AgentBytes, "you have used your"
+	}
+	const later = "Wait until the hour is over; the person has been told."
+	if s.What == "bytes" {
+		return c3po.Errorf(c3po.BudgetSpent, "%s %d bytes an hour", whose, bytes).Suggest(later)
+	}
+	return c3po.Errorf(c3po.BudgetSpent, "%s %d messages an hour", whose, messages).Suggest(later)
+}
+
+func words(d time.Duration) string {
+	if d >= time.Minute && d%time.Minute == 0 {
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+	return d.String()
+}

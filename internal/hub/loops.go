@@ -1,0 +1,137 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// reaction is how soon after it was given a message an agent's next message is
+// taken to follow from it. Loops of agents that start a new thread each time
+// are found by this; only the first message counts, so that who hands work out
+// to many is not held to one budget.
+const reaction = time.Minute
+
+// chainOf is whose budget what follows from an entry is charged to.
+func chainOf(entry Entry) string { return cmp.Or(entry.Facts.Chain, entry.Message.Thread) }
+
+// reactsTo remembers what the caller may react to next. Answers to its own
+// questions and what people write start nothing.
+func (a *Actor) reactsTo(entry Entry) {
+	m := entry.Message
+	switch {
+	case m.FromAgent == c3po.Human:
+		a.cause = &cause{}
+	case m.Kind == c3po.KindMessage && m.FromAgent != c3po.System:
+		a.cause = &cause{chain: chainOf(entry), at: time.Now()}
+	}
+}
+
+// A cause is what an agent was given last.
+type cause struct {
+	chain string
+	at    time.Time
+}
+
+// spent tells both sides and the person, once, that a budget is spent. The
+// message was refused whatever happens here, so what fails is logged: the next
+// refused message tries again.
+func (a *Actor) spent(ctx context.Context, s *Spent, to c3po.AgentID, refusal error) {
+	if s == nil || !s.Untold {
+		return
+	}
+	if err := a.tellSpent(ctx, *s, to, c3po.AsError(refusal)); err != nil {
+		a.hub.log.ErrorContext(ctx, "nobody was told of a spent budget", "space", a.caller.Space, "agent", a.id, "err", err)
+	}
+}
+
+func (a *Actor) tellSpent(ctx context.Context, s Spent, to c3po.AgentID, refusal *c3po.Error) error {
+	durability, err := a.hub.store.Durability(ctx)
+	if err != nil {
+		return err
+	}
+	chain, _ := strings.CutPrefix(s.Account, "t:")
+	if s.Whose != SpentChain {
+		chain = ""
+	}
+	say := func(to c3po.AgentID, kind c3po.Kind, text string) (Stored, error) {
+		return a.hub.store.Send(ctx, a.caller.Space, SendStep{
+			Draft: Draft{
+				From: c3po.System, To: to, Kind: kind, Thread: chain, Priority: c3po.Normal, Text: text,
+				// Whoever says it first, it is said once.
+				Key: fmt.Sprintf("%s %s %d", s.Account, to, s.Since.UnixMilli()),
+			},
+			Durability: durability, Mailbox: to == c3po.Human,
+		})
+	}
+	stored, err := say(c3po.Human, c3po.KindEscalation, a.questionOfSpent(s, chain, to))
+	if err != nil {
+		return err
+	}
+	a.stored(ctx, c3po.EventAccepted, stored, durability)
+	for _, side := range []c3po.AgentID{a.id, to} {
+		if side.Role() != "" {
+			continue
+		}
+		_, err := say(side, c3po.KindNotice, fmt.Sprintf(
+			"Between '%s' and '%s': %s. A person has been asked. Nothing more can be sent there for now; go on with other work.", a.id, to, refusal.Message))
+		if err != nil && !errors.Is(err, c3po.AgentNotFound) && !errors.Is(err, c3po.InboxFull) {
+			return err
+		}
+	}
+	a.hub.log.WarnContext(ctx, "budget spent", "space", a.caller.Space, "agent", a.id, "to", to, "whose", s.Whose, "what", s.What)
+	return a.hub.store.Told(ctx, a.caller.Space, s.Account, stored.Message.ID)
+}
+
+// questionOfSpent is what the person reads.
+func (a *Actor) questionOfSpent(s Spent, chain string, to c3po.AgentID) string {
+	if s.Whose != SpentChain {
+		return fmt.Sprintf("'%s' has sent more to '%s' than %s may in an hour, and is held back until the hour is over. "+
+			"`c3po pause %s` stops it for longer.", a.id, to, map[string]string{SpentPair: "a pair", SpentAgent: "an agent"}[s.Whose], a.id)
+	}
+	var handlers []string
+	for _, id := range s.Handlers {
+		handlers = append(handlers, string(id))
+	}
+	return fmt.Sprintf("A conversation has used its budget and is paused. Lately it went: %s. `c3po thread %s` shows it; "+
+		"to let it go on: c3po thread resume %s", strings.Join(handlers, " → "), chain, chain)
+}
+
+// ThreadResume lets a conversation go on whose budget is spent.
+func (a *Actor) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3po.ThreadResumed, error) {
+	if err := a.person(); err != nil {
+		return c3po.ThreadResumed{}, err
+	}
+	if err := checkGiven("thread", in.Thread); err != nil {
+		return c3po.ThreadResumed{}, err
+	}
+	if err := checkLabels(label{"thread", in.Thread, mostThread}); err != nil {
+		return c3po.ThreadResumed{}, err
+	}
+	chain := in.Thread
+	if id, err := c3po.ParseMessageID(in.Thread); err == nil {
+		entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+		if err != nil {
+			return c3po.ThreadResumed{}, err
+		}
+		if entry != nil {
+			chain = chainOf(*entry)
+		}
+	}
+	question, resumed, err := a.hub.store.ResumeChain(ctx, a.caller.Space, chain)
+	if err != nil {
+		return c3po.ThreadResumed{}, err
+	}
+	if question != "" {
+		// It is answered by this.
+		if _, err := a.hub.store.Ack(ctx, a.caller.Space, c3po.Human, "", []c3po.MessageID{question}); err != nil {
+			return c3po.ThreadResumed{}, err
+		}
+	}
+	return c3po.ThreadResumed{Thread: chain, Resumed: resumed}, nil
+}

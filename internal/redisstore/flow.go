@@ -1,0 +1,64 @@
+package redisstore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// capsOf spells the budgets as reckon() of flow.lua reads them; empty if there
+// are none, so that nothing is kept of what is not limited.
+func capsOf(l c3po.Limits) string {
+	caps := []int{l.ChainMessages, l.ChainBytes, l.ChainHops, l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes, l.SameTexts}
+	limited := false
+	var b strings.Builder
+	for _, most := range caps {
+		limited = limited || most > 0
+		b.WriteString(itoa(most) + " ")
+	}
+	if !limited {
+		return ""
+	}
+	return b.String() + millis(l.SameTextWindow)
+}
+
+func spentOf(answer []rueidis.RedisMessage) hub.Spent {
+	spent := hub.Spent{Whose: word(answer[1]), What: word(answer[2]), Account: word(answer[3])}
+	switch state := word(answer[4]); state {
+	case "untold":
+		spent.Untold = true
+	default:
+		spent.Question = c3po.MessageID(state)
+	}
+	spent.Since = instant(integer(answer[6]))
+	for _, id := range strings.Fields(word(answer[5])) {
+		spent.Handlers = append(spent.Handlers, c3po.AgentID(id))
+	}
+	return spent
+}
+
+// Told implements hub.Store.
+func (s *Store) Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error {
+	_, err := s.run(ctx, s.scripts.told, []string{keysOf(space).flow()}, []string{account, string(question)})
+	return err
+}
+
+// ResumeChain implements hub.Store.
+func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (c3po.MessageID, bool, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.goOn, []string{k.flow(), k.flowx()}, []string{s.nowArg(), chain})
+	if err != nil || word(answer[0]) != "resumed" {
+		return "", false, err
+	}
+	return c3po.MessageID(word(answer[1])), true, nil
+}
+
+func (s *Store) trimAccounts(ctx context.Context, space c3po.Space, limit int) error {
+	k := keysOf(space)
+	_, err := s.run(ctx, s.scripts.trimFlow, []string{k.flow(), k.flowx()}, []string{s.nowArg(), millis(hub.FlowIdle), itoa(limit)})
+	return err
+}

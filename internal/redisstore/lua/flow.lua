@@ -1,0 +1,100 @@
+-- flow is put in front of the steps that store what an agent wrote. It keeps the
+-- accounts from which loops are told: of a chain of messages, of a pair, of an
+-- agent. One account is one field of the hash flow: when its hour began, messages
+-- and bytes in it, hops since a person had a part, its state, and a tail (who
+-- handled the chain; which texts the pair sent lately).
+--
+-- The state is "-", "untold" (spent, and somebody must be told), or the id of the
+-- question a person was asked. A chain stays so until it is resumed, the others
+-- until their hour is over.
+
+local HOUR = 3600000
+local MOST_HANDLERS, MOST_TEXTS = 8, 8
+
+local function account(raw, now, chain)
+  local a = { start = now, n = 0, b = 0, hops = 0, state = '-', tail = '' }
+  if not raw then return a end
+  local start, n, b, hops, state, tail = string.match(raw, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  start = tonumber(start)
+  a.hops, a.tail = tonumber(hops), tail
+  if (chain and state ~= '-') or (start <= now and now - start < HOUR) then a.start, a.n, a.b, a.state = start, tonumber(n), tonumber(b), state end
+  return a
+end
+
+local function written(a)
+  return whole(a.start) .. ' ' .. whole(a.n) .. ' ' .. whole(a.b) .. ' ' .. whole(a.hops) .. ' ' .. a.state .. ' ' .. a.tail
+end
+
+-- latest keeps the last few words of a list, the new one at its end.
+local function latest(list, word, most)
+  local words = {}
+  for w in string.gmatch(list, '%S+') do table.insert(words, w) end
+  table.insert(words, word)
+  while #words > most do table.remove(words, 1) end
+  return table.concat(words, ' ')
+end
+
+-- reckon opens the accounts of a message m (from, to, chain, bytes, digest) and
+-- gives them, or nil and the answer of the script: {"spent", whose, what, account,
+-- "untold" or the question, handlers, when the hour began}. What is first found spent is written down.
+-- caps is a list of numbers, 0 for no limit, or empty for no accounts at all.
+local function reckon(flow, flowx, m, caps, now)
+  local cap = {}
+  for n in string.gmatch(caps, '%d+') do table.insert(cap, tonumber(n)) end
+  if #cap == 0 or m.from == 'system' or m.to == 'human' then return {} end
+  if m.from == 'human' then
+    -- A person has a part in the chain: it starts over, though not if it is paused.
+    local raw = m.chain ~= '' and redis.call('HGET', flow, 't:' .. m.chain)
+    if not raw then return {} end
+    local a = account(raw, now, true)
+    a.hops, a.n, a.b = 0, 0, 0
+    return { { 't:' .. m.chain, a } }
+  end
+  local pair = m.from < m.to and m.from .. ' ' .. m.to or m.to .. ' ' .. m.from
+  local raws = redis.call('HMGET', flow, 't:' .. m.chain, 'p:' .. pair, 'a:' .. m.from)
+  local c, p, a = account(m.chain ~= '' and raws[1], now, true), account(raws[2], now), account(raws[3], now)
+  local function over(used, most) return most > 0 and used > most end
+  local function spent(whose, what, field, acc)
+    if acc.state == '-' then
+      acc.state = 'untold'
+      redis.call('HSET', flow, field, written(acc))
+      if whose == 'chain' then redis.call('ZREM', flowx, field) else redis.call('ZADD', flowx, whole(now), field) end
+    end
+    return nil, { 'spent', whose, what, field, acc.state, c.tail, acc.start }
+  end
+  if c.state ~= '-' then return spent('chain', 'paused', 't:' .. m.chain, c) end
+  if m.chain ~= '' then
+    if over(c.n + 1, cap[1]) then return spent('chain', 'messages', 't:' .. m.chain, c) end
+    if over(c.b + m.bytes, cap[2]) then return spent('chain', 'bytes', 't:' .. m.chain, c) end
+    if over(c.hops + 1, cap[3]) then return spent('chain', 'hops', 't:' .. m.chain, c) end
+  end
+  if over(p.n + 1, cap[4]) then return spent('pair', 'messages', 'p:' .. pair, p) end
+  if over(p.b + m.bytes, cap[5]) then return spent('pair', 'bytes', 'p:' .. pair, p) end
+  if over(a.n + 1, cap[6]) then return spent('agent', 'messages', 'a:' .. m.from, a) end
+  if over(a.b + m.bytes, cap[7]) then return spent('agent', 'bytes', 'a:' .. m.from, a) end
+  if m.digest ~= '' and cap[8] > 0 then
+    local before, kept = 0, ''
+    for text in string.gmatch(p.tail, '%S+') do
+      local digest, at = string.match(text, '^(%x+)@(%d+)$')
+      at = tonumber(at)
+      if at <= now and now - at < cap[9] then
+        kept = latest(kept, text, MOST_TEXTS)
+        if digest == m.digest then before = before + 1 end
+      end
+    end
+    if before >= cap[8] then return nil, { 'spent', 'text', 'repeated', '', '', '', 0 } end
+    p.tail = latest(kept, m.digest .. '@' .. whole(now), MOST_TEXTS)
+  end
+  for _, acc in ipairs({ c, p, a }) do acc.n, acc.b = acc.n + 1, acc.b + m.bytes end
+  c.hops, c.tail = c.hops + 1, latest(c.tail, m.from, MOST_HANDLERS)
+  return { { 't:' .. m.chain, c }, { 'p:' .. pair, p }, { 'a:' .. m.from, a } }
+end
+
+-- charge writes accounts down; id names the chain of a message that began one.
+local function charge(flow, flowx, accounts, id, now)
+  for _, entry in ipairs(accounts) do
+    local field = entry[1] == 't:' and 't:' .. id or entry[1]
+    redis.call('HSET', flow, field, written(entry[2]))
+    if entry[2].state == '-' then redis.call('ZADD', flowx, whole(now), field) end
+  end
+end

@@ -1,0 +1,39 @@
+package storetest
+
+import (
+	"errors"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// goOn tells of a spent account, or resumes a chain.
+func (d *duel) goOn(a *arena) {
+	chain := d.threadName(a)
+	if d.oneIn(2, "told") {
+		account := draw(d, "account", []string{"t:" + chain, "a:a", "p:a h/a"})
+		d.done("told", func(s hub.Store) error { return s.Told(d.ctx, a.space, account, "system::human::00000001") })
+		return
+	}
+	type answer struct {
+		Question c3po.MessageID
+		Resumed  bool
+	}
+	_, _ = both(d, "resume chain", func(s hub.Store) (answer, error) {
+		question, resumed, err := s.ResumeChain(d.ctx, a.space, chain)
+		return answer{question, resumed}, err
+	})
+}
+
+// spentBy is what a send was refused with; nil if it was not.
+func (w *world) spentBy(step hub.SendStep) *hub.Spent {
+	w.Helper()
+	stored, err := w.store.Send(w.ctx, w.space, step)
+	if err != nil && !errors.Is(err, c3po.BudgetSpent) {
+		w.Fatal(err)
+	}
+	if (err != nil) != (stored.Spent != nil) {
+		w.Fatalf("error %v, spent %+v", err, stored.Spent)
+	}
+	return stored.Spent
+}

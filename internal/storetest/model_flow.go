@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// An account is what a chain, a pair or an agent has sent in its hour.
+type account struct {
+	start    time.Time
+	messages int
+	bytes    int
+	hops     int
+	untold   bool
+	question c3po.MessageID
+	handlers []c3po.AgentID
+	texts    []sentText
+	used     time.Time
+}
+
+type sentText struct {
+	digest string
+	at     time.Time
+}
+
+func (a *account) spent() bool { return a.untold || a.question != "" }
+
+func isChain(name string) bool { return name[:2] == "t:" }
+
+// account gives a copy as it stands now: its hour may be over.
+func (sp *space) account(name string, now time.Time) account {
+	known := sp.accounts[name]
+	if known == nil {
+		return account{start: now}
+	}
+	a := *known
+	paused := isChain(name) && a.spent()
+	if !paused && (a.start.After(now) || now.Sub(a.start) >= time.Hour) {
+		a.start, a.messages, a.bytes, a.untold, a.question = now, 0, 0, false, ""
+	}
+	return a
+}
+
+// A bill is the accounts a message is charged to, as they will be.
+type bill map[string]account
+
+// reckon makes the bill of a message, or says what is spent.
+func (sp *space) reckon(d hub.Draft, chain, digest string, now time.Time) (bill, *hub.Spent) {
+	l := sp.limits
+	limited := l.ChainMessages+l.ChainBytes+l.ChainHops+l.PairMessages+l.PairBytes+l.AgentMessages+l.AgentBytes+l.SameTexts > 0
+	if !limited || d.From == c3po.System || d.To == c3po.Human {
+		return nil, nil
+	}
+	chainName := "t:" + chain
+	if d.From == c3po.Human {
+		if chain == "" || sp.accounts[chainName] == nil {
+			return nil, nil
+		}
+		a := sp.account(chainName, now)
+		a.hops, a.messages, a.bytes = 0, 0, 0
+		return bill{chainName: a}, nil
+	}
+	pairName, agentName := "p:"+string(min(d.From, d.To))+" "+string(max(d.From, d.To)), "a:"+string(d.From)
+	c, p, a := account{start: now}, sp.account(pairName, now), sp.account(agentName, now)
+	if chain != "" {
+		c = sp.account(chainName, now)
+	}
+	over := func(used, most int) bool { return most > 0 && used > most }
+	spent := func(whose, what, name string, acc account) (bill, *hub.Spent) {
+		if !acc.spent() {
+			acc.untold, acc.used = true, now
+			sp.accounts[name] = &acc
+		}
+		return nil, &hub.Spent{Whose: whose, What: what, Account: name, Untold: acc.untold, Question: acc.question, Since: acc.start, Handlers: slices.Clone(c.handlers)}
+	}
+	switch {
+	case c.spent():
+		return spent(hub.SpentChain, "paused", chainName, c)
+	case chain != "" && over(c.messages+1, l.ChainMessages):
+		return spent(hub.SpentChain, "messages", chainName, c)
+	case chain != "" && over(c.bytes+d.Bytes(), l.ChainBytes):
+		return spent(hub.SpentChain, "bytes", chainName, c)
+	case chain != "" && over(c.hops+1, l.ChainHops):
+		return spent(hub.SpentChain, "hops", chainName, c)
+	case over(p.messages+1, l.PairMessages):
+		return spent(hub.SpentPair, "messages", pairName, p)
+	case over(p.bytes+d.Bytes(), l.PairBytes):
+		return spent(hub.SpentPair, "bytes", pairName, p)
+	case over(a.messages+1, l.AgentMessages):
+		return spent(hub.SpentAgent, "messages", agentName, a)
+	case over(a.bytes+d.Bytes(), l.AgentBytes):
+		return spent(hub.SpentAgent, "bytes", agentName, a)
+	}
+	if digest != "" && l.SameTexts > 0 {
+		before := 0
+		var kept []sentText
+		for _, text := range p.texts {
+			if !text.at.After(now) && now.Sub(text.at) < l.SameTextWindow {
+				kept = append(kept, text)
+				if text.digest == digest {
+					before++
+				}
+			}
+		}
+		if before >= l.SameTexts {
+			return nil, &hub.Spent{Whose: hub.SpentText, What: "repeated"}
+		}
+		p.texts = lastOf(append(kept, sentText{digest, now}))
+	}
+	for _, acc := range []*account{&c, &p, &a} {
+		acc.messages, acc.bytes = acc.messages+1, acc.bytes+d.Bytes()
+	}
+	c.hops, c.handlers = c.hops+1, lastOf(append(slices.Clone(c.handlers), d.From))
+	return bill{chainName: c, pairName: p, agentName: a}, nil
+}
+
+// lastOf keeps the last few.
+func lastOf[T any](all []T) []T { return all[max(0, len(all)-8):] }
+
+// charge writes a bill down; id names the chain of a message that began one.
+func (sp *space) charge(b bill, id c3po.MessageID, now time.Time) {
+	for name, a := range b {
+		if name == "t:" {
+			name += string(id)
+		}
+		a.used = now
+		sp.accounts[name] = &a
+	}
+}
+
+// Told implements hub.Store.
+func (m *Model) Told(_ context.Context, name c3po.Space, account string, question c3po.MessageID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a := m.space(name).accounts[account]; a != nil && a.untold {
+		a.untold, a.question = false, question
+	}
+	return nil
+}
+
+// ResumeChain implements hub.Store.
+func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (c3po.MessageID, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	a := sp.accounts["t:"+chain]
+	if a == nil || !a.spent() {
+		return "", false, nil
+	}
+	question := a.question
+	sp.accounts["t:"+chain] = &account{start: now, used: now, handlers: a.handlers}
+	return question, true, nil
+}
+
+func (sp *space) trimAccounts(limit int, now time.Time) {
+	var names []string
+	for name, a := range sp.accounts {
+		if now.Sub(a.used) >= hub.FlowIdle && !(isChain(name) && a.spent()) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(x, y string) int { return sp.accounts[x].used.Compare(sp.accounts[y].used) })
+	for _, name := range names[:min(limit, len(names))] {
+		delete(sp.accounts, name)
+	}
+}

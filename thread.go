@@ -1,0 +1,13 @@
+package c3po
+
+// ThreadResumeInput names a conversation that is paused because its budget is
+// spent.
+type ThreadResumeInput struct {
+	Thread string `json:"thread" jsonschema:"Thread id, or the id of a message in it"`
+}
+
+// ThreadResumed says whether it was paused.
+type ThreadResumed struct {
+	Thread  string `json:"thread"`
+	Resumed bool   `json:"resumed"`
+}
