@@ -74,7 +74,7 @@ var libraries = []library{
 	{prefix: "golang.org/x/term", in: []string{"internal/ptyrun"}},
 	{prefix: "github.com/creack/pty", in: []string{"internal/ptyrun"}},
 	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun"}}, // a maintained terminal emulator and its parser
-	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest"}},
+	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest", "internal/ptyrun"}},
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
 	{prefix: "github.com/rogpeppe/go-internal", testFiles: true},

@@ -1,12 +1,14 @@
 package ptyrun
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/parser"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -169,6 +171,15 @@ func newAnswerReader(found func(answer)) *answerReader {
 }
 
 func (r *answerReader) write(output []byte) {
+	if len(output) == 0 {
+		return
+	}
+	// Most of what is printed is no answer, and this is the way of all output.
+	if r.marks.in == outside && r.marks.seen == 0 && r.parser.State() == parser.GroundState &&
+		bytes.IndexByte(output, openMark[0]) < 0 && flows(output) {
+		r.cr = output[len(output)-1] == '\r'
+		return
+	}
 	for _, b := range output {
 		r.parser.Advance(b)
 	}

@@ -17,6 +17,8 @@ type screen struct {
 	emulator *vt.Emulator
 	paste    bool // the program takes pastes in brackets
 	lost     bool // the emulator failed: nothing is known any more
+	behind   flow // printed, and not yet taken in
+	drawing  bool // the last output did more than flow; it may end in the middle of a sequence
 }
 
 func newScreen(size size) *screen {
@@ -38,12 +40,25 @@ func (s *screen) close() {
 	}
 }
 
-// write takes in what the program printed.
+// write takes in what the program printed. Text that only flows by is taken in
+// when somebody looks: the emulator is thirty times slower than a terminal.
 func (s *screen) write(output []byte) {
+	flowing := flows(output)
+	if flowing && !s.drawing && s.behind.add(output, s.emulator.Height()) {
+		return
+	}
+	s.drawing = !flowing
+	s.catchUp()
 	s.guard(func() { _, _ = s.emulator.Write(output) })
 }
 
+func (s *screen) catchUp() {
+	text := s.behind.take()
+	s.guard(func() { _, _ = s.emulator.Write(text) })
+}
+
 func (s *screen) resize(to size) {
+	s.catchUp()
 	s.guard(func() { s.emulator.Resize(to.columns, to.rows) })
 }
 
@@ -74,6 +89,7 @@ type view struct {
 func (v view) line() string { return strings.TrimRight(v.left+v.right, " ") }
 
 func (s *screen) view() view {
+	s.catchUp()
 	v := view{lost: true}
 	s.guard(func() {
 		at := s.emulator.CursorPosition()
@@ -111,6 +127,7 @@ func (s *screen) text(y, from, to int) string {
 // paragraphs is all that is shown and has scrolled off, line by line. A row that
 // is filled to its end goes on in the next.
 func (s *screen) paragraphs() string {
+	s.catchUp()
 	var b strings.Builder
 	s.guard(func() {
 		width := s.emulator.Width()
