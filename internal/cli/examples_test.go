@@ -214,14 +214,14 @@ func (s *stage) made(line string) string {
 	}
 	ctx := s.t.Context()
 	replace("alice::bob::0a1b2c3d", func() (string, error) {
-		sent, err := s.as("alice").SendMessage(ctx, c3po.SendInput{Target: "bob", Message: "a question"})
+		sent, err := s.as("alice").SendMessage(ctx, c3po.SendInput{Target: "bob", Message: "a question for " + line})
 		if err == nil && strings.Contains(line, "wait --for") {
 			_, err = s.as("bob").Reply(ctx, c3po.ReplyInput{MessageID: sent.ID, Response: "an answer"})
 		}
 		return string(sent.ID), err
 	})
 	replace("alice::role/review::0a1b2c3d", func() (string, error) {
-		sent, err := s.as("alice").SendMessage(ctx, c3po.SendInput{Target: "role:review", Message: "some work"})
+		sent, err := s.as("alice").SendMessage(ctx, c3po.SendInput{Target: "role:review", Message: "some work for " + line})
 		return string(sent.ID), err
 	})
 	replace("api::human::0a1b2c3d", func() (string, error) {
