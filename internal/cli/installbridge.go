@@ -123,7 +123,8 @@ func (i *bridgeInstaller) linkIn(folder, program string) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil { // #nosec G301 -- programs are for everybody
+	err := os.MkdirAll(folder, 0o755) // #nosec G301 -- programs are for everybody
+	if err != nil {
 		return err
 	}
 	for _, name := range bridgeNames() {

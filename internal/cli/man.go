@@ -41,13 +41,15 @@ commands are written to a folder, for example ~/.local/share/man/man1.`,
 }
 
 func (a *app) writeManual(root *cobra.Command, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- for every user's man to read
+	err := os.MkdirAll(dir, 0o755) // #nosec G301 -- for every user's man to read
+	if err != nil {
 		return c3po.Errorf(c3po.InvalidRequest, "cannot make the folder %s: %w", dir, err).Suggest("Choose a folder of yours.")
 	}
 	var written []string
 	for name, page := range manual(root) {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, page, 0o644); err != nil { // #nosec G306 -- as the folder
+		err := os.WriteFile(path, page, 0o644) // #nosec G306 -- as the folder
+		if err != nil {
 			return c3po.Errorf(c3po.InvalidRequest, "cannot write %s: %w", path, err).Suggest("Choose a folder of yours.")
 		}
 		written = append(written, path)
