@@ -58,6 +58,8 @@ type Message struct {
 	Redelivered  bool            `json:"redelivered,omitempty"`
 	Claim        *Claim          `json:"claim,omitempty"` // of a role's mail: who holds it
 	Deliveries   int             `json:"deliveries,omitempty"`
+	Choices      []string        `json:"choices,omitempty"`   // of a question to a person
+	Deadline     time.Time       `json:"deadline,omitzero"`   // of a question to a person: when it is asked again
 	BodyGone     bool            `json:"body_gone,omitempty"` // the text was trimmed; the record is still there
 }
 
@@ -128,6 +130,7 @@ const (
 	WaitOffline    = "offline"
 	WaitSuperseded = "superseded"
 	WaitPaused     = "paused"
+	WaitForHuman   = PausedForHuman // the agent has asked its person
 )
 
 // GetMessagesInput pages through unacked mail.
@@ -255,7 +258,8 @@ type Pending struct {
 	Next     string    `json:"next,omitempty"`
 	// RoomUnread is what was said in the agent's rooms and not acked. It is no mail:
 	// it is in neither of the two above.
-	RoomUnread int `json:"room_unread,omitempty"`
+	RoomUnread int     `json:"room_unread,omitempty"`
+	Paused     *string `json:"paused,omitempty"` // for who said what it knows of its pause: why it is paused, empty if it is not
 }
 
 // PendingInput asks for unacked mail without recording that it was seen.
@@ -265,6 +269,8 @@ type PendingInput struct {
 	Cursor  string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"How many at the most"`
 	Rooms   bool   `json:"rooms,omitempty" jsonschema:"Also stop waiting when something is said in the agent's rooms"`
+	// Paused is for who stays silent while its agent is paused.
+	Paused *string `json:"paused,omitempty" jsonschema:"Why the agent is paused as far as you know, empty if it is not; a wait also stops when that has changed"`
 }
 
 // PendingResult is pending mail, or the reason a wait ended without any.

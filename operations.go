@@ -53,6 +53,7 @@ type Service interface {
 
 	EscalateToHuman(context.Context, EscalateInput) (Escalation, error)
 	HumanList(context.Context, GetMessagesInput) (MessageList, error)
+	HumanShow(context.Context, MessageInput) (Question, error)
 	HumanAnswer(context.Context, AnswerInput) (Message, error)
 	Pause(context.Context, PauseInput) (PauseResult, error)
 	Resume(context.Context, PauseInput) (PauseResult, error)
@@ -251,6 +252,7 @@ var operations = []Operation{
 	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
 	op("tickets", "", "List questions and how far each has come.", Service.Tickets, readOnly, forViewers),
 	op("human_list", "", "Questions that wait for the person.", Service.HumanList, readOnly, carriesBodies, forPersons),
+	op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, readOnly, carriesBodies, forPersons),
 	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
 	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
 	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),

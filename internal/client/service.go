@@ -114,6 +114,10 @@ func (c *Client) HumanList(ctx context.Context, in c3po.GetMessagesInput) (c3po.
 	return call[c3po.MessageList](ctx, c, "human_list", in)
 }
 
+func (c *Client) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Question, error) {
+	return call[c3po.Question](ctx, c, "human_show", in)
+}
+
 func (c *Client) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Message, error) {
 	in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
 	return call[c3po.Message](ctx, c, "human_answer", in)

@@ -70,7 +70,8 @@ func (c *Client) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pendin
 		if err := c.attemptWait(ctx, "pending", in, seconds, &result); err != nil {
 			return nil, err
 		}
-		if result.Outcome == nil && len(result.Messages) == 0 {
+		changed := in.Paused != nil && result.Paused != nil && *in.Paused != *result.Paused
+		if result.Outcome == nil && len(result.Messages) == 0 && !changed {
 			return &c3po.WaitOutcome{Status: c3po.WaitTimeout}, nil
 		}
 		return result.Outcome, nil

@@ -201,6 +201,9 @@ func askedChanged(id c3po.MessageID, before, now Record, read bool) *c3po.WaitOu
 		outcome.Status = c3po.WaitSuperseded
 		outcome.Message = fmt.Sprintf("'%s' was started anew: the run that had read the message is gone", now.ID)
 		outcome.Suggestion = "If it was not acked, the new run finds it in its inbox: wait again with wait_for_message and this message_id. Else ask again."
+	case now.Paused == c3po.PausedForHuman && before.Paused == "":
+		outcome.Status = c3po.WaitForHuman
+		outcome.Message = fmt.Sprintf("'%s' has asked its person before it answered, and waits", now.ID)
 	case now.Paused != "" && before.Paused == "":
 		outcome.Status = c3po.WaitPaused
 		outcome.Message = fmt.Sprintf("'%s' was paused before it answered: %s", now.ID, now.Paused)

@@ -33,7 +33,7 @@ func TestAWaitEndsWhenSomethingHappensToWhoWasAsked(t *testing.T) {
 		}, c3po.WaitPaused, "'bob' was paused before it answered: lunch"},
 		"it asks its person": {func(t *testing.T, h *house) {
 			must(h.asRun("bob", run).EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "may I?"}))(t)
-		}, c3po.WaitPaused, ""},
+		}, c3po.WaitForHuman, "'bob' has asked its person before it answered, and waits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {

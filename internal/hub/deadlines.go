@@ -101,7 +101,10 @@ func (h *Hub) lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) {
 		h.log.WarnContext(ctx, "cannot say that a deadline has passed", "space", space, "message_id", id, "err", err)
 	case lapsed:
 		h.marks.touched(space, 0)
-		from, _, _ := id.Split()
+		from, to, _ := id.Split()
+		if to == c3po.Human {
+			h.notices.asked(space)
+		}
 		h.log.InfoContext(ctx, "changed", "kind", c3po.EventTimedOut, "space", space, "agent", from, "message_id", id)
 	}
 }

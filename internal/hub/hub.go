@@ -36,6 +36,7 @@ type Config struct {
 	Version  string
 	Commit   string
 	Features []string
+	Notifier Notifier                                            // tells the person of questions; nobody does if nil
 	Auth     string                                              // what callers must show, if that is worth a word
 	Entered  func(space c3po.Space, id c3po.AgentID, run string) // told of each run that is given an id here; may be nil
 	Meter    Meter                                               // nobody counts if nil
@@ -56,6 +57,7 @@ type Hub struct {
 	presence  *presence
 	marks     *marks
 	deadlines *deadlines
+	notices   *notices
 	wakes     *wakes
 	vitals    vitalsCache
 	draining  chan struct{} // closed by Drain
@@ -97,6 +99,7 @@ func New(c Config) *Hub {
 	}
 	h.marks = newMarks(c.Store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
 	h.deadlines = newDeadlines(h.lapse)
+	h.notices = newNotices(c.Store, c.Log, c.Notifier)
 	h.wakes = newWakes(c.Store, c.Log, h.marks, c.Limits.CompareEvery)
 	return h
 }
@@ -127,6 +130,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	work.Go(func() { h.marks.run(ctx) })
 	work.Go(func() { h.runReaper(ctx) })
 	work.Go(func() { h.deadlines.run(ctx) })
+	work.Go(func() { h.notices.run(ctx) })
 	<-ctx.Done()
 	h.Drain()
 	work.Wait()

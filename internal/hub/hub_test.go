@@ -24,6 +24,7 @@ type house struct {
 	model *storetest.Model
 	calls *calls
 	stop  func() // ends Run, as the end of the test does
+	tells hub.Notifier
 }
 
 // calls counts what the hub asks of its store, and can make it fail.
@@ -156,7 +157,7 @@ func (h *house) neighbour(change ...func(*c3po.Limits)) *house {
 }
 
 func run(t *testing.T, h *house, limits c3po.Limits, node string) *house {
-	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node})
+	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Run(ctx) }()

@@ -2,23 +2,30 @@ package hub
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
 
+const (
+	// mostChoices can be chosen from with one key.
+	mostChoices = 9
+	mostChoice  = 200
+	// leastDeadline leaves a person the time to look.
+	leastDeadline = time.Second
+	mostDeadline  = 30 * 24 * time.Hour
+)
+
 // EscalateToHuman puts a question into the person's mailbox. The caller is then
-// shown as waiting for its person; nothing is forced on it.
+// shown as waiting for its person, and nothing but the person wakes it.
 func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po.Escalation, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.Escalation{}, err
 	}
-	if err := checkGiven("reason", in.Reason); err != nil {
-		return c3po.Escalation{}, err
-	}
-	if err := checkText("reason", in.Reason, a.hub.limits.Characters); err != nil {
-		return c3po.Escalation{}, err
-	}
-	if err := checkLabels(label{"client_key", in.ClientKey, mostKey}); err != nil {
+	draft, err := a.question(in)
+	if err != nil {
 		return c3po.Escalation{}, err
 	}
 	durability, err := a.hub.store.Durability(ctx)
@@ -26,21 +33,84 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 		return c3po.Escalation{}, err
 	}
 	stored, err := a.hub.store.Send(ctx, a.caller.Space, SendStep{
-		Draft: Draft{
-			From: a.id, To: c3po.Human, Kind: c3po.KindEscalation, Priority: c3po.Normal,
-			ExpectsReply: true, Text: in.Reason, Key: in.ClientKey,
-		},
-		Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
+		Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
 	})
 	if err != nil {
 		a.rejected(err)
 		return c3po.Escalation{}, a.failed(err)
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
-	return c3po.Escalation{
+	done := c3po.Escalation{
 		Success: true, MessageID: stored.Message.ID, Paused: c3po.PausedForHuman,
-		Message: "A person was asked. The answer comes as a reply to this message; wait_for_message with its message_id waits for it.",
-	}, nil
+		Message: "A person was asked. The answer comes as a reply to this message; wait_for_message with its message_id waits for it. " +
+			"Until then other mail does not wake you. If the question is settled another way, withdraw it with cancel.",
+	}
+	if draft.Within > 0 {
+		done.Deadline = stored.Message.Timestamp.Add(draft.Within)
+		if !stored.Repeat {
+			a.hub.deadlines.add(a.caller.Space, stored.Message.ID, draft.Within)
+		}
+	}
+	a.hub.notices.asked(a.caller.Space)
+	return done, nil
+}
+
+// question checks everything about a question that needs no store.
+func (a *Actor) question(in c3po.EscalateInput) (Draft, error) {
+	draft := Draft{
+		From: a.id, To: c3po.Human, Kind: c3po.KindEscalation, Priority: c3po.Normal,
+		ExpectsReply: true, Text: in.Reason, Choices: in.Choices, Key: in.ClientKey,
+	}
+	if err := checkGiven("reason", in.Reason); err != nil {
+		return draft, err
+	}
+	if err := checkText("reason", in.Reason, a.hub.limits.Characters); err != nil {
+		return draft, err
+	}
+	if in.Question != "" {
+		if err := checkGiven("question", in.Question); err != nil {
+			return draft, err
+		}
+		if err := checkText("question", in.Question, a.hub.limits.Characters); err != nil {
+			return draft, err
+		}
+		draft.Text, draft.Context = in.Question, in.Reason
+	}
+	if err := checkLabels(label{"client_key", in.ClientKey, mostKey}); err != nil {
+		return draft, err
+	}
+	if err := checkChoices(in.Choices); err != nil {
+		return draft, err
+	}
+	if in.Deadline != "" {
+		within, err := c3po.ParseDuration(in.Deadline)
+		if err != nil {
+			return draft, err
+		}
+		if within < leastDeadline || within > mostDeadline {
+			return draft, refuse("deadline is %q; it must be between 1s and 30d", in.Deadline)
+		}
+		draft.Within = within
+	}
+	return draft, nil
+}
+
+func checkChoices(choices []string) error {
+	if len(choices) > mostChoices {
+		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), mostChoices).Suggest("Give fewer; the person may answer in own words.")
+	}
+	for i, choice := range choices {
+		if err := checkGiven("choice", choice); err != nil {
+			return err
+		}
+		if err := checkLabels(label{"choice", choice, mostChoice}); err != nil {
+			return err
+		}
+		if slices.Contains(choices[:i], choice) {
+			return refuse("the choice %q is there twice", choice)
+		}
+	}
+	return nil
 }
 
 // HumanList reads the questions that wait for the person.
@@ -53,81 +123,116 @@ func (a *Actor) HumanList(ctx context.Context, in c3po.GetMessagesInput) (c3po.M
 		return c3po.MessageList{}, err
 	}
 	a.actAs(binding{id: c3po.Human})
-	return page.list(show), nil
+	return page.list(showQuestion), nil
 }
 
-// HumanAnswer answers a question as the person, after which the asker is no
-// longer shown as waiting for one.
+// showQuestion is show for the person, who is told how long they have.
+func showQuestion(entry Entry, now time.Time) c3po.Message {
+	m := show(entry, now)
+	m.Deadline = entry.Facts.Deadline
+	return m
+}
+
+// HumanShow shows one question to the person, also one that has been answered.
+func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Question, error) {
+	if err := a.person(); err != nil {
+		return c3po.Question{}, err
+	}
+	a.actAs(binding{id: c3po.Human})
+	entry, err := a.asked(ctx, in.MessageID)
+	if err != nil {
+		return c3po.Question{}, err
+	}
+	now, err := a.hub.store.Now(ctx)
+	if err != nil {
+		return c3po.Question{}, err
+	}
+	ticket, err := a.ticket(ctx, *entry, now)
+	if err != nil {
+		return c3po.Question{}, err
+	}
+	q := c3po.Question{Message: showQuestion(*entry, now), State: ticket.State, Told: []c3po.Told{}}
+	for _, n := range entry.Facts.Notices {
+		q.Told = append(q.Told, c3po.Told{Channel: n.Channel, Late: n.Late, At: n.Sent, Tries: n.Tries})
+	}
+	answers, err := a.hub.store.Answers(ctx, a.caller.Space, in.MessageID)
+	if err != nil {
+		return c3po.Question{}, err
+	}
+	if len(answers) > 0 && !answers[0].Corrupt {
+		q.Reply = &answers[0].Message
+	}
+	return q, nil
+}
+
+// asked finds a message that was sent to the person.
+func (a *Actor) asked(ctx context.Context, id c3po.MessageID) (*Entry, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case entry == nil:
+		return nil, RefuseNoMessage(id)
+	case entry.Message.ToAgent != c3po.Human:
+		return nil, RefuseNotYours(id)
+	case entry.Corrupt:
+		return nil, c3po.Errorf(c3po.Internal, "the question %s is damaged in the store", id).Suggest("Ask '%s' what it wanted to know.", entry.Message.FromAgent)
+	}
+	return entry, nil
+}
+
+// HumanAnswer answers a question as the person, after which the asker goes on
+// unless it has asked something else as well.
 func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Message, error) {
 	if err := a.person(); err != nil {
 		return c3po.Message{}, err
 	}
 	a.actAs(binding{id: c3po.Human})
+	if in.Choice != "" {
+		if in.Response != "" {
+			return c3po.Message{}, refuse("give response or choice, not both")
+		}
+		entry, err := a.asked(ctx, in.MessageID)
+		if err != nil {
+			return c3po.Message{}, err
+		}
+		if in.Response, err = chosen(entry.Message.Choices, in.Choice); err != nil {
+			return c3po.Message{}, err
+		}
+	}
 	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
 		Draft:    Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey},
 		ResumeTo: true,
 	})
 }
 
-// Pause tells everybody that an agent, or all of them, should not act.
-func (a *Actor) Pause(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
-	id, err := a.pausable(in)
-	if err != nil {
-		return c3po.PauseResult{}, err
+// chosen is the choice that is meant by its words, or else by its number.
+func chosen(choices []string, choice string) (string, error) {
+	if slices.Contains(choices, choice) {
+		return choice, nil
 	}
-	why := in.Reason
-	if why == "" {
-		why = "paused by a person"
+	if n, err := strconv.Atoi(choice); err == nil && n >= 1 && n <= len(choices) {
+		return choices[n-1], nil
 	}
-	if why == c3po.PausedForHuman {
-		return c3po.PauseResult{}, refuse("%q is what agents that asked a person are shown with", why)
+	if len(choices) == 0 {
+		return "", c3po.Errorf(c3po.InvalidRequest, "the question has no choices").Suggest("Answer it in your own words.")
 	}
-	return a.setPaused(ctx, in, id, why)
+	return "", c3po.Errorf(c3po.InvalidRequest, "%.80q is none of the choices", choice).
+		Suggest("Choose a number from 1 to %d, or answer in your own words.", len(choices))
 }
 
-// Resume ends a pause.
-func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
-	id, err := a.pausable(in)
-	if err != nil {
-		return c3po.PauseResult{}, err
+// notification is what the person is told of a question.
+func notification(space c3po.Space, entry Entry, late bool) c3po.Notification {
+	m := entry.Message
+	n := c3po.Notification{
+		Kind: c3po.NotifyQuestion, Space: space, MessageID: m.ID, FromAgent: m.FromAgent, AskedAt: m.Timestamp,
+		Deadline: entry.Facts.Deadline, Question: m.Message, Reason: m.Context, Choices: m.Choices,
 	}
-	return a.setPaused(ctx, in, id, "")
-}
-
-// pausable checks the input; an empty id stands for the whole space.
-func (a *Actor) pausable(in c3po.PauseInput) (c3po.AgentID, error) {
-	if err := a.person(); err != nil {
-		return "", err
+	if late {
+		n.Kind = c3po.NotifyOverdue
 	}
-	if in.All == (in.AgentID != "") {
-		return "", c3po.Errorf(c3po.InvalidRequest, "give either agent_id or all").Suggest("Name one agent, or set all.")
-	}
-	if err := checkLabels(label{"reason", in.Reason, mostReason}); err != nil {
-		return "", err
-	}
-	if in.All {
-		return "", nil
-	}
-	return c3po.ParseAgentID(in.AgentID)
-}
-
-func (a *Actor) setPaused(ctx context.Context, in c3po.PauseInput, id c3po.AgentID, why string) (c3po.PauseResult, error) {
-	if err := a.hub.store.SetPaused(ctx, a.caller.Space, id, why); err != nil {
-		return c3po.PauseResult{}, err
-	}
-	a.hub.marks.touched(a.caller.Space, 0)
-	kind := c3po.EventPaused
-	if why == "" {
-		kind = c3po.EventResumed
-	}
-	a.tell(ctx, kind, id, "")
-	if in.All {
-		return c3po.PauseResult{All: true, Paused: paused(why)}, nil
-	}
-	// An agent that was resumed may still be held by the pause of the space.
-	record, err := a.record(ctx, id)
-	if err != nil {
-		return c3po.PauseResult{}, err
-	}
-	return c3po.PauseResult{AgentID: id, Paused: paused(record.Paused)}, nil
+	return n
 }

@@ -1,8 +1,10 @@
 package hub_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -40,6 +42,129 @@ func TestAnEscalationPausesUntilThePersonAnswers(t *testing.T) {
 			t.Errorf("still paused: %s", *why)
 		}
 		same(t, "open questions", must(h.asPerson().HumanList(t.Context(), c3po.GetMessagesInput{}))(t).Count, 0)
+	})
+}
+
+func TestAQuestionOffersChoices(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	ask := func(text string) c3po.MessageID {
+		return must(h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{
+			Reason: "Two tables match.", Question: text, Choices: []string{"the old one", "2", "neither"},
+		}))(t).MessageID
+	}
+	answer := func(id c3po.MessageID, in c3po.AnswerInput) (string, error) {
+		in.MessageID = id
+		got, err := h.asPerson().HumanAnswer(t.Context(), in)
+		return got.Response, err
+	}
+	id := ask("Which one?")
+	q := must(h.asPerson().HumanList(t.Context(), c3po.GetMessagesInput{}))(t).Messages[0]
+	same(t, "question", q.Message, "Which one?")
+	same(t, "reason", q.Context, "Two tables match.")
+	same(t, "choices", q.Choices, []string{"the old one", "2", "neither"})
+	_, err := answer(id, c3po.AnswerInput{Choice: "the new one"})
+	refused(t, err, c3po.InvalidRequest, "none of the choices")
+	_, err = answer(id, c3po.AnswerInput{Choice: "4"})
+	refused(t, err, c3po.InvalidRequest, "none of the choices")
+	_, err = answer(id, c3po.AnswerInput{Choice: "1", Response: "or not"})
+	refused(t, err, c3po.InvalidRequest, "not both")
+	_, err = answer(id, c3po.AnswerInput{})
+	refused(t, err, c3po.InvalidRequest, "response is empty")
+	same(t, "by number", must(answer(id, c3po.AnswerInput{Choice: "3"}))(t), "neither")
+	same(t, "words before numbers", must(answer(ask("And here?"), c3po.AnswerInput{Choice: "2"}))(t), "2")
+	same(t, "in own words", must(answer(ask("And there?"), c3po.AnswerInput{Response: "ask Eva"}))(t), "ask Eva")
+
+	shown := must(h.asPerson().HumanShow(t.Context(), c3po.MessageInput{MessageID: id}))(t)
+	if shown.State != c3po.TicketResponded || shown.Reply == nil || shown.Reply.Response != "neither" {
+		t.Errorf("shown = %+v", shown)
+	}
+	plain := must(h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Open?"}))(t)
+	_, err = answer(plain.MessageID, c3po.AnswerInput{Choice: "1"})
+	refused(t, err, c3po.InvalidRequest, "no choices")
+	h.enter("bob")
+	_, err = h.asPerson().HumanShow(t.Context(), c3po.MessageInput{MessageID: h.send("api", "bob", "between us").ID})
+	refused(t, err, c3po.Forbidden)
+	_, err = h.as("api").HumanShow(t.Context(), c3po.MessageInput{MessageID: id})
+	refused(t, err, c3po.Forbidden)
+}
+
+func TestAQuestionNobodyCouldAnswerIsRefused(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for _, in := range []c3po.EscalateInput{
+		{Reason: "r", Question: " "},
+		{Reason: "r", Choices: []string{"a", ""}},
+		{Reason: "r", Choices: []string{"a", "b", "a"}},
+		{Reason: "r", Choices: []string{"two\nlines"}},
+		{Reason: "r", Choices: []string{strings.Repeat("x", 201)}},
+		{Reason: "r", Choices: strings.Split("0123456789", "")},
+		{Reason: "r", Deadline: "soon"},
+		{Reason: "r", Deadline: "0s"},
+		{Reason: "r", Deadline: "-5m"},
+		{Reason: "r", Deadline: "31d"},
+	} {
+		_, err := h.as("api").EscalateToHuman(t.Context(), in)
+		refused(t, err, c3po.InvalidRequest)
+	}
+	if why := h.agent("api").Paused; why != nil {
+		t.Errorf("paused by a refused question: %s", *why)
+	}
+}
+
+// A person interrupts an agent, which asks, is left alone until it is answered,
+// and goes on; nothing that came meanwhile is lost.
+//
+// Claims: R3, R4, AC2, AC3, AC4
+func TestAnAgentThatWasInterruptedAsksAndGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		const run = "box:7:8"
+		api := func() actor { return h.asRun("api", run) }
+		must(api().Ping(t.Context(), c3po.None{}))(t)
+		waits, interrupt := context.WithCancel(t.Context())
+		cut := start(func() (c3po.WaitResult, error) { return api().WaitForMessage(waits, c3po.WaitInput{Timeout: 600}) })
+		pass(time.Second)
+		interrupt()
+		pass(time.Millisecond)
+		if !cut.isDone() {
+			t.Fatal("the wait goes on after it was interrupted")
+		}
+
+		// What watches for the agent hears of the pause, and then only what is new.
+		none := ""
+		watch := start(func() (c3po.PendingResult, error) {
+			return api().Pending(t.Context(), c3po.PendingInput{Timeout: 600, Paused: &none})
+		})
+		pass(time.Second)
+		asked := must(api().EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "They stopped me. Which way?", Choices: []string{"left", "right"}}))(t)
+		told := watch.atOnce(t)
+		same(t, "why it is paused", *told.Paused, c3po.PausedForHuman)
+		waiting := c3po.PausedForHuman
+		watch = start(func() (c3po.PendingResult, error) {
+			return api().Pending(t.Context(), c3po.PendingInput{Timeout: 600, Paused: &waiting, After: &told.Seq})
+		})
+		pass(time.Minute)
+		if watch.isDone() {
+			t.Fatal("it was disturbed while it waits")
+		}
+		receipt := h.send("bob", "api", "are you there?")
+		same(t, "what a sender is told", receipt.Reachability, c3po.ReachWaitingForHuman)
+		arrived := watch.atOnce(t)
+		same(t, "still paused", *arrived.Paused, c3po.PausedForHuman)
+
+		watch = start(func() (c3po.PendingResult, error) {
+			return api().Pending(t.Context(), c3po.PendingInput{Timeout: 600, Paused: &waiting, After: &arrived.Seq})
+		})
+		answer := start(func() (c3po.WaitResult, error) {
+			return api().WaitForMessage(t.Context(), c3po.WaitInput{MessageID: asked.MessageID, Timeout: 600})
+		})
+		pass(time.Second)
+		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Choice: "right"}))(t)
+		same(t, "the answer", answer.atOnce(t).Response, "right")
+		same(t, "it goes on", *watch.atOnce(t).Paused, "")
+		same(t, "reachability", h.send("bob", "api", "again").Reachability == c3po.ReachWaitingForHuman, false)
+		same(t, "nothing is lost", texts(h.inbox("api")), []string{"are you there?", "right", "again"})
 	})
 }
 

@@ -74,6 +74,7 @@ func (a *Actor) tellSpent(ctx context.Context, s Spent, to c3po.AgentID, refusal
 		return err
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
+	a.hub.notices.asked(a.caller.Space)
 	for _, side := range []c3po.AgentID{a.id, to} {
 		if side.Role() != "" {
 			continue

@@ -49,7 +49,11 @@ func ReadingPosition(p c3po.Priority, seq int64) int64 {
 
 // Bytes is what the draft weighs in an inbox.
 func (d Draft) Bytes() int {
-	return len(d.Text) + len(d.Context) + len(d.Metadata) + MessageOverhead
+	bytes := len(d.Text) + len(d.Context) + len(d.Metadata) + MessageOverhead
+	for _, choice := range d.Choices {
+		bytes += len(choice)
+	}
+	return bytes
 }
 
 // Fingerprint is the same for two drafts exactly if they ask for the same
@@ -57,10 +61,11 @@ func (d Draft) Bytes() int {
 // the caller gave it, before the store filled in To and Thread.
 func Fingerprint(d Draft, answers c3po.MessageID) string {
 	whole := make([]byte, 0, 256+len(d.Text)+len(d.Context)+len(d.Metadata))
-	for _, field := range [...]string{
+	fields := [...]string{
 		string(d.From), string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
 		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo), string(d.Room),
-	} {
+	}
+	for _, field := range append(fields[:], d.Choices...) {
 		// The length in front keeps two fields from being cut elsewhere.
 		whole = append(append(strconv.AppendInt(whole, int64(len(field)), 10), ':'), field...)
 	}

@@ -20,6 +20,7 @@ type Store interface {
 	presenceStore
 	messageStore
 	ticketStore
+	noticeStore
 	roleStore
 	roomStore
 	flowStore
@@ -208,6 +209,7 @@ type Draft struct {
 	ContentType  string
 	Metadata     []byte
 	HandedTo     c3po.AgentID
+	Choices      []string      // of a question to a person
 	Room         c3po.RoomName // of a post, and of mail that mentions a member
 	// Key makes the send idempotent for KeyLife. Without one the same draft
 	// (sender, recipient, thread as given, answered message, text, context) is the same message while
@@ -282,6 +284,7 @@ type Facts struct {
 	AskedBy    string    // the run that sent the ticket, also of the answer to it; empty if it had none
 	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
 	Answers    []c3po.Answered
+	Notices    []NoticeFact // of a question to a person, by name
 }
 
 // ServedFact is one reader of a message.

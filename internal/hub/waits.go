@@ -251,6 +251,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	var page InboxPage
 	var said RoomMail
+	var why string
 	if in.Rooms {
 		a.rooms = []c3po.AgentID{}
 	}
@@ -259,7 +260,11 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 		if err == nil && page.Rooms {
 			said, err = a.unread(ctx, after)
 		}
-		return len(page.Entries) > 0 || in.Rooms && len(said.Posts) > 0, err
+		changed := false
+		if err == nil && in.Paused != nil {
+			changed, err = a.pauseChanged(ctx, *in.Paused, &why)
+		}
+		return changed || len(page.Entries) > 0 || in.Rooms && len(said.Posts) > 0, err
 	}
 	end := found
 	if timeout == 0 {
@@ -278,6 +283,9 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 		blank(list.Messages)
 	}
 	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next, RoomUnread: said.Unread()}}
+	if in.Paused != nil {
+		result.Paused = &why
+	}
 	if end == timedOut {
 		result.Outcome = nothingCame(timeout, page.Count)
 	}

@@ -196,6 +196,13 @@ var steps = []step{
 		_, err := s.Lapse(ctx, space, at.unanswered)
 		return err
 	}},
+	{"claim a notice", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.ClaimNotice(ctx, space, hub.Notice{ID: at.unanswered, Channel: "ntfy"})
+		return err
+	}},
+	{"a notice is sent", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		return s.NoticeSent(ctx, space, hub.Notice{ID: at.unanswered, Channel: "ntfy"})
+	}},
 	{"claim", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/role-of-bob", Agent: "bob"})
 		return err

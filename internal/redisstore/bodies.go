@@ -22,6 +22,7 @@ type body struct {
 	ContentType string          `json:"t,omitempty"`
 	Metadata    json.RawMessage `json:"x,omitempty"`
 	HandedTo    c3po.AgentID    `json:"h,omitempty"`
+	Choices     []string        `json:"o,omitempty"`
 	Room        c3po.RoomName   `json:"r,omitempty"`
 }
 
@@ -33,7 +34,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func bodyOf(d hub.Draft) body {
-	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Room: d.Room}
+	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Choices: d.Choices, Room: d.Room}
 }
 
 // fill puts the body into a message whose kind is known.
@@ -44,6 +45,7 @@ func (b body) fill(m *c3po.Message) {
 		m.Message = b.Text
 	}
 	m.Context, m.Status, m.ContentType, m.Metadata, m.HandedTo = b.Context, b.Status, b.ContentType, b.Metadata, b.HandedTo
+	m.Choices = b.Choices
 	m.Room = b.Room
 }
 

@@ -47,8 +47,9 @@ type fact struct {
 		By c3po.AgentID `json:"b"`
 		At int64        `json:"a"`
 	} `json:"cl"`
-	Served   []served `json:"sv"`
-	Received *served  `json:"rc"`
+	Notices  map[string]notice `json:"nt"`
+	Served   []served          `json:"sv"`
+	Received *served           `json:"rc"`
 }
 
 type served struct {
@@ -119,6 +120,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 	if f.Claim != nil {
 		e.Facts.Claim = &c3po.Claim{By: f.Claim.By, At: instant(f.Claim.At)}
 	}
+	e.Facts.Notices = noticesOf(e.Message.ID, f.Notices)
 	if f.Received != nil {
 		got := f.Received.fact()
 		e.Facts.Received = &got

@@ -40,6 +40,7 @@ type scripts struct {
 	inbox, next, entries, cards, online  script
 	rollback                             script
 	cancel, lapse, keyed, die            script
+	noticeClaim, noticeSent              script
 	retire, trimRetired, revive, rename  script
 	join, leave, invite, roomSet, post   script
 	ackPosts, heard, roomMail, posts     script
@@ -59,6 +60,7 @@ func loadScripts() scripts {
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
+		noticeClaim: load("noticeclaim", drains), noticeSent: load("noticesent", drains),
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
 		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),

@@ -62,9 +62,10 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{task.ID}}, nil)
 
 	var asked c3po.Escalation
-	do("ann", "escalate_to_human", c3po.EscalateInput{Reason: "may I?"}, &asked)
+	do("ann", "escalate_to_human", c3po.EscalateInput{Reason: "may I?", Question: "now?", Choices: []string{"yes", "no"}, Deadline: "1h"}, &asked)
 	do("", "human_list", c3po.GetMessagesInput{}, nil)
-	do("", "human_answer", c3po.AnswerInput{MessageID: asked.MessageID, Response: "you may"}, nil)
+	do("", "human_answer", c3po.AnswerInput{MessageID: asked.MessageID, Choice: "1"}, nil)
+	do("", "human_show", c3po.MessageInput{MessageID: asked.MessageID}, nil)
 	do("", "pause", c3po.PauseInput{AgentID: "bob", Reason: "lunch"}, nil)
 	do("", "resume", c3po.PauseInput{AgentID: "bob"}, nil)
 	do("", "thread_resume", c3po.ThreadResumeInput{Thread: string(sent.ID)}, nil)

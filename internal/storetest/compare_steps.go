@@ -42,6 +42,7 @@ func allSteps() []step {
 		{"received", 3, (*duel).received},
 		{"cancel", 4, (*duel).cancel},
 		{"lapse", 2, (*duel).lapse},
+		{"notice", 2, (*duel).notice},
 		{"tickets", 2, (*duel).tickets},
 		{"claim", 5, (*duel).claim},
 		{"go on", 2, (*duel).goOn},

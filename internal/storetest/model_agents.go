@@ -30,6 +30,7 @@ type agent struct {
 	availability c3po.Availability
 	task         string
 	paused       string
+	asks         []c3po.MessageID // open questions to a person
 	rooms        map[c3po.RoomName]seat
 	cast         seat // its place among the broadcasts
 }
@@ -242,6 +243,9 @@ func (m *Model) SetPaused(_ context.Context, name c3po.Space, id c3po.AgentID, w
 	a := sp.agents[id]
 	if a == nil {
 		return hub.RefuseNoAgent(id)
+	}
+	if why == "" && a.paused != "" {
+		a.asks = nil
 	}
 	sp.pause(id, &a.paused, why, m.now())
 	return nil

@@ -99,6 +99,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 		sp.aliases[step.Alias] = alias{step.To, sp.books.Lived}
 	}
 	if a := sp.agents[step.From]; a != nil && step.PauseFrom != "" {
+		a.asks = append(a.asks, msg.view.ID)
 		sp.pause(a.id, &a.paused, step.PauseFrom, now)
 	}
 	return sp.stored(msg, now), nil
@@ -236,6 +237,7 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, kind c3po.EventKind,
 			ID: id, MessageID: answers, FromAgent: d.From, ToAgent: d.To, Kind: d.Kind, Context: d.Context, Status: d.Status,
 			Timestamp: now, Thread: cmp.Or(d.Thread, string(id)), Priority: cmp.Or(d.Priority, c3po.Normal), ExpectsReply: d.ExpectsReply,
 			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Room: d.Room, Seq: sp.books.Seq,
+			Choices: slices.Clone(d.Choices),
 		},
 		state: c3po.StatePending,
 		facts: hub.Facts{Accepted: now, Durability: durability, Bytes: d.Bytes()},
@@ -347,8 +349,8 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if acked {
 		sp.ack(question, now)
 	}
-	if asker := sp.agents[answer.To]; asker != nil && step.ResumeTo && asker.paused == c3po.PausedForHuman {
-		sp.pause(asker.id, &asker.paused, "", now)
+	if step.ResumeTo {
+		sp.answered(answer.To, step.Answers, now)
 	}
 	stored := sp.stored(msg, now)
 	stored.Acked, stored.MovedTo = acked, answered.MovedTo

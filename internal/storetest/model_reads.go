@@ -16,9 +16,11 @@ func (sp *space) entry(msg *message) hub.Entry {
 	e.Message.Metadata = slices.Clone(msg.view.Metadata)
 	if msg.spoilt {
 		e.Message.Message, e.Message.Response, e.Message.Context, e.Message.Metadata = "", "", "", nil
+		e.Message.Choices = nil
 	}
 	e.Facts.Served = slices.Clone(msg.facts.Served)
 	e.Facts.Answers = slices.Clone(msg.facts.Answers)
+	e.Facts.Notices = slices.Clone(msg.facts.Notices)
 	if msg.facts.Claim != nil {
 		claim := *msg.facts.Claim
 		e.Facts.Claim = &claim

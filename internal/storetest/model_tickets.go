@@ -65,6 +65,9 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 		}, c3po.EventAccepted, step.ID, step.Durability, now)
 		notice.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
+	if msg.view.Kind == c3po.KindEscalation {
+		sp.answered(step.From, step.ID, now)
+	}
 	return hub.Cancelled{Outcome: c3po.CancelDone, Told: told}, nil
 }
 

@@ -50,7 +50,7 @@ func allPromises() []promise {
 	return slices.Concat(
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
-		ackPromises(), replyPromises(), rolePromises(), flowPromises(), threadPromises(), ticketPromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
+		ackPromises(), replyPromises(), rolePromises(), flowPromises(), threadPromises(), ticketPromises(), noticePromises(), reaperPromises(), trimPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
 		roomPromises(),
 	)
 }

@@ -1,5 +1,5 @@
 -- cancel withdraws a message for its sender. Who has read it is told so, without
--- the text. It works when the store is full.
+-- the text. Who has withdrawn its question to a person no longer waits for one. It works when the store is full.
 --
 -- KEYS  meta, sender, inbox, body, fact, box, ended (the recipient's), ending,
 --       expire, threads, events, tickets
@@ -44,4 +44,5 @@ if told then
     body = notice, bytes = bytes, durability = durability, answers = id, expires = number(meta, 'lived') + life,
   })
 end
+if fact.k == 'escalation' then relieve(log, sender, from, owner .. '::' .. hex) end
 return { 'cancelled', told and 1 or 0 }

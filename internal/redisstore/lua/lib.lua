@@ -251,6 +251,29 @@ local function card(agent, nodes, meta, now, window)
     redis.call('HGET', meta, 'paused') or '' }
 end
 
+-- asks are the open questions an agent waits for a person with. relieve takes
+-- one away; who has no other and waits goes on: it reports whether it does.
+local function asks(agent, ask)
+  local rest = {}
+  for one in string.gmatch(redis.call('HGET', agent, 'asks') or '', '%S+') do
+    if one ~= ask then table.insert(rest, one) end
+  end
+  return table.concat(rest, ' ')
+end
+
+local function relieve(log, agent, id, ask)
+  local rest = asks(agent, ask)
+  if rest ~= '' then
+    redis.call('HSET', agent, 'asks', rest)
+    return false
+  end
+  redis.call('HDEL', agent, 'asks')
+  if redis.call('HGET', agent, 'paused') ~= 'waiting_for_human' then return false end
+  redis.call('HDEL', agent, 'paused')
+  emit(log, 'resumed', id, '')
+  return true
+end
+
 -- remembered looks an idempotency key up. It gives nil, 'conflict', or the
 -- record of the first message and whether that message is still pending.
 local function remembered(idem, field, fingerprint, fact, lived, now, window)

@@ -101,9 +101,7 @@ if question.s then
 else
   end_acked(log, own, owner, hex, question, ended_life, budget)
 end
-if resume == '1' and redis.call('HGET', agent, 'paused') == 'waiting_for_human' then
-  redis.call('HDEL', agent, 'paused')
-  emit(log, 'resumed', to, '')
+if resume == '1' and relieve(log, agent, to, owner .. '::' .. hex) then
   recipient = card(agent, nodes, meta, now, online_window)
 end
 return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '', quiet and 1 or 0 }

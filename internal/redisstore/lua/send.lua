@@ -56,7 +56,8 @@ local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox ~= 
 if full_of then return { 'full', full_of } end
 local accounts, spent = reckon(flow, flowx, { from = from, to = to, chain = chain ~= '' and chain or thread, bytes = bytes, digest = digest }, caps, now)
 if not accounts then return spent end
-local pausing = pause ~= '' and redis.call('EXISTS', sender) == 1 and redis.call('HGET', sender, 'paused') ~= pause
+local asking = pause ~= '' and redis.call('EXISTS', sender) == 1
+local pausing = asking and redis.call('HGET', sender, 'paused') ~= pause
 
 local log = opened(meta, events, channel, most_events, now)
 local expires = 0
@@ -79,6 +80,10 @@ if limit > 0 then
   redis.call('PEXPIRE', rate, 120000)
 end
 if alias ~= '' then redis.call('HSET', aliases, alias, to .. ' ' .. whole(lived)) end
+if asking then
+  local ask = to .. '::' .. hex
+  redis.call('HSET', sender, 'asks', ask .. ' ' .. asks(sender, ask))
+end
 if pausing then
   redis.call('HSET', sender, 'paused', pause)
   emit(log, 'paused', from, '')

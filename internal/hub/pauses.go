@@ -1,0 +1,80 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Pause tells everybody that an agent, or all of them, should not act.
+func (a *Actor) Pause(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
+	id, err := a.pausable(in)
+	if err != nil {
+		return c3po.PauseResult{}, err
+	}
+	why := in.Reason
+	if why == "" {
+		why = "paused by a person"
+	}
+	if why == c3po.PausedForHuman {
+		return c3po.PauseResult{}, refuse("%q is what agents that asked a person are shown with", why)
+	}
+	return a.setPaused(ctx, in, id, why)
+}
+
+// Resume ends a pause.
+func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
+	id, err := a.pausable(in)
+	if err != nil {
+		return c3po.PauseResult{}, err
+	}
+	return a.setPaused(ctx, in, id, "")
+}
+
+// pauseChanged reads why the caller is paused, and says whether it knew.
+func (a *Actor) pauseChanged(ctx context.Context, known string, why *string) (bool, error) {
+	record, err := a.record(ctx, a.id)
+	if err != nil {
+		return false, err
+	}
+	*why = record.Paused
+	return *why != known, nil
+}
+
+// pausable checks the input; an empty id stands for the whole space.
+func (a *Actor) pausable(in c3po.PauseInput) (c3po.AgentID, error) {
+	if err := a.person(); err != nil {
+		return "", err
+	}
+	if in.All == (in.AgentID != "") {
+		return "", c3po.Errorf(c3po.InvalidRequest, "give either agent_id or all").Suggest("Name one agent, or set all.")
+	}
+	if err := checkLabels(label{"reason", in.Reason, mostReason}); err != nil {
+		return "", err
+	}
+	if in.All {
+		return "", nil
+	}
+	return c3po.ParseAgentID(in.AgentID)
+}
+
+func (a *Actor) setPaused(ctx context.Context, in c3po.PauseInput, id c3po.AgentID, why string) (c3po.PauseResult, error) {
+	if err := a.hub.store.SetPaused(ctx, a.caller.Space, id, why); err != nil {
+		return c3po.PauseResult{}, err
+	}
+	a.hub.marks.touched(a.caller.Space, 0)
+	kind := c3po.EventPaused
+	if why == "" {
+		kind = c3po.EventResumed
+	}
+	a.tell(ctx, kind, id, "")
+	if in.All {
+		return c3po.PauseResult{All: true, Paused: paused(why)}, nil
+	}
+	// An agent that was resumed may still be held by the pause of the space.
+	record, err := a.record(ctx, id)
+	if err != nil {
+		return c3po.PauseResult{}, err
+	}
+	return c3po.PauseResult{AgentID: id, Paused: paused(record.Paused)}, nil
+}

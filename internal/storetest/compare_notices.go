@@ -1,0 +1,18 @@
+package storetest
+
+import (
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// notice takes one on, or says that it was sent.
+func (d *duel) notice(a *arena) {
+	if len(a.mail) == 0 {
+		return
+	}
+	n := hub.Notice{ID: draw(d, "question", a.mail), Channel: draw(d, "channel", []string{"ntfy", "webhook"}), Late: d.oneIn(3, "late")}
+	if d.oneIn(3, "sent") {
+		d.done("notice sent", func(s hub.Store) error { return s.NoticeSent(d.ctx, a.space, n) })
+		return
+	}
+	_, _ = both(d, "claim notice", func(s hub.Store) (bool, error) { return s.ClaimNotice(d.ctx, a.space, n) })
+}
