@@ -139,7 +139,7 @@ func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplySt
 	if err != nil {
 		return err
 	}
-	if len(holders) == 1 && step.Run != "" && holders[0].Run != "" && holders[0].Run != step.Run {
+	if step.Run != "" && (len(holders) == 0 || holders[0].Run != "" && holders[0].Run != step.Run) {
 		return hub.RefuseSuperseded(step.From)
 	}
 	e, err := s.Message(ctx, space, step.Answers)
