@@ -11,7 +11,11 @@ type Caller struct {
 	Client  string  // "c3po/1.2 claude-code"
 	Route   string  // the door: "rest" or "mcp"
 	Role    Role
+	Agents  Pattern // as whom it may act; empty: as anybody
 }
+
+// MayBe says whether the caller may act as an agent.
+func (c Caller) MayBe(id AgentID) bool { return c.Agents == "" || c.Agents.Covers(id) }
 
 // A Role says what a caller may do; Operation.Allows says it exactly.
 type Role string

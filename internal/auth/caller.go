@@ -50,6 +50,9 @@ func everySpace() []string { return []string{string(c3po.DefaultSpace), "*"} }
 // bind holds what a caller says of itself against what it was granted.
 func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
 	c.Role = g.Role
+	if g.Role == c3po.RoleAgent || g.Role == c3po.RoleRunner {
+		c.Agents = c3po.Pattern(g.Pattern)
+	}
 	if !spaceGiven {
 		home, ok := homeSpace(g.Spaces)
 		if !ok {
@@ -89,7 +92,7 @@ func (g Grant) actAs(id c3po.AgentID) (c3po.AgentID, error) {
 	if host := hostOf(g.Pattern); host != "" && id.Host() == "" && !id.Reserved() {
 		id = c3po.AgentID(host + "/" + string(id))
 	}
-	if !Covers(g.Pattern, id) {
+	if !c3po.Pattern(g.Pattern).Covers(id) {
 		return "", c3po.Errorf(c3po.Forbidden, "this token is not for acting as '%s'", id).
 			Suggest("It is for %s.", g.Pattern)
 	}

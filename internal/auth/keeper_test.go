@@ -58,7 +58,7 @@ func TestAHostsTokenActsAsAgentsOfThatHost(t *testing.T) {
 	token := mint(t, k, auth.Grant{Role: c3po.RoleAgent, Spaces: []string{"team"}, Pattern: "box/*"})
 	for asked, want := range map[string]c3po.AgentID{"": "", "api": "box/api", "box/api": "box/api"} {
 		got, err := ask(k, bearing(token, "X-Agent-ID", asked))
-		if diff := cmp.Diff(c3po.Caller{Space: "team", ID: want, Route: "rest", Role: c3po.RoleAgent}, got); err != nil || diff != "" {
+		if diff := cmp.Diff(c3po.Caller{Space: "team", ID: want, Route: "rest", Role: c3po.RoleAgent, Agents: "box/*"}, got); err != nil || diff != "" {
 			t.Errorf("as %q: %v\n%s", asked, err, diff)
 		}
 	}

@@ -198,12 +198,12 @@ func checkInput(in c3po.TokenInput) error {
 
 // checkChild holds what a runner may hand out to what it has.
 func checkChild(mine Grant, in c3po.TokenInput) error {
-	if in.Role != c3po.RoleAgent || !within(in.Agents, mine.Pattern) {
+	if in.Role != c3po.RoleAgent || !c3po.Pattern(mine.Pattern).CoversAll(c3po.Pattern(in.Agents)) {
 		return c3po.Errorf(c3po.Forbidden, "a runner makes tokens of agents it may start, and of nobody else").
 			Suggest("Ask for the role agent and ids within %s.", mine.Pattern)
 	}
 	for _, space := range in.Spaces {
-		if !slices.ContainsFunc(mine.Spaces, func(outer string) bool { return matches(outer, space) }) {
+		if !slices.ContainsFunc(mine.Spaces, func(outer string) bool { return c3po.Pattern(outer).CoversSpace(c3po.Space(space)) }) {
 			return c3po.Errorf(c3po.Forbidden, "this token is not for the space '%s'", space).
 				Suggest("Ask for spaces the runner's own token is for.")
 		}

@@ -12,47 +12,6 @@ var (
 	spacePatternForm = regexp.MustCompile(`^[a-z0-9._*-]{1,64}$`)
 )
 
-// Covers says whether a pattern of ids covers an id. A * is any text, also
-// none, within its part: "*" covers bare names only, "box/*" all of a host.
-func Covers(pattern string, id c3po.AgentID) bool {
-	patternHost, patternName, patternSplit := strings.Cut(pattern, "/")
-	host, name, split := strings.Cut(string(id), "/")
-	if patternSplit != split || id == "" {
-		return false
-	}
-	return matches(patternHost, host) && (!split || matches(patternName, name))
-}
-
-// matches compares one part. It goes back to the last * only, which is enough
-// and keeps the time linear in both lengths.
-func matches(pattern, text string) bool {
-	p, t, star, mark := 0, 0, -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, t
-			p++
-		case p < len(pattern) && pattern[p] == text[t]:
-			p++
-			t++
-		case star >= 0:
-			mark++
-			p, t = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
-}
-
-// within says whether every id that inner covers is covered by outer. It may
-// say no where yes would be true, never the other way round.
-func within(inner, outer string) bool {
-	innerHost, innerName, innerSplit := strings.Cut(inner, "/")
-	outerHost, outerName, outerSplit := strings.Cut(outer, "/")
-	return innerSplit == outerSplit && matches(outerHost, innerHost) && (!innerSplit || matches(outerName, innerName))
-}
-
 // hostOf is the host whose ids a pattern is for, if it is one host.
 func hostOf(pattern string) string {
 	host, _, split := strings.Cut(pattern, "/")
@@ -65,7 +24,7 @@ func hostOf(pattern string) string {
 // inSpaces says whether one of the patterns covers a space.
 func inSpaces(patterns []string, space c3po.Space) bool {
 	for _, pattern := range patterns {
-		if matches(pattern, string(space)) {
+		if c3po.Pattern(pattern).CoversSpace(space) {
 			return true
 		}
 	}

@@ -175,7 +175,8 @@ func (a *Actor) enter(ctx context.Context) error {
 	if err := a.named(); err != nil {
 		return err
 	}
-	if known, note, ok := a.hub.bindings.find(a.key(), a.caller.Session); ok {
+	// What is remembered may be what another token was given.
+	if known, note, ok := a.hub.bindings.find(a.key(), a.caller.Session); ok && a.caller.MayBe(known.id) {
 		a.actAs(known)
 		if note {
 			a.hub.notes.seen(a.caller.Space, a.id)
@@ -224,7 +225,7 @@ func (a *Actor) actAs(known binding) {
 func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (Registration, error) {
 	registration, err := a.hub.store.Register(ctx, a.caller.Space, RegisterStep{
 		Want: a.caller.ID, Run: a.caller.Run, Session: a.caller.Session, Epoch: a.caller.Epoch,
-		Explicit: explicit, Profile: profile,
+		Explicit: explicit, Profile: profile, Agents: a.caller.Agents,
 	})
 	if errors.Is(err, c3po.StoreFull) && !explicit {
 		return a.enterFullStore(ctx, err)
@@ -287,9 +288,7 @@ func (a *Actor) bindTo(record Record) binding {
 func (a *Actor) held(ctx context.Context) (*Record, error) {
 	ids := []c3po.AgentID{a.caller.ID}
 	if a.caller.Run != "" {
-		for n := 2; n <= MostNumbered; n++ {
-			ids = append(ids, a.caller.ID.Numbered(n))
-		}
+		ids = RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false)
 	}
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
 	if err != nil {

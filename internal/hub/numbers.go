@@ -47,6 +47,20 @@ func ReadingPosition(p c3po.Priority, seq int64) int64 {
 	return seq + normalBand
 }
 
+// Candidates are the ids the caller can be given, in the order they are tried:
+// Want and its numbers, as far as Agents covers them. Without Want itself if that
+// is another's.
+func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
+	ids := make([]c3po.AgentID, 0, MostNumbered)
+	for n := 1; n <= MostNumbered; n++ {
+		id := s.Want.Numbered(n)
+		if (n > 1 || !wantIsAnothers) && (s.Agents == "" || s.Agents.Covers(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // Bytes is what the draft weighs in an inbox.
 func (d Draft) Bytes() int {
 	bytes := len(d.Text) + len(d.Context) + len(d.Metadata) + MessageOverhead

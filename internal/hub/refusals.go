@@ -26,10 +26,21 @@ func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 		Suggest("Choose another: this one belongs to an agent, has mail, or still answers for an agent that was renamed.")
 }
 
-// RefuseNoNumber is INVALID_REQUEST when every numbered form of an id is taken.
-func RefuseNoNumber(id c3po.AgentID) *c3po.Error {
-	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", id, MostNumbered).
+// RefuseAllTaken is for a step none of whose candidates is free: INVALID_REQUEST,
+// or FORBIDDEN if there would be more for another token.
+func RefuseAllTaken(step RegisterStep) *c3po.Error {
+	if len(step.Candidates(false)) < MostNumbered {
+		return c3po.Errorf(c3po.Forbidden, "another session holds '%s', and this token is for no other name you could have", step.Want).
+			Suggest("It is for %s. End the other session, or use a token for more names.", step.Agents)
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", step.Want, MostNumbered).
 		Suggest("Choose another agent id.")
+}
+
+// RefuseOtherName is FORBIDDEN for a name that the caller's token is not for.
+func RefuseOtherName(id c3po.AgentID, agents c3po.Pattern) *c3po.Error {
+	return c3po.Errorf(c3po.Forbidden, "this token is not for acting as '%s'", id).
+		Suggest("It is for %s.", agents)
 }
 
 // RefuseKeyConflict is KEY_CONFLICT for a key that stands for another message.

@@ -55,6 +55,8 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 		return c3po.Renaming{}, refuse("'%s' is a reserved name: no agent may have it", id)
 	case id.Host() != a.id.Host():
 		return c3po.Renaming{}, refuse("'%s' is a name of another host", id)
+	case !a.caller.MayBe(id):
+		return c3po.Renaming{}, RefuseOtherName(id, a.caller.Agents)
 	}
 	old := a.id
 	if err := a.hub.store.Rename(ctx, a.caller.Space, old, id, a.caller.Run); err != nil {

@@ -79,6 +79,8 @@ type RegisterStep struct {
 	// and its Profile replaces the stored one.
 	Explicit bool
 	Profile  Profile
+	// Agents covers the ids that may be given; all if empty.
+	Agents c3po.Pattern
 }
 
 // Registration is the id that was given.
@@ -100,6 +102,8 @@ type agentStore interface {
 	//  4. the first of Want, Want-2, … that does not exist, has the anonymous
 	//     run, or whose run is not online. Taking an existing id over raises its
 	//     epoch; the run before is ousted.
+	// An id that Agents does not cover is never given: FORBIDDEN if no other is left,
+	// or if the caller follows an agent that is called so now.
 	// The agent is seen now and no longer gone. A non-explicit call of a known
 	// agent leaves its profile alone (Client is always stored).
 	Register(ctx context.Context, space c3po.Space, step RegisterStep) (Registration, error)

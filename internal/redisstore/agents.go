@@ -23,7 +23,7 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.Registe
 		return hub.Registration{}, err
 	}
 	for {
-		registration, renamed, err := s.registerFrom(ctx, space, step, 1, false)
+		registration, renamed, err := s.registerAmong(ctx, space, step, step.Candidates(false), false)
 		if err != nil || !renamed {
 			return registration, err
 		}
@@ -47,43 +47,47 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.Registe
 		}
 		switch {
 		case len(records) == 1 && hub.Follows(records[0], step.Run, answers):
+			if step.Agents != "" && !step.Agents.Covers(target) {
+				return hub.Registration{}, hub.RefuseOtherName(target, step.Agents)
+			}
 			// It may be called something else again before this is done.
 			step.Want = target
 			continue
-		case answers && len(records) == 1:
-			registration, _, err = s.registerFrom(ctx, space, step, 2, true)
 		default:
-			registration, _, err = s.registerFrom(ctx, space, step, 1, true)
+			anothers := answers && len(records) == 1
+			registration, _, err = s.registerAmong(ctx, space, step, step.Candidates(anothers), true)
 		}
 		return registration, err
 	}
 }
 
-// registerFrom tries the numbered ids from the first on. It says whether the
-// wanted one is a former name, unless that does not matter.
-func (s *Store) registerFrom(ctx context.Context, space c3po.Space, step hub.RegisterStep, first int, whatever bool) (hub.Registration, bool, error) {
-	for _, numbers := range []int{fewNumbers, hub.MostNumbered} {
-		registration, outcome, err := s.register(ctx, space, step, first, numbers, whatever)
+// registerAmong tries the candidates. It says whether the wanted id is a former
+// name, unless that does not matter.
+func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step hub.RegisterStep, candidates []c3po.AgentID, whatever bool) (hub.Registration, bool, error) {
+	for _, most := range []int{fewNumbers, hub.MostNumbered} {
+		if len(candidates) == 0 {
+			break
+		}
+		registration, outcome, err := s.register(ctx, space, step, candidates[:min(most, len(candidates))], len(candidates), whatever)
 		if err != nil || outcome != "taken" {
 			return registration, outcome == "renamed", err
 		}
 	}
-	return hub.Registration{}, false, hub.RefuseNoNumber(step.Want)
+	return hub.Registration{}, false, hub.RefuseAllTaken(step)
 }
 
-func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, first, numbers int, whatever bool) (hub.Registration, string, error) {
+func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, candidates []c3po.AgentID, all int, whatever bool) (hub.Registration, string, error) {
 	k := keysOf(space)
 	profile := profileFields(step.Profile)
 	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
 		k.heard(), k.retired(), k.owed()}
 	args := []string{
 		s.nowArg(), k.wake(), step.Run, step.Session, itoa(step.Epoch), flag(step.Explicit), millis(s.limits.OnlineWindow),
-		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(hub.MostNumbered),
+		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(all),
 	}
 	args = append(args, profile...)
 	var inboxes []string
-	for n := first; n <= numbers; n++ {
-		id := step.Want.Numbered(n)
+	for _, id := range candidates {
 		keyNames = append(keyNames, k.agent(id))
 		inboxes = append(inboxes, k.inbox(id))
 		args = append(args, string(id))

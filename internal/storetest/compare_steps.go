@@ -136,6 +136,8 @@ func (d *duel) register(a *arena) {
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: 7, Client: draw(d, "client", []string{"c1", "c2"}),
 		},
 	}
+	// The wanted id is always covered: the door sees to that.
+	in.Agents = draw(d, "agents", []c3po.Pattern{"", "", c3po.Pattern(in.Want), c3po.Pattern(in.Want) + "*"})
 	reg, err := both(d, "register", func(s hub.Store) (hub.Registration, error) { return s.Register(d.ctx, a.space, in) })
 	if err == nil && !slices.Contains(a.agents, reg.Record.ID) {
 		a.agents = append(a.agents, reg.Record.ID)

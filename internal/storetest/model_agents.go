@@ -90,7 +90,12 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
-	step.Want = sp.follow(step, now)
+	if today := sp.follow(step, now); today != step.Want {
+		if step.Agents != "" && !step.Agents.Covers(today) {
+			return hub.Registration{}, hub.RefuseOtherName(today, step.Agents)
+		}
+		step.Want = today
+	}
 	id, err := sp.chooseID(step, now)
 	if err != nil {
 		return hub.Registration{}, err
@@ -134,13 +139,7 @@ func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, e
 	if step.Run == "" {
 		return step.Want, nil
 	}
-	candidates := make([]c3po.AgentID, hub.MostNumbered)
-	for i := range candidates {
-		candidates[i] = step.Want.Numbered(i + 1)
-	}
-	if sp.reserved(step.Want) {
-		candidates = candidates[1:]
-	}
+	candidates := step.Candidates(sp.reserved(step.Want))
 	for _, id := range candidates {
 		if a := sp.agents[id]; a != nil && a.run == step.Run {
 			return id, nil
@@ -160,7 +159,7 @@ func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, e
 			return id, nil
 		}
 	}
-	return "", hub.RefuseNoNumber(step.Want)
+	return "", hub.RefuseAllTaken(step)
 }
 
 // takeOver gives an existing id to a new run. The connection of the run before

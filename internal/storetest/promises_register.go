@@ -102,6 +102,24 @@ func registerPromises() []promise {
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
+		{"an id that the caller's token does not cover is not given", nil, func(w *world) {
+			w.register(alice, "r1")
+			w.register(alice, "r2")
+			exact := c3po.Pattern(alice)
+			w.unchanged(func() {
+				_, err := w.try(hub.RegisterStep{Want: alice, Run: "r3", Agents: exact})
+				w.refused(err, c3po.Forbidden)
+				_, err = w.try(hub.RegisterStep{Want: alice, Run: "r2", Agents: exact})
+				w.refused(err, c3po.Forbidden)
+			})
+			third, err := w.try(hub.RegisterStep{Want: alice, Run: "r3", Agents: exact + "-3*"})
+			w.must(err)
+			same(w, "covered", third, alice.Numbered(3))
+			w.goOffline()
+			first, err := w.try(hub.RegisterStep{Want: alice, Run: "r4", Agents: exact})
+			w.must(err)
+			same(w, "when it is free", first, alice)
+		}},
 		{"a run that is offline is taken over and the epoch rises", nil, func(w *world) {
 			w.register(alice, "r1")
 			w.goOffline()

@@ -80,6 +80,15 @@ func renamePromises() []promise {
 			w.must(err)
 			same(w, "after a day", answers, false)
 		}},
+		{"a token for the former name is not one for the new name", nil, func(w *world) {
+			w.enter(alice)
+			w.rename(alice, "dora")
+			w.unchanged(func() {
+				_, err := w.try(hub.RegisterStep{Want: alice, Agents: c3po.Pattern(alice)})
+				w.refused(err, c3po.Forbidden)
+			})
+			same(w, "one for both", w.given(hub.RegisterStep{Want: alice, Agents: "*"}), "dora")
+		}},
 		{"who comes back under a former name gets its agent, while the name answers", nil, func(w *world) {
 			w.register(bob, "r1")
 			w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1"))
