@@ -109,7 +109,31 @@ func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.A
 	for _, record := range records {
 		list.Agents = append(list.Agents, view(record))
 	}
+	if err := a.showUnread(ctx, list.Agents); err != nil {
+		return c3po.AgentList{}, err
+	}
 	return list, a.showRooms(ctx, records, list.Agents)
+}
+
+// showUnread says how much mail waits for each, to those who watch over all of
+// them. Agents have no use for it, and their lists are the hot ones.
+func (a *Actor) showUnread(ctx context.Context, shown []c3po.Agent) error {
+	admin := a.caller.Role == c3po.RoleAdmin && a.caller.ID == ""
+	if !admin && a.caller.Role != c3po.RoleHuman && a.caller.Role != c3po.RoleObserver {
+		return nil
+	}
+	ids := make([]c3po.AgentID, len(shown))
+	for i, agent := range shown {
+		ids[i] = agent.ID
+	}
+	sizes, err := a.hub.store.InboxSizes(ctx, a.caller.Space, ids)
+	if err != nil {
+		return err
+	}
+	for i := range shown {
+		shown[i].Unread = &sizes[i]
+	}
+	return nil
 }
 
 // CoWorkers is ListAgents in short.

@@ -151,3 +151,26 @@ func TestABareNameMeansTheNearestAgentOfThatName(t *testing.T) {
 	h.enter("api")
 	same(t, "the exact id", must(send("two/web", "api", "k3"))(t).ToAgent, c3po.AgentID("api"))
 }
+
+func TestPeopleSeeHowMuchMailWaitsForEachAndAgentsDoNot(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob")
+	h.send("ann", "bob", "one")
+	h.send("ann", "bob", "two")
+	unread := map[c3po.AgentID]int{}
+	// As the gate lets a person in: with the id of the mailbox.
+	person := h.As(c3po.Caller{ID: c3po.Human, Role: c3po.RoleHuman, Route: "rest"})
+	for _, agent := range must(person.ListAgents(t.Context(), c3po.ListAgentsInput{}))(t).Agents {
+		if agent.Unread == nil {
+			t.Fatalf("a person does not see the mail of %s", agent.ID)
+		}
+		unread[agent.ID] = *agent.Unread
+	}
+	same(t, "unread", unread, map[c3po.AgentID]int{"ann": 0, "bob": 2})
+	for _, agent := range must(h.as("ann").ListAgents(t.Context(), c3po.ListAgentsInput{}))(t).Agents {
+		if agent.Unread != nil {
+			t.Errorf("an agent sees that %d messages wait for %s", *agent.Unread, agent.ID)
+		}
+	}
+}

@@ -449,6 +449,8 @@ type reaperStore interface {
 	Oldest(ctx context.Context, space c3po.Space) (time.Time, error)
 	// InboxSize counts the unacked mail of one agent as it really is.
 	InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID) (int, error)
+	// InboxSizes is InboxSize of several agents, in their order and one round trip.
+	InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]int, error)
 	// Spaces lists every space that was ever written to.
 	Spaces(ctx context.Context) ([]c3po.Space, error)
 }

@@ -239,6 +239,25 @@ func (s *Store) InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID
 	return int(n), nil
 }
 
+// InboxSizes implements hub.Store.
+func (s *Store) InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	counts := make([]rueidis.Completed, len(ids))
+	for i, id := range ids {
+		counts[i] = s.commands.B().Zcard().Key(keysOf(space).inbox(id)).Build()
+	}
+	sizes := make([]int, len(ids))
+	for i, answer := range s.commands.DoMulti(ctx, counts...) {
+		n, err := answer.AsInt64()
+		if err != nil {
+			return nil, s.failure(ctx, "count inboxes", true, err)
+		}
+		sizes[i] = int(n)
+	}
+	return sizes, nil
+}
+
 // Spaces implements hub.Store.
 func (s *Store) Spaces(ctx context.Context) ([]c3po.Space, error) {
 	names, err := s.strings(ctx, s.commands.B().Smembers().Key(spacesKey).Build())

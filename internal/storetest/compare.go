@@ -149,8 +149,13 @@ func (d *duel) audit(a *arena) {
 		d.Fatalf("the books do not balance: %+v", books)
 	}
 	found := 0
-	for _, id := range append([]c3po.AgentID{c3po.Human, roleX}, a.agents...) {
+	owners := append([]c3po.AgentID{c3po.Human, roleX}, a.agents...)
+	sizes, _ := both(d, "inbox sizes", func(s hub.Store) ([]int, error) { return s.InboxSizes(d.ctx, a.space, owners) })
+	for i, id := range owners {
 		n, _ := both(d, "inbox size", func(s hub.Store) (int, error) { return s.InboxSize(d.ctx, a.space, id) })
+		if n != sizes[i] {
+			d.Fatalf("the inbox of %s holds %d, and %d among others", id, n, sizes[i])
+		}
 		found += n
 	}
 	if int64(found) != books.Pending {

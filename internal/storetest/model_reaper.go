@@ -217,6 +217,17 @@ func (m *Model) InboxSize(_ context.Context, name c3po.Space, id c3po.AgentID) (
 	return len(m.space(name).pending(id)), nil
 }
 
+// InboxSizes implements hub.Store.
+func (m *Model) InboxSizes(_ context.Context, name c3po.Space, ids []c3po.AgentID) ([]int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sizes := make([]int, len(ids))
+	for i, id := range ids {
+		sizes[i] = len(m.space(name).pending(id))
+	}
+	return sizes, nil
+}
+
 // Spaces implements hub.Store.
 func (m *Model) Spaces(context.Context) ([]c3po.Space, error) {
 	m.mu.Lock()

@@ -191,10 +191,14 @@ func reaperPromises() []promise {
 				Sent: 8, Pending: 4, Acked: 3, Dead: 1, Agents: 3, EndedBytes: books.EndedBytes, Seq: books.Seq,
 			})
 			found := 0
-			for _, id := range []c3po.AgentID{alice, bob, carol} {
+			owners := []c3po.AgentID{alice, bob, carol}
+			sizes, err := w.store.InboxSizes(w.ctx, w.space, owners)
+			w.must(err)
+			for i, id := range owners {
 				n, err := w.store.InboxSize(w.ctx, w.space, id)
 				w.must(err)
 				same(w, "inbox of "+string(id), n, len(w.inbox(id)))
+				same(w, "inbox of "+string(id)+" among others", sizes[i], n)
 				found += n
 			}
 			same(w, "found pending", int64(found), books.Pending)
