@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"internal/auth":       {"."},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
-	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings"},
+	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/top"},
 	"internal/client":     {"."},
 	"internal/engine":     {".", "internal/paths"},
 	"internal/envelope":   {".", "internal/sanitise"},
@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"internal/server":     {".", "internal/auth", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest"},
 	"internal/settings":   {"."},
 	"internal/storetest":  {".", "internal/hub"},
+	"internal/top":        {".", "internal/sanitise"},
 	"plugin":              {},
 	"test/claude":         {},
 	"test/conformance":    {},
@@ -71,9 +72,11 @@ var libraries = []library{
 	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine", "internal/ptyrun"}},
-	{prefix: "golang.org/x/term", in: []string{"internal/ptyrun"}},
+	{prefix: "golang.org/x/term", in: []string{"internal/ptyrun", "internal/top"}},
 	{prefix: "github.com/creack/pty", in: []string{"internal/ptyrun"}},
-	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun"}}, // a maintained terminal emulator and its parser
+	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun", "internal/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
+	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/top"}},                       // draws only what changed, which ssh needs, and knows keys, resizing and pasting
+	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/top"}},                        // its colours
 	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest", "internal/ptyrun"}},
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},

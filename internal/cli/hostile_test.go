@@ -58,6 +58,7 @@ var (
 		"cancel":        {"a::b::0a1b2c3d"},
 		"claim":         {"a::role/b::0a1b2c3d"},
 		"tail":          {"--once"},
+		"top":           {},
 
 		"bridge-register":        {"--agent", "bob"},
 		"bridge-reply":           {"a::b::0a1b2c3d", "yes"},

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/paths"
@@ -24,6 +25,7 @@ type Process struct {
 	Getenv  func(string) string
 	Version string // "dev" if empty
 	Commit  string
+	Now     func() time.Time // a clock for tests; time.Now, and that of Redis, if nil
 }
 
 // Main runs one command and returns its exit code.

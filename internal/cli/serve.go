@@ -98,7 +98,7 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 		return err
 	}
 	cfg := server.Config{
-		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Log: log,
+		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Log: log, Now: a.Now,
 	}
 	s.outside.into(&cfg)
 	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })

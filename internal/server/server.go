@@ -60,7 +60,8 @@ type Config struct {
 	// Started is when a process of this machine started, 0 if there is none: with it
 	// the agents of this machine are seen to die. Nobody looks if nil.
 	Started func(pid int) int64
-	Log     *slog.Logger // silent if nil
+	Log     *slog.Logger     // silent if nil
+	Now     func() time.Time // a clock for tests; that of Redis if nil
 }
 
 // Run is a coordinator from start to end. It calls ready with the address it

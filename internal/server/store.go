@@ -27,7 +27,7 @@ func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Me
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter})
+		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Now: cfg.Now})
 		if err == nil {
 			return store, nil
 		}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/top"
+)
+
+func (a *app) top() *cobra.Command {
+	return &cobra.Command{
+		Use:   "top",
+		Short: "Watch agents, questions and tickets, and answer from there",
+		Long: `Watch a space on the whole terminal: what agents ask you, who is there and how
+much mail waits for each, which tickets are open, and what happens, as it
+happens. Questions are answered and agents paused from there; ? lists the keys.
+
+It comes back by itself when the coordinator was away, and says while it is.
+With a token of an observer it only shows. Where it does not write to a
+terminal, or with --json, it shows what there is once.`,
+		Example: `  c3po top
+  c3po top --space main`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.looking()
+			if err != nil {
+				return err
+			}
+			which := c3po.TicketsAll
+			if a.as != "" {
+				which = ""
+			}
+			if !a.json && top.Interactive(a.Stdin, a.Stdout) {
+				return top.Run(cmd.Context(), top.Config{Source: svc, Which: which, Now: a.Now, In: a.Stdin, Out: a.Stdout})
+			}
+			seen, err := top.Look(cmd.Context(), svc, which)
+			if err != nil {
+				return err
+			}
+			return a.show(seen, func(w io.Writer) { a.printTop(w, seen) })
+		},
+	}
+}
+
+// printTop is what the view shows, as text.
+func (a *app) printTop(w io.Writer, seen top.Snapshot) {
+	now := time.Now()
+	in := a.ink()
+	fmt.Fprintln(w, in.bold("Questions"))
+	for _, q := range seen.Questions {
+		fmt.Fprintf(w, "%s  from %s, %s\n", inline(string(q.ID)), inline(string(q.From)), ago(now, q.At))
+		if q.Text != "" {
+			block(w, q.Text)
+		}
+	}
+	if len(seen.Questions) == 0 {
+		fmt.Fprintln(w, "no agent waits for you")
+	}
+	fmt.Fprintf(w, "\n%s\n", in.bold("Agents"))
+	printAgents(w, in, seen.Agents)
+	fmt.Fprintf(w, "\n%s\n", in.bold("Open tickets"))
+	printTickets(w, now, seen.Tickets)
+	fmt.Fprintf(w, "\n%s\n", in.bold("Flow"))
+	for _, e := range seen.Events {
+		printEvent(w, in, e)
+	}
+}

@@ -1,0 +1,145 @@
+package top
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/sanitise"
+)
+
+// detail is the chosen row in full.
+func (m *model) detail() []string {
+	if m.mode == answering {
+		return m.questionAsked()
+	}
+	c := m.chosen[m.focus]
+	if c.row >= m.rows(m.focus) {
+		return nil
+	}
+	switch m.focus {
+	case agents:
+		return m.agentFacts(m.seen.Agents[c.row])
+	case tickets:
+		return m.ticketFacts(m.seen.Tickets[c.row])
+	default:
+		return m.eventFacts(m.seen.Events[c.row])
+	}
+}
+
+// facts are lines of a name and a value, those without a value left out.
+func facts(title string, pairs ...[2]string) []string {
+	lines := []string{"", bold().of(title), ""}
+	for _, pair := range pairs {
+		if pair[1] != "" {
+			lines = append(lines, "  "+faint().of(fit(pair[0], 14))+" "+pair[1])
+		}
+	}
+	return lines
+}
+
+func (m *model) agentFacts(a c3po.Agent) []string {
+	paused, alive := "", ""
+	if a.Paused != nil {
+		paused = inline(*a.Paused)
+	}
+	if a.Alive != nil && !*a.Alive {
+		alive = bad().of("its process has ended")
+	}
+	var rooms []string
+	for _, room := range a.Rooms {
+		rooms = append(rooms, inline(string(room)))
+	}
+	return facts("Agent "+inline(string(a.ID)),
+		[2]string{"status", status(a)}, [2]string{"says it is", inline(string(a.Availability))}, [2]string{"paused", paused},
+		[2]string{"process", alive}, [2]string{"mail is read", reach(a.Reachability)}, [2]string{"unread", unread(a)},
+		[2]string{"seen", age(m.now(), a.LastSeen) + " ago"}, [2]string{"task", inline(a.CurrentTask)},
+		[2]string{"type", inline(a.Type)}, [2]string{"client", inline(a.Client)}, [2]string{"host", inline(a.Host)},
+		[2]string{"folder", inline(a.Cwd)}, [2]string{"helps with", inline(strings.Join(a.Capabilities, ", "))},
+		[2]string{"rooms", strings.Join(rooms, ", ")})
+}
+
+func (m *model) ticketFacts(t c3po.Ticket) []string {
+	delivered := ""
+	if !t.DeliveredAt.IsZero() {
+		delivered = age(m.now(), t.DeliveredAt) + " ago"
+	}
+	return append(facts("Ticket "+inline(string(t.ID)),
+		[2]string{"from", inline(string(t.FromAgent))}, [2]string{"to", inline(string(t.ToAgent))},
+		[2]string{"state", inline(string(t.State))}, [2]string{"asked", age(m.now(), t.CreatedAt) + " ago"},
+		[2]string{"read", delivered}, [2]string{"due", due(m.now(), t.Deadline)}, [2]string{"thread", inline(t.Thread)}),
+		"", faint().of("  Its life: c3po trace "+inline(string(t.ID))))
+}
+
+func (m *model) eventFacts(e c3po.Event) []string {
+	return facts("Event "+inline(string(e.Kind)),
+		[2]string{"at", e.At.Local().Format("2006-01-02 15:04:05")}, [2]string{"about", about(e)},
+		[2]string{"message", inline(string(e.ID))}, [2]string{"room", inline(string(e.Room))}, [2]string{"coordinator", inline(e.Node)})
+}
+
+// questionAsked is one question and, at the end, the line its answer is written in.
+func (m *model) questionAsked() []string {
+	q := m.asked
+	all := []string{"", bold().of("Question of "+inline(string(q.From))) + faint().of(", asked "+age(m.now(), q.At)+" ago"), ""}
+	text := m.questionText()
+	from := min(m.scroll, len(text))
+	text = text[from:min(len(text), from+m.questionSpace())]
+	all = append(all, text...)
+	return append(all, "", faint().of("Your answer:"), m.written())
+}
+
+// questionText is what is asked, in lines that fit, each behind a gutter.
+func (m *model) questionText() []string {
+	var text []string
+	for _, paragraph := range sanitise.Lines(m.asked.Text) {
+		paragraph = strings.ReplaceAll(paragraph, "\t", "    ")
+		for part := range strings.SplitSeq(ansi.Wrap(paragraph, max(1, m.width-4), ""), "\n") {
+			text = append(text, faint().of("│ ")+part)
+		}
+	}
+	return text
+}
+
+// questionSpace is how many of these lines there is room for.
+func (m *model) questionSpace() int { return max(1, m.height-9) }
+
+// written is the end of the line that is written, with its cursor.
+func (m *model) written() string {
+	before, after := inline(string(m.line.before)), inline(string(m.line.after))
+	room := max(1, m.width-4)
+	if w := ansi.StringWidth(before); w > room-1 {
+		before = "…" + ansi.TruncateLeft(before, w-room+2, "")
+	}
+	under, rest := cmp.Or(firstCell(after), " "), ""
+	if after != "" {
+		rest = strings.TrimPrefix(after, under)
+	}
+	return bold().of("> ") + before + cursor().of(under) + rest
+}
+
+// firstCell is what stands under the cursor.
+func firstCell(text string) string {
+	for _, r := range text {
+		return string(r)
+	}
+	return ""
+}
+
+func (m *model) help() []string {
+	return []string{
+		"", bold().of("Keys"), "",
+		"  Tab, Shift+Tab, 1-4   next list, the one before, the list of that place",
+		"  ↑ ↓, j k, PgUp PgDn   choose a row; Home and End go to the first and last",
+		"  Enter                 the row in full; a question, to answer it",
+		"  p                     pause the chosen agent, or end its pause",
+		"  q                     quit", "",
+		bold().of("What the words say"), "",
+		"  MAIL IS READ          when an agent reads what is sent to it now",
+		"  asks you              it has asked its person and waits for the answer",
+		"  UNREAD                mail it has not acked yet",
+		"  Flow                  what happens; the end of it is followed until you",
+		"                        choose a row, and again from its end (End)",
+	}
+}

@@ -1,0 +1,190 @@
+package top
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// key does what a key is for.
+func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "ctrl+c" {
+		return tea.Quit
+	}
+	switch m.mode {
+	case answering:
+		return m.answerKey(k)
+	case reading, helping:
+		m.mode = listing // whatever was pressed
+		return nil
+	default:
+		return m.listKey(k)
+	}
+}
+
+func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
+	m.word = ""
+	switch k.String() {
+	case "q":
+		return tea.Quit
+	case "?":
+		m.mode = helping
+	case "tab", "right", "l":
+		m.focus = (m.focus + 1) % panels
+	case "shift+tab", "left", "h":
+		m.focus = (m.focus + panels - 1) % panels
+	case "1", "2", "3", "4":
+		m.focus = panel(k.String()[0] - '1')
+	case "down", "j":
+		m.move(1)
+	case "up", "k":
+		m.move(-1)
+	case "pgdown":
+		m.move(10)
+	case "pgup":
+		m.move(-10)
+	case "home", "g":
+		m.move(-m.rows(m.focus))
+	case "end", "G":
+		m.move(m.rows(m.focus))
+	case "enter":
+		m.show()
+	case "p":
+		return m.pauseOrResume()
+	}
+	return nil
+}
+
+func (m *model) move(by int) {
+	n := m.rows(m.focus)
+	if n == 0 {
+		return
+	}
+	c := &m.chosen[m.focus]
+	c.row = min(max(0, c.row+by), n-1)
+	c.of = m.name(m.focus, c.row)
+	if m.focus == flow && c.row == n-1 {
+		c.of = "" // the newest, whichever that is
+	}
+}
+
+// show shows the chosen row in full; a question with a line for its answer.
+func (m *model) show() {
+	if m.rows(m.focus) == 0 {
+		return
+	}
+	m.mode, m.scroll = reading, 0
+	if m.focus != questions {
+		return
+	}
+	if m.seen.ReadOnly {
+		m.mode = listing
+		m.mayNot()
+		return
+	}
+	m.asked, _ = m.question()
+	m.mode, m.line = answering, line{}
+}
+
+func (m *model) mayNot() { m.say("Your token may only look. A person's may answer and pause.", true) }
+
+func (m *model) answerKey(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc":
+		m.mode, m.word = listing, ""
+	case "down":
+		m.scroll = min(m.scroll+1, max(0, len(m.questionText())-m.questionSpace()))
+	case "up":
+		m.scroll = max(0, m.scroll-1)
+	case "enter":
+		return m.answer()
+	default:
+		m.line.key(k)
+		if m.open(m.asked) {
+			m.word = ""
+		}
+	}
+	return nil
+}
+
+// answer sends what was written.
+func (m *model) answer() tea.Cmd {
+	switch text := m.line.text(); {
+	case !m.open(m.asked):
+		m.gone()
+		return nil
+	case text == "":
+		m.say("Write the answer first, or press Esc.", true)
+		return nil
+	default:
+		m.mode = listing
+		m.say("Answering "+string(m.asked.From)+"…", false)
+		return m.act(act{answer: &c3po.AnswerInput{MessageID: m.asked.ID, Response: text}})
+	}
+}
+
+// pauseOrResume turns the pause of the chosen agent around.
+func (m *model) pauseOrResume() tea.Cmd {
+	a, ok := m.agent()
+	if m.focus != agents && m.focus != questions || !ok {
+		m.say("Choose an agent first.", true)
+		return nil
+	}
+	if m.seen.ReadOnly {
+		m.mayNot()
+		return nil
+	}
+	if a.Paused != nil {
+		m.say("Resuming "+string(a.ID)+"…", false)
+		return m.act(act{resume: &c3po.PauseInput{AgentID: string(a.ID)}})
+	}
+	m.say("Pausing "+string(a.ID)+"…", false)
+	return m.act(act{pause: &c3po.PauseInput{AgentID: string(a.ID)}})
+}
+
+// A line is a text that is being written.
+type line struct {
+	before, after []rune // the cursor
+}
+
+func (l *line) text() string { return string(l.before) + string(l.after) }
+
+func (l *line) insert(text string) { l.before = append(l.before, []rune(text)...) }
+
+func (l *line) key(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "backspace":
+		l.before = l.before[:max(0, len(l.before)-1)]
+	case "delete":
+		l.after = l.after[min(1, len(l.after)):]
+	case "left":
+		if n := len(l.before); n > 0 {
+			l.after = append([]rune{l.before[n-1]}, l.after...)
+			l.before = l.before[:n-1]
+		}
+	case "right":
+		if len(l.after) > 0 {
+			l.before = append(l.before, l.after[0])
+			l.after = l.after[1:]
+		}
+	case "home", "ctrl+a":
+		l.before, l.after = nil, []rune(l.text())
+	case "end", "ctrl+e":
+		l.before, l.after = []rune(l.text()), nil
+	case "ctrl+u":
+		l.before = nil
+	case "ctrl+w":
+		n := len(l.before)
+		for n > 0 && l.before[n-1] == ' ' {
+			n--
+		}
+		for n > 0 && l.before[n-1] != ' ' {
+			n--
+		}
+		l.before = l.before[:n]
+	case "alt+enter", "ctrl+j", "shift+enter":
+		l.insert("\n")
+	default:
+		l.insert(k.Text)
+	}
+}

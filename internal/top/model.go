@@ -1,0 +1,228 @@
+package top
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A panel is one of the lists on the screen.
+type panel int
+
+// The panels, in the order in which Tab goes through them.
+const (
+	questions panel = iota
+	agents
+	tickets
+	flow
+	panels
+)
+
+// A mode is what the keys are for.
+type mode int
+
+const (
+	listing   mode = iota // the lists
+	reading               // one row, in full
+	answering             // one question, and a line to write the answer
+	helping               // what the keys do
+)
+
+// A model is the view at one time.
+type model struct {
+	seen  Snapshot
+	url   string
+	now   func() time.Time
+	act   func(act) tea.Cmd // starts an act
+	touch func()            // has the state read again; nothing if nil
+
+	width, height int
+	focus         panel
+	chosen        [panels]choice
+	mode          mode
+	asked         Question // while it is answered
+	line          line     // the answer
+	scroll        int      // of the question's text
+
+	lostAt time.Time // when the coordinator was lost; zero while it is there
+	word   string    // the last thing that was done, or went wrong
+	wrong  bool
+}
+
+// A choice is the row that is chosen in a panel. It follows what it was of,
+// wherever that moves to.
+type choice struct {
+	row int
+	of  string
+}
+
+func newModel(first Snapshot, url string, now func() time.Time) *model {
+	m := &model{seen: first, url: url, now: now, width: 80, height: 24}
+	if len(first.Questions) == 0 {
+		m.focus = agents
+	}
+	m.settle()
+	return m
+}
+
+// tickMsg moves the clock on.
+type tickMsg struct{}
+
+func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} }) }
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return tick() }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tickMsg:
+		return m, tick()
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case seenMsg:
+		space, events := m.seen.Space, m.seen.Events
+		m.seen, m.lostAt = Snapshot(msg), time.Time{}
+		m.seen.Space, m.seen.Events = space, events
+		m.settle()
+	case flowMsg:
+		m.seen.Events = newest(append(m.seen.Events, msg...))
+		m.settle()
+	case gapMsg:
+		m.say("Events are missing in the flow; the lists are right.", true)
+	case linkMsg:
+		m.link(msg.lost)
+	case failedMsg:
+		m.failed(msg.err)
+	case doneMsg:
+		m.done(msg)
+	case tea.PasteMsg:
+		if m.mode == answering {
+			m.line.insert(msg.Content)
+		}
+	case tea.KeyPressMsg:
+		return m, m.key(msg)
+	}
+	return m, nil
+}
+
+func (m *model) link(lost bool) {
+	switch {
+	case !lost:
+		m.lostAt = time.Time{}
+	case m.lostAt.IsZero():
+		m.lostAt = m.now()
+	}
+}
+
+// failed keeps what was seen last. That nobody answered is said by the link.
+func (m *model) failed(err error) {
+	if errors.Is(err, c3po.CoordDown) {
+		m.link(true)
+		return
+	}
+	m.say(c3po.AsError(err).Message, true)
+}
+
+func (m *model) done(msg doneMsg) {
+	if msg.err != nil {
+		m.say(c3po.AsError(msg.err).Message, true)
+	} else {
+		m.say(msg.said, false)
+	}
+	if m.touch != nil {
+		m.touch()
+	}
+}
+
+func (m *model) say(word string, wrong bool) { m.word, m.wrong = word, wrong }
+
+// settle puts each choice back on the row it was on. The flow is followed at
+// its end unless a row of it was chosen.
+func (m *model) settle() {
+	if m.mode == answering && !m.open(m.asked) {
+		m.gone()
+	}
+	for p := range panels {
+		c, n := &m.chosen[p], m.rows(p)
+		found := false
+		for i := 0; i < n && c.of != ""; i++ {
+			if m.name(p, i) == c.of {
+				c.row, found = i, true
+				break
+			}
+		}
+		if p == flow && !found {
+			c.row = n - 1
+		}
+		c.row = min(max(0, c.row), max(0, n-1))
+		if !found && p != flow && n > 0 {
+			c.of = m.name(p, c.row)
+		}
+	}
+}
+
+func (m *model) rows(p panel) int {
+	switch p {
+	case questions:
+		return len(m.seen.Questions)
+	case agents:
+		return len(m.seen.Agents)
+	case tickets:
+		return len(m.seen.Tickets)
+	default:
+		return len(m.seen.Events)
+	}
+}
+
+// name is what a row is of.
+func (m *model) name(p panel, row int) string {
+	switch p {
+	case questions:
+		return string(m.seen.Questions[row].ID)
+	case agents:
+		return string(m.seen.Agents[row].ID)
+	case tickets:
+		return string(m.seen.Tickets[row].ID)
+	default:
+		e := m.seen.Events[row]
+		return c3po.EventCursor{Epoch: 1, Seq: e.Seq}.String()
+	}
+}
+
+// open says whether a question still waits.
+func (m *model) open(question Question) bool {
+	return slices.ContainsFunc(m.seen.Questions, func(q Question) bool { return q.ID == question.ID })
+}
+
+// gone says that the question that is being answered no longer waits. It stays
+// on the screen: what is typed on must not be taken for keys of the lists.
+func (m *model) gone() { m.say("This question is no longer open. Esc goes back.", true) }
+
+// question is the one that is chosen.
+func (m *model) question() (Question, bool) {
+	for _, q := range m.seen.Questions {
+		if string(q.ID) == m.chosen[questions].of {
+			return q, true
+		}
+	}
+	return Question{}, false
+}
+
+// agent is the one a pause would be for: the chosen one, or who asks.
+func (m *model) agent() (c3po.Agent, bool) {
+	id := m.chosen[agents].of
+	if q, ok := m.question(); ok && m.focus == questions {
+		id = string(q.From)
+	}
+	for _, a := range m.seen.Agents {
+		if string(a.ID) == id {
+			return a, true
+		}
+	}
+	return c3po.Agent{}, false
+}

@@ -1,0 +1,243 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A column is one of a table: its heading, and how wide it is. One without a
+// width takes what the others leave.
+type column struct {
+	title string
+	width int
+}
+
+// columns are those of a panel, for a screen that wide.
+func columns(p panel, width int) []column {
+	id := 20
+	if width >= 100 {
+		id = 28
+	}
+	switch p {
+	case questions:
+		return []column{{"FROM", id}, {"ASKED", 6}, {"QUESTION", 0}}
+	case agents:
+		return []column{{"AGENT", id}, {"STATUS", 9}, {"MAIL IS READ", 13}, {"UNREAD", 6}, {"SEEN", 6}, {"TASK", 0}}
+	case tickets:
+		return []column{{"FROM", id}, {"TO", id}, {"STATE", 9}, {"ASKED", 6}, {"DUE", 0}}
+	default:
+		return []column{{"", 8}, {"", 12}, {"", 0}}
+	}
+}
+
+// titled says whether the columns of a panel need titles.
+func titled(p panel) bool { return p != flow }
+
+// row puts cells under their columns.
+func row(columns []column, width int, cells []string) string {
+	rest := width - 2
+	for _, c := range columns {
+		if c.width > 0 {
+			rest -= c.width + 1
+		}
+	}
+	parts := make([]string, len(cells))
+	for i, cell := range cells {
+		w := columns[i].width
+		if w == 0 {
+			w = rest
+		}
+		parts[i] = fit(cell, w)
+	}
+	return strings.Join(parts, " ")
+}
+
+// panel draws a list in so many lines: its name, the titles of its columns, and
+// the rows around the chosen one.
+func (m *model) panel(p panel, width, height int) []string {
+	if height <= 0 {
+		return nil
+	}
+	name := []string{"Questions", "Agents", "Tickets", "Flow"}[p]
+	title := faint().of("── ") + bold().of(name) + " "
+	if p == m.focus {
+		title = cursor().of(" "+name+" ") + " "
+	}
+	lines := []string{title + faint().of(strings.Repeat("─", max(0, width-ansi.StringWidth(title))))}
+	cols := columns(p, width)
+	n := m.rows(p)
+	if n == 0 {
+		return append(lines, "  "+faint().of(nothing(p)))[:min(2, height)]
+	}
+	if titled(p) && height > 2 {
+		titles := make([]string, len(cols))
+		for i, c := range cols {
+			titles[i] = c.title
+		}
+		lines = append(lines, "  "+faint().of(row(cols, width, titles)))
+	}
+	space := height - len(lines)
+	first := min(max(0, m.chosen[p].row-space/2), max(0, n-space))
+	if p == flow && m.chosen[p].of == "" {
+		first = max(0, n-space)
+	}
+	for i := first; i < min(n, first+space); i++ {
+		mark := "  "
+		if p == m.focus && i == m.chosen[p].row {
+			mark = bold().of("▸ ")
+		}
+		lines = append(lines, mark+row(cols, width, m.cells(p, i)))
+	}
+	return lines
+}
+
+// nothing is what an empty list says.
+func nothing(p panel) string {
+	switch p {
+	case questions:
+		return "no agent waits for you"
+	case agents:
+		return "no agents yet; an agent registers with its first call"
+	case tickets:
+		return "no agent waits for another"
+	default:
+		return "nothing has happened yet"
+	}
+}
+
+// cells are those of one row, harmless.
+func (m *model) cells(p panel, i int) []string {
+	now := m.now()
+	switch p {
+	case questions:
+		q := m.seen.Questions[i]
+		text := inline(q.Text)
+		if m.seen.ReadOnly {
+			text = faint().of("for those who may answer it")
+		}
+		return []string{inline(string(q.From)), age(now, q.At), text}
+	case agents:
+		a := m.seen.Agents[i]
+		return []string{inline(string(a.ID)), status(a), reach(a.Reachability), unread(a), age(now, a.LastSeen), inline(a.CurrentTask)}
+	case tickets:
+		t := m.seen.Tickets[i]
+		return []string{inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)), age(now, t.CreatedAt), due(now, t.Deadline)}
+	default:
+		e := m.seen.Events[i]
+		return []string{faint().of(e.At.Local().Format("15:04:05")), kind(e.Kind), about(e)}
+	}
+}
+
+// status is an agent in a word.
+func status(a c3po.Agent) string {
+	switch {
+	case a.Paused != nil && *a.Paused == c3po.PausedForHuman:
+		return warn().of("asks you")
+	case a.Paused != nil:
+		return warn().of("paused")
+	case a.Status != c3po.Online:
+		return faint().of("offline")
+	case a.Availability == c3po.Busy, a.Availability == c3po.Away:
+		return string(a.Availability)
+	default:
+		return good().of("online")
+	}
+}
+
+// reach says when mail that is sent now is read.
+func reach(r c3po.Reachability) string {
+	switch r {
+	case c3po.ReachNow:
+		return good().of("now")
+	case c3po.ReachNextStep:
+		return "at next step"
+	case c3po.ReachPersonReturns:
+		return warn().of("once resumed")
+	case c3po.ReachWaitingForHuman:
+		return warn().of("once answered")
+	case c3po.ReachOffline:
+		return faint().of("when started")
+	default:
+		return inline(string(r))
+	}
+}
+
+func unread(a c3po.Agent) string {
+	switch {
+	case a.Unread == nil:
+		return "?"
+	case *a.Unread == 0:
+		return faint().of("0")
+	default:
+		return bold().of(fmt.Sprint(*a.Unread))
+	}
+}
+
+// age is how long ago something was, in at most four columns.
+func age(now, then time.Time) string {
+	if then.IsZero() {
+		return "never"
+	}
+	return span(now.Sub(then))
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(0, d/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	default:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+}
+
+func due(now, deadline time.Time) string {
+	switch {
+	case deadline.IsZero():
+		return faint().of("-")
+	case deadline.Before(now):
+		return bad().of(span(now.Sub(deadline)) + " over")
+	default:
+		return "in " + span(deadline.Sub(now))
+	}
+}
+
+func kind(k c3po.EventKind) string {
+	switch k {
+	case c3po.EventDead, c3po.EventRollback, c3po.EventDied, c3po.EventTimedOut:
+		return bad().of(inline(string(k)))
+	case c3po.EventAnswered, c3po.EventRegistered, c3po.EventResumed:
+		return good().of(inline(string(k)))
+	case c3po.EventPaused, c3po.EventUnregistered, c3po.EventCancelled, c3po.EventRetired:
+		return warn().of(inline(string(k)))
+	default:
+		return inline(string(k))
+	}
+}
+
+// about is who an event is about.
+func about(e c3po.Event) string {
+	from, to, _ := e.ID.Split()
+	switch {
+	case e.ID != "" && from != "":
+		return inline(string(from)) + faint().of(" → ") + inline(string(to))
+	case e.Agent != "" && e.Room != "":
+		return inline(string(e.Agent)) + faint().of(" in ") + inline(string(e.Room))
+	case e.Agent != "":
+		return inline(string(e.Agent))
+	case e.Room != "":
+		return inline(string(e.Room))
+	case e.Kind == c3po.EventPosted:
+		return faint().of("in a private room")
+	default:
+		return "everybody"
+	}
+}
