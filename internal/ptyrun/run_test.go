@@ -131,7 +131,7 @@ func typist(t *testing.T, w *world, p *person, name string, tries int, moves boo
 			}
 			typed, last = append(typed, line), false
 		}
-		return last
+		return last && len(typed) >= len(want) // a busy machine may not have taken the last line yet
 	}
 	p.eventually("the last notice is a line of its own", read)
 	if diff := cmp.Diff(want, typed); diff != "" {
