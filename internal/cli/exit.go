@@ -31,7 +31,7 @@ type exitMeaning struct {
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "done", "-"},
-		{exitRefused, "refused: the error on stderr says why; of fsck, something is missing", "no, not before something has changed"},
+		{exitRefused, "refused: the error on stderr says why; of fsck, something is missing; of verify, a way is broken", "no, not before something has changed"},
 		{exitUsage, "not understood: the command, a flag, a variable or c3po.yaml", "no"},
 		{exitDown, "the coordinator, or its Redis, cannot be reached; nothing was done", "later"},
 		{exitTimeout, "nothing came in time", "yes, a wait that is over loses nothing"},

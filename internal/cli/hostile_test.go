@@ -54,6 +54,7 @@ var (
 		"room prune":    {},
 		"status":        {},
 		"health":        {},
+		"verify":        {},
 		"tickets":       {},
 		"cancel":        {"a::b::0a1b2c3d"},
 		"claim":         {"a::role/b::0a1b2c3d"},

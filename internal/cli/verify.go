@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/verify"
+)
+
+// A proof is what verify prints as JSON.
+type proof struct {
+	Passed bool            `json:"passed"`
+	Agent  c3po.AgentID    `json:"agent"` // the probes were its mail
+	Paths  []verify.Result `json:"paths"`
+}
+
+// restSession is the reader that verify itself is.
+const restSession = "verify"
+
+func (a *app) verify() *cobra.Command {
+	var live string
+	var seconds int
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Prove that mail arrives, on every way this host has",
+		Long: `Prove that mail arrives: send a probe on every way this host has, and look in its
+trace whether it came. The ways are the coordinator itself, a wait, and of each
+coding agent that c3po is installed into its tools, its hooks and its monitor, run
+by the very commands its configuration names. The probes are mail of an agent of
+their own, verify-HOST, so nobody is woken.
+
+With --live a session that runs is asked to ack a probe instead.
+
+The exit code is 0 if all ways work, 1 if one does not, 3 if the coordinator
+cannot be reached, and 4 if the session does not ack in time.`,
+		Example: `  c3po verify
+  c3po verify --timeout 15`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if seconds < 0 {
+				return &usageError{"--timeout must not be negative", "Give the seconds that one way may take."}
+			}
+			return a.prove(cmd.Context(), live, time.Duration(seconds)*time.Second)
+		},
+	}
+	cmd.Flags().StringVar(&live, "live", "", "agent whose running session is asked to ack a probe")
+	cmd.Flags().IntVar(&seconds, "timeout", 0, "seconds one way may take; 10 if left out, with --live 120")
+	return cmd
+}
+
+func (a *app) prove(ctx context.Context, live string, limit time.Duration) error {
+	cfg, id, done, err := a.verification(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	cfg.Limit = limit
+	tell := func(r verify.Result) {
+		if !a.json {
+			printPath(a.Stdout, a.ink(), r)
+		}
+	}
+	p := proof{Agent: id}
+	if live != "" {
+		p.Paths = []verify.Result{verify.Live(ctx, cfg, live)}
+		tell(p.Paths[0])
+	} else {
+		for _, i := range a.installations(ctx) {
+			if i.folder != "" || i.err != nil {
+				cfg.Clients = append(cfg.Clients, i.verified(cfg.Own.Env))
+			}
+		}
+		p.Paths = verify.Run(ctx, cfg, tell)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	code := pathsCode(p.Paths)
+	p.Passed = code == exitOK
+	if err := a.show(p, func(w io.Writer) { printProof(w, a.ink(), p) }); err != nil || p.Passed {
+		return err
+	}
+	return &endedError{code: code}
+}
+
+// verification is everything but the clients. done gives up what it holds.
+func (a *app) verification(context.Context) (cfg verify.Config, id c3po.AgentID, done func(), err error) {
+	r, err := a.runOf(os.Getpid())
+	if err != nil {
+		return cfg, "", nil, err
+	}
+	id = c3po.AgentIDFromFolder("verify-" + r.host)
+	reach, err := a.clientConfig(id)
+	if err != nil {
+		return cfg, "", nil, err
+	}
+	// What this process starts belongs to its run, and so to the same agent.
+	reach.Run, reach.Session, reach.ClientName = r.name, restSession, "verify"
+	program, err := os.Executable()
+	if err != nil {
+		return cfg, "", nil, err
+	}
+	state, err := a.folders.State()
+	if err != nil {
+		return cfg, "", nil, err
+	}
+	lock, err := paths.TryLock(filepath.Join(state, "verify.lock"))
+	if err == nil && lock == nil {
+		return cfg, "", nil, c3po.Errorf(c3po.InvalidRequest, "another c3po verify runs here").Suggest("Try again when it has ended.")
+	}
+	done = func() {
+		if lock != nil {
+			_ = lock.Release()
+		}
+	}
+	return verify.Config{
+		Service: client.New(reach), Session: restSession,
+		Profile: c3po.RegisterInput{Type: "verify", Host: r.host, PID: r.pid, PIDStart: r.started},
+		Own:     verify.Command{Args: []string{program, "mcp"}, Env: a.probeEnv(id, reach.Space)},
+	}, id, done, nil
+}
+
+// probeEnv is what the commands of a client are started with: the environment of
+// this process, as a client that runs in it as the probe agent would change it.
+func (a *app) probeEnv(id c3po.AgentID, space c3po.Space) []string {
+	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		// Those by which an agent is known that may have started this one.
+		return strings.HasPrefix(variable, "CLAUDE") || strings.HasPrefix(variable, "C3PO_RUN=")
+	})
+	env = append(env, fmt.Sprintf("CLAUDE_PID=%d", os.Getpid()), "CLAUDE_PROJECT_DIR="+os.TempDir(), "C3PO_AGENT_ID="+string(id))
+	if a.url != "" {
+		env = append(env, "C3PO_COORDINATOR_URL="+a.url)
+	}
+	if space != "" {
+		env = append(env, "C3PO_SPACE="+string(space))
+	}
+	return env
+}
+
+// pathsCode is the exit code that says how the worst path did.
+func pathsCode(all []verify.Result) int {
+	worst := exitOK
+	for _, r := range all {
+		if r.Verdict != verify.Failed {
+			continue
+		}
+		if code := exitCode(r.Code); code == exitDown || code == exitTimeout {
+			return code
+		}
+		worst = exitRefused
+	}
+	return worst
+}
+
+func printPath(w io.Writer, in ink, r verify.Result) {
+	verdict := in.good("passed ")
+	switch r.Verdict {
+	case verify.Failed:
+		verdict = in.bad("FAILED ")
+	case verify.Skipped:
+		verdict = in.warn("skipped")
+	}
+	took := ""
+	if r.Verdict != verify.Skipped {
+		took = in.faint(fmt.Sprintf(" (%d ms)", r.TookMS))
+	}
+	fmt.Fprintf(w, "%s  %s: %s%s\n", verdict, in.bold(inline(r.Path)), inline(r.Says), took)
+	if r.Fix != "" {
+		fmt.Fprintf(w, "         %s %s\n", in.warn("fix:"), inline(r.Fix))
+	}
+}
+
+func printProof(w io.Writer, in ink, p proof) {
+	var broken []string
+	passed := 0
+	for _, r := range p.Paths {
+		switch r.Verdict {
+		case verify.Passed:
+			passed++
+		case verify.Failed:
+			broken = append(broken, r.Path)
+		}
+	}
+	if p.Passed {
+		fmt.Fprintf(w, "%s: mail arrives on all %d ways\n", in.good("ok"), passed)
+		return
+	}
+	fmt.Fprintf(w, "%s: %s\n", in.bad("broken"), inline(strings.Join(broken, ", ")))
+}

@@ -1,0 +1,166 @@
+package verify
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// hookTool is the tool of a bridge that hooks call.
+	hookTool = "c3po_hook"
+	// callName is how Claude Code names a call to the server.
+	callName = "claudecode/toolUseId"
+)
+
+// A session is a client's run as verify plays it: a bridge, and the events of
+// its life. What belongs to the run finds each other by the process that has
+// started it, which is this one.
+type session struct {
+	*run
+	client Client
+	tools  *tools
+	probe  c3po.MessageID // stays unread by each new session, so one serves all hooks
+}
+
+// session tries all paths of one client.
+func (r *run) session(ctx context.Context, c Client) {
+	s := &session{run: r, client: c}
+	bridge := c.path(PathBridge)
+	if c.Trouble != "" {
+		for _, path := range c.paths() {
+			r.keep(Result{Path: path, Verdict: Failed, Says: c.Trouble, Fix: c.Fix})
+		}
+		return
+	}
+	works := r.try(ctx, bridge, c.Fix, s.bridge)
+	if len(c.paths()) > 1 && !works {
+		// The other paths are judged by themselves, on a bridge that works.
+		s.hangUp()
+		limited, cancel := context.WithTimeout(ctx, r.Limit)
+		s.tools, _ = startTools(limited, r.Own)
+		cancel()
+	}
+	defer r.ackAll(ctx)
+	defer s.hangUp()
+	if s.tools == nil {
+		for _, path := range c.paths()[1:] {
+			r.skip(path, bridge)
+		}
+		return
+	}
+	for _, h := range c.Hooks {
+		if h.Event != sessionEnd {
+			r.try(ctx, c.hookPath(h), c.Fix, func(ctx context.Context) (c3po.MessageID, string, error) { return s.hook(ctx, h) })
+		}
+	}
+	if c.Wakes {
+		r.try(ctx, c.path(pathMonitor), c.Fix, s.monitor)
+	}
+	for _, h := range c.Hooks {
+		if h.Event == sessionEnd { // after it the session is no more
+			r.try(ctx, c.hookPath(h), c.Fix, func(ctx context.Context) (c3po.MessageID, string, error) { return s.hook(ctx, h) })
+		}
+	}
+}
+
+func (s *session) hangUp() {
+	if s.tools != nil {
+		s.tools.end()
+		s.tools = nil
+	}
+}
+
+// bridge reads a probe with the tools the client would have.
+func (s *session) bridge(ctx context.Context) (c3po.MessageID, string, error) {
+	if s.client.Bridge == nil {
+		return "", "", failed("its configuration names no command for the tools")
+	}
+	var err error
+	if s.tools, err = startTools(ctx, *s.client.Bridge); err != nil {
+		return "", "", err
+	}
+	reader, err := s.begin(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	probe, err := s.mail(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if err := s.read(ctx, probe, nil); err != nil {
+		return probe, "", err
+	}
+	if err := s.servedTo(ctx, probe, reader); err != nil {
+		return probe, "", err
+	}
+	return probe, "its tools read the probe", nil
+}
+
+// mail is the probe that the sessions of this client are told of. A sender may
+// not send often, so it is sent once.
+func (s *session) mail(ctx context.Context) (c3po.MessageID, error) {
+	if s.probe != "" {
+		return s.probe, nil
+	}
+	var err error
+	s.probe, err = s.send(ctx, s.client.path("sessions"))
+	return s.probe, err
+}
+
+// read makes the tools show the inbox, in which the probe must be.
+func (s *session) read(ctx context.Context, probe c3po.MessageID, meta any) error {
+	text, err := s.tools.call(ctx, "get_messages", map[string]any{}, meta)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(text, string(probe)) {
+		return failed("its tools do not show the probe")
+	}
+	return nil
+}
+
+// begin opens a new session of the client by a call of the tool itself, so that
+// no path depends on the hooks of another. It returns the name of the session.
+func (s *session) begin(ctx context.Context) (string, error) {
+	name := newSession()
+	_, err := s.tools.call(ctx, hookTool, map[string]string{"hook_event_name": sessionStart, "session_id": name, "source": "startup"}, nil)
+	return name, err
+}
+
+func newSession() string { return "verify-" + strings.ToLower(rand.Text()[:12]) }
+
+// idle ends the turn, so that mail may wake the session.
+func (s *session) idle(ctx context.Context, name string) error {
+	for {
+		text, err := s.tools.call(ctx, hookTool, map[string]string{"hook_event_name": stopEvent, "session_id": name}, nil)
+		if err != nil || contextOf(text) == "" {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return failed("the session does not come to rest")
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// answer is what hooks say, as Claude Code takes it.
+type answer struct {
+	Message  string `json:"systemMessage"`
+	Specific struct {
+		Context    string `json:"additionalContext"`
+		Permission string `json:"permissionDecision"`
+	} `json:"hookSpecificOutput"`
+}
+
+// contextOf is what an answer tells the model.
+func contextOf(text string) string {
+	var a answer
+	_ = json.Unmarshal([]byte(text), &a) // what is no answer tells nothing
+	return a.Specific.Context
+}
