@@ -105,6 +105,12 @@ func (a *Actor) nextPost(ctx context.Context, next NextMessage, query NextQuery)
 func (a *Actor) unread(ctx context.Context, after int64) (RoomMail, error) {
 	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run, After: after, Limit: 1, Bytes: 1})
 	a.listenTo(mail)
+	if after == 0 && len(mail.Posts) == 0 {
+		// What is counted are broadcasts, and none of them is for the caller.
+		for i := range mail.Rooms {
+			mail.Rooms[i].Unread = 0
+		}
+	}
 	return mail, a.failed(err)
 }
 
