@@ -105,7 +105,7 @@ func (b *Bridge) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mail, seq, err := b.look(ctx, c3po.PendingInput{})
+	seen, err := b.look(ctx, c3po.PendingInput{})
 	if err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (b *Bridge) settle(ctx context.Context) error {
 	switch b.session.place.ID {
 	case "": // it begins: its mail is counted in the greeting
 	case place.ID:
-		b.session.missed(mail)
+		b.session.missed(seen.mail)
 	default:
 		b.session.memory = b.session.memory.Ungreeted() // it is somebody else now, and must hear it
 	}
 	b.session.place = place
-	b.session.replace(mail, seq)
+	b.session.replace(seen)
 	b.trouble = nil
 	close(b.settled)
 	b.haveTried()
@@ -213,34 +213,34 @@ func (b *Bridge) watch(ctx context.Context) error {
 		b.mu.Lock()
 		after := b.session.seq
 		b.mu.Unlock()
-		mail, seq, err := b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after})
+		seen, err := b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after})
 		if err != nil {
 			return err
 		}
 		b.mu.Lock()
-		b.session.add(mail, seq)
+		b.session.add(seen)
 		b.mu.Unlock()
 		b.wake()
 	}
 }
 
 // look reads unacked mail without its counting as seen.
-func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) ([]hook.Letter, int64, error) {
-	var mail []hook.Letter
-	var seq int64
+func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) (view, error) {
+	var seen view
 	for {
 		page, err := b.to().Pending(ctx, in)
 		if err != nil {
-			return nil, 0, err
+			return view{}, err
 		}
-		if seq == 0 {
-			seq = page.Seq // of the first page: what comes later is found again
+		if seen.seq == 0 {
+			// Of the first page: what comes later is found again.
+			seen.seq, seen.posts = page.Seq, page.RoomUnread
 		}
 		for _, m := range page.Messages {
-			mail = append(mail, hook.LetterOf(m))
+			seen.mail = append(seen.mail, hook.LetterOf(m))
 		}
-		if page.Next == "" || len(mail) >= lettersMost {
-			return mail, seq, nil
+		if page.Next == "" || len(seen.mail) >= lettersMost {
+			return seen, nil
 		}
 		in.Cursor, in.Timeout = page.Next, 0
 	}

@@ -131,15 +131,20 @@ func (b *Bridge) prompted(ctx context.Context) hook.Decision {
 	if !greeted {
 		return b.decide(b.start)
 	}
-	if b.hasMail() {
+	if b.worthLooking() {
 		b.refresh(ctx)
 	}
-	return b.decide(hook.Prompt)
+	return b.decide(b.prompt)
+}
+
+// prompt is the rule for the begin of a turn.
+func (b *Bridge) prompt(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
+	return hook.Prompt(m, mail, b.session.posts, now)
 }
 
 // start is the rule for a session that is not greeted yet.
 func (b *Bridge) start(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-	return hook.Start(m, b.session.place, mail, now)
+	return hook.Start(m, b.session.place, mail, b.session.posts, now)
 }
 
 // warn tells the person, once, that the coordinator is away. One that has not
@@ -210,10 +215,13 @@ func (b *Bridge) decideHeld(by rule) hook.Decision {
 	return decision
 }
 
-func (b *Bridge) hasMail() bool {
+// worthLooking says whether to ask the coordinator before a turn begins. Mail is
+// known as it comes, but posts are not: nobody is woken for them. For these alone
+// a coordinator that was silent is not waited for again.
+func (b *Bridge) worthLooking() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.session.mail) > 0
+	return len(b.session.mail) > 0 || !b.silent
 }
 
 // refresh looks what mail there is. The mail that is known may have been acked
@@ -225,11 +233,11 @@ func (b *Bridge) refresh(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshMost)
 	defer cancel()
-	mail, seq, err := b.look(ctx, c3po.PendingInput{})
+	seen, err := b.look(ctx, c3po.PendingInput{})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.silent = err != nil
 	if err == nil { // else what is known is the best there is
-		b.session.replace(mail, seq)
+		b.session.replace(seen)
 	}
 }

@@ -26,6 +26,7 @@ type rig struct {
 	t       *testing.T
 	url     string
 	socket  string
+	rooms   []c3po.RoomName // that it joins by itself
 	off     atomic.Bool
 	moved   atomic.Value // where the coordinator is now, if it is not at url
 	session *mcp.ClientSession
@@ -39,14 +40,14 @@ func coordinator(t *testing.T) *faultrig.Coordinator {
 }
 
 // start connects a client to a new bridge of the agent api.
-func start(t *testing.T, url, run string) *rig {
+func start(t *testing.T, url, run string, rooms ...c3po.RoomName) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c3b") // short, for the socket in it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	r := &rig{t: t, url: url, socket: filepath.Join(dir, bridge.SocketName(run))}
+	r := &rig{t: t, url: url, socket: filepath.Join(dir, bridge.SocketName(run)), rooms: rooms}
 	r.connect(run)
 	return r
 }
@@ -64,7 +65,7 @@ func (r *rig) connect(run string) {
 			}
 			return nil
 		},
-		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Run: run, Socket: r.socket, Off: r.off.Load,
+		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Rooms: r.rooms, Run: run, Socket: r.socket, Off: r.off.Load,
 	})
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()

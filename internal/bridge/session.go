@@ -32,6 +32,7 @@ type session struct {
 
 	mail    map[c3po.MessageID]hook.Letter // not acked
 	seq     int64                          // mail is known up to here
+	posts   int                            // of rooms, unread when last looked
 	arrived map[c3po.MessageID]bool        // came while the session was busy
 
 	heardAt time.Time // when a hook came last
@@ -82,15 +83,22 @@ func (s *session) letters() []hook.Letter {
 	return slices.SortedFunc(maps.Values(s.mail), func(a, b hook.Letter) int { return int(a.Seq - b.Seq) })
 }
 
-// replace makes a page that was read whole the mail that is known. What came
-// after it was read is kept.
-func (s *session) replace(mail []hook.Letter, seq int64) {
-	maps.DeleteFunc(s.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seq })
-	for _, l := range mail {
+// A view is unacked mail as it was found.
+type view struct {
+	mail  []hook.Letter
+	seq   int64
+	posts int // of rooms, unread
+}
+
+// replace makes a view of everything what is known. What came after it was read
+// is kept.
+func (s *session) replace(seen view) {
+	maps.DeleteFunc(s.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seen.seq })
+	for _, l := range seen.mail {
 		s.mail[l.ID] = l
 	}
-	s.seq = max(s.seq, seq)
-	s.memory = s.memory.Keep(s.letters())
+	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
+	s.memory = s.memory.Keep(s.letters()).Posts(seen.posts)
 }
 
 // missed marks what has come since mail was last known as arrived.
@@ -103,14 +111,14 @@ func (s *session) missed(mail []hook.Letter) {
 }
 
 // add takes in what has arrived.
-func (s *session) add(mail []hook.Letter, seq int64) {
-	for _, l := range mail {
+func (s *session) add(seen view) {
+	for _, l := range seen.mail {
 		if _, known := s.mail[l.ID]; !known {
 			s.mail[l.ID] = l
 			s.arrived[l.ID] = true
 		}
 	}
-	s.seq = max(s.seq, seq)
+	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
 }
 
 // drop forgets mail that has ended.

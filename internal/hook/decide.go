@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -22,34 +23,46 @@ type Place struct {
 	More   int            // how many are online besides those
 }
 
-// Start greets a session: who it is, who is there, and what mail waits that it
-// does not know of.
-func Start(m Memory, place Place, mail []Letter, now time.Time) (Decision, Memory) {
+// Start greets a session: who it is, who is there, and what mail and posts of
+// rooms wait that it does not know of.
+func Start(m Memory, place Place, mail []Letter, posts int, now time.Time) (Decision, Memory) {
 	m.greeted = true
 	text := placeWords(place)
 	if newest(mail) > m.counted {
 		text += " " + countWords(mail)
 		m = m.tell(mail, now)
 	}
+	if posts > m.posts {
+		text += " " + postWords(posts)
+	}
+	m.posts = posts
 	return Decision{Context: text}, m
 }
 
 // Prompt is the begin of a turn: mail is counted when there is some the session
-// was not told of, and again at growing pauses while it is not dealt with.
-func Prompt(m Memory, mail []Letter, now time.Time) (Decision, Memory) {
+// was not told of, and again at growing pauses while it is not dealt with. Posts
+// of rooms are counted when there are more than it knows of, and beside mail.
+func Prompt(m Memory, mail []Letter, posts int, now time.Time) (Decision, Memory) {
 	m.chain = 0
-	if len(mail) == 0 {
+	more := posts > m.posts
+	m.posts = posts
+	var said []string
+	switch {
+	case len(mail) == 0:
+	case newest(mail) > m.counted:
+		said, m = append(said, countWords(mail)), m.tell(mail, now)
+	case m.reminded < len(pauses) && now.Sub(m.saidAt) >= pauses[m.reminded]:
+		said = append(said, countWords(mail))
+		m.reminded++
+		m.saidAt = now
+	}
+	if more || posts > 0 && len(said) > 0 {
+		said = append(said, postWords(posts))
+	}
+	if len(said) == 0 {
 		return Decision{}, m
 	}
-	if newest(mail) > m.counted {
-		return Decision{Context: "c3po: " + countWords(mail)}, m.tell(mail, now)
-	}
-	if m.reminded >= len(pauses) || now.Sub(m.saidAt) < pauses[m.reminded] {
-		return Decision{}, m
-	}
-	m.reminded++
-	m.saidAt = now
-	return Decision{Context: "c3po: " + countWords(mail)}, m
+	return Decision{Context: "c3po: " + strings.Join(said, " ")}, m
 }
 
 // Step is the middle of a turn: urgent mail is told of, once.

@@ -35,6 +35,7 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 	for want, in := range map[string]struct {
 		place hook.Place
 		mail  []hook.Letter
+		posts int
 	}{
 		"c3po: you are api. Nobody else is online.": {place: hook.Place{ID: "api", Asked: "api"}},
 		"c3po: another session is api; you are api-2. Online: nas/web, ui and 3 more.": {
@@ -43,8 +44,10 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 			place: hook.Place{ID: "api"}, mail: []hook.Letter{letter(1)}},
 		"c3po: you are api. Nobody else is online. 2 messages are not acked, 1 of them expecting an answer. get_messages shows them.": {
 			place: hook.Place{ID: "api"}, mail: []hook.Letter{letter(1), letter(2, fyi)}},
+		"c3po: you are api. Nobody else is online. 2 room posts are unread. get_messages shows them.": {
+			place: hook.Place{ID: "api"}, posts: 2},
 	} {
-		got, memory := hook.Start(hook.Memory{}, in.place, in.mail, noon)
+		got, memory := hook.Start(hook.Memory{}, in.place, in.mail, in.posts, noon)
 		if diff := cmp.Diff(hook.Decision{Context: want}, got); diff != "" {
 			t.Error(diff)
 		}
@@ -93,7 +96,7 @@ func TestAMessageKeepsATurnFromEndingOnceInTheLifeOfASession(t *testing.T) {
 	mail := []hook.Letter{letter(1)}
 	first, memory := hook.Stop(hook.Memory{}, mail, false, noon)
 	second, memory := hook.Stop(memory, mail, true, noon)
-	_, memory = hook.Prompt(memory, mail, noon)
+	_, memory = hook.Prompt(memory, mail, 0, noon)
 	third, memory := hook.Stop(memory, mail, false, noon.Add(time.Hour))
 	compacted, memory := hook.Stop(memory.Forget(), mail, false, noon)
 	mail = append(mail, letter(2))
@@ -133,7 +136,7 @@ func TestAChainEndsWhateverComes(t *testing.T) {
 	if d, _ := hook.Wake(memory, mail, noon); !strings.HasPrefix(d.Context, "c3po: 1 new message") {
 		t.Errorf("later the session hears %q", d.Context)
 	}
-	_, memory = hook.Prompt(memory, mail, noon)
+	_, memory = hook.Prompt(memory, mail, 0, noon)
 	if !goes(n+1, false) {
 		t.Error("a new turn does not go on for new mail")
 	}
@@ -147,7 +150,7 @@ func TestAPromptCountsNewMailAndOldMailAtGrowingPausesFourTimes(t *testing.T) {
 	for minute := range 600 {
 		passed := time.Duration(minute) * time.Minute
 		var d hook.Decision
-		if d, memory = hook.Prompt(memory, mail, noon.Add(passed)); d.Context != "" {
+		if d, memory = hook.Prompt(memory, mail, 0, noon.Add(passed)); d.Context != "" {
 			said = append(said, passed)
 		}
 	}
@@ -155,15 +158,48 @@ func TestAPromptCountsNewMailAndOldMailAtGrowingPausesFourTimes(t *testing.T) {
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Error(diff)
 	}
-	d, memory := hook.Prompt(memory, append(mail, letter(2)), noon.Add(601*time.Minute))
+	d, memory := hook.Prompt(memory, append(mail, letter(2)), 0, noon.Add(601*time.Minute))
 	if d.Context != "c3po: 2 messages are not acked, 2 of them expecting an answer. get_messages shows them." {
 		t.Errorf("new mail is counted as %q", d.Context)
 	}
 	if memory.Notified() != 2 {
 		t.Errorf("notified up to %d", memory.Notified())
 	}
-	if d, _ := hook.Prompt(memory, nil, noon); d.Context != "" {
+	if d, _ := hook.Prompt(memory, nil, 0, noon); d.Context != "" {
 		t.Errorf("without mail it says %q", d.Context)
+	}
+}
+
+// Claims: C2
+func TestAPromptCountsPostsOfRoomsThatTheSessionDoesNotKnowOf(t *testing.T) {
+	t.Parallel()
+	var memory hook.Memory
+	for _, step := range []struct {
+		mail   []hook.Letter
+		unread int
+		want   string
+	}{
+		{nil, 0, ""},
+		{nil, 1, "c3po: 1 room post is unread. get_messages shows it."},
+		{nil, 1, ""},
+		{nil, 3, "c3po: 3 room posts are unread. get_messages shows them."},
+		{[]hook.Letter{letter(1)}, 3, "c3po: 1 message is not acked and expects an answer. get_messages shows it. 3 room posts are unread. get_messages shows them."},
+		{[]hook.Letter{letter(1)}, 3, ""},
+		{[]hook.Letter{letter(1)}, 4, "c3po: 4 room posts are unread. get_messages shows them."},
+		{nil, 0, ""},
+		{nil, 2, "c3po: 2 room posts are unread. get_messages shows them."},
+	} {
+		var got hook.Decision
+		if got, memory = hook.Prompt(memory, step.mail, step.unread, noon); got.Context != step.want {
+			t.Errorf("with %d unread it says %q, want %q", step.unread, got.Context, step.want)
+		}
+	}
+	// Both were read in the turn, and two others have come.
+	if got, _ := hook.Prompt(memory.Posts(0), nil, 2, noon); got.Context == "" {
+		t.Error("posts in the place of others that were read are not counted")
+	}
+	if got, _ := hook.Stop(memory, nil, false, noon); got.Context != "" {
+		t.Errorf("a turn goes on for posts: %q", got.Context)
 	}
 }
 
@@ -196,7 +232,7 @@ func TestAnIdleSessionIsWokenOnceForAMessageAndNotForWhatItKnows(t *testing.T) {
 	if d, _ := hook.Wake(hook.Memory{}.Read(letter(1).ID), []hook.Letter{letter(1)}, noon); d.Context != "" {
 		t.Errorf("it wakes for mail that was read: %q", d.Context)
 	}
-	if d, _ := hook.Prompt(memory, []hook.Letter{letter(1, fyi)}, noon); d.Context != "" {
+	if d, _ := hook.Prompt(memory, []hook.Letter{letter(1, fyi)}, 0, noon); d.Context != "" {
 		t.Errorf("the prompt of the turn it has started says it again: %q", d.Context)
 	}
 }
@@ -226,8 +262,8 @@ func TestWhatHooksSayIsOneShortLineOfOurOwnWords(t *testing.T) {
 		mail = append(mail, letter(n+1, from(c3po.AgentID(fmt.Sprintf("host%d/%s", n, strings.Repeat("x", 56)))), func(l *hook.Letter) { l.Urgent = n%2 == 0 }))
 	}
 	place := hook.Place{ID: "api", Online: []c3po.AgentID{"a", "b"}}
-	start, _ := hook.Start(hook.Memory{}, place, mail, noon)
-	prompt, _ := hook.Prompt(hook.Memory{}, mail, noon)
+	start, _ := hook.Start(hook.Memory{}, place, mail, 7, noon)
+	prompt, _ := hook.Prompt(hook.Memory{}, mail, 0, noon)
 	step, _ := hook.Step(hook.Memory{}, mail)
 	stop, _ := hook.Stop(hook.Memory{}, mail, false, noon)
 	wake, _ := hook.Wake(hook.Memory{}, mail, noon)

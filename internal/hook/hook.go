@@ -47,6 +47,7 @@ type Memory struct {
 	saidAt   time.Time               // when a count was said last
 	chain    int                     // turns that were made to go on, one after the other
 	greeted  bool                    // the session knows who it is
+	posts    int                     // so many unread posts of rooms were counted to the session
 }
 
 // Greeted says that the session was told who it is.
@@ -64,6 +65,13 @@ func (m Memory) Notified() int64 { return m.counted }
 // Read says that the text of these messages was handed to the session.
 func (m Memory) Read(ids ...c3po.MessageID) Memory {
 	m.read = with(m.read, ids)
+	return m
+}
+
+// Posts says how many posts of rooms are unread, so that those that come in the
+// place of others that were read are new to the session.
+func (m Memory) Posts(unread int) Memory {
+	m.posts = min(m.posts, unread)
 	return m
 }
 

@@ -54,6 +54,11 @@ func countWords(mail []Letter) string {
 	return text + ". get_messages shows " + pronoun(len(mail)) + "."
 }
 
+// postWords is what was said in rooms and not acked.
+func postWords(posts int) string {
+	return plural(posts, "room post is", "room posts are") + " unread. get_messages shows " + pronoun(posts) + "."
+}
+
 // newWords is mail the session has not heard of.
 func newWords(mail []Letter) string {
 	var asks, answers, others int
