@@ -38,21 +38,31 @@ func (a *app) install() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var dryRun bool
+	var rooms []string
 	claude := &cobra.Command{
 		Use:   "claude",
 		Short: "Install the plugin into Claude Code, for all projects of this user",
 		Long: `Install the plugin into Claude Code, for all projects of this user: tools, hooks, the
 monitor that wakes an idle session, and /c3po:coordinate. Doing it again changes
 nothing; c3po uninstall claude takes it back. Sessions that run already do not have
-it. It ends with a test of what was installed.`,
+it. It ends with a test of what was installed.
+
+With --room every session joins these rooms and has the tools for rooms; installing
+again without it takes that back. Sessions stay in the rooms they have joined.`,
 		Example: `  c3po install claude
+  c3po install claude --room build --room lobby
   c3po install claude --dry-run`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			joined, err := roomNames(strings.Join(rooms, ","))
+			if err != nil {
+				return err
+			}
 			i, err := a.claudeInstaller(dryRun)
 			if err != nil {
 				return err
 			}
+			i.rooms = joined
 			return a.narrate(func(out io.Writer) error {
 				i.out = out
 				return i.install(cmd.Context())
@@ -60,6 +70,7 @@ it. It ends with a test of what was installed.`,
 		},
 	}
 	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
+	claude.Flags().StringSliceVar(&rooms, "room", nil, "a room that every session joins when it starts; can be given again")
 	cmd.AddCommand(claude, a.installBridge())
 	return cmd
 }
@@ -124,6 +135,7 @@ type claudeInstaller struct {
 	claude string // its command
 	out    io.Writer
 	folder string // the marketplace that holds our plugin
+	rooms  []c3po.RoomName
 }
 
 func (a *app) claudeInstaller(dryRun bool) (*claudeInstaller, error) {
@@ -140,7 +152,11 @@ func (a *app) claudeInstaller(dryRun bool) (*claudeInstaller, error) {
 }
 
 func (i *claudeInstaller) install(ctx context.Context) error {
-	if err := i.step("write the plugin to "+i.folder, i.write); err != nil {
+	words := "write the plugin to " + i.folder
+	if len(i.rooms) > 0 {
+		words += ", whose sessions join " + i.roomList()
+	}
+	if err := i.step(words, i.write); err != nil {
 		return err
 	}
 	for _, args := range [][]string{
@@ -233,6 +249,11 @@ func (i *claudeInstaller) write() error {
 	if err != nil {
 		return err
 	}
+	if len(i.rooms) > 0 {
+		if files["plugin/.mcp.json"], err = withRooms(files["plugin/.mcp.json"], i.roomList()); err != nil {
+			return err
+		}
+	}
 	for name, data := range files {
 		if err := writeUnder(i.folder, name, data); err != nil {
 			return c3po.Errorf(c3po.Internal, "cannot write %s: %w", filepath.Join(i.folder, name), err).
@@ -240,6 +261,36 @@ func (i *claudeInstaller) write() error {
 		}
 	}
 	return nil
+}
+
+func (i *claudeInstaller) roomList() string {
+	names := make([]string, len(i.rooms))
+	for n, room := range i.rooms {
+		names[n] = string(room)
+	}
+	return strings.Join(names, ",")
+}
+
+// withRooms is the list of servers in which the bridge joins rooms, and offers
+// what one can do there.
+func withRooms(servers []byte, rooms string) ([]byte, error) {
+	var file struct {
+		Servers map[string]struct {
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env,omitempty"`
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(servers, &file); err != nil {
+		return nil, err
+	}
+	for name, server := range file.Servers {
+		server.Args = append(server.Args, "--tools", string(c3po.Core)+","+string(c3po.Rooms))
+		server.Env = map[string]string{"C3PO_AUTO_JOIN_ROOMS": rooms}
+		file.Servers[name] = server
+	}
+	out, err := json.MarshalIndent(file, "", "  ")
+	return append(out, '\n'), err
 }
 
 func writeUnder(folder, name string, data []byte) error {
