@@ -42,7 +42,8 @@ func (a *app) config() *cobra.Command {
 		Long: `Show the settings that hold here, and where each comes from: a flag, a variable of
 the environment, c3po.yaml in the folder of settings, or the default, in this
 order. Passwords and tokens are masked. In c3po.yaml a name stands on a line of
-its own with its value; limits are indented under limits:.`,
+its own with its value; limits are indented under limits:, and what has a full stop
+in its name under what is before it.`,
 		Example: `  c3po config
   c3po config --listen 127.0.0.1:9000 --json`,
 		Args: arguments(0, 0, ""),
@@ -73,23 +74,50 @@ func (a *app) configuration(cmd *cobra.Command, c coordinator) (configuration, e
 	if err != nil {
 		return configuration{}, err
 	}
-	shown := configuration{File: path, Exists: a.file != nil}
+	all := configuration{File: path, Exists: a.file != nil}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[variableOf] == nil || limitOf(f) != "" {
 			return
 		}
-		shown.Settings = append(shown.Settings, configured{
-			Name: strings.ReplaceAll(f.Name, "-", "_"), Value: masked(valueOf(f)), Variable: f.Annotations[variableOf][0], origin: a.origins[f.Name],
+		all.Settings = append(all.Settings, configured{
+			Name: nameOf(f), Value: discreet(f), Variable: f.Annotations[variableOf][0], origin: a.origins[f.Name],
 		})
 	})
 	found, err := a.found()
 	if err != nil {
 		return configuration{}, err
 	}
-	shown.Settings = append(shown.Settings, found...)
-	slices.SortFunc(shown.Settings, func(x, y configured) int { return strings.Compare(x.Name, y.Name) })
-	shown.Limits = a.limitRows(cmd, c)
-	return shown, nil
+	all.Settings = append(all.Settings, found...)
+	slices.SortFunc(all.Settings, func(x, y configured) int { return strings.Compare(x.Name, y.Name) })
+	all.Limits = a.limitRows(cmd, c)
+	return all, nil
+}
+
+// nameOf is what a setting is called in the file.
+func nameOf(f *pflag.Flag) string {
+	if key := f.Annotations[keyOf]; key != nil && strings.Contains(key[0], ".") {
+		return key[0]
+	}
+	return strings.ReplaceAll(f.Name, "-", "_")
+}
+
+// discreet is the value of a setting without what is secret in it.
+func discreet(f *pflag.Flag) string {
+	value := valueOf(f)
+	switch {
+	case value == "":
+		return ""
+	case f.Name == "notify-secret":
+		return "****"
+	case f.Name == "notify-ntfy" || f.Name == "notify-webhook":
+		// Who knows the path can write there, or read.
+		if at, err := url.Parse(value); err == nil && at.Host != "" {
+			return at.Scheme + "://" + at.Host + "/****"
+		}
+		return "****"
+	default:
+		return masked(value)
+	}
 }
 
 // valueOf is the value of a flag in the form that the flag takes.

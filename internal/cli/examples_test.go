@@ -32,6 +32,8 @@ var (
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
 		"c3po run":              "needs the program it runs; run.txtar",
 		"c3po dead-letter show": "needs a letter that has died; dead-letter.txtar",
+		"c3po notify":           "needs somebody who is told; notify.txtar",
+		"c3po notify test":      "needs somebody who is told; notify.txtar",
 		"c3po join":             "needs another host; join.txtar and test/join",
 		"c3po install":          "needs the program it installs into; test/claude",
 		"c3po install bridge":   "makes links beside the program that runs it; bridge.txtar",
@@ -40,7 +42,7 @@ var (
 		"c3po uninstall claude": "needs Claude Code; test/claude",
 	}
 	// endless are those that go on until they are interrupted.
-	endless = []string{"c3po tail", "c3po audit tail --follow", "c3po serve", "c3po up --foreground"}
+	endless = []string{"c3po tail", "c3po human watch", "c3po audit tail --follow", "c3po serve", "c3po up --foreground"}
 	// foreign are those that speak to a program in its own language, whatever --json says.
 	foreign = []string{"c3po mcp", "c3po completion"}
 )
@@ -225,9 +227,14 @@ func (s *stage) made(line string) string {
 		return string(sent.ID), err
 	})
 	replace("api::human::0a1b2c3d", func() (string, error) {
-		asked, err := s.as("api").EscalateToHuman(ctx, c3po.EscalateInput{Reason: "which one?"})
+		asked, err := s.as("api").EscalateToHuman(ctx, c3po.EscalateInput{Reason: "which one?", Choices: []string{"this one", "that one"}})
 		return string(asked.MessageID), err
 	})
+	if strings.HasPrefix(line, "c3po human watch") {
+		if _, err := s.as("api").EscalateToHuman(ctx, c3po.EscalateInput{Reason: "do you see this?"}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 	replace("k3xv2ab7qmzd", func() (string, error) {
 		admin := client.New(client.Config{Socket: s.socket, Token: s.admin})
 		token, err := admin.CreateToken(ctx, c3po.TokenInput{Role: c3po.RoleObserver})

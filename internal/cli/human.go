@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) human() *cobra.Command {
@@ -15,11 +18,12 @@ func (a *app) human() *cobra.Command {
 		Use:   "human",
 		Short: "See and answer what agents ask you",
 		Example: `  c3po human list
-  c3po human answer api::human::0a1b2c3d "Use the second one"`,
+  c3po human answer api::human::0a1b2c3d "Use the second one"
+  c3po human watch`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.humanList(), a.humanAnswer())
+	cmd.AddCommand(a.humanList(), a.humanShow(), a.humanAnswer(), a.humanWatch())
 	return cmd
 }
 
@@ -60,25 +64,77 @@ func (a *app) humanList() *cobra.Command {
 	return cmd
 }
 
-func (a *app) humanAnswer() *cobra.Command {
+func (a *app) humanShow() *cobra.Command {
 	return &cobra.Command{
-		Use:   "answer MESSAGE_ID [TEXT]",
-		Short: "Answer a question",
-		Long: `Answer a question. The agent that asked is then no longer shown as waiting.
-Without TEXT, or with -, the answer is read from stdin.`,
-		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"`,
-		Args:    arguments(1, 2, "MESSAGE_ID [TEXT]"),
+		Use:     "show MESSAGE_ID",
+		Short:   "Show one question, and what became of it",
+		Example: `  c3po human show api::human::0a1b2c3d`,
+		Args:    arguments(1, 1, "MESSAGE_ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.person(humanToken)
 			if err != nil {
 				return err
 			}
-			var in c3po.AnswerInput
+			id, err := messageID(args[0])
+			if err != nil {
+				return err
+			}
+			question, err := svc.HumanShow(cmd.Context(), c3po.MessageInput{MessageID: id})
+			if err != nil {
+				return err
+			}
+			return a.show(question, func(w io.Writer) { printQuestion(w, question) })
+		},
+	}
+}
+
+func printQuestion(w io.Writer, q c3po.Question) {
+	now := time.Now()
+	printMessage(w, now, q.Message)
+	fmt.Fprintf(w, "state: %s\n", inline(string(q.State)))
+	for _, told := range q.Told {
+		what := "you were told"
+		if told.Late {
+			what = "you were reminded"
+		}
+		if told.At.IsZero() {
+			fmt.Fprintf(w, "%s by %s: not yet, after %d tries\n", what, inline(told.Channel), told.Tries)
+		} else {
+			fmt.Fprintf(w, "%s by %s: %s\n", what, inline(told.Channel), ago(now, told.At))
+		}
+	}
+	if q.Reply != nil {
+		fmt.Fprintln(w, "answer:")
+		block(w, q.Reply.Response)
+	}
+}
+
+func (a *app) humanAnswer() *cobra.Command {
+	var in c3po.AnswerInput
+	cmd := &cobra.Command{
+		Use:   "answer MESSAGE_ID [TEXT]",
+		Short: "Answer a question",
+		Long: `Answer a question, in your own words or with one of its choices. The agent that
+asked goes on, unless it has asked something else as well. Without TEXT, or with -,
+the answer is read from stdin.`,
+		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"
+  c3po human answer api::human::0a1b2c3d --choice 2`,
+		Args: arguments(1, 2, "MESSAGE_ID [TEXT]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if in.Choice != "" && len(args) == 2 {
+				return &usageError{"give a text or --choice, not both", cmd.CommandPath() + " --help shows an example."}
+			}
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
 			if in.MessageID, err = messageID(args[0]); err != nil {
 				return err
 			}
-			if in.Response, err = a.body(args[1:]); err != nil {
-				return err
+			if in.Choice == "" {
+				if in.Response, err = a.body(args[1:]); err != nil {
+					return err
+				}
 			}
 			answer, err := svc.HumanAnswer(cmd.Context(), in)
 			if err != nil {
@@ -89,66 +145,78 @@ Without TEXT, or with -, the answer is read from stdin.`,
 			})
 		},
 	}
-}
-
-func (a *app) pause() *cobra.Command {
-	var in c3po.PauseInput
-	cmd := &cobra.Command{
-		Use:   "pause [AGENT]",
-		Short: "Pause an agent, or all of them",
-		Long: `Pause an agent, or with --all all of them. Others see it, mail to it is kept, and
-nothing is forced on it.`,
-		Example: `  c3po pause api --reason "deploying"
-  c3po pause --all`,
-		Args: arguments(0, 1, "AGENT"),
-		RunE: a.setPaused(&in, c3po.Service.Pause),
-	}
-	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
-	cmd.Flags().StringVar(&in.Reason, "reason", "", "why, shown to others")
+	cmd.Flags().StringVar(&in.Choice, "choice", "", "one of the choices, or its number")
 	return cmd
 }
 
-func (a *app) resume() *cobra.Command {
-	var in c3po.PauseInput
-	cmd := &cobra.Command{
-		Use:   "resume [AGENT]",
-		Short: "End the pause of an agent, or of all of them",
-		Example: `  c3po resume api
-  c3po resume --all`,
-		Args: arguments(0, 1, "AGENT"),
-		RunE: a.setPaused(&in, c3po.Service.Resume),
+func (a *app) humanWatch() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch",
+		Short: "Show questions as they come",
+		Long: `Show the questions that wait for you, then each as it comes, and again when its
+deadline passes, until interrupted.`,
+		Example: `  c3po human watch`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			// The place first: what comes while the list is read is shown twice rather
+			// than never.
+			page, err := svc.TailLog(cmd.Context(), c3po.LogInput{Limit: 1})
+			if err != nil {
+				return err
+			}
+			at, err := c3po.ParseEventCursor(page.At)
+			if err != nil {
+				return err
+			}
+			open, _, err := pages(math.MaxInt, func(cursor string, most int) ([]c3po.Message, string, error) {
+				page, err := svc.HumanList(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most})
+				return page.Messages, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			for _, m := range open {
+				if err := a.showQuestion(m); err != nil {
+					return err
+				}
+			}
+			return a.followQuestions(cmd.Context(), svc, at)
+		},
 	}
-	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
-	return cmd
 }
 
-// setPaused is what pause and resume have in common.
-func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if in.All == (len(args) == 1) {
-			return &usageError{"name one agent, or give --all", cmd.CommandPath() + " --help shows an example."}
-		}
-		if len(args) == 1 {
-			in.AgentID = args[0]
-		}
-		svc, err := a.person(humanToken)
+func (a *app) showQuestion(m c3po.Message) error {
+	return a.show(m, func(w io.Writer) { printMessage(w, time.Now(), m) })
+}
+
+// followQuestions prints each question when it comes and when it is overdue.
+func (a *app) followQuestions(ctx context.Context, svc *client.Client, at c3po.EventCursor) error {
+	for entry, err := range svc.Events(ctx, &at) {
 		if err != nil {
 			return err
 		}
-		result, err := set(svc, cmd.Context(), *in)
+		if entry.Event == nil {
+			continue
+		}
+		_, to, _ := entry.Event.ID.Split()
+		isNew := entry.Event.Kind == c3po.EventAccepted || entry.Event.Kind == c3po.EventAnswered
+		if to != c3po.Human || !isNew && entry.Event.Kind != c3po.EventTimedOut {
+			continue
+		}
+		question, err := svc.HumanShow(ctx, c3po.MessageInput{MessageID: entry.Event.ID})
+		if c3po.AsError(err) != nil && c3po.AsError(err).Code == c3po.InvalidRequest {
+			continue // it is no longer known
+		}
 		if err != nil {
 			return err
 		}
-		return a.show(result, func(w io.Writer) {
-			who := inline(string(result.AgentID))
-			if result.All {
-				who = "everybody"
-			}
-			if result.Paused == nil {
-				fmt.Fprintf(w, "%s is not paused\n", who)
-			} else {
-				fmt.Fprintf(w, "%s is paused: %s\n", who, inline(*result.Paused))
-			}
-		})
+		if err := a.showQuestion(question.Message); err != nil {
+			return err
+		}
 	}
+	return nil
 }

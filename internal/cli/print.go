@@ -89,6 +89,9 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 	if m.ExpectsReply {
 		facts = append(facts, "expects an answer")
 	}
+	if !m.Deadline.IsZero() {
+		facts = append(facts, until(now, m.Deadline))
+	}
 	if m.Redelivered {
 		facts = append(facts, "shown before")
 	}
@@ -112,6 +115,24 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 	if m.Context != "" {
 		fmt.Fprintln(w, "  context:")
 		block(w, m.Context)
+	}
+	for i, choice := range m.Choices {
+		fmt.Fprintf(w, "  %d. %s\n", i+1, inline(choice))
+	}
+}
+
+// until says how long somebody waits for an answer, as it looks now.
+func until(now, deadline time.Time) string {
+	left := deadline.Sub(now)
+	switch {
+	case left <= 0:
+		return "overdue"
+	case left < time.Minute:
+		return fmt.Sprintf("within %d s", (left+time.Second-1)/time.Second)
+	case left <= 90*time.Minute:
+		return fmt.Sprintf("within %d min", (left+time.Minute-1)/time.Minute)
+	default:
+		return fmt.Sprintf("within %d h", (left+time.Hour-1)/time.Hour)
 	}
 }
 

@@ -25,6 +25,7 @@ type coordinator struct {
 	logLevel string
 	auth     string
 	outside  outside
+	notify   notifying
 }
 
 func (s *coordinator) flags(cmd *cobra.Command) {
@@ -42,13 +43,14 @@ func (s *coordinator) flags(cmd *cobra.Command) {
 	setting(flags, "budgets", "C3PO_BUDGETS", "budgets")
 	setting(flags, "log-level", "C3PO_LOG_LEVEL", "log_level")
 	s.outside.flags(cmd)
+	s.notify.flags(cmd)
 }
 
 // variables hands the settings to a process that is about to start. They are
 // not arguments: the address of a Redis can hold its password, and everybody
 // can read the arguments of a process.
 func (s *coordinator) variables() []string {
-	return append(s.outside.variables(),
+	return append(append(s.outside.variables(), s.notify.variables()...),
 		"C3PO_AUTH="+s.auth,
 		"C3PO_LISTEN="+s.listen,
 		"REDIS_URL="+s.redis,
@@ -70,6 +72,9 @@ func (s *coordinator) check() error {
 	}
 	if err := new(slog.Level).UnmarshalText([]byte(s.logLevel)); err != nil {
 		return &usageError{fmt.Sprintf("there is no log level %q", s.logLevel), "Use debug, info, warn or error."}
+	}
+	if err := s.notify.check(); err != nil {
+		return err
 	}
 	return s.outside.check()
 }
@@ -101,6 +106,7 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Log: log, Now: a.Now,
 	}
 	s.outside.into(&cfg)
+	cfg.Notify, _ = s.notify.config() // check has seen it
 	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })
 }
 

@@ -112,7 +112,7 @@ func fileKeys(root *cobra.Command) []string {
 	seen := map[string]bool{}
 	visitFlags(root, func(f *pflag.Flag) {
 		key := f.Annotations[keyOf]
-		if key != nil && !seen[key[0]] && !strings.Contains(key[0], ".") {
+		if key != nil && !seen[key[0]] && !strings.HasPrefix(key[0], "limits.") {
 			seen[key[0]] = true
 			keys = append(keys, key[0])
 		}

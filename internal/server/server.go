@@ -22,6 +22,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/liveness"
 	"github.com/c3po-dev/c3po/internal/mcpserver"
 	"github.com/c3po-dev/c3po/internal/metrics"
+	"github.com/c3po-dev/c3po/internal/notify"
 	"github.com/c3po-dev/c3po/internal/rest"
 )
 
@@ -54,7 +55,8 @@ type Config struct {
 	// TrustedProxies are where a proxy before the coordinator calls from, whose
 	// X-Forwarded headers count.
 	TrustedProxies []netip.Prefix
-	Limits         c3po.Limits // c3po.DefaultLimits() if zero
+	Notify         notify.Config // how the person is told of questions
+	Limits         c3po.Limits   // c3po.DefaultLimits() if zero
 	Version        string
 	Commit         string
 	// Started is when a process of this machine started, 0 if there is none: with it
@@ -99,10 +101,14 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	}
 	defer store.Close()
 
+	notifier, err := notify.New(cfg.Notify)
+	if err != nil {
+		return err
+	}
 	watcher := watchProcesses(cfg)
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
-		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Notifier: notifier, Log: cfg.Log,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
 		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)

@@ -21,17 +21,18 @@ import (
 // Name is what the file is called in the folder of settings.
 const Name = "c3po.yaml"
 
-// limitsKey is the one key that holds keys of its own.
+// limitsKey is the key that holds the limits.
 const limitsKey = "limits"
 
 // mostBytes is more than any file of settings has.
 const mostBytes = 1 << 20
 
-// A File is what was set, by key. Those under limits are called
-// limits.sends_per_minute and so on.
+// A File is what was set, by key. What stands under another key is called with
+// both: limits.sends_per_minute.
 type File struct {
 	Path   string
 	values map[string]Value
+	groups map[string][]string // keys that hold keys of their own
 }
 
 // A Value is what a key was set to, as it would be written for a flag.
@@ -60,8 +61,8 @@ func (f *File) Limits() c3po.Limits {
 	return limits
 }
 
-// Read reads a file in which the given keys, and limits, may be set. A file that
-// is not there sets nothing: nil.
+// Read reads a file in which the given keys, and limits, may be set; "a.b" is b
+// under a. A file that is not there sets nothing: nil.
 func Read(path string, keys []string) (*File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +83,17 @@ func Read(path string, keys []string) (*File, error) {
 
 // Parse is Read for what has been read; path is what errors call it.
 func Parse(path string, data []byte, keys []string) (*File, error) {
-	f := &File{Path: path, values: map[string]Value{}}
+	f := &File{Path: path, values: map[string]Value{}, groups: map[string][]string{limitsKey: LimitNames()}}
+	known := []string{limitsKey}
+	for _, key := range keys {
+		group, name, under := strings.Cut(key, ".")
+		if under {
+			f.groups[group] = append(f.groups[group], name)
+		}
+		if !contains(known, group) {
+			known = append(known, group)
+		}
+	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, f.misspelt(err)
@@ -94,7 +105,7 @@ func Parse(path string, data []byte, keys []string) (*File, error) {
 		if i > 0 {
 			return nil, refuse(path, lineOf(doc.Body), "there is a second document").Suggest("Keep all settings in one, without ---.")
 		}
-		if err := f.mapping(doc.Body, "", append([]string{limitsKey}, keys...)); err != nil {
+		if err := f.mapping(doc.Body, "", known); err != nil {
 			return nil, err
 		}
 	}
@@ -147,8 +158,8 @@ func (f *File) pair(pair *ast.MappingValueNode, under string, known []string) er
 	if !contains(known, key) {
 		return refuse(f.Path, line, "there is no setting %.80q", full).Suggest("%s", advice(key, under, known))
 	}
-	if under == "" && key == limitsKey {
-		return f.mapping(pair.Value, limitsKey, LimitNames())
+	if names := f.groups[key]; under == "" && names != nil {
+		return f.mapping(pair.Value, key, names)
 	}
 	text, err := f.text(full, pair.Value)
 	if err != nil {

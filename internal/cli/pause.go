@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) pause() *cobra.Command {
+	var in c3po.PauseInput
+	cmd := &cobra.Command{
+		Use:   "pause [AGENT]",
+		Short: "Pause an agent, or all of them",
+		Long: `Pause an agent, or with --all all of them. Others see it, mail to it is kept, and
+only what you write wakes it. Nothing is forced on it.`,
+		Example: `  c3po pause api --reason "deploying"
+  c3po pause --all`,
+		Args: arguments(0, 1, "AGENT"),
+		RunE: a.setPaused(&in, c3po.Service.Pause),
+	}
+	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
+	cmd.Flags().StringVar(&in.Reason, "reason", "", "why, shown to others")
+	return cmd
+}
+
+func (a *app) resume() *cobra.Command {
+	var in c3po.PauseInput
+	cmd := &cobra.Command{
+		Use:   "resume [AGENT]",
+		Short: "End the pause of an agent, or of all of them",
+		Example: `  c3po resume api
+  c3po resume --all`,
+		Args: arguments(0, 1, "AGENT"),
+		RunE: a.setPaused(&in, c3po.Service.Resume),
+	}
+	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
+	return cmd
+}
+
+// setPaused is what pause and resume have in common.
+func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if in.All == (len(args) == 1) {
+			return &usageError{"name one agent, or give --all", cmd.CommandPath() + " --help shows an example."}
+		}
+		if len(args) == 1 {
+			in.AgentID = args[0]
+		}
+		svc, err := a.person(humanToken)
+		if err != nil {
+			return err
+		}
+		result, err := set(svc, cmd.Context(), *in)
+		if err != nil {
+			return err
+		}
+		return a.show(result, func(w io.Writer) {
+			who := inline(string(result.AgentID))
+			if result.All {
+				who = "everybody"
+			}
+			if result.Paused == nil {
+				fmt.Fprintf(w, "%s is not paused\n", who)
+			} else {
+				fmt.Fprintf(w, "%s is paused: %s\n", who, inline(*result.Paused))
+			}
+		})
+	}
+}
