@@ -12,6 +12,7 @@ type Limits struct {
 	SendsPerMinute int           `zero:"off"` // of one agent; 0 = off
 	InboxMessages  int           // unacked messages in one inbox
 	InboxBytes     int           // their bytes
+	SpaceBytes     int           `zero:"off"` // of all unacked messages of a space; 0 = off
 	SenderShare    int           // one sender may hold 1/SenderShare of an inbox
 	Rooms          int           // of one space
 	AgentRooms     int           // that one agent is in
@@ -69,6 +70,7 @@ func DefaultLimits() Limits {
 		SendsPerMinute: 10,
 		InboxMessages:  10_000,
 		InboxBytes:     64 << 20,
+		SpaceBytes:     1 << 30,
 		SenderShare:    4,
 		Rooms:          10_000,
 		AgentRooms:     100,

@@ -103,8 +103,9 @@ type Receipt struct {
 	Recipient    Status       `json:"recipient"`
 	Reachability Reachability `json:"reachability"`
 	Notice       string       `json:"notice,omitempty"`
-	Reply        *Message     `json:"reply,omitempty"` // with wait_seconds: the answer
-	Wait         *WaitOutcome `json:"wait,omitempty"`  // with wait_seconds: why there is none
+	Warning      string       `json:"warning,omitempty"` // something is nearly full
+	Reply        *Message     `json:"reply,omitempty"`   // with wait_seconds: the answer
+	Wait         *WaitOutcome `json:"wait,omitempty"`    // with wait_seconds: why there is none
 }
 
 // A WaitOutcome is the end of a wait that brought nothing. It is a result.

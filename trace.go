@@ -70,15 +70,17 @@ type Answered struct {
 // Audit is the result of fsck: what the counters say, what is really there,
 // and whether the books balance.
 type Audit struct {
-	Space     Space    `json:"space"`
-	Epoch     int64    `json:"epoch"` // 1, and one more for each time the store was found to have forgotten acknowledged writes
-	Sent      int64    `json:"sent"`
-	Pending   int64    `json:"pending"`
-	Acked     int64    `json:"acked"`
-	Cancelled int64    `json:"cancelled"`
-	Dead      int64    `json:"dead"`
-	Found     int64    `json:"found_pending"` // counted in the inboxes, one by one
-	Agents    int64    `json:"agents"`
-	Balanced  bool     `json:"balanced"`
-	Problems  []string `json:"problems"`
+	Space      Space    `json:"space"`
+	Epoch      int64    `json:"epoch"` // 1, and one more for each time the store was found to have forgotten acknowledged writes
+	Sent       int64    `json:"sent"`
+	Pending    int64    `json:"pending"`
+	Acked      int64    `json:"acked"`
+	Cancelled  int64    `json:"cancelled"`
+	Dead       int64    `json:"dead"`
+	Found      int64    `json:"found_pending"` // counted in the inboxes, one by one
+	Bytes      int64    `json:"bytes"`         // of the pending messages, as the books say
+	FoundBytes int64    `json:"found_bytes"`   // likewise, added up one by one
+	Agents     int64    `json:"agents"`
+	Balanced   bool     `json:"balanced"`
+	Problems   []string `json:"problems"`
 }

@@ -198,8 +198,8 @@ func (a *app) fsck() *cobra.Command {
 }
 
 func printAudit(w io.Writer, audit c3po.Audit) {
-	fmt.Fprintf(w, "space %s: %d agents, %d sent = %d pending + %d acked + %d cancelled + %d dead; %d found in the inboxes\n",
-		inline(string(audit.Space)), audit.Agents, audit.Sent, audit.Pending, audit.Acked, audit.Cancelled, audit.Dead, audit.Found)
+	fmt.Fprintf(w, "space %s: %d agents, %d sent = %d pending + %d acked + %d cancelled + %d dead; %d found in the inboxes, %d bytes\n",
+		inline(string(audit.Space)), audit.Agents, audit.Sent, audit.Pending, audit.Acked, audit.Cancelled, audit.Dead, audit.Found, audit.FoundBytes)
 	for _, problem := range audit.Problems {
 		fmt.Fprintf(w, "problem: %s\n", inline(problem))
 	}

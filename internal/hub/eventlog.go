@@ -68,6 +68,8 @@ type eventStore interface {
 	RaiseEpoch(ctx context.Context, space c3po.Space, known Sequence) (now Sequence, raised bool, err error)
 	// Durability is what the running engine promises for a write now.
 	Durability(ctx context.Context) (c3po.Durability, error)
+	// Memory is what the running engine says of its memory, as old as Durability.
+	Memory(ctx context.Context) (Memory, error)
 	// Now is the store's clock, and proof that it answers.
 	Now(ctx context.Context) (time.Time, error)
 }

@@ -64,7 +64,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if draft.Within > 0 && !stored.Repeat {
 		a.hub.deadlines.add(a.caller.Space, stored.Message.ID, draft.Within)
 	}
-	receipt := a.receipt(stored, durability)
+	receipt := a.receipt(ctx, stored, durability)
 	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Role() == "" {
 		receipt.Notice = sentences(fmt.Sprintf("'%s' is called '%s' now", draft.To, to), receipt.Notice)
 	}
@@ -121,8 +121,8 @@ func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
 	return draft, nil
 }
 
-func (a *Actor) receipt(stored Stored, durability c3po.Durability) c3po.Receipt {
-	receipt := c3po.Receipt{Message: stored.Message, Durability: durability}
+func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Durability) c3po.Receipt {
+	receipt := c3po.Receipt{Message: stored.Message, Durability: durability, Warning: a.warning(ctx, stored)}
 	receipt.Status = stored.State
 	if stored.Message.ToAgent == c3po.Human {
 		receipt.Recipient, receipt.Reachability = c3po.Offline, c3po.ReachPersonReturns

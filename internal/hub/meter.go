@@ -25,6 +25,8 @@ type Meter interface {
 	// Acked and Buried count messages that ended.
 	Acked(messages int)
 	Buried(reason string)
+	// Warned counts receipts that say that something is nearly full.
+	Warned(of string)
 	// Damaged counts bodies that failed their checksum; RolledBack the times a
 	// space was found to have forgotten acknowledged writes.
 	Damaged()
@@ -41,6 +43,7 @@ func (unmetered) Served(string, bool, time.Duration)  {}
 func (unmetered) Woken(time.Duration)                 {}
 func (unmetered) Acked(int)                           {}
 func (unmetered) Buried(string)                       {}
+func (unmetered) Warned(string)                       {}
 func (unmetered) Damaged()                            {}
 func (unmetered) RolledBack()                         {}
 
@@ -53,7 +56,10 @@ type Vitals struct {
 	// unknown.
 	StoreUp       bool
 	Durability    c3po.Durability
-	Pending       int64         // unacked messages of the default space
+	Pending       int64 // unacked messages of the default space
+	PendingBytes  int64 // their bytes
+	SpaceBytes    int   // the most a space may hold of them; 0 if there is no limit
+	Memory        Memory
 	OldestUnacked time.Duration // of the default space; 0 if there is none
 }
 
@@ -92,10 +98,14 @@ func (h *Hub) askStore(ctx context.Context) Vitals {
 	durability, err := h.store.Durability(ctx)
 	books, err2 := h.store.Counters(ctx, c3po.DefaultSpace)
 	oldest, err3 := h.store.Oldest(ctx, c3po.DefaultSpace)
-	if errors.Join(err, err2, err3) != nil {
+	memory, err4 := h.store.Memory(ctx)
+	if errors.Join(err, err2, err3, err4) != nil {
 		return Vitals{}
 	}
-	v := Vitals{StoreUp: true, Durability: durability, Pending: books.Pending}
+	v := Vitals{
+		StoreUp: true, Durability: durability, Pending: books.Pending, PendingBytes: books.PendingBytes,
+		SpaceBytes: h.limits.SpaceBytes, Memory: memory,
+	}
 	if !oldest.IsZero() {
 		v.OldestUnacked = max(0, now.Sub(oldest))
 	}

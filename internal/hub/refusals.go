@@ -63,6 +63,12 @@ const (
 	FullOfSenderSize = "it holds as many bytes of yours as one sender may have there"
 )
 
+// RefuseSpaceFull is STORE_FULL for a space that holds all the unacked mail it may.
+func RefuseSpaceFull(most int) *c3po.Error {
+	return c3po.Errorf(c3po.StoreFull, "the space is full: it holds %d bytes of unacked mail, which is the most", most).
+		Suggest("Nothing was sent. Reading, acking and answering work and make room; try again later with the same client_key.")
+}
+
 // RefuseInboxFull is INBOX_FULL; why is one of the words above.
 func RefuseInboxFull(id c3po.AgentID, why string) *c3po.Error {
 	return c3po.Errorf(c3po.InboxFull, "the inbox of '%s' is full: %s", id, why).

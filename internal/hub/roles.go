@@ -53,7 +53,7 @@ func (a *Actor) sendToRole(ctx context.Context, step SendStep) (c3po.Receipt, er
 		return c3po.Receipt{}, a.failed(err)
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, step.Durability)
-	receipt := a.receipt(stored, step.Durability)
+	receipt := a.receipt(ctx, stored, step.Durability)
 	a.roleReceipt(&receipt, members)
 	return receipt, nil
 }

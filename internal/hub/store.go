@@ -258,7 +258,16 @@ type Stored struct {
 	Acked     bool           // by this reply: the answered message was pending
 	MovedTo   c3po.MessageID // by this reply: the answered message, in the inbox of the next agent
 	Spent     *Spent         // with BUDGET_SPENT: why
+	Fill      *Fill          // of a send that is no repeat
 	Now       time.Time
+}
+
+// Fill is what the recipient's inbox, the sender's share of it, and the space
+// hold once a message was stored.
+type Fill struct {
+	Messages, Bytes       int
+	OwnMessages, OwnBytes int
+	SpaceBytes            int64
 }
 
 // An Entry is a message with its facts.
@@ -364,8 +373,9 @@ type messageStore interface {
 	// earlier send (KEY_CONFLICT if the same key had another draft),
 	// AGENT_NOT_FOUND, an alias that pointed elsewhere within NameLife
 	// (INVALID_REQUEST naming both), AGENT_UNAVAILABLE, RATE_LIMITED, INBOX_FULL,
-	// BUDGET_SPENT. A spent chain is paused until ResumeChain. What the system or a
-	// person writes, and what is written to a person, is on no account.
+	// STORE_FULL for a space that holds SpaceBytes, BUDGET_SPENT. A spent chain is paused until ResumeChain. What the system or a
+	// person writes, and what is written to a person, is on no account, and has a place
+	// in a full space.
 	Send(ctx context.Context, space c3po.Space, step SendStep) (Stored, error)
 	// Reply stores an answer, acks the answered message if it is pending, and
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
@@ -374,7 +384,8 @@ type messageStore interface {
 	// rate limited. A role's message is answered by who may ack it (AckClaimed):
 	// FORBIDDEN for everybody else. With HandedTo the answered message is also put
 	// into the inbox of that agent (AGENT_NOT_FOUND, INBOX_FULL), once
-	// (INVALID_REQUEST); what is answered there answers the first message.
+	// (INVALID_REQUEST); what is answered there answers the first message. In a full
+	// space an answer is stored if it is no longer than the message it acks.
 	Reply(ctx context.Context, space c3po.Space, step ReplyStep) (Stored, error)
 	// Ack ends pending messages of the caller's own inbox. Outcomes are in the
 	// order of ids. It works when the store is full.
@@ -411,6 +422,7 @@ type Counters struct {
 	Sent, Pending, Acked, Cancelled, Dead int64
 	Agents                                int64
 	EndedBytes                            int64
+	PendingBytes                          int64
 	Lived                                 int64
 	Seq                                   int64
 }
@@ -451,6 +463,8 @@ type reaperStore interface {
 	InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID) (int, error)
 	// InboxSizes is InboxSize of several agents, in their order and one round trip.
 	InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]int, error)
+	// InboxBytes adds up the bytes of the unacked mail of one agent, one by one.
+	InboxBytes(ctx context.Context, space c3po.Space, id c3po.AgentID) (int64, error)
 	// Spaces lists every space that was ever written to.
 	Spaces(ctx context.Context) ([]c3po.Space, error)
 }

@@ -226,7 +226,7 @@ func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
 	if err != nil {
 		return c3po.Audit{}, err
 	}
-	found, agents, err := a.countInboxes(ctx)
+	found, bytes, agents, err := a.countInboxes(ctx)
 	if err != nil {
 		return c3po.Audit{}, err
 	}
@@ -236,7 +236,7 @@ func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
 	}
 	audit := c3po.Audit{
 		Space: a.caller.Space, Epoch: at.Epoch, Sent: books.Sent, Pending: books.Pending, Acked: books.Acked, Cancelled: books.Cancelled,
-		Dead: books.Dead, Found: found, Agents: agents, Problems: []string{},
+		Dead: books.Dead, Bytes: books.PendingBytes, Found: found, FoundBytes: bytes, Agents: agents, Problems: []string{},
 	}
 	if ended := books.Acked + books.Cancelled + books.Dead; books.Sent != books.Pending+ended {
 		audit.Problems = append(audit.Problems, fmt.Sprintf(
@@ -246,36 +246,44 @@ func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
 		audit.Problems = append(audit.Problems, fmt.Sprintf(
 			"the books say %d messages are pending, but the inboxes hold %d", books.Pending, found))
 	}
+	if books.PendingBytes != bytes {
+		audit.Problems = append(audit.Problems, fmt.Sprintf(
+			"the books say %d bytes are pending, but the inboxes hold %d", books.PendingBytes, bytes))
+	}
 	audit.Balanced = len(audit.Problems) == 0
 	return audit, nil
 }
 
-func (a *Actor) countInboxes(ctx context.Context) (found, agents int64, err error) {
+func (a *Actor) countInboxes(ctx context.Context) (found, bytes, agents int64, err error) {
 	count := func(id c3po.AgentID) error {
 		size, err := a.hub.store.InboxSize(ctx, a.caller.Space, id)
-		found += int64(size)
+		if err != nil || size == 0 {
+			return err
+		}
+		of, err := a.hub.store.InboxBytes(ctx, a.caller.Space, id)
+		found, bytes = found+int64(size), bytes+of
 		return err
 	}
 	mailboxes, err := a.hub.store.Queues(ctx, a.caller.Space)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	for _, mailbox := range append(mailboxes, c3po.Human) {
 		if err := count(mailbox); err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 	}
 	for after := int64(0); ; {
 		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, auditPage)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		if len(records) == 0 {
 			break
 		}
 		for _, record := range records {
 			if err := count(record.ID); err != nil {
-				return 0, 0, err
+				return 0, 0, 0, err
 			}
 			agents++
 			after = record.RegSeq
@@ -285,11 +293,11 @@ func (a *Actor) countInboxes(ctx context.Context) (found, agents int64, err erro
 	for skip := 0; ; {
 		ids, err := a.hub.store.Retired(ctx, a.caller.Space, skip, auditPage)
 		if err != nil || len(ids) == 0 {
-			return found, agents, err
+			return found, bytes, agents, err
 		}
 		for _, id := range ids {
 			if err := count(id); err != nil {
-				return 0, 0, err
+				return 0, 0, 0, err
 			}
 		}
 		skip += len(ids)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // Claims: A13
@@ -108,7 +109,7 @@ func TestTheBooksBalance(t *testing.T) {
 		h.send("alice", c3po.Human, "help")
 		got := must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t)
 		same(t, "audit", got, c3po.Audit{
-			Space: "main", Epoch: 1, Sent: 4, Pending: 3, Acked: 1, Found: 3, Agents: 2, Balanced: true, Problems: []string{},
+			Space: "main", Epoch: 1, Sent: 4, Pending: 3, Acked: 1, Found: 3, Bytes: 10 + 3*hub.MessageOverhead, FoundBytes: 10 + 3*hub.MessageOverhead, Agents: 2, Balanced: true, Problems: []string{},
 		})
 		h.calls.failWith("Counters", errors.New("miscount"))
 		bad := must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t)

@@ -244,7 +244,8 @@ func TestVitalsAskTheStoreNowAndThen(t *testing.T) {
 		pass(90 * time.Second)
 		h.waitFor("alice", c3po.WaitInput{Timeout: 100})
 		h.watch(nil)
-		want := hub.Vitals{StoreUp: true, Durability: c3po.OnDisk, Waiters: 1, Watchers: 1, Pending: 1, OldestUnacked: 90 * time.Second}
+		want := hub.Vitals{StoreUp: true, Durability: c3po.OnDisk, Waiters: 1, Watchers: 1, Pending: 1, OldestUnacked: 90 * time.Second,
+			PendingBytes: int64(len("hi")) + hub.MessageOverhead, SpaceBytes: c3po.DefaultLimits().SpaceBytes}
 		same(t, "vitals", h.Vitals(t.Context()), want)
 		asked := h.calls.of("Counters")
 		for range 100 {

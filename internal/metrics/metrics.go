@@ -43,6 +43,7 @@ type Metrics struct {
 
 	storeOps    *prometheus.HistogramVec
 	storeErrors *prometheus.CounterVec
+	warnings    *prometheus.CounterVec
 	rollbacks   prometheus.Counter
 	corrupt     prometheus.Counter
 }
@@ -88,6 +89,7 @@ func New(cfg Config) *Metrics {
 			Help: "Steps of the store, by name.",
 		}, []string{"op"}),
 		storeErrors: counters("store", "errors_total", "Steps that Redis refused or that did not reach it, by error code.", "class"),
+		warnings:    counters("", "quota_warnings_total", "Receipts that said that something is nearly full, by what.", "of"),
 		rollbacks:   counter("store", "rollback_total", "Times a space was found to have forgotten acknowledged writes."),
 		corrupt:     counter("store", "corrupt_total", "Messages whose body failed its checksum."),
 	}
@@ -95,13 +97,16 @@ func New(cfg Config) *Metrics {
 	for _, reason := range []string{c3po.ReasonExpired, c3po.ReasonCorrupt} {
 		m.dead.WithLabelValues(reason)
 	}
+	for _, of := range []string{hub.WarnInbox, hub.WarnSender, hub.WarnSpace, hub.WarnMemory} {
+		m.warnings.WithLabelValues(of)
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels say what is running.",
 		ConstLabels: prometheus.Labels{"version": cfg.Version, "commit": cfg.Commit},
 	})
 	build.Set(1)
 	m.registry.MustRegister(build, m.accepted, m.duplicate, m.rejected, m.rateLimited, m.delivered, m.acked, m.dead, m.delivery, m.wake,
-		m.requests, m.storeOps, m.storeErrors, m.rollbacks, m.corrupt,
+		m.requests, m.storeOps, m.storeErrors, m.warnings, m.rollbacks, m.corrupt,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -156,6 +161,9 @@ func (m *Metrics) Acked(messages int) { m.acked.Add(float64(messages)) }
 
 // Buried implements hub.Meter.
 func (m *Metrics) Buried(reason string) { m.dead.WithLabelValues(reason).Inc() }
+
+// Warned implements hub.Meter.
+func (m *Metrics) Warned(of string) { m.warnings.WithLabelValues(of).Inc() }
 
 // Damaged implements hub.Meter.
 func (m *Metrics) Damaged() { m.corrupt.Inc() }

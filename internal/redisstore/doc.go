@@ -11,7 +11,7 @@
 //
 //	meta          hash    seq (the sequence), the counters sent pending acked cancelled dead
 //	                      agents registrations, casts (broadcasts so far),
-//	                      ended_bytes, lived, lived_ms, ticked, paused, schema, min_reader,
+//	                      ended_bytes, pending_bytes, lived, lived_ms, ticked, paused, schema, min_reader,
 //	                      epoch (1 if missing), began (the first number of the epoch)
 //	agents        zset    agent id by registration order
 //	names         zset    "name id", all at score 0: ids of a bare name, and names nearby

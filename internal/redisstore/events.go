@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -114,30 +115,82 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(atoi(parts[0])*1000 + atoi(parts[1])/1000).UTC(), nil
 }
 
-// durabilityCache keeps what the engine said for a short while: receipts name
-// it, and asking for each of them would double the round trips.
-type durabilityCache struct {
+// engineCache keeps what the engine said of itself for a short while: receipts
+// name it, and asking for each of them would double the round trips.
+type engineCache struct {
 	mu    sync.Mutex
-	value c3po.Durability
+	value engineWord
 	until time.Time
 }
 
-// durabilityAge is how long a receipt may lag behind a CONFIG SET.
-const durabilityAge = 5 * time.Second
+// engineWord is what is asked of the engine besides the work.
+type engineWord struct {
+	durability c3po.Durability
+	memory     hub.Memory
+}
+
+// engineAge is how long a receipt may lag behind a CONFIG SET.
+const engineAge = 5 * time.Second
 
 // Durability implements hub.Store.
 func (s *Store) Durability(ctx context.Context) (c3po.Durability, error) {
-	s.durability.mu.Lock()
-	defer s.durability.mu.Unlock()
-	if time.Now().Before(s.durability.until) {
-		return s.durability.value, nil
+	said, err := s.askEngine(ctx)
+	return said.durability, err
+}
+
+// Memory implements hub.Store.
+func (s *Store) Memory(ctx context.Context) (hub.Memory, error) {
+	said, err := s.askEngine(ctx)
+	return said.memory, err
+}
+
+func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	if time.Now().Before(s.engine.until) {
+		return s.engine.value, nil
 	}
-	value, err := s.askDurability(ctx)
+	durability, err := s.askDurability(ctx)
 	if err != nil {
-		return "", err
+		return engineWord{}, err
 	}
-	s.durability.value, s.durability.until = value, time.Now().Add(durabilityAge)
-	return value, nil
+	memory, err := s.askMemory(ctx)
+	if err != nil {
+		return engineWord{}, err
+	}
+	s.engine.value, s.engine.until = engineWord{durability, memory}, time.Now().Add(engineAge)
+	return s.engine.value, nil
+}
+
+// askMemory gives the numbers of the fullest node. One that will not say, or has
+// no limit, is not full.
+func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	var fullest hub.Memory
+	for _, node := range s.commands.Nodes() {
+		info, err := node.Do(ctx, node.B().Info().Section("memory").Build()).ToString()
+		if _, refused := rueidis.IsRedisErr(err); refused {
+			continue
+		}
+		if err != nil {
+			return hub.Memory{}, s.failure(ctx, "read memory", true, err)
+		}
+		var is hub.Memory
+		for line := range strings.Lines(info) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			switch name {
+			case "used_memory":
+				is.Used = atoi(value)
+			case "maxmemory":
+				is.Most = atoi(value)
+			}
+		}
+		if cmp.Or(cmp.Compare(is.Percent(), fullest.Percent()), cmp.Compare(is.Used, fullest.Used)) > 0 {
+			fullest = is
+		}
+	}
+	return fullest, nil
 }
 
 // askDurability is "fsync" only if every node says that it writes the log

@@ -22,6 +22,7 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 	}, []string{
 		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Reason, seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes),
 		itoa(l.EventEntries), body, itoa(notice.Bytes()), string(step.Durability), flag(owner == c3po.Human || owner.Role() != ""),
+		itoa(l.SpaceBytes),
 	})
 	if err != nil {
 		return "", err

@@ -44,7 +44,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
-		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps,
+		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -58,6 +58,10 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		return hub.Stored{}, hub.RefuseAway(step.To)
 	case "rate":
 		return hub.Stored{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
+	case "ok":
+		out, err := s.stored(outcome, answer, step.Draft, "", body)
+		out.Fill = fillOf(answer[6])
+		return out, err
 	default:
 		return s.stored(outcome, answer, step.Draft, "", body)
 	}
@@ -100,7 +104,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
 		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
-		hub.TextDigest(replier, asker, step.Draft), s.caps,
+		hub.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -164,6 +168,8 @@ func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draf
 	case "spent":
 		spent := spentOf(answer)
 		return hub.Stored{Spent: &spent}, hub.RefuseSpent(spent, s.limits)
+	case "crowded":
+		return hub.Stored{}, hub.RefuseSpaceFull(s.limits.SpaceBytes)
 	case "repeat":
 		return repeated(answer, d)
 	}
@@ -182,8 +188,17 @@ func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draf
 		e = assemble(d.To, hex, f, body)
 	}
 	out := hub.Stored{Message: e.Message, State: c3po.StatePending, Recipient: record(d.To, answer[5]), Now: instant(now)}
-	out.Acked = len(answer) > 6 && integer(answer[6]) == 1
+	out.Acked = len(answer) > 7 && integer(answer[6]) == 1
 	return out, nil
+}
+
+// fillOf reads what the inbox and the space hold with the message that was sent.
+func fillOf(answer rueidis.RedisMessage) *hub.Fill {
+	n, _ := answer.AsIntSlice()
+	if len(n) < 5 {
+		return nil
+	}
+	return &hub.Fill{Messages: int(n[0]), Bytes: int(n[1]), OwnMessages: int(n[2]), OwnBytes: int(n[3]), SpaceBytes: n[4]}
 }
 
 var fullOf = map[string]string{

@@ -76,7 +76,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 		text, itoa(step.Bytes()), string(step.Durability), itoa(step.RateLimit),
 		field, fingerprint, millis(window), seconds(l.KeyLife), itoa(l.RoomPosts), itoa(l.RoomBytes), seconds(l.MessageLife),
 		itoa(l.EventEntries), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
-		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()),
+		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()), itoa(l.SpaceBytes),
 	}
 	for _, id := range step.Mentions {
 		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.skips(id))

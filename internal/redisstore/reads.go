@@ -3,6 +3,8 @@ package redisstore
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -224,7 +226,8 @@ func (s *Store) Counters(ctx context.Context, space c3po.Space) (hub.Counters, e
 	return hub.Counters{
 		Sent: atoi(fields["sent"]), Pending: atoi(fields["pending"]), Acked: atoi(fields["acked"]), Cancelled: atoi(fields["cancelled"]),
 		Dead: atoi(fields["dead"]), Agents: atoi(fields["agents"]), EndedBytes: atoi(fields["ended_bytes"]),
-		Lived: atoi(fields["lived"]), Seq: atoi(fields["seq"]),
+		PendingBytes: atoi(fields["pending_bytes"]),
+		Lived:        atoi(fields["lived"]), Seq: atoi(fields["seq"]),
 	}, nil
 }
 
@@ -257,6 +260,36 @@ func (s *Store) InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.Age
 	}
 	return sizes, nil
 }
+
+// InboxBytes implements hub.Store. Facts are read some at a time, so that a large
+// inbox holds nobody up.
+func (s *Store) InboxBytes(ctx context.Context, space c3po.Space, id c3po.AgentID) (int64, error) {
+	k, total := keysOf(space), int64(0)
+	hexes, err := s.strings(ctx, s.commands.B().Zrange().Key(k.inbox(id)).Min("0").Max("-1").Build())
+	if err != nil {
+		return 0, err
+	}
+	for some := range slices.Chunk(hexes, factsAtOnce) {
+		facts, err := s.strings(ctx, s.commands.B().Hmget().Key(k.fact(id)).Field(some...).Build())
+		if err != nil {
+			return 0, err
+		}
+		for i, raw := range facts {
+			if raw == "" {
+				continue // it was forgotten meanwhile
+			}
+			var f fact
+			if err := json.Unmarshal([]byte(raw), &f); err != nil {
+				return 0, fmt.Errorf("decode the facts of %s of %s: %w", some[i], id, err)
+			}
+			total += int64(f.Bytes)
+		}
+	}
+	return total, nil
+}
+
+// factsAtOnce is how many facts one command reads.
+const factsAtOnce = 500
 
 // Spaces implements hub.Store.
 func (s *Store) Spaces(ctx context.Context) ([]c3po.Space, error) {

@@ -46,7 +46,7 @@ type Store struct {
 	now     func() time.Time
 	known   sync.Map // spaces this process has entered
 
-	durability durabilityCache
+	engine engineCache
 }
 
 // Open connects. It fails if Redis cannot be reached or is too old.

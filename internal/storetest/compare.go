@@ -31,7 +31,7 @@ func Compare(t *testing.T, open func(t *testing.T, limits c3po.Limits) Harness) 
 // tightLimits are met by chance within a sequence.
 func tightLimits() c3po.Limits {
 	l := c3po.DefaultLimits()
-	l.InboxMessages, l.InboxBytes, l.SenderShare = 4, 1_700, 2
+	l.InboxMessages, l.InboxBytes, l.SenderShare, l.SpaceBytes = 4, 1_700, 2, 3_000
 	l.MessageLife, l.KeyLife, l.NameLife = 10*time.Minute, 25*time.Minute, 15*time.Minute
 	l.ChainMessages, l.ChainHops, l.PairMessages, l.AgentMessages, l.AgentBytes = 4, 6, 9, 14, 4_000
 	l.EndedLife, l.EndedBytes, l.DeadLife = 20*time.Minute, 600, 12*time.Minute
@@ -148,7 +148,7 @@ func (d *duel) audit(a *arena) {
 	if books.Sent != books.Pending+books.Acked+books.Cancelled+books.Dead {
 		d.Fatalf("the books do not balance: %+v", books)
 	}
-	found := 0
+	found, bytes := 0, int64(0)
 	owners := append([]c3po.AgentID{c3po.Human, roleX}, a.agents...)
 	sizes, _ := both(d, "inbox sizes", func(s hub.Store) ([]int, error) { return s.InboxSizes(d.ctx, a.space, owners) })
 	for i, id := range owners {
@@ -157,6 +157,11 @@ func (d *duel) audit(a *arena) {
 			d.Fatalf("the inbox of %s holds %d, and %d among others", id, n, sizes[i])
 		}
 		found += n
+		size, _ := both(d, "inbox bytes", func(s hub.Store) (int64, error) { return s.InboxBytes(d.ctx, a.space, id) })
+		bytes += size
+	}
+	if bytes != books.PendingBytes {
+		d.Fatalf("%d bytes are in the inboxes, %d in the books", bytes, books.PendingBytes)
 	}
 	if int64(found) != books.Pending {
 		d.Fatalf("%d messages are in the inboxes, %d in the books", found, books.Pending)

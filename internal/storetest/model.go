@@ -24,6 +24,7 @@ type Model struct {
 	fixed      time.Time // zero: the clock runs
 	ahead      time.Duration
 	durability c3po.Durability
+	memory     hub.Memory
 	dropWakes  int
 	spaces     map[c3po.Space]*space
 	listeners  []*listener
@@ -93,6 +94,13 @@ func (m *Model) SetDurability(d c3po.Durability) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.durability = d
+}
+
+// SetMemory is what Memory answers from now on.
+func (m *Model) SetMemory(is hub.Memory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.memory = is
 }
 
 // DropWakes keeps the next n wakes from the listeners, as an engine does that
@@ -220,6 +228,13 @@ func (m *Model) Durability(context.Context) (c3po.Durability, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.durability, nil
+}
+
+// Memory implements hub.Store.
+func (m *Model) Memory(context.Context) (hub.Memory, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.memory, nil
 }
 
 // Now implements hub.Store.

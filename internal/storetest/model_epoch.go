@@ -65,6 +65,7 @@ func (m *Model) Forget(name c3po.Space, after int64) {
 		sp.books.Sent--
 		if msg.state == c3po.StatePending {
 			sp.books.Pending--
+			sp.books.PendingBytes -= int64(msg.facts.Bytes)
 		}
 	}
 }

@@ -20,11 +20,12 @@ func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, st
 		return hub.ReviveLeft, nil
 	case sp.agents[msg.view.ToAgent] == nil && msg.view.ToAgent != c3po.Human && msg.view.ToAgent.Role() == "":
 		return hub.ReviveUnknown, nil
-	case !sp.hasRoom(msg):
+	case !sp.hasRoom(msg) || sp.crowded(msg.view.FromAgent, msg.view.ToAgent, msg.facts.Bytes):
 		return hub.ReviveFull, nil
 	}
 	sp.books.Dead--
 	sp.books.Pending++
+	sp.books.PendingBytes += int64(msg.facts.Bytes)
 	sp.event(c3po.EventRedelivered, msg.view.ToAgent, id, now)
 	msg.view.Seq = sp.books.Seq
 	msg.state, msg.reason, msg.facts.Claim = c3po.StatePending, "", nil

@@ -71,6 +71,9 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if err := sp.roomFor(step.Draft, !step.Mailbox); err != nil {
 		return hub.Stored{}, err
 	}
+	if sp.crowded(step.From, step.To, step.Bytes()) {
+		return hub.Stored{}, hub.RefuseSpaceFull(sp.limits.SpaceBytes)
+	}
 	bill, spent := sp.reckon(step.Draft, cmp.Or(step.Chain, step.Thread), hub.TextDigest(step.From, step.To, step.Draft), now)
 	if spent != nil {
 		return hub.Stored{Spent: spent}, hub.RefuseSpent(*spent, sp.limits)
@@ -102,7 +105,9 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 		a.asks = append(a.asks, msg.view.ID)
 		sp.pause(a.id, &a.paused, step.PauseFrom, now)
 	}
-	return sp.stored(msg, now), nil
+	stored := sp.stored(msg, now)
+	stored.Fill = sp.fill(step.To, step.From)
+	return stored, nil
 }
 
 // mayCome checks the recipient: is it there, is it meant, does it want mail.
@@ -139,31 +144,6 @@ func (sp *space) rate(step hub.SendStep, now time.Time) ([]time.Time, error) {
 		return nil, hub.RefuseRate(len(sent), step.RateLimit)
 	}
 	return sent, nil
-}
-
-// roomFor checks the inbox, and the sender's share of it if the share is guarded.
-func (sp *space) roomFor(d hub.Draft, guarded bool) error {
-	var count, size, own, ownSize int
-	for _, msg := range sp.pending(d.To) {
-		count++
-		size += msg.facts.Bytes
-		if msg.view.FromAgent == d.From {
-			own++
-			ownSize += msg.facts.Bytes
-		}
-	}
-	messages, bytes, share := sp.limits.InboxMessages, sp.limits.InboxBytes, sp.limits.SenderShare
-	switch {
-	case count+1 > messages:
-		return hub.RefuseInboxFull(d.To, hub.FullOfMessages)
-	case size+d.Bytes() > bytes:
-		return hub.RefuseInboxFull(d.To, hub.FullOfBytes)
-	case guarded && own+1 > messages/share:
-		return hub.RefuseInboxFull(d.To, hub.FullOfSender)
-	case guarded && ownSize+d.Bytes() > bytes/share:
-		return hub.RefuseInboxFull(d.To, hub.FullOfSenderSize)
-	}
-	return nil
 }
 
 // repeated gives the key of a draft and, if the draft was sent before, the
@@ -250,6 +230,7 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, kind c3po.EventKind,
 	sp.messages[id] = msg
 	sp.books.Sent++
 	sp.books.Pending++
+	sp.books.PendingBytes += int64(msg.facts.Bytes)
 	msg.view.Quiet = wakes == ""
 	sp.log(c3po.Event{Seq: sp.books.Seq, Kind: kind, Agent: wakes, ID: id, At: now})
 	return msg
@@ -313,6 +294,16 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	moved, err := sp.handOver(question, step)
 	if err != nil {
 		return hub.Stored{}, err
+	}
+	more := answer.Bytes()
+	if moved != nil {
+		more += question.facts.Bytes
+	}
+	if question.state == c3po.StatePending {
+		more -= question.facts.Bytes
+	}
+	if sp.crowded(answer.From, answer.To, more) {
+		return hub.Stored{}, hub.RefuseSpaceFull(sp.limits.SpaceBytes)
 	}
 	digest := ""
 	if question.view.Kind == c3po.KindReply {

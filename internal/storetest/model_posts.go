@@ -45,7 +45,8 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 	var mailed []c3po.AgentID
 	for _, id := range step.Mentions {
 		mail := step.Mail(id)
-		if _, member := r.members[id]; member && id != step.From && sp.agents[id] != nil && sp.roomFor(mail, true) == nil {
+		if _, member := r.members[id]; member && id != step.From && sp.agents[id] != nil && sp.roomFor(mail, true) == nil &&
+			!sp.crowded(step.From, id, (len(mailed)+1)*mail.Bytes()) {
 			mailed = append(mailed, id)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 func (sp *space) end(msg *message, state string, kind c3po.EventKind, about c3po.AgentID, now time.Time) {
 	msg.state, msg.facts.Ended = state, now
 	sp.books.Pending--
+	sp.books.PendingBytes -= int64(msg.facts.Bytes)
 	sp.event(kind, about, msg.view.ID, now)
 	msg.endSeq, msg.endedAt = sp.books.Seq, sp.books.Lived
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // fill sends n different messages.
@@ -18,8 +19,12 @@ func (w *world) fill(from, to c3po.AgentID, n int) []c3po.MessageID {
 	return ids
 }
 
-func fourMessages(l *c3po.Limits)  { l.InboxMessages, l.SenderShare = 4, 1 }
-func sharedByTwo(l *c3po.Limits)   { l.InboxMessages, l.SenderShare = 4, 2 }
+func fourMessages(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 4, 1 }
+func sharedByTwo(l *c3po.Limits)  { l.InboxMessages, l.SenderShare = 4, 2 }
+
+// spaceOfTwo has room for two messages, of 300 bytes of text together.
+func spaceOfTwo(l *c3po.Limits) { l.SpaceBytes = 300 + 2*hub.MessageOverhead }
+
 func thousandBytes(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1000, 1 }
 
 func limitPromises() []promise {
@@ -90,6 +95,82 @@ func limitPromises() []promise {
 			w.fill(alice, bob, 4)
 			w.bury(lost)
 			same(w, "inbox", len(w.inbox(bob)), 5)
+		}},
+		{"a full space refuses with STORE_FULL, and takes mail again after an ack", spaceOfTwo, func(w *world) {
+			w.enter(alice, bob, carol)
+			ids := append(w.fill(bob, alice, 1), w.fill(alice, carol, 1)...)
+			w.unchanged(func() { w.sendRefused(letter(carol, bob, strings.Repeat("x", 200)), c3po.StoreFull) })
+			w.ack(alice, ids[0])
+			w.send(carol, bob, strings.Repeat("x", 200))
+		}},
+		{"an answer no longer than its question drains a full space", spaceOfTwo, func(w *world) {
+			w.enter(alice, bob)
+			short, long := w.send(alice, bob, strings.Repeat("q", 100)), w.send(alice, bob, strings.Repeat("q", 200))
+			w.unchanged(func() {
+				_, err := w.store.Reply(w.ctx, w.space, answer(bob, short, strings.Repeat("a", 101+100)))
+				w.refused(err, c3po.StoreFull)
+			})
+			w.reply(bob, short, strings.Repeat("a", 100))
+			w.reply(bob, long, "yes")
+			same(w, "bytes", w.books().PendingBytes, int64(100+len("yes")+2*hub.MessageOverhead))
+		}},
+		{"people and the system find room in a full space", spaceOfTwo, func(w *world) {
+			w.enter(alice, bob)
+			lost := w.send(bob, alice, strings.Repeat("x", 300))
+			w.sendRefused(letter(bob, alice, strings.Repeat("y", 101)), c3po.StoreFull)
+			step := letter(bob, c3po.Human, strings.Repeat("help ", 100))
+			step.Mailbox = true
+			w.sendStep(step)
+			w.sendStep(letter(c3po.Human, alice, "go on"))
+			w.bury(lost)
+			same(w, "inbox", len(w.inbox(bob)), 1)
+		}},
+		{"a dead letter does not come back into a full space", spaceOfTwo, func(w *world) {
+			w.enter(alice, bob, carol)
+			lost := w.send(bob, alice, strings.Repeat("x", 300))
+			w.bury(lost)
+			w.ack(bob, w.page(bob, hub.InboxQuery{}).Entries[0].Message.ID)
+			full := w.send(bob, carol, strings.Repeat("y", 300))
+			revive := func() hub.ReviveOutcome {
+				outcome, err := w.store.Revive(w.ctx, w.space, lost, hub.ReviveStep{Notice: "it is back", Durability: c3po.InMemory})
+				w.must(err)
+				return outcome
+			}
+			w.unchanged(func() { same(w, "outcome", revive(), hub.ReviveFull) })
+			w.ack(carol, full)
+			same(w, "outcome", revive(), hub.ReviveDone)
+		}},
+		{"a space without a limit is never full", func(l *c3po.Limits) { l.SpaceBytes = 0 }, func(w *world) {
+			w.enter(alice, bob)
+			w.send(bob, alice, strings.Repeat("x", 400))
+		}},
+		{"a send tells how full inbox, share and space are with it", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.send(carol, bob, "elsewhere")
+			w.send(carol, alice, "other")
+			w.send(bob, alice, "first")
+			got := w.sendStep(letter(bob, alice, "second"))
+			const overhead = hub.MessageOverhead
+			same(w, "fill", *got.Fill, hub.Fill{
+				Messages: 3, Bytes: 16 + 3*overhead, OwnMessages: 2, OwnBytes: 11 + 2*overhead, SpaceBytes: 25 + 4*overhead,
+			})
+		}},
+		{"the bytes of a space are those of its inboxes", nil, func(w *world) {
+			w.enter(alice, bob)
+			ids := w.fill(bob, alice, 4)
+			w.ack(alice, ids[0])
+			w.bury(ids[1])
+			w.reply(alice, ids[2], "an answer")
+			found := int64(0)
+			for _, id := range []c3po.AgentID{alice, bob} {
+				bytes, err := w.store.InboxBytes(w.ctx, w.space, id)
+				w.must(err)
+				found += bytes
+			}
+			same(w, "bytes", w.books().PendingBytes, found)
+			if found == 0 {
+				w.Error("nothing was counted")
+			}
 		}},
 		{"a sender is held to its rate, with count and limit in the sentence", nil, func(w *world) {
 			w.enter(alice, bob, carol)

@@ -188,7 +188,7 @@ func reaperPromises() []promise {
 			w.refused(err, c3po.AgentNotFound)
 			books := w.books()
 			same(w, "books", books, hub.Counters{
-				Sent: 8, Pending: 4, Acked: 3, Dead: 1, Agents: 3, EndedBytes: books.EndedBytes, Seq: books.Seq,
+				Sent: 8, Pending: 4, Acked: 3, Dead: 1, Agents: 3, EndedBytes: books.EndedBytes, PendingBytes: books.PendingBytes, Seq: books.Seq,
 			})
 			found := 0
 			owners := []c3po.AgentID{alice, bob, carol}

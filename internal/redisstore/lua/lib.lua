@@ -52,9 +52,9 @@ end
 -- first emit can fail (and nothing has changed then); later ones cannot. It also
 -- holds those of the space's books that every message changes.
 local function opened(meta, events, channel, most, now)
-  local books = redis.call('HMGET', meta, 'seq', 'sent', 'pending')
+  local books = redis.call('HMGET', meta, 'seq', 'sent', 'pending', 'pending_bytes')
   return { meta = meta, events = events, channel = channel, most = most, now = now,
-    seq = tonumber(books[1] or 0), sent = tonumber(books[2] or 0), pending = tonumber(books[3] or 0) }
+    seq = tonumber(books[1] or 0), sent = tonumber(books[2] or 0), pending = tonumber(books[3] or 0), bytes = tonumber(books[4] or 0) }
 end
 
 -- emit takes further fields of meta that change with the event, and their values.
@@ -103,8 +103,9 @@ local function put(log, k, m, holds)
   holds = holds or held(k.box, m.from)
   local hex = numbered(log, k.fact)
   local id = m.from .. '::' .. m.to .. '::' .. hex
-  log.sent, log.pending = log.sent + 1, log.pending + 1
-  local seq = emit(log, m.event, m.quiet and '' or m.to, id, 'sent', whole(log.sent), 'pending', whole(log.pending))
+  log.sent, log.pending, log.bytes = log.sent + 1, log.pending + 1, log.bytes + m.bytes
+  local seq = emit(log, m.event, m.quiet and '' or m.to, id, 'sent', whole(log.sent), 'pending', whole(log.pending),
+    'pending_bytes', whole(log.bytes))
   if m.thread == '' then m.thread = id end
   local position = seq
   if not m.urgent then position = seq + BAND end
@@ -141,6 +142,14 @@ local function full(holds, bytes, messages, most, share, guarded)
   return nil
 end
 
+-- crowded says that a space has no room for so many more bytes of unacked mail.
+-- What a person or the system writes, and what is written to a person, always
+-- has a place: it is how a full space is noticed.
+local function crowded(log, from, to, more, most)
+  if most == 0 or more <= 0 or from == 'human' or from == 'system' or to == 'human' then return false end
+  return log.bytes + more > most
+end
+
 -- taken removes a pending message from its box and its clocks.
 local function taken(log, k, owner, hex, fact)
   redis.call('ZREM', k.inbox, hex)
@@ -154,6 +163,7 @@ local function taken(log, k, owner, hex, fact)
     end
   end
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
+  log.bytes = redis.call('HINCRBY', log.meta, 'pending_bytes', -fact.z)
 end
 
 -- forget drops a message that has ended, with its places in the thread and

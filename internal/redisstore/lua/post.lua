@@ -8,7 +8,7 @@
 -- Returns {"ok", entry id, now, now, members, fact} or {"repeat", entry id, at,
 -- now, members, fact, body}, or one word and what belongs to it: superseded,
 -- conflict, no_room, not_member, rate <count>.
-local MENTIONED, MENTIONS, DROP_MOST = 14, 25, 16
+local MENTIONED, MENTIONS, DROP_MOST = 14, 26, 16
 local types = { 'hash', 'hash', 'hash', 'stream', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'zset', 'stream', 'zset' }
 for i = MENTIONED + 1, #KEYS, 6 do
   for j, is in ipairs({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset' }) do types[i + j - 1] = is end
@@ -21,7 +21,7 @@ local text, bytes, durability, limit = ARGV[8], tonumber(ARGV[9]), ARGV[10], ton
 local field, fingerprint, window, key_life = ARGV[12], ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
 local most_posts, most_bytes, life, most_events = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18]), ARGV[19]
 local box_messages, box_bytes, share = tonumber(ARGV[20]), tonumber(ARGV[21]), tonumber(ARGV[22])
-local cast, audience, address = ARGV[23] == '1', ARGV[24], ARGV[25]
+local cast, audience, address, most_space = ARGV[23] == '1', ARGV[24], ARGV[25], tonumber(ARGV[26])
 local lived = number(meta, 'lived')
 
 if superseded(sender, run) then return { 'superseded' } end
@@ -60,6 +60,7 @@ if over then
     drop, freed = drop + 1, freed + cjson.decode(entry[2][2]).z
   end
 end
+local log = opened(meta, events, channel, most_events, now)
 local mail, mailed = {}, {}
 for i = MENTIONS + 1, #ARGV do
   local base = MENTIONED + (i - MENTIONS - 1) * 6
@@ -67,7 +68,7 @@ for i = MENTIONS + 1, #ARGV do
     expire = expire, threads = threads, tickets = KEYS[14] }
   local holds = held(k.box, from)
   if ARGV[i] ~= from and redis.call('EXISTS', KEYS[base + 1]) == 1 and redis.call('ZSCORE', members, ARGV[i])
-    and not full(holds, bytes, box_messages, box_bytes, share, true) then
+    and not full(holds, bytes, box_messages, box_bytes, share, true) and not crowded(log, from, ARGV[i], (#mail + 1) * bytes, most_space) then
     table.insert(mail, { k = k, to = ARGV[i], holds = holds })
     table.insert(mailed, ARGV[i])
   end
@@ -82,7 +83,6 @@ elseif cast then
 end
 local caught_up = at == row.o
 
-local log = opened(meta, events, channel, most_events, now)
 local seq, ordinal = log.seq + 1, row.o + 1
 local id = from .. '::' .. address .. '::' .. permuted(seq)
 local shown = row.v == 'invite_only' and '' or id

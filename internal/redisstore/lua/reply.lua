@@ -10,7 +10,7 @@
 -- ARGV  see the names below
 -- Returns {"ok", …, acked, answered, moved to} or {"repeat", …} as send does, or
 -- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
--- (nobody to answer), full <what>, no_next, next_full <what>, moved,
+-- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
 -- spent <see flow.lua>.
 typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
   [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset', [21] = 'zset',
@@ -29,7 +29,7 @@ local most_messages, most_bytes, share = tonumber(ARGV[19]), tonumber(ARGV[20]),
 local most_events, online_window = ARGV[22], tonumber(ARGV[23])
 local ended_life, budget, urgent = tonumber(ARGV[24]), tonumber(ARGV[25]), ARGV[26]
 local owner, role = ARGV[27], ARGV[28] -- of the answered message: whose mailbox it is in, and the role if it is one
-local handed_to, digest, caps = ARGV[29], ARGV[31], ARGV[32]
+local handed_to, digest, caps, most_space = ARGV[29], ARGV[31], ARGV[32], tonumber(ARGV[33])
 local lived = number(meta, 'lived')
 
 if superseded(replier, run) then return { 'superseded' } end
@@ -64,6 +64,10 @@ if handed_to ~= '' then
   if full_of then return { 'next_full', full_of } end
   text_of_question = redis.call('HGET', own.body, hex)
 end
+local log = opened(meta, events, channel, most_events, now)
+-- What is answered makes room, so that a full space can be drained by answers.
+local more = bytes + (handed_to ~= '' and question.z or 0) - (question.s and 0 or question.z)
+if crowded(log, from, to, more, most_space) then return { 'crowded' } end
 local chain = question.ch or question.t
 local quiet = question.k == 'reply' and not question.e and expects ~= '1'
 -- Many questions have the same answer; a loop is answers to answers.
@@ -72,7 +76,6 @@ local accounts, spent = reckon(KEYS[27], KEYS[28],
 if not accounts then return spent end
 
 local ticket = question.o or answered
-local log = opened(meta, events, channel, most_events, now)
 local expires = 0
 if mailbox == '' then expires = lived + life end
 local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {

@@ -6,7 +6,7 @@
 --       tickets
 -- ARGV  now, channel, owner, from, hex, reason (or none: any), message life,
 --       messages and bytes of an inbox, most events, notice, its bytes,
---       durability, mailbox
+--       durability, mailbox, bytes of a space
 -- Returns {"revived"}, {"left"}, {"unknown"} (no recipient) or {"full", what}.
 typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'stream', 'zset', 'zset',
   'hash', 'zset', 'hash', 'hash', 'hash', 'zset' })
@@ -24,12 +24,13 @@ if mailbox == '' and redis.call('EXISTS', agent) == 0 then return { 'unknown' } 
 local holds = held(box, from)
 local full_of = full(holds, fact.z, most_messages, most_bytes, 1, false)
 if full_of then return { 'full', full_of } end
+local log = opened(meta, events, channel, most_events, now)
+if crowded(log, from, owner, fact.z, tonumber(ARGV[15])) then return { 'full', 'space' } end
 local id = from .. '::' .. owner .. '::' .. hex
 local died, lived = redis.call('ZSCORE', dead, id), number(meta, 'lived')
 
-local log = opened(meta, events, channel, most_events, now)
-log.pending = log.pending + 1
-local seq = emit(log, 'redelivered', owner, id, 'pending', whole(log.pending))
+log.pending, log.bytes = log.pending + 1, log.bytes + fact.z
+local seq = emit(log, 'redelivered', owner, id, 'pending', whole(log.pending), 'pending_bytes', whole(log.bytes))
 redis.call('HINCRBY', meta, 'dead', -1)
 redis.call('ZREM', threads, threaded(fact.t, fact.q, id))
 fact.q, fact.s, fact.w, fact.n, fact.l, fact.cl = seq, nil, nil, nil, nil, nil

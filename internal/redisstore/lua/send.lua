@@ -4,10 +4,11 @@
 --       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes,
 --       tickets, deadlines, flow, flowx
 -- ARGV  see the names below; mailbox is 1 for a person's, queue for a role's
--- Returns {"ok", hex, seq, thread, now, card} or {"repeat", hex, thread, at,
+-- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
+-- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
--- spent <see flow.lua>.
+-- crowded, spent <see flow.lua>.
 typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset', [18] = 'hash', [19] = 'zset' })
 local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, rate, expire, threads, events, aliases, nodes =
@@ -20,7 +21,7 @@ local field, fingerprint, window, key_life = ARGV[18], ARGV[19], tonumber(ARGV[2
 local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25])
 local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
 local answer_within = tonumber(ARGV[29])
-local chain, digest, caps = ARGV[30], ARGV[31], ARGV[32]
+local chain, digest, caps, most_space = ARGV[30], ARGV[31], ARGV[32], tonumber(ARGV[33])
 local lived = number(meta, 'lived')
 -- A role has no record and no alias, so perhaps nothing else looks at these.
 if mailbox == 'queue' then typed({ [3] = 'hash', [14] = 'hash', [15] = 'hash' }) end
@@ -54,12 +55,13 @@ end
 local holds = held(box, from)
 local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox ~= '1')
 if full_of then return { 'full', full_of } end
+local log = opened(meta, events, channel, most_events, now)
+if crowded(log, from, to, bytes, most_space) then return { 'crowded' } end
 local accounts, spent = reckon(flow, flowx, { from = from, to = to, chain = chain ~= '' and chain or thread, bytes = bytes, digest = digest }, caps, now)
 if not accounts then return spent end
 local asking = pause ~= '' and redis.call('EXISTS', sender) == 1
 local pausing = asking and redis.call('HGET', sender, 'paused') ~= pause
 
-local log = opened(meta, events, channel, most_events, now)
 local expires = 0
 if mailbox ~= '1' then expires = lived + life end
 local deadline = answer_within > 0 and now + answer_within or nil
@@ -89,4 +91,4 @@ if pausing then
   emit(log, 'paused', from, '')
   recipient = card(agent, nodes, meta, now, online_window)
 end
-return { 'ok', hex, seq, thread, now, recipient }
+return { 'ok', hex, seq, thread, now, recipient, { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes } }

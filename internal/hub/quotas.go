@@ -1,0 +1,66 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// warnAt is how full, in per cent, something is when senders are warned.
+const warnAt = 80
+
+// Memory is what the store's engine uses, and may use.
+type Memory struct {
+	Used, Most int64 // bytes; Most is 0 if nothing limits it
+}
+
+// Percent is how full it is; 0 without a limit.
+func (m Memory) Percent() int { return percent(m.Used, m.Most) }
+
+// What a warning can be of.
+const (
+	WarnInbox  = "inbox"  // of the recipient
+	WarnSender = "sender" // the sender's share of it
+	WarnSpace  = "space"
+	WarnMemory = "memory" // of the engine
+)
+
+func percent(used, most int64) int {
+	if most <= 0 {
+		return 0
+	}
+	return int(used * 100 / most)
+}
+
+// warning says what is about to be full after a send; empty if nothing is. What
+// it says is counted.
+func (a *Actor) warning(ctx context.Context, stored Stored) string {
+	if stored.Fill == nil {
+		return ""
+	}
+	var said []string
+	warn := func(of string, used int, sentence string, args ...any) {
+		if used < warnAt {
+			return
+		}
+		a.hub.meter.Warned(of)
+		said = append(said, fmt.Sprintf(sentence, append(args, used)...))
+	}
+	l, fill, to := a.hub.limits, stored.Fill, stored.Message.ToAgent
+	inbox := max(percent(int64(fill.Messages), int64(l.InboxMessages)), percent(int64(fill.Bytes), int64(l.InboxBytes)))
+	warn(WarnInbox, inbox, "the inbox of '%s' is %d %% full", to)
+	if share := int64(l.SenderShare); share > 1 && to != c3po.Human && inbox < warnAt {
+		own := max(percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
+		warn(WarnSender, own, "your share of the inbox of '%s' is %d %% full", to)
+	}
+	warn(WarnSpace, percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", a.caller.Space)
+	// The message is stored: that its engine does not say is no reason to fail.
+	if memory, err := a.hub.store.Memory(ctx); err == nil {
+		warn(WarnMemory, memory.Percent(), "the memory of Redis is %d %% full")
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return sentences(append(said, "What is full refuses; acking what was dealt with makes room")...)
+}

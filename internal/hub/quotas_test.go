@@ -1,0 +1,70 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
+	long := strings.Repeat("x", 800-hub.MessageOverhead)
+	for _, test := range []struct {
+		name   string
+		limits func(*c3po.Limits)
+		memory hub.Memory
+		to     c3po.AgentID
+		text   string
+		want   string // of the warning; none if empty
+	}{
+		{"nothing is", nil, hub.Memory{Used: 1 << 40}, "bob", long, ""},
+		{"an inbox of messages", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, hub.Memory{}, "bob", "hi", "the inbox of 'bob' is 100 % full. "},
+		{"an inbox of bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1000, 1 }, hub.Memory{}, "bob", long, "the inbox of 'bob' is 80 % full. "},
+		{"just under", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1001, 1 }, hub.Memory{}, "bob", long, ""},
+		{"a share", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4000, 4 }, hub.Memory{}, "bob", long, "your share of the inbox of 'bob' is 80 % full. "},
+		{"nobody's share of the mail of a person", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4000, 4 }, hub.Memory{}, c3po.Human, long, ""},
+		{"a space", func(l *c3po.Limits) { l.SpaceBytes = 1000 }, hub.Memory{}, "bob", long, "space 'main' is 80 % full of unacked mail. "},
+		{"the engine", nil, hub.Memory{Used: 85, Most: 100}, "bob", "hi", "the memory of Redis is 85 % full. "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				change := []func(*c3po.Limits){}
+				if test.limits != nil {
+					change = append(change, test.limits)
+				}
+				h := build(t, change...)
+				h.model.SetMemory(test.memory)
+				h.enter("bob")
+				got := h.send("alice", test.to, test.text).Warning
+				want := test.want
+				if want != "" {
+					want += "What is full refuses; acking what was dealt with makes room"
+				}
+				same(t, "warning", got, want)
+			})
+		})
+	}
+}
+
+func TestAFullSpaceRefusesAndCanBeDrained(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.SpaceBytes, l.SendsPerMinute = 1200, 0 })
+		h.enter("bob")
+		var ids []c3po.MessageID
+		for i := range 4 {
+			ids = append(ids, h.send("alice", "bob", fmt.Sprintf("%0100d", i)).ID)
+		}
+		_, err := h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "one more"})
+		refused(t, err, c3po.StoreFull, "the space is full", "Reading, acking and answering work")
+		same(t, "shown", len(h.inbox("bob")), 4)
+		h.reply("bob", ids[0], "short")
+		if got := must(h.as("alice").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "nothing fits any more"}))(t); got.MessageID == "" {
+			t.Error("nobody could be asked for help")
+		}
+		must(h.as("bob").AckMessages(t.Context(), c3po.AckInput{MessageIDs: ids[1:]}))(t)
+		h.send("alice", "bob", "there is room again")
+		same(t, "balanced", must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t).Balanced, true)
+	})
+}
