@@ -110,11 +110,11 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 	})
 }
 
-// The one who is asked dies with the question before it. Who asked hears in time
-// that there is no answer, and the question is not lost.
+// The one who is asked dies with the question before it. Who asked need not wait
+// for an answer that cannot come, and the question is not lost.
 //
 // Claims: D5, R1, A11
-func TestTheAgentThatIsAskedIsKilledAndTheQuestionTimesOutGracefully(t *testing.T) {
+func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	nas := w.host("nas")
@@ -130,8 +130,8 @@ func TestTheAgentThatIsAskedIsKilledAndTheQuestionTimesOutGracefully(t *testing.
 	term.idle()
 	w.awaitOnline("meshtastic")
 	a := w.host("pi").agent("homeassistant", following(
-		on("Ask meshtastic", call("send_message", map[string]any{"target": "meshtastic", "message": "What topics?", "wait_seconds": 3})),
-		on(`No response received within 3 seconds`, say("IT-DID-NOT-ANSWER"))))
+		on("Ask meshtastic", call("send_message", map[string]any{"target": "meshtastic", "message": "What topics?", "wait_seconds": 120})),
+		on(`(went offline|its process ended) before it answered`, say("IT-DID-NOT-ANSWER"))))
 	p := a.print("Ask meshtastic")
 	<-killed
 	if p.result != "IT-DID-NOT-ANSWER" {
