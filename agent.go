@@ -56,7 +56,7 @@ type Agent struct {
 	CurrentTask  string          `json:"current_task,omitempty"`
 	Client       string          `json:"client,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
-	Unread       *int            `json:"unread,omitempty"` // mail it has not acked; people and observers see it in lists
+	Unread       *int            `json:"unread,omitempty"` // mail it has not acked; for people and observers
 	RegisteredAt time.Time       `json:"registered_at"`
 	LastSeen     time.Time       `json:"last_seen"`
 }

@@ -70,7 +70,7 @@ type Keeper struct {
 
 	// Refusals written down, of tokens and of invitations each on their own: a
 	// flood of one must not hide the other.
-	failures, refusedJoins meter
+	failures, refusedJoins, refusedLogins meter
 }
 
 type cached struct {

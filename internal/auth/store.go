@@ -85,6 +85,9 @@ const (
 	EventInvited      = "invited"
 	EventJoined       = "joined"
 	EventJoinRefused  = "join_refused"
+	EventLinkMade     = "link_made"
+	EventLogin        = "login"
+	EventLoginRefused = "login_refused"
 )
 
 // Store keeps what authentication needs, for all coordinators alike. It has no
@@ -115,6 +118,10 @@ type Store interface {
 	// SpendInvite uses an invite up, in one step: it is for one use, until its
 	// end, and burned by InviteTries wrong hashes.
 	SpendInvite(ctx context.Context, id, hash string) (Invite, InviteOutcome, error)
+
+	PutLink(ctx context.Context, l Link) error
+	// SpendLink uses a link up, in one step and by the rules of invites.
+	SpendLink(ctx context.Context, id, hash string) (Link, InviteOutcome, error)
 
 	// Authority gives the one secret all coordinators share (CA and leaf key, as
 	// one opaque text). If there is none it stores what propose makes; if several

@@ -66,3 +66,8 @@ func FetchAuthority(ctx context.Context, url string) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// LoginLink asks for the code of a link that lets a browser in.
+func (c *Client) LoginLink(ctx context.Context) (c3po.LoginLink, error) {
+	return enroll[c3po.LoginLink](ctx, c, "/api/login/link", c3po.None{})
+}

@@ -173,4 +173,5 @@ func TestPeopleSeeHowMuchMailWaitsForEachAndAgentsDoNot(t *testing.T) {
 			t.Errorf("an agent sees that %d messages wait for %s", *agent.Unread, agent.ID)
 		}
 	}
+	same(t, "unread of one", *must(person.GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "bob"}))(t).Unread, 2)
 }

@@ -225,7 +225,10 @@ func (a *Actor) showRooms(ctx context.Context, records []Record, shown []c3po.Ag
 // shown is one agent as the caller sees it.
 func (a *Actor) shown(ctx context.Context, r Record) (c3po.Agent, error) {
 	agents := []c3po.Agent{view(r)}
-	err := a.showRooms(ctx, []Record{r}, agents)
+	if err := a.showRooms(ctx, []Record{r}, agents); err != nil {
+		return c3po.Agent{}, err
+	}
+	err := a.showUnread(ctx, agents)
 	return agents[0], err
 }
 

@@ -68,6 +68,7 @@
 //	auth          hash    revision
 //	runs          zset    runs of agents by when they were last noted
 //	invite:ID     hash    one invitation: i (JSON), hash, expires, tries, used
+//	link:ID       hash    one link that lets a browser in, as an invitation
 //	ca            string  what all coordinators prove themselves with, opaque
 //	audit         stream  what somebody will ask about later
 //

@@ -15,6 +15,7 @@ const (
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }
 func inviteKey(id string) string { return "c3po:1:{_}:invite:" + id }
+func linkKey(id string) string   { return "c3po:1:{_}:link:" + id }
 
 // keys spells the keys of one space. No other file does.
 type keys string

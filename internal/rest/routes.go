@@ -41,6 +41,8 @@ func (s *server) routes() []route {
 		{"GET", "/api/admin/audit", s.forRoles(auth.AuditRoles(), s.auditTail)},
 		{"POST", "/api/admin/invites", s.admitted(s.invite)},
 		{"POST", "/api/join", http.HandlerFunc(s.joinHost)},
+		{"POST", "/api/login", http.HandlerFunc(s.login)},
+		{"POST", "/api/login/link", s.admitted(s.loginLink)},
 		{"GET", "/api/ca", http.HandlerFunc(s.authority)},
 		{"GET", "/install", http.HandlerFunc(s.installer)},
 		{"GET", "/install/{program}", http.HandlerFunc(s.program)},

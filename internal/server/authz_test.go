@@ -93,7 +93,7 @@ func routes(t *testing.T) []string {
 	}
 	_, paths, _ := strings.Cut(string(document), "\npaths:\n")
 	paths, _, _ = strings.Cut(paths, "\ncomponents:\n")
-	all := []string{"GET /metrics", "POST /mcp"}
+	all := []string{"GET /", "GET /metrics", "POST /mcp"}
 	path := ""
 	for line := range strings.Lines(paths) {
 		if found := regexp.MustCompile(`^  (/\S*):\n`).FindStringSubmatch(line); found != nil {

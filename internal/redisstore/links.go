@@ -1,0 +1,46 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// linkBody is the part of a link that scripts do not read.
+type linkBody struct {
+	Role   c3po.Role `json:"role"`
+	Spaces []string  `json:"spaces"`
+}
+
+// PutLink implements auth.Store. A link is kept and spent as an invitation is.
+func (s *Store) PutLink(ctx context.Context, l auth.Link) error {
+	body, err := json.Marshal(linkBody{l.Role, l.Spaces})
+	if err != nil {
+		return err
+	}
+	_, err = s.run(ctx, s.scripts.invitePut, []string{linkKey(l.ID)},
+		[]string{s.nowArg(), string(body), l.Hash, itoa(l.Expires.UnixMilli()), millis(inviteKept)})
+	return err
+}
+
+// SpendLink implements auth.Store.
+func (s *Store) SpendLink(ctx context.Context, id, hash string) (auth.Link, auth.InviteOutcome, error) {
+	answer, err := s.run(ctx, s.scripts.inviteSpend, []string{linkKey(id)}, []string{
+		s.nowArg(), hash, itoa(auth.InviteTries), rand.Text(),
+	})
+	if err != nil {
+		return auth.Link{}, "", err
+	}
+	outcome := auth.InviteOutcome(word(answer[0]))
+	if outcome != auth.InviteSpent {
+		return auth.Link{}, outcome, nil
+	}
+	var body linkBody
+	if err := json.Unmarshal([]byte(word(answer[1])), &body); err != nil {
+		return auth.Link{}, "", err
+	}
+	return auth.Link{ID: id, Hash: hash, Role: body.Role, Spaces: body.Spaces, Expires: instantOf(word(answer[2]))}, outcome, nil
+}
