@@ -10,13 +10,16 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## bin/c3po, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
+
+web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
+	cd web && npm ci --no-audit --no-fund && npm run build
 
 docs: ## docs/cli-reference.md and the manual pages, from what --help says; a test fails until they are current
 	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
@@ -69,6 +72,9 @@ conformance: ## the MCP conformance suites of npm against our stack
 
 claude-e2e: ## the plugin in the real Claude Code, installed by npm
 	test/claude/run.sh
+
+web-e2e: ## the dashboard in Chromium before a real coordinator
+	test/web/run.sh
 
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)

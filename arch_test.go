@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
 	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/top", "internal/verify"},
 	"internal/client":     {"."},
+	"internal/dashboard":  {},
 	"internal/engine":     {".", "internal/paths"},
 	"internal/envelope":   {".", "internal/sanitise"},
 	"internal/faultrig":   {".", "internal/redistest"},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/redistest":  {},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
 	"internal/sanitise":   {},
-	"internal/server":     {".", "internal/auth", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest"},
+	"internal/server":     {".", "internal/auth", "internal/dashboard", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest", "web"},
 	"internal/settings":   {"."},
 	"internal/storetest":  {".", "internal/hub"},
 	"internal/top":        {".", "internal/sanitise"},
@@ -52,6 +53,7 @@ var mayImport = map[string][]string{
 	"test/claude":         {},
 	"test/conformance":    {},
 	"test/join":           {},
+	"web":                 {},
 }
 
 var testsOnly = []string{"internal/faultrig", "internal/redistest", "internal/storetest", "test/conformance", "test/join"}

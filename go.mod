@@ -2,6 +2,9 @@ module github.com/c3po-dev/c3po
 
 go 1.26.0
 
+// What npm installs is not ours, and may hold Go files.
+ignore ./web/node_modules
+
 require (
 	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6

@@ -18,12 +18,14 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/dashboard"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/liveness"
 	"github.com/c3po-dev/c3po/internal/mcpserver"
 	"github.com/c3po-dev/c3po/internal/metrics"
 	"github.com/c3po-dev/c3po/internal/notify"
 	"github.com/c3po-dev/c3po/internal/rest"
+	"github.com/c3po-dev/c3po/web"
 )
 
 const (
@@ -149,6 +151,9 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admitted(keeper, mcp.Handler())))
 	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), counts.Handler(h))))
+	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
+	mux.Handle("GET /{$}", page)
+	mux.Handle("GET "+dashboard.Assets, page)
 	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Log, mux))
 }

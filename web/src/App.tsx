@@ -1,0 +1,152 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useLiveData, useQuestionCount } from "./data";
+import { useShortcuts } from "./keys";
+import { follow, useLine } from "./live";
+import { go, to, useRoute } from "./route";
+import { mayAct, setSession, useSession } from "./session";
+import { nextTheme, useTheme } from "./theme";
+import { Help, Toasts } from "./ui";
+import { Agents } from "./views/Agents";
+import { Conversation } from "./views/Conversation";
+import { Conversations } from "./views/Conversations";
+import { Letters } from "./views/Letters";
+import { Login } from "./views/Login";
+import { Questions } from "./views/Questions";
+import { Tokens } from "./views/Tokens";
+
+// What draws is big and not what people come for first.
+const Overview = lazy(() => import("./views/Overview"));
+const Network = lazy(() => import("./views/Network"));
+
+const views = [
+  { name: "questions", title: "Questions", key: "q", icon: "?" },
+  { name: "agents", title: "Agents", key: "a", icon: "◉" },
+  { name: "conversations", title: "Conversations", key: "c", icon: "≡" },
+  { name: "overview", title: "Overview", key: "o", icon: "∿" },
+  { name: "network", title: "Network", key: "n", icon: "⁂" },
+  { name: "letters", title: "Dead letters", key: "d", icon: "✕" },
+  { name: "tokens", title: "Hosts and tokens", key: "t", icon: "⚿", admin: true },
+];
+
+export function App() {
+  const session = useSession();
+  const route = useRoute();
+  if (!session || route[0] === "login") return <Login code={route[0] === "login" ? (route[1] ?? "") : ""} />;
+  return <Signed key={session.token + session.space} />;
+}
+
+function Signed() {
+  const session = useSession()!;
+  const client = useQueryClient();
+  const route = useRoute();
+  const [help, setHelp] = useState(false);
+  const shown = views.filter((v) => !v.admin || session.role === "admin");
+  const view = shown.some((v) => v.name === route[0]) ? route[0]! : "questions";
+
+  useEffect(() => {
+    const stop = follow(session, client);
+    return () => {
+      stop();
+      client.clear();
+    };
+  }, [session, client]);
+  useLiveData();
+  useShortcuts({
+    ...Object.fromEntries(shown.map((v) => ["g " + v.key, () => go(v.name)])),
+    "?": () => setHelp((is) => !is),
+    T: nextTheme,
+    Escape: () => setHelp(false),
+  });
+  useEffect(() => {
+    document.title = `${shown.find((v) => v.name === view)?.title ?? ""} · c3po`;
+  });
+
+  return (
+    <div className="frame">
+      <a className="skip" href="#main" onClick={(e) => (e.preventDefault(), document.getElementById("main")?.focus())}>
+        Skip to content
+      </a>
+      <Side views={shown} view={view} onHelp={() => setHelp(true)} />
+      <main id="main" tabIndex={-1}>
+        <Away />
+        <Suspense fallback={<p className="quiet pad">Loading …</p>}>
+          {view === "questions" && <Questions />}
+          {view === "agents" && <Agents chosen={route[1]} />}
+          {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} /> : <Conversations />)}
+          {view === "overview" && <Overview />}
+          {view === "network" && <Network />}
+          {view === "letters" && <Letters />}
+          {view === "tokens" && <Tokens />}
+        </Suspense>
+      </main>
+      <Toasts />
+      {help && <Help views={shown} onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+function Side({ views, view, onHelp }: { views: { name: string; title: string; icon: string; key: string }[]; view: string; onHelp: () => void }) {
+  const session = useSession()!;
+  const waiting = useQuestionCount();
+  const line = useLine();
+  const theme = useTheme();
+  const [space, setSpace] = useState(session.space);
+  return (
+    <header className="side">
+      <div className="brand">
+        <img src="/assets/icon.svg" alt="" width="24" height="24" />
+        <strong>c3po</strong>
+        <span className={`line ${line}`} role="status">
+          {line === "live" ? "live" : line === "away" ? "reconnecting" : "connecting"}
+        </span>
+      </div>
+      <nav aria-label="Views">
+        {views.map((v) => (
+          <a key={v.name} href={to(v.name)} aria-current={v.name === view ? "page" : undefined} title={`g ${v.key}`}>
+            <span className="icon" aria-hidden="true">
+              {v.icon}
+            </span>
+            <span className="name">{v.title}</span>
+            {v.name === "questions" && waiting > 0 && <span className="count">{waiting}</span>}
+          </a>
+        ))}
+      </nav>
+      <div className="foot">
+        <form
+          onSubmit={(e) => {
+            e.preventDefault();
+            setSession({ ...session, space: space.trim() });
+          }}
+        >
+          <label>
+            <span>Space</span>
+            <input value={space} placeholder="main" spellCheck={false} onChange={(e) => setSpace(e.target.value)} onBlur={(e) => e.target.value.trim() !== session.space && e.target.form?.requestSubmit()} />
+          </label>
+        </form>
+        <p className="quiet">{mayAct(session) ? `Signed in as ${session.role}` : `Signed in as ${session.role}: you can look`}</p>
+        <div className="row">
+          <button className="link" onClick={nextTheme} title="Shift T">
+            {theme === "auto" ? "Auto" : theme === "light" ? "Light" : "Dark"}
+          </button>
+          <button className="link" onClick={onHelp} title="?">
+            Keys
+          </button>
+          <button className="link" onClick={() => setSession(null)}>
+            Sign out
+          </button>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+function Away() {
+  const line = useLine();
+  if (line !== "away") return null;
+  return (
+    <p className="away" role="alert">
+      The coordinator does not answer. What you see may be old; the page goes on by itself when it is back.
+    </p>
+  );
+}

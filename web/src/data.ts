@@ -1,0 +1,144 @@
+import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { call, list, type Page } from "./api";
+import { onEvents } from "./live";
+import { mayAct, useSession } from "./session";
+import { type Agent, ends, type Event, type Message, type Ticket } from "./wire";
+
+type AgentPage = Page<Agent>;
+
+const firstPage = 200; // soon on the screen
+const page = 1000;
+const pagesAtOnce = 12; // the rest comes when somebody scrolls there
+
+export function useAgents() {
+  const query = useInfiniteQuery({
+    queryKey: ["agents"],
+    queryFn: ({ pageParam }) => list<Agent>("list_agents", { cursor: pageParam, limit: pageParam ? page : firstPage }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next || undefined,
+    // Who comes and goes without a word is not among the events.
+    refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) > 2 ? 120_000 : 20_000),
+  });
+  const { data, hasNextPage, isFetching, fetchNextPage } = query;
+  useEffect(() => {
+    if (hasNextPage && !isFetching && (data?.pages.length ?? 0) < pagesAtOnce) void fetchNextPage();
+  }, [data, hasNextPage, isFetching, fetchNextPage]);
+  const agents = useMemo(() => data?.pages.flatMap((p) => p.rows) ?? [], [data]);
+  return { ...query, agents };
+}
+
+// useQuestions reads what waits for the person. An observer may see that there
+// are questions, and read them in their conversations.
+export function useQuestions() {
+  const act = mayAct(useSession());
+  return useQuery({
+    queryKey: ["questions"],
+    queryFn: async (): Promise<Message[]> => {
+      if (act) return (await list<Message>("human_list", { limit: 200 })).rows;
+      const open = await list<Ticket>("tickets", { which: "all", state: "open", limit: 500 });
+      return open.rows
+        .filter((t) => t.to_agent === "human")
+        .map((t) => ({ id: t.id, from_agent: t.from_agent, to_agent: t.to_agent, thread: t.thread, timestamp: t.created_at, kind: "escalation", expects_reply: true }));
+    },
+    refetchInterval: 60_000,
+  });
+}
+
+export function useQuestionCount(): number {
+  return useQuestions().data?.length ?? 0;
+}
+
+// useNow is the time, every few seconds, for "5 s ago".
+export function useNow(every = 5000): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const tick = setInterval(() => setNow(Date.now()), every);
+    return () => clearInterval(tick);
+  }, [every]);
+  return now;
+}
+
+const gather = 120; // ms: a burst of events is one look
+const mostLooks = 12; // agents looked at one by one; more of them are listed anew
+const listsEvery = 5000;
+
+// useLiveData turns events into looks at what they have changed.
+export function useLiveData(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    let waiting: Event[] = [];
+    let timer = 0;
+    let listed = 0;
+    const look = () => {
+      const events = waiting;
+      waiting = [];
+      timer = 0;
+      const agents = new Set<string>();
+      const threads = new Set<string>();
+      let everybody = false;
+      let questions = false;
+      let letters = false;
+      for (const e of events) {
+        const { from, to } = ends(e.message_id ?? "");
+        for (const id of [e.agent, from, to]) if (id && id !== "human" && !id.includes("#")) agents.add(id);
+        if (from === "human" || to === "human") questions = true;
+        if (e.message_id) threads.add(e.message_id);
+        if ((e.kind === "paused" || e.kind === "resumed") && !e.agent) everybody = true;
+        if (e.kind === "dead" || e.kind === "redelivered") letters = true;
+        if (e.kind === "paused" || e.kind === "resumed") questions = true;
+      }
+      if (questions) void client.invalidateQueries({ queryKey: ["questions"] });
+      if (letters) void client.invalidateQueries({ queryKey: ["letters"] });
+      if (threads.size > 0) {
+        void client.invalidateQueries({ queryKey: ["thread"] });
+        void client.invalidateQueries({ queryKey: ["tickets"] });
+        for (const id of threads) void client.invalidateQueries({ queryKey: ["trace", id] });
+      }
+      if (everybody || agents.size > mostLooks) {
+        const since = performance.now() - listed;
+        if (since > listsEvery || listed === 0) {
+          listed = performance.now();
+          void client.invalidateQueries({ queryKey: ["agents"] });
+        } else if (!timer) {
+          waiting.push(...events);
+          timer = window.setTimeout(look, listsEvery - since);
+        }
+      } else {
+        for (const id of agents) void patch(client, id);
+      }
+    };
+    const stop = onEvents((events) => {
+      waiting.push(...events);
+      if (!timer) timer = window.setTimeout(look, gather);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [client]);
+}
+
+// patch reads one agent anew.
+async function patch(client: QueryClient, id: string): Promise<void> {
+  if (!client.getQueryData(["agents"])) return;
+  let agent: Agent;
+  try {
+    agent = await call<Agent>("get_agent_status", { agent_id: id });
+  } catch {
+    return; // it is gone, or the next look will tell
+  }
+  client.setQueryData<InfiniteData<AgentPage>>(["agents"], (data) => {
+    if (!data) return data;
+    let found = false;
+    const pages = data.pages.map((p) => {
+      const at = p.rows.findIndex((a) => a.id === agent.id);
+      if (at < 0) return p;
+      found = true;
+      return { ...p, rows: p.rows.with(at, agent) };
+    });
+    const last = pages.at(-1);
+    if (!found && last && !last.next) pages[pages.length - 1] = { ...last, rows: [...last.rows, agent] };
+    return { ...data, pages };
+  });
+}

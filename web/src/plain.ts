@@ -1,0 +1,51 @@
+// Text of others is shown, never interpreted: it only ever becomes text nodes.
+// Characters that do something instead of being seen are spelt out.
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+export function plain(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(unseen, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
+}
+
+export function ago(at: string | undefined, now: number): string {
+  if (!at || at.startsWith("0001")) return "never";
+  const seconds = Math.max(0, (now - Date.parse(at)) / 1000);
+  if (seconds < 5) return "now";
+  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86400)} d ago`;
+}
+
+export function clock(at: string): string {
+  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+export function moment(at: string | undefined): string {
+  if (!at || at.startsWith("0001")) return "never";
+  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
+const words: Record<string, string> = {
+  now: "wakes now",
+  next_step: "at its next step",
+  when_person_returns: "paused",
+  waiting_for_human: "waits for you",
+  offline: "offline",
+};
+
+// reach says in words what happens with mail that is sent now.
+export function reach(reachability: string): string {
+  return words[reachability] ?? plain(reachability);
+}
+
+const reasons: Record<string, string> = {
+  now: "It waits for mail: what you send wakes it.",
+  next_step: "It is at work and sees mail at its next step.",
+  when_person_returns: "A person has paused it; mail is kept until it is resumed.",
+  waiting_for_human: "It has asked a person and waits for the answer; other mail is kept.",
+  offline: "No session of it is running; it reads its mail when it is started again.",
+};
+
+export function reachWhy(reachability: string): string {
+  return reasons[reachability] ?? "";
+}

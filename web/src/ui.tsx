@@ -1,0 +1,202 @@
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
+import { Refusal } from "./api";
+import { plain, reach, reachWhy } from "./plain";
+import type { Agent } from "./wire";
+
+// Toasts say what became of an act.
+interface Toast {
+  id: number;
+  text: string;
+  bad: boolean;
+}
+
+let toasts: Toast[] = [];
+let lastToast = 0;
+const listeners = new Set<() => void>();
+
+function set(next: Toast[]): void {
+  toasts = next;
+  for (const l of listeners) l();
+}
+
+export function say(text: string, bad = false): void {
+  const id = ++lastToast;
+  set([...toasts.slice(-3), { id, text, bad }]);
+  setTimeout(() => set(toasts.filter((t) => t.id !== id)), bad ? 10_000 : 4000);
+}
+
+export function sayError(err: unknown): void {
+  say(words(err), true);
+}
+
+export function words(err: unknown): string {
+  if (err instanceof Refusal) return plain(`${sentence(err.message)} ${err.suggestion}`.trim());
+  return String(err);
+}
+
+function sentence(text: string): string {
+  const t = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(t) ? t : t + ".";
+}
+
+export function Toasts() {
+  const all = useSyncExternalStore(
+    (l) => {
+      listeners.add(l);
+      return () => listeners.delete(l);
+    },
+    () => toasts,
+  );
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {all.map((t) => (
+        <p key={t.id} className={t.bad ? "bad" : ""}>
+          {t.text}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+export function Trouble({ err }: { err: unknown }) {
+  return (
+    <p className="trouble" role="alert">
+      {words(err)}
+    </p>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+export function Head({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="head">
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}
+
+// Others' text. It is a text node, whatever is in it.
+export function Text({ children }: { children: string }) {
+  return (
+    <p className="text" dir="auto">
+      {plain(children)}
+    </p>
+  );
+}
+
+export function Id({ children }: { children: string }) {
+  return (
+    <bdi className="id" title={plain(children)}>
+      {plain(children)}
+    </bdi>
+  );
+}
+
+export function Reach({ agent }: { agent: Agent }) {
+  return (
+    <span className={`reach ${/^[a-z_]+$/.test(agent.reachability) ? agent.reachability : ""}`} title={reachWhy(agent.reachability)}>
+      {reach(agent.reachability)}
+    </span>
+  );
+}
+
+export function Dialog({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog ref={ref} aria-label={title} onCancel={(e) => (e.preventDefault(), onClose())} onClick={(e) => e.target === ref.current && onClose()}>
+      <div className="sheet">
+        <div className="head">
+          <h2>{title}</h2>
+          <button className="link" onClick={onClose} aria-label="Close">
+            ✕
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+export function Help({ views, onClose }: { views: { title: string; key: string }[]; onClose: () => void }) {
+  const rows: [string, string][] = [
+    ...views.map((v): [string, string] => ["g " + v.key, v.title]),
+    ["/", "Search"],
+    ["j  k", "Next, previous"],
+    ["Enter", "Open, or answer"],
+    ["1 … 9", "Choose an answer that is offered"],
+    ["p", "Pause or resume the agent"],
+    ["w", "Write to the agent"],
+    ["Ctrl Enter", "Send what was written"],
+    ["Shift T", "Light, dark, or as the system"],
+    ["?", "These keys"],
+  ];
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl className="keys">
+        {rows.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              {key.split(" ").filter(Boolean).map((k) => (
+                <kbd key={k}>{k}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+// Compose is where a person writes. Ctrl Enter sends.
+export function Compose({ label, button, busy, onSend, autoFocus }: { label: string; button: string; busy: boolean; onSend: (text: string) => Promise<boolean>; autoFocus?: boolean }) {
+  const ref = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (autoFocus) ref.current?.focus();
+  }, [autoFocus]);
+  const send = async () => {
+    const box = ref.current;
+    if (!box || box.value.trim() === "" || busy) return;
+    if (await onSend(box.value)) box.value = "";
+  };
+  return (
+    <form
+      className="compose"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        ref={ref}
+        aria-label={label}
+        placeholder={label}
+        rows={2}
+        onKeyDown={(e) => {
+          if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
+            e.preventDefault();
+            void send();
+          }
+          if (e.key === "Escape") e.currentTarget.blur();
+        }}
+      />
+      <button className="primary" disabled={busy}>
+        {button}
+      </button>
+    </form>
+  );
+}

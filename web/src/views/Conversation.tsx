@@ -1,0 +1,135 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { call, clientKey, list } from "../api";
+import { clock, moment, plain } from "../plain";
+import { go, to } from "../route";
+import { useShortcuts } from "../keys";
+import { mayAct, useSession } from "../session";
+import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
+import { type Message, textOf, type Trace } from "../wire";
+
+export function Conversation({ thread }: { thread: string }) {
+  const act = mayAct(useSession());
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const key = useRef(clientKey());
+  const scroller = useRef<HTMLDivElement>(null);
+  const { data, error, isPending, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
+    queryKey: ["thread", thread],
+    queryFn: ({ pageParam }) => list<Message>("get_thread", { thread, cursor: pageParam, limit: 200 }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next || undefined,
+  });
+  useEffect(() => {
+    if (hasNextPage && !isFetching && (data?.pages.length ?? 0) < 25) void fetchNextPage();
+  }, [data, hasNextPage, isFetching, fetchNextPage]);
+  const messages = useMemo(() => data?.pages.flatMap((p) => p.rows) ?? [], [data]);
+  const rows = useVirtualizer({
+    count: messages.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 120,
+    overscan: 4,
+    getItemKey: (i) => messages[i]!.id,
+  });
+  // A chat is read from its end.
+  const count = messages.length;
+  useEffect(() => {
+    if (count > 0) rows.scrollToIndex(count - 1, { align: "end" });
+  }, [count, rows]);
+  useShortcuts({ Escape: () => go("conversations"), Enter: () => document.querySelector<HTMLTextAreaElement>(".compose textarea")?.focus() });
+
+  const first = messages[0];
+  const asked = messages.findLast((m) => m.to_agent === "human" && m.expects_reply && m.kind !== "reply" && !messages.some((r) => r.message_id === m.id));
+  const other = [...messages].reverse().flatMap((m) => [m.from_agent, m.to_agent]).find((id) => id && id !== "human" && id !== "system");
+  const left = first?.from_agent;
+  const send = async (text: string) => {
+    setBusy(true);
+    try {
+      if (asked) await call("human_answer", { message_id: asked.id, response: text, client_key: key.current });
+      else await call("send_message", { target: other, message: text, thread: first?.thread || thread, client_key: key.current });
+      key.current = clientKey();
+      say("Sent");
+      await client.invalidateQueries({ queryKey: ["thread", thread] });
+      return true;
+    } catch (err) {
+      sayError(err);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <section className="page fill chat">
+      <Head title="Conversation">
+        <a href={to("conversations")}>All conversations</a>
+      </Head>
+      {error && <Trouble err={error} />}
+      {isPending && !error && <p className="quiet">Loading …</p>}
+      {!isPending && messages.length === 0 && <Empty title="Nothing is left of it">What has ended long ago is trimmed.</Empty>}
+      <div className="scroll" ref={scroller} tabIndex={0} role="list" aria-label="Messages">
+        <div className="tall" style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map((row) => {
+            const m = messages[row.index]!;
+            return (
+              <div key={m.id} role="listitem" ref={rows.measureElement} data-index={row.index} className={`bubble ${m.from_agent === left ? "" : "right"}`} style={{ transform: `translateY(${row.start}px)` }}>
+                <Bubble message={m} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {act && (asked || other) && <Compose label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`} button={asked ? "Answer" : "Send"} busy={busy} onSend={send} />}
+    </section>
+  );
+}
+
+function Bubble({ message: m }: { message: Message }) {
+  return (
+    <article>
+      <div className="meta">
+        <Id>{m.from_agent ?? ""}</Id>
+        <span className="quiet">to</span>
+        <Id>{m.to_agent ?? ""}</Id>
+        {m.kind && m.kind !== "message" && m.kind !== "reply" && <span className="badge">{plain(m.kind)}</span>}
+        {m.status === "error" && <span className="badge bad">error</span>}
+        {m.priority === "urgent" && <span className="badge bad">urgent</span>}
+        {m.timestamp && <time title={moment(m.timestamp)}>{clock(m.timestamp)}</time>}
+      </div>
+      {m.body_gone ? <p className="quiet">The text was trimmed; the record is still there.</p> : <Text>{textOf(m)}</Text>}
+      {m.context && (
+        <details>
+          <summary>Background</summary>
+          <Text>{m.context}</Text>
+        </details>
+      )}
+      <Life id={m.id} />
+    </article>
+  );
+}
+
+// Life is what is proved of a message, each fact for itself.
+function Life({ id }: { id: string }) {
+  const { data: t } = useQuery({ queryKey: ["trace", id], queryFn: () => call<Trace>("trace", { message_id: id }) });
+  if (!t) return <p className="life quiet">…</p>;
+  const steps: { name: string; at: string | undefined; why: string; bad?: boolean }[] = [
+    { name: "accepted", at: t.accepted.at, why: t.accepted.durability === "fsync" ? "Stored, and on the disk." : "Stored in memory." },
+    { name: "notified", at: t.notified[0]?.at, why: "A session was told that there is mail." },
+    { name: "served", at: t.served[0]?.at, why: t.served[0] ? `Its text was given to a session${t.deliveries > 1 ? `, ${t.deliveries} times` : ""}.` : "No session was given its text yet." },
+    { name: "received", at: t.received?.at, why: "The client has taken it." },
+    ...(t.state === "pending" || t.state === "acked" ? [{ name: "acked", at: t.ended?.at, why: "Its reader has dealt with it." }] : []),
+    ...(t.state !== "pending" && t.state !== "acked" ? [{ name: t.reason ? `${t.state}: ${t.reason}` : t.state, at: t.ended?.at ?? t.accepted.at, why: "How it ended.", bad: t.state === "dead" }] : []),
+    { name: "answered", at: t.answered[0]?.at, why: "A reply is stored." },
+  ];
+  return (
+    <ol className="life" aria-label="Life of this message">
+      {steps.map((s) => (
+        <li key={s.name} className={s.at ? (s.bad ? "bad" : "done") : ""} title={s.at ? `${s.why} ${moment(s.at)}` : "Not yet"}>
+          {plain(s.name)}
+          {s.at && <time>{clock(s.at)}</time>}
+        </li>
+      ))}
+    </ol>
+  );
+}

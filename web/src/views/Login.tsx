@@ -1,0 +1,89 @@
+import { useEffect, useState } from "react";
+import { request } from "../api";
+import { roleOf, type Session, setSession } from "../session";
+import { Trouble } from "../ui";
+import type { Role, ServerInfo } from "../wire";
+
+// A code is shown once; a page that is drawn twice must not show it twice.
+const shown = new Map<string, Promise<void>>();
+
+export function Login({ code: given }: { code: string }) {
+  // It leaves the address at once.
+  const [code] = useState(given);
+  const [trouble, setTrouble] = useState<unknown>();
+  const [token, setToken] = useState("");
+  const [busy, setBusy] = useState(code !== "");
+
+  useEffect(() => {
+    if (code) {
+      // The code leaves the address, and with it the history, before it is used.
+      history.replaceState(null, "", "#/questions");
+      if (!shown.has(code)) shown.set(code, signIn(code));
+      shown
+        .get(code)!
+        .catch(setTrouble)
+        .finally(() => {
+          setBusy(false);
+          window.dispatchEvent(new HashChangeEvent("hashchange"));
+        });
+      return;
+    }
+    // A coordinator of a trusted network asks nobody.
+    const open: Session = { token: "", role: "admin", space: "" };
+    request<ServerInfo>("POST", "/api/op/server_info", {}, open).then(
+      (info) => info.auth === "none" && setSession(open),
+      () => undefined,
+    );
+  }, [code]);
+
+  const submit = async () => {
+    const text = token.trim();
+    const role = roleOf(text);
+    if (!role) {
+      setTrouble("That is not a token. One begins with c3po_human_ or c3po_observer_.");
+      return;
+    }
+    const next: Session = { token: text, role, space: "" };
+    setBusy(true);
+    try {
+      await request<ServerInfo>("POST", "/api/op/server_info", {}, next);
+      setSession(next);
+    } catch (err) {
+      setTrouble(err);
+      setBusy(false);
+    }
+  };
+
+  return (
+    <main className="login">
+      <img src="/assets/icon.svg" alt="" width="48" height="48" />
+      <h1>c3po</h1>
+      {busy ? (
+        <p className="quiet">Signing in …</p>
+      ) : (
+        <>
+          <p>Run this where the coordinator is, and open what it prints:</p>
+          <pre>c3po open</pre>
+          <form
+            onSubmit={(e) => {
+              e.preventDefault();
+              void submit();
+            }}
+          >
+            <label>
+              Or paste a token
+              <input type="password" autoComplete="off" value={token} onChange={(e) => setToken(e.target.value)} />
+            </label>
+            <button className="primary">Sign in</button>
+          </form>
+          {trouble !== undefined && <Trouble err={trouble} />}
+        </>
+      )}
+    </main>
+  );
+}
+
+async function signIn(code: string): Promise<void> {
+  const made = await request<{ token: string; role: Role }>("POST", "/api/login", { code }, null);
+  setSession({ token: made.token, role: made.role, space: "" });
+}

@@ -1,0 +1,160 @@
+import { useQuery } from "@tanstack/react-query";
+import { Background, Controls, type Edge, type Node, Position, ReactFlow } from "@xyflow/react";
+import "@xyflow/react/dist/style.css";
+import { useEffect, useMemo, useState } from "react";
+import { call } from "../api";
+import { useAgents } from "../data";
+import { backfill, onEvents, useRecent } from "../live";
+import { plain } from "../plain";
+import { go } from "../route";
+import { useTheme } from "../theme";
+import { Empty, Head } from "../ui";
+import { type Agent, ends, type Event } from "../wire";
+
+const mostNodes = 80; // more are no picture any more
+const width = 150;
+const height = 44;
+const gap = 18;
+
+// pairOf is the conversation an event belongs to, in one order.
+function pairOf(e: Event): [string, string] | null {
+  const { from, to } = ends(e.message_id ?? "");
+  if (!from || !to || from === to) return null;
+  return from < to ? [from, to] : [to, from];
+}
+
+export default function Network() {
+  const theme = useTheme();
+  const events = useRecent();
+  const { agents } = useAgents();
+  const [pulses, setPulses] = useState<ReadonlySet<string>>(new Set());
+  const log = useQuery({ queryKey: ["log"], queryFn: () => call<{ events: Event[] }>("tail_log", { limit: 1000 }), staleTime: Infinity });
+  useEffect(() => {
+    if (log.data) backfill(log.data.events);
+  }, [log.data]);
+  useEffect(() => {
+    const timers = new Set<number>();
+    const stop = onEvents((news) => {
+      const hit = news.map(pairOf).filter((p) => p !== null).map((p) => p.join("→"));
+      if (hit.length === 0) return;
+      setPulses((is) => new Set([...is, ...hit]));
+      const timer = window.setTimeout(() => {
+        timers.delete(timer);
+        setPulses((is) => new Set([...is].filter((p) => !hit.includes(p))));
+      }, 1200);
+      timers.add(timer);
+    });
+    return () => {
+      stop();
+      timers.forEach(clearTimeout);
+    };
+  }, []);
+
+  const talk = useMemo(() => {
+    const counts = new Map<string, { a: string; b: string; n: number }>();
+    for (const e of events) {
+      const pair = pairOf(e);
+      if (!pair) continue;
+      const name = pair.join("→");
+      const known = counts.get(name);
+      if (known) known.n++;
+      else counts.set(name, { a: pair[0], b: pair[1], n: 1 });
+    }
+    return counts;
+  }, [events]);
+  // Those who talk, the busiest first; then who is online.
+  const ids = useMemo(() => {
+    const busy = new Map<string, number>();
+    for (const { a, b, n } of talk.values()) {
+      busy.set(a, (busy.get(a) ?? 0) + n);
+      busy.set(b, (busy.get(b) ?? 0) + n);
+    }
+    const all = [...busy.entries()].sort((x, y) => y[1] - x[1]).map(([id]) => id);
+    const seen = new Set(all);
+    for (const a of agents) if (all.length < mostNodes && a.status === "online" && !seen.has(a.id)) all.push(a.id);
+    return all.slice(0, mostNodes).sort().join("\n");
+  }, [talk, agents]);
+  const nodes = useMemo(() => (ids === "" ? [] : layout(ids.split("\n"), new Map(agents.map((a) => [a.id, a])))), [ids, agents]);
+  const edges = useMemo((): Edge[] => {
+    const known = new Set(nodes.map((n) => n.id));
+    return [...talk.entries()]
+      .filter(([, t]) => known.has(t.a) && known.has(t.b))
+      .map(([id, t]) => ({ id, source: t.a, target: t.b, className: pulses.has(id) ? "pulse" : "", type: "default", style: { strokeWidth: Math.min(6, 1 + Math.log2(t.n)) } }));
+  }, [talk, nodes, pulses]);
+
+  return (
+    <section className="page fill">
+      <Head title="Network">
+        <span className="quiet">Who talks with whom, by host. An edge lights up when something happens on it.</span>
+      </Head>
+      {nodes.length === 0 ? (
+        <Empty title="Nobody has talked yet">Agents appear here when they write to each other.</Empty>
+      ) : (
+        <div className="graph" aria-label={`${nodes.length} nodes, ${edges.length} conversations`} role="group">
+          <ReactFlow
+            nodes={nodes}
+            edges={edges}
+            colorMode={theme === "auto" ? "system" : theme}
+            fitView
+            minZoom={0.1}
+            nodesConnectable={false}
+            nodesDraggable={false}
+            elementsSelectable={false}
+            nodesFocusable={false}
+            edgesFocusable={false}
+            onNodeClick={(_, node) => node.type !== "group" && node.id !== "human" && go("agents", node.id)}
+            proOptions={{ hideAttribution: false }}
+          >
+            <Background gap={24} />
+            <Controls showInteractive={false} />
+          </ReactFlow>
+        </div>
+      )}
+    </section>
+  );
+}
+
+// layout puts each host into a box of its own, and the boxes side by side.
+function layout(ids: string[], known: Map<string, Agent>): Node[] {
+  const hosts = new Map<string, string[]>();
+  for (const id of ids) {
+    const host = id.includes("/") ? id.slice(0, id.indexOf("/")) : id === "human" || id.startsWith("role/") ? "" : (known.get(id)?.host ?? "");
+    hosts.set(host, [...(hosts.get(host) ?? []), id]);
+  }
+  const nodes: Node[] = [];
+  let x = 0;
+  let y = 0;
+  let tallest = 0;
+  const wide = Math.max(900, Math.sqrt(ids.length) * (width + gap) * 1.6);
+  for (const [host, members] of [...hosts].sort(([a], [b]) => a.localeCompare(b))) {
+    const columns = Math.max(1, Math.ceil(Math.sqrt(members.length)));
+    const lines = Math.ceil(members.length / columns);
+    // Rows stand apart, so that edges between them are seen.
+    const w = columns * (width + gap * 2) + gap;
+    const h = lines * (height + gap * 3) + gap + 24;
+    if (x > 0 && x + w > wide) {
+      x = 0;
+      y += tallest + gap * 3;
+      tallest = 0;
+    }
+    const group = `host ${host}`;
+    nodes.push({ id: group, type: "group", position: { x, y }, data: {}, style: { width: w, height: h }, className: "hostbox" });
+    nodes.push({ id: `name ${host}`, parentId: group, position: { x: 8, y: 4 }, data: { label: plain(host || "here") }, className: "hostname", type: "default" });
+    members.forEach((id, n) => {
+      const a = known.get(id);
+      nodes.push({
+        id,
+        parentId: group,
+        position: { x: gap + (n % columns) * (width + gap * 2), y: 28 + gap + Math.floor(n / columns) * (height + gap * 3) },
+        data: { label: plain(id.includes("/") && host !== "" ? id.slice(id.indexOf("/") + 1) : id) },
+        className: `agent ${a?.paused ? "paused" : (a?.status ?? "")}`,
+        sourcePosition: Position.Bottom,
+        targetPosition: Position.Top,
+        style: { width, height },
+      });
+    });
+    x += w + gap * 3;
+    tallest = Math.max(tallest, h);
+  }
+  return nodes;
+}

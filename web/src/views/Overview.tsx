@@ -1,0 +1,184 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { call, list } from "../api";
+import { useAgents, useNow, useQuestionCount } from "../data";
+import { backfill, useRecent } from "../live";
+import { ago, moment, plain } from "../plain";
+import { to } from "../route";
+import { useTheme } from "../theme";
+import { Head, Id, Reach } from "../ui";
+import { type Event, type Letter, type ServerInfo, type Ticket } from "../wire";
+
+const step = 10_000; // ms of one point
+const points = 60;
+const series = [
+  { name: "sent", kinds: ["accepted", "posted"], color: "--blue" },
+  { name: "answered", kinds: ["answered"], color: "--green" },
+  { name: "acked", kinds: ["acked"], color: "--gold" },
+  { name: "dead", kinds: ["dead"], color: "--red" },
+];
+
+export default function Overview() {
+  const now = useNow(2000);
+  const events = useRecent();
+  const questions = useQuestionCount();
+  const { agents, hasNextPage } = useAgents();
+  const log = useQuery({ queryKey: ["log"], queryFn: () => call<{ events: Event[] }>("tail_log", { limit: 1000 }), staleTime: Infinity });
+  useEffect(() => {
+    if (log.data) backfill(log.data.events);
+  }, [log.data]);
+  const info = useQuery({ queryKey: ["info"], queryFn: () => call<ServerInfo>("server_info") });
+  const open = useQuery({ queryKey: ["tickets", "waiting"], queryFn: () => list<Ticket>("tickets", { which: "all", state: "open", limit: 200 }) });
+  const letters = useQuery({ queryKey: ["letters", "count"], queryFn: () => list<Letter>("dead_letters", { limit: 200 }) });
+
+  const unread = useMemo(() => agents.reduce((sum, a) => sum + (a.unread ?? 0), 0), [agents]);
+  const fullest = useMemo(() => agents.filter((a) => (a.unread ?? 0) > 0).sort((a, b) => (b.unread ?? 0) - (a.unread ?? 0)).slice(0, 8), [agents]);
+  const oldest = useMemo(() => [...(open.data?.rows ?? [])].sort((a, b) => a.seq - b.seq).slice(0, 8), [open.data]);
+  const perMinute = useMemo(() => events.filter((e) => e.kind === "accepted" && now - Date.parse(e.at) < 60_000).length, [events, now]);
+  const online = agents.filter((a) => a.status === "online").length;
+  const more = (n: number, next?: string | boolean) => `${n}${next ? "+" : ""}`;
+
+  return (
+    <section className="page">
+      <Head title="Overview">
+        {info.data && (
+          <span className="quiet">
+            {plain(info.data.version)}, space {plain(info.data.space)}, mail is kept {info.data.durability === "fsync" ? "on disk" : "in memory"}
+          </span>
+        )}
+      </Head>
+      <div className="tiles">
+        <Tile title="Agents online" value={`${online}`} note={`of ${more(agents.length, hasNextPage)}`} href={to("agents")} />
+        <Tile title="Questions for you" value={`${questions}`} href={to("questions")} warn={questions > 0} />
+        <Tile title="Unread mail" value={more(unread, hasNextPage)} href={to("agents")} />
+        <Tile title="Without an answer" value={more(open.data?.rows.length ?? 0, open.data?.next)} href={to("conversations")} />
+        <Tile title="Dead letters" value={more(letters.data?.rows.length ?? 0, letters.data?.next)} href={to("letters")} />
+        <Tile title="Sent" value={`${perMinute}`} note="in the last minute" />
+      </div>
+      <h2>The last ten minutes</h2>
+      <Rates events={events} now={now} />
+      <div className="columns">
+        <div>
+          <h2>Waits longest for an answer</h2>
+          {oldest.length === 0 && <p className="quiet">Nothing waits.</p>}
+          <ul className="plainlist">
+            {oldest.map((t) => (
+              <li key={t.id}>
+                <a href={to("conversations", t.thread || t.id)}>
+                  <span className="pair">
+                    <Id>{t.from_agent}</Id>
+                    <span className="quiet"> → </span>
+                    <Id>{t.to_agent}</Id>
+                  </span>
+                  <time className="quiet" title={moment(t.created_at)}>
+                    {ago(t.created_at, now)}
+                  </time>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+        <div>
+          <h2>Most unread mail</h2>
+          {fullest.length === 0 && <p className="quiet">Everything is read.</p>}
+          <ul className="plainlist">
+            {fullest.map((a) => (
+              <li key={a.id}>
+                <a href={to("agents", a.id)}>
+                  <Id>{a.id}</Id>
+                  <span className="badge">{a.unread} unread</span>
+                  <Reach agent={a} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Tile({ title, value, note, href, warn }: { title: string; value: string; note?: string; href?: string; warn?: boolean }) {
+  const inner = (
+    <>
+      <span className="quiet">{title}</span>
+      <strong>{value}</strong>
+      <span className="quiet">{note ?? "\u00a0"}</span>
+    </>
+  );
+  return href ? (
+    <a className={`tile ${warn ? "warn" : ""}`} href={href}>
+      {inner}
+    </a>
+  ) : (
+    <div className="tile">{inner}</div>
+  );
+}
+
+// counted gives for each series how many events there were in each step.
+function counted(events: Event[], now: number): number[][] {
+  const end = Math.floor(now / step);
+  const rows = series.map(() => new Array<number>(points).fill(0));
+  for (const e of events) {
+    const at = Math.floor(Date.parse(e.at) / step) - end + points - 1;
+    if (at < 0 || at >= points) continue;
+    series.forEach((s, n) => {
+      if (s.kinds.includes(e.kind)) rows[n]![at]!++;
+    });
+  }
+  return rows;
+}
+
+function Rates({ events, now }: { events: Event[]; now: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
+  const theme = useTheme();
+  const rows = useMemo(() => counted(events, now), [events, now]);
+  const end = Math.floor(now / step);
+  const latest = useRef<uPlot.AlignedData>([[]]);
+  latest.current = [Array.from({ length: points }, (_, i) => ((end - points + 1 + i) * step) / 1000), ...rows];
+  useEffect(() => {
+    const style = getComputedStyle(document.documentElement);
+    const color = (name: string) => style.getPropertyValue(name).trim();
+    const axis = { stroke: color("--quiet"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+    const plot = new uPlot(
+      {
+        width: box.current!.clientWidth,
+        height: 180,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
+        axes: [{ ...axis, space: 80 }, { ...axis, size: 40 }],
+        series: [{}, ...series.map((s) => ({ stroke: color(s.color), width: 2, points: { show: false } }))],
+      },
+      latest.current,
+      box.current!,
+    );
+    chart.current = plot;
+    const room = box.current!;
+    const resize = new ResizeObserver(() => plot.setSize({ width: room.clientWidth, height: 180 }));
+    resize.observe(room);
+    return () => {
+      resize.disconnect();
+      plot.destroy();
+      chart.current = null;
+    };
+  }, [theme]);
+  useEffect(() => {
+    chart.current?.setData(latest.current);
+  }, [rows]);
+  return (
+    <figure className="chart">
+      <div ref={box} aria-hidden="true" />
+      <figcaption>
+        {series.map((s, n) => (
+          <span key={s.name} className={`key ${s.name}`}>
+            {s.name} {rows[n]!.reduce((a, b) => a + b, 0)}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
