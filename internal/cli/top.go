@@ -56,6 +56,13 @@ func (a *app) printTop(w io.Writer, seen top.Snapshot) {
 		if q.Text != "" {
 			block(w, q.Text)
 		}
+		if q.Why != "" {
+			fmt.Fprintln(w, "  why:")
+			block(w, q.Why)
+		}
+		for i, choice := range q.Choices {
+			fmt.Fprintf(w, "  %d: %s\n", i+1, inline(choice))
+		}
 	}
 	if len(seen.Questions) == 0 {
 		fmt.Fprintln(w, "no agent waits for you")

@@ -2,6 +2,8 @@ package top
 
 import (
 	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -82,18 +84,33 @@ func (m *model) eventFacts(e c3po.Event) []string {
 // questionAsked is one question and, at the end, the line its answer is written in.
 func (m *model) questionAsked() []string {
 	q := m.asked
-	all := []string{"", bold().of("Question of "+inline(string(q.From))) + faint().of(", asked "+age(m.now(), q.At)+" ago"), ""}
+	about := ", asked " + age(m.now(), q.At) + " ago"
+	if !q.Deadline.IsZero() {
+		about += ", due " + due(m.now(), q.Deadline)
+	}
+	all := []string{"", bold().of("Question of "+inline(string(q.From))) + faint().of(about), ""}
 	text := m.questionText()
 	from := min(m.scroll, len(text))
-	text = text[from:min(len(text), from+m.questionSpace())]
-	all = append(all, text...)
-	return append(all, "", faint().of("Your answer:"), m.written())
+	all = append(all, text[from:min(len(text), from+m.questionSpace())]...)
+	all = append(all, "")
+	for i, choice := range q.Choices {
+		all = append(all, fmt.Sprintf("  %s %s", bold().of(strconv.Itoa(i+1)), inline(choice)))
+	}
+	ask := "Your answer:"
+	if len(q.Choices) > 0 {
+		all, ask = append(all, ""), "Your answer, or the number of a choice:"
+	}
+	return append(all, faint().of(ask), m.written())
 }
 
-// questionText is what is asked, in lines that fit, each behind a gutter.
+// questionText is what is asked and why, in lines that fit, each behind a gutter.
 func (m *model) questionText() []string {
+	lines := sanitise.Lines(m.asked.Text)
+	if m.asked.Why != "" {
+		lines = append(append(lines, ""), sanitise.Lines(m.asked.Why)...)
+	}
 	var text []string
-	for _, paragraph := range sanitise.Lines(m.asked.Text) {
+	for _, paragraph := range lines {
 		paragraph = strings.ReplaceAll(paragraph, "\t", "    ")
 		for part := range strings.SplitSeq(ansi.Wrap(paragraph, max(1, m.width-4), ""), "\n") {
 			text = append(text, faint().of("│ ")+part)
@@ -103,7 +120,7 @@ func (m *model) questionText() []string {
 }
 
 // questionSpace is how many of these lines there is room for.
-func (m *model) questionSpace() int { return max(1, m.height-9) }
+func (m *model) questionSpace() int { return max(1, m.height-10-len(m.asked.Choices)) }
 
 // written is the end of the line that is written, with its cursor.
 func (m *model) written() string {
@@ -133,7 +150,7 @@ func (m *model) help() []string {
 		"  Tab, Shift+Tab, 1-4   next list, the one before, the list of that place",
 		"  ↑ ↓, j k, PgUp PgDn   choose a row; Home and End go to the first and last",
 		"  Enter                 the row in full; a question, to answer it",
-		"  p                     pause the chosen agent, or end its pause",
+		"  p                     pause the chosen agent, or let it go on",
 		"  q                     quit", "",
 		bold().of("What the words say"), "",
 		"  MAIL IS READ          when an agent reads what is sent to it now",

@@ -1,6 +1,8 @@
 package top
 
 import (
+	"strconv"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/c3po-dev/c3po"
@@ -119,15 +121,19 @@ func (m *model) answer() tea.Cmd {
 	default:
 		m.mode = listing
 		m.say("Answering "+string(m.asked.From)+"…", false)
-		return m.act(act{answer: &c3po.AnswerInput{MessageID: m.asked.ID, Response: text}})
+		in := c3po.AnswerInput{MessageID: m.asked.ID, Response: text}
+		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(m.asked.Choices) {
+			in.Response, in.Choice = "", m.asked.Choices[n-1]
+		}
+		return m.act(act{answer: &in})
 	}
 }
 
 // pauseOrResume turns the pause of the chosen agent around.
 func (m *model) pauseOrResume() tea.Cmd {
 	a, ok := m.agent()
-	if m.focus != agents && m.focus != questions || !ok {
-		m.say("Choose an agent first.", true)
+	if m.focus != agents || !ok {
+		m.say("Choose an agent first: 2 goes to the list of them.", true)
 		return nil
 	}
 	if m.seen.ReadOnly {

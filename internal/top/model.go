@@ -213,14 +213,10 @@ func (m *model) question() (Question, bool) {
 	return Question{}, false
 }
 
-// agent is the one a pause would be for: the chosen one, or who asks.
+// agent is the one that is chosen.
 func (m *model) agent() (c3po.Agent, bool) {
-	id := m.chosen[agents].of
-	if q, ok := m.question(); ok && m.focus == questions {
-		id = string(q.From)
-	}
 	for _, a := range m.seen.Agents {
-		if string(a.ID) == id {
+		if string(a.ID) == m.chosen[agents].of {
 			return a, true
 		}
 	}

@@ -29,7 +29,7 @@ func full(text string, rows int) Snapshot {
 	for i := range rows {
 		unread := i
 		id := fmt.Sprint(text, i)
-		s.Questions = append(s.Questions, Question{ID: c3po.MessageID(id), From: c3po.AgentID(id), At: at(time.Hour), Text: text})
+		s.Questions = append(s.Questions, Question{ID: c3po.MessageID(id), From: c3po.AgentID(id), At: at(time.Hour), Text: text, Why: text, Choices: []string{text, text}, Deadline: noon})
 		s.Agents = append(s.Agents, c3po.Agent{
 			ID: c3po.AgentID(id), Status: c3po.Status(text), Availability: c3po.Availability(text), Reachability: c3po.Reachability(text), Paused: &text, Alive: &dead,
 			Capabilities: []string{text}, Type: text, Host: text, Cwd: text, Rooms: []c3po.RoomName{c3po.RoomName(text)}, CurrentTask: text, Client: text, Unread: &unread,
@@ -147,6 +147,25 @@ func TestAnAnswerIsForTheQuestionThatWasRead(t *testing.T) {
 	}
 	if !strings.Contains(m.word, "no longer open") {
 		t.Errorf("it says %q", m.word)
+	}
+}
+
+func TestANumberIsOneOfTheChoicesIfThereAreSoMany(t *testing.T) {
+	t.Parallel()
+	s := asked("a")
+	s.Questions[0].Choices = []string{"Keep it", "Drop it"}
+	for typed, want := range map[string]c3po.AnswerInput{
+		"2": {MessageID: "a", Choice: "Drop it"},
+		"3": {MessageID: "a", Response: "3"},
+		"n": {MessageID: "a", Response: "n"},
+	} {
+		m := newModel(s, "", func() time.Time { return noon })
+		var got c3po.AnswerInput
+		m.act = func(a act) tea.Cmd { got = *a.answer; return nil }
+		press(m, "enter", typed, "enter")
+		if got != want {
+			t.Errorf("%s is sent as %+v", typed, got)
+		}
 	}
 }
 

@@ -116,9 +116,9 @@ func (m *model) cells(p panel, i int) []string {
 	switch p {
 	case questions:
 		q := m.seen.Questions[i]
-		text := inline(q.Text)
+		text := inline(strings.Join(strings.Fields(q.Text), " ")) // line breaks are for the whole of it
 		if m.seen.ReadOnly {
-			text = faint().of("for those who may answer it")
+			text = faint().of("only a person's token shows the text")
 		}
 		return []string{inline(string(q.From)), age(now, q.At), text}
 	case agents:

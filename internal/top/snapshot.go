@@ -56,6 +56,10 @@ type Question struct {
 	From c3po.AgentID   `json:"from_agent"`
 	At   time.Time      `json:"at"`
 	Text string         `json:"text,omitempty"`
+	Why  string         `json:"why,omitempty"` // what the agent says about it, if the question alone does not
+	// Choices are answers to choose from. The person may answer in own words.
+	Choices  []string  `json:"choices,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"` // when the person is reminded
 }
 
 // Look reads a snapshot. Which tickets are looked at is as in
@@ -97,7 +101,7 @@ func (s *Snapshot) read(ctx context.Context, source Source, which string) error 
 	slices.Reverse(tickets.Tickets)
 	for _, t := range tickets.Tickets {
 		if t.ToAgent == c3po.Human {
-			s.Questions = append(s.Questions, Question{ID: t.ID, From: t.FromAgent, At: t.CreatedAt})
+			s.Questions = append(s.Questions, Question{ID: t.ID, From: t.FromAgent, At: t.CreatedAt, Deadline: t.Deadline})
 		} else {
 			s.Tickets = append(s.Tickets, t)
 		}
@@ -118,7 +122,9 @@ func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
 	s.More = s.More || mail.Next != ""
 	s.Questions = []Question{}
 	for _, m := range mail.Messages {
-		s.Questions = append(s.Questions, Question{ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text()})
+		s.Questions = append(s.Questions, Question{
+			ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text(), Why: m.Context, Choices: m.Choices, Deadline: m.Deadline,
+		})
 	}
 	return nil
 }

@@ -111,9 +111,13 @@ func (m *model) summary() string {
 			unread, known = unread+*a.Unread, true
 		}
 	}
-	asks := fmt.Sprintf("%d %s for you", len(m.seen.Questions), plural(len(m.seen.Questions), "question", "questions"))
-	if len(m.seen.Questions) > 0 {
-		asks = warn().of(asks)
+	whom := "for you"
+	if m.seen.ReadOnly {
+		whom = "for a person"
+	}
+	asks := "no questions " + whom
+	if n := len(m.seen.Questions); n > 0 {
+		asks = warn().of(fmt.Sprintf("%d %s %s", n, plural(n, "question", "questions"), whom))
 	}
 	text := fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.seen.Agents), plural(len(m.seen.Agents), "agent", "agents"),
 		len(m.seen.Tickets), plural(len(m.seen.Tickets), "ticket", "tickets"))
@@ -155,13 +159,23 @@ func (m *model) keysNow() string {
 	switch {
 	case m.focus == questions && m.seen.ReadOnly:
 	case m.focus == questions:
-		keys += "Enter answer  p pause who asks  "
+		keys += "Enter answer  "
 	case m.focus == agents && !m.seen.ReadOnly:
-		keys += "Enter details  p pause or resume  "
+		keys += "Enter details  p " + m.pauseWord() + "  "
 	default:
 		keys += "Enter details  "
 	}
 	return keys + "? help  q quit"
+}
+
+// pauseWord is what p does to the chosen agent.
+func (m *model) pauseWord() string {
+	switch a, ok := m.agent(); {
+	case ok && a.Paused != nil:
+		return "resume"
+	default:
+		return "pause"
+	}
 }
 
 // lists is all panels: below each other, or with the flow beside the rest.
