@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"internal/cli":        {".", "internal/bridge", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/top", "internal/verify"},
 	"internal/client":     {"."},
 	"internal/dashboard":  {},
+	"internal/configedit": {"."},
 	"internal/engine":     {".", "internal/paths"},
 	"internal/envelope":   {".", "internal/sanitise"},
 	"internal/faultrig":   {".", "internal/redistest"},
@@ -81,7 +82,8 @@ var libraries = []library{
 	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun", "internal/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
 	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/top"}},                       // draws only what changed, which ssh needs, and knows keys, resizing and pasting
 	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/top"}},                        // its colours
-	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest", "internal/ptyrun"}},
+	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest", "internal/ptyrun", "internal/configedit"}},
+	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/configedit"}}, // says whether a file is TOML before and after we touch it
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
 	{prefix: "github.com/rogpeppe/go-internal", testFiles: true},
