@@ -157,9 +157,9 @@ func jsonText(t *rapid.T, comments bool) string {
 
 func oursTOML() configedit.TOML {
 	return configedit.TOML{Tables: []configedit.Table{
-		{Path: []string{"mcp_servers", "c3po"}, Keys: []configedit.Key{{"command", `"/opt/c3po"`}, {"args", `["mcp"]`}}},
-		{Path: []string{"hooks", "Stop"}, Array: true, Mark: "c3po_hook", Keys: []configedit.Key{{"hooks", `[{ tool = "c3po_hook" }]`}}},
-		{Path: []string{"hooks", "state", `/a "b":stop:0:0`}, Keys: []configedit.Key{{"trusted_hash", `"sha256:00"`}}},
+		{Path: []string{"mcp_servers", "c3po"}, Keys: []configedit.Key{{Name: "command", Value: `"/opt/c3po"`}, {Name: "args", Value: `["mcp"]`}}},
+		{Path: []string{"hooks", "Stop"}, Array: true, Mark: "c3po_hook", Keys: []configedit.Key{{Name: "hooks", Value: `[{ tool = "c3po_hook" }]`}}},
+		{Path: []string{"hooks", "state", `/a "b":stop:0:0`}, Keys: []configedit.Key{{Name: "trusted_hash", Value: `"sha256:00"`}}},
 	}}
 }
 

@@ -25,8 +25,17 @@ type Table struct {
 	Keys  []Key
 }
 
-// A Key has a value that is written as TOML writes it.
-type Key struct{ Name, Value string }
+// A Key has a value that is written as TOML writes it, and perhaps a comment
+// behind it, for a key that is new.
+type Key struct{ Name, Value, Remark string }
+
+func (k Key) render(newline string) string {
+	text := k.Name + " = " + k.Value
+	if k.Remark != "" {
+		text += " " + k.Remark
+	}
+	return text + newline
+}
 
 // Add puts in what is not there, and sets right what is there and differs. New
 // tables come last in the file.
@@ -138,7 +147,7 @@ func (t Table) is(s section, text []byte) bool {
 func (t Table) render(newline string) string {
 	text := header(t.Path, t.Array) + newline
 	for _, k := range t.Keys {
-		text += k.Name + " = " + k.Value + newline
+		text += k.render(newline)
 	}
 	return text
 }
@@ -155,7 +164,7 @@ func (t Table) settle(text []byte, s section, newline string) []byte {
 		there, ok := s.key(k.Name)
 		switch {
 		case !ok:
-			missing += k.Name + " = " + k.Value + newline
+			missing += k.render(newline)
 		case string(text[there.value:there.end]) != k.Value:
 			changes = append(changes, change{there.value, there.end, k.Value})
 		}
