@@ -98,6 +98,8 @@ var (
 		"hook session-start": "prints constant words and counts",
 		"install claude":     "prints what it does here",
 		"uninstall claude":   "prints what it does here",
+		"install codex":      "prints what it does here; the lines of files are sanitised",
+		"uninstall codex":    "prints what it does here; the lines of files are sanitised",
 		"install bridge":     "prints what it does here",
 		"uninstall bridge":   "prints what it does here",
 	}

@@ -30,100 +30,79 @@ const (
 )
 
 func (a *app) install() *cobra.Command {
+	var all bool
+	var flags installFlags
 	cmd := &cobra.Command{
-		Use:     "install",
-		Short:   "Install c3po into a coding agent",
-		Example: `  c3po install claude`,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	var dryRun bool
-	var rooms []string
-	claude := &cobra.Command{
-		Use:   "claude",
-		Short: "Install the plugin into Claude Code, for all projects of this user",
-		Long: `Install the plugin into Claude Code, for all projects of this user: tools, hooks, the
-monitor that wakes an idle session, and /c3po:coordinate. Doing it again changes
-nothing; c3po uninstall claude takes it back. Sessions that run already do not have
-it. It ends with a test of what was installed.
-
-With --room every session joins these rooms and has the tools for rooms; installing
-again without it takes that back. Sessions stay in the rooms they have joined.`,
+		Use:   "install",
+		Short: "Install c3po into a coding agent",
+		Long: `Install c3po into a coding agent, or with --all into each that is in the PATH.
+--dry-run shows what would be changed, line by line.`,
 		Example: `  c3po install claude
-  c3po install claude --room build --room lobby
-  c3po install claude --dry-run`,
-		Args: arguments(0, 0, ""),
+  c3po install --all --dry-run`,
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			joined, err := roomNames(strings.Join(rooms, ","))
-			if err != nil {
-				return err
+			if !all {
+				return cmd.Help()
 			}
-			i, err := a.claudeInstaller(dryRun)
-			if err != nil {
-				return err
-			}
-			i.rooms = joined
-			return a.narrate(func(out io.Writer) error {
-				i.out = out
-				return i.install(cmd.Context())
-			})
+			return a.narrate(func(out io.Writer) error { return a.everywhere(cmd.Context(), out, flags, installer.install) })
 		},
 	}
-	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
-	claude.Flags().StringSliceVar(&rooms, "room", nil, "a room that every session joins when it starts; can be given again")
-	cmd.AddCommand(claude, a.installBridge())
+	cmd.Flags().BoolVar(&all, "all", false, "install into each coding agent of this host")
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "with --all: say what would be done, and do nothing")
+	cmd.Flags().StringSliceVar(&flags.rooms, "room", nil, "with --all: a room that every session joins when it starts; can be given again")
+	for _, t := range a.targets() {
+		cmd.AddCommand(a.targetCommand(t, "install", "Install c3po into "+t.title, t.long, installer.install))
+	}
+	cmd.AddCommand(a.installBridge())
 	return cmd
 }
 
 // installFound installs into the coding agents of this host. That there are
 // none is no failure.
 func (a *app) installFound(ctx context.Context) error {
-	if _, err := exec.LookPath("claude"); err != nil {
+	if len(a.targetsHere()) == 0 {
 		return nil
 	}
-	i, err := a.claudeInstaller(false)
-	if err == nil {
-		if a.json {
-			i.out = a.Stderr
-		}
-		err = i.install(ctx)
+	out := a.Stdout
+	if a.json {
+		out = a.Stderr
 	}
+	err := a.everywhere(ctx, out, installFlags{}, installer.install)
 	if err == nil {
 		return nil
 	}
 	e := c3po.AsError(err)
-	return c3po.Because(err, e.Code, "this host has joined, but c3po is not installed into Claude Code: "+e.Message).
-		Suggest("%s", "Run `c3po install claude` when that is mended. "+e.Suggestion)
+	return c3po.Because(err, e.Code, "this host has joined, but c3po is not installed everywhere: "+e.Message).
+		Suggest("%s", "Run `c3po install --all` when that is mended. "+e.Suggestion)
 }
 
 func (a *app) uninstall() *cobra.Command {
+	var all bool
+	var flags installFlags
 	cmd := &cobra.Command{
-		Use:     "uninstall",
-		Short:   "Take c3po out of a coding agent",
-		Example: `  c3po uninstall claude`,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	var dryRun bool
-	claude := &cobra.Command{
-		Use:     "claude",
-		Short:   "Take the plugin out of Claude Code",
-		Long:    `Take the plugin out of Claude Code, with everything c3po install claude has made.`,
-		Example: `  c3po uninstall claude`,
-		Args:    arguments(0, 0, ""),
+		Use:   "uninstall",
+		Short: "Take c3po out of a coding agent",
+		Long: `Take c3po out of a coding agent, or with --all out of each that is in the PATH.
+--dry-run shows what would be changed, line by line.`,
+		Example: `  c3po uninstall claude
+  c3po uninstall --all --dry-run`,
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			i, err := a.claudeInstaller(dryRun)
-			if err != nil {
-				return err
+			if !all {
+				return cmd.Help()
 			}
-			return a.narrate(func(out io.Writer) error {
-				i.out = out
-				return i.uninstall(cmd.Context())
-			})
+			return a.narrate(func(out io.Writer) error { return a.everywhere(cmd.Context(), out, flags, installer.uninstall) })
 		},
 	}
-	claude.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.AddCommand(claude, a.uninstallBridge())
+	cmd.Flags().BoolVar(&all, "all", false, "take it out of each coding agent of this host")
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "with --all: say what would be done, and do nothing")
+	for _, t := range a.targets() {
+		long := "Take everything back that c3po install " + t.name + ` has made. A file that nobody has changed
+since becomes what it was, byte for byte; from one that was changed only what is of
+c3po is taken out.`
+		cmd.AddCommand(a.targetCommand(t, "uninstall", "Take c3po out of "+t.title, long, installer.uninstall))
+	}
+	cmd.AddCommand(a.uninstallBridge())
 	return withoutSettings(cmd)
 }
 
@@ -138,7 +117,11 @@ type claudeInstaller struct {
 	rooms  []c3po.RoomName
 }
 
-func (a *app) claudeInstaller(dryRun bool) (*claudeInstaller, error) {
+func (a *app) claudeInstaller(flags installFlags) (*claudeInstaller, error) {
+	rooms, err := roomNames(strings.Join(flags.rooms, ","))
+	if err != nil {
+		return nil, err
+	}
 	claude, err := exec.LookPath("claude")
 	if err != nil {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "Claude Code is not in the PATH").
@@ -148,10 +131,11 @@ func (a *app) claudeInstaller(dryRun bool) (*claudeInstaller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &claudeInstaller{app: a, dryRun: dryRun, out: a.Stdout, claude: claude, folder: filepath.Join(data, "claude")}, nil
+	return &claudeInstaller{app: a, dryRun: flags.dryRun, rooms: rooms, claude: claude, folder: filepath.Join(data, "claude")}, nil
 }
 
-func (i *claudeInstaller) install(ctx context.Context) error {
+func (i *claudeInstaller) install(ctx context.Context, out io.Writer) error {
+	i.out = out
 	words := "write the plugin to " + i.folder
 	if len(i.rooms) > 0 {
 		words += ", whose sessions join " + i.roomList()
@@ -170,7 +154,8 @@ func (i *claudeInstaller) install(ctx context.Context) error {
 	return i.step("test it", func() error { return i.test(ctx) })
 }
 
-func (i *claudeInstaller) uninstall(ctx context.Context) error {
+func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {
+	i.out = out
 	for _, part := range []struct {
 		list  []string
 		sign  string // that it is there
@@ -322,15 +307,5 @@ func (i *claudeInstaller) test(ctx context.Context) error {
 		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
 	}
 	fmt.Fprintf(i.out, "Claude Code has c3po with %d tools, from its next session on\n", tools)
-	svc, err := i.app.looking()
-	if err != nil {
-		return err
-	}
-	if _, err := svc.Health(ctx); err != nil {
-		e := c3po.AsError(err)
-		fmt.Fprintf(i.out, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
-		return nil
-	}
-	fmt.Fprintf(i.out, "the coordinator at %s answers\n", inline(svc.URL()))
-	return nil
+	return i.app.coordinatorAnswers(ctx, i.out)
 }

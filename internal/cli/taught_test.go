@@ -7,7 +7,7 @@ import (
 
 // taughtWith are commands that are shown together with another.
 var taughtWith = map[string]string{
-	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "claude", "uninstall": "claude",
+	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "clients", "uninstall": "clients",
 	"claim": "roles", "sweep": "dead-letter", "broadcast": "room",
 }
 

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/clients"
+	"github.com/c3po-dev/c3po/internal/sanitise"
+)
+
+// installFlags are those of the commands that install, and take back.
+type installFlags struct {
+	dryRun  bool
+	project bool
+	rooms   []string
+}
+
+// An installer brings c3po into one coding agent, and out of it.
+type installer interface {
+	install(ctx context.Context, out io.Writer) error
+	uninstall(ctx context.Context, out io.Writer) error
+}
+
+// A target is a coding agent one can install into.
+type target struct {
+	name, title, program string
+	// files says that it takes c3po in by its own files, for one project or all.
+	files     bool
+	long      string
+	installer func(installFlags) (installer, error)
+}
+
+// targets are all of them, in the order they are shown.
+func (a *app) targets() []target {
+	all := []target{{
+		name: "claude", title: "Claude Code", program: "claude",
+		long: `Install the plugin into Claude Code, for all projects of this user: tools, hooks, the
+monitor that wakes an idle session, and /c3po:coordinate. Doing it again changes
+nothing; c3po uninstall claude takes it back. Sessions that run already do not have
+it. It ends with a test of what was installed.
+
+With --room every session joins these rooms and has the tools for rooms; installing
+again without it takes that back. Sessions stay in the rooms they have joined.`,
+		installer: func(f installFlags) (installer, error) { return a.claudeInstaller(f) },
+	}}
+	for _, c := range clients.All() {
+		all = append(all, target{
+			name: c.Name, title: c.Title, program: c.Program, files: true,
+			long: fmt.Sprintf(`Put c3po into the files of %[1]s, for all projects of this user, or for that of the
+current folder: its tools, its hooks, and the skill that says how to use them. What
+else is in the files stays as it is, and a backup is kept. It says what you approve
+by it. Doing it again changes nothing; c3po uninstall %[2]s takes it back. Sessions
+that run already do not have it. It ends with c3po verify.
+
+With --room every session joins these rooms and has the tools for rooms; installing
+again without it takes that back. Sessions stay in the rooms they have joined.`, c.Title, c.Name),
+			installer: func(f installFlags) (installer, error) { return a.fileInstaller(c, f) },
+		})
+	}
+	return all
+}
+
+// targetsHere are those whose program is on this host.
+func (a *app) targetsHere() []target {
+	var here []target
+	for _, t := range a.targets() {
+		if _, err := exec.LookPath(t.program); err == nil {
+			here = append(here, t)
+		}
+	}
+	return here
+}
+
+// targetCommand is install or uninstall for one coding agent.
+func (a *app) targetCommand(t target, verb, short, long string, do func(installer, context.Context, io.Writer) error) *cobra.Command {
+	var flags installFlags
+	cmd := &cobra.Command{
+		Use: t.name, Short: short, Long: long,
+		Example: "  c3po " + verb + " " + t.name + "\n  c3po " + verb + " " + t.name + " --dry-run",
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			i, err := t.installer(flags)
+			if err != nil {
+				return err
+			}
+			return a.narrate(func(out io.Writer) error { return do(i, cmd.Context(), out) })
+		},
+	}
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	if t.files {
+		cmd.Flags().BoolVar(&flags.project, "project", false, "only in the project of the current folder")
+	}
+	if verb == "install" {
+		cmd.Example = "  c3po install " + t.name + "\n  c3po install " + t.name + " --room build --room lobby\n  c3po install " + t.name + " --dry-run"
+		cmd.Flags().StringSliceVar(&flags.rooms, "room", nil, "a room that every session joins when it starts; can be given again")
+	}
+	return cmd
+}
+
+// everywhere installs into all coding agents of this host, or takes c3po out of
+// them. One that fails does not keep the others from it.
+func (a *app) everywhere(ctx context.Context, out io.Writer, flags installFlags, do func(installer, context.Context, io.Writer) error) error {
+	here := a.targetsHere()
+	if len(here) == 0 {
+		return c3po.Errorf(c3po.InvalidRequest, "no coding agent is in the PATH that c3po knows").
+			Suggest("Install one first; c3po install --help lists them.")
+	}
+	var failed error
+	for _, t := range here {
+		fmt.Fprintf(out, "%s:\n", t.title)
+		i, err := t.installer(flags)
+		if err == nil {
+			err = do(i, ctx, out)
+		}
+		if err != nil {
+			e := c3po.AsError(err)
+			fmt.Fprintf(out, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
+			failed = c3po.Because(err, e.Code, t.title+": "+e.Message).Suggest("%s", e.Suggestion)
+		}
+	}
+	return failed
+}
+
+// A fileInstaller changes the files of a client.
+type fileInstaller struct {
+	app   *app
+	plan  clients.Installer
+	flags installFlags
+}
+
+func (a *app) fileInstaller(c clients.Client, flags installFlags) (*fileInstaller, error) {
+	rooms := strings.Join(flags.rooms, ",")
+	if _, err := roomNames(rooms); err != nil {
+		return nil, err
+	}
+	home := a.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return nil, &usageError{"HOME is not set", "The files of " + c.Title + " are in it."}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.folders.Data()
+	if err != nil {
+		return nil, err
+	}
+	place := clients.Place{Home: home, Program: program, Rooms: rooms, Getenv: a.Getenv}
+	if flags.project {
+		if place.Project, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
+	return &fileInstaller{app: a, flags: flags, plan: clients.Installer{Client: c, Place: place, Folder: filepath.Join(data, "clients")}}, nil
+}
+
+func (i *fileInstaller) install(ctx context.Context, out io.Writer) error {
+	plan, err := i.plan.PlanInstall()
+	if err != nil {
+		return err
+	}
+	changed := i.say(out, plan)
+	if !changed {
+		fmt.Fprintf(out, "%s has c3po already\n", i.plan.Client.Title)
+	}
+	for _, words := range i.plan.Client.Approves {
+		fmt.Fprintf(out, "you approve: %s\n", words)
+	}
+	if i.flags.dryRun {
+		return nil
+	}
+	if err := i.plan.Install(plan); err != nil {
+		return err
+	}
+	for _, words := range i.plan.Client.Notes {
+		fmt.Fprintf(out, "note: %s\n", words)
+	}
+	return i.test(ctx, out)
+}
+
+func (i *fileInstaller) uninstall(_ context.Context, out io.Writer) error {
+	plan, err := i.plan.PlanUninstall()
+	if err != nil {
+		return err
+	}
+	if !i.say(out, plan) {
+		fmt.Fprintf(out, "%s has nothing of c3po\n", i.plan.Client.Title)
+	}
+	if i.flags.dryRun {
+		return nil
+	}
+	return i.plan.Uninstall(plan)
+}
+
+// say tells what the plan does to which files, and whether it does anything.
+func (i *fileInstaller) say(out io.Writer, plan []clients.Change) (changes bool) {
+	for _, c := range plan {
+		switch {
+		case c.Left != "":
+			fmt.Fprintf(out, "%s stays: %s\n", inline(c.Path), inline(c.Left))
+			continue
+		case bytes.Equal(c.Before, c.After) && !c.Remove:
+			continue
+		}
+		changes = true
+		if i.flags.dryRun {
+			for _, line := range sanitise.Lines(strings.TrimSuffix(c.Diff(), "\n")) {
+				fmt.Fprintln(out, line)
+			}
+			continue
+		}
+		verb := "change"
+		if c.Remove {
+			verb = "remove"
+		} else if len(c.Before) == 0 {
+			verb = "write"
+		}
+		fmt.Fprintf(out, "%s %s\n", verb, inline(c.Path))
+		if verb == "change" && c.Backup != "" {
+			fmt.Fprintf(out, "  what it was is kept in %s\n", inline(c.Backup))
+		}
+	}
+	return changes
+}
+
+// test starts what the client will start, and looks whether the coordinator is
+// there, which it need not be. If it is, mail must arrive.
+func (i *fileInstaller) test(ctx context.Context, out io.Writer) error {
+	title := i.plan.Client.Title
+	tools, err := bridge.SelfTest(ctx, i.app.Version, exec.Command(i.plan.Place.Program, "mcp", "--client", i.plan.Client.Name))
+	if err != nil {
+		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
+	}
+	fmt.Fprintf(out, "%s has c3po with %d tools, from its next session on\n", title, tools)
+	return i.app.coordinatorAnswers(ctx, out)
+}
+
+// coordinatorAnswers says whether it does; that it does not is no failure.
+func (a *app) coordinatorAnswers(ctx context.Context, out io.Writer) error {
+	svc, err := a.looking()
+	if err != nil {
+		return err
+	}
+	if _, err := svc.Health(ctx); err != nil {
+		e := c3po.AsError(err)
+		fmt.Fprintf(out, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
+		return nil
+	}
+	fmt.Fprintf(out, "the coordinator at %s answers\n", inline(svc.URL()))
+	return nil
+}
