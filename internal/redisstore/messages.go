@@ -139,12 +139,8 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 
 // notYours tells a message of somebody else from one that does not exist.
 func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplyStep) error {
-	holders, err := s.Agents(ctx, space, []c3po.AgentID{step.From})
-	if err != nil {
+	if err := s.stillHeld(ctx, space, step.From, step.Run); err != nil {
 		return err
-	}
-	if step.Run != "" && (len(holders) == 0 || holders[0].Run != "" && holders[0].Run != step.Run) {
-		return hub.RefuseSuperseded(step.From)
 	}
 	e, err := s.Message(ctx, space, step.Answers)
 	if err != nil {
@@ -154,6 +150,21 @@ func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplySt
 		return hub.RefuseNoMessage(step.Answers)
 	}
 	return hub.RefuseNotYours(step.Answers)
+}
+
+// stillHeld is what superseded is in the scripts, for refusals that need none.
+func (s *Store) stillHeld(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) error {
+	if run == "" {
+		return nil
+	}
+	holders, err := s.Agents(ctx, space, []c3po.AgentID{id})
+	if err != nil {
+		return err
+	}
+	if len(holders) == 0 || holders[0].Run != "" && holders[0].Run != run {
+		return hub.RefuseSuperseded(id)
+	}
+	return nil
 }
 
 // stored reads the answers that send.lua and reply.lua share.

@@ -42,12 +42,8 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelSte
 
 // notSentBy tells a message of somebody else from one that does not exist.
 func (s *Store) notSentBy(ctx context.Context, space c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
-	holders, err := s.Agents(ctx, space, []c3po.AgentID{step.From})
-	if err != nil {
+	if err := s.stillHeld(ctx, space, step.From, step.Run); err != nil {
 		return hub.Cancelled{}, err
-	}
-	if len(holders) == 1 && step.Run != "" && holders[0].Run != "" && holders[0].Run != step.Run {
-		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
 	}
 	e, err := s.Message(ctx, space, step.ID)
 	if err != nil {
