@@ -11,6 +11,10 @@ import (
 // recheckSlack lets the store's clock pass the end of a lease.
 const recheckSlack = 500 * time.Millisecond
 
+// claimLook is how often a wait for the answer of a role looks who has the
+// message: a claim wakes nobody.
+const claimLook = 5 * time.Second
+
 // An answerWait waits for the answer to one ticket. It ends without one when
 // none can be hoped for: the ticket was cancelled or has expired, or something
 // happens to the agent that has it while the wait goes on. What was so before is
@@ -22,6 +26,7 @@ type answerWait struct {
 	answer  *Entry
 	outcome *c3po.WaitOutcome
 	asked   *Record // as it was at the first look
+	looked  bool    // at the ticket before, so that who claims it now does so while the wait goes on
 	recheck time.Duration
 }
 
@@ -138,6 +143,16 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 	if id == c3po.Human {
 		return false, nil
 	}
+	role, claim := id.Role(), entry.Facts.Claim
+	news := w.looked
+	w.looked = true
+	if role != "" {
+		w.recheck = claimLook
+		if claim == nil {
+			return false, nil
+		}
+		id = claim.By
+	}
 	// Follow it before looking at it, so that what happens in between is not missed.
 	waiter.follow(id)
 	records, err := hub.store.Agents(ctx, w.actor.caller.Space, []c3po.AgentID{id})
@@ -145,16 +160,26 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 		return false, err
 	}
 	now := records[0]
-	w.recheck = 0
-	if now.Attached {
+	if role == "" {
+		w.recheck = 0
+	}
+	if now.Attached && role == "" {
 		// Its coordinator may die without a word; then its lease runs out.
 		w.recheck = hub.limits.NodeLease + recheckSlack
 	}
-	if w.asked == nil {
+	if w.asked == nil || w.asked.ID != now.ID {
 		w.asked = &now
-		return false, nil
+		if role == "" || !news || now.Died.Before(claim.At) {
+			return false, nil
+		}
+		// It claimed the message and died between two looks.
+		w.asked = &Record{ID: now.ID, Run: now.Run}
 	}
 	w.outcome = askedChanged(w.ticket, *w.asked, now, isRead(entry))
+	if w.outcome != nil && role != "" {
+		w.outcome.Message = fmt.Sprintf("%s, and it had claimed the message for the role '%s'", w.outcome.Message, role)
+		w.outcome.Suggestion = "Another agent with the role takes the message when the claim has lapsed: wait again with wait_for_message and this message_id, or withdraw it with cancel."
+	}
 	if w.outcome == nil {
 		// What got better may get worse again.
 		w.asked = &now

@@ -222,7 +222,7 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if err != nil {
 		return c3po.AckResult{}, err
 	}
-	outcomes, err := a.hub.store.Received(ctx, a.caller.Space, a.id, a.caller.Reader(), a.caller.Route, ids)
+	outcomes, err := a.takeAll(ctx, ids)
 	if err != nil {
 		return c3po.AckResult{}, a.failed(err)
 	}

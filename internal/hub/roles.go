@@ -239,6 +239,34 @@ func (a *Actor) readRoles(ctx context.Context, own InboxPage, q InboxQuery) (Inb
 
 func readingPosition(e Entry) int64 { return ReadingPosition(e.Message.Priority, e.Message.Seq) }
 
+// takeAll records what the caller's client has taken of its own inbox and of its
+// roles, one step for each mailbox.
+func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
+	groups := map[c3po.AgentID][]int{}
+	for i, id := range ids {
+		_, owner, _ := id.Split()
+		if !slices.Contains(a.roles(), owner) {
+			owner = a.id
+		}
+		groups[owner] = append(groups[owner], i)
+	}
+	outcomes := make([]AckOutcome, len(ids))
+	for owner, group := range groups {
+		some := make([]c3po.MessageID, len(group))
+		for n, i := range group {
+			some[n] = ids[i]
+		}
+		done, err := a.hub.store.Received(ctx, a.caller.Space, owner, a.readerOf(owner), a.caller.Route, some)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range group {
+			outcomes[i] = done[n]
+		}
+	}
+	return outcomes, nil
+}
+
 // ackAll acks ids of the caller's own inbox and of its roles, one step for each
 // mailbox. Each id is idempotent, so a call that failed between two is repeated.
 func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {

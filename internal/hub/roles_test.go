@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,94 @@ func TestAMessageToARoleWakesOneMemberWhoHoldsIt(t *testing.T) {
 		same(t, "claimed", h.trace(receipt.ID).Claimed.By, holder)
 		audit := must(h.as("asker").Fsck(t.Context(), c3po.None{}))(t)
 		same(t, "fsck", audit.Problems, []string{})
+	})
+}
+
+func TestAWaitForTheAnswerOfARoleFollowsWhoClaimedIt(t *testing.T) {
+	const run = "box:7:9"
+	for name, test := range map[string]struct {
+		claimFirst bool // before the wait
+		settle     time.Duration
+	}{
+		"claimed before":                     {true, 10 * time.Second},
+		"claimed during the wait":            {false, 10 * time.Second},
+		"claimed and dead between two looks": {false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := build(t)
+				h.enter("asker")
+				h.join("other", "review")
+				worker := h.asRun("box/w", run)
+				must(worker.RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"review"}}))(t)
+				sent := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+				claim := func() {
+					must(worker.Claim(t.Context(), c3po.MessageInput{MessageID: sent.ID}))(t)
+					worker.Delivered()
+				}
+				if test.claimFirst {
+					claim()
+				}
+				answer := h.waitFor("asker", c3po.WaitInput{MessageID: sent.ID, Timeout: 600})
+				pass(time.Second)
+				if !test.claimFirst {
+					claim()
+				}
+				pass(test.settle)
+				must(h.ProcessEnded(t.Context(), "main", "box/w", run))(t)
+				pass(5 * time.Second)
+				got := answer.atOnce(t).Outcome
+				if got == nil || got.Status != c3po.WaitDied || !strings.Contains(got.Message, "'box/w' has died") || !strings.Contains(got.Message, "'review'") {
+					t.Fatalf("the wait ended with %+v", got)
+				}
+				again := h.waitFor("asker", c3po.WaitInput{MessageID: sent.ID, Timeout: 600})
+				pass(20 * time.Second)
+				if again.isDone() {
+					t.Fatal("a wait after the death ends by what was known before it")
+				}
+				h.claim("other", sent.ID)
+				h.reply("other", sent.ID, "done")
+				pass(time.Second)
+				same(t, "answer", again.atOnce(t).Response, "done")
+			})
+		})
+	}
+}
+
+func TestWhatAClientTookOfARolesMailIsRecorded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker", "stranger")
+		h.join("w1", "review")
+		sent := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		h.claim("w1", sent.ID)
+		in := c3po.ReceivedInput{MessageIDs: []c3po.MessageID{sent.ID}}
+		same(t, "a stranger's", must(h.as("stranger").Received(t.Context(), in))(t).NotYours, in.MessageIDs)
+		if got := h.trace(sent.ID).Received; got != nil {
+			t.Fatalf("a stranger took it: %+v", got)
+		}
+		same(t, "a member's", must(h.as("w1").Received(t.Context(), in))(t).Already, in.MessageIDs)
+		if got := h.trace(sent.ID).Received; got == nil || !strings.HasPrefix(got.Session, "w1 ") {
+			t.Errorf("received is %+v, want a session of w1", got)
+		}
+	})
+}
+
+func TestWhoHoldsAMessageOfARoleIsToldThatItWasCancelled(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("asker")
+		h.join("w1", "review")
+		h.join("w2", "review")
+		sent := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		h.claim("w1", sent.ID)
+		got := must(h.as("asker").Cancel(t.Context(), c3po.MessageInput{MessageID: sent.ID}))(t)
+		same(t, "words", got.Message, "Cancelled. 'w1' had read it and is told.")
+		mail := h.inbox("w1")
+		if len(mail) != 1 || mail[0].Kind != c3po.KindCancelled || mail[0].MessageID != sent.ID {
+			t.Errorf("the holder has %+v", mail)
+		}
+		same(t, "the other", len(h.inbox("w2")), 0)
 	})
 }
 

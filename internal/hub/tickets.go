@@ -30,6 +30,9 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 	step := CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
 	if entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID); err == nil && entry != nil {
 		step.ID = entry.Message.ID // its recipient may have been renamed
+		if entry.Facts.Claim != nil {
+			step.Holder = entry.Facts.Claim.By
+		}
 	}
 	var done Cancelled
 	for range ticketMoves {
@@ -37,23 +40,30 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		if done, err = a.hub.store.Cancel(ctx, a.caller.Space, step); err != nil {
 			return c3po.CancelResult{}, a.failed(err)
 		}
+		if done.Held {
+			step.Holder = done.HeldBy
+			continue
+		}
 		if done.MovedTo == "" {
 			break
 		}
-		step.ID = done.MovedTo
+		step.ID, step.Holder = done.MovedTo, ""
 	}
 	if done.Outcome == c3po.CancelDone {
 		a.hub.marks.touched(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventCancelled, a.id, step.ID)
 	}
 	return c3po.CancelResult{
-		MessageID: in.MessageID, Outcome: done.Outcome, Told: done.Told, Message: cancelWords(step.ID, done),
+		MessageID: in.MessageID, Outcome: done.Outcome, Told: done.Told, Message: cancelWords(step, done),
 	}, nil
 }
 
 // cancelWords say what a cancel was worth.
-func cancelWords(id c3po.MessageID, done Cancelled) string {
-	_, to, _ := id.Split()
+func cancelWords(step CancelStep, done Cancelled) string {
+	_, to, _ := step.ID.Split()
+	if step.Holder != "" {
+		to = step.Holder
+	}
 	switch done.Outcome {
 	case c3po.CancelDone:
 		if done.Told {

@@ -13,6 +13,7 @@ type CancelStep struct {
 	ID         c3po.MessageID
 	Notice     string // what a recipient that has read it is told
 	Durability c3po.Durability
+	Holder     c3po.AgentID // who is thought to hold a role's message
 }
 
 // Cancelled is what became of it.
@@ -20,6 +21,8 @@ type Cancelled struct {
 	Outcome c3po.CancelOutcome
 	Told    bool           // the recipient was sent the notice
 	MovedTo c3po.MessageID // with no Outcome: the ticket was handed over, this is where it is
+	Held    bool           // with no Outcome: not the Holder has the role's message, but HeldBy
+	HeldBy  c3po.AgentID   // empty: nobody
 }
 
 // A TicketMark is a ticket in the order tickets were opened.
@@ -31,7 +34,9 @@ type TicketMark struct {
 type ticketStore interface {
 	// Cancel ends a pending message as cancelled. One that was acked and still
 	// expects an answer stays acked, but takes none any more. If its text is known
-	// to have been read its recipient gets one notice. It works when the store is full.
+	// to have been read its recipient gets one notice; of a role's message, the agent
+	// that claimed it last, if that is registered and is the Holder of the step. It works
+	// when the store is full.
 	Cancel(ctx context.Context, space c3po.Space, step CancelStep) (Cancelled, error)
 	// Lapse writes the event that a ticket's deadline has passed unanswered, once;
 	// it reports whether it did.

@@ -45,6 +45,7 @@ type situation struct {
 	ended      c3po.MessageID
 	answer     c3po.MessageID // of bob to ana
 	task       c3po.MessageID // of ana to a role of bob's
+	held       c3po.MessageID // of ana to another role, claimed by carl
 	dead       c3po.MessageID // of ana to bob
 	post       hub.Post       // of ana in a room with bob
 }
@@ -82,6 +83,15 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 		t.Fatal(err)
 	}
 	at.task = stored.Message.ID
+	held := sendStep("held")
+	held.To, held.Alias, held.Queue = "role/role-of-carl", "", true
+	if stored, err = s.Send(ctx, space, held); err != nil {
+		t.Fatal(err)
+	}
+	at.held = stored.Message.ID
+	if _, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/role-of-carl", Agent: "carl", ID: at.held}); err != nil {
+		t.Fatal(err)
+	}
 	at.dead = send("dead")
 	if _, err := s.Bury(ctx, space, at.dead, c3po.ReasonRecipientRemoved, "bob was removed"); err != nil {
 		t.Fatal(err)
@@ -190,6 +200,10 @@ var steps = []step{
 	}},
 	{"cancel", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: at.unanswered, Notice: "never mind"})
+		return err
+	}},
+	{"cancel a task", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: at.held, Notice: "never mind", Holder: "carl"})
 		return err
 	}},
 	{"lapse", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {

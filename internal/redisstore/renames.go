@@ -24,22 +24,25 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 			k.joined(id), k.skips(id), k.reads(id))
 	}
 	for {
-		rooms, err := s.roomField(ctx, space, old)
+		rooms, roles, err := s.placesOf(ctx, space, old)
 		if err != nil {
 			return err
 		}
-		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife)}
-		members := slices.Clone(keyNames)
-		for _, room := range rooms {
-			members, args = append(members, k.members(c3po.RoomName(room))), append(args, room)
+		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife), rooms, roles}
+		all := slices.Clone(keyNames)
+		for room := range strings.FieldsSeq(rooms) {
+			all = append(all, k.members(c3po.RoomName(room)))
 		}
-		answer, err := s.run(ctx, s.scripts.rename, members, args)
+		for _, mailbox := range c3po.RolesOf(strings.Fields(roles)) {
+			all = append(all, k.inbox(mailbox), k.fact(mailbox))
+		}
+		answer, err := s.run(ctx, s.scripts.rename, all, args)
 		if err != nil {
 			return err
 		}
 		switch outcome := word(answer[0]); outcome {
 		case "again":
-			// It joined or left one meanwhile.
+			// It joined or left one, or took on a role, meanwhile.
 			continue
 		case "taken":
 			return hub.RefuseNameTaken(new)
@@ -49,15 +52,13 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 	}
 }
 
-// roomField reads the rooms of an agent in the order they are stored.
-func (s *Store) roomField(ctx context.Context, space c3po.Space, id c3po.AgentID) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	text, err := s.commands.Do(ctx, s.commands.B().Hget().Key(keysOf(space).agent(id)).Field("rooms").Build()).ToString()
-	if err != nil && !errors.Is(err, rueidis.Nil) {
-		return nil, s.failure(ctx, "read rooms", true, err)
+// placesOf reads the rooms and the roles of an agent as they are stored.
+func (s *Store) placesOf(ctx context.Context, space c3po.Space, id c3po.AgentID) (rooms, roles string, err error) {
+	fields, err := s.strings(ctx, s.commands.B().Hmget().Key(keysOf(space).agent(id)).Field("rooms", "roles").Build())
+	if err != nil || len(fields) != 2 {
+		return "", "", err
 	}
-	return strings.Fields(text), nil
+	return fields[0], fields[1], nil
 }
 
 // Renamed implements hub.Store.

@@ -20,12 +20,16 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelSte
 		return hub.Cancelled{}, err
 	}
 	k, l := keysOf(space), s.limits
+	told, whose := owner, from
+	if step.Holder != "" {
+		told, whose = step.Holder, step.Holder
+	}
 	answer, err := s.run(ctx, s.scripts.cancel, []string{
 		k.meta(), k.agent(from), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
-		k.expire(), k.threads(), k.events(), k.tickets(),
+		k.expire(), k.threads(), k.events(), k.tickets(), k.agent(whose), k.inbox(told), k.body(told), k.fact(told), k.box(told),
 	}, []string{
 		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Run, seconds(l.EndedLife), itoa(l.EndedBytes),
-		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability),
+		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability), string(step.Holder),
 	})
 	if err != nil {
 		return hub.Cancelled{}, err
@@ -33,6 +37,8 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelSte
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
 		return hub.Cancelled{}, hub.RefuseSuperseded(from)
+	case "held":
+		return hub.Cancelled{HeldBy: c3po.AgentID(word(answer[1])), Held: true}, nil
 	case "moved":
 		return hub.Cancelled{MovedTo: c3po.MessageID(word(answer[1]))}, nil
 	default:

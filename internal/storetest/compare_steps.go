@@ -416,6 +416,9 @@ func (d *duel) cancel(a *arena) {
 		from = d.agent(a, "from")
 	}
 	in := hub.CancelStep{From: from, Run: d.run(a, from), ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
+	if _, to, _ := id.Split(); to.Role() != "" {
+		in.Holder = draw(d, "holder", append([]c3po.AgentID{""}, a.agents...))
+	}
 	_, _ = both(d, "cancel", func(s hub.Store) (hub.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
 }
 

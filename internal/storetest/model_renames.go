@@ -68,6 +68,13 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 			sp.deadlines[msg.view.ID] = due
 		}
 	}
+	for _, role := range c3po.RolesOf(a.profile.Capabilities) {
+		for _, task := range sp.pending(role) {
+			if claim := task.facts.Claim; claim != nil && claim.By == old {
+				task.facts.Claim = &c3po.Claim{By: new, At: claim.At}
+			}
+		}
+	}
 	for name := range a.rooms {
 		r := sp.theRoom(name)
 		move(r.members, old, new)

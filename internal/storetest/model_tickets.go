@@ -50,7 +50,17 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 	case msg.state == c3po.StateDead || msg.state == c3po.StateAcked && !msg.view.ExpectsReply:
 		return hub.Cancelled{Outcome: c3po.CancelEnded}, nil
 	}
-	told := msg.isRead() && msg.view.ToAgent.Role() == ""
+	told, reader := msg.isRead(), msg.view.ToAgent
+	if reader.Role() != "" {
+		reader = ""
+		if msg.facts.Claim != nil {
+			reader = msg.facts.Claim.By
+		}
+		if reader != step.Holder {
+			return hub.Cancelled{Held: true, HeldBy: reader}, nil
+		}
+		told = sp.agents[reader] != nil
+	}
 	msg.facts.Cancelled = now
 	if msg.state == c3po.StatePending {
 		sp.books.Cancelled++
@@ -60,7 +70,7 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 	}
 	if told {
 		notice := sp.accept(hub.Draft{
-			From: c3po.System, To: msg.view.ToAgent, Kind: c3po.KindCancelled, Thread: msg.view.Thread,
+			From: c3po.System, To: reader, Kind: c3po.KindCancelled, Thread: msg.view.Thread,
 			Priority: c3po.Normal, Text: step.Notice,
 		}, c3po.EventAccepted, step.ID, step.Durability, now)
 		notice.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)

@@ -152,6 +152,42 @@ func rolePromises() []promise {
 			last := w.events(entry.Message.Seq)
 			same(w, "event", last[len(last)-1].Kind, c3po.EventClaimed)
 		}},
+		{"who holds a message of a role is told that it was cancelled", nil, func(w *world) {
+			w.enter(carol)
+			w.join(alice, bob)
+			held, free := w.task(carol, "held"), w.task(carol, "free")
+			w.claim(alice)
+			cancel := func(id c3po.MessageID, holder c3po.AgentID) hub.Cancelled {
+				done, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{
+					From: carol, ID: id, Notice: "it is cancelled", Durability: c3po.OnDisk, Holder: holder,
+				})
+				w.must(err)
+				return done
+			}
+			w.unchanged(func() { same(w, "not known", cancel(held, ""), hub.Cancelled{Held: true, HeldBy: alice}) })
+			w.unchanged(func() { same(w, "not so", cancel(free, bob), hub.Cancelled{Held: true}) })
+			same(w, "held", cancel(held, alice), hub.Cancelled{Outcome: c3po.CancelDone, Told: true})
+			same(w, "free", cancel(free, ""), hub.Cancelled{Outcome: c3po.CancelDone})
+			same(w, "told", w.inbox(alice), []string{"it is cancelled"})
+			same(w, "not told", w.inbox(bob), nil)
+			same(w, "tasks", w.shown(bob), nil)
+		}},
+		{"a renamed agent keeps its roles and what it has claimed", nil, func(w *world) {
+			w.enter(carol)
+			w.join(alice, bob)
+			id := w.task(carol, "work")
+			w.claim(alice)
+			const dave = c3po.AgentID("dave")
+			w.rename(alice, dave)
+			members, err := w.store.Members(w.ctx, w.space, reviewers, 10)
+			w.must(err)
+			same(w, "members", members, []c3po.AgentID{bob, dave})
+			same(w, "held by", w.entry(id).Facts.Claim.By, dave)
+			same(w, "shown to it", w.shown(dave), []string{"work"})
+			same(w, "shown to another", w.shown(bob), nil)
+			_, err = w.store.Reply(w.ctx, w.space, answer(dave, id, "done"))
+			w.must(err)
+		}},
 		{"a held message is shown to its holder only", nil, func(w *world) {
 			w.enter(carol)
 			w.join(alice, bob)

@@ -5,10 +5,11 @@
 --       roles, renamed, ending, expire, threads, tickets, deadlines, dead, owed,
 --       rooms, then agent, inbox, body, fact, box, mark, ended, rate, joined,
 --       skips, reads of the old name, then those of the new one, then the members
---       of its rooms
--- ARGV  now, channel, old, new, run, most events, name life, the rooms
+--       of its rooms, then inbox and fact of each of its roles
+-- ARGV  now, channel, old, new, run, most events, name life, its
+--       rooms, its roles
 -- Returns {"renamed"}, {"unknown"}, {"superseded"}, {"taken"}, or {"again"} if
--- these are not its rooms.
+-- these are not its rooms and roles.
 typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset', 'hash', 'zset', 'zset', 'zset', 'zset', 'zset',
   'zset', 'zset', 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'hash', 'zset', 'hash',
   'hash', 'zset', 'hash', 'hash', 'hash', 'hash', 'zset', 'zset', 'hash', 'zset', 'hash' })
@@ -17,7 +18,14 @@ local meta, agents, names, seen, sessions, attachments, events, heard, retired =
 local roles, renamed, ending, expire, threads, tickets, deadlines, dead, owed =
   KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16], KEYS[17], KEYS[18]
 local rooms, OLD, NEW, COUNT = KEYS[19], 19, 30, 11
-for i = NEW + COUNT + 1, #KEYS do redis.call('ZCARD', KEYS[i]) end
+local function words(text)
+  local list = {}
+  for w in string.gmatch(text, '%S+') do table.insert(list, w) end
+  return list
+end
+local its_rooms, its_roles = words(ARGV[8]), words(ARGV[9])
+local ROLES = NEW + COUNT + #its_rooms
+for i = NEW + COUNT + 1, #KEYS do redis.call(i > ROLES and (i - ROLES) % 2 == 0 and 'HLEN' or 'ZCARD', KEYS[i]) end
 local agent, fact = KEYS[NEW + 1], KEYS[NEW + 4]
 local now, channel, old, new, run, most_events, name_life = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
 local lived = number(meta, 'lived')
@@ -25,7 +33,7 @@ local lived = number(meta, 'lived')
 local r = redis.call('HMGET', KEYS[OLD + 1], 'seen', 'node', 'session', 'roles', 'was', 'rooms')
 if not r[1] then return { 'unknown' } end
 if superseded(KEYS[OLD + 1], run) then return { 'superseded' } end
-if table.concat(ARGV, ' ', 8) ~= (r[6] or '') then return { 'again' } end
+if ARGV[8] ~= (r[6] or '') or ARGV[9] ~= (r[4] or '') then return { 'again' } end
 -- A name that has mail of its own, or still answers for somebody else, is not free.
 if redis.call('EXISTS', agent) == 1 or redis.call('HLEN', fact) > 0 then return { 'taken' } end
 local target, at = string.match(redis.call('HGET', renamed, new) or '', '^(%S+) (%S+)$')
@@ -62,14 +70,24 @@ for _, list in ipairs({ agents, seen, heard, ending }) do moved(list, old, new) 
 local function bare(id) return string.match(id, '([^/]+)$') .. ' ' .. id end
 moved(names, bare(old), bare(new))
 if r[2] and r[2] ~= '' then moved(attachments, r[2] .. ' ' .. old, r[2] .. ' ' .. new) end
-for role in string.gmatch(r[4] or '', '%S+') do moved(roles, role .. ' ' .. old, role .. ' ' .. new) end
+for i, role in ipairs(its_roles) do
+  moved(roles, role .. ' ' .. old, role .. ' ' .. new)
+  local inbox, facts = KEYS[ROLES + 2 * i - 1], KEYS[ROLES + 2 * i]
+  for _, hex in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
+    local task = cjson.decode(redis.call('HGET', facts, hex))
+    if task.cl and task.cl.b == old then
+      task.cl.b = new
+      redis.call('HSET', facts, hex, cjson.encode(task))
+    end
+  end
+end
 if r[3] and r[3] ~= '' and redis.call('HGET', sessions, r[3]) == old then redis.call('HSET', sessions, r[3], new) end
-for i = 8, #ARGV do
-  moved(KEYS[NEW + COUNT + i - 7], old, new)
-  local row = cjson.decode(redis.call('HGET', rooms, ARGV[i]) or '{}')
+for i, room in ipairs(its_rooms) do
+  moved(KEYS[NEW + COUNT + i], old, new)
+  local row = cjson.decode(redis.call('HGET', rooms, room) or '{}')
   if row.c == old then
     row.c = new
-    redis.call('HSET', rooms, ARGV[i], cjson.encode(row))
+    redis.call('HSET', rooms, room, cjson.encode(row))
   end
 end
 redis.call('ZREM', retired, new)
