@@ -61,6 +61,9 @@ the answer is printed when it comes.`,
 
 func printReceipt(w io.Writer, r c3po.Receipt) {
 	fmt.Fprintf(w, "sent %s, %s; %s %s\n", inline(string(r.ID)), worth(r.Durability), inline(string(r.ToAgent)), prospect(r.Reachability))
+	if r.Warning != "" {
+		fmt.Fprintf(w, "warning: %s\n", inline(r.Warning))
+	}
 	if r.Notice != "" {
 		fmt.Fprintf(w, "%s\n", inline(r.Notice))
 	}

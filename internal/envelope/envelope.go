@@ -112,6 +112,9 @@ func (r Renderer) Receipt(receipt c3po.Receipt) string {
 	if receipt.Notice != "" {
 		fmt.Fprintf(&b, "c3po: %s\n", onOneLine(receipt.Notice))
 	}
+	if receipt.Warning != "" {
+		fmt.Fprintf(&b, "c3po: warning: %s\n", onOneLine(receipt.Warning))
+	}
 	if receipt.Wait != nil {
 		outcome(&b, *receipt.Wait)
 		fmt.Fprintf(&b, "c3po: to wait for the answer: wait_for_message(message_id=%q).\n", word(string(receipt.ID)))
@@ -210,6 +213,11 @@ func header(m c3po.Message) string {
 		add("status %s", m.Status)
 	}
 	add("handed to %s", string(m.HandedTo))
+	add("handed on by %s", string(m.HandedFrom))
+	add("of the ticket %s", string(m.Ticket))
+	if m.EarlierRun {
+		fields = append(fields, "asked by an earlier run of yours")
+	}
 	add("for one agent of the role %s", m.ToAgent.Role())
 	if m.Claim != nil {
 		add("claimed by %s", string(m.Claim.By))

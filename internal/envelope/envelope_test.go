@@ -50,6 +50,11 @@ func TestAnswersReadAsWritten(t *testing.T) {
 	receipt := c3po.Receipt{Message: question(), Durability: c3po.OnDisk, Recipient: c3po.Online, Reachability: c3po.ReachNow,
 		Notice: "web is busy."}
 	replied, timedOut := receipt, receipt
+	timedOut.Warning = "the inbox of 'web' is 85 % full."
+	handed := question()
+	handed.ID, handed.HandedFrom, handed.Ticket = "api::db::0000002d", "web", "api::web::0000002a"
+	late := answer()
+	late.EarlierRun = true
 	reply := answer()
 	replied.Reply = &reply
 	timedOut.Wait = timeout
@@ -59,6 +64,7 @@ func TestAnswersReadAsWritten(t *testing.T) {
 		"inbox-empty":   fixed.Inbox("get_messages", c3po.MessageList{}),
 		"inbox-past":    fixed.Inbox("get_messages", c3po.MessageList{Count: 3}),
 		"inbox-human":   fixed.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{fromHuman}, Count: 1}),
+		"inbox-moved":   fixed.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{handed, late}, Count: 2}),
 		"thread":        fixed.Thread("get_thread", c3po.MessageList{Messages: []c3po.Message{question(), gone}, Count: 2}),
 		"thread-empty":  fixed.Thread("get_thread", c3po.MessageList{}),
 		"wait":          fixed.Wait(c3po.WaitResult{Message: question(), Unacked: 3, Cursor: 41}),
