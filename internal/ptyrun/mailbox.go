@@ -31,6 +31,7 @@ const (
 // A mailbox is the agent that the program is, as the coordinator knows it.
 type mailbox struct {
 	reach   func() (*client.Client, error)
+	process string // the run, as host:pid:start unless a runner named it
 	profile c3po.RegisterInput
 	bodies  bool // the text of mail is typed
 	log     *slog.Logger
@@ -52,7 +53,7 @@ type mailbox struct {
 
 func newMailbox(cfg Config) *mailbox {
 	return &mailbox{
-		reach: cfg.Reach, profile: cfg.Profile, bodies: cfg.PasteBodies, log: cfg.Log,
+		reach: cfg.Reach, process: cfg.Run, profile: cfg.Profile, bodies: cfg.PasteBodies, log: cfg.Log,
 		arrived: make(chan struct{}, 1), answers: make(chan answer, answersMost),
 		mail: map[c3po.MessageID]hook.Letter{}, texts: map[c3po.MessageID]c3po.Message{}, tickets: map[c3po.MessageID]bool{}, posted: map[string]bool{},
 	}
@@ -326,8 +327,9 @@ func parts(text string, most int) []string {
 	return append(all, text)
 }
 
-// goodbye says that the program has ended. The agent keeps its id and its mail.
-func (b *mailbox) goodbye(ctx context.Context) {
+// goodbye says that the program has ended, by itself or because it died: whoever
+// waits for its answer is told which. The agent keeps its id and its mail.
+func (b *mailbox) goodbye(ctx context.Context, died bool) {
 	b.mu.Lock()
 	here := b.here
 	b.mu.Unlock()
@@ -339,6 +341,12 @@ func (b *mailbox) goodbye(ctx context.Context) {
 	cancel()
 	ctx, cancel = context.WithTimeout(ctx, goodbyeMost)
 	defer cancel()
+	if died {
+		if _, err := b.to().ReportDeath(ctx, c3po.DeathInput{Run: b.process}); err == nil {
+			return
+		}
+		// A run that is no process cannot be said to have died.
+	}
 	if _, err := b.to().Unregister(ctx, c3po.None{}); err != nil {
 		b.log.InfoContext(ctx, "cannot say goodbye", "err", err)
 	}

@@ -288,6 +288,53 @@ func TestAFullScreenProgramIsLeftAlone(t *testing.T) {
 }
 
 // Claims: B7
+func TestWhoAskedAProgramThatIsKilledLearnsThatItDied(t *testing.T) {
+	t.Parallel()
+	const bar = 5 * time.Second
+	for name, in := range map[string]struct {
+		end  string
+		want string
+	}{
+		"killed":      {"kill -KILL $$\r", c3po.WaitDied},
+		"with a code": {"exit 3\r", c3po.WaitDied},
+		"well":        {"exit 0\r", c3po.WaitOffline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.sit("api", "--", "bash", "--norc", "--noprofile")
+			p.see("$ ")
+			id := w.ask("web", "api", "which port?")
+			p.see(noticeWords)
+			ended := make(chan c3po.WaitResult, 1)
+			go func() {
+				got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: id, Timeout: 60})
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- got
+			}()
+			p.eventually("the asker waits", func() bool {
+				agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "web"})
+				return err == nil && agent.Reachability == c3po.ReachNow
+			})
+			began := time.Now()
+			p.press(in.end)
+			got := <-ended
+			took := time.Since(began)
+			t.Logf("the asker learns after %v", took)
+			if got.Outcome == nil || got.Outcome.Status != in.want {
+				t.Errorf("the wait ended with %+v, want %s", got, in.want)
+			}
+			if took > bar {
+				t.Errorf("the asker learns after %v, want at most %v", took, bar)
+			}
+			p.leave()
+		})
+	}
+}
+
+// Claims: B7
 func TestAProgramEndsAsItWouldWithoutUs(t *testing.T) {
 	t.Parallel()
 	notExecutable := filepath.Join(t.TempDir(), "text")

@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg Config) (int, error) {
 	cmd.Args[0] = cfg.Command[0]
 	cmd.Env = append(cfg.Env, w.identity(id)...)
 	if err := w.start(cmd); err != nil {
-		box.goodbye(ctx)
+		box.goodbye(ctx, false)
 		return notFound(cfg.Command[0], err)
 	}
 	defer w.screen.close()
@@ -63,7 +63,7 @@ func Run(ctx context.Context, cfg Config) (int, error) {
 	box.profile.PID, box.profile.PIDStart = cmd.Process.Pid, cfg.Started(cmd.Process.Pid)
 	code := w.wait(ctx, cmd)
 	restore()
-	box.goodbye(context.WithoutCancel(ctx))
+	box.goodbye(context.WithoutCancel(ctx), code != 0)
 	return code, nil
 }
 
