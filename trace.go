@@ -81,6 +81,7 @@ type Audit struct {
 	Bytes      int64    `json:"bytes"`         // of the pending messages, as the books say
 	FoundBytes int64    `json:"found_bytes"`   // likewise, added up one by one
 	Agents     int64    `json:"agents"`
+	Rooms      int64    `json:"rooms"`
 	Balanced   bool     `json:"balanced"`
 	Problems   []string `json:"problems"`
 }

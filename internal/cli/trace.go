@@ -173,8 +173,11 @@ its id or that of any message in it.`,
 
 func (a *app) fsck() *cobra.Command {
 	return &cobra.Command{
-		Use:     "fsck",
-		Short:   "Prove that no message is missing",
+		Use:   "fsck",
+		Short: "Prove that no message is missing",
+		Long: `Prove that no message is missing: every one that was sent is pending or has ended,
+the inboxes hold exactly what is pending, and rooms and agents agree on who is where.
+It reads, and changes nothing.`,
 		Example: `  c3po fsck`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

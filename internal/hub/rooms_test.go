@@ -116,3 +116,59 @@ func TestABroadcastNamesWhoIsLiveAndReachesThemWhileTheyWait(t *testing.T) {
 		}
 	})
 }
+
+// Claims: C1
+func TestABroadcastReachesWhoReturnsWithinItsLifeAndNobodyAfterwards(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob", "carl")
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		must(h.as("carl").Unregister(t.Context(), c3po.None{}))(t)
+		receipt := must(h.as("ann").Broadcast(t.Context(), c3po.BroadcastInput{Message: "we move"}))(t)
+		same(t, "live", len(receipt.Live), 0)
+		pass(23 * time.Hour)
+		same(t, "who returns within it", texts(h.inbox("bob")), []string{"we move"})
+		h.enter("dora")
+		same(t, "who came later", len(h.inbox("dora")), 0)
+		pass(2 * time.Hour)
+		same(t, "who returns after it", len(h.inbox("carl")), 0)
+		same(t, "counted", must(h.as("carl").Pending(t.Context(), c3po.PendingInput{}))(t).RoomUnread, 0)
+		h.balanced()
+	})
+}
+
+// Claims: C2
+func TestPruningTakesTheDeadOutOfRoomsAndLeavesTheirMail(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.MessageLife = 72 * time.Hour })
+		h.enter("ann", "bob", "carl")
+		h.joinRoom("build", "ann", "bob", "carl")
+		h.joinRoom("attic", "bob")
+		h.say("ann", "build", "a post")
+		h.send("ann", "bob", "a letter")
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		pass(25 * time.Hour)
+		h.enter("ann")
+		h.enter("carl")
+		prune := func(in c3po.RoomPruneInput) []c3po.Eviction {
+			t.Helper()
+			out := must(h.asPerson().RoomPrune(t.Context(), in))(t).Evicted
+			for i := range out {
+				out[i].LastSeen = time.Time{}
+			}
+			return out
+		}
+		members := func() []c3po.RoomName { t.Helper(); return h.agent("bob").Rooms }
+		dry := prune(c3po.RoomPruneInput{DryRun: true})
+		same(t, "a dry run", dry, []c3po.Eviction{{Room: "build", Agent: "bob"}, {Room: "attic", Agent: "bob"}})
+		same(t, "and changes nothing", members(), []c3po.RoomName{"attic", "build"})
+		same(t, "one room", prune(c3po.RoomPruneInput{Room: "build"}), []c3po.Eviction{{Room: "build", Agent: "bob"}})
+		same(t, "the others", prune(c3po.RoomPruneInput{}), []c3po.Eviction{{Room: "attic", Agent: "bob", Ended: true}})
+		same(t, "rooms", len(members()), 0)
+		same(t, "nobody is left to prune", len(prune(c3po.RoomPruneInput{})), 0)
+		h.balanced()
+		same(t, "its mail", texts(h.inbox("bob")), []string{"a letter"})
+		h.joinRoom("build", "bob")
+		same(t, "back", members(), []c3po.RoomName{"build"})
+	})
+}

@@ -211,7 +211,8 @@ func expiry(seconds int64) string {
 }
 
 // Fsck proves that no message is missing: every one that was sent is pending or
-// has ended, and the inboxes hold exactly what the books call pending.
+// has ended, and the inboxes hold exactly what the books call pending. And that
+// rooms and agents agree on who is where.
 func (a *Actor) Fsck(ctx context.Context, _ c3po.None) (c3po.Audit, error) {
 	audit, err := a.audit(ctx)
 	if err == nil && !audit.Balanced {
@@ -234,9 +235,14 @@ func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
 	if err != nil {
 		return c3po.Audit{}, err
 	}
+	rooms, problems, err := a.auditRooms(ctx)
+	if err != nil {
+		return c3po.Audit{}, err
+	}
 	audit := c3po.Audit{
 		Space: a.caller.Space, Epoch: at.Epoch, Sent: books.Sent, Pending: books.Pending, Acked: books.Acked, Cancelled: books.Cancelled,
-		Dead: books.Dead, Bytes: books.PendingBytes, Found: found, FoundBytes: bytes, Agents: agents, Problems: []string{},
+		Dead: books.Dead, Bytes: books.PendingBytes, Found: found, FoundBytes: bytes, Agents: agents, Rooms: rooms,
+		Problems: append([]string{}, problems...),
 	}
 	if ended := books.Acked + books.Cancelled + books.Dead; books.Sent != books.Pending+ended {
 		audit.Problems = append(audit.Problems, fmt.Sprintf(
