@@ -10,7 +10,7 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ claude-e2e: ## the plugin in the real Claude Code, installed by npm
 
 web-e2e: ## the dashboard in Chromium before a real coordinator
 	test/web/run.sh
+
+clients-e2e: ## c3po in other real coding agents, installed by npm
+	test/clients/run.sh
 
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)

@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"internal/verify":     {"."},
 	"plugin":              {},
 	"test/claude":         {},
+	"test/clients":        {},
 	"test/conformance":    {},
 	"test/join":           {},
 	"web":                 {},

@@ -49,7 +49,13 @@ type Config struct {
 	// empty. A file of that name and ".lock" is held by it.
 	Socket string
 	// Off says that the person has switched c3po off here; never if nil.
-	Off   func() bool
+	Off func() bool
+	// Dialect is how the client takes what its hooks are answered.
+	Dialect hook.Dialect
+	// Rouse starts a turn of an idle session with a line, for a client that has no
+	// monitor; nil if it has one, or no such way. It may be long until the turn
+	// begins.
+	Rouse func(ctx context.Context, session, line string) error
 	Tools []c3po.Toolset // core if none
 	// Defaults are the values of arguments that a model leaves out, by operation.
 	Defaults map[string]map[string]any
@@ -66,6 +72,8 @@ type Bridge struct {
 	run      string
 	socket   string
 	off      func() bool
+	dialect  hook.Dialect
+	rouse    func(ctx context.Context, session, line string) error
 	tools    []c3po.Toolset
 	defaults map[string]map[string]any
 	version  string
@@ -91,7 +99,7 @@ type Bridge struct {
 func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
-		tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		dialect: cfg.Dialect, rouse: cfg.Rouse, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
@@ -117,6 +125,9 @@ func (b *Bridge) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	defer stop()
 	running.Go(func() { b.attend(ctx) })
 	running.Go(func() { b.report(ctx) })
+	if b.rouse != nil {
+		running.Go(func() { b.rousing(ctx) })
+	}
 	if b.socket != "" {
 		running.Go(func() { b.receive(ctx) })
 	}

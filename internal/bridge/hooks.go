@@ -51,14 +51,14 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	switch event.Name {
 	case hook.SessionStart:
 		b.want()
-		return b.greet(ctx).JSON(event.Name)
+		return b.dialect.Write(b.greet(ctx), event.Name)
 	case hook.UserPromptSubmit:
 		b.want()
-		return b.prompted(ctx).JSON(event.Name)
+		return b.dialect.Write(b.prompted(ctx), event.Name)
 	case hook.PostToolUse:
-		return b.stepped(event).JSON(event.Name)
+		return b.dialect.Write(b.stepped(event), event.Name)
 	case hook.StopEvent:
-		return b.stopped(ctx, event).JSON(event.Name)
+		return b.dialect.Write(b.stopped(ctx, event), event.Name)
 	case hook.SessionEnd:
 		// A session that is cleared or changed for another is not the end of the run.
 		if event.Reason != "clear" && event.Reason != "resume" {

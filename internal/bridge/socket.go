@@ -114,15 +114,8 @@ func (b *Bridge) serveMonitor(ctx context.Context, connection net.Conn, reader *
 		_, _ = reader.ReadByte() // a monitor says nothing more: this ends when it does
 	}()
 	lines := make(chan string, 8)
-	b.mu.Lock()
-	b.session.monitors[lines] = true
-	b.mu.Unlock()
-	b.wake() // what came before somebody listened
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.session.monitors, lines)
-	}()
+	b.listen(lines)
+	defer b.unlisten(lines)
 	for {
 		select {
 		case line := <-lines:

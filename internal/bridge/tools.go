@@ -7,14 +7,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hook"
 )
 
 const (
 	// hookTool is what the hooks of the plugin call. It is not listed: a model has
 	// no use for it.
 	hookTool = "c3po_hook"
-	// toolUseID is how Claude Code names a call.
-	toolUseID = "claudecode/toolUseId"
+	// toolUseID is how Claude Code names a call, and codexCallID how Codex does: as
+	// in the hook that comes after it.
+	toolUseID   = "claudecode/toolUseId"
+	codexCallID = "callId"
+	// codexThread is the session of Codex that makes a call. One daemon has many.
+	codexThread = "threadId"
 	// beginMost is how long a call waits for the agent to be registered with all it
 	// says of itself. Whatever happens then, the call registers it too.
 	beginMost = time.Second
@@ -79,9 +84,12 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 			b.depart()
 			return switchedOff(), nil
 		}
+		if thread, _ := call.Params.Meta[codexThread].(string); thread != "" && b.dialect == hook.Codex {
+			b.enter(hook.Event{SessionID: thread})
+		}
 		b.want()
 		b.awaitSettled(ctx, b.beginWait())
-		name, _ := call.Params.Meta[toolUseID].(string)
+		name := callName(call.Params.Meta)
 		b.mu.Lock()
 		b.session.calls++
 		if name != "" {
@@ -92,6 +100,14 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 		b.endCall(name, ctx.Err() != nil)
 		return result, err
 	}
+}
+
+func callName(meta mcp.Meta) string {
+	if name, _ := meta[toolUseID].(string); name != "" {
+		return name
+	}
+	name, _ := meta[codexCallID].(string)
+	return name
 }
 
 // beginWait is nothing when the coordinator is known to be away.

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/hook"
@@ -11,12 +12,58 @@ import (
 // and ends a monitor that goes on regardless.
 var wakePauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
+// rousePauses are the same for a client that is roused: Codex looks for what was
+// queued every ten seconds, and a line that is sent again is another turn.
+var rousePauses = []time.Duration{time.Minute, 10 * time.Minute}
+
+// rouseMost is how long a client may take to be told.
+const rouseMost = 30 * time.Second
+
+// rousing starts turns of an idle session, as a monitor of our own.
+func (b *Bridge) rousing(ctx context.Context) {
+	lines := make(chan string, 8)
+	b.listen(lines)
+	defer b.unlisten(lines)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case line := <-lines:
+			b.mu.Lock()
+			session := b.session.id
+			b.mu.Unlock()
+			limited, cancel := context.WithTimeout(ctx, rouseMost)
+			if err := b.rouse(limited, session, line); err != nil {
+				b.log.WarnContext(ctx, "cannot wake the session", "err", err)
+			}
+			cancel()
+		}
+	}
+}
+
+// listen makes a channel one that lines are sent to.
+func (b *Bridge) listen(lines chan string) {
+	b.mu.Lock()
+	b.session.monitors[lines] = true
+	b.mu.Unlock()
+	b.wake() // what came before somebody listened
+}
+
+func (b *Bridge) unlisten(lines chan string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.session.monitors, lines)
+}
+
 // wake tells the monitors of mail that has arrived, if the session is idle.
 func (b *Bridge) wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.session.arrived) == 0 || len(b.session.monitors) == 0 || b.off() {
 		return
+	}
+	if b.rouse != nil && b.session.id == "" {
+		return // there is no session to be roused yet
 	}
 	now := time.Now()
 	if b.session.busy(now) {
@@ -56,8 +103,12 @@ func (b *Bridge) expectHook(letters []hook.Letter, sent time.Time) {
 	for _, l := range letters {
 		b.session.waking = append(b.session.waking, l.ID)
 	}
-	if b.session.wakes < len(wakePauses) {
-		time.AfterFunc(wakePauses[b.session.wakes], func() { b.wakeAgain(sent) })
+	pauses := wakePauses
+	if b.rouse != nil {
+		pauses = rousePauses
+	}
+	if b.session.wakes < len(pauses) {
+		time.AfterFunc(pauses[b.session.wakes], func() { b.wakeAgain(sent) })
 	}
 	b.session.wakes++
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/hook"
 	"github.com/c3po-dev/c3po/internal/mcpserver"
 	"github.com/c3po-dev/c3po/internal/paths"
 )
@@ -42,7 +43,7 @@ listed whether or not the coordinator is there.`,
 			// A client that was killed, or whose terminal was closed, leaves pipes that
 			// nobody reads. There is still a goodbye to be said.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
-			r, err := a.bridgeRun()
+			r, err := a.bridgeRun(clientName)
 			if err != nil {
 				return err
 			}
@@ -127,6 +128,7 @@ func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
 	}
 	profile := c3po.RegisterInput{Type: clientName, Cwd: project, Host: r.host, PID: r.pid, PIDStart: r.started}
 	return bridge.Config{
+		Dialect: hook.Dialect(clientName), Rouse: a.rouser(clientName),
 		Client: first, Asked: id, Profile: profile, Run: r.name, Socket: r.socket, Version: a.Version,
 		Off: func() bool { return a.folders.Off(project) },
 		Reach: func() *client.Client {
@@ -178,8 +180,12 @@ func (a *app) runOf(pid int) (run, error) {
 // bridgeRun is the run of the agent that has started this process. A runner may
 // have named it; but an agent that this agent starts inherits the name, and is
 // another run.
-func (a *app) bridgeRun() (run, error) {
-	r, err := a.runOf(os.Getppid())
+func (a *app) bridgeRun(clientName string) (run, error) {
+	pid := os.Getppid()
+	if clientName == codexName {
+		pid = os.Getpid() // one daemon starts the bridges of all its sessions
+	}
+	r, err := a.runOf(pid)
 	if err != nil {
 		return r, err
 	}

@@ -15,7 +15,20 @@ type Event struct {
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType string `json:"agent_type,omitempty"` // of a subagent
-	Again     string `json:"stop_hook_active,omitempty"`
+	Again     Word   `json:"stop_hook_active,omitempty"`
+}
+
+// A Word is a text, or a truth value that its client writes as one or the other.
+type Word string
+
+// UnmarshalJSON takes both.
+func (w *Word) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		text = string(data)
+	}
+	*w = Word(text)
+	return nil
 }
 
 // The events that are answered.
@@ -29,6 +42,8 @@ const (
 )
 
 type output struct {
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
 	Message  string    `json:"systemMessage,omitempty"`
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
 }

@@ -1,0 +1,57 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po/internal/hook"
+)
+
+func TestEachClientIsAnsweredInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	mail := hook.Decision{Context: "c3po: x"}
+	for by, want := range map[hook.Dialect]map[string]string{
+		"": {
+			hook.StopEvent: `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"c3po: x"}}`,
+		},
+		hook.Codex: {
+			hook.StopEvent:   `{"decision":"block","reason":"c3po: x"}`,
+			hook.PostToolUse: `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"c3po: x"}}`,
+		},
+		hook.Gemini: {
+			hook.StopEvent:        `{"decision":"deny","reason":"c3po: x"}`,
+			hook.PostToolUse:      `{"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"c3po: x"}}`,
+			hook.UserPromptSubmit: `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"c3po: x"}}`,
+			hook.SessionStart:     `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c3po: x"}}`,
+		},
+		hook.Copilot: {
+			hook.StopEvent:   `{"decision":"block","reason":"c3po: x"}`,
+			hook.PostToolUse: `{"additionalContext":"c3po: x"}`,
+		},
+		hook.Kimi: {
+			hook.StopEvent:        `{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"deny","permissionDecisionReason":"c3po: x"}}`,
+			hook.UserPromptSubmit: `c3po: x`,
+		},
+	} {
+		for event, text := range want {
+			if diff := cmp.Diff(text, by.Write(mail, event)); diff != "" {
+				t.Errorf("%s %s:\n%s", by, event, diff)
+			}
+			if quiet := by.Write(hook.Decision{}, event); quiet != "{}" && quiet != "" {
+				t.Errorf("%s %s: without mail it says %q", by, event, quiet)
+			}
+		}
+	}
+}
+
+func TestATruthValueMayComeAsATextOrAsItself(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"stop_hook_active":true}`, `{"stop_hook_active":"true"}`} {
+		var event hook.Event
+		if err := json.Unmarshal([]byte(text), &event); err != nil || event.Again != "true" {
+			t.Errorf("%s: %+v, %v", text, event, err)
+		}
+	}
+}

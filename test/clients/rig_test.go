@@ -1,0 +1,220 @@
+package clients_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/redistest"
+)
+
+func TestMain(m *testing.M) { faultrig.Main(m) }
+
+// programs is where npm has put the clients, by the variable that run.sh sets.
+func programs(t *testing.T, client string) string {
+	t.Helper()
+	folder := os.Getenv("C3PO_CLIENTS")
+	if folder == "" {
+		t.Skip("C3PO_CLIENTS is not set: make clients-e2e runs this")
+	}
+	if _, err := os.Stat(filepath.Join(folder, client, "installed")); err != nil {
+		t.Skip(client + " could not be installed; run.sh says so")
+	}
+	return filepath.Join(folder, client, "node_modules", ".bin")
+}
+
+// A rig is one client in a home of its own, with a model of its own and perhaps a
+// coordinator.
+type rig struct {
+	t           *testing.T
+	client      string
+	dir         string
+	coordinator string // its address
+	model       *model
+}
+
+// newRig starts a coordinator for a client.
+func newRig(t *testing.T, name string, thinks brain) *rig {
+	t.Helper()
+	programs(t, name)
+	r := newRigAt(t, name, faultrig.Start(t, redistest.New(t).URL()).URL(), thinks)
+	r.write(".codex/config.toml", codexConfig(r))
+	r.c3po("install", name)
+	return r
+}
+
+// newRigAt is for a coordinator that is there, or is not. c3po is not installed.
+func newRigAt(t *testing.T, name, coordinator string, thinks brain) *rig {
+	t.Helper()
+	programs(t, name)
+	// Codex refuses a home in the folder of temporary files.
+	dir, err := os.MkdirTemp("/var/tmp", "c3c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// A client that was ended writes to its home for a moment longer.
+		if !within(10*time.Second, func() bool { return os.RemoveAll(dir) == nil }) {
+			t.Errorf("%s is not removed", dir)
+		}
+	})
+	r := &rig{t: t, client: name, dir: dir, coordinator: coordinator, model: newModel(t, thinks)}
+	for _, sub := range []string{"home", "api"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func (r *rig) home() string    { return filepath.Join(r.dir, "home") }
+func (r *rig) project() string { return filepath.Join(r.dir, "api") }
+
+func (r *rig) env() []string {
+	return []string{
+		"PATH=" + programs(r.t, r.client) + ":" + filepath.Dir(faultrig.Binary(r.t)) + ":/usr/local/bin:/usr/bin:/bin",
+		"HOME=" + r.home(), "LANG=C.UTF-8", "TERM=xterm-256color", "NO_KEY=none", "C3PO_COORDINATOR_URL=" + r.coordinator,
+	}
+}
+
+// run is a command to its end, which must be a good one.
+func (r *rig) run(argv ...string) (string, time.Duration) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	if path := filepath.Join(programs(r.t, r.client), argv[0]); argv[0] == r.client {
+		cmd.Path = path
+	}
+	cmd.Err = nil // the path of the test is another than that of the client
+	cmd.Dir, cmd.Env = r.project(), r.env()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	began := time.Now()
+	if err := cmd.Run(); err != nil {
+		r.t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out.String())
+	}
+	return out.String(), time.Since(began)
+}
+
+func (r *rig) c3po(args ...string) string {
+	r.t.Helper()
+	out, _ := r.run(append([]string{faultrig.Binary(r.t)}, args...)...)
+	return out
+}
+
+func (r *rig) write(name, text string) {
+	r.t.Helper()
+	full := filepath.Join(r.home(), name)
+	err := os.MkdirAll(filepath.Dir(full), 0o700)
+	if err == nil {
+		err = os.WriteFile(full, []byte(text), 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// as is a client of the coordinator that is nobody's bridge.
+func (r *rig) as(id c3po.AgentID) *client.Client {
+	return client.New(client.Config{URL: r.coordinator, AgentID: id, ClientName: "test"})
+}
+
+func (r *rig) online() bool {
+	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
+	return err == nil && agent.Status == c3po.Online
+}
+
+// ask sends a question to the agent.
+func (r *rig) ask(question string, change ...func(*c3po.SendInput)) c3po.Receipt {
+	in := c3po.SendInput{Target: "api", Message: question}
+	for _, c := range change {
+		c(&in)
+	}
+	receipt, err := r.as("web").SendMessage(r.t.Context(), in)
+	if err != nil {
+		r.t.Error(err)
+	}
+	return receipt
+}
+
+// answered wants the answer to have come, soon.
+func (r *rig) answered(receipt c3po.Receipt, want string, most int) {
+	r.t.Helper()
+	got, err := r.as("web").WaitForMessage(r.t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: most})
+	if err != nil || got.Response != want {
+		r.t.Fatalf("the answer is %q, %v: %+v; the model was told %d times", got.Response, err, got.Outcome, len(notice.FindAllString(r.model.read(), -1)))
+	}
+}
+
+// A terminal is a client in a tmux of its own.
+type terminal struct {
+	*rig
+	socket string
+}
+
+func (r *rig) open(argv ...string) *terminal {
+	r.t.Helper()
+	term := &terminal{rig: r, socket: "c3po-" + rand.Text()[:8]}
+	args := append([]string{"-L", term.socket, "-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "-c", r.project(), "env", "-i"}, r.env()...)
+	if out, err := exec.Command("tmux", append(args, argv...)...).CombinedOutput(); err != nil {
+		r.t.Fatalf("tmux: %v\n%s", err, out)
+	}
+	r.t.Cleanup(func() { term.tmux("kill-server") })
+	return term
+}
+
+func (term *terminal) tmux(args ...string) string {
+	out, _ := exec.Command("tmux", append([]string{"-L", term.socket}, args...)...).Output()
+	return string(out)
+}
+
+func (term *terminal) see(text string) {
+	term.t.Helper()
+	if !within(40*time.Second, func() bool { return strings.Contains(term.tmux("capture-pane", "-p", "-S", "-200"), text) }) {
+		term.t.Fatalf("%q is not on the screen:\n%s", text, term.tmux("capture-pane", "-p"))
+	}
+}
+
+// enter types a text and sends it. Both at once would be taken for a paste.
+func (term *terminal) enter(text string) {
+	term.t.Helper()
+	term.tmux("send-keys", "-l", text)
+	term.see(text)
+	<-time.After(time.Second)
+	term.tmux("send-keys", "Enter")
+}
+
+func within(most time.Duration, holds func() bool) bool {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(most); !holds(); <-tick.C {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// hold prints a measured figure beside its limit. Machines differ and are busy,
+// so it fails only far beyond, unless C3PO_EXACT=1 says that this one is not.
+func hold(t *testing.T, what string, got, limit time.Duration) {
+	t.Helper()
+	t.Logf("%s: %v, limit %v", what, got.Round(time.Millisecond), limit)
+	most := 5 * limit
+	if os.Getenv("C3PO_EXACT") == "1" {
+		most = limit
+	}
+	if got > most {
+		t.Errorf("%s: %v, more than %v", what, got, most)
+	}
+}

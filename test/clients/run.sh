@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs real coding agents from npm and runs c3po in them, in a network that
+# has nothing but loopback: test/clients/run.sh [go test flags]
+# They are kept in C3PO_CLIENTS, or in the user's cache. One that cannot be
+# installed is named at the end, and is a failure where CI=true.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+declare -A packages=(
+	[codex]=@openai/codex@0.166.0
+)
+export C3PO_CLIENTS=${C3PO_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/clients}
+
+give_up() { # give_up WHAT REASON
+	printf '\n*** the tests with %s were NOT run: %s ***\n\n' "$1" "$2" >&2
+	[ "${CI:-}" != true ] || exit 1
+}
+
+for tool in unshare ip tmux npm; do
+	command -v "$tool" >/dev/null || { give_up "coding agents" "$tool is not installed"; exit 0; }
+done
+missing=()
+for client in "${!packages[@]}"; do
+	at=$C3PO_CLIENTS/$client package=${packages[$client]}
+	[ "$(cat "$at/installed" 2>/dev/null || true)" != "$package" ] || continue
+	mkdir -p "$at"
+	# A lock would name the hosts of one registry.
+	if npm install --prefix "$at" --no-package-lock --no-audit --no-fund --loglevel=error "$package" &&
+		"$at/node_modules/.bin/$client" --version; then
+		printf '%s' "$package" >"$at/installed"
+	else
+		missing+=("$client")
+	fi
+done
+
+# Compiled before the network goes away.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+go test -c -o "$folder/clients.test" ./test/clients
+own=(unshare -n)
+[ "$(id -u)" -eq 0 ] || own=(unshare -rn)
+(
+	cd test/clients
+	"${own[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$folder/clients.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
+)
+for client in "${missing[@]}"; do
+	give_up "$client" "npm could not install it"
+done
