@@ -224,3 +224,12 @@ func TestAPersonPausesOneAgentOrAll(t *testing.T) {
 	_, err := h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "nobody"})
 	refused(t, err, c3po.AgentNotFound)
 }
+
+func TestAnAdminCanActAsThePerson(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("api")
+	admin := h.As(c3po.Caller{ID: c3po.Human, Role: c3po.RoleAdmin, Route: "rest"})
+	sent := must(admin.SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "How far are you?"}))(t)
+	same(t, "who wrote", sent.FromAgent, c3po.Human)
+}

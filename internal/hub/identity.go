@@ -167,7 +167,7 @@ func (b *bindings) sweep(now time.Time) {
 
 // enter gives the caller its id, registering it if this is its first call.
 func (a *Actor) enter(ctx context.Context) error {
-	if a.caller.Role == c3po.RoleHuman {
+	if a.caller.Role == c3po.RoleHuman || a.caller.Role == c3po.RoleAdmin && a.caller.ID == c3po.Human {
 		// A person is not registered: the mailbox is always there.
 		a.actAs(binding{id: c3po.Human})
 		return nil

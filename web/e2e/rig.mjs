@@ -1,7 +1,7 @@
 // A real coordinator on a Redis of its own, and what agents and people ask of
 // it. C3PO_BIN is the program under test.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,10 +30,14 @@ export async function until(what, ask, most = 20_000) {
 }
 
 export class Rig {
-  static async start(flags = []) {
+  static async start(flags = [], settings = "") {
     const rig = new Rig();
     rig.folder = mkdtempSync(path.join(tmpdir(), "c3po-web-"));
     rig.flags = flags;
+    if (settings) {
+      mkdirSync(path.join(rig.folder, ".config/c3po"), { recursive: true, mode: 0o700 });
+      writeFileSync(path.join(rig.folder, ".config/c3po/c3po.yaml"), settings, { mode: 0o600 });
+    }
     rig.socket = path.join(rig.folder, "redis.sock");
     rig.redis = spawn("redis-server", ["--port", "0", "--unixsocket", rig.socket, "--save", "", "--dir", rig.folder], { stdio: "ignore" });
     rig.port = await freePort();

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { useLiveData, useQuestionCount } from "./data";
+import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { follow, useLine } from "./live";
 import { go, to, useRoute } from "./route";
@@ -20,13 +21,13 @@ const Overview = lazy(() => import("./views/Overview"));
 const Network = lazy(() => import("./views/Network"));
 
 const views = [
-  { name: "questions", title: "Questions", key: "q", icon: "?" },
-  { name: "agents", title: "Agents", key: "a", icon: "◉" },
-  { name: "conversations", title: "Conversations", key: "c", icon: "≡" },
-  { name: "overview", title: "Overview", key: "o", icon: "∿" },
-  { name: "network", title: "Network", key: "n", icon: "⁂" },
-  { name: "letters", title: "Dead letters", key: "d", icon: "✕" },
-  { name: "tokens", title: "Hosts and tokens", key: "t", icon: "⚿", admin: true },
+  { name: "questions", short: "Asked", title: "Questions", key: "q" },
+  { name: "agents", short: "Agents", title: "Agents", key: "a" },
+  { name: "conversations", short: "Talks", title: "Conversations", key: "c" },
+  { name: "overview", short: "Rates", title: "Overview", key: "o" },
+  { name: "network", short: "Net", title: "Network", key: "n" },
+  { name: "letters", short: "Dead", title: "Dead letters", key: "d" },
+  { name: "tokens", short: "Tokens", title: "Hosts and tokens", key: "t", admin: true },
 ];
 
 export function App() {
@@ -81,17 +82,54 @@ function Signed() {
         </Suspense>
       </main>
       <Toasts />
-      {help && <Help views={shown} onClose={() => setHelp(false)} />}
+      {help && (
+        <Help views={shown} onClose={() => setHelp(false)}>
+          <Foot />
+        </Help>
+      )}
     </div>
   );
 }
 
-function Side({ views, view, onHelp }: { views: { name: string; title: string; icon: string; key: string }[]; view: string; onHelp: () => void }) {
+// Foot is at the bottom of the side, and with the keys where there is no side.
+function Foot({ onHelp }: { onHelp?: () => void }) {
   const session = useSession()!;
-  const waiting = useQuestionCount();
-  const line = useLine();
   const theme = useTheme();
   const [space, setSpace] = useState(session.space);
+  return (
+    <div className="foot">
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          setSession({ ...session, space: space.trim() });
+        }}
+      >
+        <label>
+          <span>Space</span>
+          <input value={space} placeholder="main" spellCheck={false} onChange={(e) => setSpace(e.target.value)} onBlur={(e) => e.target.value.trim() !== session.space && e.target.form?.requestSubmit()} />
+        </label>
+      </form>
+      <p className="quiet">{mayAct(session) ? `Signed in as ${session.role}` : `Signed in as ${session.role}: you can look`}</p>
+      <div className="row">
+        <button className="link" onClick={nextTheme} title="Shift T">
+          {theme === "auto" ? "Auto" : theme === "light" ? "Light" : "Dark"}
+        </button>
+        {onHelp && (
+          <button className="link" onClick={onHelp} title="?">
+            Keys
+          </button>
+        )}
+        <button className="link" onClick={() => setSession(null)}>
+          Sign out
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Side({ views, view, onHelp }: { views: { name: string; title: string; short: string; key: string }[]; view: string; onHelp: () => void }) {
+  const waiting = useQuestionCount();
+  const line = useLine();
   return (
     <header className="side">
       <div className="brand">
@@ -100,43 +138,23 @@ function Side({ views, view, onHelp }: { views: { name: string; title: string; i
         <span className={`line ${line}`} role="status">
           {line === "live" ? "live" : line === "away" ? "reconnecting" : "connecting"}
         </span>
+        <button className="link more" onClick={onHelp} aria-label="Settings and keys">
+          ⋯
+        </button>
       </div>
       <nav aria-label="Views">
         {views.map((v) => (
           <a key={v.name} href={to(v.name)} aria-current={v.name === view ? "page" : undefined} title={`g ${v.key}`}>
-            <span className="icon" aria-hidden="true">
-              {v.icon}
-            </span>
+            <Icon name={v.name} />
             <span className="name">{v.title}</span>
+            <span className="short" aria-hidden="true">
+              {v.short}
+            </span>
             {v.name === "questions" && waiting > 0 && <span className="count">{waiting}</span>}
           </a>
         ))}
       </nav>
-      <div className="foot">
-        <form
-          onSubmit={(e) => {
-            e.preventDefault();
-            setSession({ ...session, space: space.trim() });
-          }}
-        >
-          <label>
-            <span>Space</span>
-            <input value={space} placeholder="main" spellCheck={false} onChange={(e) => setSpace(e.target.value)} onBlur={(e) => e.target.value.trim() !== session.space && e.target.form?.requestSubmit()} />
-          </label>
-        </form>
-        <p className="quiet">{mayAct(session) ? `Signed in as ${session.role}` : `Signed in as ${session.role}: you can look`}</p>
-        <div className="row">
-          <button className="link" onClick={nextTheme} title="Shift T">
-            {theme === "auto" ? "Auto" : theme === "light" ? "Light" : "Dark"}
-          </button>
-          <button className="link" onClick={onHelp} title="?">
-            Keys
-          </button>
-          <button className="link" onClick={() => setSession(null)}>
-            Sign out
-          </button>
-        </div>
-      </div>
+      <Foot onHelp={onHelp} />
     </header>
   );
 }

@@ -78,7 +78,8 @@ export function follow(as: Session, client: QueryClient): () => void {
 async function run(as: Session, client: QueryClient, end: AbortSignal): Promise<void> {
   let after = "";
   let pause = 250;
-  let wasAway = false;
+  // What was read before the stream stood may have changed in between.
+  let wasAway = true;
   setLine("connecting");
   while (!end.aborted) {
     const attempt = new AbortController();

@@ -17,12 +17,12 @@ export function ago(at: string | undefined, now: number): string {
 }
 
 export function clock(at: string): string {
-  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 }
 
 export function moment(at: string | undefined): string {
   if (!at || at.startsWith("0001")) return "never";
-  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
 }
 
 const words: Record<string, string> = {

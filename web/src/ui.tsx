@@ -131,7 +131,7 @@ export function Dialog({ title, children, onClose }: { title: string; children: 
   );
 }
 
-export function Help({ views, onClose }: { views: { title: string; key: string }[]; onClose: () => void }) {
+export function Help({ views, onClose, children }: { views: { title: string; key: string }[]; onClose: () => void; children: ReactNode }) {
   const rows: [string, string][] = [
     ...views.map((v): [string, string] => ["g " + v.key, v.title]),
     ["/", "Search"],
@@ -158,6 +158,7 @@ export function Help({ views, onClose }: { views: { title: string; key: string }
           </div>
         ))}
       </dl>
+      <div className="onlyphone">{children}</div>
     </Dialog>
   );
 }

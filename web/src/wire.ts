@@ -37,6 +37,8 @@ export interface Message {
   thread?: string;
   priority?: string;
   expects_reply?: boolean;
+  choices?: string[]; // of a question to a person
+  deadline?: string;
   content_type?: string;
   metadata?: unknown;
   handed_to?: string;

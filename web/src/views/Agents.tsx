@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { call, clientKey } from "../api";
+import { act as actAsPerson, clientKey } from "../api";
 import { useAgents, useNow } from "../data";
 import { useShortcuts } from "../keys";
 import { ago, moment, plain, reach, reachWhy } from "../plain";
@@ -114,7 +114,7 @@ function AgentSheet({ agent: a, act, onClose }: { agent: Agent; act: boolean; on
   const write = async (text: string) => {
     setBusy(true);
     try {
-      const receipt = await call<{ id: string; thread?: string; reachability: string }>("send_message", { target: a.id, message: text, client_key: key.current });
+      const receipt = await actAsPerson<{ id: string; thread?: string; reachability: string }>("send_message", { target: a.id, message: text, client_key: key.current });
       key.current = clientKey();
       say(`Sent to ${a.id}: ${reach(receipt.reachability)}`);
       go("conversations", receipt.thread || receipt.id);

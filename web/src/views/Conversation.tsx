@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { call, clientKey, list } from "../api";
+import { act as actAsPerson, call, clientKey, list } from "../api";
 import { clock, moment, plain } from "../plain";
 import { go, to } from "../route";
 import { useShortcuts } from "../keys";
@@ -47,7 +47,7 @@ export function Conversation({ thread }: { thread: string }) {
     setBusy(true);
     try {
       if (asked) await call("human_answer", { message_id: asked.id, response: text, client_key: key.current });
-      else await call("send_message", { target: other, message: text, thread: first?.thread || thread, client_key: key.current });
+      else await actAsPerson("send_message", { target: other, message: text, thread: first?.thread || thread, client_key: key.current });
       key.current = clientKey();
       say("Sent");
       await client.invalidateQueries({ queryKey: ["thread", thread] });

@@ -79,7 +79,7 @@ export default function Network() {
     const known = new Set(nodes.map((n) => n.id));
     return [...talk.entries()]
       .filter(([, t]) => known.has(t.a) && known.has(t.b))
-      .map(([id, t]) => ({ id, source: t.a, target: t.b, className: pulses.has(id) ? "pulse" : "", type: "default", style: { strokeWidth: Math.min(6, 1 + Math.log2(t.n)) } }));
+      .map(([id, t]) => ({ id, source: t.a, target: t.b, className: pulses.has(id) ? "pulse" : "", type: "straight", style: { strokeWidth: Math.min(6, 1 + Math.log2(t.n)) } }));
   }, [talk, nodes, pulses]);
 
   return (

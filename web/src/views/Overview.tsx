@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import { call, list } from "../api";
 import { useAgents, useNow, useQuestionCount } from "../data";
 import { backfill, useRecent } from "../live";
-import { ago, moment, plain } from "../plain";
+import { ago, clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { useTheme } from "../theme";
 import { Head, Id, Reach } from "../ui";
@@ -150,7 +150,7 @@ function Rates({ events, now }: { events: Event[]; now: number }) {
         legend: { show: false },
         cursor: { show: false },
         scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
-        axes: [{ ...axis, space: 80 }, { ...axis, size: 40 }],
+        axes: [{ ...axis, space: 80, values: (_, seconds) => seconds.map((s) => clock(new Date(s * 1000).toISOString()).slice(0, 5)) }, { ...axis, size: 40 }],
         series: [{}, ...series.map((s) => ({ stroke: color(s.color), width: 2, points: { show: false } }))],
       },
       latest.current,

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { call, clientKey } from "../api";
+import { act as actAsPerson, call, clientKey } from "../api";
 import { useNow, useQuestions } from "../data";
 import { useShortcuts } from "../keys";
 import { ago, moment } from "../plain";
@@ -45,12 +45,6 @@ export function Questions() {
   );
 }
 
-// choicesOf are answers that the asker offers.
-function choicesOf(q: Message): string[] {
-  const offered = (q.metadata as { choices?: unknown } | undefined)?.choices;
-  return Array.isArray(offered) ? offered.filter((c): c is string => typeof c === "string").slice(0, 9) : [];
-}
-
 function Question({ question: q, chosen, onChoose }: { question: Message; chosen: boolean; onChoose: () => void }) {
   const client = useQueryClient();
   const act = mayAct(useSession());
@@ -77,6 +71,9 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
   };
   const answer = (text: string) =>
     settle(() => call("human_answer", { message_id: q.id, response: text, client_key: key.current }), `Answered ${asker}`);
+  const choose = (choice: string) =>
+    settle(() => call("human_answer", { message_id: q.id, choice, client_key: key.current }), `Answered ${asker}`);
+  const choices = q.choices ?? [];
   useEffect(() => {
     key.current = clientKey();
   }, [q.id]);
@@ -88,6 +85,7 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
         </a>
         <span className={q.kind === "escalation" ? "badge wait" : "badge"}>{q.kind === "escalation" ? "asks you" : "wrote to you"}</span>
         {q.priority === "urgent" && <span className="badge bad">urgent</span>}
+        {q.deadline && <span className="quiet">until {moment(q.deadline)}</span>}
         <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
       </div>
       {textOf(q) !== "" && <Text>{textOf(q)}</Text>}
@@ -99,10 +97,10 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
       )}
       {act && asks && (
         <>
-          {choicesOf(q).length > 0 && (
+          {choices.length > 0 && (
             <div className="row choices">
-              {choicesOf(q).map((c, n) => (
-                <button key={c} data-choice disabled={busy} onClick={() => void answer(c)}>
+              {choices.map((c, n) => (
+                <button key={c} data-choice disabled={busy} onClick={() => void choose(c)}>
                   <kbd>{n + 1}</kbd> <Id>{c}</Id>
                 </button>
               ))}
@@ -114,7 +112,7 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
       <div className="row acts">
         <a href={to("conversations", q.thread || q.id)}>Conversation</a>
         {act && !asks && (
-          <button className="link" disabled={busy} onClick={() => void settle(() => call("ack_messages", { message_ids: [q.id] }), "Dealt with")}>
+          <button className="link" disabled={busy} onClick={() => void settle(() => actAsPerson("ack_messages", { message_ids: [q.id] }), "Dealt with")}>
             Dealt with
           </button>
         )}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The dashboard in Chromium before a real coordinator: test/web/run.sh
+# C3PO_TORTURE=1 for the full size, C3PO_EXACT=1 to fail at the limits themselves.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+have=$(node --version)
+if [ "$(printf '%s\n' v20.19.0 "$have" | sort -V | head -n 1)" != v20.19.0 ]; then
+	echo "the dashboard is built with Node 20.19 or later; here is $have" >&2
+	exit 1
+fi
+make -s web
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+CGO_ENABLED=0 go build -o "$bin/c3po" ./cmd/c3po
+cd web
+C3PO_BIN=$bin/c3po node --test --test-concurrency=1 e2e/*.test.mjs
