@@ -187,21 +187,21 @@ type screen struct {
 func (s *stage) open(width, height int, env ...string) *screen {
 	s.t.Helper()
 	program := must(exec.LookPath("c3po"))(s)
-	term := &screen{stage: s, socket: "c3po-top-" + rand.Text()[:8]}
-	argv := []string{"-L", term.socket, "-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "env", "-i", "TERM=tmux-256color"}
+	term := &screen{stage: s, socket: filepath.Join(s.home, "tmux-"+rand.Text()[:8])}
+	argv := []string{"-S", term.socket, "-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "env", "-i", "TERM=tmux-256color"}
 	argv = append(append(argv, s.env(env...)...), program, "top")
 	cmd := exec.Command("tmux", argv...)
 	cmd.Env, cmd.Dir = s.env("TERM=xterm-256color"), s.home
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("tmux: %v\n%s", err, out)
 	}
-	s.t.Cleanup(func() { _ = exec.Command("tmux", "-L", term.socket, "kill-server").Run() })
+	s.t.Cleanup(func() { _ = exec.Command("tmux", "-S", term.socket, "kill-server").Run() })
 	return term
 }
 
 func (term *screen) press(keys ...string) {
 	term.t.Helper()
-	if out, err := exec.Command("tmux", append([]string{"-L", term.socket, "send-keys"}, keys...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("tmux", append([]string{"-S", term.socket, "send-keys"}, keys...)...).CombinedOutput(); err != nil {
 		term.t.Fatalf("tmux: %v\n%s", err, out)
 	}
 }
@@ -210,7 +210,7 @@ func (term *screen) press(keys ...string) {
 var port = regexp.MustCompile(`127\.0\.0\.1:[0-9]{5}`)
 
 func (term *screen) text(options ...string) string {
-	out, _ := exec.Command("tmux", append([]string{"-L", term.socket, "capture-pane", "-p"}, options...)...).Output()
+	out, _ := exec.Command("tmux", append([]string{"-S", term.socket, "capture-pane", "-p"}, options...)...).Output()
 	return port.ReplaceAllString(string(out), "127.0.0.1:PORT.")
 }
 
@@ -324,7 +324,7 @@ func TestAPersonAnswersAndPausesFromTheScreen(t *testing.T) {
 	small.see("Tickets")
 	small.press("q")
 	eventually(t, func() string {
-		if exec.Command("tmux", "-L", small.socket, "has-session").Run() == nil {
+		if exec.Command("tmux", "-S", small.socket, "has-session").Run() == nil {
 			return "q does not end it:\n" + small.text()
 		}
 		return ""

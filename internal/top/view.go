@@ -22,7 +22,6 @@ const (
 // A look is how a text of ours stands out. What others wrote never decides it.
 type look struct{ style lipgloss.Style }
 
-func plain() look  { return look{lipgloss.NewStyle()} }
 func bold() look   { return look{lipgloss.NewStyle().Bold(true)} }
 func faint() look  { return look{lipgloss.NewStyle().Faint(true)} }
 func good() look   { return look{lipgloss.NewStyle().Foreground(lipgloss.Green)} }
