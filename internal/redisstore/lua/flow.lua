@@ -22,7 +22,7 @@ local function account(raw, now, chain)
 end
 
 local function written(a)
-  return whole(a.start) .. ' ' .. whole(a.n) .. ' ' .. whole(a.b) .. ' ' .. whole(a.hops) .. ' ' .. a.state .. ' ' .. a.tail
+  return string.format('%.0f %.0f %.0f %.0f ', a.start, a.n, a.b, a.hops) .. a.state .. ' ' .. a.tail
 end
 
 -- latest keeps the last few words of a list, the new one at its end.
@@ -34,14 +34,38 @@ local function latest(list, word, most)
   return table.concat(words, ' ')
 end
 
+-- counted says how often a text is in the tail of a pair within a window, and gives
+-- what is to be kept of the tail, to which the text is added. Times never fall
+-- along a tail, as what is of the future is dropped: if the first and the last are
+-- in the window all are, and most often nothing has to be looked at one by one.
+local TEXT = 27 -- 12 digits, @, 13 digits of milliseconds, a blank
+local function counted(tail, digest, now, window)
+  local oldest, newest = tonumber(string.sub(tail, 14, 26)), tonumber(string.sub(tail, -13))
+  if oldest and newest and newest <= now and now - oldest < window and not string.find(tail, digest, 1, true) then
+    if #tail + 1 >= TEXT * MOST_TEXTS then tail = string.sub(tail, TEXT + 1) end
+    return 0, tail .. ' '
+  end
+  local times, kept = 0, {}
+  for text, at in string.gmatch(tail, '(%x+)@(%d+)') do
+    local age = now - tonumber(at)
+    if age >= 0 and age < window then
+      kept[#kept + 1] = text .. '@' .. at
+      if text == digest then times = times + 1 end
+    end
+  end
+  if #kept == MOST_TEXTS then table.remove(kept, 1) end
+  kept[#kept + 1] = ''
+  return times, table.concat(kept, ' ')
+end
+
 -- reckon opens the accounts of a message m (from, to, chain, bytes, digest) and
 -- gives them, or nil and the answer of the script: {"spent", whose, what, account,
 -- "untold" or the question, handlers, when the hour began}. What is first found spent is written down.
 -- caps is a list of numbers, 0 for no limit, or empty for no accounts at all.
 local function reckon(flow, flowx, m, caps, now)
+  if caps == '' or m.from == 'system' or m.to == 'human' then return {} end
   local cap = {}
-  for n in string.gmatch(caps, '%d+') do table.insert(cap, tonumber(n)) end
-  if #cap == 0 or m.from == 'system' or m.to == 'human' then return {} end
+  for n in string.gmatch(caps, '%d+') do cap[#cap + 1] = tonumber(n) end
   if m.from == 'human' then
     -- A person has a part in the chain: it starts over, though not if it is paused.
     local raw = m.chain ~= '' and redis.call('HGET', flow, 't:' .. m.chain)
@@ -73,17 +97,9 @@ local function reckon(flow, flowx, m, caps, now)
   if over(a.n + 1, cap[6]) then return spent('agent', 'messages', 'a:' .. m.from, a) end
   if over(a.b + m.bytes, cap[7]) then return spent('agent', 'bytes', 'a:' .. m.from, a) end
   if m.digest ~= '' and cap[8] > 0 then
-    local before, kept = 0, ''
-    for text in string.gmatch(p.tail, '%S+') do
-      local digest, at = string.match(text, '^(%x+)@(%d+)$')
-      at = tonumber(at)
-      if at <= now and now - at < cap[9] then
-        kept = latest(kept, text, MOST_TEXTS)
-        if digest == m.digest then before = before + 1 end
-      end
-    end
+    local before, kept = counted(p.tail, m.digest, now, cap[9])
     if before >= cap[8] then return nil, { 'spent', 'text', 'repeated', '', '', '', 0 } end
-    p.tail = latest(kept, m.digest .. '@' .. whole(now), MOST_TEXTS)
+    p.tail = kept .. m.digest .. '@' .. whole(now)
   end
   for _, acc in ipairs({ c, p, a }) do acc.n, acc.b = acc.n + 1, acc.b + m.bytes end
   c.hops, c.tail = c.hops + 1, latest(c.tail, m.from, MOST_HANDLERS)
@@ -92,9 +108,12 @@ end
 
 -- charge writes accounts down; id names the chain of a message that began one.
 local function charge(flow, flowx, accounts, id, now)
+  local fields, used = {}, {}
   for _, entry in ipairs(accounts) do
     local field = entry[1] == 't:' and 't:' .. id or entry[1]
-    redis.call('HSET', flow, field, written(entry[2]))
-    if entry[2].state == '-' then redis.call('ZADD', flowx, whole(now), field) end
+    fields[#fields + 1], fields[#fields + 2] = field, written(entry[2])
+    if entry[2].state == '-' then used[#used + 1], used[#used + 2] = whole(now), field end
   end
+  if #fields > 0 then redis.call('HSET', flow, unpack(fields)) end
+  if #used > 0 then redis.call('ZADD', flowx, unpack(used)) end
 end
