@@ -42,6 +42,13 @@ export async function violations(page) {
   return page.evaluate(() => window.violations);
 }
 
+// settled waits until a view has what it asked for. The stream of events stays
+// open, so the network is never idle.
+export async function settled(page) {
+  await page.waitForFunction(() => !document.body.innerText.includes("Loading …") && document.querySelector("main h1"));
+  await page.waitForTimeout(250);
+}
+
 export async function view(page, rig, ...route) {
   await page.goto(`${rig.url}/#/${route.map(encodeURIComponent).join("/")}`);
 }

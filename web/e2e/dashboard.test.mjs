@@ -75,7 +75,7 @@ describe("the dashboard", () => {
     await page.getByText("Nearly there.").waitFor();
     await page.locator(".life li.done", { hasText: "answered" }).waitFor();
     await view(page, rig, "conversations");
-    await page.getByRole("listitem").filter({ hasText: "human" }).filter({ hasText: "web" }).filter({ hasText: "answered" }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "human" }).filter({ hasText: "web" }).filter({ hasText: "answered" }).first().waitFor();
   });
 
   test("the overview and the network show what happens", async () => {

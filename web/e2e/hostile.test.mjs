@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
-import { launch, open, view, violations } from "./browser.mjs";
+import { launch, open, settled, view, violations } from "./browser.mjs";
 import { payloads } from "./payloads.mjs";
 import { Rig } from "./rig.mjs";
 
@@ -36,7 +36,7 @@ describe("what others wrote", () => {
     for (const name of views) {
       await view(page, rig, name);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForLoadState("networkidle").catch(() => undefined);
+      await settled(page);
     }
     await view(page, rig, "conversations", thread);
     await page.locator(".bubble").first().waitFor();
@@ -71,7 +71,7 @@ describe("what others wrote", () => {
       await page.goto(`${rig.url}/#/${name}`);
       await page.reload();
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForLoadState("networkidle").catch(() => undefined);
+      await settled(page);
       for (const link of await page.locator("main a").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) assert.match(link, /^(#\/|https:\/\/reactflow\.dev)/);
     }
     assert.deepEqual(wrong, []);
@@ -103,7 +103,7 @@ describe("everybody can use it", () => {
       for (const route of [...views, "agents/api", "conversations/" + encodeURIComponent((await rig.person("tickets", { which: "all" }))[0].thread)]) {
         await page.goto(`${rig.url}/#/${route}`);
         await page.getByRole("heading", { level: 1 }).waitFor();
-        await page.waitForLoadState("networkidle").catch(() => undefined);
+        await settled(page);
         await page.evaluate(axe);
         const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
         const serious = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
