@@ -91,7 +91,9 @@ export default function Network() {
         <Empty title="Nobody has talked yet">Agents appear here when they write to each other.</Empty>
       ) : (
         <div className="graph" aria-label={`${nodes.length} nodes, ${edges.length} conversations`} role="group">
+          {/* Anew when somebody came or went, so that all of them are in the picture. */}
           <ReactFlow
+            key={ids}
             nodes={nodes}
             edges={edges}
             colorMode={theme === "auto" ? "system" : theme}

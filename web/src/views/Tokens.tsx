@@ -95,7 +95,7 @@ export function Tokens() {
                 </td>
                 <td title={moment(t.last_used)}>{ago(t.last_used, now)}</td>
                 <td title={moment(t.expires)}>{t.state === "live" ? new Date(t.expires).toLocaleDateString() : t.state}</td>
-                <td className="row">
+                <td>
                   {t.state === "live" && (
                     <>
                       <button className="link" onClick={() => void rotate(t)}>
