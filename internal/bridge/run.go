@@ -31,7 +31,7 @@ func Ask(ctx context.Context, socket string, event hook.Event) (answer string, o
 		return "", false
 	}
 	for {
-		if answer, ok := askOnce(ctx, socket, event); ok {
+		if answer, ok := AskHere(ctx, socket, event); ok {
 			return answer, true
 		}
 		select {
@@ -42,7 +42,9 @@ func Ask(ctx context.Context, socket string, event hook.Event) (answer string, o
 	}
 }
 
-func askOnce(ctx context.Context, socket string, event hook.Event) (string, bool) {
+// AskHere hands an event to a bridge that listens, and returns its answer. Where
+// none listens there is no answer.
+func AskHere(ctx context.Context, socket string, event hook.Event) (answer string, ok bool) {
 	connection, err := dial(ctx, socket, question{Event: &event})
 	if err != nil {
 		return "", false

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,13 +19,32 @@ import (
 const hookMost = 250 * time.Millisecond
 
 func (a *app) hook() *cobra.Command {
+	var client string
 	cmd := &cobra.Command{
-		Use:     "hook",
-		Short:   "Answer a hook of a coding agent",
-		Example: `  c3po hook session-start`,
-		Args:    unknownCommand,
-		Hidden:  true,
+		Use:   "hook",
+		Short: "Answer a hook of a coding agent",
+		Long: `Answer a hook of a coding agent: the event is read from stdin as the agent writes it,
+and the answer is printed as the agent takes it. It never fails and never takes
+long; where no bridge of c3po runs it says nothing.`,
+		Example: `  c3po hook --client gemini AfterAgent`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if client == "" {
+				return unknownCommand(cmd, args)
+			}
+			return arguments(1, 1, "--client CLIENT EVENT")(cmd, args)
+		},
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if client == "" {
+				return cmd.Help()
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), hookMost)
+			defer cancel()
+			a.answerHook(ctx, hook.Dialect(client), args[0])
+			return nil
+		},
 	}
+	cmd.Flags().StringVar(&client, "client", "", "the program whose hook it is: codex, gemini, copilot or kimi")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "session-start",
 		Short: "Begin a session, and print what it should know",
@@ -40,6 +61,31 @@ session does not know yet it says with the first prompt.`,
 		},
 	})
 	return withoutSettings(cmd)
+}
+
+// answerHook asks the bridge of the nearest process above this one that has one.
+func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string) {
+	data, err := readAtMost(a.Stdin, mostInput)
+	if err != nil {
+		return
+	}
+	event, ok := by.Read(name, data)
+	if !ok {
+		return
+	}
+	for _, run := range ancestors() {
+		socket, err := a.folders.Socket(bridge.SocketName(run))
+		if err != nil {
+			return
+		}
+		if _, err := os.Stat(socket); err != nil {
+			continue
+		}
+		if answer, ok := bridge.AskHere(ctx, socket, event); ok && strings.TrimSpace(answer) != "" {
+			fmt.Fprint(a.Stdout, answer)
+		}
+		return
+	}
 }
 
 func (a *app) sessionStart(ctx context.Context) {

@@ -307,5 +307,6 @@ func (i *claudeInstaller) test(ctx context.Context) error {
 		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
 	}
 	fmt.Fprintf(i.out, "Claude Code has c3po with %d tools, from its next session on\n", tools)
-	return i.app.coordinatorAnswers(ctx, i.out)
+	_, err = i.app.coordinatorAnswers(ctx, i.out)
+	return err
 }

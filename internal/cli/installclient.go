@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/clients"
 	"github.com/c3po-dev/c3po/internal/sanitise"
+	"github.com/c3po-dev/c3po/internal/verify"
 )
 
 // installFlags are those of the commands that install, and take back.
@@ -242,20 +244,68 @@ func (i *fileInstaller) test(ctx context.Context, out io.Writer) error {
 		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
 	}
 	fmt.Fprintf(out, "%s has c3po with %d tools, from its next session on\n", title, tools)
-	return i.app.coordinatorAnswers(ctx, out)
+	answers, err := i.app.coordinatorAnswers(ctx, out)
+	if err != nil || !answers {
+		return err
+	}
+	return i.verify(ctx, out)
+}
+
+// verify proves that mail arrives at the client, as c3po verify does.
+func (i *fileInstaller) verify(ctx context.Context, out io.Writer) error {
+	cfg, _, done, err := i.app.verification(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	cfg.Clients = []verify.Client{i.verified(cfg.Own.Env)}
+	all := verify.Run(ctx, cfg, func(r verify.Result) { printPath(out, i.app.ink(), r) })
+	if pathsCode(all) == exitOK {
+		return ctx.Err()
+	}
+	return c3po.Errorf(c3po.Internal, "c3po is in the files of %s, but mail does not arrive on all ways", i.plan.Client.Title).
+		Suggest("Run `c3po verify` to see which; `c3po uninstall %s` takes it back.", i.plan.Client.Name)
+}
+
+// verified is the client as verify tries it: by what its files name.
+func (i *fileInstaller) verified(env []string) verify.Client {
+	c := verify.Client{Name: i.plan.Client.Name, Fix: "c3po install " + i.plan.Client.Name}
+	setup, err := i.plan.Client.Setup(i.plan.Place)
+	if err != nil {
+		c.Trouble = c3po.AsError(err).Message
+		return c
+	}
+	if r, err := i.app.runOf(os.Getpid()); err == nil && c.Name == codexName {
+		// Its bridge is a run of its own, unless it is told that it belongs to this one.
+		env = append(slices.Clone(env), "C3PO_RUN="+r.name)
+	}
+	if len(setup.Command) > 0 {
+		c.Bridge = &verify.Command{Args: setup.Command, Env: env}
+	}
+	for _, h := range setup.Hooks {
+		hook := verify.Hook{Event: h.Event, Tool: h.Tool, Input: h.Input}
+		if len(h.Command) > 0 {
+			hook.Command = &verify.Command{Args: h.Command, Env: env}
+		}
+		if h.Missing {
+			hook.Trouble = "it is not in the files of " + i.plan.Client.Title
+		}
+		c.Hooks = append(c.Hooks, hook)
+	}
+	return c
 }
 
 // coordinatorAnswers says whether it does; that it does not is no failure.
-func (a *app) coordinatorAnswers(ctx context.Context, out io.Writer) error {
+func (a *app) coordinatorAnswers(ctx context.Context, out io.Writer) (bool, error) {
 	svc, err := a.looking()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if _, err := svc.Health(ctx); err != nil {
 		e := c3po.AsError(err)
 		fmt.Fprintf(out, "%s\n%s\n", inline(e.Message), inline(e.Suggestion))
-		return nil
+		return false, nil
 	}
 	fmt.Fprintf(out, "the coordinator at %s answers\n", inline(svc.URL()))
-	return nil
+	return true, nil
 }

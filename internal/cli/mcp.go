@@ -181,13 +181,18 @@ func (a *app) runOf(pid int) (run, error) {
 // have named it; but an agent that this agent starts inherits the name, and is
 // another run.
 func (a *app) bridgeRun(clientName string) (run, error) {
-	pid := os.Getppid()
-	if clientName == codexName {
-		pid = os.Getpid() // one daemon starts the bridges of all its sessions
-	}
-	r, err := a.runOf(pid)
+	r, err := a.runOf(os.Getppid())
 	if err != nil {
 		return r, err
+	}
+	if clientName == codexName {
+		// One daemon starts the bridges of all its sessions, so each is a run of its
+		// own. The socket stays that of the daemon: what it starts is below an agent.
+		socket := r.socket
+		if r, err = a.runOf(os.Getpid()); err != nil {
+			return r, err
+		}
+		r.socket = socket
 	}
 	named := a.Getenv("C3PO_RUN")
 	if named == "" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/clients"
 	"github.com/c3po-dev/c3po/internal/paths"
 	"github.com/c3po-dev/c3po/internal/verify"
 )
@@ -78,6 +79,11 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 	} else {
 		for _, i := range a.installations(ctx) {
 			if i.folder != "" || i.err != nil {
+				cfg.Clients = append(cfg.Clients, i.verified(cfg.Own.Env))
+			}
+		}
+		for _, c := range clients.All() {
+			if i, err := a.fileInstaller(c, installFlags{}); err == nil && i.plan.Installed() {
 				cfg.Clients = append(cfg.Clients, i.verified(cfg.Own.Env))
 			}
 		}

@@ -21,6 +21,24 @@ type Client struct {
 	// Notes says what the person should know or do besides.
 	Notes []string
 	Files func(Place) ([]File, error)
+	// Setup is what the files of the client name now, ours or not.
+	Setup func(Place) (Setup, error)
+}
+
+// A Setup is what a client starts and asks, by its own files.
+type Setup struct {
+	Command []string // that serves our tools; none if the files name none
+	Hooks   []Hook
+}
+
+// A Hook is what is done at an event of a session: a command is run, or a tool of
+// ours is called.
+type Hook struct {
+	Event   string
+	Command []string
+	Tool    string
+	Input   map[string]string
+	Missing bool // it should be there, and is not
 }
 
 // All are the clients that can be installed into, in the order they are shown.

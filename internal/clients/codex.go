@@ -30,8 +30,48 @@ func codex() Client {
 			"four hooks of c3po count as reviewed: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the bridge of c3po for new mail and start no other program",
 		},
 		Notes: []string{"a Codex that runs already, and its daemon, do not have it: end them first (codex app-server daemon stop)"},
-		Files: codexFiles,
+		Files: codexFiles, Setup: codexSetup,
 	}
+}
+
+// codexSetup reads what config.toml says.
+func codexSetup(p Place) (Setup, error) {
+	text, _, err := read(codexUser(p))
+	if err != nil {
+		return Setup{}, err
+	}
+	var file struct {
+		Servers map[string]struct {
+			Command string   `toml:"command"`
+			Args    []string `toml:"args"`
+		} `toml:"mcp_servers"`
+		Hooks map[string]any `toml:"hooks"` // its state has another form than its events
+	}
+	if err := configedit.DecodeTOML(text, &file); err != nil {
+		return Setup{}, err
+	}
+	var out Setup
+	if server := file.Servers["c3po"]; server.Command != "" {
+		out.Command = append([]string{server.Command}, server.Args...)
+	}
+	for _, h := range codexHooks() {
+		found := Hook{Event: h.event, Tool: "c3po_hook", Input: h.arguments(), Missing: true}
+		groups, _ := file.Hooks[h.event].([]any)
+		for _, group := range groups {
+			table, _ := group.(map[string]any)
+			list, _ := table["hooks"].([]any)
+			for _, each := range list {
+				written, _ := each.(map[string]any)
+				found.Missing = found.Missing && written["tool"] != found.Tool
+			}
+		}
+		out.Hooks = append(out.Hooks, found)
+	}
+	return out, nil
+}
+
+func codexUser(p Place) string {
+	return filepath.Join(p.under("CODEX_HOME", ".codex"), "config.toml")
 }
 
 // A codexHook is an event that the bridge answers. Codex refuses variables that
@@ -79,7 +119,7 @@ func (h codexHook) hash() (string, error) {
 }
 
 func codexFiles(p Place) ([]File, error) {
-	user := filepath.Join(p.under("CODEX_HOME", ".codex"), "config.toml")
+	user := codexUser(p)
 	if p.Project == "" {
 		return []File{codexFile(p, user, true, user), skillFile(p)}, nil
 	}

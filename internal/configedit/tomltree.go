@@ -34,6 +34,14 @@ func (s section) key(name string) (tomlKey, bool) {
 	return tomlKey{}, false
 }
 
+// DecodeTOML reads what a file means.
+func DecodeTOML(text []byte, into any) error {
+	if err := toml.Unmarshal(text, into); err != nil {
+		return unreadable("TOML", err)
+	}
+	return nil
+}
+
 // readTOML finds the sections of a text that a parser accepts. The first is what
 // stands before all headers.
 func readTOML(text []byte) ([]section, error) {

@@ -67,3 +67,48 @@ func (Dialect) kimi(d Decision, event string) string {
 	}
 	return encode(output{Specific: &specific{Event: event, Permission: "deny", Reason: d.Context}})
 }
+
+// Read is an event as the client hands it to a command. name is what the client
+// calls the event.
+func (by Dialect) Read(name string, data []byte) (Event, bool) {
+	var event Event
+	if json.Unmarshal(data, &event) != nil {
+		return Event{}, false
+	}
+	if by == Copilot {
+		var own struct {
+			Session string `json:"sessionId"`
+			Tool    string `json:"toolName"`
+		}
+		if json.Unmarshal(data, &own) != nil {
+			return Event{}, false
+		}
+		event.SessionID, event.ToolName = own.Session, own.Tool
+	}
+	event.Name = by.event(name)
+	return event, event.Name != ""
+}
+
+// event is the name by which an event of a client is decided; empty if it is not
+// one of those.
+func (by Dialect) event(name string) string {
+	own := map[string]string{}
+	switch by {
+	case Gemini:
+		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent}
+	case Copilot:
+		own = map[string]string{
+			"sessionStart": SessionStart, "userPromptSubmitted": UserPromptSubmit, "postToolUse": PostToolUse,
+			"agentStop": StopEvent, "sessionEnd": SessionEnd,
+		}
+	}
+	if decided := own[name]; decided != "" {
+		return decided
+	}
+	for _, known := range []string{SessionStart, UserPromptSubmit, PostToolUse, StopEvent, SessionEnd} {
+		if name == known {
+			return known
+		}
+	}
+	return ""
+}

@@ -55,3 +55,26 @@ func TestATruthValueMayComeAsATextOrAsItself(t *testing.T) {
 		}
 	}
 }
+
+func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, in := range []struct {
+		by         hook.Dialect
+		name, text string
+		want       hook.Event
+	}{
+		{hook.Codex, "Stop", `{"session_id":"s","stop_hook_active":true}`, hook.Event{Name: hook.StopEvent, SessionID: "s", Again: "true"}},
+		{hook.Gemini, "AfterAgent", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
+		{hook.Gemini, "BeforeAgent", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
+		{hook.Copilot, "agentStop", `{"sessionId":"s","timestamp":1}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
+		{hook.Kimi, "UserPromptSubmit", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
+	} {
+		got, ok := in.by.Read(in.name, []byte(in.text))
+		if diff := cmp.Diff(in.want, got); !ok || diff != "" {
+			t.Errorf("%s %s: %v\n%s", in.by, in.name, ok, diff)
+		}
+	}
+	if _, ok := hook.Gemini.Read("PreCompress", []byte(`{}`)); ok {
+		t.Error("an event that nobody decides is taken for one")
+	}
+}

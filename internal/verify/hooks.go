@@ -69,8 +69,8 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 		if a.Message != "" {
 			return probe, "", failed("it tells the person: %s", a.Message)
 		}
-		if strings.Contains(a.Specific.Context, "get_messages") {
-			said = a.Specific.Context
+		if strings.Contains(a.context(), "get_messages") {
+			said = a.context()
 			continue
 		}
 		select {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -152,15 +153,19 @@ func (s *session) idle(ctx context.Context, name string) error {
 // answer is what hooks say, as Claude Code takes it.
 type answer struct {
 	Message  string `json:"systemMessage"`
+	Reason   string `json:"reason"` // why a turn goes on, for clients that call it so
 	Specific struct {
 		Context    string `json:"additionalContext"`
 		Permission string `json:"permissionDecision"`
 	} `json:"hookSpecificOutput"`
 }
 
+// context is what the model is told.
+func (a answer) context() string { return cmp.Or(a.Specific.Context, a.Reason) }
+
 // contextOf is what an answer tells the model.
 func contextOf(text string) string {
 	var a answer
 	_ = json.Unmarshal([]byte(text), &a) // what is no answer tells nothing
-	return a.Specific.Context
+	return a.context()
 }

@@ -123,6 +123,7 @@ func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	term.see("Ask Codex")
 	term.enter("do some work")
 	term.see("ALL-DONE")
+	term.rest()
 	if !within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
@@ -138,6 +139,10 @@ func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 func TestCodexTrustsTheHooksThatWereInstalled(t *testing.T) {
 	t.Parallel()
 	r := codex(t, func(*rig) brain { return done })
+	// Installing again tells what mail takes which way.
+	if said := r.c3po("install", "codex"); !strings.Contains(said, "codex hook Stop: ") || strings.Contains(said, "FAILED") {
+		t.Errorf("%s", said)
+	}
 	out, _ := r.run("codex", "exec", "--skip-git-repo-check", "do some work")
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "Stop"} {
 		if !strings.Contains(out, "hook: "+event+" Completed") {

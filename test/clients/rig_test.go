@@ -194,6 +194,22 @@ func (term *terminal) enter(text string) {
 	term.tmux("send-keys", "Enter")
 }
 
+// rest waits until the turn that runs has ended: the screen stands still.
+func (term *terminal) rest() {
+	term.t.Helper()
+	var last string
+	var since time.Time
+	if !within(30*time.Second, func() bool {
+		screen := term.tmux("capture-pane", "-p")
+		if screen != last || strings.Contains(screen, "to interrupt") {
+			last, since = screen, time.Now()
+		}
+		return time.Since(since) > 2*time.Second
+	}) {
+		term.t.Fatalf("the turn does not end:\n%s", last)
+	}
+}
+
 func within(most time.Duration, holds func() bool) bool {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
