@@ -83,11 +83,6 @@ type File struct {
 	Shared bool
 }
 
-// jsonFile is a JSON file, with or without comments, that gets members of ours.
-func jsonFile(path string, ours configedit.JSON) File {
-	return File{Path: path, Add: ours.Add, Remove: ours.Remove}
-}
-
 // wholeFile is a file that is all ours. One that a person has changed is theirs.
 func wholeFile(path string, content []byte) File {
 	return File{
