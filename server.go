@@ -21,6 +21,16 @@ type ServerInfo struct {
 	Durability Durability `json:"durability"`
 	Schema     int        `json:"schema"`
 	Auth       string     `json:"auth,omitempty"` // "none" if callers are who they say they are
+	Engine     *Engine    `json:"engine,omitempty"`
+}
+
+// Engine is what Redis says of itself; of several, the one that is worst off.
+type Engine struct {
+	Version    string   `json:"version"`
+	Eviction   string   `json:"eviction"`    // its maxmemory-policy
+	Problems   []string `json:"problems"`    // with writing to disk
+	MemoryUsed int64    `json:"memory_used"` // bytes
+	MemoryMost int64    `json:"memory_max"`  // bytes; 0 if it has no limit
 }
 
 // Health answers /api/health.

@@ -29,6 +29,7 @@ var (
 	// where they are run.
 	elsewhere = map[string]string{
 		"c3po bench":            "takes a minute; internal/bench",
+		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
 		"c3po run":              "needs the program it runs; run.txtar",
 		"c3po dead-letter show": "needs a letter that has died; dead-letter.txtar",

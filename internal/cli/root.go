@@ -61,7 +61,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		return &usageError{err.Error(), "c3po " + cmd.Name() + " --help shows what it takes."}
 	})
 	root.AddCommand(
-		a.up(), a.down(), a.serve(), a.status(), a.health(), a.verify(),
+		a.up(), a.down(), a.serve(), a.status(), a.health(), a.doctor(), a.verify(),
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.claimMessage(), a.tickets(), a.cancel(), a.room(), a.broadcast(),
 		a.agents(), a.whoami(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
 		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.sweep(), a.deadLetter(), a.bench(), a.config(), a.version(),
@@ -80,7 +80,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 func group(root *cobra.Command) {
 	for _, g := range []struct{ id, title, commands string }{
 		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel room broadcast"},
-		{"look", "Looking:", "top agents whoami rename instances trace tail status health verify fsck audit"},
+		{"look", "Looking:", "top agents whoami rename instances trace tail status health doctor verify fsck audit"},
 		{"people", "For people:", "human open notify pause resume on off"},
 		{"run", "Running a coordinator:", "up down serve config token invite sweep bench"},
 		{"host", "This host and its agents:", "join install uninstall mcp run"},

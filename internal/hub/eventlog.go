@@ -70,6 +70,8 @@ type eventStore interface {
 	Durability(ctx context.Context) (c3po.Durability, error)
 	// Memory is what the running engine says of its memory, as old as Durability.
 	Memory(ctx context.Context) (Memory, error)
+	// Engine is what the running engine says of itself; nil if it will not.
+	Engine(ctx context.Context) (*c3po.Engine, error)
 	// Now is the store's clock, and proof that it answers.
 	Now(ctx context.Context) (time.Time, error)
 }

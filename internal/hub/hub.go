@@ -249,8 +249,12 @@ func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, e
 	if err != nil {
 		return c3po.ServerInfo{}, err
 	}
+	engine, err := a.hub.store.Engine(ctx)
+	if err != nil {
+		return c3po.ServerInfo{}, err
+	}
 	info := a.hub.info
-	info.Space, info.Durability = a.caller.Space, durability
+	info.Space, info.Durability, info.Engine = a.caller.Space, durability, engine
 	return info, nil
 }
 

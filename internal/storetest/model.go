@@ -237,6 +237,9 @@ func (m *Model) Memory(context.Context) (hub.Memory, error) {
 	return m.memory, nil
 }
 
+// Engine implements hub.Store. A model is all there is of it.
+func (m *Model) Engine(context.Context) (*c3po.Engine, error) { return nil, nil }
+
 // Now implements hub.Store.
 func (m *Model) Now(context.Context) (time.Time, error) {
 	m.mu.Lock()

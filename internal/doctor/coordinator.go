@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	skewMost  = 5 * time.Second        // beyond it, times of different hosts cannot be compared
+	roundMost = 250 * time.Millisecond // beyond it, hooks say nothing in time
+	fullAt    = 0.9                    // of the memory that Redis may use
+)
+
+// oldestRedis is the first version with what the scripts use.
+const oldestRedis = 7
+
+func (c Coordinator) findings(version string) []Finding {
+	const check = "coordinator"
+	if c.Err != nil {
+		e := c3po.AsError(c.Err)
+		if errors.Is(c.Err, c3po.CoordDown) {
+			return []Finding{red(check, "c3po up starts one here; c3po join reaches one elsewhere", "there is none at %s", c.URL)}
+		}
+		return []Finding{red(check, e.Suggestion, "%s: %s", c.URL, e.Message)}
+	}
+	all := []Finding{green(check, "%s answers", c.URL)}
+	if c.Info == nil {
+		return append(all, trouble("access", c.Why))
+	}
+	all = append(all, c.access(), c.versions(version), c.clock(), c.latency(), c.durability())
+	if c.Info.Engine != nil {
+		all = append(all, engine(*c.Info.Engine)...)
+	}
+	if c.Audit != nil {
+		all = append(all, books(*c.Audit))
+	}
+	return all
+}
+
+func (c Coordinator) access() Finding {
+	if c.Info.Auth != "" {
+		return red("access", "start the coordinator without --auth none", "authentication is off: whoever reaches the coordinator may act as anybody")
+	}
+	return green("access", "this host is let in, to space %s", c.Info.Space)
+}
+
+func (c Coordinator) versions(version string) Finding {
+	if c.Info.Version != version {
+		return yellow("versions", "update the older of them", "this program is %s, the coordinator %s", version, c.Info.Version)
+	}
+	return green("versions", "this program and the coordinator are both %s", version)
+}
+
+func (c Coordinator) clock() Finding {
+	if off := c.Skew.Abs(); off > skewMost {
+		return yellow("clock", "set the clocks by NTP; no mail is lost by this, but times are wrong", "the clock of this host and that of Redis differ by %s", off.Round(time.Second))
+	}
+	return green("clock", "this host and Redis agree to within %s", skewMost)
+}
+
+func (c Coordinator) latency() Finding {
+	if c.Round > roundMost {
+		return yellow("latency", "look at the load of the coordinator's host, and at the network", "a call that asks Redis takes %s", c.Round.Round(time.Millisecond))
+	}
+	return green("latency", "a call that asks Redis takes %s", c.Round.Round(100*time.Microsecond))
+}
+
+func (c Coordinator) durability() Finding {
+	if c.Info.Durability != c3po.OnDisk {
+		return yellow("durability", "set appendonly yes and appendfsync always in Redis", "a power cut would lose mail that was accepted")
+	}
+	return green("durability", "what is accepted is on disk")
+}
+
+// engine is what Redis says of itself.
+func engine(e c3po.Engine) []Finding {
+	var all []Finding
+	major, _ := strconv.Atoi(strings.SplitN(e.Version, ".", 2)[0]) // 0 is too old as well
+	if major < oldestRedis {
+		all = append(all, red("redis version", "update it to 7 or later", "Redis is %q", e.Version))
+	} else {
+		all = append(all, green("redis version", "%s", e.Version))
+	}
+	if e.Eviction != "noeviction" {
+		all = append(all, red("redis eviction", "set maxmemory-policy noeviction in Redis", "Redis throws mail away when its memory is full: %s", e.Eviction))
+	} else {
+		all = append(all, green("redis eviction", "Redis refuses writes before it throws anything away"))
+	}
+	if len(e.Problems) > 0 {
+		all = append(all, red("redis disk", "look at the log of Redis, and at the free space of its disk", "%s", strings.Join(e.Problems, "; ")))
+	} else {
+		all = append(all, green("redis disk", "the last writes to disk went well"))
+	}
+	if e.MemoryMost > 0 && float64(e.MemoryUsed) > fullAt*float64(e.MemoryMost) {
+		all = append(all, yellow("redis memory", "give Redis more memory (maxmemory)", "%d of %d MiB are used", e.MemoryUsed>>20, e.MemoryMost>>20))
+	} else {
+		all = append(all, green("redis memory", "%d MiB are used", e.MemoryUsed>>20))
+	}
+	return all
+}
+
+func books(a c3po.Audit) Finding {
+	const check = "books"
+	switch {
+	case !a.Balanced:
+		return red(check, "c3po fsck shows more; keep a copy of the data of Redis before anything else", "messages are missing: %s", strings.Join(a.Problems, "; "))
+	case a.Epoch > 1:
+		return yellow(check, "the log of the coordinator says when; see docs/operations.md", "Redis once went back and forgot accepted mail: epoch %d", a.Epoch)
+	case a.Dead > 0:
+		return yellow(check, "c3po dead-letter list", "no message is missing; %d ended unread", a.Dead)
+	default:
+		return green(check, "no message is missing: %d sent, %d wait", a.Sent, a.Pending)
+	}
+}

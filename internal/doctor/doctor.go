@@ -1,0 +1,117 @@
+// Package doctor judges what was found out about a host and its coordinator: for
+// each check a verdict, and for each that is not green what to do. It finds
+// nothing out itself, so every verdict can be had without the trouble.
+package doctor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Verdict is how bad it is.
+type Verdict string
+
+// Green is well. Yellow works, with something to mend. Red does not work.
+const (
+	Green  Verdict = "green"
+	Yellow Verdict = "yellow"
+	Red    Verdict = "red"
+)
+
+// A Finding is the result of one check.
+type Finding struct {
+	Check   string  `json:"check"`
+	Verdict Verdict `json:"verdict"`
+	Says    string  `json:"says"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+// Facts are what was found out.
+type Facts struct {
+	Version string // of this program
+	Program string // its file
+	OnPath  string // what the PATH has under its name; empty if nothing
+	Config  error  // why c3po.yaml cannot be used
+	OffHere bool   // a person has switched c3po off, here or everywhere
+	Files   []File
+	Clients []Client
+	// Sessions of this host that have a trouble, in words.
+	Sessions []string
+
+	Coordinator Coordinator
+}
+
+// A File holds secrets, so only its owner may read it.
+type File struct {
+	Name string
+	Open bool  // others may read it
+	Err  error // it cannot be used
+}
+
+// A Client is a coding agent that is on this host.
+type Client struct {
+	Name      string
+	Err       error // it could not be asked
+	Installed bool
+	Off       bool
+	Stale     []string // files of the plugin that are not those of this program
+	Binary    string   // the program that its hooks start; empty if there is none
+	Fix       string   // the command that installs
+}
+
+// A Coordinator is what was found out about it, as far as it could be asked.
+type Coordinator struct {
+	URL   string
+	Err   error // it does not answer, or is unwell
+	Info  *c3po.ServerInfo
+	Why   error         // there is no Info
+	Round time.Duration // of one call that asks Redis
+	Skew  time.Duration // how far the clock of Redis is before ours
+	Audit *c3po.Audit
+}
+
+// Examine makes all checks, in the order a person would.
+func Examine(f Facts) []Finding {
+	all := []Finding{f.program(), f.config()}
+	all = append(all, f.files()...)
+	all = append(all, f.Coordinator.findings(f.Version)...)
+	all = append(all, f.switched())
+	for _, c := range f.Clients {
+		all = append(all, c.finding())
+	}
+	return append(all, f.sessions()...)
+}
+
+// Worst is the verdict on all together.
+func Worst(all []Finding) Verdict {
+	worst := Green
+	for _, f := range all {
+		switch {
+		case f.Verdict == Red:
+			return Red
+		case f.Verdict == Yellow:
+			worst = Yellow
+		}
+	}
+	return worst
+}
+
+func green(check, format string, args ...any) Finding {
+	return Finding{Check: check, Verdict: Green, Says: fmt.Sprintf(format, args...)}
+}
+
+func yellow(check, fix, format string, args ...any) Finding {
+	return Finding{Check: check, Verdict: Yellow, Says: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+func red(check, fix, format string, args ...any) Finding {
+	return Finding{Check: check, Verdict: Red, Says: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// trouble is an error of ours as a finding.
+func trouble(check string, err error) Finding {
+	e := c3po.AsError(err)
+	return red(check, e.Suggestion, "%s", e.Message)
+}

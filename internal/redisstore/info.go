@@ -1,0 +1,66 @@
+package redisstore
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Engine implements hub.Store. Of several nodes it is the first with a problem,
+// else the one with the least memory left.
+func (s *Store) Engine(ctx context.Context) (*c3po.Engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	var worst *c3po.Engine
+	for _, node := range s.commands.Nodes() {
+		text, err := node.Do(ctx, node.B().Info().Build()).ToString()
+		if _, refused := rueidis.IsRedisErr(err); refused {
+			return nil, nil // it may be forbidden to us, which is no fault of a caller
+		}
+		if err != nil {
+			return nil, s.failure(ctx, "read the engine", true, err)
+		}
+		if e := engineOf(text); worst == nil || worse(e, *worst) {
+			worst = &e
+		}
+	}
+	return worst, nil
+}
+
+func worse(e, than c3po.Engine) bool {
+	if len(e.Problems) > 0 || len(than.Problems) > 0 {
+		return len(than.Problems) == 0
+	}
+	return e.MemoryMost > 0 && (than.MemoryMost == 0 || e.MemoryMost-e.MemoryUsed < than.MemoryMost-than.MemoryUsed)
+}
+
+// engineOf reads what INFO answers.
+func engineOf(text string) c3po.Engine {
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	e := c3po.Engine{Version: info["redis_version"], Eviction: info["maxmemory_policy"], Problems: []string{}}
+	if valkey := info["valkey_version"]; valkey != "" {
+		e.Version = valkey // the other is the one it is compatible with
+	}
+	e.MemoryUsed, _ = strconv.ParseInt(info["used_memory"], 10, 64)
+	e.MemoryMost, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
+	for _, p := range []struct{ field, bad, words string }{
+		{"aof_last_write_status", "err", "its last write to the log failed"},
+		{"aof_last_bgrewrite_status", "err", "its log could not be rewritten"},
+		{"rdb_last_bgsave_status", "err", "its last snapshot failed"},
+		{"loading", "1", "it is still loading its data"},
+	} {
+		if info[p.field] == p.bad {
+			e.Problems = append(e.Problems, p.words)
+		}
+	}
+	return e
+}

@@ -1,0 +1,34 @@
+package redisstore
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func TestWhatRedisSaysOfItselfIsRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		info string
+		want c3po.Engine
+	}{
+		"healthy": {
+			"# Server\r\nredis_version:7.0.15\r\n\r\n# Memory\r\nused_memory:1024\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\naof_last_write_status:ok\r\nloading:0\r\n",
+			c3po.Engine{Version: "7.0.15", Eviction: "noeviction", Problems: []string{}, MemoryUsed: 1024},
+		},
+		"valkey with a full disk": {
+			"redis_version:7.2.4\r\nvalkey_version:8.1.0\r\nmaxmemory:4096\r\nmaxmemory_policy:allkeys-lru\r\naof_last_write_status:err\r\n",
+			c3po.Engine{Version: "8.1.0", Eviction: "allkeys-lru", Problems: []string{"its last write to the log failed"}, MemoryMost: 4096},
+		},
+	} {
+		if diff := cmp.Diff(c.want, engineOf(c.info)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	sick, full := c3po.Engine{Problems: []string{"x"}}, c3po.Engine{MemoryUsed: 9, MemoryMost: 10}
+	if !worse(sick, full) || worse(full, sick) || !worse(full, c3po.Engine{}) {
+		t.Error("the node that is worst off is not the one that is told")
+	}
+}
