@@ -16,7 +16,7 @@ func (a *app) pause() *cobra.Command {
 		Use:   "pause [AGENT]",
 		Short: "Pause an agent, or all of them",
 		Long: `Pause an agent, or with --all all of them. Others see it, mail to it is kept, and
-only what you write wakes it. Nothing is forced on it.`,
+who waits for an answer of it is told so. Nothing is forced on it.`,
 		Example: `  c3po pause api --reason "deploying"
   c3po pause --all`,
 		Args: arguments(0, 1, "AGENT"),

@@ -19,7 +19,7 @@ const (
 )
 
 // EscalateToHuman puts a question into the person's mailbox. The caller is then
-// shown as waiting for its person, and nothing but the person wakes it.
+// shown as waiting for its person.
 func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po.Escalation, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.Escalation{}, err
