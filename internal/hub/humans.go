@@ -43,7 +43,7 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	done := c3po.Escalation{
 		Success: true, MessageID: stored.Message.ID, Paused: c3po.PausedForHuman,
 		Message: "A person was asked. The answer comes as a reply to this message; wait_for_message with its message_id waits for it. " +
-			"Until then other mail does not wake you. If the question is settled another way, withdraw it with cancel.",
+			"If the question is settled another way, withdraw it with cancel.",
 	}
 	if draft.Within > 0 {
 		done.Deadline = stored.Message.Timestamp.Add(draft.Within)
