@@ -40,9 +40,9 @@ func (n *notifying) variables() []string {
 		"C3PO_NOTIFY_DESKTOP=" + strconv.FormatBool(n.desktop),
 		"C3PO_NOTIFY_NTFY=" + n.ntfy,
 		"C3PO_NOTIFY_WEBHOOK=" + n.webhook,
-		"C3PO_NOTIFY_SECRET=" + n.secret,
 		"C3PO_NOTIFY_ALLOW=" + strings.Join(n.allow, ","),
 		"C3PO_NOTIFY_BODIES=" + strconv.FormatBool(n.bodies),
+		"C3PO_NOTIFY_SECRET=" + n.secret,
 	}
 }
 
