@@ -19,7 +19,7 @@ build: ## bin/c3po, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
 
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
-	cd web && npm ci --no-audit --no-fund && npm run build
+	cd web && npm install --no-package-lock --no-audit --no-fund --loglevel=error && npm run build
 
 docs: ## docs/cli-reference.md and the manual pages, from what --help says; a test fails until they are current
 	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
