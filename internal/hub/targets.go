@@ -150,7 +150,7 @@ func closest(target c3po.AgentID, ids []c3po.AgentID) []c3po.AgentID {
 		}
 		seen[id] = true
 		// Case is what people get wrong most, so it weighs nothing here.
-		distance := editDistance(strings.ToLower(target.Name()), strings.ToLower(id.Name()))
+		distance := c3po.EditDistance(strings.ToLower(target.Name()), strings.ToLower(id.Name()))
 		if distance <= slips {
 			candidates = append(candidates, candidate{id, distance})
 		}
@@ -163,27 +163,6 @@ func closest(target c3po.AgentID, ids []c3po.AgentID) []c3po.AgentID {
 		close = append(close, c.id)
 	}
 	return close
-}
-
-// editDistance is Levenshtein's. Names have at most 64 characters.
-func editDistance(x, y string) int {
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(x) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(y) {
-			swap := diagonal
-			if x[i] != y[j] {
-				swap++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(swap, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
 }
 
 func quoted(ids []c3po.AgentID) string {

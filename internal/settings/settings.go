@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -90,7 +91,7 @@ func Parse(path string, data []byte, keys []string) (*File, error) {
 		if under {
 			f.groups[group] = append(f.groups[group], name)
 		}
-		if !contains(known, group) {
+		if !slices.Contains(known, group) {
 			known = append(known, group)
 		}
 	}
@@ -155,7 +156,7 @@ func (f *File) pair(pair *ast.MappingValueNode, under string, known []string) er
 	if under != "" {
 		full = under + "." + key
 	}
-	if !contains(known, key) {
+	if !slices.Contains(known, key) {
 		return refuse(f.Path, line, "there is no setting %.80q", full).Suggest("%s", advice(key, under, known))
 	}
 	if names := f.groups[key]; under == "" && names != nil {
