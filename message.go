@@ -269,7 +269,6 @@ type PendingInput struct {
 	After   *int64 `json:"after,omitempty" jsonschema:"Only mail after this sequence"`
 	Cursor  string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"How many at the most"`
-	Rooms   bool   `json:"rooms,omitempty" jsonschema:"Also stop waiting when something is said in the agent's rooms"`
 	// Paused is for who stays silent while its agent is paused.
 	Paused *string `json:"paused,omitempty" jsonschema:"Why the agent is paused as far as you know, empty if it is not; a wait also stops when that has changed"`
 }

@@ -252,9 +252,6 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	var page InboxPage
 	var said RoomMail
 	var why string
-	if in.Rooms {
-		a.rooms = []c3po.AgentID{}
-	}
 	look := func(ctx context.Context) (bool, error) {
 		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
 		if err == nil && page.Rooms {
@@ -264,7 +261,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 		if err == nil && in.Paused != nil {
 			changed, err = a.pauseChanged(ctx, *in.Paused, &why)
 		}
-		return changed || len(page.Entries) > 0 || in.Rooms && len(said.Posts) > 0, err
+		return changed || len(page.Entries) > 0, err
 	}
 	end := found
 	if timeout == 0 {
