@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/configedit"
 )
 
 func TestWhatCannotBeReadIsRefusedAndSaysWhere(t *testing.T) {
@@ -33,6 +34,21 @@ func TestWhatCannotBeReadIsRefusedAndSaysWhere(t *testing.T) {
 		if e := c3po.AsError(err); e == nil || !strings.Contains(e.Message, want) || !strings.Contains(e.Suggestion, "nothing was changed") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+func TestAFileWithCommentsIsReadForWhatItMeans(t *testing.T) {
+	t.Parallel()
+	var got struct{ A []int }
+	err := configedit.DecodeJSON([]byte("{ // a list\n  \"a\": [1, /* two */ 2,],\n}"), &got)
+	if err != nil || len(got.A) != 2 || got.A[1] != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := configedit.DecodeJSON(nil, &got); err != nil {
+		t.Error(err)
+	}
+	if err := configedit.DecodeJSON([]byte(`{"a": "text"}`), &got); err == nil {
+		t.Error("a text is taken for a list")
 	}
 }
 

@@ -1,6 +1,7 @@
 package configedit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -49,6 +50,26 @@ type jsonReader struct {
 }
 
 const depthMost = 200
+
+// DecodeJSON reads what a file means, be it with comments. An empty one means
+// nothing.
+func DecodeJSON(text []byte, into any) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	root, err := readJSON(text)
+	if err != nil {
+		return err
+	}
+	plain, err := json.Marshal(meaning(string(text), root))
+	if err == nil {
+		err = json.Unmarshal(plain, into)
+	}
+	if err != nil {
+		return unreadable("JSON", err)
+	}
+	return nil
+}
 
 func readJSON(text []byte) (node, error) {
 	r := &jsonReader{text: text}
