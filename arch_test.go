@@ -22,6 +22,7 @@ const module = "github.com/c3po-dev/c3po"
 var mayImport = map[string][]string{
 	".":                   {},
 	"cmd/c3po":            {"internal/cli"},
+	"internal/agentfile":  {"."},
 	"internal/auth":       {"."},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
@@ -73,10 +74,10 @@ type library struct {
 var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/redisstore"}},
 	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/mcpserver", "internal/bridge", "internal/faultrig"}},
-	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/mcpserver"}},
+	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/mcpserver", "internal/agentfile"}}, // agentfile's tests try the schema of agents.yaml with it
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
-	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/settings"}}, // knows the line of every key, and needs nothing else
+	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/settings", "internal/agentfile"}}, // knows the line of every key, and needs nothing else
 	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine", "internal/ptyrun"}},
