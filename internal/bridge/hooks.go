@@ -122,7 +122,7 @@ func (b *Bridge) greet(ctx context.Context) hook.Decision {
 
 func (b *Bridge) prompted(ctx context.Context) hook.Decision {
 	b.mu.Lock()
-	b.session.busyUntil = time.Now().Add(busyMost)
+	b.session.turn()
 	greeted := b.session.memory.Greeted()
 	b.mu.Unlock()
 	if !b.hookSettled(ctx) || b.to().Lost() {

@@ -59,7 +59,17 @@ func AskHere(ctx context.Context, socket string, event hook.Event) (answer strin
 // Listen tells of a line whenever mail wakes the session, until the bridge ends or
 // ctx does.
 func Listen(ctx context.Context, socket string, tell func(line string)) error {
-	connection, err := dial(ctx, socket, question{Monitor: true})
+	return listen(ctx, socket, question{Monitor: true}, tell)
+}
+
+// Rest is Listen for a client that waits at the end of a turn: it ends when the
+// next turn begins, for the client may have given up waiting and not have said so.
+func Rest(ctx context.Context, socket string, tell func(line string)) error {
+	return listen(ctx, socket, question{Monitor: true, Turn: true}, tell)
+}
+
+func listen(ctx context.Context, socket string, q question, tell func(line string)) error {
+	connection, err := dial(ctx, socket, q)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type session struct {
 	proved []c3po.MessageID // taken by the client, to be reported
 	told   int64            // the session was told of mail up to here, to be reported
 
-	monitors map[chan string]bool
+	monitors map[chan string]bool // those of a turn alone are true
 	place    hook.Place
 	warned   bool // the person knows that the coordinator is away
 }
@@ -76,6 +76,17 @@ func (s *session) begin(id string) {
 		s.former[s.id] = s.memory
 	}
 	s.id, s.memory = id, s.former[id]
+}
+
+// turn begins one: whoever waited at the end of the last waits in vain.
+func (s *session) turn() {
+	for lines, ofTurn := range s.monitors {
+		if ofTurn {
+			delete(s.monitors, lines)
+			close(lines)
+		}
+	}
+	s.busyUntil = time.Now().Add(busyMost)
 }
 
 // letters is the mail in the order it came.

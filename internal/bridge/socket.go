@@ -28,6 +28,7 @@ const (
 type question struct {
 	Event   *hook.Event `json:"event,omitempty"`   // answered with one line
 	Monitor bool        `json:"monitor,omitempty"` // answered with a line whenever mail arrives
+	Turn    bool        `json:"turn,omitempty"`    // a monitor only until the next turn begins
 	About   bool        `json:"about,omitempty"`   // answered with an Instance
 }
 
@@ -101,24 +102,27 @@ func (b *Bridge) serve(ctx context.Context, connection net.Conn) {
 	case q.About:
 		_ = json.NewEncoder(connection).Encode(b.about()) // who asked may be gone
 	case q.Monitor:
-		b.serveMonitor(ctx, connection, reader)
+		b.serveMonitor(ctx, connection, reader, q.Turn)
 	}
 }
 
 // serveMonitor sends a line whenever mail wakes the session, until the monitor
-// is gone.
-func (b *Bridge) serveMonitor(ctx context.Context, connection net.Conn, reader *bufio.Reader) {
+// is gone, or it is one of a turn and the next begins.
+func (b *Bridge) serveMonitor(ctx context.Context, connection net.Conn, reader *bufio.Reader, ofTurn bool) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		_, _ = reader.ReadByte() // a monitor says nothing more: this ends when it does
 	}()
 	lines := make(chan string, 8)
-	b.listen(lines)
+	b.listen(lines, ofTurn)
 	defer b.unlisten(lines)
 	for {
 		select {
-		case line := <-lines:
+		case line, open := <-lines:
+			if !open {
+				return
+			}
 			if _, err := connection.Write([]byte(line + "\n")); err != nil {
 				return
 			}

@@ -22,7 +22,7 @@ const rouseMost = 30 * time.Second
 // rousing starts turns of an idle session, as a monitor of our own.
 func (b *Bridge) rousing(ctx context.Context) {
 	lines := make(chan string, 8)
-	b.listen(lines)
+	b.listen(lines, false)
 	defer b.unlisten(lines)
 	for {
 		select {
@@ -41,10 +41,11 @@ func (b *Bridge) rousing(ctx context.Context) {
 	}
 }
 
-// listen makes a channel one that lines are sent to.
-func (b *Bridge) listen(lines chan string) {
+// listen makes a channel one that lines are sent to. One of a turn is closed when
+// the next begins.
+func (b *Bridge) listen(lines chan string, ofTurn bool) {
 	b.mu.Lock()
-	b.session.monitors[lines] = true
+	b.session.monitors[lines] = ofTurn
 	b.mu.Unlock()
 	b.wake() // what came before somebody listened
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/paths"
@@ -130,14 +129,6 @@ func ancestors() []string {
 // socket here. The coordinator would refuse it what is a person's, and to look
 // needs none of that.
 func (a *app) belowAgent() bool {
-	for _, run := range ancestors() {
-		socket, err := a.folders.Socket(bridge.SocketName(run))
-		if err != nil {
-			return false
-		}
-		if _, err := os.Stat(socket); err == nil {
-			return true
-		}
-	}
-	return false
+	_, below := a.bridgeAbove()
+	return below
 }

@@ -41,6 +41,8 @@ var (
 		"c3po install claude":   "needs Claude Code; test/claude",
 		"c3po install codex":    "needs a home to change; clients.txtar",
 		"c3po uninstall codex":  "needs a home to change; clients.txtar",
+		"c3po install gemini":   "needs a home to change; clients-json.txtar",
+		"c3po uninstall gemini": "needs a home to change; clients-json.txtar",
 		"c3po uninstall":        "needs the program it takes c3po out of; test/claude",
 		"c3po uninstall claude": "needs Claude Code; test/claude",
 	}

@@ -20,6 +20,7 @@ const hookMost = 250 * time.Millisecond
 
 func (a *app) hook() *cobra.Command {
 	var client string
+	var wait bool
 	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Answer a hook of a coding agent",
@@ -38,12 +39,11 @@ long; where no bridge of c3po runs it says nothing.`,
 			if client == "" {
 				return cmd.Help()
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), hookMost)
-			defer cancel()
-			a.answerHook(ctx, hook.Dialect(client), args[0])
+			a.answerHook(cmd.Context(), hook.Dialect(client), args[0], wait)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "if there is no mail at the end of a turn, wait for some")
 	cmd.Flags().StringVar(&client, "client", "", "the program whose hook it is: codex, gemini, copilot or kimi")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "session-start",
@@ -64,7 +64,7 @@ session does not know yet it says with the first prompt.`,
 }
 
 // answerHook asks the bridge of the nearest process above this one that has one.
-func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string) {
+func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait bool) {
 	data, err := readAtMost(a.Stdin, mostInput)
 	if err != nil {
 		return
@@ -73,19 +73,65 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string) {
 	if !ok {
 		return
 	}
+	socket, ok := a.bridgeAbove()
+	if !ok {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, hookMost)
+	defer cancel()
+	answer, ok := bridge.AskHere(limited, socket, event)
+	if !ok {
+		return
+	}
+	if answer = strings.TrimSpace(answer); answer != "" && answer != "{}" {
+		fmt.Fprintln(a.Stdout, answer)
+		return
+	}
+	if wait && event.Name == hook.StopEvent {
+		if line, ok := a.nextNotice(ctx, socket, bridge.Rest); ok {
+			fmt.Fprintln(a.Stdout, by.Write(hook.Decision{Context: line}, event.Name))
+		}
+	}
+}
+
+// bridgeAbove is the socket of the bridge of the nearest process above this one
+// that has one.
+func (a *app) bridgeAbove() (socket string, ok bool) {
 	for _, run := range ancestors() {
 		socket, err := a.folders.Socket(bridge.SocketName(run))
 		if err != nil {
-			return
+			return "", false
 		}
-		if _, err := os.Stat(socket); err != nil {
-			continue
+		if _, err := os.Stat(socket); err == nil {
+			return socket, true
 		}
-		if answer, ok := bridge.AskHere(ctx, socket, event); ok && strings.TrimSpace(answer) != "" {
-			fmt.Fprint(a.Stdout, answer)
-		}
-		return
 	}
+	return "", false
+}
+
+// A listener is one of the ways to hear of mail that wakes a session.
+type listener func(ctx context.Context, socket string, tell func(line string)) error
+
+// nextNotice waits for mail that wakes the session, and gives the line that says
+// so. It ends without one when the bridge does, or who has started this command.
+func (a *app) nextNotice(ctx context.Context, socket string, listen listener) (line string, ok bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	starter, err := a.runOf(os.Getppid())
+	if err != nil {
+		return "", false
+	}
+	go func() {
+		defer cancel()
+		outlive(ctx, starter)
+	}()
+	_ = listen(ctx, socket, func(told string) { // how it ends says nothing more
+		if !ok {
+			line, ok = told, true
+		}
+		cancel()
+	})
+	return line, ok
 }
 
 func (a *app) sessionStart(ctx context.Context) {

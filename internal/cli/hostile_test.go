@@ -105,6 +105,8 @@ var (
 		"uninstall claude":   "prints what it does here",
 		"install codex":      "prints what it does here; the lines of files are sanitised",
 		"uninstall codex":    "prints what it does here; the lines of files are sanitised",
+		"install gemini":     "as install codex",
+		"uninstall gemini":   "as uninstall codex",
 		"install bridge":     "prints what it does here",
 		"uninstall bridge":   "prints what it does here",
 	}

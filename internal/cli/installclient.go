@@ -24,6 +24,7 @@ import (
 type installFlags struct {
 	dryRun  bool
 	project bool
+	stay    bool
 	rooms   []string
 }
 
@@ -37,7 +38,9 @@ type installer interface {
 type target struct {
 	name, title, program string
 	// files says that it takes c3po in by its own files, for one project or all.
-	files     bool
+	files bool
+	// stays says that it can be made to wait for mail at the end of a turn.
+	stays     bool
 	long      string
 	installer func(installFlags) (installer, error)
 }
@@ -57,7 +60,7 @@ again without it takes that back. Sessions stay in the rooms they have joined.`,
 	}}
 	for _, c := range clients.All() {
 		all = append(all, target{
-			name: c.Name, title: c.Title, program: c.Program, files: true,
+			name: c.Name, title: c.Title, program: c.Program, files: true, stays: c.Stays,
 			long: fmt.Sprintf(`Put c3po into the files of %[1]s, for all projects of this user, or for that of the
 current folder: its tools, its hooks, and the skill that says how to use them. What
 else is in the files stays as it is, and a backup is kept. It says what you approve
@@ -105,6 +108,9 @@ func (a *app) targetCommand(t target, verb, short, long string, do func(installe
 	if verb == "install" {
 		cmd.Example = "  c3po install " + t.name + "\n  c3po install " + t.name + " --room build --room lobby\n  c3po install " + t.name + " --dry-run"
 		cmd.Flags().StringSliceVar(&flags.rooms, "room", nil, "a room that every session joins when it starts; can be given again")
+		if t.stays {
+			cmd.Flags().BoolVar(&flags.stay, "stay-reachable", false, "the end of a turn waits for mail, until Esc; installing again without it takes that back")
+		}
 	}
 	return cmd
 }
@@ -157,7 +163,7 @@ func (a *app) fileInstaller(c clients.Client, flags installFlags) (*fileInstalle
 	if err != nil {
 		return nil, err
 	}
-	place := clients.Place{Home: home, Program: program, Rooms: rooms, Getenv: a.Getenv}
+	place := clients.Place{Home: home, Program: program, Rooms: rooms, Stay: flags.stay, Getenv: a.Getenv}
 	if flags.project {
 		if place.Project, err = os.Getwd(); err != nil {
 			return nil, err

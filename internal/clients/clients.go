@@ -20,6 +20,8 @@ type Client struct {
 	Approves []string
 	// Notes says what the person should know or do besides.
 	Notes []string
+	// Stays says that the end of a turn can be made to wait for mail.
+	Stays bool
 	Files func(Place) ([]File, error)
 	// Setup is what the files of the client name now, ours or not.
 	Setup func(Place) (Setup, error)
@@ -43,7 +45,7 @@ type Hook struct {
 
 // All are the clients that can be installed into, in the order they are shown.
 func All() []Client {
-	return []Client{codex()}
+	return []Client{codex(), gemini()}
 }
 
 // A Place is where a client is installed into.
@@ -52,6 +54,7 @@ type Place struct {
 	Project string // its folder; empty for all projects of the user
 	Program string // ours, by its full path
 	Rooms   string // to join when a session starts, separated by commas
+	Stay    bool   // the end of a turn waits for mail
 	Getenv  func(string) string
 }
 

@@ -40,20 +40,14 @@ trust_level = "trusted"
 `, r.model.url, r.project())
 }
 
-// codex is a Codex with c3po in it.
-func codex(t *testing.T, thinks func(*rig) brain) *rig {
-	t.Helper()
-	var r *rig
-	var once sync.Once
-	var brain brain
-	r = newRig(t, "codex", func(asked request) step {
-		once.Do(func() { brain = thinks(r) })
-		return brain(asked)
-	})
-	return r
+func codexKind() kind {
+	return kind{files: map[string]func(*rig) string{".codex/config.toml": codexConfig}}
 }
 
 func done(request) step { return step{text: "ALL-DONE"} }
+
+// idly is a model that says it is done, whatever it is asked.
+func idly(*rig) brain { return done }
 
 func urgent(in *c3po.SendInput) { in.Priority = c3po.Urgent }
 
@@ -62,7 +56,7 @@ func TestCodexAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	var receipt c3po.Receipt
 	asked := false
-	r := codex(t, func(r *rig) brain {
+	r := newRig(t, "codex", func(r *rig) brain {
 		steps := 0
 		return reading("port 8080", func(request) step {
 			// The turn goes on until the notice comes: the end of it would bring it too.
@@ -97,7 +91,7 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 	t.Parallel()
 	var receipt c3po.Receipt
 	var once sync.Once
-	r := codex(t, func(r *rig) brain {
+	r := newRig(t, "codex", func(r *rig) brain {
 		return reading("port 8080", func(request) step {
 			once.Do(func() {
 				if !within(20*time.Second, r.online) {
@@ -118,7 +112,7 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 // Claims: C10, C13
 func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	t.Parallel()
-	r := codex(t, func(*rig) brain { return reading("port 8080", done) })
+	r := newRig(t, "codex", func(*rig) brain { return reading("port 8080", done) })
 	term := r.open("codex")
 	term.see("Ask Codex")
 	term.enter("do some work")
@@ -138,7 +132,7 @@ func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 // Claims: C10
 func TestCodexTrustsTheHooksThatWereInstalled(t *testing.T) {
 	t.Parallel()
-	r := codex(t, func(*rig) brain { return done })
+	r := newRig(t, "codex", idly)
 	// Installing again tells what mail takes which way.
 	if said := r.c3po("install", "codex"); !strings.Contains(said, "codex hook Stop: ") || strings.Contains(said, "FAILED") {
 		t.Errorf("%s", said)
@@ -154,9 +148,8 @@ func TestCodexTrustsTheHooksThatWereInstalled(t *testing.T) {
 // Claims: C10
 func TestUninstallingLeavesTheFilesOfCodexAsTheyWere(t *testing.T) {
 	t.Parallel()
-	r := newRigAt(t, "codex", "http://127.0.0.1:1", done)
+	r := newRigAt(t, "codex", "http://127.0.0.1:1", idly)
 	before := codexConfig(r)
-	r.write(".codex/config.toml", before)
 	r.c3po("install", "codex")
 	r.c3po("install", "codex")
 	r.c3po("uninstall", "codex")
@@ -187,8 +180,7 @@ func TestUninstallingLeavesTheFilesOfCodexAsTheyWere(t *testing.T) {
 // Claims: C10
 func TestWithoutACoordinatorCodexWorksAsIfC3POWereNotThere(t *testing.T) {
 	t.Parallel()
-	r := newRigAt(t, "codex", "http://127.0.0.1:1", done)
-	r.write(".codex/config.toml", codexConfig(r))
+	r := newRigAt(t, "codex", "http://127.0.0.1:1", idly)
 	exec := func() time.Duration {
 		var best time.Duration
 		for range 3 {

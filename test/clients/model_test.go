@@ -48,6 +48,7 @@ func newModel(t *testing.T, thinks brain) *model {
 	m := &model{url: "http://" + listener.Addr().String(), brain: thinks}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", m.responses)
+	mux.HandleFunc("POST /v1beta/models/", m.gemini)
 	server := &http.Server{Handler: mux}
 	go server.Serve(listener)
 	t.Cleanup(func() { _ = server.Close() })

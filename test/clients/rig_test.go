@@ -42,18 +42,30 @@ type rig struct {
 	model       *model
 }
 
-// newRig starts a coordinator for a client.
-func newRig(t *testing.T, name string, thinks brain) *rig {
+// A kind is how one client is set up to speak to the model of a rig.
+type kind struct {
+	files map[string]func(*rig) string // below its home, by name
+	env   func(*rig) []string          // besides what all have; none if nil
+}
+
+func kinds() map[string]kind {
+	return map[string]kind{
+		"codex":  codexKind(),
+		"gemini": geminiKind(),
+	}
+}
+
+// newRig starts a coordinator for a client, and installs c3po into it.
+func newRig(t *testing.T, name string, thinks func(*rig) brain, flags ...string) *rig {
 	t.Helper()
 	programs(t, name)
 	r := newRigAt(t, name, faultrig.Start(t, redistest.New(t).URL()).URL(), thinks)
-	r.write(".codex/config.toml", codexConfig(r))
-	r.c3po("install", name)
+	r.c3po(append([]string{"install", name}, flags...)...)
 	return r
 }
 
 // newRigAt is for a coordinator that is there, or is not. c3po is not installed.
-func newRigAt(t *testing.T, name, coordinator string, thinks brain) *rig {
+func newRigAt(t *testing.T, name, coordinator string, thinks func(*rig) brain) *rig {
 	t.Helper()
 	programs(t, name)
 	// Codex refuses a home in the folder of temporary files.
@@ -67,11 +79,15 @@ func newRigAt(t *testing.T, name, coordinator string, thinks brain) *rig {
 			t.Errorf("%s is not removed", dir)
 		}
 	})
-	r := &rig{t: t, client: name, dir: dir, coordinator: coordinator, model: newModel(t, thinks)}
+	r := &rig{t: t, client: name, dir: dir, coordinator: coordinator}
+	r.model = newModel(t, thinks(r))
 	for _, sub := range []string{"home", "api"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for file, text := range kinds()[name].files {
+		r.write(file, text(r))
 	}
 	return r
 }
@@ -80,10 +96,14 @@ func (r *rig) home() string    { return filepath.Join(r.dir, "home") }
 func (r *rig) project() string { return filepath.Join(r.dir, "api") }
 
 func (r *rig) env() []string {
-	return []string{
+	all := []string{
 		"PATH=" + programs(r.t, r.client) + ":" + filepath.Dir(faultrig.Binary(r.t)) + ":/usr/local/bin:/usr/bin:/bin",
 		"HOME=" + r.home(), "LANG=C.UTF-8", "TERM=xterm-256color", "NO_KEY=none", "C3PO_COORDINATOR_URL=" + r.coordinator,
 	}
+	if own := kinds()[r.client].env; own != nil {
+		all = append(all, own(r)...)
+	}
+	return all
 }
 
 // run is a command to its end, which must be a good one.

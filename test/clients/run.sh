@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 
 declare -A packages=(
 	[codex]=@openai/codex@0.166.0
+	[gemini]=@google/gemini-cli@0.61.0
 )
 export C3PO_CLIENTS=${C3PO_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/clients}
 

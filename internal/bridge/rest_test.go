@@ -1,0 +1,48 @@
+package bridge_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/hook"
+)
+
+// A client that gives up waiting at the end of a turn does not say so. A line that
+// went to its hook would be lost.
+//
+// Claims: C13
+func TestWhoWaitsAtTheEndOfATurnWaitsNoLongerThanUntilTheNext(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	r.prompt()
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	wait := func(lines chan string) chan struct{} {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = bridge.Rest(t.Context(), r.socket, func(line string) { lines <- line })
+		}()
+		eventually(t, "it listens", func() bool { return r.monitors() == 1 })
+		return ended
+	}
+	given := wait(make(chan string, 8))
+	r.prompt()
+	<-given
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	lines := make(chan string, 8)
+	wait(lines)
+	r.send("web", "Are you there?")
+	if line := <-lines; !strings.Contains(line, "1 new message expecting an answer from web") {
+		t.Errorf("it hears %q", line)
+	}
+}
+
+// monitors is how many listen.
+func (r *rig) monitors() int {
+	for _, i := range bridge.Instances(r.t.Context(), filepath.Dir(r.socket)) {
+		return i.Monitors
+	}
+	return 0
+}
