@@ -30,7 +30,7 @@ func bridgeNames() []string { return []string{bridgeRegister, bridgeReply, bridg
 // other names.
 func calledAs(name string, args []string) []string {
 	name = strings.TrimSuffix(filepath.Base(name), ".exe")
-	if slices.Contains(bridgeNames(), name) {
+	if slices.Contains(append(bridgeNames(), formatStream), name) {
 		return append([]string{name}, args...)
 	}
 	return args

@@ -67,7 +67,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.sweep(), a.deadLetter(), a.bench(), a.config(), a.version(),
 		a.open(),
 		a.mcp(), a.run(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
-		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(),
+		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(), a.formatStream(),
 		a.completion(), a.man(), exitTopic(),
 	)
 	a.completions(root)

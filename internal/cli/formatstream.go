@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po/internal/streamfmt"
+)
+
+// formatStream is also what a link of this name to the program is.
+const formatStream = "format-stream"
+
+func (a *app) formatStream() *cobra.Command {
+	return &cobra.Command{
+		Use:   formatStream,
+		Short: "Show what claude -p streams as lines for people",
+		Long: `Read the stream-json of claude -p from stdin and show it as lines for people: what
+was said, each tool on a line with the time it took, and how it ended. What is no
+record of a stream is shown as it is.`,
+		Example: `  claude -p "What changed?" --output-format stream-json --verbose | c3po format-stream
+  cat run.jsonl | c3po format-stream`,
+		Args:   arguments(0, 0, "<STREAM"),
+		Hidden: true,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := streamfmt.Copy(a.Stdout, a.Stdin, streamfmt.Config{Colour: bool(a.ink())})
+			if errors.Is(err, syscall.EPIPE) { // nobody reads on, as with `| head`
+				return nil
+			}
+			return err
+		},
+	}
+}
