@@ -109,9 +109,11 @@ func inTurn(steps ...step) brain {
 	}
 }
 
-var aSocket = regexp.MustCompile(`/tmp/cc-socks/[0-9]+\.sock`)
-
-var aUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var (
+	aSocket  = regexp.MustCompile(`/tmp/cc-socks/[0-9]+\.sock`)
+	aMessage = regexp.MustCompile(`"api_message_id":"[^"]*"`) // which scanners take for a secret
+	aUUID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+)
 
 // stream is what `claude -p` writes, however it ends.
 func (a *agent) stream(prompt string, more ...string) string {
@@ -130,6 +132,7 @@ func keep(t *testing.T, name string, a *agent, stream string) {
 	stream = strings.NewReplacer(a.plugin, "/home/ada/plugin", a.dir, "/home/ada").Replace(stream)
 	stream = aSocket.ReplaceAllString(strings.ReplaceAll(stream, strings.ReplaceAll(a.dir, "/", "-"), "-home-ada"), "/tmp/cc.sock")
 	stream = aUUID.ReplaceAllString(stream, "00000000-0000-4000-8000-000000000000")
+	stream = aMessage.ReplaceAllString(stream, `"api_message_id":"msg_1"`)
 	if err := os.WriteFile(name, []byte(stream), 0o600); err != nil {
 		t.Fatal(err)
 	}
