@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"internal/dashboard":  {},
 	"internal/clients":    {".", "internal/configedit", "internal/paths"},
 	"internal/configedit": {"."},
+	"internal/container":  {"."},
 	"internal/engine":     {".", "internal/paths"},
 	"internal/envelope":   {".", "internal/sanitise"},
 	"internal/faultrig":   {".", "internal/redistest"},
