@@ -22,6 +22,7 @@ const module = "github.com/c3po-dev/c3po"
 var mayImport = map[string][]string{
 	".":                   {},
 	"cmd/c3po":            {"internal/cli"},
+	"image":               {},
 	"internal/agentfile":  {"."},
 	"internal/auth":       {"."},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
