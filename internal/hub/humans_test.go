@@ -162,7 +162,25 @@ func TestAnAgentThatWasInterruptedAsksAndGoesOn(t *testing.T) {
 		pass(time.Second)
 		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Choice: "right"}))(t)
 		same(t, "the answer", answer.atOnce(t).Response, "right")
-		same(t, "it goes on", *watch.atOnce(t).Paused, "")
+		resumed := watch.atOnce(t)
+		same(t, "it goes on", *resumed.Paused, "")
+		same(t, "with what it was answered", texts(resumed.Messages), []string{"right"})
+
+		// It minds a pause of everybody as its own.
+		for _, why := range []string{"fire drill", ""} {
+			known := *resumed.Paused
+			watch = start(func() (c3po.PendingResult, error) {
+				return api().Pending(t.Context(), c3po.PendingInput{Timeout: 600, Paused: &known, After: &resumed.Seq})
+			})
+			pass(time.Second)
+			if why != "" {
+				must(h.asPerson().Pause(t.Context(), c3po.PauseInput{All: true, Reason: why}))(t)
+			} else {
+				must(h.asPerson().Resume(t.Context(), c3po.PauseInput{All: true}))(t)
+			}
+			resumed = watch.atOnce(t)
+			same(t, "why everybody is paused", *resumed.Paused, why)
+		}
 		same(t, "reachability", h.send("bob", "api", "again").Reachability == c3po.ReachWaitingForHuman, false)
 		same(t, "nothing is lost", texts(h.inbox("api")), []string{"are you there?", "right", "again"})
 	})

@@ -31,14 +31,16 @@ func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResul
 	return a.setPaused(ctx, in, id, "")
 }
 
-// pauseChanged reads why the caller is paused, and says whether it knew.
-func (a *Actor) pauseChanged(ctx context.Context, known string, why *string) (bool, error) {
-	record, err := a.record(ctx, a.id)
-	if err != nil {
-		return false, err
-	}
-	*why = record.Paused
-	return *why != known, nil
+// minding is a quest of who also wants to know when it is paused, be it with the
+// whole space, which wakes only those who follow somebody.
+type minding struct {
+	looking
+	self c3po.AgentID
+}
+
+func (m minding) look(ctx context.Context, w *waiter) (bool, error) {
+	w.follow(m.self)
+	return m.looking(ctx)
 }
 
 // pausable checks the input; an empty id stands for the whole space.

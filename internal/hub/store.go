@@ -327,10 +327,11 @@ type InboxQuery struct {
 // InboxPage is an answer to InboxQuery.
 type InboxPage struct {
 	Entries []Entry
-	Next    int64 // reading position to go on from; 0 = this was the last page
-	Count   int   // all unacked mail
-	Rooms   bool  // RoomMail may have something too
-	Seq     int64 // the space's sequence when the page was read
+	Next    int64  // reading position to go on from; 0 = this was the last page
+	Count   int    // all unacked mail
+	Rooms   bool   // RoomMail may have something too
+	Paused  string // why the owner is paused; empty if it is not. The space's pause is included
+	Seq     int64  // the space's sequence when the page was read
 	Now     time.Time
 }
 

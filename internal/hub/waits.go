@@ -251,23 +251,22 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	var page InboxPage
 	var said RoomMail
-	var why string
 	look := func(ctx context.Context) (bool, error) {
 		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
 		if err == nil && page.Rooms {
 			said, err = a.unread(ctx, after)
 		}
-		changed := false
-		if err == nil && in.Paused != nil {
-			changed, err = a.pauseChanged(ctx, *in.Paused, &why)
-		}
+		changed := in.Paused != nil && *in.Paused != page.Paused
 		return changed || len(page.Entries) > 0, err
 	}
 	end := found
-	if timeout == 0 {
+	switch {
+	case timeout == 0:
 		_, err = look(ctx)
-	} else {
+	case in.Paused == nil:
 		end, err = a.await(ctx, timeout, a.roles(), looking(look))
+	default:
+		end, err = a.await(ctx, timeout, a.roles(), minding{look, a.id})
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err
@@ -281,7 +280,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next, RoomUnread: said.Unread()}}
 	if in.Paused != nil {
-		result.Paused = &why
+		result.Paused = &page.Paused
 	}
 	if end == timedOut {
 		result.Outcome = nothingCame(timeout, page.Count)

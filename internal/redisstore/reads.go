@@ -34,8 +34,8 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
 	}
 	page := hub.InboxPage{Next: integer(answer[1]), Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4])),
-		Rooms: integer(answer[5]) == 1}
-	for _, row := range answer[6:] {
+		Rooms: integer(answer[5]) == 1, Paused: word(answer[6])}
+	for _, row := range answer[7:] {
 		e, err := entryOf(owner, row)
 		if err != nil {
 			return hub.InboxPage{}, err

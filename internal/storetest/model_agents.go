@@ -69,9 +69,17 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 	return hub.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
-		Availability: a.availability, CurrentTask: a.task, Paused: cmp.Or(a.paused, sp.paused), Rooms: sp.roomsOf(id),
+		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
 		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut,
 	}
+}
+
+// pausedWhy is why an agent is paused, by itself or with the whole space.
+func (sp *space) pausedWhy(id c3po.AgentID) string {
+	if a := sp.agents[id]; a != nil && a.paused != "" {
+		return a.paused
+	}
+	return sp.paused
 }
 
 // superseded says that another run than this one holds the id, or nobody does

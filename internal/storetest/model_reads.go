@@ -73,8 +73,9 @@ func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q 
 		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
 	}
 	mail := sp.pending(owner)
-	page := hub.InboxPage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
+	page := hub.InboxPage{Count: len(mail), Rooms: sp.talk(owner), Paused: sp.pausedWhy(owner), Seq: sp.books.Seq, Now: m.now()}
 	if q.Member != "" {
+		page.Paused = "" // the page of its own inbox says it
 		mail = slices.DeleteFunc(mail, func(msg *message) bool { return !sp.forMember(msg, q.Member, page.Now) })
 	}
 	size, last, from := 0, int64(0), sp.place(q.MinSeq)

@@ -77,10 +77,13 @@ func agentPromises() []promise {
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 			w.must(w.store.SetPaused(w.ctx, w.space, "", "fire drill"))
 			same(w, "own", w.record(alice).Paused, "lunch")
+			same(w, "own, beside the mail", w.page(alice, hub.InboxQuery{}).Paused, "lunch")
 			same(w, "the space's", w.record(carol).Paused, "fire drill")
+			same(w, "the space's, beside the mail", w.page(carol, hub.InboxQuery{}).Paused, "fire drill")
 			w.must(w.store.SetPaused(w.ctx, w.space, "", ""))
 			same(w, "own", w.record(alice).Paused, "lunch")
 			same(w, "resumed", w.record(carol).Paused, "")
+			same(w, "resumed, beside the mail", w.page(carol, hub.InboxQuery{}).Paused, "")
 		}},
 		{"a stranger cannot be paused", nil, func(w *world) {
 			w.refused(w.store.SetPaused(w.ctx, w.space, carol, "why"), c3po.AgentNotFound)

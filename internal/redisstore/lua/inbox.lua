@@ -3,14 +3,15 @@
 -- KEYS  meta, agent, inbox, body, fact (the owner's); of a role's mailbox read by
 --       a member, whose agent it is then, also seen, attached, nodes
 -- ARGV  now, run, after (position), limit, bytes, min seq, member, lease
--- Returns {"ok", next, count, seq, now, rooms, {hex, fact, body} …} or {"superseded"}.
+-- Returns {"ok", next, count, seq, now, rooms, paused, {hex, fact, body} …} or {"superseded"}.
 local meta, agent, inbox, body, fact = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, run, after = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local limit, most, min = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
 if superseded(agent, run) then return { 'superseded' } end
 min = place(meta, min)
-local out = { 'ok', 0, redis.call('ZCARD', inbox), number(meta, 'seq'), now, ARGV[7] == '' and talk(meta, agent) or 0 }
+local own = ARGV[7] == ''
+local out = { 'ok', 0, redis.call('ZCARD', inbox), number(meta, 'seq'), now, own and talk(meta, agent) or 0, own and paused_why(meta, agent) or '' }
 local total, count, last = 0, 0, 0
 local member = ARGV[7]
 local alive = member ~= '' and lives(KEYS[6], KEYS[7], KEYS[8], now, tonumber(ARGV[8]))

@@ -343,6 +343,12 @@ end
 -- room: its own, and those it has as mail.
 local function skipped(room, ordinal) return room .. '\0' .. string.format('%016.0f', ordinal) end
 
+-- paused_why says why an agent is paused, by itself or with the whole space.
+local function paused_why(meta, agent)
+  local why = redis.call('HGET', agent, 'paused')
+  return why and why ~= '' and why or redis.call('HGET', meta, 'paused') or ''
+end
+
 -- talk says whether an agent may have posts to read: it is in rooms, or there
 -- were broadcasts since.
 local function talk(meta, agent)
