@@ -16,6 +16,8 @@ const (
 	// lettersMost is how much of an inbox is looked at: nobody is told exact counts
 	// beyond it.
 	lettersMost = 1000
+	// watchMost is how long one wait for mail is: as long as one request of a wait.
+	watchMost = 50 * time.Second
 )
 
 // want makes the agent be there, if it is not.
@@ -129,6 +131,7 @@ func (b *Bridge) settle(ctx context.Context) error {
 		b.session.memory = b.session.memory.Ungreeted() // it is somebody else now, and must hear it
 	}
 	b.session.place = place
+	b.session.paused.seq = 0 // numbers from before may be another store's
 	b.session.replace(seen)
 	b.trouble = nil
 	close(b.settled)
@@ -207,13 +210,14 @@ func (b *Bridge) hookSettled(ctx context.Context) bool {
 }
 
 // watch holds one wait at the coordinator, by which others see the agent as
-// attached, and takes in what arrives. It always ends with an error.
+// attached, and takes in what arrives. It always ends with an error. It asks
+// again after watchMost, with what is known by then of a pause.
 func (b *Bridge) watch(ctx context.Context) error {
 	for {
 		b.mu.Lock()
-		after := b.session.seq
+		after, why := b.session.seq, b.session.paused.why
 		b.mu.Unlock()
-		seen, err := b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after})
+		seen, err := b.look(ctx, c3po.PendingInput{Timeout: int(watchMost / time.Second), After: &after, Paused: &why})
 		if err != nil {
 			return err
 		}
@@ -227,6 +231,9 @@ func (b *Bridge) watch(ctx context.Context) error {
 // look reads unacked mail without its counting as seen.
 func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) (view, error) {
 	var seen view
+	if in.Paused == nil {
+		in.Paused = new(string) // any word makes the coordinator say what it knows
+	}
 	for {
 		page, err := b.to().Pending(ctx, in)
 		if err != nil {
@@ -234,7 +241,7 @@ func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) (view, error) {
 		}
 		if seen.seq == 0 {
 			// Of the first page: what comes later is found again.
-			seen.seq, seen.posts = page.Seq, page.RoomUnread
+			seen.seq, seen.posts, seen.paused = page.Seq, page.RoomUnread, page.Paused
 		}
 		for _, m := range page.Messages {
 			seen.mail = append(seen.mail, hook.LetterOf(m))

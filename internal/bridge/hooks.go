@@ -169,8 +169,8 @@ func (b *Bridge) stepped(event hook.Event) hook.Decision {
 	b.session.took(event.ToolUseID)
 	b.reportSoon()
 	b.mu.Unlock()
-	return b.decide(func(m hook.Memory, mail []hook.Letter, _ time.Time) (hook.Decision, hook.Memory) {
-		return hook.Step(m, mail)
+	return b.decide(func(m hook.Memory, _ []hook.Letter, _ time.Time) (hook.Decision, hook.Memory) {
+		return hook.Step(m, b.session.audible())
 	})
 }
 
@@ -180,8 +180,8 @@ func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	}
 	b.refresh(ctx) // always: a session that ends now has no other chance to hear of it
 	b.mu.Lock()
-	decision := b.decideHeld(func(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-		return hook.Stop(m, mail, event.Again == "true", now)
+	decision := b.decideHeld(func(m hook.Memory, _ []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
+		return hook.Stop(m, b.session.audible(), event.Again == "true", now)
 	})
 	if decision.Context == "" {
 		b.session.rest(decision.Later)
@@ -205,11 +205,10 @@ func (b *Bridge) decide(by rule) hook.Decision {
 
 // decideHeld is decide for who holds the lock already.
 func (b *Bridge) decideHeld(by rule) hook.Decision {
-	before := b.session.memory.Notified()
 	decision, memory := by(b.session.memory, b.session.letters(), time.Now())
 	b.session.memory = memory
-	if memory.Notified() > before {
-		b.session.told = memory.Notified()
+	if decision.Context != "" {
+		b.session.heard()
 		b.reportSoon()
 	}
 	return decision

@@ -32,6 +32,7 @@ type Instance struct {
 	Monitors  int          `json:"monitors"` // that can wake it while it is idle
 	Ignored   int          `json:"ignored_wakes"`
 	Unread    int          `json:"unread"`
+	Paused    string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
 }
 
 // Instances asks the bridges whose sockets are in a folder. One that does not
@@ -82,7 +83,7 @@ func (b *Bridge) about() Instance {
 	about := Instance{
 		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
 		Session: b.session.id, Off: off, Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
-		Unread: len(b.session.mail),
+		Unread: len(b.session.mail), Paused: b.session.paused.why,
 	}
 	select {
 	case <-b.settled:

@@ -33,7 +33,8 @@ type session struct {
 	mail    map[c3po.MessageID]hook.Letter // not acked
 	seq     int64                          // mail is known up to here
 	posts   int                            // of rooms, unread when last looked
-	arrived map[c3po.MessageID]bool        // came while the session was busy
+	paused  pause
+	arrived map[c3po.MessageID]bool // came while the session was busy
 
 	heardAt time.Time // when a hook came last
 	wokenAt time.Time // when a line was last sent to the monitors
@@ -96,9 +97,16 @@ func (s *session) letters() []hook.Letter {
 
 // A view is unacked mail as it was found.
 type view struct {
-	mail  []hook.Letter
-	seq   int64
-	posts int // of rooms, unread
+	mail   []hook.Letter
+	seq    int64
+	posts  int     // of rooms, unread
+	paused *string // why the agent is paused, empty if it is not; nil from who did not say
+}
+
+// A pause is why the agent should not be disturbed; empty if it may be.
+type pause struct {
+	why string
+	seq int64 // it was so at this sequence
 }
 
 // replace makes a view of everything what is known. What came after it was read
@@ -110,6 +118,29 @@ func (s *session) replace(seen view) {
 	}
 	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
 	s.memory = s.memory.Keep(s.letters()).Posts(seen.posts)
+	s.heed(seen)
+}
+
+// heed takes in whether the agent is paused, unless that is known from later. For
+// who is not paused any longer all that came meanwhile has arrived.
+func (s *session) heed(seen view) {
+	if seen.paused == nil || seen.seq < s.paused.seq {
+		return
+	}
+	if s.paused.why != "" && *seen.paused == "" {
+		for id := range s.mail {
+			s.arrived[id] = true
+		}
+	}
+	s.paused = pause{*seen.paused, seen.seq}
+}
+
+// audible is the mail that may make the session act.
+func (s *session) audible() []hook.Letter { return hook.Audible(s.letters(), s.paused.why) }
+
+// heard notes that the session was told of mail, to be reported.
+func (s *session) heard() {
+	s.told = max(s.told, hook.Heard(s.memory.Notified(), s.letters(), s.paused.why))
 }
 
 // missed marks what has come since mail was last known as arrived.
@@ -130,6 +161,7 @@ func (s *session) add(seen view) {
 		}
 	}
 	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
+	s.heed(seen)
 }
 
 // drop forgets mail that has ended.

@@ -75,7 +75,7 @@ func (b *Bridge) wake() {
 		return
 	}
 	var arrived []hook.Letter
-	for _, l := range b.session.letters() {
+	for _, l := range b.session.audible() {
 		if b.session.arrived[l.ID] {
 			arrived = append(arrived, l)
 		}
@@ -86,7 +86,7 @@ func (b *Bridge) wake() {
 	if decision.Context == "" {
 		return
 	}
-	b.session.told = memory.Notified()
+	b.session.heard()
 	b.reportSoon()
 	b.expectHook(arrived, now)
 	for lines := range b.session.monitors {

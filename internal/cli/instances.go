@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/engine"
 )
@@ -95,6 +96,10 @@ func (i instance) state(in ink) string {
 		return in.bad(inline(i.Trouble))
 	case !i.Connected:
 		return "not begun"
+	case i.Paused == c3po.PausedForHuman:
+		return in.warn("waits for its person")
+	case i.Paused != "":
+		return in.warn("paused: " + inline(i.Paused))
 	case i.Busy:
 		return "busy"
 	default:

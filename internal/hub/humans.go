@@ -19,7 +19,7 @@ const (
 )
 
 // EscalateToHuman puts a question into the person's mailbox. The caller is then
-// shown as waiting for its person.
+// shown as waiting for its person, and nobody else wakes it.
 func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po.Escalation, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.Escalation{}, err
@@ -43,7 +43,7 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	done := c3po.Escalation{
 		Success: true, MessageID: stored.Message.ID, Paused: c3po.PausedForHuman,
 		Message: "A person was asked. The answer comes as a reply to this message; wait_for_message with its message_id waits for it. " +
-			"If the question is settled another way, withdraw it with cancel.",
+			"Until then only a person wakes you; other mail is kept. If the question is settled another way, withdraw it with cancel.",
 	}
 	if draft.Within > 0 {
 		done.Deadline = stored.Message.Timestamp.Add(draft.Within)

@@ -47,6 +47,7 @@ type mailbox struct {
 	mail    map[c3po.MessageID]hook.Letter  // not acked
 	texts   map[c3po.MessageID]c3po.Message // of mail that is to be typed
 	seq     int64                           // mail is known up to here
+	paused  string                          // why the agent is; empty if it is not
 	tickets map[c3po.MessageID]bool         // all that ever asked for an answer
 	posted  map[string]bool                 // keys of answers
 }
@@ -98,9 +99,9 @@ func (b *mailbox) attend(ctx context.Context) {
 		for err == nil {
 			pause = firstPause
 			b.mu.Lock()
-			after := b.seq
+			after, why := b.seq, b.paused
 			b.mu.Unlock()
-			err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after})
+			err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after, Paused: &why})
 		}
 		if ctx.Err() != nil {
 			return
@@ -120,6 +121,10 @@ func (b *mailbox) look(ctx context.Context, in c3po.PendingInput) error {
 	var letters []hook.Letter
 	texts := map[c3po.MessageID]c3po.Message{}
 	var seq int64
+	if in.Paused == nil {
+		in.Paused = new(string) // any word makes the coordinator say what it knows
+	}
+	paused := *in.Paused
 	for {
 		page, err := b.to().Pending(ctx, in)
 		if err != nil {
@@ -127,6 +132,9 @@ func (b *mailbox) look(ctx context.Context, in c3po.PendingInput) error {
 		}
 		if seq == 0 {
 			seq = page.Seq // of the first page: what comes later is found again
+			if page.Paused != nil {
+				paused = *page.Paused
+			}
 		}
 		for _, m := range page.Messages {
 			letters = append(letters, hook.LetterOf(m))
@@ -152,7 +160,7 @@ func (b *mailbox) look(ctx context.Context, in c3po.PendingInput) error {
 			b.tickets[l.ID] = true
 		}
 	}
-	b.seq = max(b.seq, seq)
+	b.seq, b.paused = max(b.seq, seq), paused
 	if all {
 		b.memory = b.memory.Keep(b.letters())
 	}
@@ -185,7 +193,7 @@ type news struct {
 func (b *mailbox) news(now time.Time) news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	mail := b.letters()
+	mail := hook.Audible(b.letters(), b.paused)
 	d, memory := hook.Typed(b.memory, mail, now)
 	n := news{text: d.Context, memory: memory}
 	for _, l := range mail {
@@ -212,11 +220,11 @@ func (b *mailbox) news(now time.Time) news {
 func (b *mailbox) told(ctx context.Context, n news) {
 	b.mu.Lock()
 	b.memory = n.memory
+	report := c3po.ReceivedInput{Notified: hook.Heard(n.memory.Notified(), b.letters(), b.paused)}
 	if n.message != nil {
 		delete(b.texts, n.message.ID)
 	}
 	b.mu.Unlock()
-	report := c3po.ReceivedInput{Notified: n.memory.Notified()}
 	if n.message != nil {
 		report.MessageIDs = []c3po.MessageID{n.message.ID}
 	}
