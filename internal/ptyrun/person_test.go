@@ -150,7 +150,7 @@ func sit(t testing.TB, url string, argv ...string) *person {
 	p := &person{t: t, home: t.TempDir(), screen: newScreen(size{100, 30})}
 	p.cmd = exec.Command(argv[0], argv[1:]...)
 	p.cmd.Env = []string{
-		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "LESSHISTFILE=-", "C3PO_COORDINATOR_URL=" + url,
+		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "LESSHISTFILE=-", "HISTFILE=", "C3PO_COORDINATOR_URL=" + url,
 	}
 	p.cmd.Dir = p.home
 	var err error
