@@ -1,7 +1,7 @@
 // Chromium of the system, and what a test wants to know of a page.
 import { chromium } from "playwright-core";
 
-const program = process.env.C3PO_CHROMIUM ?? "/usr/bin/chromium";
+const program = process.env.C3PO_CHROMIUM || "/usr/bin/chromium";
 
 export function launch() {
   // The sandbox needs user namespaces, which containers often do not have.
