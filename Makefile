@@ -10,13 +10,17 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build image web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e deploy-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## bin/c3po, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
+
+image: ## the coordinator's image, by docker or podman
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
+	$$(command -v docker || command -v podman) build -t c3po/c3po:latest deploy
 
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && npm install --no-package-lock --no-audit --no-fund --loglevel=error && npm run build
@@ -78,6 +82,9 @@ web-e2e: ## the dashboard in Chromium before a real coordinator
 
 clients-e2e: ## c3po in other real coding agents, installed by npm
 	test/clients/run.sh
+
+deploy-e2e: ## image, compose files, manifests, units and alert rules with the real tools
+	test/deploy/run.sh
 
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)

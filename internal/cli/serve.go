@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -110,6 +112,24 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })
 }
 
+// inviteHere is the command that lets another host join, as it is typed on this
+// machine: where the coordinator is in a container, through what runs that.
+func (a *app) inviteHere() string {
+	const command = "c3po invite --host NAME"
+	runtime := ""
+	if _, err := os.Stat("/.dockerenv"); err == nil {
+		runtime = "docker"
+	} else if a.Getenv("container") == "podman" {
+		runtime = "podman"
+	}
+	// A container is called what its host name is, unless somebody gave it another.
+	name, err := os.Hostname()
+	if runtime == "" || err != nil {
+		return command
+	}
+	return runtime + " exec " + name + " " + command
+}
+
 func (a *app) serve() *cobra.Command {
 	var s coordinator
 	cmd := &cobra.Command{
@@ -128,7 +148,12 @@ Any number of them can share one Redis. c3po up needs no Redis of yours.`,
 			}
 			return s.run(cmd.Context(), a, "", s.log(a.Stderr), func(url string) {
 				// Nobody may be reading.
-				_ = a.show(map[string]string{"url": url}, func(w io.Writer) { fmt.Fprintf(w, "c3po listens on %s\n", url) })
+				_ = a.show(map[string]string{"url": url}, func(w io.Writer) {
+					fmt.Fprintf(w, "c3po listens on %s\n", url)
+					if host, _, err := net.SplitHostPort(s.listen); err == nil && !auth.Loopback(host) {
+						fmt.Fprintf(w, "let another host join with: %s\n", a.inviteHere())
+					}
+				})
 			})
 		},
 	}
