@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"internal/hub":        {"."},
 	"internal/liveness":   {"."},
 	"internal/mcpserver":  {".", "internal/envelope"},
+	"internal/memory":     {".", "internal/envelope", "internal/paths"},
 	"internal/metrics":    {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/notify":     {".", "internal/sanitise"},
 	"internal/paths":      {"."},
