@@ -1,5 +1,7 @@
 package c3po
 
+import "time"
+
 // A Caller is who makes a call, as proved by the door it came through. Only
 // package auth makes one; a test holds everybody else to that.
 type Caller struct {
@@ -11,7 +13,9 @@ type Caller struct {
 	Client  string  // "c3po/1.2 claude-code"
 	Route   string  // the door: "rest" or "mcp"
 	Role    Role
-	Agents  Pattern // as whom it may act; empty: as anybody
+	Agents  Pattern   // as whom it may act; empty: as anybody
+	KID     string    // of its token; empty if it showed none
+	Expires time.Time // of its token
 }
 
 // MayBe says whether the caller may act as an agent.

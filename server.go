@@ -21,16 +21,31 @@ type ServerInfo struct {
 	Durability Durability `json:"durability"`
 	Schema     int        `json:"schema"`
 	Auth       string     `json:"auth,omitempty"` // "none" if callers are who they say they are
+	Access     Access     `json:"access"`
+	Waiters    int64      `json:"waiters"` // waits that sleep on this coordinator
 	Engine     *Engine    `json:"engine,omitempty"`
+}
+
+// Access is what the caller was let in with.
+type Access struct {
+	Role    Role      `json:"role"`
+	Agents  Pattern   `json:"agents,omitempty"` // as whom it may act; as anybody if empty
+	KID     string    `json:"kid,omitempty"`    // of its token; it showed none if empty
+	Expires time.Time `json:"expires,omitzero"` // of its token, if it is not used until then
 }
 
 // Engine is what Redis says of itself; of several, the one that is worst off.
 type Engine struct {
+	Name       string   `json:"name"` // redis or valkey
 	Version    string   `json:"version"`
 	Eviction   string   `json:"eviction"`    // its maxmemory-policy
 	Problems   []string `json:"problems"`    // with writing to disk
 	MemoryUsed int64    `json:"memory_used"` // bytes
 	MemoryMost int64    `json:"memory_max"`  // bytes; 0 if it has no limit
+	Rewriting  bool     `json:"rewriting"`   // it makes its log shorter now
+	// Disk is what is free where it keeps its data, in bytes; nil if the coordinator
+	// cannot know, because Redis may be on another machine.
+	Disk *int64 `json:"disk_free,omitempty"`
 }
 
 // Health answers /api/health.

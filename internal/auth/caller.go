@@ -49,7 +49,7 @@ func everySpace() []string { return []string{string(c3po.DefaultSpace), "*"} }
 
 // bind holds what a caller says of itself against what it was granted.
 func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
-	c.Role = g.Role
+	c.Role, c.KID, c.Expires = g.Role, g.KID, g.Expires
 	if g.Role == c3po.RoleAgent || g.Role == c3po.RoleRunner {
 		c.Agents = c3po.Pattern(g.Pattern)
 	}

@@ -55,10 +55,16 @@ func ask(k *auth.Keeper, r *http.Request) (c3po.Caller, error) {
 func TestAHostsTokenActsAsAgentsOfThatHost(t *testing.T) {
 	t.Parallel()
 	k, _ := newKeeper(t)
-	token := mint(t, k, auth.Grant{Role: c3po.RoleAgent, Spaces: []string{"team"}, Pattern: "box/*"})
+	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	token := mint(t, k, auth.Grant{Role: c3po.RoleAgent, Spaces: []string{"team"}, Pattern: "box/*", Expires: end, Fixed: true})
+	known, err := auth.ParseToken(token)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for asked, want := range map[string]c3po.AgentID{"": "", "api": "box/api", "box/api": "box/api"} {
 		got, err := ask(k, bearing(token, "X-Agent-ID", asked))
-		if diff := cmp.Diff(c3po.Caller{Space: "team", ID: want, Route: "rest", Role: c3po.RoleAgent, Agents: "box/*"}, got); err != nil || diff != "" {
+		caller := c3po.Caller{Space: "team", ID: want, Route: "rest", Role: c3po.RoleAgent, Agents: "box/*", KID: known.KID, Expires: end}
+		if diff := cmp.Diff(caller, got); err != nil || diff != "" {
 			t.Errorf("as %q: %v\n%s", asked, err, diff)
 		}
 	}

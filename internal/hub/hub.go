@@ -255,6 +255,8 @@ func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, e
 	}
 	info := a.hub.info
 	info.Space, info.Durability, info.Engine = a.caller.Space, durability, engine
+	info.Access = c3po.Access{Role: a.caller.Role, Agents: a.caller.Agents, KID: a.caller.KID, Expires: a.caller.Expires}
+	info.Waiters = a.hub.wakes.waiters.Load()
 	return info, nil
 }
 

@@ -24,11 +24,28 @@ func (s *Store) Engine(ctx context.Context) (*c3po.Engine, error) {
 		if err != nil {
 			return nil, s.failure(ctx, "read the engine", true, err)
 		}
-		if e := engineOf(text); worst == nil || worse(e, *worst) {
+		e := engineOf(text)
+		if s.free != nil && s.socket {
+			e.Disk = s.freeDisk(ctx, node)
+		}
+		if worst == nil || worse(e, *worst) {
 			worst = &e
 		}
 	}
 	return worst, nil
+}
+
+// freeDisk is what is free where a Redis of this machine keeps its data.
+func (s *Store) freeDisk(ctx context.Context, node rueidis.Client) *int64 {
+	said, err := node.Do(ctx, node.B().ConfigGet().Parameter("dir").Build()).AsStrMap()
+	if err != nil || said["dir"] == "" {
+		return nil // it may be forbidden to us
+	}
+	free, ok := s.free(said["dir"])
+	if !ok {
+		return nil
+	}
+	return &free
 }
 
 func worse(e, than c3po.Engine) bool {
@@ -46,12 +63,13 @@ func engineOf(text string) c3po.Engine {
 			info[name] = value
 		}
 	}
-	e := c3po.Engine{Version: info["redis_version"], Eviction: info["maxmemory_policy"], Problems: []string{}}
+	e := c3po.Engine{Name: "redis", Version: info["redis_version"], Eviction: info["maxmemory_policy"], Problems: []string{}}
 	if valkey := info["valkey_version"]; valkey != "" {
-		e.Version = valkey // the other is the one it is compatible with
+		e.Name, e.Version = "valkey", valkey // the other is the one it is compatible with
 	}
 	e.MemoryUsed, _ = strconv.ParseInt(info["used_memory"], 10, 64)
 	e.MemoryMost, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
+	e.Rewriting = info["aof_rewrite_in_progress"] == "1"
 	for _, p := range []struct{ field, bad, words string }{
 		{"aof_last_write_status", "err", "its last write to the log failed"},
 		{"aof_last_bgrewrite_status", "err", "its log could not be rewritten"},

@@ -27,8 +27,10 @@ type Config struct {
 	Limits c3po.Limits
 	Node   string // the coordinator events are said to come from
 	Log    *slog.Logger
-	Meter  Meter            // nobody counts if nil
-	Now    func() time.Time // a clock for tests; nil reads Redis TIME in the script
+	Meter  Meter // nobody counts if nil
+	// Free is how many bytes are free in a folder of this machine; nobody knows if nil.
+	Free func(folder string) (bytes int64, known bool)
+	Now  func() time.Time // a clock for tests; nil reads Redis TIME in the script
 }
 
 // Store is a hub.Store in Redis.
@@ -44,6 +46,8 @@ type Store struct {
 	log     *slog.Logger
 	meter   Meter
 	now     func() time.Time
+	free    func(folder string) (int64, bool)
+	socket  bool     // Redis is reached by one, so it is on this machine
 	known   sync.Map // spaces this process has entered
 
 	engine engineCache
@@ -51,7 +55,7 @@ type Store struct {
 
 // Open connects. It fails if Redis cannot be reached or is too old.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{scripts: loadScripts(), limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now}
+	s := &Store{scripts: loadScripts(), limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now, free: cfg.Free}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}
@@ -66,6 +70,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.socket = strings.HasPrefix(cfg.URL, "unix://") || strings.HasPrefix(cfg.URL, "/")
 	if s.commands, err = rueidis.NewClient(options); err != nil {
 		return nil, notReached(err)
 	}

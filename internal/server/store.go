@@ -8,6 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/paths"
 	"github.com/c3po-dev/c3po/internal/redisstore"
 )
 
@@ -27,7 +28,7 @@ func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Me
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Now: cfg.Now})
+		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Free: paths.FreeDisk, Now: cfg.Now})
 		if err == nil {
 			return store, nil
 		}
