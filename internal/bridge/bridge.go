@@ -56,6 +56,9 @@ type Config struct {
 	// monitor; nil if it has one, or no such way. It may be long until the turn
 	// begins.
 	Rouse func(ctx context.Context, session, line string) error
+	// Note writes down when a hook last ran, so that it is known after the session
+	// too; nobody does if nil.
+	Note  func(HookRun)
 	Tools []c3po.Toolset // core if none
 	// Defaults are the values of arguments that a model leaves out, by operation.
 	Defaults map[string]map[string]any
@@ -74,6 +77,7 @@ type Bridge struct {
 	off      func() bool
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
+	note     func(HookRun)
 	tools    []c3po.Toolset
 	defaults map[string]map[string]any
 	version  string
@@ -81,6 +85,7 @@ type Bridge struct {
 
 	wanted     chan struct{} // a hook or a call wants the agent to be there
 	reportable chan struct{} // there is something to report
+	notable    chan struct{} // a hook has run
 
 	mu      sync.Mutex
 	client  *client.Client
@@ -93,14 +98,15 @@ type Bridge struct {
 
 	wantedAt time.Time // when the agent was wanted that is not there yet
 	silent   bool      // the coordinator did not answer the last hook in time
+	ran      HookRun   // the last one
 }
 
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
-		dialect: cfg.Dialect, rouse: cfg.Rouse, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
-		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), settled: make(chan struct{}),
+		dialect: cfg.Dialect, rouse: cfg.Rouse, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
 	if b.off == nil {
@@ -125,6 +131,9 @@ func (b *Bridge) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	defer stop()
 	running.Go(func() { b.attend(ctx) })
 	running.Go(func() { b.report(ctx) })
+	if b.note != nil {
+		running.Go(func() { b.noteRuns(ctx) })
+	}
 	if b.rouse != nil {
 		running.Go(func() { b.rousing(ctx) })
 	}

@@ -38,6 +38,7 @@ func (b *Bridge) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 // hooked answers one event of the client's life.
 func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	b.heard()
+	defer b.hasRun(event.Name, time.Now())
 	if event.Name == hook.PreToolUse {
 		return b.allow(event)
 	}

@@ -33,6 +33,8 @@ type Instance struct {
 	Ignored   int          `json:"ignored_wakes"`
 	Unread    int          `json:"unread"`
 	Paused    string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
+	Asked     c3po.AgentID `json:"asked,omitempty"`  // the id it would rather have
+	LastHook  *HookRun     `json:"last_hook,omitempty"`
 }
 
 // Instances asks the bridges whose sockets are in a folder. One that does not
@@ -84,6 +86,13 @@ func (b *Bridge) about() Instance {
 		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
 		Session: b.session.id, Off: off, Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
 		Unread: len(b.session.mail), Paused: b.session.paused.why,
+	}
+	if about.Agent.Name() != b.asked.Name() {
+		about.Asked = b.asked
+	}
+	if !b.ran.At.IsZero() {
+		last := b.ran
+		about.LastHook = &last
 	}
 	select {
 	case <-b.settled:

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/hook"
 	"github.com/c3po-dev/c3po/internal/paths"
 )
 
@@ -74,4 +76,24 @@ func TestABridgeThatHangsIsShownAndOneThatWasKilledIsNot(t *testing.T) {
 		all := bridge.Instances(t.Context(), dir)
 		return len(all) == 2 && all[0].Run == "box:1:1" && all[1].Trouble == "its bridge does not answer"
 	})
+}
+
+// Claims: C9
+func TestTheLastHookOfAClientIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	r := start(t, "http://127.0.0.1:9", "box:1:1")
+	before := time.Now().Add(-time.Second)
+	r.prompt()
+	eventually(t, "the first is written down at once", func() bool {
+		last := r.noted.Load()
+		return last != nil && last.Event == hook.UserPromptSubmit && last.At.After(before) && last.Took > 0
+	})
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	if last := bridge.Instances(t.Context(), filepath.Dir(r.socket))[0].LastHook; last == nil || last.Event != hook.StopEvent {
+		t.Errorf("the bridge says of its last hook: %+v", last)
+	}
+	r.hangUp()
+	if last := r.noted.Load(); last.Event != hook.StopEvent {
+		t.Errorf("after the end %s is written down as the last", last.Event)
+	}
 }

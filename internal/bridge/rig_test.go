@@ -28,6 +28,7 @@ type rig struct {
 	socket  string
 	rooms   []c3po.RoomName // that it joins by itself
 	off     atomic.Bool
+	noted   atomic.Pointer[bridge.HookRun]
 	moved   atomic.Value // where the coordinator is now, if it is not at url
 	session *mcp.ClientSession
 	hangUp  func() // closes the client's end and waits until the bridge has ended
@@ -66,6 +67,7 @@ func (r *rig) connect(run string) {
 			return nil
 		},
 		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Rooms: r.rooms, Run: run, Socket: r.socket, Off: r.off.Load,
+		Note: func(run bridge.HookRun) { r.noted.Store(&run) },
 	})
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()

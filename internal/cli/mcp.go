@@ -130,6 +130,10 @@ func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
 	return bridge.Config{
 		Dialect: hook.Dialect(clientName), Rouse: a.rouser(clientName),
 		Client: first, Asked: id, Profile: profile, Run: r.name, Socket: r.socket, Version: a.Version,
+		Note: func(run bridge.HookRun) {
+			// That it cannot be written down is no reason to disturb a session.
+			_ = a.folders.NoteHookRun(clientName, paths.HookRun{Event: run.Event, Agent: first.ID(), At: run.At, Took: run.Took})
+		},
 		Off: func() bool { return a.folders.Off(project) },
 		Reach: func() *client.Client {
 			found, err := reach()

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -221,5 +223,37 @@ func TestALockIsHeldByOneAtATime(t *testing.T) {
 	}
 	if err := <-got; err != nil {
 		t.Errorf("after the release: %v", err)
+	}
+}
+
+func TestTheLastHookRunIsKeptForEachClient(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	f := folders(map[string]string{"HOME": home})
+	run := paths.HookRun{Event: "Stop", Agent: "api", At: time.Now().UTC().Truncate(time.Second), Took: 3 * time.Millisecond}
+	if f.HookRun("codex") != nil {
+		t.Error("a run is known before there was one")
+	}
+	for _, client := range []string{"codex", "../../../escaped", ""} {
+		if err := f.NoteHookRun(client, run); err != nil {
+			t.Errorf("%q: %v", client, err)
+		}
+	}
+	if got := f.HookRun("codex"); got == nil || *got != run {
+		t.Errorf("kept %+v", got)
+	}
+	if f.HookRun("gemini") != nil || f.HookRun("../../../escaped") != nil {
+		t.Error("a client has the run of another, or a file of its own choice")
+	}
+}
+
+func TestFreeDiskIsWhatTheSystemSays(t *testing.T) {
+	t.Parallel()
+	free, known := paths.FreeDisk(t.TempDir())
+	if (runtime.GOOS == "linux" || runtime.GOOS == "darwin") && (!known || free <= 0) {
+		t.Errorf("free: %d, %t", free, known)
+	}
+	if _, known := paths.FreeDisk(filepath.Join(t.TempDir(), "not there")); known {
+		t.Error("of a folder that is not there it is known how much is free in it")
 	}
 }
