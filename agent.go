@@ -72,6 +72,10 @@ type Self struct {
 	SessionID string  `json:"session_id,omitempty"`
 }
 
+// TypeProbe is the type of an agent that is there to try something out. It is
+// forgotten as soon as it unregisters.
+const TypeProbe = "probe"
+
 // RegisterInput describes the caller. All of it is optional.
 type RegisterInput struct {
 	Name              string          `json:"name,omitempty" jsonschema:"Display name; defaults to the agent id"`

@@ -149,7 +149,7 @@ func (a *app) tryOut(ctx context.Context, mine paths.Credentials, trust *tls.Con
 		return c3po.Because(err, c3po.AsError(err).Code, fmt.Sprintf("this host has joined as '%s', but cannot %s: %s", mine.Host, what, c3po.AsError(err).Message)).
 			Suggest("%s", cmp.Or(c3po.AsError(err).Suggestion, "Run `c3po status`."))
 	}
-	if _, err := self.RegisterAgent(ctx, c3po.RegisterInput{}); err != nil {
+	if _, err := self.RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeProbe}); err != nil {
 		return failed("register an agent", err)
 	}
 	// It is of no use to anybody once the command is over.

@@ -132,7 +132,7 @@ func (a *app) verification(context.Context) (cfg verify.Config, id c3po.AgentID,
 	}
 	return verify.Config{
 		Service: client.New(reach), Session: restSession,
-		Profile: c3po.RegisterInput{Type: "verify", Host: r.host, PID: r.pid, PIDStart: r.started},
+		Profile: c3po.RegisterInput{Type: c3po.TypeProbe, Host: r.host, PID: r.pid, PIDStart: r.started},
 		Own:     verify.Command{Args: []string{program, "mcp"}, Env: a.probeEnv(id, reach.Space)},
 	}, id, done, nil
 }

@@ -239,6 +239,19 @@ func (a *Actor) SetStatus(ctx context.Context, in c3po.StatusInput) (c3po.Status
 	return c3po.StatusResult{Success: true, ID: a.id, Availability: in.Status, CurrentTask: in.CurrentTask}, nil
 }
 
+// forgetProbe takes an agent that was there to try something out from the list at
+// once. If that fails it goes as every silent agent does.
+func (a *Actor) forgetProbe(ctx context.Context) {
+	outcome, err := a.hub.retire(ctx, a.caller.Space, a.id, 0, true)
+	if err != nil {
+		a.hub.log.InfoContext(ctx, "a probe is not forgotten yet", "agent", a.id, "err", err)
+		return
+	}
+	if outcome == RetireDone {
+		a.tell(ctx, c3po.EventRetired, a.id, "")
+	}
+}
+
 // Unregister ends the caller's session and never starts one.
 func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered, error) {
 	if err := a.named(); err != nil {
@@ -260,5 +273,8 @@ func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered,
 	}
 	a.hub.marks.touched(a.caller.Space, 0)
 	a.tell(ctx, c3po.EventUnregistered, a.id, "")
+	if held.Profile.Type == c3po.TypeProbe {
+		a.forgetProbe(ctx)
+	}
 	return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' unregistered", a.id)}, nil
 }

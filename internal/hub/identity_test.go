@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -327,4 +328,23 @@ func TestANumberedRunUnregistersItselfAndNotItsNamesake(t *testing.T) {
 	same(t, "api", h.agent("api").Status, c3po.Online)
 	stranger := must(other.As(c3po.Caller{ID: "api", Run: "r3"}).Unregister(t.Context(), c3po.None{}))(t)
 	same(t, "answer", stranger.Message, "Agent 'api' was not registered")
+}
+
+func TestAProbeIsForgottenWhenItUnregisters(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for id, kind := range map[c3po.AgentID]string{"probe": c3po.TypeProbe, "busy-probe": c3po.TypeProbe, "api": "codex"} {
+		must(h.asRun(id, "r1").RegisterAgent(t.Context(), c3po.RegisterInput{Type: kind}))(t)
+	}
+	h.send("api", "busy-probe", "not read yet")
+	for _, id := range []c3po.AgentID{"probe", "busy-probe", "api"} {
+		must(h.asRun(id, "r1").Unregister(t.Context(), c3po.None{}))(t)
+	}
+	var left []string
+	for _, agent := range must(h.as("carol").ListAgents(t.Context(), c3po.ListAgentsInput{}))(t).Agents {
+		left = append(left, string(agent.ID))
+	}
+	slices.Sort(left)
+	// Mail is never taken away with a registration.
+	same(t, "left", left, []string{"api", "busy-probe", "carol"})
 }

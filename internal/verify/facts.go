@@ -77,5 +77,7 @@ func (r *run) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanMost)
 	defer cancel()
 	r.ackAll(ctx)
+	// The sessions that were tried have said that it is theirs.
+	_, _ = r.Service.RegisterAgent(ctx, r.Profile)
 	_, _ = r.Service.Unregister(ctx, c3po.None{}) // it is forgotten anyway when it stays silent
 }
