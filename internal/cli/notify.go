@@ -35,6 +35,9 @@ func (n *notifying) flags(cmd *cobra.Command) {
 	}
 }
 
+// notifySecrets are the settings among them that are nobody else's business.
+func notifySecrets() []string { return []string{"ntfy", "webhook", "secret"} }
+
 func (n *notifying) variables() []string {
 	return []string{
 		"C3PO_NOTIFY_DESKTOP=" + strconv.FormatBool(n.desktop),

@@ -88,7 +88,7 @@ func params(t *testing.T) testscript.Params {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"agent-run": agentRun, "await": await, "exits": exits, "field": field, "hangup": hangUp, "killpid": killPID, "line": line,
+			"agent-run": agentRun, "await": await, "exits": exits, "field": field, "inzip": inZip, "hangup": hangUp, "killpid": killPID, "line": line,
 			"op": op, "redises": redises, "up-cut-short": upCutShort,
 		},
 	}

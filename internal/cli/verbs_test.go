@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"archive/zip"
 	"bufio"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +30,8 @@ import (
 
 // The commands that scripts have besides the standard ones.
 
-// exits CODE PROGRAM ARGS... runs a program that must end with that exit code.
+// exits CODE PROGRAM ARGS... runs a program that must end with that exit code, or
+// with one of several (0,1) where what it finds is not the same on every machine.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
@@ -40,7 +43,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	} else {
 		ts.Check(err)
 	}
-	if strconv.Itoa(code) != args[0] {
+	if !slices.Contains(strings.Split(args[0], ","), strconv.Itoa(code)) {
 		ts.Fatalf("the exit code is %d, not %s:\n%s%s", code, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 	}
 }
@@ -235,6 +238,31 @@ func eventually(ts *testscript.TestScript, what string, done func() bool) {
 		case <-tick.C:
 		case <-limit:
 			ts.Fatalf("it did not happen within 30 s: %s", what)
+		}
+	}
+}
+
+// inzip FILE TEXT... wants each text to be in a file of the archive, or the name
+// of one; with ! none of them.
+func inZip(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] inzip FILE TEXT...")
+	}
+	archive, err := zip.OpenReader(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer archive.Close()
+	var all strings.Builder
+	for _, file := range archive.File {
+		open, err := file.Open()
+		ts.Check(err)
+		fmt.Fprintf(&all, "\n%s:\n", file.Name)
+		_, err = io.Copy(&all, open) // #nosec G110 -- written by the command under test
+		ts.Check(err)
+		ts.Check(open.Close())
+	}
+	for _, text := range args[1:] {
+		if strings.Contains(all.String(), text) == neg {
+			ts.Fatalf("%q is in %s: %t", text, args[0], neg)
 		}
 	}
 }

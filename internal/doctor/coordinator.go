@@ -13,39 +13,45 @@ const (
 	skewMost  = 5 * time.Second        // beyond it, times of different hosts cannot be compared
 	roundMost = 250 * time.Millisecond // beyond it, hooks say nothing in time
 	fullAt    = 0.9                    // of the memory that Redis may use
+
+	diskLeast  = 64 << 20 // bytes; below it the next write may be the last
+	diskEnough = 1 << 30
 )
 
 // oldestRedis is the first version with what the scripts use.
 const oldestRedis = 7
 
-func (c Coordinator) findings(version string) []Finding {
+func (f Facts) coordinator() []Finding {
 	const check = "coordinator"
+	c := f.Coordinator
 	if c.Err != nil {
 		e := c3po.AsError(c.Err)
 		if errors.Is(c.Err, c3po.CoordDown) {
 			return []Finding{red(check, "c3po up starts one here; c3po join reaches one elsewhere", "there is none at %s", c.URL)}
 		}
+		if errors.Is(c.Err, c3po.Forbidden) && c.TLS.Secure {
+			check := "tls"
+			return []Finding{red(check, e.Suggestion, "%s", e.Message)}
+		}
 		return []Finding{red(check, e.Suggestion, "%s: %s", c.URL, e.Message)}
 	}
-	all := []Finding{green(check, "%s answers", c.URL)}
+	all := []Finding{green(check, "%s answers", c.URL), f.tls()}
 	if c.Info == nil {
 		return append(all, trouble("access", c.Why))
 	}
-	all = append(all, c.access(), c.versions(version), c.clock(), c.latency(), c.durability())
+	all = append(all, f.access()...)
+	all = append(all, c.versions(f.Version), c.clock(), c.latency())
+	if c.Trip != nil {
+		all = append(all, c.Trip.finding())
+	}
+	all = append(all, c.durability())
 	if c.Info.Engine != nil {
 		all = append(all, engine(*c.Info.Engine)...)
 	}
 	if c.Audit != nil {
-		all = append(all, books(*c.Audit))
+		all = append(all, c.books(*c.Audit))
 	}
 	return all
-}
-
-func (c Coordinator) access() Finding {
-	if c.Info.Auth != "" {
-		return red("access", "start the coordinator without --auth none", "authentication is off: whoever reaches the coordinator may act as anybody")
-	}
-	return green("access", "this host is let in, to space %s", c.Info.Space)
 }
 
 func (c Coordinator) versions(version string) Finding {
@@ -66,7 +72,16 @@ func (c Coordinator) latency() Finding {
 	if c.Round > roundMost {
 		return yellow("latency", "look at the load of the coordinator's host, and at the network", "a call that asks Redis takes %s", c.Round.Round(time.Millisecond))
 	}
-	return green("latency", "a call that asks Redis takes %s", c.Round.Round(100*time.Microsecond))
+	return green("latency", "a call that asks Redis takes %s; %d waits sleep there", c.Round.Round(100*time.Microsecond), c.Info.Waiters)
+}
+
+func (t Trip) finding() Finding {
+	const check = "round trip"
+	if t.Err != nil {
+		e := c3po.AsError(t.Err)
+		return red(check, orElse(e.Suggestion, "c3po verify says more"), "a message to oneself does not arrive: %s", e.Message)
+	}
+	return green(check, "a message to oneself was sent, read and acked in %s", t.Took.Round(100*time.Microsecond))
 }
 
 func (c Coordinator) durability() Finding {
@@ -93,7 +108,7 @@ func engine(e c3po.Engine) []Finding {
 	if len(e.Problems) > 0 {
 		all = append(all, red("redis disk", "look at the log of Redis, and at the free space of its disk", "%s", strings.Join(e.Problems, "; ")))
 	} else {
-		all = append(all, green("redis disk", "the last writes to disk went well"))
+		all = append(all, engineDisk(e))
 	}
 	if e.MemoryMost > 0 && float64(e.MemoryUsed) > fullAt*float64(e.MemoryMost) {
 		all = append(all, yellow("redis memory", "give Redis more memory (maxmemory)", "%d of %d MiB are used", e.MemoryUsed>>20, e.MemoryMost>>20))
@@ -103,13 +118,35 @@ func engine(e c3po.Engine) []Finding {
 	return all
 }
 
-func books(a c3po.Audit) Finding {
+// engineDisk judges what is free where Redis keeps its data. A log that is made
+// shorter is there twice while that lasts.
+func engineDisk(e c3po.Engine) Finding {
+	const check, fix = "redis disk", "make room on the disk where Redis keeps its data; when it is full nothing more is accepted"
+	rewriting := ""
+	if e.Rewriting {
+		rewriting = "; its log is being made shorter now"
+	}
+	switch {
+	case e.Disk == nil:
+		return green(check, "the last writes to disk went well%s", rewriting)
+	case *e.Disk < diskLeast:
+		return red(check, fix, "%d MiB are free where Redis keeps its data", *e.Disk>>20)
+	case *e.Disk < max(diskEnough, 2*e.MemoryUsed):
+		return yellow(check, fix, "%d MiB are free where Redis keeps its data", *e.Disk>>20)
+	default:
+		return green(check, "the last writes to disk went well, and %d GiB are free%s", *e.Disk>>30, rewriting)
+	}
+}
+
+func (c Coordinator) books(a c3po.Audit) Finding {
 	const check = "books"
 	switch {
 	case !a.Balanced:
 		return red(check, "c3po fsck shows more; keep a copy of the data of Redis before anything else", "messages are missing: %s", strings.Join(a.Problems, "; "))
 	case a.Epoch > 1:
 		return yellow(check, "the log of the coordinator says when; see docs/operations.md", "Redis once went back and forgot accepted mail: epoch %d", a.Epoch)
+	case c.Corrupt > 0:
+		return yellow(check, "c3po dead-letter list --reason corrupt; look at the disk and the memory of Redis's machine", "%d messages were found damaged, and were not shown to anybody", c.Corrupt)
 	case a.Dead > 0:
 		return yellow(check, "c3po dead-letter list", "no message is missing; %d ended unread", a.Dead)
 	default:

@@ -30,15 +30,20 @@ type Finding struct {
 
 // Facts are what was found out.
 type Facts struct {
+	Now     time.Time
 	Version string // of this program
 	Program string // its file
 	OnPath  string // what the PATH has under its name; empty if nothing
 	Config  error  // why c3po.yaml cannot be used
 	OffHere bool   // a person has switched c3po off, here or everywhere
 	Files   []File
+	Disk    *int64       // bytes that are free where c3po keeps its files; nil if nobody knows
+	Name    c3po.AgentID // that an agent in this folder asks for
+	Entries []Entry      // in files of this project
+	Exposed []Exposed    // files of this project that hold a token
 	Clients []Client
-	// Sessions of this host that have a trouble, in words.
-	Sessions []string
+
+	Sessions []Session // of this host
 
 	Coordinator Coordinator
 }
@@ -57,30 +62,75 @@ type Client struct {
 	Installed bool
 	Off       bool
 	Stale     []string // files of the plugin that are not those of this program
+	Missing   []string // hooks that its files should name, and do not
 	Binary    string   // the program that its hooks start; empty if there is none
 	Fix       string   // the command that installs
+	Type      string   // as its sessions call it
+	LastHook  *HookRun // nil if none is known
+}
+
+// A HookRun is the last time a hook was answered.
+type HookRun struct {
+	Event string
+	Agent c3po.AgentID
+	At    time.Time
+	Took  time.Duration
+}
+
+// A Session is one of a coding agent on this host, as its bridge knows it.
+type Session struct {
+	Agent     c3po.AgentID
+	Asked     c3po.AgentID // the id it would rather have; empty if it has it
+	PID       int
+	Type      string // of the client
+	Folder    string
+	Trouble   string
+	Connected bool
+	Hooked    bool // a hook of it was answered
 }
 
 // A Coordinator is what was found out about it, as far as it could be asked.
 type Coordinator struct {
 	URL   string
 	Err   error // it does not answer, or is unwell
+	TLS   TLS
 	Info  *c3po.ServerInfo
 	Why   error         // there is no Info
 	Round time.Duration // of one call that asks Redis
 	Skew  time.Duration // how far the clock of Redis is before ours
-	Audit *c3po.Audit
+	// Person is why the credentials of the person do not work here.
+	Person  error
+	Trip    *Trip // nil if it was not tried
+	Audit   *c3po.Audit
+	Corrupt int         // dead letters that were found damaged
+	Holder  *c3po.Agent // who has the name that an agent in this folder asks for, and is online
+}
+
+// TLS is how the coordinator proves itself.
+type TLS struct {
+	Secure  bool      // it speaks TLS
+	Near    bool      // on this machine, where nobody is in between
+	Pinned  bool      // its authority was stored when this host joined
+	Expires time.Time // of that authority
+}
+
+// A Trip is a message that was sent to oneself, read and acked.
+type Trip struct {
+	Took time.Duration
+	Err  error
 }
 
 // Examine makes all checks, in the order a person would.
 func Examine(f Facts) []Finding {
 	all := []Finding{f.program(), f.config()}
 	all = append(all, f.files()...)
-	all = append(all, f.Coordinator.findings(f.Version)...)
+	all = append(all, f.disk()...)
+	all = append(all, f.coordinator()...)
 	all = append(all, f.switched())
 	for _, c := range f.Clients {
-		all = append(all, c.finding())
+		all = append(all, c.finding(), f.hooks(c))
 	}
+	all = append(all, f.project()...)
 	return append(all, f.sessions()...)
 }
 

@@ -1,7 +1,5 @@
 package doctor
 
-import "strings"
-
 func (f Facts) program() Finding {
 	switch f.OnPath {
 	case f.Program:
@@ -43,28 +41,17 @@ func (f Facts) switched() Finding {
 	return green("switch", "c3po is on here")
 }
 
-func (c Client) finding() Finding {
-	check := c.Name
+// disk is where logs and notes are, and the Redis of c3po up.
+func (f Facts) disk() []Finding {
+	const check, fix = "disk", "make room on the disk of the state folder (~/.local/state/c3po)"
 	switch {
-	case c.Err != nil:
-		return trouble(check, c.Err)
-	case !c.Installed:
-		return yellow(check, c.Fix, "it is on this host, and c3po is not installed into it")
-	case c.Off:
-		return yellow(check, "switch the plugin on in "+c.Name, "c3po is installed into it, and switched off there")
-	case c.Binary == "":
-		return red(check, c.Fix, "its hooks start a program that is not there")
-	case len(c.Stale) > 0:
-		return yellow(check, c.Fix, "what is installed is not of this version: %s", strings.Join(c.Stale, ", "))
+	case f.Disk == nil:
+		return nil
+	case *f.Disk < diskLeast:
+		return []Finding{red(check, fix, "%d MiB are free where c3po keeps its files", *f.Disk>>20)}
+	case *f.Disk < diskEnough:
+		return []Finding{yellow(check, fix, "%d MiB are free where c3po keeps its files", *f.Disk>>20)}
 	default:
-		return green(check, "c3po is installed into it, current, and starts %s", c.Binary)
+		return []Finding{green(check, "%d GiB are free where c3po keeps its files", *f.Disk>>30)}
 	}
-}
-
-func (f Facts) sessions() []Finding {
-	var all []Finding
-	for _, words := range f.Sessions {
-		all = append(all, yellow("session", "c3po instances shows it; end it and start it again", "%s", words))
-	}
-	return all
 }

@@ -2,5 +2,5 @@ package paths
 
 import "io/fs"
 
-// ownedByUs trusts the access rules a user's own folders have on Windows.
-func ownedByUs(fs.FileInfo) bool { return true }
+// OwnedByUs trusts the access rules a user's own folders have on Windows.
+func OwnedByUs(fs.FileInfo) bool { return true }

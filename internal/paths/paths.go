@@ -108,7 +108,7 @@ func private(dir string) (string, error) {
 			Suggest("Check who owns it and its parents.")
 	}
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || !ownedByUs(info) {
+	if err != nil || !info.IsDir() || !OwnedByUs(info) {
 		return "", c3po.Errorf(c3po.Forbidden, "the folder %s belongs to somebody else", dir).
 			Suggest("Remove it, or point XDG_STATE_HOME and XDG_RUNTIME_DIR at folders of your own.")
 	}

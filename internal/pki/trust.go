@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -20,6 +21,15 @@ func Trust(authority []byte) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	roots.AddCert(certificate)
 	return &tls.Config{RootCAs: roots, ServerName: ServerName, MinVersion: tls.VersionTLS12}, nil
+}
+
+// Expires is when an authority that was stored is good no longer.
+func Expires(authority []byte) (time.Time, error) {
+	certificate, err := parseCertificate(authority)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return certificate.NotAfter, nil
 }
 
 // CheckHash refuses an authority that is not the one an invitation names.

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po/internal/clients"
+	"github.com/c3po-dev/c3po/internal/doctor"
+	"github.com/c3po-dev/c3po/plugin"
+)
+
+// claudeType is what sessions of Claude Code call themselves.
+const claudeType = "claude-code"
+
+// examineClients looks at the coding agents of this host.
+func (a *app) examineClients(ctx context.Context) []doctor.Client {
+	var all []doctor.Client
+	for _, i := range a.installations(ctx) {
+		all = append(all, i.examined())
+	}
+	for _, c := range clients.All() {
+		i, err := a.fileInstaller(c, installFlags{})
+		if err != nil {
+			continue // without a home there are no files
+		}
+		_, missing := exec.LookPath(c.Program)
+		if missing == nil || i.plan.Installed() {
+			all = append(all, i.examined())
+		}
+	}
+	for n, c := range all {
+		if last := a.folders.HookRun(c.Type); last != nil {
+			all[n].LastHook = &doctor.HookRun{Event: last.Event, Agent: last.Agent, At: last.At, Took: last.Took}
+		}
+	}
+	return all
+}
+
+// examined compares what is installed with what this program would install.
+func (i installation) examined() doctor.Client {
+	c := doctor.Client{Name: i.client, Type: claudeType, Err: i.err, Installed: i.folder != "", Off: i.off, Fix: i.fix}
+	if !c.Installed {
+		return c
+	}
+	_ = fs.WalkDir(plugin.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		want, err := plugin.Files.ReadFile(name)
+		have, missing := os.ReadFile(filepath.Join(i.folder, name))
+		if missing != nil || !bytes.Equal(have, want) && !bytes.Equal(have, inRoomsOf(have, want)) {
+			c.Stale = append(c.Stale, name)
+		}
+		return err
+	})
+	named, _ := os.ReadFile(filepath.Join(i.folder, "bin", "binary"))
+	for _, program := range []string{strings.TrimSpace(string(named)), "c3po"} { // as bin/launch looks for it
+		if found, err := exec.LookPath(program); err == nil && c.Binary == "" {
+			c.Binary = found
+		}
+	}
+	return c
+}
+
+// inRoomsOf is the list of servers of this program, for the rooms that the one
+// that is installed joins.
+func inRoomsOf(have, want []byte) []byte {
+	var file struct {
+		Servers map[string]struct {
+			Env map[string]string `json:"env"`
+		} `json:"mcpServers"`
+	}
+	if json.Unmarshal(have, &file) != nil {
+		return want
+	}
+	rooms := file.Servers["c3po"].Env["C3PO_AUTO_JOIN_ROOMS"]
+	if out, err := withRooms(want, rooms); err == nil && rooms != "" {
+		return out
+	}
+	return want
+}
+
+// examined is the same for a client that takes c3po in by its own files.
+func (i *fileInstaller) examined() doctor.Client {
+	name := i.plan.Client.Name
+	c := doctor.Client{Name: name, Type: name, Installed: i.plan.Installed(), Fix: "c3po install " + name}
+	if !c.Installed {
+		return c
+	}
+	setup, err := i.plan.Client.Setup(i.plan.Place)
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	if len(setup.Command) > 0 {
+		c.Binary, _ = exec.LookPath(setup.Command[0]) // empty if it is nowhere
+	}
+	for _, h := range setup.Hooks {
+		if h.Missing {
+			c.Missing = append(c.Missing, h.Event)
+		}
+	}
+	if at := slices.Index(setup.Command, "--auto-join-rooms"); at >= 0 && at+1 < len(setup.Command) {
+		i.plan.Place.Rooms = setup.Command[at+1]
+	}
+	plan, err := i.plan.PlanInstall()
+	c.Err = err
+	for _, change := range plan {
+		if change.Left == "" && !bytes.Equal(change.Before, change.After) {
+			c.Stale = append(c.Stale, filepath.Base(change.Path))
+		}
+	}
+	return c
+}
+
+// projectFiles are what the files of a project say about c3po, and those that
+// hold a token where git would take it along.
+func (a *app) projectFiles(project string) ([]doctor.Entry, []doctor.Exposed) {
+	if same(project, a.Getenv("HOME")) {
+		return nil, nil // those are the files of the user, for all projects
+	}
+	var entries []doctor.Entry
+	for _, e := range clients.ProjectEntries(project) {
+		entry := doctor.Entry{File: e.File, Client: e.Client, Program: e.Start, URL: e.URL, Env: e.Env["C3PO_COORDINATOR_URL"], Off: e.Off, Err: e.Err}
+		if e.Start != "" {
+			entry.Found = resolved(exec.LookPath(e.Start))
+		}
+		entry.Tracked = filepath.IsAbs(e.Start) && gitHas(project, e.File)
+		entries = append(entries, entry)
+	}
+	var exposed []doctor.Exposed
+	for _, name := range append(clients.ProjectFiles(), ".env", ".env.local", "c3po.yaml", "agents.yaml", "AGENTS.md", "CLAUDE.md") {
+		text, err := os.ReadFile(filepath.Join(project, filepath.FromSlash(name)))
+		if err != nil || !doctor.HoldsToken(text) {
+			continue
+		}
+		if tracked := gitHas(project, name); tracked || gitWouldTake(project, name) {
+			exposed = append(exposed, doctor.Exposed{File: name, Tracked: tracked})
+		}
+	}
+	return entries, exposed
+}
+
+func same(x, y string) bool {
+	a, errA := os.Stat(x)
+	b, errB := os.Stat(y)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+func gitHas(project, name string) bool {
+	return exec.Command("git", "-C", project, "ls-files", "--error-unmatch", "--", name).Run() == nil // #nosec G204 -- a name of our own table
+}
+
+// gitWouldTake says that a file is in a repository, and not ignored there.
+func gitWouldTake(project, name string) bool {
+	inside := exec.Command("git", "-C", project, "rev-parse", "--is-inside-work-tree").Run() == nil         // #nosec G204 -- asks git about a folder
+	return inside && exec.Command("git", "-C", project, "check-ignore", "--quiet", "--", name).Run() != nil // #nosec G204 -- a name of our own table
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/doctor"
+	"github.com/c3po-dev/c3po/internal/pki"
+)
+
+const (
+	// pings are how many calls the fastest is taken of.
+	pings = 3
+	// tripMost is how long a message to oneself may take.
+	tripMost = 10 * time.Second
+	// corruptMost is how many damaged letters are counted.
+	corruptMost = 100
+)
+
+func (a *app) examineCoordinator(ctx context.Context, name c3po.AgentID) doctor.Coordinator {
+	var c doctor.Coordinator
+	cfg, err := a.clientConfig("")
+	c.URL = client.New(cfg).URL()
+	c.TLS = a.examineTLS(cfg, c.URL)
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	svc := client.New(cfg)
+	if _, c.Err = svc.Health(ctx); c.Err != nil {
+		return c
+	}
+	info, err := svc.ServerInfo(ctx, c3po.None{})
+	if err != nil {
+		c.Why = err
+		return c
+	}
+	c.Info = &info
+	for range pings {
+		began := time.Now()
+		pong, err := svc.Ping(ctx, c3po.None{})
+		took := time.Since(began)
+		if err == nil && (c.Round == 0 || took < c.Round) {
+			c.Round, c.Skew = took, pong.Timestamp.Sub(began.Add(took/2))
+		}
+	}
+	if audit, err := svc.Fsck(ctx, c3po.None{}); err == nil {
+		c.Audit = &audit
+	}
+	if agent, err := svc.GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(name)}); err == nil && agent.Status == c3po.Online && agent.ID.Name() == name.Name() {
+		c.Holder = &agent
+	}
+	c.Corrupt, c.Person = a.askPerson(ctx)
+	r, err := a.runOf(os.Getpid())
+	probe := c3po.AgentIDFromFolder("doctor-" + r.host)
+	if _, may := doctor.Covers(info.Access.Agents, probe); err == nil && may && info.Access.Role == c3po.RoleAgent {
+		c.Trip = a.roundTrip(ctx, r, probe)
+	}
+	return c
+}
+
+// examineTLS is how the coordinator at an address proves itself.
+func (a *app) examineTLS(cfg client.Config, address string) doctor.TLS {
+	at, err := url.Parse(address)
+	if err != nil {
+		return doctor.TLS{}
+	}
+	t := doctor.TLS{Secure: at.Scheme == "https" && cfg.Socket == "", Near: cfg.Socket != "" || auth.Loopback(at.Hostname())}
+	mine, err := a.folders.Credentials()
+	if err == nil && mine != nil && mine.CA != "" && cfg.TLS != nil {
+		t.Expires, err = pki.Expires([]byte(mine.CA))
+		t.Pinned = err == nil
+	}
+	return t
+}
+
+// askPerson looks with the eyes of the person, if that is who runs this: how many
+// letters were found damaged, and whether its credentials work.
+func (a *app) askPerson(ctx context.Context) (corrupt int, trouble error) {
+	mine, err := a.folders.Person()
+	if err != nil || mine == nil || a.agentHere() != "" || a.belowAgent() {
+		return 0, nil // that the file cannot be read is said elsewhere
+	}
+	reach, err := a.reach()
+	if err != nil || !sameAddress(reach.URL, mine.URL) {
+		return 0, nil
+	}
+	svc, err := a.personal(humanToken)
+	if err != nil {
+		return 0, err
+	}
+	letters, err := svc.DeadLetters(ctx, c3po.LettersInput{Reason: c3po.ReasonCorrupt, Limit: corruptMost})
+	return len(letters.Letters), err
+}
+
+// roundTrip sends a message to an agent that is there for nothing else.
+func (a *app) roundTrip(ctx context.Context, r run, id c3po.AgentID) *doctor.Trip {
+	ctx, cancel := context.WithTimeout(ctx, tripMost)
+	defer cancel()
+	cfg, err := a.clientConfig(id)
+	if err != nil {
+		return &doctor.Trip{Err: err}
+	}
+	cfg.Run, cfg.ClientName = r.name, "doctor"
+	self := client.New(cfg)
+	began := time.Now()
+	registered, err := self.RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeProbe, Host: r.host, PID: r.pid, PIDStart: r.started})
+	if err != nil {
+		return &doctor.Trip{Err: err}
+	}
+	defer func() { _, _ = self.Unregister(context.WithoutCancel(ctx), c3po.None{}) }() // else it is forgotten when it stays silent
+	expects := false
+	sent, err := self.SendMessage(ctx, c3po.SendInput{Target: string(registered.ID), Message: "Does mail arrive? " + rand.Text(), ExpectsReply: &expects})
+	if errors.Is(err, c3po.RateLimited) || errors.Is(err, c3po.BudgetSpent) {
+		return nil // it is tried often, and answers
+	}
+	if err != nil {
+		return &doctor.Trip{Err: err}
+	}
+	mail, err := self.GetMessages(ctx, c3po.GetMessagesInput{})
+	if err == nil && !slices.ContainsFunc(mail.Messages, func(m c3po.Message) bool { return m.ID == sent.ID }) {
+		err = c3po.Errorf(c3po.Internal, "the inbox does not show it").Suggest("c3po trace %s shows what became of it.", sent.ID)
+	}
+	if err != nil {
+		return &doctor.Trip{Err: err}
+	}
+	acked, err := self.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}})
+	if err == nil && !slices.Contains(acked.Acked, sent.ID) {
+		err = c3po.Errorf(c3po.Internal, "it was not acked").Suggest("c3po trace %s shows what became of it.", sent.ID)
+	}
+	return &doctor.Trip{Took: time.Since(began), Err: err}
+}
