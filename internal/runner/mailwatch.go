@@ -1,0 +1,83 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+const (
+	waitSlice  = 10 * time.Minute // of one long poll, which the client cuts further
+	awayLeast  = time.Second
+	awayMost   = 30 * time.Second
+	lookAtMost = 50 // messages; more than one run deals with
+)
+
+// mailWatch fires when its agent has mail and no person has paused it. It asks
+// the coordinator to be told; where that fails it looks by itself.
+func (r *Runner) mailWatch(c *client.Client) watch {
+	return func(ctx context.Context) (firing, bool) {
+		away := backoff{least: awayLeast, most: awayMost}
+		paused := ""
+		for {
+			found, err := c.Pending(ctx, c3po.PendingInput{Timeout: int(waitSlice / time.Second), Limit: lookAtMost, Paused: &paused})
+			if err != nil && ctx.Err() == nil && !errors.Is(err, c3po.CoordDown) {
+				found, err = c.Pending(ctx, c3po.PendingInput{Limit: lookAtMost, Paused: &paused})
+			}
+			switch {
+			case ctx.Err() != nil:
+				return firing{}, false
+			case err != nil:
+				r.cfg.Log.WarnContext(ctx, "cannot look for mail", "agent", c.ID(), "err", err)
+				if !sleep(ctx, away.step()) {
+					return firing{}, false
+				}
+				continue
+			}
+			away.reset()
+			if found.Paused != nil {
+				paused = *found.Paused
+			}
+			if found.Count > 0 && paused == "" {
+				return firing{why: "mail", mail: idsOf(found.Messages)}, true
+			}
+			// Who is paused has mail that does not wake it: wait for the pause to end.
+			if found.Count > 0 && !sleep(ctx, lookEvery) {
+				return firing{}, false
+			}
+		}
+	}
+}
+
+func idsOf(messages []c3po.Message) []c3po.MessageID {
+	ids := make([]c3po.MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	return ids
+}
+
+// untouched says that all of this mail is still there, so nothing was dealt
+// with. Where that cannot be seen it was.
+func untouched(ctx context.Context, c *client.Client, mail []c3po.MessageID) bool {
+	if len(mail) == 0 {
+		return false
+	}
+	now, err := c.Pending(ctx, c3po.PendingInput{Limit: lookAtMost})
+	if err != nil {
+		return false
+	}
+	there := map[c3po.MessageID]bool{}
+	for _, m := range now.Messages {
+		there[m.ID] = true
+	}
+	for _, id := range mail {
+		if !there[id] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,61 @@
+package runner
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// PromptOptions are how a prompt is run.
+type PromptOptions struct {
+	How   Streaming
+	Build bool
+	Model string
+}
+
+// Prompt runs a prompt in a folder, as nobody's agent.
+func (r *Runner) Prompt(ctx context.Context, workspace, prompt string, options PromptOptions) (exit int, err error) {
+	agent := nameless(workspace)
+	agent.Model = options.Model
+	return r.alone(ctx, launch{mode: modePrompt, agent: agent, prompt: prompt, how: options.How, again: options.Build})
+}
+
+// Shell is a shell with everything an agent would have, past all checks.
+func (r *Runner) Shell(ctx context.Context, workspace string, build bool) (exit int, err error) {
+	return r.alone(ctx, launch{
+		mode: modeShell, agent: nameless(workspace), again: build, stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw,
+	})
+}
+
+func nameless(workspace string) agentfile.Agent {
+	return agentfile.Agent{Workspace: workspace, Client: agentfile.DefaultClient, Limits: agentfile.DefaultLimits()}
+}
+
+// alone runs a container that is nobody's agent.
+func (r *Runner) alone(ctx context.Context, l launch) (int, error) {
+	l.folder = filepath.Join(r.cfg.Places.State, "alone")
+	if err := os.MkdirAll(l.folder, 0o700); err != nil {
+		return 0, cannotMake(l.folder, err)
+	}
+	if err := r.clear(ctx, l.agent.Limits.StopGrace); err != nil {
+		return 0, err
+	}
+	// Nobody else uses the folder now: what is in it was left behind.
+	if lock, err := paths.TryLock(filepath.Join(l.folder, lockName)); err == nil && lock != nil {
+		if err := sweep(l.folder); err != nil {
+			return 0, err
+		}
+		defer lock.Release()
+	}
+	return r.launch(ctx, l)
+}
+
+// SetupToken lets a person make a token for Claude Code, in a container.
+func (r *Runner) SetupToken(ctx context.Context, workspace string) (exit int, err error) {
+	return r.alone(ctx, launch{
+		mode: modeShell, agent: nameless(workspace), stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, instead: []string{"claude", "setup-token"},
+	})
+}

@@ -1,0 +1,62 @@
+package runner
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// Claims: E9
+func TestRunsThatBringNothingAreFollowedByRestsThatGrow(t *testing.T) {
+	t.Parallel()
+	p := newPace(0)
+	for i, step := range []struct {
+		exit int
+		err  error
+		idle bool
+		want time.Duration
+	}{
+		{exit: 1, want: time.Second},
+		{idle: true, want: 2 * time.Second},
+		{err: errors.New("no image"), want: 4 * time.Second},
+		{exit: 137, want: 8 * time.Second},
+		{}, // a good run, and all is forgotten
+		{exit: 1, want: time.Second},
+	} {
+		rest, why := p.ended(step.exit, step.err, step.idle)
+		if rest != step.want || (why == "") != (rest == 0) {
+			t.Errorf("step %d: rests %v because %q, want %v", i, rest, why, step.want)
+		}
+	}
+	for range 20 {
+		p.ended(1, nil, false)
+	}
+	if rest, _ := p.ended(1, nil, false); rest != restMost {
+		t.Errorf("it rests %v, want %v at the most", rest, restMost)
+	}
+}
+
+// Claims: E9
+func TestAnHourHasOnlySoManyRuns(t *testing.T) {
+	t.Parallel()
+	p, noon := newPace(2), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for i, step := range []struct {
+		after time.Duration
+		want  time.Duration
+		begin bool
+	}{
+		{0, 0, true},
+		{10 * time.Minute, 0, true},
+		{20 * time.Minute, 40 * time.Minute, false},
+		{time.Hour, 0, true},
+		{time.Hour + time.Minute, 9 * time.Minute, false},
+	} {
+		now := noon.Add(step.after)
+		if got := p.full(now); got != step.want {
+			t.Errorf("step %d: waits %v, want %v", i, got, step.want)
+		}
+		if step.begin {
+			p.begin(now)
+		}
+	}
+}

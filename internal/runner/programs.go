@@ -1,0 +1,58 @@
+package runner
+
+import (
+	"cmp"
+
+	"github.com/c3po-dev/c3po/internal/agentfile"
+)
+
+// pluginInside is where containers find our plugin of Claude Code.
+const pluginInside = "/opt/c3po/plugin"
+
+// Clients are the programs an agent can be. That of shell is its prompt, which
+// is a script: an agent that needs no model.
+func Clients() []string { return []string{agentfile.DefaultClient, "codex", "shell"} }
+
+// The prompts of agents that have none of their own.
+const (
+	answerMail = "You are a c3po agent that was started because there may be work for you. Call get_messages. " +
+		"Deal with each message, oldest first: do what it asks within this workspace, then answer it with reply, or ack it if no answer is due. " +
+		"When nothing is left, end. Write down in files or in git whatever must be known next time: you start without memory."
+	waitForMail = "You are a c3po agent. Call wait_for_message, deal with the message that comes within this workspace, answer it with reply, " +
+		"and wait again. Go on like this until you are told to stop."
+)
+
+// promptOf is what an agent is told when it starts.
+func promptOf(agent agentfile.Agent) string {
+	if len(agent.Triggers) == 0 {
+		return cmp.Or(agent.Prompt, waitForMail)
+	}
+	return cmp.Or(agent.Prompt, answerMail)
+}
+
+// command is the command line that runs a prompt, and whether what it prints is
+// stream-json.
+func command(agent agentfile.Agent, prompt string, how Streaming, plugin bool) (argv []string, streams bool) {
+	switch agent.Client {
+	case "shell":
+		return []string{"/bin/sh", "-c", prompt}, false
+	case "codex":
+		argv = []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
+		if agent.Model != "" {
+			argv = append(argv, "--model", agent.Model)
+		}
+		return append(argv, prompt), false
+	}
+	// The container is what it is kept in: nobody is there to be asked.
+	argv = []string{"claude", "--print", prompt, "--dangerously-skip-permissions"}
+	if agent.Model != "" {
+		argv = append(argv, "--model", agent.Model)
+	}
+	if plugin {
+		argv = append(argv, "--plugin-dir", pluginInside)
+	}
+	if how != Buffered {
+		argv, streams = append(argv, "--output-format", "stream-json", "--verbose"), true
+	}
+	return argv, streams
+}

@@ -1,0 +1,108 @@
+package runner
+
+import (
+	"context"
+	"os/exec"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agentfile"
+)
+
+// A firing is why a container is started.
+type firing struct {
+	why  string
+	mail []c3po.MessageID // that was there; nil if mail is not the reason
+}
+
+const (
+	scriptLeast = 5 * time.Second
+	scriptMost  = 60 * time.Second
+	lookEvery   = 2 * time.Second
+)
+
+// A watch is one trigger that is waited for. It returns when it fires or when
+// its context ends.
+type watch func(ctx context.Context) (firing, bool)
+
+// first waits until one of the watches fires, ends the others, and returns when
+// they have ended.
+func first(ctx context.Context, watches []watch) (firing, bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type outcome struct {
+		firing
+		fired bool
+	}
+	done := make(chan outcome)
+	for _, w := range watches {
+		go func() {
+			f, fired := w(ctx)
+			done <- outcome{f, fired}
+		}()
+	}
+	var chosen outcome
+	for range watches {
+		// What fires while it is ended is not lost: mail stays, and so does the rest.
+		if o := <-done; o.fired && !chosen.fired {
+			chosen = o
+			cancel()
+		}
+	}
+	return chosen.firing, chosen.fired
+}
+
+// sleep waits; it says false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// scriptWatch fires when the command ends well.
+func (r *Runner) scriptWatch(t agentfile.Trigger, workspace string) watch {
+	return func(ctx context.Context) (firing, bool) {
+		rest := backoff{least: scriptLeast, most: scriptMost}
+		for {
+			err := r.shell(ctx, t.Command, workspace)
+			if ctx.Err() != nil {
+				return firing{}, false
+			}
+			if err == nil {
+				return firing{why: "script"}, true
+			}
+			if !sleep(ctx, rest.step()) {
+				return firing{}, false
+			}
+		}
+	}
+}
+
+// shell runs a command of agents.yaml on this host.
+func (r *Runner) shell(ctx context.Context, command, workspace string) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = workspace, r.cfg.Environ, r.cfg.Stderr, r.cfg.Stderr
+	cmd.WaitDelay = pauseMost
+	endWithChildren(cmd)
+	return cmd.Run()
+}
+
+// cronWatch fires when it is time, and at once if it was while the agent ran.
+func cronWatch(t agentfile.Trigger, since time.Time) watch {
+	return func(ctx context.Context) (firing, bool) {
+		next := t.Schedule.Next(since)
+		if next.IsZero() {
+			<-ctx.Done()
+			return firing{}, false
+		}
+		return firing{why: "cron"}, sleep(ctx, time.Until(next))
+	}
+}

@@ -1,0 +1,212 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/agentfile"
+)
+
+// Claims: E9
+func TestTheFirstTriggerToFireEndsTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Int32
+		after := func(d time.Duration, why string) watch {
+			return func(ctx context.Context) (firing, bool) {
+				fired := sleep(ctx, d)
+				if !fired {
+					ended.Add(1)
+				}
+				return firing{why: why}, fired
+			}
+		}
+		began := time.Now()
+		got, fired := first(t.Context(), []watch{after(time.Hour, "late"), after(time.Minute, "early"), after(2*time.Hour, "later")})
+		if !fired || got.why != "early" || time.Since(began) != time.Minute || ended.Load() != 2 {
+			t.Errorf("%v %v after %v, %d others ended", got, fired, time.Since(began), ended.Load())
+		}
+	})
+}
+
+// Claims: E9
+func TestASignalEndsTheWaitForATrigger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		never := func(ctx context.Context) (firing, bool) { <-ctx.Done(); return firing{}, false }
+		if _, fired := first(ctx, []watch{never, never}); fired {
+			t.Error("something fired")
+		}
+	})
+}
+
+// Claims: E9
+func TestCronFiresAtItsTimeAndAtOnceIfThatWasDuringTheRun(t *testing.T) {
+	t.Parallel()
+	file, err := agentfile.Parse(agentfile.Config{Home: "/"}, []byte("a:\n  workspace: /\n  triggers:\n    - {type: cron, schedule: \"*/5 * * * *\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trigger := file.Agents[0].Triggers[0]
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now() // midnight, in such a test
+		if _, fired := cronWatch(trigger, began)(t.Context()); !fired || time.Since(began) != 5*time.Minute {
+			t.Errorf("fired %v after %v", fired, time.Since(began))
+		}
+		since := time.Now()
+		if !sleep(t.Context(), 7*time.Minute) { // the run
+			t.Fatal("no sleep")
+		}
+		began = time.Now()
+		if _, fired := cronWatch(trigger, since)(t.Context()); !fired || time.Since(began) != 0 {
+			t.Errorf("a time that came during the run fired %v after %v", fired, time.Since(began))
+		}
+	})
+}
+
+// Claims: E9
+func TestAScriptFiresWhenItEndsWellInTheWorkspace(t *testing.T) {
+	t.Parallel()
+	r, workspace := New(Config{Stderr: os.Stderr}), t.TempDir()
+	if err := os.WriteFile(filepath.Join(workspace, "ready"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	watching := r.scriptWatch(agentfile.Trigger{Command: "test -e ready"}, workspace)
+	if got, fired := watching(t.Context()); !fired || got.why != "script" {
+		t.Errorf("%v %v", got, fired)
+	}
+}
+
+// Claims: E9
+func TestAScriptThatIsCancelledEndsWithWhatItHasStarted(t *testing.T) {
+	t.Parallel()
+	r, workspace := New(Config{Stderr: os.Stderr}), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan bool)
+	go func() {
+		_, fired := r.scriptWatch(agentfile.Trigger{Command: "sleep 600 & echo $! > child; wait"}, workspace)(ctx)
+		done <- fired
+	}()
+	var child int
+	poll(t, "the child has written its number", func() bool {
+		data, _ := os.ReadFile(filepath.Join(workspace, "child"))
+		var err error
+		child, err = strconv.Atoi(strings.TrimSpace(string(data)))
+		return err == nil
+	})
+	cancel()
+	if <-done {
+		t.Error("it fired")
+	}
+	poll(t, "the child has ended", func() bool {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
+		return err != nil || strings.Contains(string(data), ") Z ")
+	})
+}
+
+// Claims: E9
+func TestAFileFiresWhenItIsMadeChangedOrRemoved(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	name := filepath.Join(folder, "f")
+	for i, act := range []func() error{
+		func() error { return os.WriteFile(name, []byte("a"), 0o600) },
+		func() error { return os.WriteFile(name, []byte("longer"), 0o600) },
+		func() error { return os.Remove(name) },
+	} {
+		for _, path := range []string{name, folder} {
+			before := fingerprint(path)
+			if fingerprint(path) != before {
+				t.Errorf("step %d: %s changes by itself", i, path)
+			}
+		}
+		was, all := fingerprint(name), fingerprint(folder)
+		if err := act(); err != nil {
+			t.Fatal(err)
+		}
+		if fingerprint(name) == was || fingerprint(folder) == all {
+			t.Errorf("step %d is not seen", i)
+		}
+	}
+}
+
+// Claims: E9
+func TestAWebhookFiresForAPostOfThisHostAndForNothingElse(t *testing.T) {
+	t.Parallel()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := probe.Addr().(*net.TCPAddr).Port
+	if err := probe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hook, err := listenWebhook(agentfile.Trigger{Port: port, Path: "/go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hook.close()
+	base := fmt.Sprintf("http://127.0.0.1:%d", port)
+	ask := func(method, path string, change func(*http.Request)) int {
+		request, err := http.NewRequestWithContext(t.Context(), method, base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if change != nil {
+			change(request)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, bad := range []int{
+		ask("GET", "/go", nil), ask("POST", "/", nil),
+		ask("POST", "/go", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }),
+		ask("POST", "/go", func(r *http.Request) { r.Host = "evil.example" }),
+	} {
+		if bad < 400 {
+			t.Errorf("answered with %d", bad)
+		}
+	}
+	if len(hook.called) != 0 {
+		t.Fatal("one of them counted")
+	}
+	// Two calls during a run are one run more.
+	if ask("POST", "/go", nil) != http.StatusAccepted || ask("POST", "/go", nil) != http.StatusAccepted {
+		t.Error("a good call was refused")
+	}
+	if got, fired := hook.watch(t.Context()); !fired || got.why != "webhook" || len(hook.called) != 0 {
+		t.Errorf("%v %v", got, fired)
+	}
+	if _, err := listenWebhook(agentfile.Trigger{Port: port}); err == nil {
+		t.Error("a port that is taken was taken again")
+	}
+}
+
+// poll waits until something holds, or fails.
+func poll(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for !holds() {
+		if !sleep(ctx, 10*time.Millisecond) {
+			t.Fatal(errors.New("not in time: " + what))
+		}
+	}
+}
