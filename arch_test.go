@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"internal/auth":       {"."},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
-	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor"},
+	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/bench", "internal/client", "internal/engine", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor", "internal/agentfile", "internal/container", "internal/runner"},
 	"internal/client":     {"."},
 	"internal/dashboard":  {},
 	"internal/clients":    {".", "internal/configedit", "internal/paths"},
@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"internal/redisstore": {".", "internal/auth", "internal/hub"}, // for the types of their steps
 	"internal/redistest":  {},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
+	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/paths", "internal/streamfmt", "plugin"},
 	"internal/sanitise":   {},
 	"internal/server":     {".", "internal/auth", "internal/dashboard", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest", "web"},
 	"internal/settings":   {"."},
@@ -63,6 +64,7 @@ var mayImport = map[string][]string{
 	"test/clients":        {},
 	"test/conformance":    {},
 	"test/join":           {},
+	"test/runner":         {},
 	"web":                 {},
 }
 

@@ -33,6 +33,9 @@ func calledAs(name string, args []string) []string {
 	if slices.Contains(append(bridgeNames(), formatStream), name) {
 		return append([]string{name}, args...)
 	}
+	if name == claudeDocker {
+		return dockerArguments(args)
+	}
 	return args
 }
 

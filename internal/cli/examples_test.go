@@ -28,6 +28,16 @@ var (
 	// elsewhere are commands whose examples need more than a coordinator, and
 	// where they are run.
 	elsewhere = map[string]string{
+		"c3po agent":            "needs an agents.yaml and containers; agent.txtar and test/runner",
+		"c3po agent run":        "needs containers; test/runner",
+		"c3po agent prompt":     "needs containers; test/runner",
+		"c3po agent shell":      "needs containers; test/runner",
+		"c3po agent up":         "needs containers; test/runner",
+		"c3po agent logs":       "needs containers; test/runner",
+		"c3po agent ps":         "needs containers; test/runner",
+		"c3po agent stop":       "needs containers; test/runner",
+		"c3po agent setup":      "needs a token; agent.txtar",
+		"c3po agent setup-c3po": "needs a token; agent.txtar",
 		"c3po bench":            "takes a minute; internal/bench",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",

@@ -109,6 +109,17 @@ var (
 		"install gemini":     "as install codex",
 		"uninstall gemini":   "as uninstall codex",
 		"install bridge":     "prints what it does here",
+		"agent list":         "prints agents.yaml, which is checked, and a path, made harmless",
+		"agent run":          "shows a container; streamfmt makes it harmless",
+		"agent prompt":       "shows a container; streamfmt makes it harmless",
+		"agent shell":        "is a shell of the person's own",
+		"agent up":           "shows containers; streamfmt makes it harmless",
+		"agent logs":         "asks no coordinator; streamfmt makes it harmless",
+		"agent status":       "asks no coordinator",
+		"agent ps":           "asks no coordinator",
+		"agent stop":         "asks no coordinator",
+		"agent setup":        "asks no coordinator",
+		"agent setup-c3po":   "prints an address that the person has given",
 		"uninstall bridge":   "prints what it does here",
 	}
 )

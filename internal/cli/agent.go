@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner"
+)
+
+// claudeDocker is a name of the program under which it has the commands of
+// claude-docker.
+const claudeDocker = "claude-docker"
+
+// dockerArguments are the arguments of claude-docker in our words: what is no
+// command of it is a prompt.
+func dockerArguments(args []string) []string {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			continue
+		}
+		if arg == "agent" {
+			i := slices.Index(args, arg)
+			return append([]string{"agent"}, append(slices.Clone(args[i+1:]), args[:i]...)...)
+		}
+		if slices.Contains([]string{"setup", "setup-c3po", "shell"}, arg) {
+			return append([]string{"agent"}, args...)
+		}
+		break
+	}
+	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
+		return append([]string{"agent"}, args...)
+	}
+	return append([]string{"agent", "prompt"}, args...)
+}
+
+// showFlags are how the output of a container is shown.
+type showFlags struct {
+	stream   bool
+	raw      bool
+	noStream bool
+	build    bool
+	runtime  string
+}
+
+func (f *showFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.stream, "stream", "s", false, "show what it does while it does it")
+	flags.BoolVarP(&f.raw, "raw", "j", false, "with -s: as the program writes it, JSON line by line")
+	flags.BoolVar(&f.noStream, "no-stream", false, "show only the result, at the end")
+	flags.BoolVarP(&f.build, "build", "b", false, "build the image although it is current")
+	addRuntime(cmd, &f.runtime)
+}
+
+func addRuntime(cmd *cobra.Command, runtime *string) {
+	cmd.Flags().StringVar(runtime, "runtime", "", "docker, podman or finch, or the path of one; else the first that is here")
+	setting(cmd.Flags(), "runtime", "C3PO_RUNTIME", "")
+}
+
+func (f *showFlags) how(otherwise runner.Streaming) (runner.Streaming, error) {
+	switch {
+	case f.noStream && (f.stream || f.raw):
+		return 0, &usageError{"--no-stream and -s contradict each other", "Give one of them."}
+	case f.noStream:
+		return runner.Buffered, nil
+	case f.raw:
+		return runner.Raw, nil
+	case f.stream:
+		return runner.Formatted, nil
+	default:
+		return otherwise, nil
+	}
+}
+
+func (a *app) agent() *cobra.Command {
+	run := a.agentRun()
+	cmd := &cobra.Command{
+		Use:   "agent [NAME]",
+		Short: "Run agents in containers, started by their mail",
+		Long: `Run agents in containers. agents.yaml names them; c3po agent NAME runs one of
+them. An agent with triggers is started whenever one of them fires, and nothing of
+it runs in between. docs/runner.md tells it all.`,
+		Example: `  c3po agent list
+  c3po agent run reviewer
+  c3po agent prompt "What does this repository do?"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return run.RunE(cmd, args)
+		},
+	}
+	// The flags of run are also those of c3po agent NAME.
+	cmd.Flags().AddFlagSet(run.Flags())
+	cmd.AddCommand(run, a.agentList(), a.agentPrompt(), a.agentShell(), a.agentSetup(), a.agentSetupC3PO(),
+		a.agentUp(), a.agentStatus(), a.agentPs(), a.agentStop(), a.agentLogs())
+	return cmd
+}
+
+func (a *app) agentRun() *cobra.Command {
+	var flags showFlags
+	var once bool
+	cmd := &cobra.Command{
+		Use:   "run NAME",
+		Short: "Run an agent of agents.yaml",
+		Long: `Run an agent of agents.yaml in a container. One with triggers runs now, and again
+whenever one of them fires, until this command is interrupted. The exit code is
+that of the program in the container; of a loop that was ended, 0.`,
+		Example: `  c3po agent run reviewer
+  c3po agent run reviewer --once`,
+		Args: arguments(1, 1, "NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := arguments(1, 1, "NAME")(cmd, args); err != nil {
+				return err
+			}
+			how, err := flags.how(runner.Formatted)
+			if err != nil {
+				return err
+			}
+			p, err := a.runnerPlaces()
+			if err != nil {
+				return err
+			}
+			file, err := a.agentFile(p)
+			if err != nil {
+				return err
+			}
+			agent, err := file.Agent(args[0])
+			if err != nil {
+				return err
+			}
+			a.warnOfWaiting(agent)
+			cfg, err := a.withCoordinator(cmd.Context(), flags.runtime)
+			if err != nil {
+				return err
+			}
+			code, err := runner.New(cfg).Agent(cmd.Context(), agent, runner.AgentOptions{How: how, Build: flags.build, Once: once})
+			return ended(code, err)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&once, "once", false, "run it one time, whatever its triggers")
+	return cmd
+}
+
+// ended is the exit code of a container as the end of a command.
+func ended(code int, err error) error {
+	if err != nil {
+		return err
+	}
+	if code == 0 {
+		return nil
+	}
+	return &endedError{code: code}
+}
+
+// warnOfWaiting says that an agent will wait in its container, which costs a
+// model's time.
+func (a *app) warnOfWaiting(agent agentfile.Agent) {
+	if agent.Prompt == "" && len(agent.Triggers) == 0 {
+		a.complain(fmt.Sprintf("%s has no prompt and no triggers, so it waits for mail inside its container, which is deprecated: waiting costs tokens", agent.Name),
+			"Give it a prompt, or `triggers: [{type: c3po}]`, in agents.yaml.")
+	}
+}
+
+// An agentRow is an agent of agents.yaml as it is listed.
+type agentRow struct {
+	Name      string   `json:"name"`
+	Workspace string   `json:"workspace"`
+	Client    string   `json:"client"`
+	Model     string   `json:"model,omitempty"`
+	Triggers  []string `json:"triggers"`
+}
+
+func (a *app) agentList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the agents of agents.yaml",
+		Example: `  c3po agent list`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			p, err := a.runnerPlaces()
+			if err != nil {
+				return err
+			}
+			file, err := a.agentFile(p)
+			if err != nil {
+				return err
+			}
+			rows := []agentRow{}
+			for _, agent := range file.Agents {
+				row := agentRow{Name: agent.Name, Workspace: agent.Workspace, Client: agent.Client, Model: agent.Model, Triggers: []string{}}
+				for _, t := range agent.Triggers {
+					row.Triggers = append(row.Triggers, string(t.Type))
+				}
+				rows = append(rows, row)
+			}
+			return a.show(rows, func(w io.Writer) {
+				if len(rows) == 0 {
+					fmt.Fprintf(w, "no agents are named in %s\n", inline(file.Path))
+					return
+				}
+				table(w, func(line func(...string)) {
+					line("AGENT", "CLIENT", "MODEL", "STARTED BY", "WORKSPACE")
+					for _, r := range rows {
+						line(inline(r.Name), inline(r.Client), inline(cmp.Or(r.Model, "-")), inline(cmp.Or(strings.Join(r.Triggers, ", "), "-")), inline(r.Workspace))
+					}
+				})
+			})
+		},
+	}
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/runner"
+)
+
+// runnerPlaces are where the runner of this user keeps its files.
+func (a *app) runnerPlaces() (runner.Places, error) {
+	state, err := a.folders.State()
+	if err != nil {
+		return runner.Places{}, err
+	}
+	config, err := a.folders.Config()
+	if err != nil {
+		return runner.Places{}, err
+	}
+	return runner.FindPlaces(a.home(), config, state), nil
+}
+
+func (a *app) home() string {
+	if home := a.Getenv("HOME"); home != "" {
+		return home
+	}
+	home, _ := os.UserHomeDir() // the folders above were found, so it is
+	return home
+}
+
+// agentFile reads agents.yaml.
+func (a *app) agentFile(p runner.Places) (*agentfile.File, error) {
+	return agentfile.Read(agentfile.Config{Path: p.AgentFile, Home: a.home(), Clients: runner.Clients()})
+}
+
+// containers is the runtime of this host.
+func (a *app) containers(ctx context.Context, name string) (*container.CLI, error) {
+	return container.Find(ctx, container.Config{Runtime: name, Log: a.runnerLog()})
+}
+
+func (a *app) runnerLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+}
+
+// runnerConfig is a runner without a coordinator and without containers.
+func (a *app) runnerConfig() (runner.Config, error) {
+	p, err := a.runnerPlaces()
+	cfg := runner.Config{
+		Places: p, Getenv: a.Getenv, Started: engine.Started, Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr,
+		Terminal: isTerminal(a.Stdin) && isTerminal(a.Stdout), Colour: bool(a.ink()), Log: a.runnerLog(),
+	}
+	if runtime.GOOS == "linux" {
+		cfg.Binary, _ = os.Executable() // without it a container has no c3po, and its check says so
+	} else {
+		cfg.Binary = a.Getenv("C3PO_BINARY")
+	}
+	return cfg, err
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && file.Name() != os.DevNull
+}
+
+// withContainers is a runner that can run what is nobody's agent.
+func (a *app) withContainers(ctx context.Context, runtime string) (runner.Config, error) {
+	cfg, err := a.runnerConfig()
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Containers, err = a.containers(ctx, runtime)
+	return cfg, err
+}
+
+// withCoordinator is a runner that can run agents.
+func (a *app) withCoordinator(ctx context.Context, runtime string) (runner.Config, error) {
+	cfg, err := a.withContainers(ctx, runtime)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Coordinator, err = a.runnerAccess(ctx)
+	return cfg, err
+}
+
+// runnerAccess is how the runner of this host reaches the coordinator, with a
+// token of its own. On the machine of the coordinator, where there is none yet,
+// the person who starts the runner is let make one.
+func (a *app) runnerAccess(ctx context.Context) (runner.Coordinator, error) {
+	cfg, err := a.clientConfig("")
+	if err != nil {
+		return runner.Coordinator{}, err
+	}
+	c := runner.Coordinator{Client: cfg, Token: a.Getenv(tokenVariable), Host: hostPart()}
+	c.Client.Token = ""
+	mine, err := a.folders.Credentials()
+	if err != nil {
+		return c, err
+	}
+	if mine == nil || !sameAddress(cfg.URL, mine.URL) {
+		return c, nil
+	}
+	c.CA = mine.CA
+	if mine.Host != "" {
+		c.Host = mine.Host
+	}
+	if c.Client.TLS, err = trustIn(mine.CA); err != nil || c.Token != "" {
+		return c, err
+	}
+	c.Token = mine.Runner
+	if c.Token != "" {
+		probe := c.Client
+		probe.Token = c.Token
+		if _, err := client.New(probe).Ping(ctx, c3po.None{}); !errors.Is(err, c3po.Unauthorized) {
+			return c, err
+		}
+	}
+	c.Token, err = a.makeRunnerToken(ctx, *mine)
+	return c, err
+}
+
+// hostPart is the name of this host as the first part of an id.
+func hostPart() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return string(c3po.AgentIDFromFolder(host))
+}
+
+// makeRunnerToken makes a token for the runner of this host with the person's
+// own, and keeps it. Empty if the person has none for this coordinator.
+func (a *app) makeRunnerToken(ctx context.Context, mine paths.Credentials) (string, error) {
+	person, err := a.folders.Person()
+	if err != nil || person == nil || person.Admin == "" || !sameAddress(person.URL, mine.URL) {
+		return "", err
+	}
+	admin, err := a.person(adminToken)
+	if err != nil {
+		return "", err
+	}
+	made, err := admin.CreateToken(ctx, containersToken())
+	if err != nil {
+		return "", err
+	}
+	config, err := a.folders.Config()
+	if err != nil {
+		return "", err
+	}
+	mine.Runner = made.Secret
+	return mine.Runner, mine.Write(config)
+}
+
+// containersToken is what a runner needs: agents in containers, in all spaces.
+func containersToken() c3po.TokenInput {
+	return c3po.TokenInput{
+		Role: c3po.RoleRunner, Agents: "docker/*", Spaces: []string{string(c3po.DefaultSpace), "*"}, Label: "runner of host " + hostPart(),
+	}
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/runner"
+)
+
+func (a *app) agentPrompt() *cobra.Command {
+	var flags showFlags
+	var model string
+	cmd := &cobra.Command{
+		Use:   "prompt TEXT",
+		Short: "Run one prompt in a container, in the current folder",
+		Long: `Run one prompt in a container that has the current folder as its workspace, and
+show the result. With - the prompt is read from stdin.`,
+		Example: `  c3po agent prompt "What does this repository do?"
+  c3po agent prompt -s "Fix the failing test"`,
+		Args: arguments(1, 1, "TEXT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			how, err := flags.how(runner.Buffered)
+			if err != nil {
+				return err
+			}
+			prompt, err := a.body(args)
+			if err != nil {
+				return err
+			}
+			cfg, folder, err := a.runnerHere(cmd, flags.runtime)
+			if err != nil {
+				return err
+			}
+			return ended(runner.New(cfg).Prompt(cmd.Context(), folder, prompt, runner.PromptOptions{How: how, Build: flags.build, Model: model}))
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&model, "model", "", "the model, in the words of Claude Code")
+	return cmd
+}
+
+// runnerHere is a runner for the current folder.
+func (a *app) runnerHere(cmd *cobra.Command, runtime string) (runner.Config, string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return runner.Config{}, "", &usageError{"the current folder has no name", "Change into one that has."}
+	}
+	cfg, err := a.withContainers(cmd.Context(), runtime)
+	return cfg, folder, err
+}
+
+func (a *app) agentShell() *cobra.Command {
+	var build bool
+	var runtime string
+	cmd := &cobra.Command{
+		Use:   "shell",
+		Short: "Open a shell in a container, with all that a prompt would have",
+		Long: `Open a shell in a container that has the current folder as its workspace, and what
+a prompt would have. Nothing is checked or updated before.`,
+		Example: `  c3po agent shell
+  echo "claude --version" | c3po agent shell`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, folder, err := a.runnerHere(cmd, runtime)
+			if err != nil {
+				return err
+			}
+			return ended(runner.New(cfg).Shell(cmd.Context(), folder, build))
+		},
+	}
+	cmd.Flags().BoolVarP(&build, "build", "b", false, "build the image although it is current")
+	addRuntime(cmd, &runtime)
+	return cmd
+}
+
+func (a *app) agentSetup() *cobra.Command {
+	var runtime string
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Store the token that Claude Code logs in with",
+		Long: `Store the token that Claude Code logs in with inside containers. On a terminal it
+is made by claude setup-token, in a container; else it is read from stdin.`,
+		Example: `  c3po agent setup
+  claude setup-token | tail -n 1 | c3po agent setup`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := a.runnerConfig()
+			if err != nil {
+				return err
+			}
+			if cfg.Terminal {
+				var folder string
+				if cfg, folder, err = a.runnerHere(cmd, runtime); err != nil {
+					return err
+				}
+				if err := ended(runner.New(cfg).SetupToken(cmd.Context(), folder)); err != nil {
+					return err
+				}
+				fmt.Fprint(a.Stderr, "Paste the token: ")
+			}
+			token, err := bufio.NewReader(io.LimitReader(a.Stdin, mostInput)).ReadString('\n')
+			if err != nil && err != io.EOF {
+				return err
+			}
+			if err := runner.New(cfg).StoreLogin(token); err != nil {
+				return err
+			}
+			return a.show(map[string]string{"stored": cfg.Places.Login}, func(w io.Writer) {
+				fmt.Fprintf(w, "the token is in %s\n", inline(cfg.Places.Login))
+			})
+		},
+	}
+	addRuntime(cmd, &runtime)
+	return cmd
+}
+
+func (a *app) agentSetupC3PO() *cobra.Command {
+	return &cobra.Command{
+		Use:   "setup-c3po URL TOKEN",
+		Short: "Let this host start agents of a coordinator",
+		Long: `Let this host start agents of a coordinator, with a token of the role runner, or
+with one of the role admin, of which a runner's is made. With - the token is read
+from stdin, where nobody sees it among the arguments. c3po join, with an
+invitation that c3po invite --runner has printed, does the same and more.`,
+		Example: `  cat token | c3po agent setup-c3po http://localhost:8420 -`,
+		Args:    arguments(2, 2, "URL TOKEN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			token, err := a.body(args[1:])
+			if err != nil {
+				return err
+			}
+			config, err := a.folders.Config()
+			if err != nil {
+				return err
+			}
+			mine, err := paths.ReadCredentials(config)
+			if err != nil {
+				return err
+			}
+			if mine != nil && !sameAddress(mine.URL, args[0]) {
+				return c3po.Errorf(c3po.InvalidRequest, "this host is already one of %s", mine.URL).
+					Suggest("Remove %s first, if that is over.", config+"/credentials.json")
+			}
+			if mine == nil {
+				mine = &paths.Credentials{URL: strings.TrimRight(args[0], "/")}
+			}
+			if mine.Runner, err = a.runnerTokenFrom(cmd, *mine, strings.TrimSpace(token)); err != nil {
+				return err
+			}
+			if err := mine.Write(config); err != nil {
+				return err
+			}
+			return a.show(map[string]string{"url": mine.URL}, func(w io.Writer) {
+				fmt.Fprintf(w, "this host may start agents of %s\n", inline(mine.URL))
+			})
+		},
+	}
+}
+
+// runnerTokenFrom is the token that was given, or if that is an admin's, one of
+// a runner made with it: what agents are near must not be able to do everything.
+func (a *app) runnerTokenFrom(cmd *cobra.Command, mine paths.Credentials, token string) (string, error) {
+	trust, err := trustIn(mine.CA)
+	if err != nil {
+		return "", err
+	}
+	c := client.New(client.Config{URL: mine.URL, Token: token, TLS: trust, ClientName: "cli", Version: a.Version})
+	made, err := c.CreateToken(cmd.Context(), containersToken())
+	if err == nil {
+		return made.Secret, nil
+	}
+	if c3po.AsError(err).Code != c3po.Forbidden {
+		return "", err
+	}
+	_, err = c.Ping(cmd.Context(), c3po.None{})
+	return token, err
+}

@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/runner"
+	"github.com/c3po-dev/c3po/internal/streamfmt"
+)
+
+func (a *app) agentUp() *cobra.Command {
+	var flags showFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Look after all agents of agents.yaml",
+		Long: `Look after all agents of agents.yaml until this command is interrupted: each runs
+as with c3po agent run, and one that fails is started again after a rest.`,
+		Example: `  c3po agent up`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			how, err := flags.how(runner.Formatted)
+			if err != nil {
+				return err
+			}
+			p, err := a.runnerPlaces()
+			if err != nil {
+				return err
+			}
+			file, err := a.agentFile(p)
+			if err != nil {
+				return err
+			}
+			cfg, err := a.withCoordinator(cmd.Context(), flags.runtime)
+			if err != nil {
+				return err
+			}
+			return runner.New(cfg).Up(cmd.Context(), file, how)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (a *app) agentStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Show what the agents of agents.yaml are doing",
+		Example: `  c3po agent status`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := a.runnerConfig()
+			if err != nil {
+				return err
+			}
+			file, err := a.agentFile(cfg.Places)
+			if err != nil {
+				return err
+			}
+			records := []runner.Record{}
+			for _, agent := range file.Agents {
+				record, err := runner.New(cfg).Status(agent.Name)
+				if err != nil {
+					return err
+				}
+				records = append(records, record)
+			}
+			return a.show(records, func(w io.Writer) {
+				if len(records) == 0 {
+					fmt.Fprintf(w, "no agents are named in %s\n", inline(file.Path))
+					return
+				}
+				table(w, func(row func(...string)) {
+					row("AGENT", "ID", "STATE", "SINCE", "RUNS", "LAST EXIT", "WHY")
+					for _, r := range records {
+						since, exit := "-", "-"
+						if !r.Since.IsZero() {
+							since = ago(time.Now(), r.Since)
+						}
+						if r.LastExit != nil {
+							exit = fmt.Sprint(*r.LastExit)
+						}
+						row(inline(r.Agent), inline(cmp.Or(string(r.ID), "-")), inline(r.State), since, fmt.Sprint(r.Runs), exit, inline(cmp.Or(r.Why, "-")))
+					}
+				})
+			})
+		},
+	}
+}
+
+// A containerRow is a container as it is listed.
+type containerRow struct {
+	Name    string    `json:"name"`
+	Agent   string    `json:"agent,omitempty"`
+	Mode    string    `json:"mode"`
+	Status  string    `json:"status"`
+	Started time.Time `json:"started,omitzero"`
+}
+
+func (a *app) agentPs() *cobra.Command {
+	var runtime string
+	cmd := &cobra.Command{
+		Use:     "ps",
+		Short:   "List the containers of agents, prompts and shells",
+		Example: `  c3po agent ps`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := a.withContainers(cmd.Context(), runtime)
+			if err != nil {
+				return err
+			}
+			all, err := runner.New(cfg).Containers(cmd.Context())
+			if err != nil {
+				return err
+			}
+			rows := []containerRow{}
+			for _, c := range all {
+				rows = append(rows, containerRow{c.Name, runner.AgentOf(c), runner.ModeOf(c), c.Status, c.Started})
+			}
+			return a.show(rows, func(w io.Writer) {
+				if len(rows) == 0 {
+					fmt.Fprintln(w, "no containers run")
+					return
+				}
+				table(w, func(row func(...string)) {
+					row("CONTAINER", "AGENT", "RUNS", "STATUS", "STARTED")
+					for _, r := range rows {
+						row(inline(r.Name), inline(cmp.Or(r.Agent, "-")), inline(r.Mode), inline(r.Status), ago(time.Now(), r.Started))
+					}
+				})
+			})
+		},
+	}
+	addRuntime(cmd, &runtime)
+	return cmd
+}
+
+// stopMost is how long an agent may take to end: its grace, and a moment.
+const stopMost = 90 * time.Second
+
+func (a *app) agentStop() *cobra.Command {
+	var runtime string
+	cmd := &cobra.Command{
+		Use:   "stop NAME",
+		Short: "End an agent, and the runner that looks after it",
+		Long: `End an agent: its runner is asked to end, which ends its container first. Under
+c3po agent up that is the runner of all of them. A container whose runner is gone
+is ended by itself.`,
+		Example: `  c3po agent stop reviewer`,
+		Args:    arguments(1, 1, "NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), stopMost)
+			defer cancel()
+			cfg, err := a.withContainers(ctx, runtime)
+			if err != nil {
+				return err
+			}
+			r := runner.New(cfg)
+			record, err := r.Status(args[0])
+			if err != nil {
+				return err
+			}
+			found := record.State != runner.StateEnded
+			if found {
+				if err := endProcess(ctx, record.PID, record.Started); err != nil {
+					return err
+				}
+			}
+			left, err := r.Containers(ctx)
+			if err != nil {
+				return err
+			}
+			for _, c := range left {
+				if runner.AgentOf(c) == args[0] {
+					found = true
+					if err := endContainer(ctx, cfg.Containers, c); err != nil {
+						return err
+					}
+				}
+			}
+			if !found {
+				return c3po.Errorf(c3po.AgentNotFound, "%s does not run on this host", args[0]).Suggest("`c3po agent status` shows what runs.")
+			}
+			return a.show(map[string]string{"stopped": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "stopped %s\n", inline(args[0])) })
+		},
+	}
+	addRuntime(cmd, &runtime)
+	return cmd
+}
+
+func endContainer(ctx context.Context, containers *container.CLI, c container.Container) error {
+	if err := containers.Stop(ctx, c.Name, 10*time.Second); err != nil {
+		return err
+	}
+	return containers.Remove(ctx, c.Name)
+}
+
+// endProcess asks a process to end and waits until it has.
+func endProcess(ctx context.Context, pid int, started int64) error {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	if err := process.Signal(syscall.SIGTERM); err != nil {
+		return c3po.Errorf(c3po.Forbidden, "cannot end the runner, process %d: %w", pid, err).Suggest("Ask who has started it.")
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for engine.Started(pid) == started {
+		select {
+		case <-ctx.Done():
+			return c3po.Errorf(c3po.Timeout, "the runner, process %d, has not ended", pid).Suggest("Look at its output.")
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func (a *app) agentLogs() *cobra.Command {
+	var raw, follow bool
+	cmd := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Show the output of an agent's last run",
+		Example: `  c3po agent logs reviewer
+  c3po agent logs reviewer --follow`,
+		Args: arguments(1, 1, "NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := a.runnerConfig()
+			if err != nil {
+				return err
+			}
+			r := runner.New(cfg)
+			file, err := os.Open(r.LogFile(args[0]))
+			if errors.Is(err, fs.ErrNotExist) {
+				return c3po.Errorf(c3po.AgentNotFound, "%s has not run on this host", args[0]).Suggest("`c3po agent status` shows what runs.")
+			}
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			var from io.Reader = file
+			if follow {
+				from = &following{file: file, done: func() bool {
+					record, err := r.Status(args[0])
+					return err != nil || record.State != runner.StateRunning || cmd.Context().Err() != nil
+				}}
+			}
+			if raw || a.json {
+				_, err = io.Copy(a.Stdout, from)
+				return err
+			}
+			_, err = streamfmt.Copy(a.Stdout, from, streamfmt.Config{Colour: bool(a.ink())})
+			return err
+		},
+	}
+	cmd.Flags().BoolVarP(&raw, "raw", "j", false, "as the program has written it")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends")
+	return cmd
+}
+
+// following reads a file that grows, until it is done and read to its end.
+type following struct {
+	file *os.File
+	done func() bool
+}
+
+func (f *following) Read(into []byte) (int, error) {
+	for {
+		last := f.done()
+		n, err := f.file.Read(into)
+		if n > 0 || err != nil && err != io.EOF || last {
+			return n, err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
