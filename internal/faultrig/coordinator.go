@@ -67,6 +67,9 @@ func StartWith(t testing.TB, redisURL, settings string, flags ...string) *Coordi
 // URL is where it listens. It stays the same over a Restart.
 func (c *Coordinator) URL() string { return c.url }
 
+// Home is the home of the user it runs as, where it keeps its files.
+func (c *Coordinator) Home() string { return c.home }
+
 // PID is the process id as it runs, or last ran.
 func (c *Coordinator) PID() int { return c.process.handle.Pid }
 
