@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"internal/redisstore": {".", "internal/auth", "internal/hub"}, // for the types of their steps
 	"internal/redistest":  {},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
-	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/paths", "internal/streamfmt", "plugin"},
+	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/memory", "internal/paths", "internal/streamfmt", "plugin"},
 	"internal/sanitise":   {},
 	"internal/server":     {".", "internal/auth", "internal/dashboard", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest", "web"},
 	"internal/settings":   {"."},

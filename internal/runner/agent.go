@@ -10,6 +10,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/memory"
 	"github.com/c3po-dev/c3po/internal/paths"
 )
 
@@ -110,6 +111,11 @@ func (k *keeper) once(ctx context.Context, why firing) (exit int, err error) {
 	}
 	defer log.Close()
 	l.log = log
+	if k.agent.Memory == agentfile.MemoryThread {
+		if err := k.remember(ctx, &l, why.mail); err != nil {
+			return 0, err
+		}
+	}
 	if most := k.agent.Limits.RunTimeout; most > 0 {
 		limited, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
@@ -127,6 +133,25 @@ func (k *keeper) once(ctx context.Context, why firing) (exit int, err error) {
 		}
 	}
 	return exit, err
+}
+
+// remember gives the container the conversation it was started for, and its
+// notes.
+func (k *keeper) remember(ctx context.Context, l *launch, mail []c3po.MessageID) error {
+	cfg := memory.Config{Folder: k.folder, Service: k.Runner.cfg.Coordinator.as(k.as.ID, k.as.Token, "")}
+	if len(mail) > 0 {
+		cfg.Message = mail[0]
+	}
+	files, err := memory.Prepare(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := ownerFor(k.agent.Workspace).takeAll(files.Thread, files.Notes); err != nil {
+		return err
+	}
+	l.extra = append(l.extra, mount{Host: files.Thread, Inside: memory.ThreadInside, ReadOnly: true}, mount{Host: files.Notes, Inside: memory.NotesInside})
+	l.prompt += "\n\n" + files.Paragraph()
+	return nil
 }
 
 // mailbox is the runner's own view of the agent's mail.
