@@ -10,7 +10,7 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e deploy-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build image web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ clients-e2e: ## c3po in other real coding agents, installed by npm
 
 deploy-e2e: ## image, compose files, manifests, units and alert rules with the real tools
 	test/deploy/run.sh
+
+runner-e2e: ## agents in real containers, with podman
+	test/runner/run.sh
 
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)

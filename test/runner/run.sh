@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Runs agents in real containers: podman from apt, an image with the real Claude
+# Code, and a network that has nothing but loopback: test/runner/run.sh [go test flags]
+# No image is pulled: the base is made of Debian packages. All that is made is kept
+# in C3PO_RUNNER, or in the user's cache. What is missing is said loudly, and is a
+# failure where CI=true.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+export C3PO_RUNNER=${C3PO_RUNNER:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/runner}
+base=debian:bookworm-slim
+
+give_up() {
+	printf '\n*** the tests with containers were NOT run: %s ***\n\n' "$1" >&2
+	[ "${CI:-}" != true ] || exit 1
+	exit 0
+}
+
+for tool in podman runc mmdebstrap unshare ip; do
+	command -v "$tool" >/dev/null || give_up "$tool is not installed"
+done
+[ "$(id -u)" -eq 0 ] || give_up "only root can have containers in a network of their own here"
+
+# A storage and settings of our own: those of the machine are left alone. runc,
+# because crun refuses a machine with both kinds of cgroups; the limits, because
+# podman asks for more than it may have where it is itself in a container. The
+# network is ours: that of the machine for the build, and later nothing but loopback.
+mkdir -p "$C3PO_RUNNER"
+most() { # most LIMIT: what may be had of it, and no more than is enough
+	[ "$1" != unlimited ] && [ "$1" -le 20000 ] && echo "$1" || echo 20000
+}
+files=$(most "$(ulimit -Hn)") processes=$(most "$(ulimit -Hu)")
+cat >"$C3PO_RUNNER/containers.conf" <<CONF
+[containers]
+default_ulimits = ["nofile=$files:$files", "nproc=$processes:$processes"]
+netns = "host"
+[engine]
+runtime = "runc"
+events_logger = "file"
+cgroup_manager = "cgroupfs"
+[network]
+network_backend = "netavark"
+CONF
+cat >"$C3PO_RUNNER/storage.conf" <<CONF
+[storage]
+driver = "overlay"
+graphroot = "$C3PO_RUNNER/storage"
+runroot = "$C3PO_RUNNER/state"
+CONF
+export CONTAINERS_CONF=$C3PO_RUNNER/containers.conf CONTAINERS_STORAGE_CONF=$C3PO_RUNNER/storage.conf
+
+if ! podman image exists "$base"; then
+	mmdebstrap --quiet --variant=minbase --include=ca-certificates,curl,git,jq,openssh-client,procps,ripgrep bookworm "$C3PO_RUNNER/rootfs.tar" || give_up "the base image could not be made"
+	podman import --quiet --change 'CMD ["/bin/bash"]' "$C3PO_RUNNER/rootfs.tar" "$base" || give_up "the base image could not be imported"
+	rm -f "$C3PO_RUNNER/rootfs.tar"
+fi
+
+# The same Claude Code that the tests of the plugin use.
+package=@anthropic-ai/claude-code@2.1.325
+export C3PO_CLAUDE=${C3PO_CLAUDE:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/claude}
+if [ "$(cat "$C3PO_CLAUDE/installed" 2>/dev/null || true)" != "$package" ]; then
+	command -v npm >/dev/null || give_up "npm is not installed"
+	mkdir -p "$C3PO_CLAUDE"
+	npm install --prefix "$C3PO_CLAUDE" --no-package-lock --no-audit --no-fund --loglevel=error "$package" || give_up "npm could not install Claude Code"
+	printf '%s' "$package" >"$C3PO_CLAUDE/installed"
+fi
+C3PO_CLAUDE_BINARY=$(readlink -f "$C3PO_CLAUDE/node_modules/.bin/claude")
+export C3PO_CLAUDE_BINARY
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+go test -c -o "$folder/runner.test" ./test/runner
+CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
+export C3PO_RUNNER_BINARY=$folder/c3po
+
+# The image is built while there is a network.
+cd test/runner
+C3PO_RUNNER_STAGE=image "$folder/runner.test" -test.timeout=10m -test.run '^TestTheImage' "$@"
+C3PO_RUNNER_STAGE=agents unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
