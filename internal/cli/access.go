@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
@@ -38,15 +37,13 @@ func (a *app) reach() (client.Config, error) {
 	if cfg.URL == "" {
 		cfg.URL = mine.URL
 	}
-	if !sameAddress(cfg.URL, mine.URL) {
+	if !mine.For(cfg.URL) {
 		return cfg, nil
 	}
 	cfg.Token = cmp.Or(cfg.Token, mine.Token)
 	cfg.TLS, err = trustIn(mine.CA)
 	return cfg, err
 }
-
-func sameAddress(x, y string) bool { return strings.TrimRight(x, "/") == strings.TrimRight(y, "/") }
 
 // answering is the client of a command that may leave it to the coordinator as
 // whom it acts.
@@ -83,7 +80,7 @@ func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mine == nil || !sameAddress(cfg.URL, mine.URL) {
+	if mine == nil || !mine.For(cfg.URL) {
 		return client.New(cfg), nil
 	}
 	if a.Getenv(tokenVariable) == "" {

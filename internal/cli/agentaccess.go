@@ -109,7 +109,7 @@ func (a *app) runnerAccess(ctx context.Context) (runner.Coordinator, error) {
 	if err != nil {
 		return c, err
 	}
-	if mine == nil || !sameAddress(cfg.URL, mine.URL) {
+	if mine == nil || !mine.For(cfg.URL) {
 		return c, nil
 	}
 	c.CA = mine.CA
@@ -144,7 +144,7 @@ func hostPart() string {
 // own, and keeps it. Empty if the person has none for this coordinator.
 func (a *app) makeRunnerToken(ctx context.Context, mine paths.Credentials) (string, error) {
 	person, err := a.folders.Person()
-	if err != nil || person == nil || person.Admin == "" || !sameAddress(person.URL, mine.URL) {
+	if err != nil || person == nil || person.Admin == "" || !person.For(mine.URL) {
 		return "", err
 	}
 	admin, err := a.person(adminToken)

@@ -145,7 +145,7 @@ invitation that c3po invite --runner has printed, does the same and more.`,
 			if err != nil {
 				return err
 			}
-			if mine != nil && !sameAddress(mine.URL, args[0]) {
+			if mine != nil && !mine.For(args[0]) {
 				return c3po.Errorf(c3po.InvalidRequest, "this host is already one of %s", mine.URL).
 					Suggest("Remove %s first, if that is over.", config+"/credentials.json")
 			}

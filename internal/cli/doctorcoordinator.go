@@ -90,7 +90,7 @@ func (a *app) askPerson(ctx context.Context) (corrupt int, trouble error) {
 		return 0, nil // that the file cannot be read is said elsewhere
 	}
 	reach, err := a.reach()
-	if err != nil || !sameAddress(reach.URL, mine.URL) {
+	if err != nil || !mine.For(reach.URL) {
 		return 0, nil
 	}
 	svc, err := a.personal(humanToken)

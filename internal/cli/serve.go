@@ -28,6 +28,7 @@ type coordinator struct {
 	auth     string
 	outside  outside
 	notify   notifying
+	beside   string // where c3po up of this user runs, whose credentials are to be kept
 }
 
 func (s *coordinator) flags(cmd *cobra.Command) {
@@ -105,7 +106,7 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 		return err
 	}
 	cfg := server.Config{
-		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Log: log, Now: a.Now,
+		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, Beside: s.beside, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Log: log, Now: a.Now,
 	}
 	s.outside.into(&cfg)
 	cfg.Notify, _ = s.notify.config() // check has seen it
@@ -136,7 +137,9 @@ func (a *app) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a coordinator on a Redis of yours",
 		Long: `Run a coordinator on a Redis of yours, in the foreground, until it is interrupted.
-Any number of them can share one Redis. c3po up needs no Redis of yours.`,
+Any number of them can share one Redis. c3po up needs no Redis of yours; beside one
+that runs, serve keeps its credentials, and refuses a Redis for which they are not
+good.`,
 		Example: `  c3po serve --redis redis://127.0.0.1:6379`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -145,6 +148,11 @@ Any number of them can share one Redis. c3po up needs no Redis of yours.`,
 			}
 			if err := s.check(); err != nil {
 				return err
+			}
+			if state, err := a.folders.StateFile(""); err == nil {
+				if other, err := a.running(cmd.Context(), state); err == nil && other != nil {
+					s.beside = other.URL
+				}
 			}
 			return s.run(cmd.Context(), a, "", s.log(a.Stderr), func(url string) {
 				// Nobody may be reading.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -19,15 +21,30 @@ type Credentials struct {
 	Runner string `json:"runner,omitempty"`
 	CA     string `json:"ca,omitempty"`   // PEM; what the coordinator proves itself with
 	Host   string `json:"host,omitempty"` // the name under which this host has joined
+	// Also are where further coordinators of this user are, on the same Redis.
+	Also []string `json:"also,omitempty"`
 }
+
+// For says that these are the credentials for the coordinator at an address.
+func (c Credentials) For(address string) bool { return among(address, c.URL, c.Also) }
 
 // Person are the credentials of the person who uses this machine. They are in a
 // file of their own because agents have no business with them.
 type Person struct {
-	URL   string `json:"url"`
-	CA    string `json:"ca,omitempty"` // as in Credentials
-	Human string `json:"human"`
-	Admin string `json:"admin"`
+	URL   string   `json:"url"`
+	CA    string   `json:"ca,omitempty"` // as in Credentials
+	Human string   `json:"human"`
+	Admin string   `json:"admin"`
+	Also  []string `json:"also,omitempty"` // as in Credentials
+}
+
+// For says that these are the credentials for the coordinator at an address.
+func (p Person) For(address string) bool { return among(address, p.URL, p.Also) }
+
+func among(address, first string, more []string) bool {
+	return slices.ContainsFunc(append([]string{first}, more...), func(known string) bool {
+		return strings.TrimRight(known, "/") == strings.TrimRight(address, "/")
+	})
 }
 
 const (

@@ -47,6 +47,13 @@ func (f Folders) ConfigFile(name string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
+// StateFile is where a file of that name among what must survive would be. It
+// makes no folder either.
+func (f Folders) StateFile(name string) (string, error) {
+	dir, err := f.base("XDG_STATE_HOME", ".local", "state")
+	return filepath.Join(dir, name), err
+}
+
 // Socket is where the unix socket of that name belongs: in the runtime folder
 // of the session, else in the state folder, else, if its path would be too long
 // for a socket, in a folder of its own among the temporary files.

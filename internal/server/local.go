@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"reflect"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
@@ -17,6 +19,11 @@ func writeLocal(ctx context.Context, keeper *auth.Keeper, folder, url, ca string
 	if folder == "" || keeper.Mode() == auth.None {
 		return nil
 	}
+	unlock, err := lockLocal(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	host, _ := os.Hostname() // only a label
 	if err := writeAgents(ctx, keeper, folder, url, ca, host); err != nil {
 		return err
@@ -41,7 +48,7 @@ func writeAgents(ctx context.Context, keeper *auth.Keeper, folder, url, ca, host
 		return err
 	}
 	have.URL, have.CA = url, ca
-	if had != nil && *had == have {
+	if had != nil && reflect.DeepEqual(*had, have) {
 		return nil
 	}
 	return have.Write(folder)
@@ -63,10 +70,20 @@ func writePerson(ctx context.Context, keeper *auth.Keeper, folder, url, ca, host
 		return err
 	}
 	have.URL, have.CA = url, ca
-	if had != nil && *had == have {
+	if had != nil && reflect.DeepEqual(*had, have) {
 		return nil
 	}
 	return have.Write(folder)
+}
+
+// lockLocal keeps two coordinators that start at once from undoing what the other
+// has written.
+func lockLocal(ctx context.Context, folder string) (unlock func(), err error) {
+	lock, err := paths.WaitLock(ctx, filepath.Join(folder, "credentials.lock"))
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = lock.Release() }, nil
 }
 
 // kept is a token that works: the one there is, else a new one.

@@ -49,6 +49,9 @@ type Config struct {
 	Auth     auth.Mode // auth.Tokens if empty
 	Socket   string    // unix socket for the programs of this user; none if empty
 	Config   string    // folder for the credentials of this user; none are made if empty
+	// Beside is where another coordinator runs whose credentials are in that folder;
+	// they are kept, and must be good here too. Nowhere if empty.
+	Beside string
 	// TLS is one of the words TLSAuto (if empty), TLSOn and TLSOff. The
 	// certificate is that of our own authority unless files of one are given.
 	TLS     string
@@ -129,9 +132,11 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	} else if cfg.TLS == TLSOff {
 		cfg.Log.Warn("TLS IS OFF: what is sent to this coordinator can be read on its way", "address", listener.Addr().String())
 	}
-	if err := writeLocal(ctx, keeper, cfg.Config, cfg.URL(listener.Addr().String()), string(shown.ca)); err != nil {
+	leave, err := introduce(ctx, keeper, cfg, cfg.URL(listener.Addr().String()), string(shown.ca))
+	if err != nil {
 		return err
 	}
+	defer leave()
 	return serve(ctx, cfg.Log, []runner{h, keeper, watcher}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {

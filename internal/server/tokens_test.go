@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -364,8 +366,57 @@ func TestTheFirstStartMakesCredentialsAndTheNextOnesKeepThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	startGuarded(t, redis, server.Config{Config: folder})
-	if kept, _ := read(); kept != joined {
+	if kept, _ := read(); !cmp.Equal(kept, joined) {
 		t.Errorf("what `c3po join` wrote was replaced by %+v", kept)
+	}
+}
+
+func TestACoordinatorBesideAnotherLeavesItsCredentialsAlone(t *testing.T) {
+	t.Parallel()
+	folder, redis := t.TempDir(), redistest.Start(t)
+	first := startGuarded(t, redis, server.Config{Config: folder})
+	before, err := os.ReadFile(filepath.Join(folder, "person.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// On another Redis they would be worth nothing: it refuses, and changes nothing.
+	err = server.Run(t.Context(), server.Config{
+		Listen: "127.0.0.1:0", RedisURL: redistest.Start(t), Config: folder, Beside: first.url,
+	}, func(string) { t.Error("it serves") })
+	if !errors.Is(err, c3po.InvalidRequest) || !strings.Contains(err.Error(), first.url) {
+		t.Errorf("on another Redis: %v", err)
+	}
+
+	// On the same one both are known, until it ends.
+	ctx, stop := context.WithCancel(t.Context())
+	ended, ready := make(chan error, 1), make(chan string, 1)
+	go func() {
+		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", RedisURL: redis, Config: folder, Beside: first.url}, func(addr string) { ready <- "http://" + addr })
+	}()
+	second := <-ready
+	agents, err := paths.ReadCredentials(folder)
+	person, err2 := paths.ReadPerson(folder)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for _, url := range []string{first.url, second} {
+		if !agents.For(url) || !person.For(url) {
+			t.Errorf("the credentials are not for %s: %v, %v", url, agents.Also, person.Also)
+		}
+		if status, text, err := call(t.Context(), http.DefaultClient, "GET", url+"/api/admin/tokens", person.Admin, ""); err != nil || status != http.StatusOK {
+			t.Errorf("the admin at %s: %d %v %s", url, status, err, text)
+		}
+	}
+	if agents.URL != first.url || person.For("http://elsewhere:1") {
+		t.Errorf("the first is no longer the one that is called: %s", agents.URL)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(filepath.Join(folder, "person.json")); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("after its end the person's credentials are others: %v", err)
 	}
 }
 
