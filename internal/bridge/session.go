@@ -53,12 +53,14 @@ type session struct {
 	warned   bool // the person knows that the coordinator is away
 }
 
-// A use is one call of a tool as its client names it.
+// A use is one call of a tool as its client names it; or all calls of one tool
+// that are under way at once, where a client has no names for them.
 type use struct {
 	id       string
 	subagent string // the kind of subagent that made it
 	messages []c3po.MessageID
-	ended    bool
+
+	begun, ended, taken int
 }
 
 // begin makes id the present session.
@@ -199,14 +201,24 @@ func (s *session) useOf(id string) *use {
 	return &s.uses[len(s.uses)-1]
 }
 
-// took is the client's word that it has the result of a call.
+// took is the client's word that it has the result of a call. Of several of one
+// name nothing is proved before it has them all.
 func (s *session) took(id string) {
 	i := slices.IndexFunc(s.uses, func(u use) bool { return u.id == id })
 	if i < 0 {
 		return
 	}
-	if s.uses[i].ended {
-		s.proved = append(s.proved, s.uses[i].messages...)
+	u := &s.uses[i]
+	if u.taken++; u.taken < u.begun {
+		return
 	}
-	s.uses = slices.Delete(s.uses, i, i+1)
+	if u.ended == u.begun {
+		s.proved = append(s.proved, u.messages...)
+	}
+	s.forget(id)
+}
+
+// forget drops a call whose result the client has, or will never have.
+func (s *session) forget(id string) {
+	s.uses = slices.DeleteFunc(s.uses, func(u use) bool { return u.id == id })
 }

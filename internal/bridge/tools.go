@@ -90,14 +90,18 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 		b.want()
 		b.awaitSettled(ctx, b.beginWait())
 		name := callName(call.Params.Meta)
+		if name == "" && b.dialect == hook.OpenCode {
+			name = hook.CallOf(call.Params.Name)
+		}
 		b.mu.Lock()
 		b.session.calls++
 		if name != "" {
-			b.session.useOf(name)
+			b.session.useOf(name).begun++
 		}
 		b.mu.Unlock()
 		result, err := next(context.WithValue(ctx, useKey{}, name), method, req)
-		b.endCall(name, ctx.Err() != nil)
+		answer, _ := result.(*mcp.CallToolResult)
+		b.endCall(name, ctx.Err() != nil, err == nil && answer != nil && !answer.IsError)
 		return result, err
 	}
 }
@@ -120,11 +124,15 @@ func (b *Bridge) beginWait() time.Duration {
 	return beginMost
 }
 
-func (b *Bridge) endCall(name string, interrupted bool) {
+func (b *Bridge) endCall(name string, interrupted, good bool) {
 	b.mu.Lock()
 	b.session.calls--
-	if name != "" {
-		b.session.useOf(name).ended = true
+	switch {
+	case name == "":
+	case good && !interrupted:
+		b.session.useOf(name).ended++
+	default:
+		b.session.forget(name) // its client may never say that it has the result
 	}
 	if interrupted {
 		// A person who interrupts ends the turn, and no hook says so.

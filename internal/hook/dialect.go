@@ -1,6 +1,9 @@
 package hook
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // A Dialect is how a client takes the answer of a hook. The zero value is that of
 // Claude Code.
@@ -13,6 +16,7 @@ const (
 	Gemini     Dialect = "gemini"
 	Copilot    Dialect = "copilot"
 	Kimi       Dialect = "kimi"
+	OpenCode   Dialect = "opencode"
 )
 
 // Write is a decision about an event, as the client takes it. What makes a turn
@@ -85,15 +89,24 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 		}
 		event.SessionID, event.ToolName = own.Session, own.Tool
 	}
+	if by == OpenCode && event.ToolUseID == "" && event.ToolName != "" {
+		event.ToolUseID = CallOf(strings.TrimPrefix(event.ToolName, "c3po_"))
+	}
 	event.Name = by.event(name)
 	return event, event.Name != ""
 }
+
+// CallOf names a call by its tool, for a client that gives its calls no names
+// that the server of the tool hears.
+func CallOf(tool string) string { return "tool:" + tool }
 
 // event is the name by which an event of a client is decided; empty if it is not
 // one of those.
 func (by Dialect) event(name string) string {
 	own := map[string]string{}
 	switch by {
+	case OpenCode:
+		own = map[string]string{"busy": PreToolUse}
 	case Gemini:
 		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent}
 	case Copilot:

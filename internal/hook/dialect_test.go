@@ -26,6 +26,9 @@ func TestEachClientIsAnsweredInItsOwnWords(t *testing.T) {
 			hook.UserPromptSubmit: `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"c3po: x"}}`,
 			hook.SessionStart:     `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c3po: x"}}`,
 		},
+		hook.OpenCode: {
+			hook.StopEvent: `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"c3po: x"}}`,
+		},
 		hook.Copilot: {
 			hook.StopEvent:   `{"decision":"block","reason":"c3po: x"}`,
 			hook.PostToolUse: `{"additionalContext":"c3po: x"}`,
@@ -64,6 +67,8 @@ func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
 		want       hook.Event
 	}{
 		{hook.Codex, "Stop", `{"session_id":"s","stop_hook_active":true}`, hook.Event{Name: hook.StopEvent, SessionID: "s", Again: "true"}},
+		{hook.OpenCode, "PostToolUse", `{"session_id":"s","tool_name":"c3po_get_messages"}`, hook.Event{Name: hook.PostToolUse, SessionID: "s", ToolName: "c3po_get_messages", ToolUseID: "tool:get_messages"}},
+		{hook.OpenCode, "busy", `{"session_id":"s"}`, hook.Event{Name: hook.PreToolUse, SessionID: "s"}},
 		{hook.Gemini, "AfterAgent", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
 		{hook.Gemini, "BeforeAgent", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
 		{hook.Copilot, "agentStop", `{"sessionId":"s","timestamp":1}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
