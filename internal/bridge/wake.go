@@ -105,7 +105,7 @@ func (b *Bridge) expectHook(letters []hook.Letter, sent time.Time) {
 		b.session.waking = append(b.session.waking, l.ID)
 	}
 	pauses := wakePauses
-	if b.rouse != nil {
+	if b.rouse != nil || b.dialect == hook.OpenCode { // its plugin sends again by itself
 		pauses = rousePauses
 	}
 	if b.session.wakes < len(pauses) {

@@ -55,6 +55,9 @@ var (
 		"c3po uninstall gemini": "needs a home to change; clients-json.txtar",
 		"c3po uninstall":        "needs the program it takes c3po out of; test/claude",
 		"c3po uninstall claude": "needs Claude Code; test/claude",
+
+		"c3po install opencode":   "needs a home to change; opencode.txtar",
+		"c3po uninstall opencode": "needs a home to change; opencode.txtar",
 	}
 	// endless are those that go on until they are interrupted.
 	endless = []string{"c3po tail", "c3po human watch", "c3po audit tail --follow", "c3po serve", "c3po up --foreground"}

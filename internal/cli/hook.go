@@ -44,7 +44,7 @@ long; where no bridge of c3po runs it says nothing.`,
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "if there is no mail at the end of a turn, wait for some")
-	cmd.Flags().StringVar(&client, "client", "", "the program whose hook it is: codex, gemini, copilot or kimi")
+	cmd.Flags().StringVar(&client, "client", "", "the program whose hook it is: codex, opencode, gemini, copilot or kimi")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "session-start",
 		Short: "Begin a session, and print what it should know",

@@ -108,6 +108,8 @@ var (
 		"uninstall codex":    "prints what it does here; the lines of files are sanitised",
 		"install gemini":     "as install codex",
 		"uninstall gemini":   "as uninstall codex",
+		"install opencode":   "as install codex",
+		"uninstall opencode": "as uninstall codex",
 		"install bridge":     "prints what it does here",
 		"agent list":         "prints agents.yaml, which is checked, and a path, made harmless",
 		"agent run":          "shows a container; streamfmt makes it harmless",

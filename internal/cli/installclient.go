@@ -288,6 +288,9 @@ func (i *fileInstaller) verified(env []string) verify.Client {
 	if len(setup.Command) > 0 {
 		c.Bridge = &verify.Command{Args: setup.Command, Env: env}
 	}
+	if c.Wakes = setup.Wakes; len(setup.Monitor) > 0 {
+		c.Monitor = &verify.Command{Args: setup.Monitor, Env: env}
+	}
 	for _, h := range setup.Hooks {
 		hook := verify.Hook{Event: h.Event, Tool: h.Tool, Input: h.Input}
 		if len(h.Command) > 0 {

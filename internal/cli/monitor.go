@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
@@ -18,17 +19,18 @@ import (
 const aliveEvery = time.Second
 
 func (a *app) monitor() *cobra.Command {
-	return withoutSettings(&cobra.Command{
+	var client string
+	cmd := &cobra.Command{
 		Use:   "monitor",
-		Short: "Print a line whenever mail arrives for an idle Claude Code",
-		Long: `Print a line whenever mail arrives for the Claude Code that has started this
-command, which wakes it. It ends when that Claude Code is gone, and not before:
+		Short: "Print a line whenever mail arrives for an idle session",
+		Long: `Print a line whenever mail arrives for the Claude Code, or other --client, that has
+started this command, which wakes it. It ends when that is gone, and not before:
 its end would start a turn.`,
 		Example: `  c3po monitor`,
 		Args:    arguments(0, 0, ""),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := a.claudeRun()
+			r, err := a.monitored(client)
 			if err != nil {
 				return err
 			}
@@ -50,7 +52,18 @@ its end would start a turn.`,
 			}
 			return nil
 		},
-	})
+	}
+	cmd.Flags().StringVar(&client, "client", "", "the program that has started this, if it is not Claude Code")
+	return withoutSettings(cmd)
+}
+
+// monitored is the run that is to be woken. Claude Code says which it is; another
+// client has started this process itself.
+func (a *app) monitored(client string) (run, error) {
+	if client == "" {
+		return a.claudeRun()
+	}
+	return a.runOf(os.Getppid())
 }
 
 // outlive returns when the process of a run is gone, or ctx ends. Where nobody

@@ -31,6 +31,8 @@ type Client struct {
 type Setup struct {
 	Command []string // that serves our tools; none if the files name none
 	Hooks   []Hook
+	Monitor []string // that says when mail comes to an idle session; none if the files name none
+	Wakes   bool     // it should have one
 }
 
 // A Hook is what is done at an event of a session: a command is run, or a tool of
@@ -45,7 +47,7 @@ type Hook struct {
 
 // All are the clients that can be installed into, in the order they are shown.
 func All() []Client {
-	return []Client{codex(), gemini()}
+	return []Client{codex(), opencode(), gemini()}
 }
 
 // A Place is where a client is installed into.

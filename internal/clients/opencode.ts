@@ -1,0 +1,171 @@
+// c3po in OpenCode. It tells the bridge of c3po what a session does, puts the
+// notices that the bridge answers before the model, and starts a turn when mail
+// comes to a session that is idle. The text of a message never passes here.
+//
+// c3po install opencode writes this file; c3po uninstall opencode removes it.
+import { spawn, type ChildProcess } from "node:child_process"
+import { createInterface } from "node:readline"
+import type { Plugin } from "@opencode-ai/plugin"
+
+// The program; installing writes its full path here.
+const c3po = "c3po"
+
+// How long a prompt may take to start a turn before it is sent again.
+const startMost = 10_000
+const attempts = 3
+// How often the bridge hears that a long turn still runs.
+const busyEvery = 60_000
+
+// opencode run ends with its first turn: nothing can be told after it.
+const oneTurn = process.argv.slice(2).includes("run")
+
+type Answer = { systemMessage?: string; hookSpecificOutput?: { additionalContext?: string } }
+type About = { session_id: string; source?: string; tool_name?: string; stop_hook_active?: string }
+
+// hook hands an event to the bridge. It never fails: a session must not notice
+// that c3po is away.
+const hook = (event: string, about: About) =>
+  new Promise<Answer>((resolve) => {
+    const child = spawn(c3po, ["hook", "--client", "opencode", event], { stdio: ["pipe", "pipe", "ignore"], timeout: 2_000 })
+    let said = ""
+    child.stdout.on("data", (data) => (said += data))
+    child.stdin.on("error", () => {})
+    child.on("error", () => resolve({}))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(said))
+      } catch {
+        resolve({})
+      }
+    })
+    child.stdin.end(JSON.stringify(about))
+  })
+
+export const C3PO: Plugin = async ({ client }) => {
+  // The session that the person last wrote in, and with what.
+  let session: { id: string; agent: string; model: { providerID: string; modelID: string } } | undefined
+  let monitor: ChildProcess | undefined
+  let beat: ReturnType<typeof setInterval> | undefined
+  let notice = "" // the prompt of ours that has not started a turn yet
+  let begun = () => {}
+  let ours = false // the turn was started by us
+  let whole = false // the last words of the model are: nobody has interrupted them
+  let owed = "" // what the session is still to be told
+  const children = new Map<string, boolean>()
+
+  // A subagent has a session of its own. Mail is for the session it works for.
+  const isSubagent = async (id: string) => {
+    let child = children.get(id)
+    if (child === undefined) {
+      const { data } = await client.session.get({ path: { id } })
+      child = !!data?.parentID
+      children.set(id, child)
+    }
+    return child
+  }
+
+  const tell = async (event: string, about: About) => {
+    const answer = await hook(event, about)
+    if (answer.systemMessage) {
+      await client.tui.showToast({ body: { title: "c3po", message: answer.systemMessage, variant: "warning" } }).catch(() => {})
+    }
+    return answer.hookSpecificOutput?.additionalContext ?? ""
+  }
+
+  // prompt starts a turn, one after the other, and looks whether it has begun.
+  let before = Promise.resolve()
+  const prompt = (text: string) => (before = before.then(() => start(text)))
+  const start = async (text: string) => {
+    if (!session) return
+    const { id, agent, model } = session
+    for (let i = 0; i < attempts; i++) {
+      const started = new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), startMost)
+        begun = () => {
+          clearTimeout(timer)
+          resolve(true)
+        }
+      })
+      notice = text
+      await client.session.promptAsync({ path: { id }, body: { agent, model, parts: [{ type: "text", text }] } }).catch(() => {})
+      if (await started) return
+    }
+    await client.app
+      .log({ body: { service: "c3po", level: "warn", message: "a notice of mail has started no turn" } })
+      .catch(() => {})
+  }
+
+  // listen starts turns for mail that comes while the session is idle.
+  const listen = () => {
+    if (monitor || oneTurn) return
+    monitor = spawn(c3po, ["monitor", "--client", "opencode"], { stdio: ["ignore", "pipe", "ignore"] })
+    monitor.on("error", () => {})
+    if (monitor.stdout) createInterface({ input: monitor.stdout }).on("line", (line) => void prompt(line))
+  }
+
+  return {
+    dispose: async () => {
+      clearInterval(beat)
+      monitor?.kill()
+    },
+
+    "chat.message": async (input, output) => {
+      const id = input.sessionID
+      if (await isSubagent(id)) return
+      session = { id, agent: output.message.agent, model: output.message.model }
+      ours = output.parts.some((part) => part.type === "text" && part.text === notice)
+      if (ours) {
+        notice = ""
+        begun()
+      }
+      listen()
+      const text = [owed, await tell("UserPromptSubmit", { session_id: id })].filter(Boolean).join("\n")
+      owed = ""
+      const last = output.parts.at(-1)
+      if (text && last) {
+        output.parts.push({ id: last.id + "c3po", sessionID: id, messageID: output.message.id, type: "text", text, synthetic: true })
+      }
+    },
+
+    "tool.execute.after": async (input, output) => {
+      if (input.sessionID !== session?.id) return
+      const text = [owed, await tell("PostToolUse", { session_id: input.sessionID, tool_name: input.tool })].filter(Boolean).join("\n")
+      owed = ""
+      if (!text) return
+      // The result of an MCP tool is a list of contents here, that of others a text.
+      const { content } = output as { content?: unknown }
+      if (Array.isArray(content)) content.push({ type: "text", text })
+      else output.output += "\n\n" + text
+    },
+
+    event: async ({ event }) => {
+      if (!session) return
+      const about = { session_id: session.id }
+      switch (event.type) {
+        case "message.updated": {
+          const { info } = event.properties
+          if (info.role === "assistant" && info.sessionID === session.id) whole = !!info.time.completed && !info.error
+          return
+        }
+        case "session.compacted":
+          if (event.properties.sessionID === session.id) owed = await tell("SessionStart", { ...about, source: "compact" })
+          return
+        case "session.status":
+          if (event.properties.sessionID === session.id) break
+          return
+        default:
+          return
+      }
+      clearInterval(beat)
+      if (event.properties.status.type !== "idle") {
+        beat = setInterval(() => void hook("busy", about), busyEvery)
+        return
+      }
+      // Who has interrupted a turn wants the word: the bridge waits a while. OpenCode
+      // says that it is idle before it says that it was interrupted.
+      if (!whole || oneTurn) return
+      const text = await tell("Stop", { ...about, stop_hook_active: String(ours) })
+      if (text) await prompt(text)
+    },
+  }
+}
