@@ -49,6 +49,7 @@ func newModel(t *testing.T, thinks brain) *model {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", m.responses)
 	mux.HandleFunc("POST /v1beta/models/", m.gemini)
+	mux.HandleFunc("POST /v1/chat/completions", m.completions)
 	server := &http.Server{Handler: mux}
 	go server.Serve(listener)
 	t.Cleanup(func() { _ = server.Close() })
@@ -64,6 +65,13 @@ func (m *model) read() string {
 		all.WriteString(r.all)
 	}
 	return all.String()
+}
+
+// count is how often it was asked.
+func (m *model) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.requests)
 }
 
 func (m *model) think(r request) step {

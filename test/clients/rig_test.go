@@ -50,8 +50,9 @@ type kind struct {
 
 func kinds() map[string]kind {
 	return map[string]kind{
-		"codex":  codexKind(),
-		"gemini": geminiKind(),
+		"codex":    codexKind(),
+		"gemini":   geminiKind(),
+		"opencode": opencodeKind(),
 	}
 }
 
@@ -200,7 +201,7 @@ func (term *terminal) tmux(args ...string) string {
 
 func (term *terminal) see(text string) {
 	term.t.Helper()
-	if !within(40*time.Second, func() bool { return strings.Contains(term.tmux("capture-pane", "-p", "-S", "-200"), text) }) {
+	if !within(90*time.Second, func() bool { return strings.Contains(term.tmux("capture-pane", "-p", "-S", "-200"), text) }) {
 		term.t.Fatalf("%q is not on the screen:\n%s", text, term.tmux("capture-pane", "-p"))
 	}
 }

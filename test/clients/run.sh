@@ -9,6 +9,7 @@ cd "$(dirname "$0")/../.."
 declare -A packages=(
 	[codex]=@openai/codex@0.166.0
 	[gemini]=@google/gemini-cli@0.61.0
+	[opencode]="opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33 typescript@7.0.2 @types/node@20.19.43" # and what its plugin is checked with
 )
 export C3PO_CLIENTS=${C3PO_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/clients}
 
@@ -26,7 +27,7 @@ for client in "${!packages[@]}"; do
 	[ "$(cat "$at/installed" 2>/dev/null || true)" != "$package" ] || continue
 	mkdir -p "$at"
 	# A lock would name the hosts of one registry.
-	if npm install --prefix "$at" --no-package-lock --no-audit --no-fund --loglevel=error "$package" &&
+	if npm install --prefix "$at" --no-package-lock --no-audit --no-fund --loglevel=error $package && # several words are several packages
 		"$at/node_modules/.bin/$client" --version; then
 		printf '%s' "$package" >"$at/installed"
 	else
