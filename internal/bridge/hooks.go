@@ -84,7 +84,7 @@ func (b *Bridge) allow(event hook.Event) string {
 	if event.AgentID != "" && event.ToolUseID != "" {
 		b.session.useOf(event.ToolUseID).subagent = subagentKind(event.AgentType)
 	}
-	return hook.Allow()
+	return b.dialect.Allow()
 }
 
 // subagentKind is a name others will read: it is cut and kept to one line.
@@ -110,6 +110,9 @@ func (b *Bridge) enter(event hook.Event) {
 	}
 	if event.Name == hook.SessionStart && event.Source != "startup" {
 		b.session.memory = b.session.memory.Forget()
+	}
+	if event.Name == hook.SessionStart {
+		b.session.attended = !event.Alone
 	}
 }
 
@@ -145,7 +148,10 @@ func (b *Bridge) prompt(m hook.Memory, mail []hook.Letter, now time.Time) (hook.
 
 // start is the rule for a session that is not greeted yet.
 func (b *Bridge) start(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-	return hook.Start(m, b.session.place, mail, b.session.posts, now)
+	place := b.session.place
+	// Some clients do not end before their background shells do.
+	place.Waits = place.Waits && b.session.attended
+	return hook.Start(m, place, mail, b.session.posts, now)
 }
 
 // warn tells the person, once, that the coordinator is away. One that has not

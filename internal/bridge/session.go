@@ -50,6 +50,7 @@ type session struct {
 
 	monitors map[chan string]bool // those of a turn alone are true
 	place    hook.Place
+	attended bool // it has begun, and somebody will give it further prompts
 	warned   bool // the person knows that the coordinator is away
 }
 

@@ -110,6 +110,8 @@ var (
 		"uninstall gemini":   "as uninstall codex",
 		"install opencode":   "as install codex",
 		"uninstall opencode": "as uninstall codex",
+		"install copilot":    "as install codex",
+		"uninstall copilot":  "as uninstall codex",
 		"install bridge":     "prints what it does here",
 		"agent list":         "prints agents.yaml, which is checked, and a path, made harmless",
 		"agent run":          "shows a container; streamfmt makes it harmless",

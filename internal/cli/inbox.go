@@ -75,16 +75,23 @@ func limitFlag(cmd *cobra.Command, limit *int, most int) {
 func (a *app) wait() *cobra.Command {
 	var in c3po.WaitInput
 	var answerTo string
-	var incoming bool
+	var incoming, notice bool
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait for a message",
 		Long: `Wait for the next message, or with --for for the answer to one. Interrupting
-loses nothing. If nothing comes in time the exit code is 4.`,
+loses nothing. If nothing comes in time the exit code is 4.
+
+With --notice a coding agent waits in a background shell of its own: it ends with
+one line that there is mail, and not with the mail, which the tools show. Without
+--timeout it waits for as long as the agent runs.`,
 		Example: `  c3po wait --timeout 300
   c3po wait --for alice::bob::0a1b2c3d`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if notice {
+				return a.waitForNotice(cmd.Context(), cmd.Flags().Changed("timeout"), in.Timeout)
+			}
 			svc, err := a.acting()
 			if err != nil {
 				return err
@@ -118,6 +125,7 @@ loses nothing. If nothing comes in time the exit code is 4.`,
 	flags := cmd.Flags()
 	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for")
 	flags.BoolVar(&incoming, "incoming", false, "leave answers to your own messages out")
+	flags.BoolVar(&notice, "notice", false, "below a coding agent: end with a line when there is mail, and leave the mail where it is")
 	waitFlag(flags, &in.Timeout)
 	return cmd
 }

@@ -47,7 +47,7 @@ type Hook struct {
 
 // All are the clients that can be installed into, in the order they are shown.
 func All() []Client {
-	return []Client{codex(), opencode(), gemini()}
+	return []Client{codex(), opencode(), gemini(), copilot()}
 }
 
 // A Place is where a client is installed into.

@@ -46,6 +46,8 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 			place: hook.Place{ID: "api"}, mail: []hook.Letter{letter(1), letter(2, fyi)}},
 		"c3po: you are api. Nobody else is online. 2 room posts are unread. get_messages shows them.": {
 			place: hook.Place{ID: "api"}, posts: 2},
+		"c3po: you are api. Nobody else is online. While you are idle mail reaches you only if c3po wait --notice runs in a background shell: start it now.": {
+			place: hook.Place{ID: "api", Waits: true}},
 	} {
 		got, memory := hook.Start(hook.Memory{}, in.place, in.mail, in.posts, noon)
 		if diff := cmp.Diff(hook.Decision{Context: want}, got); diff != "" {
@@ -261,7 +263,7 @@ func TestWhatHooksSayIsOneShortLineOfOurOwnWords(t *testing.T) {
 	for n := range int64(500) {
 		mail = append(mail, letter(n+1, from(c3po.AgentID(fmt.Sprintf("host%d/%s", n, strings.Repeat("x", 56)))), func(l *hook.Letter) { l.Urgent = n%2 == 0 }))
 	}
-	place := hook.Place{ID: "api", Online: []c3po.AgentID{"a", "b"}}
+	place := hook.Place{ID: "api", Online: []c3po.AgentID{"a", "b"}, Waits: true}
 	start, _ := hook.Start(hook.Memory{}, place, mail, 7, noon)
 	prompt, _ := hook.Prompt(hook.Memory{}, mail, 0, noon)
 	step, _ := hook.Step(hook.Memory{}, mail)

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -63,6 +64,37 @@ func (Dialect) copilot(d Decision, event string) string {
 	return string(text)
 }
 
+// Waiting is the command that tells an agent of mail by ending, in a background
+// shell.
+const Waiting = "c3po wait --notice"
+
+// Waits says that the command in a background shell is the only way to wake an
+// idle session of the client.
+func (by Dialect) Waits() bool { return by == Copilot || by == Kimi }
+
+// copilotMay says that a tool is ours, or runs our command and nothing else.
+func copilotMay(tool string, input json.RawMessage) bool {
+	if strings.HasPrefix(tool, "c3po-") {
+		return true
+	}
+	var text string
+	if json.Unmarshal(input, &text) == nil {
+		input = json.RawMessage(text) // its arguments come as a text of JSON, or as themselves
+	}
+	var shell struct {
+		Command string `json:"command"`
+	}
+	return tool == "bash" && json.Unmarshal(input, &shell) == nil && strings.TrimSpace(shell.Command) == Waiting
+}
+
+// Allow lets a tool run of which Read says that it is ours.
+func (by Dialect) Allow() string {
+	if by == Copilot {
+		return `{"permissionDecision":"allow","permissionDecisionReason":"c3po was installed for this"}`
+	}
+	return Allow()
+}
+
 // kimi adds what a hook prints to the context; at the end of a turn it wants a
 // denial.
 func (Dialect) kimi(d Decision, event string) string {
@@ -81,13 +113,18 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 	}
 	if by == Copilot {
 		var own struct {
-			Session string `json:"sessionId"`
-			Tool    string `json:"toolName"`
+			Session string          `json:"sessionId"`
+			Tool    string          `json:"toolName"`
+			Input   json.RawMessage `json:"toolArgs"`
+			Prompt  string          `json:"initialPrompt"`
 		}
 		if json.Unmarshal(data, &own) != nil {
 			return Event{}, false
 		}
-		event.SessionID, event.ToolName = own.Session, own.Tool
+		event.SessionID, event.ToolName, event.Alone = cmp.Or(own.Session, event.SessionID), own.Tool, own.Prompt != ""
+		if name == "preToolUse" && !copilotMay(own.Tool, own.Input) {
+			return Event{}, false
+		}
 	}
 	if by == OpenCode && event.ToolUseID == "" && event.ToolName != "" {
 		event.ToolUseID = CallOf(strings.TrimPrefix(event.ToolName, "c3po_"))
@@ -111,7 +148,7 @@ func (by Dialect) event(name string) string {
 		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent}
 	case Copilot:
 		own = map[string]string{
-			"sessionStart": SessionStart, "userPromptSubmitted": UserPromptSubmit, "postToolUse": PostToolUse,
+			"sessionStart": SessionStart, "userPromptSubmitted": UserPromptSubmit, "preToolUse": PreToolUse, "postToolUse": PostToolUse,
 			"agentStop": StopEvent, "sessionEnd": SessionEnd,
 		}
 	}

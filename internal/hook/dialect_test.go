@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +73,7 @@ func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
 		{hook.Gemini, "AfterAgent", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
 		{hook.Gemini, "BeforeAgent", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
 		{hook.Copilot, "agentStop", `{"sessionId":"s","timestamp":1}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
+		{hook.Copilot, "sessionStart", `{"sessionId":"s","initialPrompt":"x"}`, hook.Event{Name: hook.SessionStart, SessionID: "s", Alone: true}},
 		{hook.Kimi, "UserPromptSubmit", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
 	} {
 		got, ok := in.by.Read(in.name, []byte(in.text))
@@ -81,5 +83,26 @@ func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
 	}
 	if _, ok := hook.Gemini.Read("PreCompress", []byte(`{}`)); ok {
 		t.Error("an event that nobody decides is taken for one")
+	}
+}
+
+// Claims: U5
+func TestCopilotIsAllowedOurToolsAndOurCommandAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{"toolName":"c3po-reply"}`: true,
+		`{"toolName":"bash","toolArgs":{"command":"c3po wait --notice","mode":"async"}}`: true,
+		`{"toolName":"bash","toolArgs":"{\"command\":\"c3po wait --notice\"}"}`:          true,
+		`{"toolName":"bash","toolArgs":{"command":"c3po wait --notice; rm -rf ."}}`:      false,
+		`{"toolName":"bash","toolArgs":{"command":"c3po human answer 1 yes"}}`:           false,
+		`{"toolName":"write","toolArgs":{"command":"c3po wait --notice"}}`:               false,
+		`{"toolName":"other-c3po-reply"}`:                                                false,
+	} {
+		if _, got := hook.Copilot.Read("preToolUse", []byte(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if got := hook.Copilot.Allow(); !strings.HasPrefix(got, `{"permissionDecision":"allow"`) {
+		t.Error(got)
 	}
 }

@@ -30,10 +30,14 @@ func placeWords(p Place) string {
 	if p.Asked != "" && p.Asked != p.ID {
 		who = fmt.Sprintf("c3po: another session is %s; you are %s.", p.Asked, p.ID)
 	}
-	if len(p.Online) == 0 {
-		return who + " Nobody else is online."
+	others := " Nobody else is online."
+	if len(p.Online) > 0 {
+		others = " Online: " + named(p.Online, p.More) + "."
 	}
-	return who + " Online: " + named(p.Online, p.More) + "."
+	if p.Waits {
+		others += " While you are idle mail reaches you only if " + Waiting + " runs in a background shell: start it now."
+	}
+	return who + others
 }
 
 // countWords is all mail that is not acked.

@@ -62,8 +62,8 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 		if err != nil {
 			return probe, "", err
 		}
-		var a answer
-		if strings.TrimSpace(text) != "" && json.Unmarshal([]byte(text), &a) != nil {
+		a, ok := understand(text)
+		if !ok {
 			return probe, "", failed("its answer is not understood: %.200q", text)
 		}
 		if a.Message != "" {

@@ -154,18 +154,30 @@ func (s *session) idle(ctx context.Context, name string) error {
 type answer struct {
 	Message  string `json:"systemMessage"`
 	Reason   string `json:"reason"` // why a turn goes on, for clients that call it so
+	Context  string `json:"additionalContext"`
 	Specific struct {
 		Context    string `json:"additionalContext"`
 		Permission string `json:"permissionDecision"`
+		Reason     string `json:"permissionDecisionReason"`
 	} `json:"hookSpecificOutput"`
 }
 
 // context is what the model is told.
-func (a answer) context() string { return cmp.Or(a.Specific.Context, a.Reason) }
+func (a answer) context() string {
+	return cmp.Or(a.Specific.Context, a.Context, a.Reason, a.Specific.Reason)
+}
+
+// understand reads the answer of a hook. There are clients that take a plain line.
+func understand(text string) (a answer, ok bool) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "c3po: ") {
+		return answer{Context: text}, true
+	}
+	return a, text == "" || json.Unmarshal([]byte(text), &a) == nil
+}
 
 // contextOf is what an answer tells the model.
 func contextOf(text string) string {
-	var a answer
-	_ = json.Unmarshal([]byte(text), &a) // what is no answer tells nothing
+	a, _ := understand(text) // what is no answer tells nothing
 	return a.context()
 }

@@ -53,6 +53,7 @@ func kinds() map[string]kind {
 		"codex":    codexKind(),
 		"gemini":   geminiKind(),
 		"opencode": opencodeKind(),
+		"copilot":  copilotKind(),
 	}
 }
 

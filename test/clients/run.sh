@@ -10,6 +10,7 @@ declare -A packages=(
 	[codex]=@openai/codex@0.166.0
 	[gemini]=@google/gemini-cli@0.61.0
 	[opencode]="opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33 typescript@7.0.2 @types/node@20.19.43" # and what its plugin is checked with
+	[copilot]=@github/copilot@1.0.102
 )
 export C3PO_CLIENTS=${C3PO_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/clients}
 
