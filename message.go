@@ -116,6 +116,7 @@ type WaitOutcome struct {
 	Message      string    `json:"message"`
 	Suggestion   string    `json:"suggestion"`
 	RetryAfterMS int       `json:"retry_after_ms,omitempty"`
+	Asked        *Asked    `json:"asked,omitempty"` // for who waits on; only if it was asked for
 }
 
 // The words a wait that brought nothing ends with.
@@ -178,6 +179,20 @@ type WaitInput struct {
 	Timeout   int       `json:"timeout,omitempty" jsonschema:"Seconds to wait, 1-3600, default 60"`
 	Kind      string    `json:"kind,omitempty" jsonschema:"incoming leaves answers out"`
 	After     *int64    `json:"after,omitempty" jsonschema:"Only mail after this sequence: the seq of the last answer"`
+	// Asked joins several waits for one answer to a single one. Tools do not declare
+	// it: a model that waits anew has read how the last wait ended.
+	Asked *Asked `json:"asked,omitempty" jsonschema:"The asked of the outcome before, so that what happened to the agent in between ends this wait too; {} to be given one"`
+}
+
+// Asked is what was known of the agent that has a ticket when a wait for the
+// answer ended.
+type Asked struct {
+	ID       AgentID `json:"id,omitempty"`
+	Epoch    int64   `json:"epoch,omitempty"`
+	Online   bool    `json:"online,omitempty"`
+	Attached bool    `json:"attached,omitempty"`
+	Dead     bool    `json:"dead,omitempty"`
+	Paused   bool    `json:"paused,omitempty"`
 }
 
 // KindIncoming is the WaitInput.Kind that leaves replies out.

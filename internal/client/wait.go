@@ -34,6 +34,9 @@ func (c *Client) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wa
 		return call[c3po.WaitResult](ctx, c, "wait_for_message", in)
 	}
 	whole := in.Timeout
+	if in.MessageID != "" && in.Asked == nil {
+		in.Asked = &c3po.Asked{} // what happens between two slices is not missed
+	}
 	var result c3po.WaitResult
 	err := c.inSlices(ctx, whole, func(ctx context.Context, seconds int) (*c3po.WaitOutcome, error) {
 		in.Timeout = seconds
@@ -49,6 +52,9 @@ func (c *Client) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wa
 		if in.MessageID == "" && result.Cursor > 0 && (in.After == nil || result.Cursor > *in.After) {
 			after := result.Cursor
 			in.After = &after
+		}
+		if result.Outcome.Asked != nil {
+			in.Asked, result.Outcome.Asked = result.Outcome.Asked, nil
 		}
 		// The words are about the whole wait, whatever the slices were.
 		result.Outcome.Message = strings.ReplaceAll(result.Outcome.Message,

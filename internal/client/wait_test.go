@@ -65,6 +65,26 @@ func TestAWaitForOneAnswerHasNoPosition(t *testing.T) {
 	})
 }
 
+// Claims: B2
+func TestWhatIsKnownOfTheAskedIsPassedFromSliceToSlice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		known := &c3po.Asked{ID: "a", Epoch: 3, Online: true}
+		ends := func(status string, asked *c3po.Asked) step {
+			return answers(c3po.WaitResult{Outcome: &c3po.WaitOutcome{Status: status, Code: c3po.Timeout, Asked: asked}})
+		}
+		s := newScript(t, after(50*time.Second, ends(c3po.WaitTimeout, known)), drains, ends(c3po.WaitOffline, nil))
+		got, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 120, MessageID: mail.ID})
+		if err != nil || got.Outcome == nil || got.Outcome.Status != c3po.WaitOffline {
+			t.Fatalf("the wait ended with %+v, %v", got.Outcome, err)
+		}
+		said := map[string]any{"id": "a", "epoch": 3., "online": true}
+		if diff := cmp.Diff([]any{map[string]any{}, said, said}, s.said("asked")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // Claims: A11, I2
 func TestAWaitOutlivesARestart(t *testing.T) {
 	t.Parallel()

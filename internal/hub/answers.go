@@ -25,14 +25,16 @@ type answerWait struct {
 	at      c3po.MessageID // the message it is by now
 	answer  *Entry
 	outcome *c3po.WaitOutcome
-	asked   *Record // as it was at the first look
-	looked  bool    // at the ticket before, so that who claims it now does so while the wait goes on
+	asked   *Record     // as it was at the first look
+	since   *c3po.Asked // as it was for the wait before; nil if there was none
+	looked  bool        // at the ticket before, so that who claims it now does so while the wait goes on
 	recheck time.Duration
 }
 
 // waitForAnswer leaves the caller's place in its inbox where it was: the answer
 // may be newer than mail it was not given yet.
-func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, after int64) (c3po.WaitResult, error) {
+func (a *Actor) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout time.Duration, after int64) (c3po.WaitResult, error) {
+	id := in.MessageID
 	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
 	switch {
 	case err != nil:
@@ -47,7 +49,7 @@ func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
 			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
 	}
-	reply, outcome, err := a.awaitAnswer(ctx, id, timeout)
+	reply, outcome, err := a.awaitAnswer(ctx, id, timeout, in.Asked)
 	if err != nil {
 		return c3po.WaitResult{}, err
 	}
@@ -59,17 +61,18 @@ func (a *Actor) waitForAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 	return result, err
 }
 
-// awaitAnswer waits for the first answer to a message of the caller's.
-func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration) (*c3po.Message, *c3po.WaitOutcome, error) {
-	wait := &answerWait{actor: a, ticket: id, at: id}
+// awaitAnswer waits for the first answer to a message of the caller's. Since is
+// what a wait before this one, that it goes on with, ended with.
+func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked) (*c3po.Message, *c3po.WaitOutcome, error) {
+	wait := &answerWait{actor: a, ticket: id, at: id, since: since}
 	end, err := a.await(ctx, timeout, nil, wait)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case end == drained:
-		return nil, callAgain(id), nil
+		return nil, wait.interrupted(callAgain(id)), nil
 	case end == timedOut:
-		return nil, notAnswered(timeout, id), nil
+		return nil, wait.interrupted(notAnswered(timeout, id)), nil
 	case wait.outcome != nil:
 		return nil, wait.outcome, nil
 	}
@@ -167,6 +170,9 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 		// Its coordinator may die without a word; then its lease runs out.
 		w.recheck = hub.limits.NodeLease + recheckSlack
 	}
+	if w.asked == nil && role == "" {
+		w.asked = before(w.since, now)
+	}
 	if w.asked == nil || w.asked.ID != now.ID {
 		w.asked = &now
 		if role == "" || !news || now.Died.Before(claim.At) {
@@ -185,6 +191,40 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 		w.asked = &now
 	}
 	return w.outcome != nil, nil
+}
+
+// before is what an earlier wait knew of an agent, as far as it counts; nil if it
+// knew another one or nobody.
+func before(since *c3po.Asked, now Record) *Record {
+	if since == nil || since.ID != now.ID {
+		return nil
+	}
+	was := Record{ID: now.ID, Run: now.Run, Epoch: since.Epoch, Online: since.Online, Attached: since.Attached}
+	if since.Epoch != now.Epoch {
+		was.Run = "another" // which one does not matter
+	}
+	if since.Dead {
+		was.Died = now.Seen
+	}
+	if since.Paused {
+		was.Paused = "paused"
+	}
+	return &was
+}
+
+// interrupted adds to the end of a wait what a next one can go on with, if its
+// caller wants that.
+func (w *answerWait) interrupted(outcome *c3po.WaitOutcome) *c3po.WaitOutcome {
+	switch {
+	case w.since == nil:
+	case w.asked == nil:
+		outcome.Asked = w.since
+	default:
+		outcome.Asked = &c3po.Asked{
+			ID: w.asked.ID, Epoch: w.asked.Epoch, Online: w.asked.Online, Attached: w.asked.Attached, Dead: !w.asked.Died.IsZero(), Paused: w.asked.Paused != "",
+		}
+	}
+	return outcome
 }
 
 func isRead(e Entry) bool {

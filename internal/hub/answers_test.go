@@ -136,6 +136,56 @@ func TestAnAgentThatIsStartedAnewAfterItReadTheMessageIsSaidToBe(t *testing.T) {
 	})
 }
 
+// Claims: B2, C3
+func TestAWaitThatGoesOnKnowsWhatHappenedInBetween(t *testing.T) {
+	const run = "box:7:8"
+	for name, c := range map[string]struct {
+		happens func(*testing.T, *house)
+		want    string // empty if the wait goes on
+	}{
+		"nothing":             {func(*testing.T, *house) {}, ""},
+		"it calls":            {func(t *testing.T, h *house) { must(h.asRun("bob", run).Ping(t.Context(), c3po.None{}))(t) }, ""},
+		"it ends its session": {func(t *testing.T, h *house) { must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t) }, c3po.WaitOffline},
+		"its process ends":    {func(t *testing.T, h *house) { must(h.ProcessEnded(t.Context(), "main", "bob", run))(t) }, c3po.WaitDied},
+		"it is started anew": {func(t *testing.T, h *house) {
+			must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t)
+			must(h.asRun("bob", "box:9:9").Ping(t.Context(), c3po.None{}))(t)
+		}, c3po.WaitSuperseded},
+		"it is paused": {func(t *testing.T, h *house) {
+			must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "bob", Reason: "lunch"}))(t)
+		}, c3po.WaitPaused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := build(t)
+				must(h.asRun("bob", run).Ping(t.Context(), c3po.None{}))(t)
+				sent := h.send("alice", "bob", "why?")
+				must(h.asRun("bob", run).GetMessages(t.Context(), c3po.GetMessagesInput{}))(t)
+				wait := func(asked *c3po.Asked) *later[c3po.WaitResult] {
+					return h.waitFor("alice", c3po.WaitInput{MessageID: sent.ID, Timeout: 10, Asked: asked})
+				}
+				first := wait(&c3po.Asked{}).result(t).Outcome
+				if first.Status != c3po.WaitTimeout || first.Asked == nil || first.Asked.ID != "bob" || !first.Asked.Online {
+					t.Fatalf("the first wait ended with %+v", first)
+				}
+				pass(2 * time.Second) // what was served is in the store by now
+				c.happens(t, h)
+				if c.want != "" {
+					same(t, "status", wait(first.Asked).atOnce(t).Outcome.Status, c.want)
+				}
+				// Who does not say what it knows waits as if for the first time, and is told nothing more.
+				fresh := wait(nil).result(t).Outcome
+				if fresh.Status != c3po.WaitTimeout || fresh.Asked != nil {
+					t.Errorf("a wait of its own ended with %+v", fresh)
+				}
+				if c.want == "" {
+					same(t, "status", wait(first.Asked).result(t).Outcome.Status, c3po.WaitTimeout)
+				}
+			})
+		})
+	}
+}
+
 // Claims: B2
 func TestACancelEndsTheWaitForTheAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

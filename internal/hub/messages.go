@@ -138,7 +138,7 @@ func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Dura
 // The message is stored whatever happens here, so what goes wrong while waiting
 // is told beside the receipt and never instead of it.
 func (a *Actor) awaitReply(ctx context.Context, receipt *c3po.Receipt, wait time.Duration) error {
-	reply, outcome, err := a.awaitAnswer(ctx, receipt.ID, wait)
+	reply, outcome, err := a.awaitAnswer(ctx, receipt.ID, wait, nil)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()

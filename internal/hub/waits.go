@@ -144,7 +144,7 @@ func (a *Actor) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wai
 		return c3po.WaitResult{}, err
 	}
 	if in.MessageID != "" {
-		return a.waitForAnswer(ctx, in.MessageID, timeout, after)
+		return a.waitForAnswer(ctx, in, timeout, after)
 	}
 	return a.waitForNext(ctx, in.Kind == c3po.KindIncoming, timeout, in.After)
 }

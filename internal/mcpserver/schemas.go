@@ -105,6 +105,10 @@ func inputSchema(op c3po.Operation) *jsonschema.Schema {
 	if err != nil {
 		panic(fmt.Sprintf("arguments of %s: %v", op.Name, err))
 	}
+	if op.Name == "wait_for_message" {
+		// For who waits in slices, as our client does; a model has no use for it.
+		hideClosed(schema, "asked")
+	}
 	known := bounds()
 	for name, property := range schema.Properties {
 		oneType(property)
@@ -121,6 +125,11 @@ func inputSchema(op c3po.Operation) *jsonschema.Schema {
 // schema no longer says that there are no others.
 func hide(schema *jsonschema.Schema, name string) {
 	schema.AdditionalProperties = nil
+	hideClosed(schema, name)
+}
+
+// hideClosed takes out an argument that is not for models at all.
+func hideClosed(schema *jsonschema.Schema, name string) {
 	delete(schema.Properties, name)
 	schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(other string) bool { return other == name })
 }
