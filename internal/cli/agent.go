@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -141,6 +142,9 @@ that of the program in the container; of a loop that was ended, 0.`,
 				return err
 			}
 			code, err := runner.New(cfg).Agent(cmd.Context(), agent, runner.AgentOptions{How: how, Build: flags.build, Once: once})
+			if errors.Is(err, runner.ErrStopped) {
+				return nil
+			}
 			return ended(code, err)
 		},
 	}

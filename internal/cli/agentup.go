@@ -3,19 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/container"
-	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/runner"
 	"github.com/c3po-dev/c3po/internal/streamfmt"
 )
@@ -147,16 +141,15 @@ func (a *app) agentPs() *cobra.Command {
 }
 
 // stopMost is how long an agent may take to end: its grace, and a moment.
-const stopMost = 90 * time.Second
+const stopMost = 5 * time.Minute
 
 func (a *app) agentStop() *cobra.Command {
 	var runtime string
 	cmd := &cobra.Command{
 		Use:   "stop NAME",
-		Short: "End an agent, and the runner that looks after it",
-		Long: `End an agent: its runner is asked to end, which ends its container first. Under
-c3po agent up that is the runner of all of them. A container whose runner is gone
-is ended by itself.`,
+		Short: "End an agent of this host, and its container",
+		Long: `End an agent, whether c3po agent run looks after it or c3po agent up, whose other
+agents go on. A container whose runner is gone is ended too.`,
 		Example: `  c3po agent stop reviewer`,
 		Args:    arguments(1, 1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,65 +159,14 @@ is ended by itself.`,
 			if err != nil {
 				return err
 			}
-			r := runner.New(cfg)
-			record, err := r.Status(args[0])
-			if err != nil {
+			if err := runner.New(cfg).Stop(ctx, args[0]); err != nil {
 				return err
-			}
-			found := record.State != runner.StateEnded
-			if found {
-				if err := endProcess(ctx, record.PID, record.Started); err != nil {
-					return err
-				}
-			}
-			left, err := r.Containers(ctx)
-			if err != nil {
-				return err
-			}
-			for _, c := range left {
-				if runner.AgentOf(c) == args[0] {
-					found = true
-					if err := endContainer(ctx, cfg.Containers, c); err != nil {
-						return err
-					}
-				}
-			}
-			if !found {
-				return c3po.Errorf(c3po.AgentNotFound, "%s does not run on this host", args[0]).Suggest("`c3po agent status` shows what runs.")
 			}
 			return a.show(map[string]string{"stopped": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "stopped %s\n", inline(args[0])) })
 		},
 	}
 	addRuntime(cmd, &runtime)
 	return cmd
-}
-
-func endContainer(ctx context.Context, containers *container.CLI, c container.Container) error {
-	if err := containers.Stop(ctx, c.Name, 10*time.Second); err != nil {
-		return err
-	}
-	return containers.Remove(ctx, c.Name)
-}
-
-// endProcess asks a process to end and waits until it has.
-func endProcess(ctx context.Context, pid int, started int64) error {
-	process, err := os.FindProcess(pid)
-	if err != nil {
-		return err
-	}
-	if err := process.Signal(syscall.SIGTERM); err != nil {
-		return c3po.Errorf(c3po.Forbidden, "cannot end the runner, process %d: %w", pid, err).Suggest("Ask who has started it.")
-	}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for engine.Started(pid) == started {
-		select {
-		case <-ctx.Done():
-			return c3po.Errorf(c3po.Timeout, "the runner, process %d, has not ended", pid).Suggest("Look at its output.")
-		case <-tick.C:
-		}
-	}
-	return nil
 }
 
 func (a *app) agentLogs() *cobra.Command {
@@ -241,10 +183,7 @@ func (a *app) agentLogs() *cobra.Command {
 				return err
 			}
 			r := runner.New(cfg)
-			file, err := os.Open(r.LogFile(args[0]))
-			if errors.Is(err, fs.ErrNotExist) {
-				return c3po.Errorf(c3po.AgentNotFound, "%s has not run on this host", args[0]).Suggest("`c3po agent status` shows what runs.")
-			}
+			file, err := r.OpenLog(args[0])
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -49,6 +50,14 @@ func (r *Runner) Agent(ctx context.Context, agent agentfile.Agent, options Agent
 		return 0, err
 	}
 	defer release()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go k.heed(ctx, cancel)
+	defer func() {
+		if err == nil && errors.Is(context.Cause(ctx), ErrStopped) {
+			err = ErrStopped
+		}
+	}()
 	if len(agent.Triggers) == 0 || options.Once {
 		exit, err := k.once(ctx, firing{why: "started"})
 		k.farewell(ctx)
@@ -81,6 +90,7 @@ func (r *Runner) keeper(ctx context.Context, agent agentfile.Agent, options Agen
 	if err := sweep(folder); err != nil {
 		return nil, nil, err
 	}
+	_ = os.Remove(filepath.Join(folder, stopName)) // of an agent that had ended by then
 	as, err := r.identify(ctx, agent, folder)
 	if err != nil {
 		return nil, nil, err
@@ -150,7 +160,9 @@ func (k *keeper) remember(ctx context.Context, l *launch, mail []c3po.MessageID)
 		return err
 	}
 	l.extra = append(l.extra, mount{Host: files.Thread, Inside: memory.ThreadInside, ReadOnly: true}, mount{Host: files.Notes, Inside: memory.NotesInside})
-	l.prompt += "\n\n" + files.Paragraph()
+	if k.agent.Client != shellClient { // whose prompt nobody reads but sh
+		l.prompt += "\n\n" + files.Paragraph()
+	}
 	return nil
 }
 

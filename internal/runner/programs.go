@@ -9,9 +9,12 @@ import (
 // pluginInside is where containers find our plugin of Claude Code.
 const pluginInside = "/opt/c3po/plugin"
 
-// Clients are the programs an agent can be. That of shell is its prompt, which
-// is a script: an agent that needs no model.
-func Clients() []string { return []string{agentfile.DefaultClient, "codex", "shell"} }
+// shellClient is an agent whose program is its prompt, a script: it needs no
+// model.
+const shellClient = "shell"
+
+// Clients are the programs an agent can be.
+func Clients() []string { return []string{agentfile.DefaultClient, "codex", shellClient} }
 
 // The prompts of agents that have none of their own.
 const (
@@ -34,7 +37,7 @@ func promptOf(agent agentfile.Agent) string {
 // stream-json.
 func command(agent agentfile.Agent, prompt string, how Streaming, plugin bool) (argv []string, streams bool) {
 	switch agent.Client {
-	case "shell":
+	case shellClient:
 		return []string{"/bin/sh", "-c", prompt}, false
 	case "codex":
 		argv = []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}

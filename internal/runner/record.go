@@ -39,8 +39,20 @@ const (
 	lockName   = "lock"
 )
 
+// checkName refuses what is no name of an agent, and could be that of a file.
+func checkName(name string) error {
+	id, err := c3po.ParseAgentID(name)
+	if err == nil && id.Host() != "" {
+		err = c3po.Errorf(c3po.InvalidRequest, "%q is an id, not a name of agents.yaml", name).Suggest("Leave out what is before the slash.")
+	}
+	return err
+}
+
 // Status is the record of an agent. One whose runner is gone has ended.
 func (r *Runner) Status(name string) (Record, error) {
+	if err := checkName(name); err != nil {
+		return Record{}, err
+	}
 	data, err := os.ReadFile(filepath.Join(r.cfg.Places.State, "agents", name, recordName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Record{Agent: name, State: StateEnded}, nil
@@ -55,9 +67,16 @@ func (r *Runner) Status(name string) (Record, error) {
 	return record, err
 }
 
-// LogFile is where the output of an agent's last run is.
-func (r *Runner) LogFile(name string) string {
-	return filepath.Join(r.cfg.Places.State, "agents", name, logName)
+// OpenLog gives the output of an agent's last run.
+func (r *Runner) OpenLog(name string) (*os.File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(filepath.Join(r.cfg.Places.State, "agents", name, logName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, c3po.Errorf(c3po.AgentNotFound, "%s has not run on this host", name).Suggest("`c3po agent status` shows what runs.")
+	}
+	return file, err
 }
 
 // A journal keeps the record of one agent, on disk after each change.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -31,7 +32,7 @@ func (r *Runner) supervise(ctx context.Context, agent agentfile.Agent, how Strea
 	for ctx.Err() == nil {
 		began := time.Now()
 		exit, err := r.Agent(ctx, agent, AgentOptions{How: how})
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, ErrStopped) {
 			return
 		}
 		if time.Since(began) >= steady {
