@@ -56,6 +56,11 @@ type host struct {
 func newHost(t *testing.T) *host {
 	t.Helper()
 	stage(t, "agents")
+	return newHostOf(t)
+}
+
+func newHostOf(t *testing.T) *host {
+	t.Helper()
 	redis := redistest.New(t)
 	c := faultrig.Start(t, redis.URL(), "--auth", "token")
 	h := &host{t: t, redis: redis, coordinator: c, home: c.Home()}
@@ -143,6 +148,16 @@ func (h *host) agents(text string) {
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "agents.yaml"), []byte(text), 0o600)); err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// alsoAgents adds to it.
+func (h *host) alsoAgents(text string) {
+	h.t.Helper()
+	before, err := os.ReadFile(filepath.Join(h.home, ".config", "c3po", "agents.yaml"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.agents(string(before) + text)
 }
 
 // indent puts a script under a key of YAML.
@@ -252,11 +267,16 @@ func (h *host) as(id c3po.AgentID) *client.Client {
 // admin is a client of the person.
 func (h *host) admin() *client.Client {
 	h.t.Helper()
+	return client.New(client.Config{URL: h.coordinator.URL(), Token: h.adminToken(), ClientName: "test"})
+}
+
+func (h *host) adminToken() string {
+	h.t.Helper()
 	person, err := paths.ReadPerson(filepath.Join(h.home, ".config", "c3po"))
 	if err != nil || person == nil {
 		h.t.Fatalf("no person: %v", err)
 	}
-	return client.New(client.Config{URL: person.URL, Token: person.Admin, ClientName: "test"})
+	return person.Admin
 }
 
 // eventually polls until something holds, or fails.

@@ -73,7 +73,9 @@ go test -c -o "$folder/runner.test" ./test/runner
 CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
 export C3PO_RUNNER_BINARY=$folder/c3po
 
-# The image is built while there is a network.
 cd test/runner
+# The image is built while there is a network.
 C3PO_RUNNER_STAGE=image "$folder/runner.test" -test.timeout=10m -test.run '^TestTheImage' "$@"
-C3PO_RUNNER_STAGE=agents unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
+for stage in agents checks; do # the latter puts another program in the image
+	C3PO_RUNNER_STAGE=$stage unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
+done

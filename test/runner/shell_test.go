@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -113,6 +114,7 @@ func TestTheLoopKeepsToWhatItsFileSays(t *testing.T) {
 	if got := h.c3po(workspace, "", "agent", "run", "coder", "--once"); got.code != 0 || len(lines(runs)) != 1 || len(lines(afterwards)) != 0 {
 		t.Errorf("--once: %d, %v, %v: %s", got.code, lines(runs), lines(afterwards), got.stderr)
 	}
+	h.alsoAgents("broken: /no/such/folder\n")
 	loop := h.start("agent", "up")
 	eventually(t, time.Minute, "the first run and what comes after it", func() bool { return len(lines(runs)) == 2 && len(lines(afterwards)) == 1 })
 	if id := lines(runs)[1]; id != "docker/coder" {
@@ -132,9 +134,27 @@ func TestTheLoopKeepsToWhatItsFileSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, time.Minute, "the script starts another", func() bool { return len(lines(runs)) == 3 && len(lines(afterwards)) == 2 })
+	if said := h.c3po(workspace, "", "agent", "logs", "coder"); said.code != 0 {
+		t.Errorf("logs: %+v", said)
+	}
+	// One of them is ended, and the runner of both goes on.
+	if got := h.c3po(workspace, "", "agent", "stop", "coder"); got.code != 0 {
+		t.Errorf("stop: %d %s", got.code, got.stderr)
+	}
+	if got := h.c3po(workspace, "", "agent", "status"); !strings.Contains(got.stdout, "ended") {
+		t.Errorf("status says: %s%s", got.stdout, got.stderr)
+	}
+	select {
+	case <-loop.done:
+		t.Error("the runner of all agents has ended with one of them")
+	default:
+	}
 	loop.signal(syscall.SIGTERM)
 	if code := loop.ended(20 * time.Second); code != 0 {
 		t.Errorf("it ended with %d", code)
+	}
+	if !strings.Contains(loop.out.String(), "the workspace /no/such/folder of broken is not a folder") {
+		t.Error("nothing is said of the agent that cannot run")
 	}
 	agent, err := h.as("asker").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "docker/coder"})
 	if err != nil || agent.Status == c3po.Online {
@@ -159,5 +179,56 @@ func TestARunThatDealsWithNothingIsNotRepeatedAtOnce(t *testing.T) {
 	}
 	if !strings.Contains(loop.out.String(), "for=4s") {
 		t.Error("the rests do not grow")
+	}
+}
+
+// Claims: E9
+func TestAnAgentHasTheHostOfItsRunnersTokenInItsId(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := c3po.AgentIDFromFolder(host)
+	made, err := h.admin().CreateToken(t.Context(), c3po.TokenInput{Role: c3po.RoleRunner, Agents: string(id) + "/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.extra = append(h.extra, "C3PO_TOKEN="+made.Secret)
+	workspace := h.workspace("work")
+	h.agents(scripted("coder", workspace, "c3po whoami --json > whoami", ""))
+	if got := h.c3po(workspace, "", "agent", "coder"); got.code != 0 {
+		t.Fatalf("%d %s", got.code, got.stderr)
+	}
+	said, err := os.ReadFile(filepath.Join(workspace, "whoami"))
+	if err != nil || !strings.Contains(string(said), fmt.Sprintf("%q", string(id)+"/coder")) {
+		t.Errorf("it is %s, %v", said, err)
+	}
+	h.agents(scripted("coder", workspace, "true", "  host: elsewhere\n"))
+	if got := h.c3po(workspace, "", "agent", "coder"); got.code != 1 || !strings.Contains(got.stderr, "c3po:") {
+		t.Errorf("a host that the token is not for: %d %s", got.code, got.stderr)
+	}
+}
+
+// Claims: E9
+func TestAnAgentWithMemoryIsShownItsConversationAndItsNotes(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	workspace := h.workspace("work")
+	h.agents(scripted("coder", workspace, "cat /memory/thread.md >> seen; cat /memory/notes.md >> notes\necho I-WAS-HERE >> /memory/notes.md\n"+
+		strings.TrimSpace(answering), "  memory: thread\n  triggers: [{type: c3po}]\n"))
+	loop := h.start("agent", "coder")
+	eventually(t, time.Minute, "the first run has ended", func() bool { return strings.Contains(loop.out.String(), "the run has ended") })
+	receipt, err := h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "docker/coder", Message: "WHAT-I-ASK", WaitSeconds: 60})
+	if err != nil || receipt.Reply == nil {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	seen, _ := os.ReadFile(filepath.Join(workspace, "seen"))
+	if !strings.Contains(string(seen), "WHAT-I-ASK") {
+		t.Errorf("it was shown %s", seen)
+	}
+	if notes := lines(filepath.Join(workspace, "notes")); len(notes) != 1 || notes[0] != "I-WAS-HERE" {
+		t.Errorf("its notes were %v", notes)
 	}
 }
