@@ -38,6 +38,7 @@ var (
 		"c3po agent stop":       "needs containers; test/runner",
 		"c3po agent setup":      "needs a token; agent.txtar",
 		"c3po agent setup-c3po": "needs a token; agent.txtar",
+		"c3po restore":          "needs a Redis that is empty; backup.txtar",
 		"c3po bench":            "takes a minute; internal/bench",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",

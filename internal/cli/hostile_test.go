@@ -84,6 +84,8 @@ var (
 		"up":                 "starts a coordinator here",
 		"down":               "ends a coordinator here",
 		"serve":              "is a coordinator",
+		"backup":             "asks no coordinator; it prints the names of spaces, which have no control characters, line by line",
+		"restore":            "as backup",
 		"bench":              "prints numbers",
 		"version":            "prints what is built in",
 		"config":             "prints what is set here, line by line; config.txtar sets something hostile",

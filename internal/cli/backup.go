@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/backup"
+	"github.com/c3po-dev/c3po/internal/engine"
+)
+
+func (a *app) backup() *cobra.Command {
+	var redis string
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Keep everything the coordinator knows in one file",
+		Long: `Keep everything the coordinator knows in one file: mail, agents, rooms, tokens.
+Nobody is held up, and a coordinator may run. The file is loaded into a throw-away
+Redis and its books are gone through before it is called verified. - is standard
+output.
+
+Whoever has the file can read the mail and pass for the coordinator: keep it where
+nobody else can read it.`,
+		Example: `  c3po backup mail.c3po`,
+		Args:    arguments(1, 1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRedis(cmd.Context(), redis, func(url string) error {
+				var made backup.Manifest
+				err := a.into(args[0], func(out io.Writer) (err error) {
+					made, err = backup.Make(cmd.Context(), a.backupConfig(url), out)
+					if err == nil && made.Verified && len(made.Spaces) == 0 {
+						err = c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+					}
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if args[0] == "-" {
+					printBackup(a.Stderr, args[0], made)
+					return nil
+				}
+				return a.show(made, func(w io.Writer) { printBackup(w, args[0], made) })
+			})
+		},
+	}
+	redisFlag(cmd, &redis)
+	return cmd
+}
+
+func (a *app) restore() *cobra.Command {
+	var redis string
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup into an empty Redis",
+		Long: `Put a backup into a Redis that holds nothing of c3po: that of this machine while
+the coordinator is down, or one of yours. The tokens and the certificate come back
+too, so hosts that had joined need not join again.
+
+What was sent after the backup was made is lost. Every space begins a new epoch, so
+that agents look anew and no number is given twice. - is standard input.`,
+		Example: `  c3po restore mail.c3po --redis redis://127.0.0.1:6379`,
+		Args:    arguments(1, 1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if redis == "" {
+				release, err := a.alone(cmd.Context())
+				if err != nil {
+					return err
+				}
+				defer release()
+			}
+			return a.withRedis(cmd.Context(), redis, func(url string) error {
+				in := a.Stdin
+				if args[0] != "-" {
+					file, err := os.Open(args[0])
+					if err != nil {
+						return c3po.Errorf(c3po.InvalidRequest, "cannot read the backup: %w", err).Suggest("Name the file that c3po backup wrote.")
+					}
+					defer file.Close()
+					in = file
+				}
+				done, err := backup.Restore(cmd.Context(), a.backupConfig(url), in)
+				if err != nil {
+					return err
+				}
+				return a.show(done, func(w io.Writer) {
+					fmt.Fprintf(w, "restored what was kept at %s\n", done.Manifest.Made.Local().Format(time.DateTime))
+					printSpaces(w, done.Spaces)
+				})
+			})
+		},
+	}
+	redisFlag(cmd, &redis)
+	return cmd
+}
+
+func redisFlag(cmd *cobra.Command, redis *string) {
+	cmd.Flags().StringVar(redis, "redis", "", "address of the Redis; else that of the coordinator c3po up starts here")
+	setting(cmd.Flags(), "redis", "REDIS_URL", "redis")
+}
+
+func (a *app) backupConfig(url string) backup.Config {
+	cfg := backup.Config{RedisURL: url, Version: a.Version, Now: a.Now}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return cfg
+}
+
+func printBackup(w io.Writer, file string, made backup.Manifest) {
+	if !made.Verified {
+		fmt.Fprintf(w, "kept in %s, but not verified: neither redis-server nor valkey-server is installed here\n", inline(file))
+		return
+	}
+	fmt.Fprintf(w, "kept in %s, and verified\n", inline(file))
+	printSpaces(w, made.Spaces)
+}
+
+func printSpaces(w io.Writer, spaces []backup.Space) {
+	for _, s := range spaces {
+		fmt.Fprintf(w, "space %s: %d agents, %d messages, %d of them unread\n", inline(string(s.Space)), s.Agents, s.Sent, s.Pending)
+	}
+}
+
+// alone makes sure that no coordinator of this user runs, and that none starts.
+func (a *app) alone(ctx context.Context) (release func() error, err error) {
+	state, err := a.folders.State()
+	if err != nil {
+		return nil, err
+	}
+	lock, other, err := a.claim(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	if other != nil {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "c3po is running at %s", other.URL).Suggest("Run `c3po down` first.")
+	}
+	return lock.Release, nil
+}
+
+// withRedis hands over the Redis that was named, or the private one of this
+// user, which ends again if it did not run before.
+func (a *app) withRedis(ctx context.Context, named string, do func(url string) error) (err error) {
+	if named != "" {
+		return do(named)
+	}
+	state, err := a.folders.State()
+	if err != nil {
+		return err
+	}
+	if note, err := a.running(ctx, state); err != nil {
+		return err
+	} else if note != nil && note.RedisSocket == "" {
+		return c3po.Errorf(c3po.InvalidRequest, "the coordinator that runs here uses a Redis of yours").Suggest("Say which with --redis.")
+	}
+	cfg, err := a.engineConfig(state, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	private, err := engine.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if private.New {
+		defer func() {
+			_, stopped := engine.Stop(context.WithoutCancel(ctx), cfg)
+			err = errors.Join(err, stopped)
+		}()
+	}
+	return do(private.URL())
+}
+
+// into writes a file that is whole or not there, readable by its owner alone.
+func (a *app) into(name string, write func(io.Writer) error) (err error) {
+	if name == "-" {
+		return write(a.Stdout)
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".c3po-*") // 0600
+	if err != nil {
+		return c3po.Errorf(c3po.InvalidRequest, "cannot write %s: %w", name, err).Suggest("Name a file in a folder you may write to.")
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), name)
+}
