@@ -25,6 +25,13 @@ export function moment(at: string | undefined): string {
   return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
 }
 
+// due says when an answer is wanted.
+export function due(at: string, now: number): string {
+  const left = Date.parse(at) - now;
+  if (left < 0) return `was due ${ago(at, now)}`;
+  return left < 86400_000 ? `answer by ${clock(at).slice(0, 5)}` : `answer by ${moment(at)}`;
+}
+
 const words: Record<string, string> = {
   now: "wakes now",
   next_step: "at its next step",

@@ -129,7 +129,7 @@ function AgentSheet({ agent: a, act, onClose }: { agent: Agent; act: boolean; on
   const facts: [string, string][] = [
     ["Status", `${a.status}, ${a.availability}`],
     ["Task", a.current_task ?? ""],
-    ["Paused", a.paused ?? ""],
+    ["Paused", a.reachability === "waiting_for_human" ? "" : (a.paused ?? "")], // of which the first line speaks
     ["Unread", a.unread === undefined ? "" : String(a.unread)],
     ["Kind", a.type ?? ""],
     ["Host", a.host ?? ""],

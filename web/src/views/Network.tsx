@@ -16,10 +16,11 @@ const width = 150;
 const height = 44;
 const gap = 18;
 
-// pairOf is the conversation an event belongs to, in one order.
+// pairOf is the conversation an event belongs to, in one order. What the
+// coordinator itself says, of mail that was not read for example, is none.
 function pairOf(e: Event): [string, string] | null {
   const { from, to } = ends(e.message_id ?? "");
-  if (!from || !to || from === to) return null;
+  if (!from || !to || from === to || from === "system") return null;
   return from < to ? [from, to] : [to, from];
 }
 
@@ -116,7 +117,8 @@ export default function Network() {
   );
 }
 
-// layout puts each host into a box of its own, and the boxes side by side.
+// layout puts each host into a box of its own, and the boxes side by side, or on a
+// phone one below the other.
 function layout(ids: string[], known: Map<string, Agent>): Node[] {
   const hosts = new Map<string, string[]>();
   for (const id of ids) {
@@ -127,7 +129,7 @@ function layout(ids: string[], known: Map<string, Agent>): Node[] {
   let x = 0;
   let y = 0;
   let tallest = 0;
-  const wide = Math.max(900, Math.sqrt(ids.length) * (width + gap) * 1.6);
+  const wide = window.innerWidth < 736 ? 0 : Math.max(900, Math.sqrt(ids.length) * (width + gap) * 1.6);
   for (const [host, members] of [...hosts].sort(([a], [b]) => a.localeCompare(b))) {
     const columns = Math.max(1, Math.ceil(Math.sqrt(members.length)));
     const lines = Math.ceil(members.length / columns);

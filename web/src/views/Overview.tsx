@@ -150,7 +150,7 @@ function Rates({ events, now }: { events: Event[]; now: number }) {
         legend: { show: false },
         cursor: { show: false },
         scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
-        axes: [{ ...axis, space: 80, values: (_, seconds) => seconds.map((s) => clock(new Date(s * 1000).toISOString()).slice(0, 5)) }, { ...axis, size: 40 }],
+        axes: [{ ...axis, size: 28, space: 80, values: (_, seconds) => seconds.map((s) => clock(new Date(s * 1000).toISOString()).slice(0, 5)) }, { ...axis, size: 40 }],
         series: [{}, ...series.map((s) => ({ stroke: color(s.color), width: 2, points: { show: false } }))],
       },
       latest.current,

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { act as actAsPerson, call, clientKey } from "../api";
 import { useNow, useQuestions } from "../data";
 import { useShortcuts } from "../keys";
-import { ago, moment } from "../plain";
+import { ago, due, moment } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
@@ -85,7 +85,11 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
         </a>
         <span className={q.kind === "escalation" ? "badge wait" : "badge"}>{q.kind === "escalation" ? "asks you" : "wrote to you"}</span>
         {q.priority === "urgent" && <span className="badge bad">urgent</span>}
-        {q.deadline && <span className="quiet">until {moment(q.deadline)}</span>}
+        {q.deadline && (
+          <span className="quiet" title={moment(q.deadline)}>
+            {due(q.deadline, now)}
+          </span>
+        )}
         <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
       </div>
       {textOf(q) !== "" && <Text>{textOf(q)}</Text>}
