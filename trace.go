@@ -17,6 +17,7 @@ type Trace struct {
 	Priority     Priority   `json:"priority"`
 	ExpectsReply bool       `json:"expects_reply"`
 	MessageID    MessageID  `json:"message_id,omitempty"` // what it answers
+	Follows      string     `json:"follows,omitempty"`    // the thread that its sender reacted to with it, if it is another
 	Bytes        int        `json:"bytes"`
 	BodyGone     bool       `json:"body_gone,omitempty"`
 	State        string     `json:"state"` // pending, acked, cancelled or dead

@@ -54,6 +54,9 @@ func printTrace(w io.Writer, t c3po.Trace) {
 	if t.MessageID != "" {
 		fmt.Fprintf(w, "answers %s\n", inline(string(t.MessageID)))
 	}
+	if t.Follows != "" {
+		fmt.Fprintf(w, "follows from thread %s\n", inline(t.Follows))
+	}
 	table(w, func(row func(...string)) {
 		for _, o := range life(t, inline(string(from)), inline(string(to))) {
 			row(o.at.Local().Format("2006-01-02 15:04:05.000"), o.what)

@@ -169,7 +169,7 @@ func life(e Entry) c3po.Trace {
 	m := e.Message
 	trace := c3po.Trace{
 		ID: m.ID, Seq: m.Seq, Kind: m.Kind, Thread: m.Thread, Priority: m.Priority, ExpectsReply: m.ExpectsReply,
-		MessageID: m.MessageID, Bytes: e.Facts.Bytes, BodyGone: e.BodyGone, State: e.State, Reason: e.Reason,
+		MessageID: m.MessageID, Follows: e.Facts.Chain, Bytes: e.Facts.Bytes, BodyGone: e.BodyGone, State: e.State, Reason: e.Reason,
 		Accepted:   c3po.Fact{At: e.Facts.Accepted, Durability: e.Facts.Durability},
 		Notified:   []c3po.Fact{},
 		Served:     []c3po.Fact{},

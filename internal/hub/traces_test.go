@@ -99,6 +99,22 @@ func TestATraceIsTheWholeLifeOfAMessage(t *testing.T) {
 	})
 }
 
+// Who asks somebody else because it was asked begins another thread.
+func TestATraceSaysWhichThreadAMessageFollowsFrom(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("bob")
+	h.enter("carol")
+	first := h.send("alice", "bob", "question")
+	h.inbox("bob")
+	second := h.send("bob", "carol", "question")
+	answer := h.reply("carol", second.ID, "answer")
+	third := h.send("bob", "carol", "another matter")
+	for id, want := range map[c3po.MessageID]string{first.ID: "", second.ID: first.Thread, answer.ID: first.Thread, third.ID: ""} {
+		same(t, string(id)+" follows", h.trace(id).Follows, want)
+	}
+}
+
 func TestTheBooksBalance(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
