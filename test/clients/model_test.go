@@ -50,6 +50,7 @@ func newModel(t *testing.T, thinks brain) *model {
 	mux.HandleFunc("POST /v1/responses", m.responses)
 	mux.HandleFunc("POST /v1beta/models/", m.gemini)
 	mux.HandleFunc("POST /v1/chat/completions", m.completions)
+	mux.HandleFunc("POST /v1/messages", m.messages)
 	server := &http.Server{Handler: mux}
 	go server.Serve(listener)
 	t.Cleanup(func() { _ = server.Close() })

@@ -40,6 +40,7 @@ type rig struct {
 	dir         string
 	coordinator string // its address
 	model       *model
+	extra       []string // variables
 }
 
 // A kind is how one client is set up to speak to the model of a rig.
@@ -50,6 +51,7 @@ type kind struct {
 
 func kinds() map[string]kind {
 	return map[string]kind{
+		"claude":   claudeKind(),
 		"codex":    codexKind(),
 		"gemini":   geminiKind(),
 		"opencode": opencodeKind(),
@@ -105,7 +107,7 @@ func (r *rig) env() []string {
 	if own := kinds()[r.client].env; own != nil {
 		all = append(all, own(r)...)
 	}
-	return all
+	return append(all, r.extra...)
 }
 
 // run is a command to its end, which must be a good one.
@@ -151,8 +153,11 @@ func (r *rig) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: r.coordinator, AgentID: id, ClientName: "test"})
 }
 
-func (r *rig) online() bool {
-	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
+func (r *rig) online() bool { return r.here("api") }
+
+// here says that an agent is online.
+func (r *rig) here(id string) bool {
+	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: id})
 	return err == nil && agent.Status == c3po.Online
 }
 
@@ -186,8 +191,13 @@ type terminal struct {
 
 func (r *rig) open(argv ...string) *terminal {
 	r.t.Helper()
+	return r.openIn(r.project(), argv...)
+}
+
+func (r *rig) openIn(folder string, argv ...string) *terminal {
+	r.t.Helper()
 	term := &terminal{rig: r, socket: "c3po-" + rand.Text()[:8]}
-	args := append([]string{"-L", term.socket, "-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "-c", r.project(), "env", "-i"}, r.env()...)
+	args := append([]string{"-L", term.socket, "-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "-c", folder, "env", "-i"}, r.env()...)
 	if out, err := exec.Command("tmux", append(args, argv...)...).CombinedOutput(); err != nil {
 		r.t.Fatalf("tmux: %v\n%s", err, out)
 	}

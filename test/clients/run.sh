@@ -7,6 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 declare -A packages=(
+	[claude]=$(sed -n 's/^package=//p' test/claude/run.sh) # for the test with all of them
 	[codex]=@openai/codex@0.166.0
 	[gemini]=@google/gemini-cli@0.61.0
 	[opencode]="opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33 typescript@7.0.2 @types/node@20.19.43" # and what its plugin is checked with
@@ -23,6 +24,10 @@ for tool in unshare ip tmux npm; do
 	command -v "$tool" >/dev/null || { give_up "coding agents" "$tool is not installed"; exit 0; }
 done
 missing=()
+# Claude Code is the one of its own tests.
+claude=${C3PO_CLAUDE:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/claude}
+mkdir -p "$claude" "$C3PO_CLIENTS"
+[ -e "$C3PO_CLIENTS/claude" ] || ln -s "$claude" "$C3PO_CLIENTS/claude"
 for client in "${!packages[@]}"; do
 	at=$C3PO_CLIENTS/$client package=${packages[$client]}
 	[ "$(cat "$at/installed" 2>/dev/null || true)" != "$package" ] || continue
