@@ -104,6 +104,7 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 	})
 	r.run("codex", "exec", "--skip-git-repo-check", "do some work")
 	r.answered(receipt, "port 8080", 1)
+	r.cost()
 	if !strings.Contains(r.model.read(), "<hook_prompt") {
 		t.Error("the notice did not come at the end of the turn")
 	}

@@ -94,6 +94,7 @@ func TestCopilotAnswersMailAtTheEndOfATurn(t *testing.T) {
 	})
 	r.run("copilot", "-s", "-p", "do some work")
 	r.answered(receipt, "port 8080", 1)
+	r.cost()
 }
 
 // Claims: C10, C13

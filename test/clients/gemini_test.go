@@ -92,6 +92,7 @@ func TestGeminiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	})
 	r.gemini("do some work")
 	r.answered(receipt, "port 8080", 1)
+	r.cost()
 }
 
 // Claims: C10, C13
