@@ -24,6 +24,9 @@ const Name = "agents.yaml"
 // we build has it.
 const DefaultClient = "claude"
 
+// ShellClient is an agent without a model: its prompt is a script.
+const ShellClient = "shell"
+
 // MemoryThread is the memory of an agent that is shown, at each start, the
 // conversation it was woken for and the notes it has made.
 const MemoryThread = "thread"
@@ -180,7 +183,10 @@ func (r reader) agent(pair *ast.MappingValueNode) (Agent, error) {
 	if err == nil && agent.Workspace == "" {
 		err = r.at(pair.Key).refuse("agent %s has no workspace", name).Suggest("Give it the folder it works in: `workspace: ~/Code/project`.")
 	}
-	if err == nil && agent.Client != DefaultClient && agent.Image == "" {
+	if err == nil && agent.Client == ShellClient && agent.Prompt == "" {
+		err = r.at(pair.Key).refuse("agent %s is a shell without a script", name).Suggest("Give it one as `prompt: |`.")
+	}
+	if err == nil && agent.Client != DefaultClient && agent.Client != ShellClient && agent.Image == "" {
 		err = r.at(pair.Key).refuse("agent %s runs %s, which the built-in image does not have", name, agent.Client).
 			Suggest("Name an image that has it with `image:`.")
 	}

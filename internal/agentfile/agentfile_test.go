@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 )
 
 func config() agentfile.Config {
-	return agentfile.Config{Path: "agents.yaml", Home: "/home/ada", Clients: []string{"claude", "codex"}}
+	return agentfile.Config{Path: "agents.yaml", Home: "/home/ada", Clients: []string{"claude", "codex", "shell"}}
 }
 
 const whole = `# what this host runs
@@ -116,6 +117,7 @@ var mistakes = []struct {
 	{"a host in a name", "docker/a: /w\n", "cannot be the name", "`host:`", ""},
 	{"an unknown client", "a:\n  workspace: /w\n  client: codx\n", `agents.yaml:3:11: client cannot be "codx"`, "Did you mean codex?", "the clients are those of the program that reads the file"},
 	{"a client that our image does not have", "a:\n  workspace: /w\n  client: codex\n", "agents.yaml:1:1: agent a runs codex", "image", "it depends on two keys"},
+	{"a shell without a script", "a:\n  workspace: /w\n  client: shell\n", "agents.yaml:1:1: agent a is a shell without a script", "prompt", "it depends on two keys"},
 	{"an option for an image", "a:\n  workspace: /w\n  image: --privileged\n", "image cannot be", "Give a name", ""},
 	{"an option for a model", "a:\n  workspace: /w\n  model: --x\n", "model cannot be", "Give a name", ""},
 	{"an option for a prompt", "a:\n  workspace: /w\n  prompt: --dangerous\n", "prompt begins with a dash", "Begin it with a word.", ""},
@@ -327,4 +329,43 @@ func FuzzAgentFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// Claims: E2
+func TestTheExamplesOfTheDocumentAreRight(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/runner.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, agents := validator(t), 0
+	for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
+		file, err := agentfile.Parse(config(), []byte(block[1]))
+		if err != nil {
+			t.Errorf("%v:\n%s", err, block[1])
+			continue
+		}
+		if len(file.Agents) == 0 {
+			continue
+		}
+		agents += len(file.Agents)
+		if err := fits(t, schema, block[1]); err != nil {
+			t.Errorf("the schema refuses it: %v:\n%s", err, block[1])
+		}
+	}
+	if agents < 3 {
+		t.Errorf("it shows %d agents", agents)
+	}
+	for _, key := range agentfile.AgentKeyNames() {
+		if !strings.Contains(string(text), "| `"+key+"` |") {
+			t.Errorf("docs/runner.md has no row for %s", key)
+		}
+	}
+	for _, key := range agentfile.LimitKeyNames() {
+		if !strings.Contains(string(text), "`"+key+"`") {
+			t.Errorf("docs/runner.md does not name %s", key)
+		}
+	}
 }
