@@ -100,7 +100,7 @@ it runs in between. docs/runner.md tells it all.`,
 	// The flags of run are also those of c3po agent NAME.
 	cmd.Flags().AddFlagSet(run.Flags())
 	cmd.AddCommand(run, a.agentList(), a.agentPrompt(), a.agentShell(), a.agentSetup(), a.agentSetupC3PO(),
-		a.agentUp(), a.agentStatus(), a.agentPs(), a.agentStop(), a.agentLogs())
+		a.agentCheck(), a.agentUnit(), a.agentUp(), a.agentStatus(), a.agentPs(), a.agentStop(), a.agentLogs())
 	return cmd
 }
 

@@ -116,6 +116,8 @@ var (
 		"uninstall copilot":  "as uninstall codex",
 		"install bridge":     "prints what it does here",
 		"agent list":         "prints agents.yaml, which is checked, and a path, made harmless",
+		"agent check":        "asks no coordinator; what it prints of the file is made harmless",
+		"agent unit":         "asks no coordinator; prints text for systemd or launchd, escaped for them",
 		"agent run":          "shows a container; streamfmt makes it harmless",
 		"agent prompt":       "shows a container; streamfmt makes it harmless",
 		"agent shell":        "is a shell of the person's own",

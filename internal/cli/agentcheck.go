@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agentfile"
+)
+
+// A checkedAgent is one of a file that was understood.
+type checkedAgent struct {
+	Name      string   `json:"name"`
+	Line      int      `json:"line"`
+	Workspace string   `json:"workspace"`
+	Client    string   `json:"client"`
+	Triggers  []string `json:"triggers"`
+	Warnings  []string `json:"warnings"`
+}
+
+func (a *app) agentCheck() *cobra.Command {
+	var schema bool
+	cmd := &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Say whether agents.yaml is right",
+		Long: `Read agents.yaml, or FILE, and say what is wrong with it: line, column and the key
+that was meant. What is allowed and yet may surprise is a warning. Nothing is
+started and nothing is asked for over the network.`,
+		Example: `  c3po agent check
+  c3po agent check --schema`,
+		Args: arguments(0, 1, "[FILE]"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if schema {
+				_, err := a.Stdout.Write(agentfile.Schema())
+				return err
+			}
+			p, err := a.runnerPlaces()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if _, err := os.Stat(args[0]); err != nil {
+					return c3po.Errorf(c3po.InvalidRequest, "there is no file %s", args[0]).Suggest("Without a name it is %s that is checked.", p.AgentFile)
+				}
+				p.AgentFile = args[0]
+			}
+			file, err := a.agentFile(p)
+			if err != nil {
+				return err
+			}
+			checked := []checkedAgent{}
+			for _, agent := range file.Agents {
+				checked = append(checked, a.checkAgent(agent))
+			}
+			return a.show(checked, func(w io.Writer) { showChecked(w, file, checked) })
+		},
+	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "print a JSON Schema of the file, for editors")
+	return cmd
+}
+
+// checkAgent looks at what a file cannot know of this host.
+func (a *app) checkAgent(agent agentfile.Agent) checkedAgent {
+	c := checkedAgent{Name: agent.Name, Line: agent.Line, Workspace: agent.Workspace, Client: agent.Client, Triggers: []string{}, Warnings: []string{}}
+	warn := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
+	for _, t := range agent.Triggers {
+		c.Triggers = append(c.Triggers, string(t.Type))
+	}
+	if info, err := os.Stat(agent.Workspace); err != nil || !info.IsDir() {
+		warn("there is no folder %s", agent.Workspace)
+	}
+	for _, v := range agent.Env {
+		if v.Inherit && a.Getenv(v.Name) == "" {
+			warn("%s has no value in the file, and none in this environment", v.Name)
+		}
+	}
+	if agent.Prompt == "" && len(agent.Triggers) == 0 {
+		warn("%s has no prompt and no triggers: it waits for mail inside its container, which costs tokens", agent.Name)
+	}
+	return c
+}
+
+func showChecked(w io.Writer, file *agentfile.File, checked []checkedAgent) {
+	if len(checked) == 0 {
+		fmt.Fprintf(w, "no agents are named in %s\n", inline(file.Path))
+		return
+	}
+	table(w, func(row func(...string)) {
+		row("AGENT", "CLIENT", "TRIGGERS", "WORKSPACE")
+		for _, c := range checked {
+			triggers := strings.Join(c.Triggers, ", ")
+			if triggers == "" {
+				triggers = "-"
+			}
+			row(inline(c.Name), inline(c.Client), inline(triggers), inline(c.Workspace))
+		}
+	})
+	for _, c := range checked {
+		for _, warning := range c.Warnings {
+			fmt.Fprintf(w, "%s:%d: warning: %s\n", inline(file.Path), c.Line, inline(warning))
+		}
+	}
+	fmt.Fprintf(w, "%s is right\n", inline(file.Path))
+}
