@@ -23,7 +23,7 @@ func TestDoctorKnowsWhetherTheHooksOfACodingAgentRun(t *testing.T) {
 	t.Parallel()
 	h := newVerifiedHost(t)
 	h.finds("green   claude: c3po is installed into it, current", "green   claude hooks: none has run here yet")
-	h.must("verify")
+	h.must("verify", "--timeout", "60")
 	h.finds("green   claude hooks: the last was ", " of verify-")
 
 	// That sessions join rooms is not another version.
@@ -37,6 +37,7 @@ func TestDoctorKnowsWhetherTheHooksOfACodingAgentRun(t *testing.T) {
 func TestDoctorLooksAtTheFilesOfACodingAgent(t *testing.T) {
 	t.Parallel()
 	h := newVerifiedHost(t)
+	h.must("down") // what is installed is then not tried out, which takes its time
 	h.write(filepath.Join(h.home, "bin", "codex"), "#!/bin/sh\n", 0o700)
 	h.finds("yellow  codex: it is on this host, and c3po is not installed into it", "fix: c3po install codex")
 	h.must("install", "codex", "--room", "build")

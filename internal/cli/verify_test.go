@@ -218,7 +218,7 @@ func TestVerifyNamesThePathThatIsBrokenAndNoOther(t *testing.T) {
 			t.Parallel()
 			h := newVerifiedHost(t)
 			broken.by(h)
-			out, code := h.run("verify", "--timeout", "8", "--json")
+			out, code := h.run("verify", "--timeout", "15", "--json")
 			var proof struct {
 				Passed bool
 				Paths  []struct{ Path, Verdict, Says, Fix string }
