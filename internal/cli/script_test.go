@@ -107,6 +107,11 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("BIN", filepath.Dir(program))
 	env.Setenv("C3PO_LISTEN", "127.0.0.1:0")
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		return err
+	}
+	env.Setenv("EXAMPLES", examples)
 	// The race detector lets a process sleep for a second before it exits.
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Defer(func() {
