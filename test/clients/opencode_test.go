@@ -156,7 +156,6 @@ func TestUninstallingLeavesTheFilesOfOpenCodeAsTheyWere(t *testing.T) {
 	config := filepath.Join(r.home(), ".config", "opencode", "opencode.jsonc")
 	plugin := filepath.Join(r.home(), ".config", "opencode", "plugin", "c3po.ts")
 	r.c3po("install", "opencode")
-	r.fits(plugin)
 	if out := r.c3po("install", "opencode"); !strings.Contains(out, "OpenCode has c3po already") {
 		t.Errorf("twice is not once: %s", out)
 	}
@@ -185,19 +184,20 @@ func (r *rig) text(name string) string {
 	return string(text)
 }
 
-// fits checks the plugin, as it is installed, against the types of OpenCode.
-func (r *rig) fits(plugin string) {
+// compile checks the plugin against the types of OpenCode, and writes it as
+// JavaScript to a folder.
+func (r *rig) compile(plugin, folder string) {
 	r.t.Helper()
 	modules := filepath.Dir(programs(r.t, "opencode"))
 	r.write("check/tsconfig.json", fmt.Sprintf(`{
   "files": [%q],
   "compilerOptions": {
-    "strict": true, "noEmit": true, "noUncheckedIndexedAccess": true, "noUnusedLocals": true,
+    "strict": true, "noEmitOnError": true, "rootDir": %q, "outDir": %q, "noUncheckedIndexedAccess": true, "noUnusedLocals": true,
     "target": "es2022", "module": "esnext", "moduleResolution": "bundler",
     "typeRoots": [%q], "types": ["node"],
     "paths": {"@opencode-ai/plugin": [%q]}
   }
-}`, plugin, filepath.Join(modules, "@types"), filepath.Join(modules, "@opencode-ai", "plugin", "dist", "index.d.ts")))
+}`, plugin, filepath.Dir(plugin), folder, filepath.Join(modules, "@types"), filepath.Join(modules, "@opencode-ai", "plugin", "dist", "index.d.ts")))
 	r.run(filepath.Join(modules, ".bin", "tsc"), "-p", filepath.Join(r.home(), "check"))
 }
 
