@@ -111,7 +111,7 @@ func (b *Bridge) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	place := hook.Place{ID: self.ID, Asked: b.asked, Waits: b.dialect.Waits()}
+	place := hook.Place{ID: self.ID, Asked: b.asked}
 	for _, other := range others.Agents {
 		switch {
 		case other.ID == self.ID:

@@ -52,10 +52,10 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	switch event.Name {
 	case hook.SessionStart:
 		b.want()
-		return b.dialect.Write(b.greet(ctx), event.Name)
+		return b.dialect.Write(b.invite(b.greet(ctx)), event.Name)
 	case hook.UserPromptSubmit:
 		b.want()
-		return b.dialect.Write(b.prompted(ctx), event.Name)
+		return b.dialect.Write(b.invite(b.prompted(ctx)), event.Name)
 	case hook.PostToolUse:
 		return b.dialect.Write(b.stepped(event), event.Name)
 	case hook.StopEvent:
@@ -111,9 +111,26 @@ func (b *Bridge) enter(event hook.Event) {
 	if event.Name == hook.SessionStart && event.Source != "startup" {
 		b.session.memory = b.session.memory.Forget()
 	}
-	if event.Name == hook.SessionStart {
-		b.session.attended = !event.Alone
+	switch event.Name {
+	case hook.SessionStart:
+		b.session.attended = !event.Alone && b.dialect != hook.Kimi
+	case hook.UserPromptSubmit:
+		b.session.attended = b.session.attended || b.session.prompted
+		b.session.prompted = true
 	}
+}
+
+// invite tells a session, once, to wait for mail in the background, if that is how
+// it is woken and somebody attends it: some clients do not end before their
+// background shells do.
+func (b *Bridge) invite(d hook.Decision) hook.Decision {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.dialect.Waits() || !b.session.attended || b.session.invited || len(b.session.monitors) > 0 {
+		return d
+	}
+	b.session.invited = true
+	return hook.Invite(d)
 }
 
 // greet tells a session where it is, as soon as that is known.
@@ -148,10 +165,7 @@ func (b *Bridge) prompt(m hook.Memory, mail []hook.Letter, now time.Time) (hook.
 
 // start is the rule for a session that is not greeted yet.
 func (b *Bridge) start(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-	place := b.session.place
-	// Some clients do not end before their background shells do.
-	place.Waits = place.Waits && b.session.attended
-	return hook.Start(m, place, mail, b.session.posts, now)
+	return hook.Start(m, b.session.place, mail, b.session.posts, now)
 }
 
 // warn tells the person, once, that the coordinator is away. One that has not

@@ -90,7 +90,7 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 		b.want()
 		b.awaitSettled(ctx, b.beginWait())
 		name := callName(call.Params.Meta)
-		if name == "" && b.dialect == hook.OpenCode {
+		if name == "" && b.dialect.CallsByTool() {
 			name = hook.CallOf(call.Params.Name)
 		}
 		b.mu.Lock()

@@ -68,6 +68,7 @@ func (b *Bridge) wake() {
 	}
 	now := time.Now()
 	if b.session.busy(now) {
+		b.hurry()
 		if b.session.calls == 0 {
 			// Should the turn have been interrupted, nothing else will call us.
 			time.AfterFunc(b.session.busyUntil.Sub(now)+time.Millisecond, b.wake)
@@ -89,9 +90,26 @@ func (b *Bridge) wake() {
 	b.session.heard()
 	b.reportSoon()
 	b.expectHook(arrived, now)
+	b.tellMonitors(decision.Context)
+}
+
+// hurry tells of urgent mail in the middle of a turn by way of the monitors, if
+// the client does not listen to hooks then. It is called with the lock held.
+func (b *Bridge) hurry() {
+	if !b.dialect.Deaf() {
+		return
+	}
+	var decision hook.Decision
+	if decision, b.session.memory = hook.Step(b.session.memory, b.session.letters()); decision.Context != "" {
+		b.tellMonitors(decision.Context)
+	}
+}
+
+// tellMonitors is called with the lock held.
+func (b *Bridge) tellMonitors(line string) {
 	for lines := range b.session.monitors {
 		select {
-		case lines <- decision.Context:
+		case lines <- line:
 		default: // it has not read the last eight: it is woken already
 		}
 	}

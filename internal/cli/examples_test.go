@@ -61,6 +61,8 @@ var (
 		"c3po uninstall opencode": "needs a home to change; opencode.txtar",
 		"c3po install copilot":    "needs a home to change; clients-json.txtar",
 		"c3po uninstall copilot":  "needs a home to change; clients-json.txtar",
+		"c3po install kimi":       "needs a home to change; clients-json.txtar",
+		"c3po uninstall kimi":     "needs a home to change; clients-json.txtar",
 	}
 	// endless are those that go on until they are interrupted.
 	endless = []string{"c3po tail", "c3po human watch", "c3po audit tail --follow", "c3po serve", "c3po up --foreground"}

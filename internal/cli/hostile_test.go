@@ -114,6 +114,8 @@ var (
 		"uninstall opencode": "as uninstall codex",
 		"install copilot":    "as install codex",
 		"uninstall copilot":  "as uninstall codex",
+		"install kimi":       "as install codex",
+		"uninstall kimi":     "as uninstall codex",
 		"install bridge":     "prints what it does here",
 		"agent list":         "prints agents.yaml, which is checked, and a path, made harmless",
 		"agent check":        "asks no coordinator; what it prints of the file is made harmless",

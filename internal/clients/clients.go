@@ -47,7 +47,7 @@ type Hook struct {
 
 // All are the clients that can be installed into, in the order they are shown.
 func All() []Client {
-	return []Client{codex(), opencode(), gemini(), copilot()}
+	return []Client{codex(), opencode(), gemini(), copilot(), kimi()}
 }
 
 // A Place is where a client is installed into.

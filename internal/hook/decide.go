@@ -21,8 +21,6 @@ type Place struct {
 	Asked  c3po.AgentID   // the id it asked for
 	Online []c3po.AgentID // others
 	More   int            // how many are online besides those
-	// Waits says that only a command in a background shell of its own can wake it.
-	Waits bool
 }
 
 // Start greets a session: who it is, who is there, and what mail and posts of

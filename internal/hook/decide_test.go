@@ -46,8 +46,6 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 			place: hook.Place{ID: "api"}, mail: []hook.Letter{letter(1), letter(2, fyi)}},
 		"c3po: you are api. Nobody else is online. 2 room posts are unread. get_messages shows them.": {
 			place: hook.Place{ID: "api"}, posts: 2},
-		"c3po: you are api. Nobody else is online. While you are idle mail reaches you only if c3po wait --notice runs in a background shell: start it now.": {
-			place: hook.Place{ID: "api", Waits: true}},
 	} {
 		got, memory := hook.Start(hook.Memory{}, in.place, in.mail, in.posts, noon)
 		if diff := cmp.Diff(hook.Decision{Context: want}, got); diff != "" {
@@ -263,13 +261,13 @@ func TestWhatHooksSayIsOneShortLineOfOurOwnWords(t *testing.T) {
 	for n := range int64(500) {
 		mail = append(mail, letter(n+1, from(c3po.AgentID(fmt.Sprintf("host%d/%s", n, strings.Repeat("x", 56)))), func(l *hook.Letter) { l.Urgent = n%2 == 0 }))
 	}
-	place := hook.Place{ID: "api", Online: []c3po.AgentID{"a", "b"}, Waits: true}
+	place := hook.Place{ID: "api", Online: []c3po.AgentID{"a", "b"}}
 	start, _ := hook.Start(hook.Memory{}, place, mail, 7, noon)
 	prompt, _ := hook.Prompt(hook.Memory{}, mail, 0, noon)
 	step, _ := hook.Step(hook.Memory{}, mail)
 	stop, _ := hook.Stop(hook.Memory{}, mail, false, noon)
 	wake, _ := hook.Wake(hook.Memory{}, mail, noon)
-	for _, d := range []hook.Decision{start, prompt, step, stop, wake} {
+	for _, d := range []hook.Decision{start, prompt, step, stop, wake, hook.Invite(hook.Decision{}), hook.Invite(hook.Decision{Context: "c3po: x."})} {
 		if !form.MatchString(d.Context) || len(d.Context) > 500 {
 			t.Errorf("%d characters: %q", len(d.Context), d.Context)
 		}

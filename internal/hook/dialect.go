@@ -72,6 +72,10 @@ const Waiting = "c3po wait --notice"
 // idle session of the client.
 func (by Dialect) Waits() bool { return by == Copilot || by == Kimi }
 
+// Deaf says that the client does not pass on what a hook says in the middle of a
+// turn.
+func (by Dialect) Deaf() bool { return by == Kimi }
+
 // copilotMay says that a tool is ours, or runs our command and nothing else.
 func copilotMay(tool string, input json.RawMessage) bool {
 	if strings.HasPrefix(tool, "c3po-") {
@@ -126,12 +130,21 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 			return Event{}, false
 		}
 	}
-	if by == OpenCode && event.ToolUseID == "" && event.ToolName != "" {
-		event.ToolUseID = CallOf(strings.TrimPrefix(event.ToolName, "c3po_"))
+	if tool, ours := strings.CutPrefix(event.ToolName, by.prefix()); ours && by.prefix() != "" && event.ToolUseID == "" {
+		event.ToolUseID = CallOf(tool)
 	}
 	event.Name = by.event(name)
 	return event, event.Name != ""
 }
+
+// prefix is what the client puts before the names of our tools, if it is one that
+// gives a call no name; else empty.
+func (by Dialect) prefix() string {
+	return map[Dialect]string{OpenCode: "c3po_", Gemini: "mcp_c3po_", Copilot: "c3po-", Kimi: "mcp__c3po__"}[by]
+}
+
+// CallsByTool says that a call is known by its tool alone.
+func (by Dialect) CallsByTool() bool { return by.prefix() != "" }
 
 // CallOf names a call by its tool, for a client that gives its calls no names
 // that the server of the tool hears.

@@ -30,14 +30,20 @@ func placeWords(p Place) string {
 	if p.Asked != "" && p.Asked != p.ID {
 		who = fmt.Sprintf("c3po: another session is %s; you are %s.", p.Asked, p.ID)
 	}
-	others := " Nobody else is online."
-	if len(p.Online) > 0 {
-		others = " Online: " + named(p.Online, p.More) + "."
+	if len(p.Online) == 0 {
+		return who + " Nobody else is online."
 	}
-	if p.Waits {
-		others += " While you are idle mail reaches you only if " + Waiting + " runs in a background shell: start it now."
+	return who + " Online: " + named(p.Online, p.More) + "."
+}
+
+// Invite adds to a decision that the session should wait for mail in the
+// background.
+func Invite(d Decision) Decision {
+	if d.Context == "" {
+		d.Context = "c3po:"
 	}
-	return who + others
+	d.Context += " While you are idle mail reaches you only if " + Waiting + " runs in a background shell: start it now."
+	return d
 }
 
 // countWords is all mail that is not acked.

@@ -69,6 +69,7 @@ func TestGeminiAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	r.answered(receipt, "port 8080", 1)
+	r.received(receipt)
 	if shown := r.model.read(); !strings.Contains(shown, "c3po: you are api.") || !strings.Contains(shown, "c3po/SKILL.md") {
 		t.Error("it was not greeted, or the skill was not offered")
 	}
@@ -110,7 +111,6 @@ func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T)
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
 	hold(t, "an idle Gemini has answered", time.Since(began), 5*time.Second)
-	t.Log(term.tmux("capture-pane", "-p"))
 }
 
 // Claims: C10

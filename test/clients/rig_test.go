@@ -56,6 +56,7 @@ func kinds() map[string]kind {
 		"gemini":   geminiKind(),
 		"opencode": opencodeKind(),
 		"copilot":  copilotKind(),
+		"kimi":     kimiKind(),
 	}
 }
 

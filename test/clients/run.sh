@@ -12,6 +12,7 @@ declare -A packages=(
 	[gemini]=@google/gemini-cli@0.61.0
 	[opencode]="opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33 typescript@7.0.2 @types/node@20.19.43" # and what its plugin is checked with
 	[copilot]=@github/copilot@1.0.102
+	[kimi]="@moonshot-ai/kimi-code@2.1.0 node@24.21.0" # and a Node that it runs on
 )
 export C3PO_CLIENTS=${C3PO_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/clients}
 
@@ -34,7 +35,7 @@ for client in "${!packages[@]}"; do
 	mkdir -p "$at"
 	# A lock would name the hosts of one registry.
 	if npm install --prefix "$at" --no-package-lock --no-audit --no-fund --loglevel=error $package && # several words are several packages
-		"$at/node_modules/.bin/$client" --version; then
+		PATH=$at/node_modules/.bin:$PATH "$client" --version; then
 		printf '%s' "$package" >"$at/installed"
 	else
 		missing+=("$client")
