@@ -98,6 +98,4 @@ if [ -n "${CLAUDE_DOCKER_TRIGGER_HANDOFF:-}" ] && [ -w "$CLAUDE_DOCKER_TRIGGER_H
 	printf '%s\n' "${C3PO_AGENT_ID:-}" >"$CLAUDE_DOCKER_TRIGGER_HANDOFF"
 fi
 
-trap - TERM INT
-unset -f say interruptibly
 exec "$@"

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ func TestOneVersionOfClaudeCodeIsPinned(t *testing.T) {
 	for name, want := range map[string]string{
 		"Dockerfile":            "ARG " + image.VersionArg + "=" + image.ClaudeVersion + "\n",
 		"../test/claude/run.sh": "package=@anthropic-ai/claude-code@" + image.ClaudeVersion + "\n",
+		"../test/runner/run.sh": "package=@anthropic-ai/claude-code@" + image.ClaudeVersion + "\n",
 	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -273,7 +275,7 @@ func TestASignalEndsTheChecksAtOnce(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()

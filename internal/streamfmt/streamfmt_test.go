@@ -108,6 +108,18 @@ func TestAStreamThatBreaksOffIsAFailure(t *testing.T) {
 	}
 }
 
+// What a task in the background brings begins another turn after the result.
+func TestATurnThatBreaksOffAfterAResultIsAFailure(t *testing.T) {
+	t.Parallel()
+	shown, s := format(t, `{"type":"system","subtype":"init","model":"m","cwd":"/w"}
+{"type":"result","subtype":"success","result":"Well."}
+{"type":"system","subtype":"init","model":"m","cwd":"/w"}
+`)
+	if !s.Failed || s.Ended || !strings.HasSuffix(shown, "✗ ended without a result after 0.0 s\n") || strings.Count(shown, "m in /w") != 1 {
+		t.Errorf("%+v:\n%s", s, shown)
+	}
+}
+
 func TestNothingOfTheStreamMovesTheTerminal(t *testing.T) {
 	t.Parallel()
 	const evil = `\u001b]0;owned\u0007\u001b[2J\u202e\r`

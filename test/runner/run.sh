@@ -70,10 +70,12 @@ export C3PO_CLAUDE_BINARY
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 go test -c -o "$folder/runner.test" ./test/runner
+go test -c -o "$folder/container.test" ./internal/container
 CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
 export C3PO_RUNNER_BINARY=$folder/c3po
 
 cd test/runner
+"$folder/container.test" -test.timeout=5m -test.run '^TestARealPodman'
 # The image is built while there is a network.
 C3PO_RUNNER_STAGE=image "$folder/runner.test" -test.timeout=10m -test.run '^TestTheImage' "$@"
 for stage in agents checks; do # the latter puts another program in the image
