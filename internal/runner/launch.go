@@ -32,7 +32,7 @@ const (
 )
 
 const (
-	secretsInside = "/run/c3po"
+	secretsInside = "/run/c3po" // #nosec G101 -- a folder
 	envInside     = secretsInside + "/env"
 	binaryInside  = "/usr/local/bin/c3po"
 

@@ -188,8 +188,10 @@ func TestAWebhookFiresForAPostOfThisHostAndForNothingElse(t *testing.T) {
 		t.Fatal("one of them counted")
 	}
 	// Two calls during a run are one run more.
-	if ask("POST", "/go", nil) != http.StatusAccepted || ask("POST", "/go", nil) != http.StatusAccepted {
-		t.Error("a good call was refused")
+	for range 2 {
+		if code := ask("POST", "/go", nil); code != http.StatusAccepted {
+			t.Errorf("a good call was answered with %d", code)
+		}
 	}
 	if got, fired := hook.watch(t.Context()); !fired || got.why != "webhook" || len(hook.called) != 0 {
 		t.Errorf("%v %v", got, fired)
