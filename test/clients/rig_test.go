@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +80,8 @@ func newRigAt(t *testing.T, name, coordinator string, thinks func(*rig) brain) *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// A client that was ended writes to its home for a moment longer.
+		// A client that was ended, and its bridge, write to its home for a moment longer.
+		within(10*time.Second, func() bool { return !inUse(dir) })
 		if !within(10*time.Second, func() bool { return os.RemoveAll(dir) == nil }) {
 			t.Errorf("%s is not removed", dir)
 		}
@@ -95,6 +97,15 @@ func newRigAt(t *testing.T, name, coordinator string, thinks func(*rig) brain) *
 		r.write(file, text(r))
 	}
 	return r
+}
+
+// inUse says that a process works in a folder.
+func inUse(dir string) bool {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	return slices.ContainsFunc(links, func(link string) bool {
+		at, _ := os.Readlink(link) // it may have ended
+		return strings.HasPrefix(at, dir+"/")
+	})
 }
 
 func (r *rig) home() string    { return filepath.Join(r.dir, "home") }
