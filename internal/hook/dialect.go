@@ -23,6 +23,9 @@ const (
 // Write is a decision about an event, as the client takes it. What makes a turn
 // go on has another form in each of them.
 func (by Dialect) Write(d Decision, event string) string {
+	if by != "" && by != ClaudeCode {
+		d.Person = strings.ReplaceAll(d.Person, "/c3po:coordinate status", "c3po status") // the former is a command of the plugin
+	}
 	switch by {
 	case Codex:
 		if event == StopEvent && d.Context != "" {

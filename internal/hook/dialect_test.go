@@ -50,6 +50,17 @@ func TestEachClientIsAnsweredInItsOwnWords(t *testing.T) {
 	}
 }
 
+func TestAPersonIsToldOfACommandThatIsThere(t *testing.T) {
+	t.Parallel()
+	for _, by := range []hook.Dialect{"", hook.ClaudeCode, hook.Codex, hook.OpenCode, hook.Gemini} {
+		text := by.Write(hook.Decision{Person: hook.Unreachable}, hook.UserPromptSubmit)
+		ours := by == "" || by == hook.ClaudeCode
+		if strings.Contains(text, "Run /c3po:coordinate status") != ours || strings.Contains(text, "Run c3po status") == ours {
+			t.Errorf("%s: %s", by, text)
+		}
+	}
+}
+
 func TestATruthValueMayComeAsATextOrAsItself(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"stop_hook_active":true}`, `{"stop_hook_active":"true"}`} {
