@@ -33,6 +33,7 @@ func projectFiles() []projectFile {
 		{"codex", ".codex/config.toml", "mcp_servers", configedit.DecodeTOML},
 		{"gemini", ".gemini/settings.json", "mcpServers", configedit.DecodeJSON},
 		{"copilot", ".github/mcp.json", "mcpServers", configedit.DecodeJSON},
+		{"kimi", ".kimi-code/mcp.json", "mcpServers", configedit.DecodeJSON},
 		{"opencode", "opencode.json", "mcp", configedit.DecodeJSON},
 		{"opencode", "opencode.jsonc", "mcp", configedit.DecodeJSON},
 	}
