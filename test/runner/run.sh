@@ -75,7 +75,21 @@ CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
 export C3PO_RUNNER_BINARY=$folder/c3po
 
 cd test/runner
-"$folder/container.test" -test.timeout=5m -test.run '^TestARealPodman'
+C3PO_RUNTIME=podman "$folder/container.test" -test.timeout=5m -test.run '^TestARealRuntime'
+# Docker is for the long form, with a daemon of its own.
+if [ "${C3PO_TORTURE:-}" = 1 ]; then
+	command -v dockerd >/dev/null || give_up "dockerd is not installed"
+	export DOCKER_HOST=unix://$folder/docker.sock
+	dockerd --data-root "$folder/docker" --exec-root "$folder/exec" -H "$DOCKER_HOST" --pidfile "$folder/dockerd.pid" \
+		--iptables=false --ip6tables=false --bridge=none >"$folder/dockerd.log" 2>&1 &
+	daemon=$!
+	trap 'kill "$daemon"; wait "$daemon" || true; rm -rf "$folder"' EXIT
+	timeout 30 sh -c 'until docker ps >/dev/null 2>&1; do sleep 0.2; done' || give_up "dockerd does not start"
+	podman image save "$base" | docker load
+	docker tag "localhost/$base" "$base"
+	C3PO_RUNTIME=docker "$folder/container.test" -test.timeout=5m -test.run '^TestARealRuntime'
+	unset DOCKER_HOST
+fi
 # The image is built while there is a network.
 C3PO_RUNNER_STAGE=image "$folder/runner.test" -test.timeout=10m -test.run '^TestTheImage' "$@"
 for stage in agents checks; do # the latter puts another program in the image
