@@ -92,14 +92,6 @@ func quietTypes() []string {
 	}
 }
 
-// quietSystem are those of the type system.
-func quietSystem() []string {
-	return []string{
-		"hook_started", "hook_progress", "status", "task_started", "task_progress", "task_updated", "background_tasks_changed", "session_state_changed",
-		"files_persisted", "local_command_output", "bridge_state", "informational", "elicitation_complete", "post_turn_summary", "thinking_tokens",
-	}
-}
-
 // record shows one, and says whether its kind is known.
 func (s *show) record(r record) bool {
 	if r.SessionID != "" {
@@ -111,7 +103,8 @@ func (s *show) record(r record) bool {
 	}
 	switch r.Type {
 	case "system":
-		return s.system(r)
+		s.system(r)
+		return true
 	case "assistant":
 		for _, b := range blocks(r.Message) {
 			s.said(b, r, indent)
@@ -155,16 +148,17 @@ func blocks(message json.RawMessage) []block {
 	return all
 }
 
-func (s *show) system(r record) bool {
+// system shows what a person should know of the client itself. There are dozens of
+// other notes, from version to version, that are meant for programs.
+func (s *show) system(r record) {
 	switch r.Subtype {
 	case "init":
 		s.nowDoing("waiting for the model")
 		s.Ended = false // what a task in the background brings begins another turn
-		if s.folder == r.Cwd && s.model == r.Model {
-			return true
+		if s.folder != r.Cwd || s.model != r.Model {
+			s.folder, s.model = r.Cwd, r.Model
+			s.say("", fmt.Sprintf("%s in %s", cut(r.Model, 60), cut(r.Cwd, 200)), bold)
 		}
-		s.folder, s.model = r.Cwd, r.Model
-		s.say("", fmt.Sprintf("%s in %s", cut(r.Model, 60), cut(r.Cwd, 200)), bold)
 	case "hook_response":
 		if r.ExitCode != 0 {
 			s.say("", fmt.Sprintf("! hook %s ended with %d: %s", cut(r.HookName, 60), r.ExitCode, cut(r.Stderr, mostColumns)), red)
@@ -178,10 +172,7 @@ func (s *show) system(r record) bool {
 		s.say("  ", fmt.Sprintf("· background task %s: %s", cut(r.Status, 20), cut(r.Summary, mostColumns)), dim)
 	case "compact_boundary":
 		s.say("", "· the conversation was made shorter", dim)
-	default:
-		return slices.Contains(quietSystem(), r.Subtype)
 	}
-	return true
 }
 
 // said shows what the model has said, or takes down what it has asked for.

@@ -67,7 +67,7 @@ shift
 while [ $# -gt 0 ]; do
 	case "$1" in
 	--name) container=$2 && shift ;;
-	--env-file) cp "$2" "$FAKE/envfile" && stat -c %a "$2" >"$FAKE/envfile.mode" && shift ;;
+	--env-file) cp "$2" "$FAKE/envfile" && find "$2" -perm 600 >"$FAKE/envfile.private" && shift ;;
 	esac
 	shift
 done
