@@ -94,7 +94,7 @@ func (r *Runner) launch(ctx context.Context, l launch) (exit int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	spec.Image = name
+	spec.Image, spec.Pull = name, l.agent.Image != "" // ours is nowhere to be had
 	return r.run(ctx, l, spec)
 }
 
