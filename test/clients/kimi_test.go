@@ -87,6 +87,7 @@ func TestKimiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	})
 	r.run("kimi", "-p", "do some work")
 	r.answered(receipt, "port 8080", 1)
+	r.cost()
 	if shown := r.model.read(); !strings.Contains(shown, "c3po: you are api.") || !strings.Contains(shown, "Ask another coding agent, answer one") {
 		t.Error("it was not greeted, or the skill was not offered")
 	}
