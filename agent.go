@@ -31,7 +31,7 @@ type Reachability string
 const (
 	ReachNow             Reachability = "now"                 // it is waiting: it wakes
 	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
-	ReachPersonReturns   Reachability = "when_person_returns" // a person has paused it
+	ReachPersonReturns   Reachability = "when_person_returns" // a person has paused it, or it is idle and nothing can wake it
 	ReachWaitingForHuman Reachability = "waiting_for_human"   // it has asked its person and waits
 	ReachOffline         Reachability = "offline"             // it reads its mail when it is started again
 )

@@ -286,6 +286,8 @@ type PendingInput struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"How many at the most"`
 	// Paused is for who stays silent while its agent is paused.
 	Paused *string `json:"paused,omitempty" jsonschema:"Why the agent is paused as far as you know, empty if it is not; a wait also stops when that has changed"`
+	// Asleep is for who waits on behalf of a session that it cannot wake.
+	Asleep bool `json:"asleep,omitempty" jsonschema:"Mail that comes now does not wake you: you read it when your person writes to you"`
 }
 
 // PendingResult is pending mail, or the reason a wait ended without any.

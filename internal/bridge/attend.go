@@ -214,10 +214,21 @@ func (b *Bridge) hookSettled(ctx context.Context) bool {
 // again after watchMost, with what is known by then of a pause.
 func (b *Bridge) watch(ctx context.Context) error {
 	for {
+		// A turn that is interrupted ends without a word: look again when it must have.
+		waiting, cancel := context.WithCancel(ctx)
 		b.mu.Lock()
 		after, why := b.session.seq, b.session.paused.why
+		b.rewait, b.asleep = cancel, b.session.asleep(time.Now())
+		in := c3po.PendingInput{Timeout: int(watchMost / time.Second), After: &after, Paused: &why, Asleep: b.asleep}
+		again := time.AfterFunc(time.Until(b.session.busyUntil), b.slept)
 		b.mu.Unlock()
-		seen, err := b.look(ctx, c3po.PendingInput{Timeout: int(watchMost / time.Second), After: &after, Paused: &why})
+		seen, err := b.look(waiting, in)
+		again.Stop()
+		changed := waiting.Err() != nil && ctx.Err() == nil
+		cancel()
+		if changed && err != nil {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -225,6 +236,16 @@ func (b *Bridge) watch(ctx context.Context) error {
 		b.session.add(seen)
 		b.mu.Unlock()
 		b.wake()
+	}
+}
+
+// slept makes the wait another if it says of the session what is no longer so:
+// that it can be woken, or that it cannot.
+func (b *Bridge) slept() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rewait != nil && b.asleep != b.session.asleep(time.Now()) {
+		b.rewait()
 	}
 }
 

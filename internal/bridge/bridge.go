@@ -91,6 +91,8 @@ type Bridge struct {
 	client  *client.Client
 	session session
 	leave   context.CancelFunc // ends the stay of the agent
+	rewait  context.CancelFunc // ends the wait, so that another is held
+	asleep  bool               // the wait says that it does not wake the session
 	settled chan struct{}      // closed while the agent is registered and its mail known
 	tried   chan struct{}      // closed when that is so, or when it has failed
 	trouble error              // why it has

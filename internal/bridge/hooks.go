@@ -37,6 +37,7 @@ func (b *Bridge) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 
 // hooked answers one event of the client's life.
 func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
+	defer b.slept()
 	b.heard()
 	defer b.hasRun(event.Name, time.Now())
 	if event.Name == hook.PreToolUse {

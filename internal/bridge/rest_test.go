@@ -1,10 +1,12 @@
 package bridge_test
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/hook"
 )
@@ -45,4 +47,31 @@ func (r *rig) monitors() int {
 		return i.Monitors
 	}
 	return 0
+}
+
+// A receipt that promises what nobody can do is a lie.
+//
+// Claims: C13
+func TestASessionThatNobodyCanWakeIsReachedWhenItsPersonReturns(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	is := func(want c3po.Reachability) {
+		t.Helper()
+		eventually(t, "it is reached "+string(want), func() bool { return r.agents()["api"].Reachability == want })
+	}
+	r.prompt()
+	is(c3po.ReachNow) // at the end of its turn at the latest
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	is(c3po.ReachPersonReturns)
+	if receipt := r.send("web", "Are you there?"); receipt.Notice == "" || receipt.Reachability != c3po.ReachPersonReturns {
+		t.Errorf("who sends is told %+v", receipt)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = bridge.Listen(ctx, r.socket, func(string) {}) }()
+	is(c3po.ReachNow)
+	cancel()
+	is(c3po.ReachPersonReturns)
+	r.prompt()
+	is(c3po.ReachNow)
 }

@@ -180,6 +180,10 @@ func (s *session) drop(ids []c3po.MessageID) {
 
 func (s *session) busy(now time.Time) bool { return s.calls > 0 || now.Before(s.busyUntil) }
 
+// asleep says that nothing can wake the session before its person does: it is
+// idle, and nobody listens for it.
+func (s *session) asleep(now time.Time) bool { return !s.busy(now) && len(s.monitors) == 0 }
+
 // rest is the end of a turn. What came during it is told at the next one, which
 // is soon if there is mail that could not wait.
 func (s *session) rest(later []c3po.MessageID) {

@@ -99,6 +99,7 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 			b.session.useOf(name).begun++
 		}
 		b.mu.Unlock()
+		b.slept()
 		result, err := next(context.WithValue(ctx, useKey{}, name), method, req)
 		answer, _ := result.(*mcp.CallToolResult)
 		b.endCall(name, ctx.Err() != nil, err == nil && answer != nil && !answer.IsError)
@@ -141,6 +142,7 @@ func (b *Bridge) endCall(name string, interrupted, good bool) {
 		b.session.busyUntil = time.Now().Add(busyMost)
 	}
 	b.mu.Unlock()
+	b.slept()
 	b.wake()
 }
 

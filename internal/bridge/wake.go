@@ -47,10 +47,12 @@ func (b *Bridge) listen(lines chan string, ofTurn bool) {
 	b.mu.Lock()
 	b.session.monitors[lines] = ofTurn
 	b.mu.Unlock()
+	b.slept()
 	b.wake() // what came before somebody listened
 }
 
 func (b *Bridge) unlisten(lines chan string) {
+	defer b.slept()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.session.monitors, lines)

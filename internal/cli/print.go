@@ -151,7 +151,7 @@ func prospect(r c3po.Reachability) string {
 	case c3po.ReachNextStep:
 		return "reads it at its next step"
 	case c3po.ReachPersonReturns:
-		return "is paused and reads it when its person returns"
+		return "reads it when its person returns"
 	case c3po.ReachWaitingForHuman:
 		return "waits for its person and reads it afterwards"
 	case c3po.ReachOffline:

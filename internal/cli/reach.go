@@ -28,6 +28,10 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachWaitingForHuman:
 		say("It has asked its person and waits for the answer: c3po human list.")
 	case c3po.ReachPersonReturns:
+		if agent.Paused == nil {
+			say("It is idle and nothing can wake it: it reads mail when its person writes to it.")
+			break
+		}
 		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
 	case c3po.ReachOffline:
 		say("Nothing of it was seen since %s: no program runs that could be woken.", ago(now, agent.LastSeen))

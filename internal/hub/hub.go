@@ -202,6 +202,7 @@ type Actor struct {
 	handed []ServedNote
 	heard  []HeardNote
 	rooms  []c3po.AgentID // addresses a wait of the caller listens to
+	asleep bool           // a wait of the caller does not wake its session
 	// rejoined is how often the caller was renamed while it called, and entered anew.
 	rejoined int
 }

@@ -43,6 +43,7 @@ type agentKey struct {
 
 type attachment struct {
 	waits int
+	awake int       // of these, waits that wake the agent
 	left  time.Time // when the last wait ended
 	// hungUp says that it ended because its caller was gone, and that this caller
 	// lives no longer than its connection.
@@ -51,6 +52,7 @@ type attachment struct {
 	// detach of the same agent from overtaking each other on their way.
 	turn   chan struct{}
 	stored bool // the store has the agent at this node
+	asleep bool // no wait of it wakes it
 }
 
 type departure struct {
@@ -73,7 +75,7 @@ func newPresence(store Store, log *slog.Logger, node string, length time.Duratio
 // attach says that a wait of the agent sleeps here until the returned function
 // is called, with whether its caller hung up. It never fails: a wait whose
 // presence could not be written down still brings its mail.
-func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID) (leave func(hungUp bool)) {
+func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID, asleep bool) (leave func(hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -89,9 +91,24 @@ func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 		held.stored = false
 	}
 	held.waits++
+	if !asleep {
+		held.awake++
+	}
+	held.settle()
 	p.mu.Unlock()
 	p.write(ctx, key, held)
-	return func(hungUp bool) { p.leave(key, held, hungUp) }
+	return func(hungUp bool) { p.leave(key, held, asleep, hungUp) }
+}
+
+// settle notes whether the waits there are wake the agent, and says whether that
+// is new.
+func (held *attachment) settle() (changed bool) {
+	asleep := held.awake == 0
+	if asleep == held.asleep {
+		return false
+	}
+	held.asleep, held.stored = asleep, false
+	return true
 }
 
 func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
@@ -103,25 +120,26 @@ func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
 	case <-ctx.Done():
 		return
 	}
-	if p.isStored(held) {
+	stored, asleep := p.isStored(held)
+	if stored {
 		return
 	}
 	if p.leaseIsDue(key.space) {
 		p.renew(ctx, key.space)
 	}
-	if err := p.store.Attach(ctx, key.space, key.id, p.node); err != nil {
+	if err := p.store.Attach(ctx, key.space, key.id, p.node, asleep); err != nil {
 		p.log.DebugContext(ctx, "agent is not attached", "space", key.space, "agent", key.id, "err", err)
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	held.stored = true
+	held.stored = held.asleep == asleep // else another wait is about to write
 }
 
-func (p *presence) isStored(held *attachment) bool {
+func (p *presence) isStored(held *attachment) (stored, asleep bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return held.stored
+	return held.stored, held.asleep
 }
 
 // moved says that the store may have let go of the agent: it was registered
@@ -145,11 +163,17 @@ func (p *presence) dropSpace(space c3po.Space) {
 	}
 }
 
-func (p *presence) leave(key agentKey, held *attachment, hungUp bool) {
+func (p *presence) leave(key agentKey, held *attachment, asleep, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	held.waits--
+	if !asleep {
+		held.awake--
+	}
 	if held.waits > 0 {
+		if held.settle() {
+			p.leaving = append(p.leaving, departure{key, time.Now()})
+		}
 		return
 	}
 	held.left, held.hungUp = time.Now(), hungUp
@@ -164,23 +188,38 @@ func (p *presence) runDetaches(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			inBatches(p.departed(now), func(key agentKey) { p.detach(ctx, key) })
+			gone, changed := p.departed(now)
+			inBatches(gone, func(key agentKey) { p.detach(ctx, key) })
+			inBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
 		}
 	}
 }
 
-func (p *presence) departed(now time.Time) []agentKey {
+// rewrite writes down what has changed of an agent that still waits.
+func (p *presence) rewrite(ctx context.Context, key agentKey) {
+	p.mu.Lock()
+	held := p.attached[key]
+	p.mu.Unlock()
+	if held != nil {
+		p.write(ctx, key, held)
+	}
+}
+
+// departed are the agents that have left, and those whose remaining waits are not
+// as the store has it.
+func (p *presence) departed(now time.Time) (gone, changed []agentKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var gone []agentKey
 	n := 0
 	for ; n < len(p.leaving) && !p.leaving[n].due.After(now); n++ {
 		if p.isGone(p.leaving[n].agentKey, now) {
 			gone = append(gone, p.leaving[n].agentKey)
+		} else if held := p.attached[p.leaving[n].agentKey]; held != nil && held.waits > 0 && !held.stored {
+			changed = append(changed, p.leaving[n].agentKey)
 		}
 	}
 	p.leaving = append([]departure(nil), p.leaving[n:]...)
-	return gone
+	return gone, changed
 }
 
 // isGone is called with the lock held.

@@ -171,3 +171,27 @@ func TestARunWhoseConnectionIsCutIsSoonOffline(t *testing.T) {
 		same(t, "status of a caller without a run", h.agent("carol").Status, c3po.Online)
 	})
 }
+
+// A runner waits for an agent that its own bridge cannot wake: mail wakes it all
+// the same, for as long as the runner waits.
+//
+// Claims: C13
+func TestAnAgentSleepsWhileNoneOfItsWaitsWakesIt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		ctx, hangUp := context.WithCancel(t.Context())
+		defer hangUp()
+		h.enter("bob")
+		asleep := h.as("bob")
+		go asleep.Pending(ctx, c3po.PendingInput{Timeout: 3600, Asleep: true})
+		pass(time.Second)
+		same(t, "asleep", h.agent("bob").Reachability, c3po.ReachPersonReturns)
+		awake := h.waitFor("bob", c3po.WaitInput{Timeout: 10})
+		pass(time.Second)
+		same(t, "with one that wakes it", h.agent("bob").Reachability, c3po.ReachNow)
+		awake.result(t)
+		pass(5 * time.Second)
+		same(t, "when that has ended", h.agent("bob").Reachability, c3po.ReachPersonReturns)
+		same(t, "written", h.calls.of("Attach"), 3)
+	})
+}

@@ -71,6 +71,8 @@ func reachability(r Record) c3po.Reachability {
 		return c3po.ReachWaitingForHuman
 	case r.Paused != "":
 		return c3po.ReachPersonReturns
+	case r.Asleep:
+		return c3po.ReachPersonReturns
 	case r.Attached:
 		return c3po.ReachNow
 	case r.Online:
@@ -86,6 +88,9 @@ func prospect(r Record) string {
 	case c3po.ReachWaitingForHuman:
 		return fmt.Sprintf("'%s' waits for its person; it reads this when it goes on", r.ID)
 	case c3po.ReachPersonReturns:
+		if r.Paused == "" {
+			return fmt.Sprintf("'%s' is idle and nothing can wake it; it reads this when its person writes to it", r.ID)
+		}
 		return fmt.Sprintf("'%s' is paused (%s); it reads this when a person resumes it", r.ID, r.Paused)
 	case c3po.ReachOffline:
 		return fmt.Sprintf("'%s' is offline; it reads this when it is started again", r.ID)

@@ -94,7 +94,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 		}
 		if !attached {
 			attached = true
-			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id)
+			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id, a.asleep)
 			defer func() { leave(ctx.Err() != nil && a.livesByConnection()) }()
 		}
 		var unheard <-chan time.Time
@@ -249,6 +249,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if err != nil {
 		return c3po.PendingResult{}, err
 	}
+	a.asleep = in.Asleep
 	var page InboxPage
 	var said RoomMail
 	look := func(ctx context.Context) (bool, error) {

@@ -133,6 +133,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		Died:         instant(atoi(fields["died"])),
 		Left:         fields["gone"] != "",
 		Attached:     integer(parts[1]) == 1,
+		Asleep:       integer(parts[1]) == 1 && fields["asleep"] != "",
 		Online:       integer(parts[2]) == 1,
 		Former:       former(fields["was"]),
 		Gone:         fields["gone"] != "" && fields["cut"] == "",

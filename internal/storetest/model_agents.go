@@ -26,6 +26,7 @@ type agent struct {
 	goneAt       time.Time      // when it unregistered; zero if it is back
 	diedAt       time.Time      // when its run was seen to have ended; zero if it has not
 	node         string         // that holds a connection of it
+	asleep       bool           // the connection does not wake it
 	profile      hub.Profile
 	availability c3po.Availability
 	task         string
@@ -68,7 +69,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 	}
 	return hub.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
-		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
+		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Asleep: sp.attached(a, now) && a.asleep, Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
 		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut,
 	}

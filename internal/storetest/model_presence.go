@@ -10,7 +10,7 @@ import (
 )
 
 // Attach implements hub.Store.
-func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node string) error {
+func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, asleep bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -18,7 +18,7 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	if a == nil {
 		return hub.RefuseNoAgent(id)
 	}
-	a.node, a.seen, a.goneAt, a.heard = node, m.now(), time.Time{}, sp.books.Lived
+	a.node, a.seen, a.goneAt, a.heard, a.asleep = node, m.now(), time.Time{}, sp.books.Lived, asleep
 	sp.leases[node] = m.now().Add(m.limits.NodeLease)
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 func (w *world) attach(id c3po.AgentID, node string) {
 	w.Helper()
-	w.must(w.store.Attach(w.ctx, w.space, id, node))
+	w.must(w.store.Attach(w.ctx, w.space, id, node, false))
 	w.must(w.store.RenewLease(w.ctx, w.space, node))
 }
 
@@ -46,6 +46,15 @@ func presencePromises() []promise {
 				same(w, "online", w.online(alice), true)
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
 			}
+		}},
+		{"an attached agent sleeps as was last said of it", nil, func(w *world) {
+			w.enter(alice)
+			for _, asleep := range []bool{false, true, false, true} {
+				w.must(w.store.Attach(w.ctx, w.space, alice, "n1", asleep))
+				same(w, "asleep", w.record(alice).Asleep, asleep)
+			}
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false))
+			same(w, "asleep though it is not attached", w.record(alice).Asleep, false)
 		}},
 		{"an agent whose node died is offline until it is seen again", nil, func(w *world) {
 			w.enter(alice)

@@ -229,7 +229,7 @@ func rolePromises() []promise {
 			w.join(alice, bob)
 			w.task(carol, "work")
 			w.claim(alice)
-			w.must(w.store.Attach(w.ctx, w.space, alice, "n1"))
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", false))
 			for range 3 {
 				w.advance(w.limits.ClaimLease)
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))

@@ -56,7 +56,7 @@ func (m *model) agentFacts(a c3po.Agent) []string {
 	}
 	return facts("Agent "+inline(string(a.ID)),
 		[2]string{"status", status(a)}, [2]string{"says it is", inline(string(a.Availability))}, [2]string{"paused", paused},
-		[2]string{"process", alive}, [2]string{"mail is read", reach(a.Reachability)}, [2]string{"unread", unread(a)},
+		[2]string{"process", alive}, [2]string{"mail is read", reach(a)}, [2]string{"unread", unread(a)},
 		[2]string{"seen", age(m.now(), a.LastSeen) + " ago"}, [2]string{"task", inline(a.CurrentTask)},
 		[2]string{"type", inline(a.Type)}, [2]string{"client", inline(a.Client)}, [2]string{"host", inline(a.Host)},
 		[2]string{"folder", inline(a.Cwd)}, [2]string{"helps with", inline(strings.Join(a.Capabilities, ", "))},

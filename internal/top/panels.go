@@ -123,7 +123,7 @@ func (m *model) cells(p panel, i int) []string {
 		return []string{inline(string(q.From)), age(now, q.At), text}
 	case agents:
 		a := m.seen.Agents[i]
-		return []string{inline(string(a.ID)), status(a), reach(a.Reachability), unread(a), age(now, a.LastSeen), inline(a.CurrentTask)}
+		return []string{inline(string(a.ID)), status(a), reach(a), unread(a), age(now, a.LastSeen), inline(a.CurrentTask)}
 	case tickets:
 		t := m.seen.Tickets[i]
 		return []string{inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)), age(now, t.CreatedAt), due(now, t.Deadline)}
@@ -150,20 +150,23 @@ func status(a c3po.Agent) string {
 }
 
 // reach says when mail that is sent now is read.
-func reach(r c3po.Reachability) string {
-	switch r {
+func reach(a c3po.Agent) string {
+	switch a.Reachability {
 	case c3po.ReachNow:
 		return good().of("now")
 	case c3po.ReachNextStep:
 		return "at next step"
 	case c3po.ReachPersonReturns:
+		if a.Paused == nil {
+			return warn().of("person back") // it is idle, and nothing can wake it
+		}
 		return warn().of("once resumed")
 	case c3po.ReachWaitingForHuman:
 		return warn().of("once answered")
 	case c3po.ReachOffline:
 		return faint().of("when started")
 	default:
-		return inline(string(r))
+		return inline(string(a.Reachability))
 	}
 }
 

@@ -131,6 +131,10 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 	term := b.open()
 	term.idle()
 	w.awaitOnline("meshtastic")
+	eventually(t, 20*time.Second, "its monitor listens", func() bool {
+		agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "meshtastic"})
+		return err == nil && agent.Reachability == c3po.ReachNow
+	})
 	var took []time.Duration
 	for i := range size(5, 20) {
 		before := len(b.model.seen())

@@ -110,7 +110,8 @@ func TestCopilotAnswersMailThatComesWhileItIsIdleAndWaitsInTheBackground(t *test
 	if !within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
-	<-time.After(3 * time.Second)
+	term.rest()
+	r.reached(c3po.ReachNow)
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
 	hold(t, "an idle Copilot has answered", time.Since(began), 5*time.Second)

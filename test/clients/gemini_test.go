@@ -108,6 +108,7 @@ func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T)
 		t.Fatal("it is not online")
 	}
 	<-time.After(3 * time.Second)
+	r.reached(c3po.ReachNow)
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
 	hold(t, "an idle Gemini has answered", time.Since(began), 5*time.Second)

@@ -131,8 +131,10 @@ func TestKimiThatWaitsInTheBackgroundAnswersMailInTheMiddleOfATurnAndWhileItIsId
 		t.Fatal("no shell was started")
 	}
 	term.rest()
+	r.reached(c3po.ReachNow)
 	began := time.Now()
 	r.answered(r.ask("Which port is it?"), "port 8080", 30)
+	r.cost()
 	hold(t, "an idle Kimi has answered", time.Since(began), 5*time.Second)
 }
 

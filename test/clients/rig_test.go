@@ -173,6 +173,19 @@ func (r *rig) here(id string) bool {
 	return err == nil && agent.Status == c3po.Online
 }
 
+// reached wants senders to be told that.
+func (r *rig) reached(want c3po.Reachability) {
+	r.t.Helper()
+	var last c3po.Reachability
+	if !within(20*time.Second, func() bool {
+		agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
+		last = agent.Reachability
+		return err == nil && last == want
+	}) {
+		r.t.Errorf("senders are told %q, want %q", last, want)
+	}
+}
+
 // ask sends a question to the agent.
 func (r *rig) ask(question string, change ...func(*c3po.SendInput)) c3po.Receipt {
 	in := c3po.SendInput{Target: "api", Message: question}

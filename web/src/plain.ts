@@ -35,7 +35,7 @@ export function due(at: string, now: number): string {
 const words: Record<string, string> = {
   now: "wakes now",
   next_step: "at its next step",
-  when_person_returns: "paused",
+  when_person_returns: "when its person returns",
   waiting_for_human: "waits for you",
   offline: "offline",
 };
@@ -48,7 +48,7 @@ export function reach(reachability: string): string {
 const reasons: Record<string, string> = {
   now: "It waits for mail: what you send wakes it.",
   next_step: "It is at work and sees mail at its next step.",
-  when_person_returns: "A person has paused it; mail is kept until it is resumed.",
+  when_person_returns: "A person has paused it, or it is idle and nothing can wake it; mail is kept until its person comes back.",
   waiting_for_human: "It has asked a person and waits for the answer; other mail is kept.",
   offline: "No session of it is running; it reads its mail when it is started again.",
 };

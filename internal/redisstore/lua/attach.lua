@@ -2,7 +2,7 @@
 -- node's lease. It works when the store is full.
 --
 -- KEYS  agent, seen, attached, nodes, meta, heard
--- ARGV  now, id, node, lease
+-- ARGV  now, id, node, lease, asleep (1: the connection does not wake it)
 typed({ 'hash', 'zset', 'zset', 'hash', 'hash', 'zset' })
 local agent, seen, attachments, nodes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local now, id, node, lease = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -11,6 +11,7 @@ local was = redis.call('HGET', agent, 'node') or ''
 if was ~= '' and was ~= node then redis.call('ZREM', attachments, was .. ' ' .. id) end
 redis.call('HSET', agent, 'node', node, 'seen', whole(now))
 redis.call('HDEL', agent, 'gone')
+if ARGV[5] == '1' then redis.call('HSET', agent, 'asleep', '1') else redis.call('HDEL', agent, 'asleep') end
 redis.call('ZADD', seen, 'inf', id)
 redis.call('ZADD', KEYS[6], whole(number(KEYS[5], 'lived')), id)
 redis.call('ZADD', attachments, 0, node .. ' ' .. id)
