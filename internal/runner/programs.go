@@ -2,6 +2,8 @@ package runner
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/c3po-dev/c3po/internal/agentfile"
 )
@@ -13,8 +15,23 @@ const pluginInside = "/opt/c3po/plugin"
 // model.
 const shellClient = "shell"
 
+// others are the coding agents that an image of a person's own brings along, with
+// c3po installed in it: how each runs one prompt with nobody there to be asked. The
+// container is what it is kept in.
+func others() map[string][]string {
+	return map[string][]string{
+		"codex":    {"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
+		"opencode": {"opencode", "run", "--auto"},
+		"gemini":   {"gemini", "--approval-mode", "yolo"},
+		"copilot":  {"copilot", "--allow-all-tools"},
+		"kimi":     {"kimi"},
+	}
+}
+
 // Clients are the programs an agent can be.
-func Clients() []string { return []string{agentfile.DefaultClient, "codex", shellClient} }
+func Clients() []string {
+	return append([]string{agentfile.DefaultClient, shellClient}, slices.Sorted(maps.Keys(others()))...)
+}
 
 // The prompts of agents that have none of their own.
 const (
@@ -36,13 +53,15 @@ func promptOf(agent agentfile.Agent) string {
 // command is the command line that runs a prompt, and whether what it prints is
 // stream-json.
 func command(agent agentfile.Agent, prompt string, how Streaming, plugin bool) (argv []string, streams bool) {
-	switch agent.Client {
-	case shellClient:
+	if agent.Client == shellClient {
 		return []string{"/bin/sh", "-c", prompt}, false
-	case "codex":
-		argv = []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
+	}
+	if argv := others()[agent.Client]; argv != nil {
 		if agent.Model != "" {
 			argv = append(argv, "--model", agent.Model)
+		}
+		if agent.Client != "codex" && agent.Client != "opencode" { // which take the prompt as it is
+			argv = append(argv, "--prompt")
 		}
 		return append(argv, prompt), false
 	}
