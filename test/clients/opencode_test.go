@@ -95,7 +95,11 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 		term.tmux("send-keys", "-l", "a half thought")
 		term.see("a half thought")
 		began := time.Now()
-		r.answered(r.ask("Which port?"), "port 8080", 60)
+		receipt := r.ask("Which port?")
+		if receipt.Reachability != c3po.ReachNow {
+			t.Errorf("the sender is told that it is read %s", receipt.Reachability)
+		}
+		r.answered(receipt, "port 8080", 60)
 		hold(t, "an idle OpenCode has answered", time.Since(began), 5*time.Second)
 		term.rest()
 		term.see("a half thought")
