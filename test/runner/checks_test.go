@@ -55,8 +55,12 @@ func TestTheChecksBeforeALaunchAreThoseOfItsMode(t *testing.T) {
 			if updated != row.updates {
 				t.Errorf("%s: plugins are updated: %v, want %v", row.mode, updated, row.updates)
 			}
-			if refused := down && row.checks; refused != (code == 78) || ran != (row.runs && !refused) {
-				t.Errorf("%s, coordinator down %v: it ended with %d, Claude Code ran %v", row.mode, down, code, ran)
+			want, runs := 0, row.runs
+			if down && row.checks {
+				want, runs = 78, false
+			}
+			if code != want || ran != runs {
+				t.Errorf("%s, coordinator down %v: it ended with %d, Claude Code ran %v; want %d, %v", row.mode, down, code, ran, want, runs)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -24,8 +25,8 @@ import (
 func TestNothingSecretShowsInInspectArgumentsLogsOrLayers(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	const login, own = "login-c3fbd5b2a1d04e7f", "own-77d0a6c2f9e84b31"
-	h.extra = append(h.extra, "CLAUDE_CODE_OAUTH_TOKEN="+login, "INHERITED=inherited-5e1f0d7a")
+	login, own, inherited := "login-"+rand.Text(), "own-"+rand.Text(), "inherited-"+rand.Text()
+	h.extra = append(h.extra, "CLAUDE_CODE_OAUTH_TOKEN="+login, "INHERITED="+inherited)
 	workspace := h.workspace("work")
 	h.agents(`coder:
   workspace: ` + workspace + `
@@ -39,7 +40,7 @@ func TestNothingSecretShowsInInspectArgumentsLogsOrLayers(t *testing.T) {
 	run := h.start("agent", "coder")
 	got := filepath.Join(workspace, "got")
 	eventually(t, time.Minute, "the container has what is secret", func() bool { return len(lines(got)) == 3 })
-	if is := strings.Join(lines(got), " "); is != login+" "+own+" inherited-5e1f0d7a" {
+	if is := strings.Join(lines(got), " "); is != login+" "+own+" "+inherited {
 		t.Errorf("the container has %q", is)
 	}
 	mine, err := paths.ReadCredentials(filepath.Join(h.home, ".config", "c3po"))
@@ -54,7 +55,7 @@ func TestNothingSecretShowsInInspectArgumentsLogsOrLayers(t *testing.T) {
 	if err != nil || child.Token == "" {
 		t.Fatalf("the agent has no token: %v", err)
 	}
-	secrets := []string{login, own, "inherited-5e1f0d7a", secretPart(child.Token), secretPart(mine.Runner)}
+	secrets := []string{login, own, inherited, secretPart(child.Token), secretPart(mine.Runner)}
 
 	name := h.containers()
 	if len(name) != 1 {
