@@ -56,6 +56,9 @@ type Config struct {
 	// monitor; nil if it has one, or no such way. It may be long until the turn
 	// begins.
 	Rouse func(ctx context.Context, session, line string) error
+	// Attended says that somebody will give the session further prompts, as far as
+	// its client tells.
+	Attended bool
 	// Note writes down when a hook last ran, so that it is known after the session
 	// too; nobody does if nil.
 	Note  func(HookRun)
@@ -77,6 +80,7 @@ type Bridge struct {
 	off      func() bool
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
+	attended bool
 	note     func(HookRun)
 	tools    []c3po.Toolset
 	defaults map[string]map[string]any
@@ -107,7 +111,7 @@ type Bridge struct {
 func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
-		dialect: cfg.Dialect, rouse: cfg.Rouse, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}

@@ -112,12 +112,8 @@ func (b *Bridge) enter(event hook.Event) {
 	if event.Name == hook.SessionStart && event.Source != "startup" {
 		b.session.memory = b.session.memory.Forget()
 	}
-	switch event.Name {
-	case hook.SessionStart:
-		b.session.attended = !event.Alone && b.dialect != hook.Kimi
-	case hook.UserPromptSubmit:
-		b.session.attended = b.session.attended || b.session.prompted
-		b.session.prompted = true
+	if event.Name == hook.UserPromptSubmit {
+		b.session.prompts++
 	}
 }
 
@@ -127,7 +123,10 @@ func (b *Bridge) enter(event hook.Event) {
 func (b *Bridge) invite(d hook.Decision) hook.Decision {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.dialect.Waits() || !b.session.attended || b.session.invited || len(b.session.monitors) > 0 {
+	// What makes a turn go on is a prompt to Copilot, so only of Kimi does a second
+	// one say that somebody is there.
+	attended := b.attended || b.dialect == hook.Kimi && b.session.prompts > 1
+	if !b.dialect.Waits() || !attended || b.session.invited || len(b.session.monitors) > 0 {
 		return d
 	}
 	b.session.invited = true

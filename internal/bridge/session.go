@@ -50,8 +50,7 @@ type session struct {
 
 	monitors map[chan string]bool // those of a turn alone are true
 	place    hook.Place
-	attended bool // somebody will give it further prompts
-	prompted bool // it has had one
+	prompts  int  // that it has had
 	invited  bool // it was told to wait in the background
 	warned   bool // the person knows that the coordinator is away
 }
@@ -82,7 +81,7 @@ func (s *session) begin(id string) {
 		s.former[s.id] = s.memory
 	}
 	s.id, s.memory = id, s.former[id]
-	s.attended, s.prompted, s.invited = false, false, false
+	s.prompts, s.invited = 0, false
 }
 
 // turn begins one: whoever waited at the end of the last waits in vain.

@@ -1,6 +1,12 @@
 package engine
 
-import "golang.org/x/sys/unix"
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
 
 // Parent is the process that a process was started by; 0 if nobody can say.
 func Parent(pid int) int {
@@ -9,4 +15,12 @@ func Parent(pid int) int {
 		return 0
 	}
 	return int(info.Eproc.Ppid)
+}
+
+// Arguments are those a process was started with, its name first, cut where they
+// have a space; not known if it is gone.
+func Arguments(pid int) (args []string, known bool) {
+	out, err := exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	args = strings.Fields(string(out))
+	return args, err == nil && len(args) > 0
 }

@@ -25,3 +25,13 @@ func Parent(pid int) int {
 	}
 	return number
 }
+
+// Arguments are those a process was started with, its name first; not known if it
+// is gone or not ours.
+func Arguments(pid int) (args []string, known bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(data) == 0 {
+		return nil, false
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00"), true
+}

@@ -16,7 +16,6 @@ type Event struct {
 	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType string `json:"agent_type,omitempty"` // of a subagent
 	Again     Word   `json:"stop_hook_active,omitempty"`
-	Alone     bool   `json:"alone,omitempty"` // of SessionStart: it has its one prompt, and nobody will give it another
 }
 
 // A Word is a text, or a truth value that its client writes as one or the other.

@@ -123,12 +123,11 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 			Session string          `json:"sessionId"`
 			Tool    string          `json:"toolName"`
 			Input   json.RawMessage `json:"toolArgs"`
-			Prompt  string          `json:"initialPrompt"`
 		}
 		if json.Unmarshal(data, &own) != nil {
 			return Event{}, false
 		}
-		event.SessionID, event.ToolName, event.Alone = cmp.Or(own.Session, event.SessionID), own.Tool, own.Prompt != ""
+		event.SessionID, event.ToolName = cmp.Or(own.Session, event.SessionID), own.Tool
 		if name == "preToolUse" && !copilotMay(own.Tool, own.Input) {
 			return Event{}, false
 		}

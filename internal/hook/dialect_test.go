@@ -88,7 +88,7 @@ func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
 		{hook.Gemini, "AfterTool", `{"session_id":"s","tool_name":"read_file"}`, hook.Event{Name: hook.PostToolUse, SessionID: "s", ToolName: "read_file"}},
 		{hook.Copilot, "postToolUse", `{"sessionId":"s","toolName":"c3po-reply"}`, hook.Event{Name: hook.PostToolUse, SessionID: "s", ToolName: "c3po-reply", ToolUseID: hook.CallOf("reply")}},
 		{hook.Kimi, "PostToolUse", `{"session_id":"s","tool_name":"mcp__c3po__reply"}`, hook.Event{Name: hook.PostToolUse, SessionID: "s", ToolName: "mcp__c3po__reply", ToolUseID: hook.CallOf("reply")}},
-		{hook.Copilot, "sessionStart", `{"sessionId":"s","initialPrompt":"x"}`, hook.Event{Name: hook.SessionStart, SessionID: "s", Alone: true}},
+		{hook.Copilot, "sessionStart", `{"sessionId":"s","initialPrompt":"x"}`, hook.Event{Name: hook.SessionStart, SessionID: "s"}},
 		{hook.Kimi, "UserPromptSubmit", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
 	} {
 		got, ok := in.by.Read(in.name, []byte(in.text))
