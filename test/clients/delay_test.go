@@ -1,0 +1,66 @@
+package clients_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/faultrig"
+)
+
+// What the end of a turn waits for, measured by itself: a turn of a client takes
+// longer or shorter by more than that from one time to the next.
+//
+// Claims: C10
+func TestWithoutACoordinatorTheEndOfATurnWaitsHardlyAnyLonger(t *testing.T) {
+	dir, err := os.MkdirTemp("", "c3d") // short, for the socket in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	program := faultrig.Binary(t)
+	env := []string{"HOME=" + dir, "XDG_RUNTIME_DIR=" + dir, "PATH=/usr/bin:/bin", "C3PO_COORDINATOR_URL=http://127.0.0.1:1"}
+	events := map[string]string{"codex": "Stop", "gemini": "AfterAgent", "copilot": "agentStop", "kimi": "Stop", "opencode": "Stop"}
+	for client, event := range events {
+		bridge := exec.Command(program, "mcp", "--client", client)
+		bridge.Env, bridge.Dir = env, dir
+		open, err := bridge.StdinPipe() // it ends when this is closed
+		if err == nil {
+			err = bridge.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The bridge says that it listens by the socket it makes.
+		if !within(20*time.Second, func() bool {
+			sockets, _ := filepath.Glob(filepath.Join(dir, "*", "run-*.sock"))
+			return len(sockets) > 0
+		}) {
+			t.Fatal("the bridge does not listen")
+		}
+		ask := func() { // Codex and OpenCode need no process for it, so theirs is less
+			hook := exec.Command(program, "hook", "--client", client, event)
+			hook.Env, hook.Dir = env, dir
+			hook.Stdin = bytes.NewReader([]byte(`{"session_id":"s","sessionId":"s"}`))
+			out, err := hook.Output()
+			if err != nil || strings.Contains(string(out), "deny") || strings.Contains(string(out), "block") {
+				t.Errorf("%s: %v, or it makes the turn go on: %s", client, err, out)
+			}
+		}
+		var took []time.Duration
+		for range 11 {
+			began := time.Now()
+			ask()
+			took = append(took, time.Since(began))
+		}
+		slices.Sort(took)
+		hold(t, client+": the end of a turn waits, median", took[len(took)/2], 300*time.Millisecond)
+		_ = open.Close()
+		_ = bridge.Wait() // how it ends is not what is measured
+	}
+}
