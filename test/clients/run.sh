@@ -35,7 +35,7 @@ for client in "${!packages[@]}"; do
 	mkdir -p "$at"
 	# A lock would name the hosts of one registry.
 	if npm install --prefix "$at" --no-package-lock --no-audit --no-fund --loglevel=error $package && # several words are several packages
-		PATH=$at/node_modules/.bin:$PATH "$client" --version; then
+		PATH=$at/node_modules/.bin:$PATH XDG_CACHE_HOME=$at/cache "$client" --version; then # some unpack themselves there
 		printf '%s' "$package" >"$at/installed"
 	else
 		missing+=("$client")
