@@ -33,6 +33,8 @@ cat >"$work/containers.conf" <<-END
 	cgroup_manager = "cgroupfs"
 	image_default_format = "docker"
 	compat_api_enforce_docker_hub = false
+	[network]
+	network_backend = "netavark"
 END
 export CONTAINERS_CONF=$work/containers.conf DOCKER_HOST=unix://$work/podman.sock
 unset CONTAINER_HOST
