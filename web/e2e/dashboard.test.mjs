@@ -95,6 +95,7 @@ describe("the dashboard", () => {
     await page.getByRole("button", { name: "New token" }).click();
     await page.getByLabel("Label").fill("made in the page");
     await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("dialog", { name: "The new token" }).waitFor();
     const secret = await page.locator(".secret").innerText();
     assert.match(secret, /^c3po_observer_/);
     await page.keyboard.press("Escape");

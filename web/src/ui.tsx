@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { Refusal } from "./api";
 import { plain, reach, reachWhy } from "./plain";
 import type { Agent } from "./wire";
@@ -111,7 +111,8 @@ export function Reach({ agent }: { agent: Agent }) {
 
 export function Dialog({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key: one that comes while a dialog is there and not open is lost.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => dialog?.close();
