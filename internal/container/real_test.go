@@ -64,7 +64,7 @@ func TestARealRuntimeKeepsToThis(t *testing.T) {
 		}()
 		<-said.seen
 		running, err := c.List(t.Context(), map[string]string{key: value})
-		if err != nil || len(running) != 1 || !running[0].Running() || !strings.HasSuffix(base, running[0].Image) || running[0].Started.IsZero() {
+		if err != nil || len(running) != 1 || !running[0].Running() || !strings.HasSuffix(running[0].Image, base) || running[0].Started.IsZero() {
 			t.Errorf("while it runs: %+v, %v", running, err)
 		}
 		cancel()
