@@ -18,8 +18,8 @@ import (
 // Claims: E7
 func TestARealRuntimeKeepsToThis(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("C3PO_RUNNER") == "" {
-		t.Skip("C3PO_RUNNER is not set: test/runner/run.sh runs this")
+	if os.Getenv("C3PO_RUNNER_BINARY") == "" {
+		t.Skip("C3PO_RUNNER_BINARY is not set: test/runner/run.sh runs this")
 	}
 	c, err := container.Find(t.Context(), container.Config{Runtime: os.Getenv("C3PO_RUNTIME")})
 	if err != nil {
@@ -62,7 +62,11 @@ func TestARealRuntimeKeepsToThis(t *testing.T) {
 			}
 			done <- exit
 		}()
-		<-said.seen
+		select {
+		case <-said.seen:
+		case exit := <-done:
+			t.Fatalf("it ended with %d before it was up", exit)
+		}
 		running, err := c.List(t.Context(), map[string]string{key: value})
 		if err != nil || len(running) != 1 || !running[0].Running() || !strings.HasSuffix(running[0].Image, base) || running[0].Started.IsZero() {
 			t.Errorf("while it runs: %+v, %v", running, err)

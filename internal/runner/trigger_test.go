@@ -143,21 +143,31 @@ func TestAFileFiresWhenItIsMadeChangedOrRemoved(t *testing.T) {
 	}
 }
 
+// listenSomewhere is a webhook on a port that is free, which another program may
+// take before it does.
+func listenSomewhere(t *testing.T, path string) (*webhook, int) {
+	t.Helper()
+	for range 20 {
+		probe, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := probe.Addr().(*net.TCPAddr).Port
+		if err := probe.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if hook, err := listenWebhook(agentfile.Trigger{Port: port, Path: path}); err == nil {
+			return hook, port
+		}
+	}
+	t.Fatal("no port is free")
+	return nil, 0
+}
+
 // Claims: E9
 func TestAWebhookFiresForAPostOfThisHostAndForNothingElse(t *testing.T) {
 	t.Parallel()
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := probe.Addr().(*net.TCPAddr).Port
-	if err := probe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	hook, err := listenWebhook(agentfile.Trigger{Port: port, Path: "/go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hook, port := listenSomewhere(t, "/go")
 	defer hook.close()
 	base := fmt.Sprintf("http://127.0.0.1:%d", port)
 	ask := func(method, path string, change func(*http.Request)) int {
