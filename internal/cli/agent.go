@@ -94,6 +94,9 @@ it runs in between. docs/runner.md tells it all.`,
 			if len(args) == 0 {
 				return cmd.Help()
 			}
+			if err := run.Args(cmd, args); err != nil {
+				return err
+			}
 			return run.RunE(cmd, args)
 		},
 	}
@@ -117,9 +120,6 @@ that of the program in the container; of a loop that was ended, 0.`,
   c3po agent run reviewer --once`,
 		Args: arguments(1, 1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := arguments(1, 1, "NAME")(cmd, args); err != nil {
-				return err
-			}
 			how, err := flags.how(runner.Formatted)
 			if err != nil {
 				return err
