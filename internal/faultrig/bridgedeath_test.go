@@ -99,7 +99,7 @@ func TestABridgeWhoseClientWasKilledReportsItsDeath(t *testing.T) {
 	case <-time.After(25 * time.Second):
 		t.Fatal("nothing was reported")
 	}
-	hold(t, "from the kill to the report", time.Since(killed), 5*time.Second)
+	faultrig.Hold(t, "from the kill to the report", time.Since(killed), 5*time.Second)
 	eventually(t, "bob is known to be dead", func() bool {
 		bob, err := agent(t, node.URL(), "alice").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "bob"})
 		return err == nil && bob.Alive != nil && !*bob.Alive

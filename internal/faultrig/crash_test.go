@@ -18,7 +18,7 @@ import (
 func TestNothingIsLostDoubledOrReorderedWhileProcessesAreKilled(t *testing.T) {
 	t.Parallel()
 	const writers, readers, nodes = 20, 10, 3
-	messages, nodeKills, redisKills := size(2_000, 50_000), size(3, 20), size(2, 10)
+	messages, nodeKills, redisKills := faultrig.Size(2_000, 50_000), faultrig.Size(3, 20), faultrig.Size(2, 10)
 
 	redis := redistest.New(t, "--appendfsync", "always")
 	var coordinators []*faultrig.Coordinator

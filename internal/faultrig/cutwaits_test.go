@@ -145,7 +145,7 @@ func TestTheWaitAfterACutOneGetsTheMailAndNothingIsLeftBehind(t *testing.T) {
 		}
 	})
 	s := newCutStage(t)
-	rounds := (size(60, 1_000) + len(doors()) - 1) / len(doors())
+	rounds := (faultrig.Size(60, 1_000) + len(doors()) - 1) / len(doors())
 	for i, d := range doors() {
 		t.Run(d.name, func(t *testing.T) {
 			id := c3po.AgentID(fmt.Sprintf("waiter-%d", i))
@@ -172,7 +172,7 @@ func TestTheWaitAfterACutOneGetsTheMailAndNothingIsLeftBehind(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d", got, rounds)
-			hold(t, "the slowest cut to end on the coordinator", slowest, time.Second)
+			faultrig.Hold(t, "the slowest cut to end on the coordinator", slowest, time.Second)
 		})
 	}
 }
@@ -188,7 +188,7 @@ func TestMailWhoseAnswerNobodyReadIsGivenAgain(t *testing.T) {
 			id := c3po.AgentID(fmt.Sprintf("waiter-%d", i))
 			waiter := agentThrough(t, s.transport, s.url, id)
 			after := int64(1) // before all mail, and a number
-			for n := range size(10, 300) {
+			for n := range faultrig.Size(10, 300) {
 				text := fmt.Sprintf("round %d of %s.", n, id)
 				receipt := s.answerNobody(t, d, id, text, after)
 				list, err := waiter.Peek(t.Context(), c3po.GetMessagesInput{})

@@ -9,4 +9,6 @@
 //     the answer to a request that was carried out.
 //   - Recorder writes down every call and how it ended; Check reads that in one
 //     pass and says what was lost, doubled, invented or out of order.
+//   - Hold, Size, Torture and Within are how every test on real processes takes its
+//     measure: a figure beside its limit, the short and the long form, and waiting.
 package faultrig

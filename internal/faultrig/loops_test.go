@@ -12,6 +12,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
 )
@@ -40,7 +41,7 @@ func reactor(ctx context.Context, c *client.Client, sent *atomic.Int64, react fu
 //
 // It times, so it runs alone.
 func TestLoopStormsStopAndHurtNobodyElse(t *testing.T) {
-	pairs, triangles, calls := size(3, 20), size(3, 20), size(1_000, 5_000)
+	pairs, triangles, calls := faultrig.Size(3, 20), faultrig.Size(3, 20), faultrig.Size(1_000, 5_000)
 	limits := c3po.DefaultLimits()
 	limits.SendsPerMinute, limits.PairMessages, limits.AgentMessages = 0, 0, 0 // of the honest ones
 	url := inProcess(t, server.Config{RedisURL: redistest.Start(t), Limits: limits})
@@ -125,7 +126,7 @@ func TestLoopStormsStopAndHurtNobodyElse(t *testing.T) {
 	// What else the machine does is no storm: quiet is the worse of before and after.
 	quiet = max(quiet, measure("quiet again "))
 	t.Logf("p99 quiet %v, stormy %v", quiet, stormy)
-	hold(t, "p99 of others, stormy over quiet", float64(stormy)/float64(quiet), 2.0)
+	faultrig.Hold(t, "p99 of others, stormy over quiet", float64(stormy)/float64(quiet), 2.0)
 	_, thread, _ := strings.Cut(asked[0].Message, "c3po thread resume ")
 	done, err := person.ThreadResume(t.Context(), c3po.ThreadResumeInput{Thread: thread})
 	if err != nil || !done.Resumed {

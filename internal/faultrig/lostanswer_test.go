@@ -22,7 +22,7 @@ func lossy(url string, id c3po.AgentID) *client.Client {
 func TestAnAnswerLostAfterTheDeedIsOneMessage(t *testing.T) {
 	t.Parallel()
 	const hops = 2
-	times := size(100, 1_000) / hops
+	times := faultrig.Size(100, 1_000) / hops
 	redis := redistest.New(t)
 	toRedis := faultrig.NewProxy(t, redis.URL())
 	coordinator := faultrig.Start(t, "redis://"+toRedis.Addr())
@@ -101,7 +101,7 @@ func TestASendThatRedisCarriesOutAndNeverAnswersIsUnknownNotFailed(t *testing.T)
 	if proxy.Lost() == 0 {
 		t.Error("no answer was lost")
 	}
-	hold(t, "time to say so", time.Since(began), 3*time.Second)
+	faultrig.Hold(t, "time to say so", time.Since(began), 3*time.Second)
 	proxy.Heal()
 	if _, err := rec.Send(t.Context(), svc, "writer", in); err != nil {
 		t.Fatal(err)

@@ -31,30 +31,6 @@ func TestMain(m *testing.M) {
 	faultrig.Main(m)
 }
 
-// size is the short form of a test's size, or with C3PO_TORTURE=1 the long one.
-func size(short, long int) int {
-	if torture() {
-		return long
-	}
-	return short
-}
-
-func torture() bool { return os.Getenv("C3PO_TORTURE") == "1" }
-
-// hold prints a measured figure beside its limit. Machines differ and are busy,
-// so it fails only far beyond, unless C3PO_EXACT=1 says that this one is not.
-func hold[N int | int64 | float64 | time.Duration](t *testing.T, what string, got, limit N) {
-	t.Helper()
-	t.Logf("%s: %v, limit %v", what, got, limit)
-	most := limit * 5
-	if os.Getenv("C3PO_EXACT") == "1" {
-		most = limit
-	}
-	if got > most {
-		t.Errorf("%s: %v, more than %v", what, got, most)
-	}
-}
-
 // eventually polls until what holds, or fails after a while.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()

@@ -137,7 +137,7 @@ func startWaiters(t *testing.T, redis, url string, count int) <-chan string {
 
 // Claims: A11, A14
 func TestThousandsOfWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
-	waits := size(1_000, 10_000)
+	waits := faultrig.Size(1_000, 10_000)
 	redis := redistest.New(t)
 	coordinator := faultrig.Start(t, redis.URL())
 	sender := agent(t, coordinator.URL(), "sender")
@@ -147,7 +147,7 @@ func TestThousandsOfWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) 
 	t.Logf("%d waits stand after %s", waits, time.Since(began).Round(time.Millisecond))
 
 	each := (lowestResident(t, coordinator.PID(), 3*time.Second) - before) / int64(waits)
-	hold(t, "bytes of resident memory for each wait", each, 28<<10)
+	faultrig.Hold(t, "bytes of resident memory for each wait", each, 28<<10)
 	// One connection is ours: it asks.
 	if connections := info(t, redis.Addr(), "clients", "connected_clients") - 1; connections > 10 {
 		t.Errorf("%d connections to Redis", connections)
@@ -195,7 +195,7 @@ func TestAttachedIdleAgentsCostHardlyAWrite(t *testing.T) {
 	// What the arrival itself costs is written down within a second or two.
 	<-time.After(3 * time.Second)
 	before := writes(t, redis.Dir())
-	idle := time.Duration(size(20, 60)) * time.Second
+	idle := time.Duration(faultrig.Size(20, 60)) * time.Second
 	<-time.After(idle)
 	after := writes(t, redis.Dir())
 	t.Logf("%d attached agents, %s idle: %d writes, limit 4", agents, idle, len(after)-len(before))

@@ -34,7 +34,7 @@ func TestThePowerCutTakesWhatWasNotSynced(t *testing.T) {
 // Claims: I2, C11
 func TestAPowerCutLosesNothingThatAReceiptCallsOnDisk(t *testing.T) {
 	t.Parallel()
-	report, receipts := cutThePower(t, "always", size(3, 20))
+	report, receipts := cutThePower(t, "always", faultrig.Size(3, 20))
 	t.Logf("always: %s", report)
 	if lost := report.Count(faultrig.Lost); lost > 0 || report.Count(faultrig.Doubled) > 0 || report.Stored == 0 {
 		t.Errorf("%d of %d acknowledged messages are lost", lost, report.Stored)
@@ -48,10 +48,10 @@ func TestAPowerCutLosesNothingThatAReceiptCallsOnDisk(t *testing.T) {
 // can fail, and a receipt does not promise what that Redis does not do.
 func TestUnderEverysecReceiptsSayMemoryAndAPowerCutLosesMail(t *testing.T) {
 	t.Parallel()
-	report, receipts := cutThePower(t, "everysec", size(1, 20))
+	report, receipts := cutThePower(t, "everysec", faultrig.Size(1, 20))
 	lost := report.Count(faultrig.Lost)
 	t.Logf("everysec: %d of %d acknowledged messages lost, receipts %v", lost, report.Stored, receipts)
-	if torture() && lost == 0 {
+	if faultrig.Torture() && lost == 0 {
 		t.Error("nothing was lost: the cut takes nothing, so the test under always proves nothing")
 	}
 	if receipts[c3po.OnDisk] > 0 || receipts[c3po.InMemory] == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
 )
@@ -136,7 +137,7 @@ func digging(t *testing.T, lease time.Duration) (*crew, *client.Client) {
 // Claims: C11
 func TestEveryTaskOfARoleIsAckedOnceWhileWorkersAreKilled(t *testing.T) {
 	t.Parallel()
-	workers, tasks := size(8, 50), size(300, 10_000)
+	workers, tasks := faultrig.Size(8, 50), faultrig.Size(300, 10_000)
 	c, foreman := digging(t, 2*time.Second)
 	var crewed []*worker
 	for i := range workers {

@@ -53,7 +53,7 @@ func TestAnOlderLogUnderARunningCoordinatorRaisesTheAlarm(t *testing.T) {
 		return epochOf(t, redis.Addr()) > epoch && logHas(t, redis.Addr(), "rollback")
 	})
 	// The numbers are compared every 5 s; what a comparison takes comes on top.
-	hold(t, "time until the alarm", time.Since(began), 5250*time.Millisecond)
+	faultrig.Hold(t, "time until the alarm", time.Since(began), 5250*time.Millisecond)
 	if !strings.Contains(coordinator.Log(), `"level":"ERROR"`) {
 		t.Error("no error is in the log of the coordinator")
 	}

@@ -35,7 +35,7 @@ func persist[Out any](ctx context.Context, t *testing.T, what string, call func(
 func TestEveryMemberSeesEveryPostOnceInOneOrderWhileCoordinatorsAreKilled(t *testing.T) {
 	t.Parallel()
 	const senders, nodes = 20, 3
-	members, posts := size(40, 200), size(400, 2_000)
+	members, posts := faultrig.Size(40, 200), faultrig.Size(400, 2_000)
 
 	redis := redistest.New(t, "--appendfsync", "always")
 	var coordinators []*faultrig.Coordinator
@@ -55,7 +55,7 @@ func TestEveryMemberSeesEveryPostOnceInOneOrderWhileCoordinatorsAreKilled(t *tes
 
 	// One coordinator is killed every two seconds until all was said and read, and
 	// more often where that is soon.
-	every := time.Duration(size(200, 2_000)) * time.Millisecond
+	every := time.Duration(faultrig.Size(200, 2_000)) * time.Millisecond
 	killing, calm := context.WithCancel(ctx)
 	defer calm()
 	var faults sync.WaitGroup

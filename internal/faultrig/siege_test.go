@@ -144,7 +144,7 @@ func TestASiegeNeitherFillsTheMemoryNorKeepsHonestCallersWaiting(t *testing.T) {
 	c := faultrig.Start(t, redistest.Start(t), "--auth", "none")
 	ann, bob := agent(t, c.URL(), "ann"), agent(t, c.URL(), "bob")
 
-	ctx, lift := context.WithTimeout(t.Context(), time.Duration(size(8, 60))*time.Second)
+	ctx, lift := context.WithTimeout(t.Context(), time.Duration(faultrig.Size(8, 60))*time.Second)
 	defer lift()
 	s := &siege{addr: strings.TrimPrefix(c.URL(), "http://")}
 	s.lay(ctx, 300, slowHeaders)
@@ -166,7 +166,7 @@ func TestASiegeNeitherFillsTheMemoryNorKeepsHonestCallersWaiting(t *testing.T) {
 	resident := residentMost(t, c.PID())
 	t.Logf("%d honest exchanges: median %v, most %v; %d connections cut, %d requests refused; %d MB at the most",
 		len(took), took[len(took)/2], took[len(took)-1], s.cut.Load(), s.refused.Load(), resident)
-	hold(t, "p99 of honest calls", took[len(took)*99/100], latency)
+	faultrig.Hold(t, "p99 of honest calls", took[len(took)*99/100], latency)
 	if resident > memory {
 		t.Errorf("the coordinator took %d MB, more than %d", resident, memory)
 	}

@@ -185,7 +185,7 @@ func TestTheAskerOfAKilledAgentLearnsIt(t *testing.T) {
 	if got.Outcome == nil || got.Outcome.Status != c3po.WaitDied {
 		t.Fatalf("the wait ended with %+v", got.Outcome)
 	}
-	hold(t, "from the kill to the asker", time.Since(killed), 5*time.Second)
+	faultrig.Hold(t, "from the kill to the asker", time.Since(killed), 5*time.Second)
 	bob, err := alice.GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "bob"})
 	if err != nil || bob.Alive == nil || *bob.Alive || bob.Status != c3po.Offline {
 		t.Errorf("bob = %+v, %v", bob, err)

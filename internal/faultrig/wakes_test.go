@@ -70,7 +70,7 @@ func TestAWakeTakesLittleLongerThanABareSubscribersNews(t *testing.T) {
 	publish, told := bareSubscriber(t, redis)
 
 	var bare, wake []time.Duration
-	for n := range size(100, 1_000) {
+	for n := range faultrig.Size(100, 1_000) {
 		began := time.Now()
 		publish(n)
 		bare = append(bare, (<-told).Sub(began))
@@ -86,7 +86,7 @@ func TestAWakeTakesLittleLongerThanABareSubscribersNews(t *testing.T) {
 	slices.Sort(bare)
 	slices.Sort(wake)
 	t.Logf("median of %d: script and bare subscriber %s, send and wait %s", len(bare), median(bare), median(wake))
-	hold(t, "median wake as a multiple of a bare subscriber's", float64(median(wake))/float64(median(bare)), 3)
+	faultrig.Hold(t, "median wake as a multiple of a bare subscriber's", float64(median(wake))/float64(median(bare)), 3)
 }
 
 func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2] }
@@ -133,7 +133,7 @@ func bareSubscriber(t *testing.T, redis string) (publish func(int), told <-chan 
 // It times, so it runs alone.
 func TestWakesStayQuickUnderLoad(t *testing.T) {
 	const waiters, senders = 100, 50
-	rate, seconds := size(200, 1_000), size(3, 10)
+	rate, seconds := faultrig.Size(200, 1_000), faultrig.Size(3, 10)
 	coordinator := faultrig.Start(t, redistest.Start(t, "--appendfsync", "always"))
 	var mu sync.Mutex
 	var took []time.Duration
@@ -182,7 +182,7 @@ func TestWakesStayQuickUnderLoad(t *testing.T) {
 	defer mu.Unlock()
 	slices.Sort(took)
 	t.Logf("%d messages at %d a second: p50 %s, slowest %s", all, rate, median(took), took[len(took)-1])
-	hold(t, "p99 from due to woken", took[len(took)*99/100], 25*time.Millisecond)
+	faultrig.Hold(t, "p99 from due to woken", took[len(took)*99/100], 25*time.Millisecond)
 }
 
 // Claims: A11
@@ -192,7 +192,7 @@ func TestNoWakeIsSleptThrough(t *testing.T) {
 	sender := agent(t, coordinator.URL(), "sender")
 	heard := make(chan string, 1)
 	defer listener(t, coordinator.URL(), "waiter", func(m c3po.Message) { heard <- m.Text() })()
-	for n := range size(500, 10_000) {
+	for n := range faultrig.Size(500, 10_000) {
 		// The next wait is just about to look: before, at or after this.
 		<-time.After(rand.N(time.Millisecond))
 		if _, err := sender.SendMessage(t.Context(), c3po.SendInput{Target: "waiter", Message: strconv.Itoa(n)}); err != nil {
@@ -219,7 +219,7 @@ func TestWhatWasPublishedWhileTheSubscriptionWasGoneIsNotMissed(t *testing.T) {
 	heard := make(chan string, 1)
 	defer listener(t, far.URL(), "waiter", func(m c3po.Message) { heard <- m.Text() })()
 	slowest := time.Duration(0)
-	for n := range size(3, 30) {
+	for n := range faultrig.Size(3, 30) {
 		text := fmt.Sprintf("before %d", n)
 		if _, err := sender.SendMessage(t.Context(), c3po.SendInput{Target: "waiter", Message: text}); err != nil {
 			t.Fatal(err)
@@ -246,13 +246,13 @@ func TestWhatWasPublishedWhileTheSubscriptionWasGoneIsNotMissed(t *testing.T) {
 		}
 		slowest = max(slowest, time.Since(began))
 	}
-	hold(t, "the slowest wake after a lost subscription", slowest, 5*time.Second)
+	faultrig.Hold(t, "the slowest wake after a lost subscription", slowest, 5*time.Second)
 }
 
 // It times, so it runs alone.
 func TestABurstOfEventsStallsNoCommand(t *testing.T) {
 	const waits, chunk = 200, 500
-	events := size(2_000, 10_000)
+	events := faultrig.Size(2_000, 10_000)
 	redis := redistest.New(t)
 	coordinator := faultrig.Start(t, redis.URL())
 	startWaiters(t, redis.URL(), coordinator.URL(), waits)
@@ -297,7 +297,7 @@ func TestABurstOfEventsStallsNoCommand(t *testing.T) {
 	slices.Sort(*bare)
 	slowest, alone := (*commands)[len(*commands)-1], (*bare)[len(*bare)-1]
 	t.Logf("%d events: %d commands, median %s, slowest %s; Redis alone slowest %s", events, len(*commands), median(*commands), slowest, alone)
-	hold(t, "the slowest command beyond what Redis took itself", slowest-alone, 100*time.Millisecond)
+	faultrig.Hold(t, "the slowest command beyond what Redis took itself", slowest-alone, 100*time.Millisecond)
 }
 
 // burst writes events as the scripts do, one after the other.

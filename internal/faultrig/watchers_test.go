@@ -93,7 +93,7 @@ func measured(t *testing.T, url string, names ...string) (values []float64) {
 //
 // Claims: F1
 func TestWhatAWatcherOfEventsCosts(t *testing.T) {
-	watchers := size(20, 200)
+	watchers := faultrig.Size(20, 200)
 	c := faultrig.Start(t, redistest.Start(t))
 	const recipients = 10
 	for n := range recipients {
@@ -115,8 +115,8 @@ func TestWhatAWatcherOfEventsCosts(t *testing.T) {
 		pace   time.Duration
 		alone  time.Duration
 	}{
-		{"one by one", size(50, 1000), 20 * time.Millisecond, 0},
-		{"in a burst", size(200, 4000), 0, 0},
+		{"one by one", faultrig.Size(50, 1000), 20 * time.Millisecond, 0},
+		{"in a burst", faultrig.Size(200, 4000), 0, 0},
 	}
 	for i := range kinds {
 		kinds[i].alone = send(kinds[i].events, kinds[i].pace, func() {})
@@ -139,13 +139,13 @@ func TestWhatAWatcherOfEventsCosts(t *testing.T) {
 			last = time.Since(sent)
 		})
 		each := int64(watchers * kind.events)
-		hold(t, fmt.Sprintf("events %s to %d watchers: processor time for one event and watcher", kind.name, watchers), max(0, used-kind.alone)/time.Duration(each), 50*time.Microsecond)
-		hold(t, "  bytes for one event and watcher", (all.bytes.Load()-bytes)/each, 400)
-		hold(t, "  until everybody has the last event", last, time.Second)
+		faultrig.Hold(t, fmt.Sprintf("events %s to %d watchers: processor time for one event and watcher", kind.name, watchers), max(0, used-kind.alone)/time.Duration(each), 50*time.Microsecond)
+		faultrig.Hold(t, "  bytes for one event and watcher", (all.bytes.Load()-bytes)/each, 400)
+		faultrig.Hold(t, "  until everybody has the last event", last, time.Second)
 	}
 	grown := measured(t, c.URL(), "process_resident_memory_bytes")[0] - memory[0]
-	if each := int64(grown) / int64(watchers) >> 10; torture() {
-		hold(t, "memory of one watcher, in KiB", each, 150)
+	if each := int64(grown) / int64(watchers) >> 10; faultrig.Torture() {
+		faultrig.Hold(t, "memory of one watcher, in KiB", each, 150)
 	} else {
 		t.Logf("memory of one watcher: %d KiB, of few and with all else that grew", each)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 func urgent(in *c3po.SendInput) { in.Priority = c3po.Urgent }
@@ -234,7 +235,7 @@ func TestAC2EscEndsAWaitAtOnceAndTheAnswerComesLater(t *testing.T) {
 	interrupted := time.Now()
 	term.press("Escape")
 	term.see("Interrupted")
-	hold(t, "interrupted after", time.Since(interrupted), time.Second)
+	faultrig.Hold(t, "interrupted after", time.Since(interrupted), time.Second)
 	if _, err := w.as("slow").Reply(t.Context(), c3po.ReplyInput{MessageID: question.ID, Response: "two hours"}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // command runs a program on the host, as its person would.
@@ -61,7 +62,7 @@ func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
 		t.Errorf("the self-test has registered %v", all)
 	}
 	a.print("hello")
-	hold(t, "from one command to a registered agent", time.Since(began), time.Minute)
+	faultrig.Hold(t, "from one command to a registered agent", time.Since(began), time.Minute)
 	w.onlyHas("api")
 	once := readJSON(t, settings)
 	a.must(c3poBinary, "install", "claude")
@@ -210,7 +211,7 @@ func TestAC5AHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 	n := w.host("nas").nas("127.0.0.1")
 	began := time.Now()
 	n.joined(w.host("laptop"), "api", quiet).print("hello")
-	hold(t, "from no binary to a registered agent", time.Since(began), time.Minute)
+	faultrig.Hold(t, "from no binary to a registered agent", time.Since(began), time.Minute)
 	if agents := n.must(n.binary, "agents"); !strings.Contains(agents, "laptop/api") {
 		t.Errorf("the agents are:\n%s", agents)
 	}

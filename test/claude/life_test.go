@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // ids are all agents there are, and whether they are online.
@@ -203,9 +204,9 @@ func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t
 	kill(t, term.pid)
 	killed := time.Now()
 	eventually(t, 20*time.Second, "it is offline", func() bool { return w.status("api") == c3po.Offline })
-	hold(t, "offline after", time.Since(killed), 10*time.Second)
+	faultrig.Hold(t, "offline after", time.Since(killed), 10*time.Second)
 	eventually(t, 25*time.Second, "no process of ours is left", func() bool { return len(h.processes("c3po ")) == 0 })
-	hold(t, "no process left after", time.Since(killed), 5*time.Second)
+	faultrig.Hold(t, "no process left after", time.Since(killed), 5*time.Second)
 	w.send("web", "api", "Which port?")
 	next := h.agent("api", following(reading(always("8080"))...))
 	next.print("hello")
@@ -231,7 +232,7 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	}
 	killed := time.Now()
 	eventually(t, 50*time.Second, "it is offline", func() bool { return w.status("api") == c3po.Offline })
-	hold(t, "offline after its bridge was killed", time.Since(killed), 10*time.Second)
+	faultrig.Hold(t, "offline after its bridge was killed", time.Since(killed), 10*time.Second)
 	before := len(a.model.seen())
 	term.enter("hello")
 	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.seen()) > before })
@@ -345,7 +346,7 @@ func TestManySessionsAtOnceAreAllServed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var sessions sync.WaitGroup
-	n := size(3, 10)
+	n := faultrig.Size(3, 10)
 	for i := range n {
 		name := c3po.AgentID(fmt.Sprintf("worker%d", i))
 		var once sync.Once

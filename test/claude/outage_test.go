@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // last is the newest request.
@@ -36,7 +37,7 @@ func (w *world) keepSending(from, to c3po.AgentID, text string) <-chan c3po.Rece
 	accepted := make(chan c3po.Receipt, 1)
 	go func() {
 		in := c3po.SendInput{Target: string(to), Message: text, ClientKey: fmt.Sprintf("%s to %s", from, to)}
-		within(5*time.Minute, func() bool {
+		faultrig.Within(5*time.Minute, func() bool {
 			receipt, err := w.as(from).SendMessage(w.t.Context(), in)
 			if err == nil {
 				accepted <- receipt
@@ -83,7 +84,7 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	}
 	accepted := w.keepSending("web", "api", "sent meanwhile")
 	term.see("IT-IS-AWAY")
-	away := time.Duration(size(3, 60)) * time.Second
+	away := time.Duration(faultrig.Size(3, 60)) * time.Second
 	select {
 	case <-time.After(away):
 	case <-t.Context().Done():
@@ -150,7 +151,7 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 		name := place.name
 		a := h.agent(place.project, quiet)
 		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+place.url)
-		hold(t, name+": delay of a whole session of one turn", delay(func() time.Duration { return a.print("hello").took }, plain, &without), delayMost)
+		faultrig.Hold(t, name+": delay of a whole session of one turn", delay(func() time.Duration { return a.print("hello").took }, plain, &without), delayMost)
 		if name == silent {
 			// One that says nothing is only known to be away after a while.
 			a.model.brain = func(request) step {
@@ -218,5 +219,5 @@ func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
 		}
 	}
 	well := min(turn(false)(), turn(false)())
-	hold(t, "frozen in the middle: delay of a turn", delay(turn(true), turn(false), &well), delayMost)
+	faultrig.Hold(t, "frozen in the middle: delay of a turn", delay(turn(true), turn(false), &well), delayMost)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // unacked is the mail of an agent that nobody has dealt with.
@@ -60,7 +61,7 @@ func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 	if n := len(a.model.seen()); n != 2 {
 		t.Errorf("asking took %d requests, want 2: the call, and its result", n)
 	}
-	hold(t, "from prompt to report, Claude Code included", p.took, 10*time.Second)
+	faultrig.Hold(t, "from prompt to report, Claude Code included", p.took, 10*time.Second)
 	for _, id := range []c3po.AgentID{"homeassistant", "meshtastic"} {
 		eventually(t, 5*time.Second, "nothing is unacked at "+string(id), func() bool { return len(w.unacked(id)) == 0 })
 	}
@@ -108,7 +109,7 @@ func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 	began := time.Now()
 	person.enter("Work with meshtastic to debug why sensor data isn't appearing in HA")
 	person.see("Found it, after: Node 7 is awake now.")
-	hold(t, "three rounds between two hosts", time.Since(began), 30*time.Second)
+	faultrig.Hold(t, "three rounds between two hosts", time.Since(began), 30*time.Second)
 	if namespaceOf(person.pid) == namespaceOf(b.processes("c3po monitor")[0]) {
 		t.Error("both are on one network")
 	}
@@ -136,14 +137,14 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 		return err == nil && agent.Reachability == c3po.ReachNow
 	})
 	var took []time.Duration
-	for i := range size(5, 20) {
+	for i := range faultrig.Size(5, 20) {
 		before := len(b.model.seen())
 		receipt := w.send("asker", "meshtastic", fmt.Sprintf("question %d", i))
 		accepted := time.Now()
 		if receipt.Reachability != c3po.ReachNow {
 			t.Errorf("the receipt says %q of an idle agent with a monitor", receipt.Reachability)
 		}
-		if !within(30*time.Second, func() bool { return len(b.model.seen()) > before }) {
+		if !faultrig.Within(30*time.Second, func() bool { return len(b.model.seen()) > before }) {
 			t.Fatalf("message %d has not woken it:\n%s", i+1, term.screen())
 		}
 		first := b.model.seen()[before]
@@ -162,7 +163,7 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 		})
 	}
 	slices.Sort(took)
-	hold(t, "from mail accepted to model called, median", took[len(took)/2], time.Second)
+	faultrig.Hold(t, "from mail accepted to model called, median", took[len(took)/2], time.Second)
 	t.Logf("all: %v", took)
 }
 
@@ -173,7 +174,7 @@ func TestASessionThatWasLeftIdleIsStillWoken(t *testing.T) {
 	b := w.host("nas").agent("meshtastic", following(reading(always("still here"))...))
 	b.open().idle()
 	w.awaitOnline("meshtastic")
-	idle := time.Duration(size(15, 45*60)) * time.Second
+	idle := time.Duration(faultrig.Size(15, 45*60)) * time.Second
 	select {
 	case <-time.After(idle):
 	case <-t.Context().Done():
@@ -184,7 +185,7 @@ func TestASessionThatWasLeftIdleIsStillWoken(t *testing.T) {
 	began := time.Now()
 	receipt := w.send("asker", "meshtastic", "Still there?")
 	eventually(t, 30*time.Second, "the model is called", func() bool { return len(b.model.seen()) > 0 })
-	hold(t, fmt.Sprintf("woken after %v of idling", idle), time.Since(began), time.Second)
+	faultrig.Hold(t, fmt.Sprintf("woken after %v of idling", idle), time.Since(began), time.Second)
 	got, err := w.as("asker").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: 20})
 	if err != nil || got.Response != "still here" {
 		t.Fatalf("the answer is %q, %v", got.Response, err)

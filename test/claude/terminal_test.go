@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // A terminal is an interactive session of Claude Code in a tmux of its own.
@@ -74,7 +76,7 @@ func (term *terminal) screen() string { return term.tmux("capture-pane", "-p", "
 // see waits until a text is on the screen.
 func (term *terminal) see(text string) {
 	term.t.Helper()
-	if !within(30*time.Second, func() bool { return strings.Contains(term.screen(), text) }) {
+	if !faultrig.Within(30*time.Second, func() bool { return strings.Contains(term.screen(), text) }) {
 		term.t.Fatalf("%q is not on the screen:\n%s", text, term.screen())
 	}
 }
@@ -91,7 +93,7 @@ func (term *terminal) enter(text string) {
 // rest waits until the turn that runs has ended.
 func (term *terminal) rest() {
 	term.t.Helper()
-	if !within(30*time.Second, func() bool {
+	if !faultrig.Within(30*time.Second, func() bool {
 		transcript := term.screen()
 		for range 2 { // the box for the next prompt
 			transcript = transcript[:max(0, strings.LastIndex(transcript, "\n─"))]
@@ -113,7 +115,7 @@ func (term *terminal) idle() {
 
 func (term *terminal) close() {
 	term.tmux("kill-server")
-	if term.pid > 0 && !within(8*time.Second, func() bool { return !alive(term.pid) }) {
+	if term.pid > 0 && !faultrig.Within(8*time.Second, func() bool { return !alive(term.pid) }) {
 		kill(term.t, term.pid)
 	}
 }

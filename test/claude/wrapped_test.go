@@ -74,7 +74,7 @@ func TestClaudeCodeWithoutAnythingOfOursIsTypedIntoAndAnswersInPrint(t *testing.
 // never looks at the screen for so long, and must not see a text.
 func (term *terminal) never(most time.Duration, text string) {
 	term.t.Helper()
-	if within(most, func() bool { return strings.Contains(term.screen(), text) }) {
+	if faultrig.Within(most, func() bool { return strings.Contains(term.screen(), text) }) {
 		term.t.Errorf("%q is on the screen:\n%s", text, term.screen())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // codexConfig is what a person may have in the file, with our model in it.
@@ -94,7 +95,7 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "codex", func(r *rig) brain {
 		return reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.online) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")
@@ -119,12 +120,12 @@ func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	term.enter("do some work")
 	term.see("ALL-DONE")
 	term.rest()
-	if !within(20*time.Second, r.online) {
+	if !faultrig.Within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
-	hold(t, "an idle Codex has answered", time.Since(began), 12*time.Second)
+	faultrig.Hold(t, "an idle Codex has answered", time.Since(began), 12*time.Second)
 	if strings.Contains(r.model.read(), "<hook_prompt") {
 		t.Error("it was not idle: a hook has told it")
 	}
@@ -199,5 +200,5 @@ func TestWithoutACoordinatorCodexWorksAsIfC3POWereNotThere(t *testing.T) {
 	r.c3po("install", "codex")
 	with := exec()
 	t.Logf("without c3po %v, with it and no coordinator %v", without, with)
-	hold(t, "a turn takes longer by", with-without, 300*time.Millisecond)
+	faultrig.Hold(t, "a turn takes longer by", with-without, 300*time.Millisecond)
 }

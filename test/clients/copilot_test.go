@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // copilotServers is what a person may have in the file.
@@ -85,7 +86,7 @@ func TestCopilotAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "copilot", func(r *rig) brain {
 		return copilotWaits(reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.online) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")
@@ -107,14 +108,14 @@ func TestCopilotAnswersMailThatComesWhileItIsIdleAndWaitsInTheBackground(t *test
 	<-time.After(5 * time.Second)
 	term.enter("do some work")
 	term.see("ALL-DONE")
-	if !within(20*time.Second, r.online) {
+	if !faultrig.Within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
 	term.rest()
 	r.reached(c3po.ReachNow)
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
-	hold(t, "an idle Copilot has answered", time.Since(began), 5*time.Second)
+	faultrig.Hold(t, "an idle Copilot has answered", time.Since(began), 5*time.Second)
 }
 
 // Claims: C10

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // mailEnd is the last line of an envelope.
@@ -15,7 +17,7 @@ var mailEnd = regexp.MustCompile(`(?m)^\[end .*$`)
 func (r *rig) cost() {
 	r.t.Helper()
 	var told, mail, receipt int
-	if !within(20*time.Second, func() bool {
+	if !faultrig.Within(20*time.Second, func() bool {
 		told, mail, receipt = r.model.exchange()
 		return told > 0 && mail > 0 && receipt > 0
 	}) {

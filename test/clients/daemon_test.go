@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // With the daemon that Codex starts by itself, which serves all terminals.
@@ -40,7 +41,7 @@ func TestTwoTerminalsOnOneCodexDaemonAreTwoAgents(t *testing.T) {
 		term.enter("hello")
 		term.see("ALL-DONE")
 		term.rest()
-		if !within(20*time.Second, func() bool { return r.here(name) }) {
+		if !faultrig.Within(20*time.Second, func() bool { return r.here(name) }) {
 			t.Fatalf("%s is not online:\n%s", name, r.c3po("agents"))
 		}
 	}
@@ -52,7 +53,7 @@ func TestTwoTerminalsOnOneCodexDaemonAreTwoAgents(t *testing.T) {
 		receipt := r.ask("Who are you?", func(in *c3po.SendInput) { in.Target = name })
 		r.answered(receipt, "I am "+name, 90)
 	}
-	hold(t, "both have answered", time.Since(began), 10*time.Second)
+	faultrig.Hold(t, "both have answered", time.Since(began), 10*time.Second)
 }
 
 // endAll ends what runs from the home: the daemon of Codex, and the updater that

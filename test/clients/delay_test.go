@@ -37,7 +37,7 @@ func TestWithoutACoordinatorTheEndOfATurnWaitsHardlyAnyLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The bridge says that it listens by the socket it makes.
-		if !within(20*time.Second, func() bool {
+		if !faultrig.Within(20*time.Second, func() bool {
 			sockets, _ := filepath.Glob(filepath.Join(dir, "*", "run-*.sock"))
 			return len(sockets) > 0
 		}) {
@@ -59,7 +59,7 @@ func TestWithoutACoordinatorTheEndOfATurnWaitsHardlyAnyLonger(t *testing.T) {
 			took = append(took, time.Since(began))
 		}
 		slices.Sort(took)
-		hold(t, client+": the end of a turn waits, median", took[len(took)/2], 300*time.Millisecond)
+		faultrig.Hold(t, client+": the end of a turn waits, median", took[len(took)/2], 300*time.Millisecond)
 		_ = open.Close()
 		_ = bridge.Wait() // how it ends is not what is measured
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // geminiSettings is what a person may have in the file.
@@ -83,7 +84,7 @@ func TestGeminiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "gemini", func(r *rig) brain {
 		return reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.online) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")
@@ -104,14 +105,14 @@ func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T)
 	term.see("Type your message")
 	term.enter("do some work")
 	term.see("ALL-DONE")
-	if !within(20*time.Second, r.online) {
+	if !faultrig.Within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
 	<-time.After(3 * time.Second)
 	r.reached(c3po.ReachNow)
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
-	hold(t, "an idle Gemini has answered", time.Since(began), 5*time.Second)
+	faultrig.Hold(t, "an idle Gemini has answered", time.Since(began), 5*time.Second)
 }
 
 // Claims: C10

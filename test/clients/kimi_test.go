@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // kimiConfig is what a person may have in the file, with our model in it.
@@ -77,7 +78,7 @@ func TestKimiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "kimi", func(r *rig) brain {
 		return kimiWaits(reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.online) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")
@@ -135,7 +136,7 @@ func TestKimiThatWaitsInTheBackgroundAnswersMailInTheMiddleOfATurnAndWhileItIsId
 	began := time.Now()
 	r.answered(r.ask("Which port is it?"), "port 8080", 30)
 	r.cost()
-	hold(t, "an idle Kimi has answered", time.Since(began), 5*time.Second)
+	faultrig.Hold(t, "an idle Kimi has answered", time.Since(began), 5*time.Second)
 }
 
 // Claims: C10

@@ -71,7 +71,7 @@ func TestClaudeCodeAsksCodexWhoAsksOpenCode(t *testing.T) {
 	codex.rest()
 	opencode.rest()
 	for _, name := range []string{"api", "docs"} {
-		if !within(30*time.Second, func() bool { return api.here(name) }) {
+		if !faultrig.Within(30*time.Second, func() bool { return api.here(name) }) {
 			t.Fatalf("%s is not online", name)
 		}
 	}
@@ -80,7 +80,7 @@ func TestClaudeCodeAsksCodexWhoAsksOpenCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, took := web.run("claude", "-p", "Ask which port the service has", "--plugin-dir", plugin)
-	hold(t, "from a prompt in Claude Code over Codex to OpenCode and back", took, 20*time.Second)
+	faultrig.Hold(t, "from a prompt in Claude Code over Codex to OpenCode and back", took, 20*time.Second)
 	if !strings.Contains(out, "It is port 8080") {
 		t.Fatalf("Claude Code says %q", out)
 	}

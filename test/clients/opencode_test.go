@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // opencodeConfig is what a person may have in the file, with our model in it.
@@ -87,7 +88,7 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 	term.see("Ask anything")
 	term.enter("hello")
 	term.see("ALL-DONE")
-	if !within(20*time.Second, r.online) {
+	if !faultrig.Within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
 	term.rest()
@@ -100,7 +101,7 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 			t.Errorf("the sender is told that it is read %s", receipt.Reachability)
 		}
 		r.answered(receipt, "port 8080", 60)
-		hold(t, "an idle OpenCode has answered", time.Since(began), 5*time.Second)
+		faultrig.Hold(t, "an idle OpenCode has answered", time.Since(began), 5*time.Second)
 		term.rest()
 		term.see("a half thought")
 		term.tmux("send-keys", "C-u")
@@ -127,7 +128,7 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 		term.enter("think long")
 		receipt := <-thinking
 		// It takes two, one soon after the other.
-		if !within(time.Minute, func() bool {
+		if !faultrig.Within(time.Minute, func() bool {
 			term.tmux("send-keys", "Escape")
 			<-time.After(300 * time.Millisecond)
 			return strings.Contains(term.tmux("capture-pane", "-p"), "interrupted")
@@ -135,7 +136,7 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 			t.Fatal("the turn is not interrupted")
 		}
 		asked := r.model.count()
-		if within(3*time.Second, func() bool { return r.model.count() > asked }) {
+		if faultrig.Within(3*time.Second, func() bool { return r.model.count() > asked }) {
 			t.Error("a turn was started though its person has just ended one")
 		}
 		term.enter("go on")
@@ -149,7 +150,7 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 // received wants it proved that the client has taken a message.
 func (r *rig) received(receipt c3po.Receipt) {
 	r.t.Helper()
-	if !within(5*time.Second, func() bool {
+	if !faultrig.Within(5*time.Second, func() bool {
 		trace, err := r.as("web").Trace(r.t.Context(), c3po.MessageInput{MessageID: receipt.ID})
 		return err == nil && trace.Received != nil
 	}) {
@@ -240,5 +241,5 @@ func TestWithoutACoordinatorOpenCodeWorksAsIfC3POWereNotThere(t *testing.T) {
 	r.c3po("install", "opencode")
 	with := turn()
 	t.Logf("a step of a turn without c3po %v, with it and no coordinator %v", without, with)
-	hold(t, "a step takes longer by", with-without, 300*time.Millisecond)
+	faultrig.Hold(t, "a step takes longer by", with-without, 300*time.Millisecond)
 }

@@ -81,8 +81,8 @@ func newRigAt(t *testing.T, name, coordinator string, thinks func(*rig) brain) *
 	}
 	t.Cleanup(func() {
 		// A client that was ended, and its bridge, write to its home for a moment longer.
-		within(10*time.Second, func() bool { return !inUse(dir) })
-		if !within(10*time.Second, func() bool { return os.RemoveAll(dir) == nil }) {
+		faultrig.Within(10*time.Second, func() bool { return !inUse(dir) })
+		if !faultrig.Within(10*time.Second, func() bool { return os.RemoveAll(dir) == nil }) {
 			t.Errorf("%s is not removed", dir)
 		}
 	})
@@ -177,7 +177,7 @@ func (r *rig) here(id string) bool {
 func (r *rig) reached(want c3po.Reachability) {
 	r.t.Helper()
 	var last c3po.Reachability
-	if !within(20*time.Second, func() bool {
+	if !faultrig.Within(20*time.Second, func() bool {
 		agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
 		last = agent.Reachability
 		return err == nil && last == want
@@ -237,7 +237,7 @@ func (term *terminal) tmux(args ...string) string {
 
 func (term *terminal) see(text string) {
 	term.t.Helper()
-	if !within(90*time.Second, func() bool { return strings.Contains(term.tmux("capture-pane", "-p", "-S", "-200"), text) }) {
+	if !faultrig.Within(90*time.Second, func() bool { return strings.Contains(term.tmux("capture-pane", "-p", "-S", "-200"), text) }) {
 		term.t.Fatalf("%q is not on the screen:\n%s", text, term.tmux("capture-pane", "-p"))
 	}
 }
@@ -256,7 +256,7 @@ func (term *terminal) rest() {
 	term.t.Helper()
 	var last string
 	var since time.Time
-	if !within(30*time.Second, func() bool {
+	if !faultrig.Within(30*time.Second, func() bool {
 		screen := term.tmux("capture-pane", "-p")
 		if screen != last || strings.Contains(screen, "to interrupt") {
 			last, since = screen, time.Now()
@@ -264,30 +264,5 @@ func (term *terminal) rest() {
 		return time.Since(since) > 2*time.Second
 	}) {
 		term.t.Fatalf("the turn does not end:\n%s", last)
-	}
-}
-
-func within(most time.Duration, holds func() bool) bool {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(most); !holds(); <-tick.C {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
-
-// hold prints a measured figure beside its limit. Machines differ and are busy,
-// so it fails only far beyond, unless C3PO_EXACT=1 says that this one is not.
-func hold(t *testing.T, what string, got, limit time.Duration) {
-	t.Helper()
-	t.Logf("%s: %v, limit %v", what, got.Round(time.Millisecond), limit)
-	most := 5 * limit
-	if os.Getenv("C3PO_EXACT") == "1" {
-		most = limit
-	}
-	if got > most {
-		t.Errorf("%s: %v, more than %v", what, got, most)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // withClaude is agents.yaml with one agent that is the real Claude Code before a
@@ -83,7 +84,7 @@ func TestMailStartsClaudeCodeWhichAnswersItInOrderAndEnds(t *testing.T) {
 	accepted, posted := traceOf(t, h, receipt.ID).Accepted.At, traceOf(t, h, reply.ID).Accepted.At
 	t.Logf("accepted to fired %v, reply posted to asker woken %v, in all %v",
 		fired.Sub(accepted).Round(time.Millisecond), woken.Sub(posted).Round(time.Millisecond), woken.Sub(accepted).Round(time.Millisecond))
-	hold(t, "what c3po adds to a container's own time", fired.Sub(accepted)+woken.Sub(posted), 300*time.Millisecond)
+	faultrig.Hold(t, "what c3po adds to a container's own time", fired.Sub(accepted)+woken.Sub(posted), 300*time.Millisecond)
 
 	// Ten mails, one a second.
 	var sent []c3po.MessageID
@@ -170,7 +171,7 @@ func TestASignalDuringAModelsCallLetsTheSessionEndInOrder(t *testing.T) {
 	began := time.Now()
 	run.signal(syscall.SIGTERM)
 	code := run.ended(30 * time.Second)
-	hold(t, "from the signal to the end", time.Since(began), 5*time.Second)
+	faultrig.Hold(t, "from the signal to the end", time.Since(began), 5*time.Second)
 	if code != 143 {
 		t.Errorf("it ended with %d, want 143", code)
 	}

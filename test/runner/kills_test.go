@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
 // Every message is dealt with although runner, container and coordinator are
@@ -22,7 +23,7 @@ func TestKillsOfRunnerContainerAndCoordinatorLoseNoMail(t *testing.T) {
 	h := newHost(t)
 	workspace := h.workspace("work")
 	h.agents(scripted("coder", workspace, answering, "  triggers: [{type: c3po}]\n  limits: {runs_per_hour: 100000}\n"))
-	sent := h.killing(size(20, 100), 600*time.Millisecond)
+	sent := h.killing(faultrig.Size(20, 100), 600*time.Millisecond)
 	handled := lines(filepath.Join(workspace, "handled"))
 	for _, id := range sent {
 		if !slices.Contains(handled, string(id)) {
@@ -33,7 +34,7 @@ func TestKillsOfRunnerContainerAndCoordinatorLoseNoMail(t *testing.T) {
 
 // Claims: E9, R1
 func TestKillsAroundTheRealClaudeCodeLoseNoMail(t *testing.T) {
-	cycles := size(0, 20)
+	cycles := faultrig.Size(0, 20)
 	if cycles == 0 {
 		t.Skip("takes minutes: C3PO_TORTURE=1")
 	}

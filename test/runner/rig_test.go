@@ -291,28 +291,6 @@ func eventually(t *testing.T, most time.Duration, what string, holds func() bool
 	}
 }
 
-// hold prints a measured figure beside its limit. Machines differ and are busy,
-// so it fails only far beyond, unless C3PO_EXACT=1 says that this one is not.
-func hold(t *testing.T, what string, got, limit time.Duration) {
-	t.Helper()
-	t.Logf("%s: %v, limit %v", what, got.Round(time.Millisecond), limit)
-	most := 5 * limit
-	if os.Getenv("C3PO_EXACT") == "1" {
-		most = limit
-	}
-	if got > most {
-		t.Errorf("%s: %v, more than %v", what, got, most)
-	}
-}
-
-// size is the short form of a test's size, or with C3PO_TORTURE=1 the long one.
-func size(short, long int) int {
-	if os.Getenv("C3PO_TORTURE") == "1" {
-		return long
-	}
-	return short
-}
-
 func lines(name string) []string {
 	data, err := os.ReadFile(name)
 	if err != nil {
