@@ -24,6 +24,7 @@ const (
 // goroutine, the one that breaks things.
 type Coordinator struct {
 	t       testing.TB
+	binary  string
 	args    []string
 	home    string
 	log     string
@@ -41,6 +42,17 @@ func Start(t testing.TB, redisURL string, flags ...string) *Coordinator {
 // StartWith is Start with a c3po.yaml.
 func StartWith(t testing.TB, redisURL, settings string, flags ...string) *Coordinator {
 	t.Helper()
+	return startOf(t, Binary(t), redisURL, settings, flags...)
+}
+
+// StartOf is Start of another binary: one of a version before.
+func StartOf(t testing.TB, binary, redisURL string, flags ...string) *Coordinator {
+	t.Helper()
+	return startOf(t, binary, redisURL, "", flags...)
+}
+
+func startOf(t testing.TB, binary, redisURL, settings string, flags ...string) *Coordinator {
+	t.Helper()
 	home := t.TempDir()
 	folder := filepath.Join(home, ".config", "c3po")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -50,7 +62,7 @@ func StartWith(t testing.TB, redisURL, settings string, flags ...string) *Coordi
 		t.Fatal(err)
 	}
 	c := &Coordinator{
-		t:    t,
+		t: t, binary: binary,
 		args: append([]string{"serve", "--auth", "none", "--redis", redisURL, "--sends-per-minute", "0", "--budgets", "off"}, flags...),
 		home: home, log: filepath.Join(home, "coordinator.log"),
 	}
@@ -107,6 +119,15 @@ func (c *Coordinator) Restart() {
 	}
 }
 
+// Replace stops it, as an upgrade does, and starts another binary on the same
+// port.
+func (c *Coordinator) Replace(binary string) {
+	c.t.Helper()
+	c.Stop()
+	c.binary = binary
+	c.Restart()
+}
+
 // Freeze stops it with SIGSTOP: its connections stay, nothing moves. Thaw lets
 // it go on.
 func (c *Coordinator) Freeze() {
@@ -141,7 +162,7 @@ func (c *Coordinator) start(listen string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmd := exec.Command(Binary(c.t), append(c.args, "--listen", listen)...)
+	cmd := exec.Command(c.binary, append(c.args, "--listen", listen)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.environment(), stdout, log
 	c.process, err = run(cmd)
 	_ = stdout.Close()
