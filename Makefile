@@ -10,7 +10,7 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,12 @@ image: ## the coordinator's image, by docker or podman
 
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && npm install --no-package-lock --no-audit --no-fund --loglevel=error && npm run build
+
+site: ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
+	cd site && npm install --no-package-lock --no-audit --no-fund --loglevel=error && npm run -s build
+
+site-e2e: site ## the site in Chromium, as wide as a phone
+	cd site && npm run -s check
 
 docs: ## docs/cli-reference.md and the manual pages, from what --help says; a test fails until they are current
 	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update

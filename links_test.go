@@ -1,0 +1,165 @@
+package c3po_test
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// Links between our documents are held to what is there, headings included, with
+// no network. The site checks pages when it is built, but not headings.
+
+func TestNoLinkOfTheDocumentsIsDead(t *testing.T) {
+	t.Parallel()
+	links, dead, err := followLinks(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links < 100 {
+		t.Fatalf("only %d links were found", links)
+	}
+	for _, link := range dead {
+		t.Error(link)
+	}
+}
+
+func TestADeadLinkIsFound(t *testing.T) {
+	t.Parallel()
+	tree := fstest.MapFS{
+		"README.md": {Data: []byte("[a](docs/a.md#what-it-does) [b](docs/b.md) [c](docs/a.md#gone) <a href=\"no.svg\"> ![d](docs/no.png)\n" +
+			"`[e](code.md)`\n```\n[f](fenced.md)\n```\n[g]: nowhere.md\n[h](#here) [i](https://example.com/x)\n## Here\n")},
+		"docs/a.md": {Data: []byte("# A\n\n## What it *does*\n\n[up](../README.md#here) [out](../../elsewhere.md)\n")},
+	}
+	links, dead, err := followLinks(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"README.md: docs/a.md#gone: docs/a.md has no such heading",
+		"README.md: docs/b.md: is not there",
+		"README.md: docs/no.png: is not there",
+		"README.md: no.svg: is not there",
+		"README.md: nowhere.md: is not there",
+		"docs/a.md: ../../elsewhere.md: is not there",
+	}
+	slices.Sort(dead)
+	if links != 9 || !slices.Equal(dead, want) {
+		t.Errorf("%d links, dead:\n%s", links, strings.Join(dead, "\n"))
+	}
+}
+
+// The sidebar of the site is made from the same list.
+func TestEveryPageIsInTheListOfTheReadme(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		row := regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(` + regexp.QuoteMeta(filepath.ToSlash(page)) + `\) \| .+ \|$`)
+		if !row.Match(readme) {
+			t.Errorf("README.md, Where to read on, has no row | [Title](%s) | what is in it |", page)
+		}
+	}
+}
+
+var (
+	fencedBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```[ \t]*$")
+	inlineCode  = regexp.MustCompile("`[^`\n]*`")
+	linkForms   = []*regexp.Regexp{
+		regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)`),
+		regexp.MustCompile(`(?m)^\[[^\]]+\]:\s*(\S+)`),
+		regexp.MustCompile(`(?:href|src|srcset)="([^"]+)"`),
+	}
+	heading      = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *#* *$`)
+	headingLink  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}\p{M} _-]`)
+)
+
+// followLinks counts the links of all documents in a tree to places in it, and
+// says which of them lead nowhere.
+func followLinks(tree fs.FS) (links int, dead []string, err error) {
+	texts := map[string]string{}
+	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && skipFolder(tree, name):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".md":
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		texts[name] = fencedBlock.ReplaceAllString(string(text), "")
+		return err
+	})
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		for _, link := range linksIn(texts[name]) {
+			links++
+			if why := whyDead(tree, texts, name, link); why != "" {
+				dead = append(dead, fmt.Sprintf("%s: %s: %s", name, link, why))
+			}
+		}
+	}
+	return links, dead, err
+}
+
+// linksIn are the links of a text that do not leave the repository.
+func linksIn(text string) []string {
+	var all []string
+	text = inlineCode.ReplaceAllString(text, "")
+	for _, form := range linkForms {
+		for _, found := range form.FindAllStringSubmatch(text, -1) {
+			if to, err := url.Parse(found[1]); err != nil || to.Scheme == "" {
+				all = append(all, found[1])
+			}
+		}
+	}
+	return all
+}
+
+func whyDead(tree fs.FS, texts map[string]string, from, link string) string {
+	to, err := url.Parse(link)
+	if err != nil {
+		return err.Error()
+	}
+	target := from
+	if to.Path != "" {
+		target = path.Join(path.Dir(from), to.Path)
+	}
+	if _, err := fs.Stat(tree, target); err != nil {
+		return "is not there"
+	}
+	if text, isDocument := texts[target]; isDocument && to.Fragment != "" && !slices.Contains(anchors(text), to.Fragment) {
+		return target + " has no such heading"
+	}
+	return ""
+}
+
+// anchors are the names of a document's headings, as GitHub and the site make them.
+func anchors(text string) []string {
+	var all []string
+	for _, found := range heading.FindAllStringSubmatch(text, -1) {
+		words := headingLink.ReplaceAllString(found[1], "$1")
+		name := strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(words), ""), " ", "-")
+		again := name
+		for n := 1; slices.Contains(all, again); n++ {
+			again = fmt.Sprintf("%s-%d", name, n)
+		}
+		all = append(all, again)
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+// The documents of this repository as a site. The Markdown is read where it lies,
+// and must read well without the site; what only the site needs is in this folder.
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pagesOf } from "./pages.mjs";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const source = "https://github.com/c3po-dev/c3po";
+
+export default {
+  title: "c3po",
+  description: "Coding agents ask each other for help",
+  lang: "en",
+  srcDir: "..",
+  srcExclude: ["AGENTS.md", "CLAUDE.md", ".github/**", "internal/**", "plugin/**", "**/testdata/**", "**/node_modules/**", "bin/**"],
+  outDir: "dist",
+  rewrites: { "README.md": "index.md" },
+  cleanUrls: true,
+  // A dead link fails the build; addresses of a coordinator on this machine are none.
+  ignoreDeadLinks: "localhostLinks",
+  markdown: {
+    anchor: { slugify: nameOfHeading },
+    config: (md) => md.use(linksToSource).use(indentedAsFenced),
+  },
+  vite: {
+    build: { chunkSizeWarningLimit: 2000 }, // a page of long tables is long; that is no fault
+    // The pages lie outside this folder, and would look for it beside themselves.
+    resolve: { alias: ["vue/server-renderer", "vue"].map((name) => ({ find: new RegExp(`^${name}$`), replacement: join(root, "site/node_modules", name) })) },
+  },
+  themeConfig: {
+    nav: [
+      { text: "Quick start", link: "/docs/quickstart" },
+      { text: "Concepts", link: "/docs/concepts" },
+      { text: "FAQ", link: "/docs/faq" },
+    ],
+    sidebar: [{ text: "c3po", link: "/" }, ...pagesOf(join(root, "README.md"))],
+    outline: { level: [2, 3] },
+    search: { provider: "local" },
+    socialLinks: [{ icon: "github", link: source }],
+    footer: { message: "Apache-2.0" },
+  },
+};
+
+// nameOfHeading makes the names that GitHub makes, so that a link is good in both.
+function nameOfHeading(text) {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}\p{M} _-]/gu, "").replaceAll(" ", "-");
+}
+
+// linksToSource leads links to what is no page (scripts, folders, manifests) to
+// the repository, where they can be read. A link to nothing is left as it is, and
+// fails the build.
+function linksToSource(md) {
+  const plain = md.renderer.rules.link_open ?? ((tokens, i, options, env, self) => self.renderToken(tokens, i, options));
+  md.renderer.rules.link_open = (tokens, i, options, env, self) => {
+    const href = tokens[i].attrGet("href") ?? "";
+    const target = href.split("#")[0];
+    if (target && !/^[a-z]+:|^\//.test(target) && !target.endsWith(".md")) {
+      const file = join(dirname(join(root, env.relativePath)), decodeURIComponent(target));
+      if (existsSync(file) && file.startsWith(root)) {
+        const kind = statSync(file).isDirectory() ? "tree" : "blob";
+        tokens[i].attrSet("href", `${source}/${kind}/main/${relative(root, file)}`);
+        tokens[i].attrSet("target", "_blank");
+        tokens[i].attrSet("rel", "noreferrer");
+        return self.renderToken(tokens, i, options);
+      }
+    }
+    return plain(tokens, i, options, env, self);
+  };
+}
+
+// indentedAsFenced shows code that is indented as code between fences is shown:
+// left to itself it is wider than a phone.
+function indentedAsFenced(md) {
+  md.renderer.rules.code_block = (tokens, i, options, env, self) => {
+    tokens[i].info = "txt";
+    return md.renderer.rules.fence(tokens, i, options, env, self);
+  };
+}

@@ -1,0 +1,60 @@
+// The built site in Chromium, as wide as a phone: node --test check.test.mjs
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+const dist = new URL("dist/", import.meta.url).pathname;
+const phone = { width: 390, height: 844 };
+const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".json": "application/json" };
+
+let server, browser, pages;
+
+before(async () => {
+  pages = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".html") && name !== "404.html");
+  server = createServer(async (request, response) => {
+    const name = decodeURIComponent(new URL(request.url, "http://site").pathname);
+    try {
+      const body = await readFile(join(dist, name));
+      response.writeHead(200, { "Content-Type": kinds[extname(name)] ?? "application/octet-stream" }).end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  // The sandbox needs user namespaces, which containers often do not have.
+  browser = await chromium.launch({ executablePath: process.env.C3PO_CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+test("no page scrolls sideways on a phone, asks for anything that is not there, or for another host", async () => {
+  assert.ok(pages.length > 30, `only ${pages.length} pages were built`);
+  const at = `http://127.0.0.1:${server.address().port}/`;
+  const context = await browser.newContext({ viewport: phone, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("pageerror", (error) => wrong.push(`${page.url()}: ${error}`));
+  page.on("response", (answer) => answer.ok() || wrong.push(`${page.url()}: ${answer.status()} ${answer.url()}`));
+  page.on("request", (request) => request.url().startsWith(at) || request.url().startsWith("data:") || wrong.push(`${page.url()}: asks for ${request.url()}`));
+  for (const name of pages) {
+    await page.goto(at + name, { waitUntil: "load" });
+    // What stands out, unless something around it scrolls by itself.
+    const wide = await page.evaluate(() => {
+      const most = document.documentElement.clientWidth;
+      const contained = (e) => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX) || contained(e.parentElement));
+      return {
+        page: document.documentElement.scrollWidth - most,
+        parts: [...document.querySelectorAll(".vp-doc *")].filter((e) => e.getBoundingClientRect().right > most + 1 && !contained(e.parentElement) && !contained(e)).map((e) => `${e.tagName} ${e.textContent.slice(0, 60)}`),
+      };
+    });
+    if (wide.page > 0 || wide.parts.length > 0) wrong.push(`${name} is ${wide.page} px too wide: ${wide.parts.slice(0, 3).join("; ")}`);
+    if ((await page.locator("h1").count()) !== 1) wrong.push(`${name} has not one title`);
+  }
+  assert.deepEqual(wrong, []);
+});
