@@ -10,13 +10,16 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test race sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## bin/c3po, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
+
+sbom: build ## bin/c3po.cdx.json, what the binary is made of, as CycloneDX
+	$(GO) run ./internal/sbom/cmd bin/c3po >bin/c3po.cdx.json
 
 image: ## the coordinator's image, by docker or podman
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
@@ -70,12 +73,14 @@ tidy: ## go.mod says what the code uses
 # would only slow what it measures, and two of them at once would too.
 DRIVERS   := internal/faultrig|internal/bench|test/
 
-test: ## all tests, those in one process with the race detector
-	$(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+test: race ## all tests, those in one process with the race detector
 	$(GO) test -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
 
+race: ## the tests in one process, with the race detector
+	$(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+
 diverge: ## Redis against the model: CHECKS random sequences
-	$(GO) test -count=1 -timeout 60m $(DIVERGE) -rapid.checks=$(CHECKS)
+	$(GO) test -count=1 -timeout 10h $(DIVERGE) -rapid.checks=$(CHECKS)
 
 conformance: ## the MCP conformance suites of npm against our stack
 	test/conformance/run.sh
@@ -98,18 +103,11 @@ runner-e2e: ## agents in real containers, with podman
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)
 
-torture: ## the fault tests at full size, 2,000 sequences against the model, the waiting tests ten times over
-	C3PO_TORTURE=1 C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 60m ./internal/faultrig
-	$(MAKE) diverge CHECKS=2000
-	$(GO) test -race -count=10 -timeout 60m ./internal/hub ./internal/server
+torture: ## everything of testdata/matrix.txt at full size, ending in one table; at most an hour
+	C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table
 
 torture-long: ## as torture, for a night
-	C3PO_TORTURE=1 C3PO_EXACT=1 $(GO) test -v -count=10 -timeout 600m ./internal/faultrig
-	$(MAKE) diverge CHECKS=20000
-	$(MAKE) fuzz FUZZTIME=10m
-	$(GO) test -race -count=100 -timeout 600m ./internal/hub ./internal/server
-	$(GO) test -race -count=1 -timeout 60m ./internal/faultrig
-	C3PO_TORTURE=1 PARALLEL=4 test/claude/run.sh -test.v
+	C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/faultrig/table -timeout 10h
 
 torture-bites: ## breaks on purpose, each of which its test must find (testdata/bites)
 	.ci/bites

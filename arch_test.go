@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
 	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/memory", "internal/paths", "internal/streamfmt", "plugin"},
 	"internal/sanitise":   {},
+	"internal/sbom":       {},
 	"internal/server":     {".", "internal/auth", "internal/dashboard", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest", "web"},
 	"internal/settings":   {"."},
 	"internal/storetest":  {".", "internal/hub"},
@@ -67,9 +68,14 @@ var mayImport = map[string][]string{
 	"test/join":           {},
 	"test/runner":         {},
 	"web":                 {},
+
+	// Programs of the build and the tests.
+	"internal/faultrig/matrix": {"internal/faultrig"},
+	"internal/faultrig/table":  {"internal/faultrig/matrix"},
+	"internal/sbom/cmd":        {"internal/sbom"},
 }
 
-var testsOnly = []string{"internal/faultrig", "internal/redistest", "internal/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/faultrig", "internal/faultrig/matrix", "internal/faultrig/table", "internal/redistest", "internal/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.
@@ -336,15 +342,19 @@ func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say say
 		say(n.Pos(), "only the command line has a standard output")
 	case f.refersTo(n, "log", "Fatal") || f.refersTo(n, "log", "Fatalf") || f.refersTo(n, "log", "Fatalln"):
 		say(n.Pos(), "log.%s ends the program without its cleanup: return the error", n.Sel.Name)
-	case f.refersTo(n, "os", "Exit") && !strings.HasPrefix(f.folder, "cmd/") && (!f.test || function != "TestMain"):
+	case f.refersTo(n, "os", "Exit") && !f.program() && (!f.test || function != "TestMain"):
 		say(n.Pos(), "only main and TestMain may exit")
 	}
 }
 
 // speaks says whether the file may write to a terminal.
 func (f *sourceFile) speaks() bool {
-	return f.test || f.folder == "internal/cli" || strings.HasPrefix(f.folder, "cmd/")
+	return f.test || f.folder == "internal/cli" || f.program()
 }
+
+// program says whether the file belongs to a program: ours in cmd, or one that
+// only the build and the tests run.
+func (f *sourceFile) program() bool { return f.tree.Name.Name == "main" }
 
 // refersTo says whether n is name of the package at where, under whatever local
 // name the file imports it.
