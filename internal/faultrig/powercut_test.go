@@ -3,6 +3,7 @@ package faultrig_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -34,44 +35,101 @@ func TestThePowerCutTakesWhatWasNotSynced(t *testing.T) {
 // Claims: I2, C11
 func TestAPowerCutLosesNothingThatAReceiptCallsOnDisk(t *testing.T) {
 	t.Parallel()
-	report, receipts := cutThePower(t, "always", faultrig.Size(3, 20))
-	t.Logf("always: %s", report)
-	if lost := report.Count(faultrig.Lost); lost > 0 || report.Count(faultrig.Doubled) > 0 || report.Stored == 0 {
-		t.Errorf("%d of %d acknowledged messages are lost", lost, report.Stored)
-	}
-	if receipts[c3po.InMemory] > 0 || receipts[c3po.OnDisk] == 0 {
-		t.Errorf("receipts: %v, all should say %s", receipts, c3po.OnDisk)
-	}
+	held := cutThePower(t, "always", faultrig.Size(3, 50), atOnce)
+	t.Logf("always: %s", held.report)
+	held.mustKeep(t)
+	held.record(t, "power cuts")
 }
 
-// The same cuts where Redis syncs once a second do lose mail: the test above
+// While Redis writes its log anew there are two of it, and a manifest that says
+// which of them counts.
+//
+// Claims: I2, C11
+func TestAPowerCutWhileTheLogIsWrittenAnewLosesNothing(t *testing.T) {
+	t.Parallel()
+	held := cutThePower(t, "always", faultrig.Size(2, 20), whileRewriting)
+	t.Logf("always, while the log is written anew: %s", held.report)
+	held.mustKeep(t)
+	held.record(t, "power cuts while the log is written anew")
+}
+
+// The same cuts where Redis syncs once a second do lose mail: the tests above
 // can fail, and a receipt does not promise what that Redis does not do.
 func TestUnderEverysecReceiptsSayMemoryAndAPowerCutLosesMail(t *testing.T) {
 	t.Parallel()
-	report, receipts := cutThePower(t, "everysec", faultrig.Size(1, 20))
-	lost := report.Count(faultrig.Lost)
-	t.Logf("everysec: %d of %d acknowledged messages lost, receipts %v", lost, report.Stored, receipts)
+	held := cutThePower(t, "everysec", faultrig.Size(1, 20), atOnce)
+	lost := held.report.Count(faultrig.Lost)
+	t.Logf("everysec: %d of %d acknowledged messages lost, receipts %v", lost, held.report.Stored, held.receipts)
 	if faultrig.Torture() && lost == 0 {
 		t.Error("nothing was lost: the cut takes nothing, so the test under always proves nothing")
 	}
-	if receipts[c3po.OnDisk] > 0 || receipts[c3po.InMemory] == 0 {
-		t.Errorf("receipts: %v, all should say %s", receipts, c3po.InMemory)
+	if held.receipts[c3po.OnDisk] > 0 || held.receipts[c3po.InMemory] == 0 {
+		t.Errorf("receipts: %v, all should say %s", held.receipts, c3po.InMemory)
+	}
+}
+
+// A cutting is what a number of power cuts left.
+type cutting struct {
+	cuts     int
+	report   faultrig.Report
+	receipts map[c3po.Durability]int
+	recovery time.Duration // the longest, from the return of the power until something is stored
+}
+
+func (c cutting) mustKeep(t *testing.T) {
+	t.Helper()
+	if lost := c.report.Count(faultrig.Lost); lost > 0 || c.report.Count(faultrig.Doubled) > 0 || c.report.Stored == 0 {
+		t.Errorf("%d of %d acknowledged messages are lost: %s", lost, c.report.Stored, c.report)
+	}
+	if c.receipts[c3po.InMemory] > 0 || c.receipts[c3po.OnDisk] == 0 {
+		t.Errorf("receipts: %v, all should say %s", c.receipts, c3po.OnDisk)
+	}
+	faultrig.Hold(t, "from the return of the power until something is stored", c.recovery, 5*time.Second)
+}
+
+func (c cutting) record(t *testing.T, faults string) {
+	t.Helper()
+	faultrig.Verdict{
+		Row: "B3", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.OneMessageAKey},
+		Size: fmt.Sprintf("%d sends", c.report.Sends), Faults: fmt.Sprintf("%d %s", c.cuts, faults),
+		Lost: c.report.Count(faultrig.Lost), Doubled: c.report.Count(faultrig.Doubled), Recovery: c.recovery,
+	}.Record(t)
+}
+
+func atOnce(*testing.T, *faultrig.Powered) {}
+
+// whileRewriting returns when Redis is at some point of writing its log anew.
+func whileRewriting(t *testing.T, redis *faultrig.Powered) {
+	t.Helper()
+	// It pauses at every key, or it would be done before anything could happen.
+	for _, command := range [][]string{{"CONFIG", "SET", "rdb-key-save-delay", "50000"}, {"BGREWRITEAOF"}} {
+		if _, err := redistest.Do(redis.Addr(), command...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-time.After(rand.N(300 * time.Millisecond))
+	if figure(t, redis.Server, "aof_rewrite_in_progress") != 1 {
+		t.Fatal("the log was written anew too quickly to be disturbed")
 	}
 }
 
 // cutThePower sends through a coordinator until the power of Redis is cut, so
-// many times, and then reads what is left.
-func cutThePower(t *testing.T, appendfsync string, cuts int) (report faultrig.Report, receipts map[c3po.Durability]int) {
+// many times and each time at a certain moment, and then reads what is left.
+func cutThePower(t *testing.T, appendfsync string, cuts int, moment func(*testing.T, *faultrig.Powered)) cutting {
 	t.Helper()
 	const writers, each = 8, 40
 	redis := faultrig.NewPowered(t, "--appendfsync", appendfsync)
 	coordinator := faultrig.Start(t, redis.URL())
 	var rec faultrig.Recorder
 	var mu sync.Mutex
-	receipts = map[c3po.Durability]int{}
+	held := cutting{cuts: cuts, receipts: map[c3po.Durability]int{}}
+	var returned time.Time
 	for cut := range cuts {
 		box := c3po.AgentID(fmt.Sprintf("box-%d", cut))
 		agent(t, coordinator.URL(), box)
+		if cut > 0 {
+			held.recovery = max(held.recovery, time.Since(returned))
+		}
 		ctx, stop := context.WithCancel(t.Context())
 		var writing sync.WaitGroup
 		enough := make(chan struct{}, writers)
@@ -85,7 +143,7 @@ func cutThePower(t *testing.T, appendfsync string, cuts int) (report faultrig.Re
 					})
 					if err == nil {
 						mu.Lock()
-						receipts[receipt.Durability]++
+						held.receipts[receipt.Durability]++
 						mu.Unlock()
 					}
 					if n == each {
@@ -95,9 +153,11 @@ func cutThePower(t *testing.T, appendfsync string, cuts int) (report faultrig.Re
 			})
 		}
 		<-enough
+		moment(t, redis)
 		redis.Cut()
 		stop()
 		writing.Wait()
+		returned = time.Now()
 		redis.Restart()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -108,5 +168,6 @@ func cutThePower(t *testing.T, appendfsync string, cuts int) (report faultrig.Re
 			t.Fatal(err)
 		}
 	}
-	return faultrig.Check(rec.History()), receipts
+	held.report = faultrig.Check(rec.History())
+	return held
 }

@@ -4,8 +4,11 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,3 +29,8 @@ static int synced(int fd, const char *name) {
 
 int fsync(int fd) { return synced(fd, "fsync"); }
 int fdatasync(int fd) { return synced(fd, "fdatasync"); }
+
+// A power cut spares no child that writes the log anew.
+static void die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
+__attribute__((constructor)) static void loaded(void) { pthread_atfork(NULL, NULL, die_with_parent); }
