@@ -9,6 +9,10 @@ import (
 // Torture tells whether tests run in their long form: C3PO_TORTURE=1.
 func Torture() bool { return os.Getenv("C3PO_TORTURE") == "1" }
 
+// Night tells whether there is no limit on time, as in `make torture-long`:
+// C3PO_NIGHT=1.
+func Night() bool { return os.Getenv("C3PO_NIGHT") == "1" }
+
 // Size is the short form of a test's size, or in the long form the long one.
 func Size(short, long int) int {
 	if Torture() {

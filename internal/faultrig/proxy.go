@@ -56,7 +56,8 @@ func NewProxy(t testing.TB, target string) *Proxy {
 // Addr is where the proxy listens.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Delay makes every chunk take so much longer, in either direction.
+// Delay makes everything take so much longer, in either direction. As on a long
+// way, what follows does not wait for what went before.
 func (p *Proxy) Delay(by time.Duration) { p.set(func(f *faults) { f.delay = by }) }
 
 // Silence keeps all answers back; requests still arrive and are carried out.
@@ -78,6 +79,15 @@ func (p *Proxy) Heal() {
 func (p *Proxy) Cut() {
 	for _, link := range p.Links() {
 		link.Cut()
+	}
+}
+
+// Reset ends every connection at once, as a router would that has forgotten them:
+// what was on its way is gone.
+func (p *Proxy) Reset() {
+	for _, link := range p.Links() {
+		_, _ = link.caller.SetLinger(0), link.target.SetLinger(0)
+		link.close()
 	}
 }
 
@@ -255,19 +265,34 @@ func (l *Link) forget() {
 
 // pass copies chunk by chunk while allowed says so, until one side is closed.
 func (l *Link) pass(from, to *net.TCPConn, allowed func([]byte) bool) {
+	under := make(chan late, 1024)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for chunk := range under {
+			if wait := time.Until(chunk.due); wait > 0 {
+				<-time.After(wait)
+			}
+			// Whoever cannot be written to any more is seen to be gone by who reads.
+			_, _ = to.Write(chunk.bytes)
+		}
+	})
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 && allowed(buffer[:n]) {
-			if f, _ := l.state(); f.delay > 0 {
-				<-time.After(f.delay)
-			}
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return
-			}
+			f, _ := l.state()
+			under <- late{bytes.Clone(buffer[:n]), time.Now().Add(f.delay)}
 		}
 		if err != nil {
-			return
+			break
 		}
 	}
+	close(under)
+	writing.Wait()
+}
+
+// late is a chunk on its way, and when it arrives.
+type late struct {
+	bytes []byte
+	due   time.Time
 }
