@@ -133,4 +133,13 @@ func TestLoopStormsStopAndHurtNobodyElse(t *testing.T) {
 		t.Errorf("resume %q: %+v, %v", thread, done, err)
 	}
 	balanced(t, ask)
+	most := int64(0)
+	for _, sent := range counts {
+		most = max(most, sent.Load())
+	}
+	faultrig.Verdict{
+		Row: "I10s", Holds: []faultrig.Invariant{faultrig.BooksBalance},
+		Size:   fmt.Sprintf("%d exchanges of others, p99 %v in the storms, %v without", calls, stormy.Round(time.Millisecond/10), quiet.Round(time.Millisecond/10)),
+		Faults: fmt.Sprintf("%d storms of two and %d of three agents, stopped after %d messages at the most", pairs, triangles, most),
+	}.Record(t)
 }

@@ -22,13 +22,17 @@ func lossy(url string, id c3po.AgentID) *client.Client {
 func TestAnAnswerLostAfterTheDeedIsOneMessage(t *testing.T) {
 	t.Parallel()
 	const hops = 2
-	times := faultrig.Size(100, 1_000) / hops
+	times := faultrig.Size(50, 1_000)
 	redis := redistest.New(t)
 	toRedis := faultrig.NewProxy(t, redis.URL())
 	coordinator := faultrig.Start(t, "redis://"+toRedis.Addr())
 	toCoordinator := faultrig.NewProxy(t, coordinator.URL())
 	reader := agent(t, coordinator.URL(), "reader")
 
+	verdict := faultrig.Verdict{
+		Row: "C2", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.OneMessageAKey, faultrig.UnknownIsSaid},
+		Size: fmt.Sprintf("%d sends on either side of the coordinator, each made three times", times), Faults: fmt.Sprintf("%d cuts between request and answer", hops*times),
+	}
 	for _, hop := range []struct {
 		name  string
 		proxy *faultrig.Proxy
@@ -70,11 +74,13 @@ func TestAnAnswerLostAfterTheDeedIsOneMessage(t *testing.T) {
 			if report.Stored != times || report.Read != times || len(report.Violations) > 0 {
 				t.Errorf("%d sends stored %d messages, %d were read", times, report.Stored, report.Read)
 			}
+			verdict.Lost, verdict.Doubled = verdict.Lost+report.Count(faultrig.Lost), verdict.Doubled+report.Count(faultrig.Doubled)
 		})
 	}
 	if audit := balanced(t, reader); audit.Sent != int64(hops*times) {
 		t.Errorf("%d messages were stored, want %d", audit.Sent, hops*times)
 	}
+	verdict.Record(t)
 }
 
 // Claims: B8

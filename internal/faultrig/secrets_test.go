@@ -232,6 +232,11 @@ func TestNoTokenIsSeenByAnybodyButItsHolder(t *testing.T) {
 		}
 	}
 	t.Logf("%d secrets, none in %d bytes of log, %d of answers and output, %d of arguments", len(h.issued), len(log), h.seen.Len(), len(command))
+	faultrig.Verdict{
+		Row: "I7s", Holds: []faultrig.Invariant{faultrig.NobodyActsForAnother},
+		Size:   fmt.Sprintf("%d secrets, looked for in %d KB of log, answers, output and arguments", len(h.issued), (len(log)+h.seen.Len()+len(command))>>10),
+		Faults: "tokens of every role where they do not belong, forged, rotated, revoked; an invitation used twice",
+	}.Record(t)
 }
 
 // join lets a second host in at an address, then tries the invitation again.

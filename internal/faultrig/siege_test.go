@@ -144,7 +144,8 @@ func TestASiegeNeitherFillsTheMemoryNorKeepsHonestCallersWaiting(t *testing.T) {
 	c := faultrig.Start(t, redistest.Start(t), "--auth", "none")
 	ann, bob := agent(t, c.URL(), "ann"), agent(t, c.URL(), "bob")
 
-	ctx, lift := context.WithTimeout(t.Context(), time.Duration(faultrig.Size(8, 60))*time.Second)
+	lasts := time.Duration(faultrig.Size(8, 60)) * time.Second
+	ctx, lift := context.WithTimeout(t.Context(), lasts)
 	defer lift()
 	s := &siege{addr: strings.TrimPrefix(c.URL(), "http://")}
 	s.lay(ctx, 300, slowHeaders)
@@ -174,6 +175,11 @@ func TestASiegeNeitherFillsTheMemoryNorKeepsHonestCallersWaiting(t *testing.T) {
 		t.Errorf("only %d connections were cut and %d requests refused: this was no siege", s.cut.Load(), s.refused.Load())
 	}
 	balanced(t, ann)
+	faultrig.Verdict{
+		Row: "C5", Holds: []faultrig.Invariant{faultrig.BooksBalance},
+		Size:   fmt.Sprintf("%d honest calls, p99 %v; %d MB", len(took), took[len(took)*99/100].Round(time.Millisecond), resident),
+		Faults: fmt.Sprintf("%v of 300 slow and 300 half-open connections, 100 slow bodies, bodies of 1 GiB, endless headers, deep JSON", lasts),
+	}.Record(t)
 }
 
 // honestCalls lets two agents ask and answer until ctx ends, and returns how
