@@ -34,8 +34,9 @@ site: ## site/dist, the documents as a static site; a warning or a dead link fai
 site-e2e: site ## the site in Chromium, as wide as a phone
 	cd site && npm run -s check
 
-docs: ## docs/cli-reference.md and the manual pages, from what --help says; a test fails until they are current
+docs: ## the references of commands, tools and REST, and the manual pages; tests fail until they are current
 	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
+	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/mcpserver ./internal/rest -update
 
 check: fmt vet lint security secrets tidy test ## all that must hold before a commit
 

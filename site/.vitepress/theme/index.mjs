@@ -1,0 +1,4 @@
+import DefaultTheme from "vitepress/theme";
+import "./phone.css";
+
+export default DefaultTheme;
