@@ -21,9 +21,20 @@ func Cluster(t testing.TB) []string {
 	t.Helper()
 	var addrs, buses []string
 	for range clusterMasters {
-		addr, bus := startNode(t)
-		addrs, buses = append(addrs, addr), append(buses, bus)
+		p, bus := startNode(t, loopback, nil)
+		t.Cleanup(p.kill)
+		addrs, buses = append(addrs, p.addr), append(buses, bus)
 	}
+	meet(t, addrs, buses)
+	if err := poll(clusterTimeout, func() (bool, error) { return allAgree(addrs) }); err != nil {
+		t.Fatalf("form a cluster of %v: %v", addrs, err)
+	}
+	return addrs
+}
+
+// meet gives each master its share of the slots and makes them know each other.
+func meet(t testing.TB, addrs, buses []string) {
+	t.Helper()
 	for i, addr := range addrs {
 		first, last := i*clusterSlots/clusterMasters, (i+1)*clusterSlots/clusterMasters-1
 		must(t, addr, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(last))
@@ -37,20 +48,16 @@ func Cluster(t testing.TB) []string {
 		}
 		must(t, addrs[0], "CLUSTER", "MEET", host, port, buses[i+1])
 	}
-	if err := poll(clusterTimeout, func() (bool, error) { return allAgree(addrs) }); err != nil {
-		t.Fatalf("form a cluster of %v: %v", addrs, err)
-	}
-	return addrs
 }
 
-// startNode starts one member. Its bus has a free port of its own, because the
+// startNode starts one member on an address of this machine. Its bus has a free port of its own, because the
 // usual one, 10000 above, may not exist.
-func startNode(t testing.TB) (addr, busPort string) {
+func startNode(t testing.TB, ip string, args []string) (p *process, busPort string) {
 	t.Helper()
 	binary := find(t)
 	var last error
 	for range startTries {
-		bus, err := freeAddr()
+		bus, err := freeAddr(ip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,21 +65,21 @@ func startNode(t testing.TB) (addr, busPort string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clientAddr, err := freeAddr()
+		clientAddr, err := freeAddr(ip)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := startAt(binary, t.TempDir(), clientAddr, nil, []string{
+		p, err := startAt(binary, t.TempDir(), clientAddr, nil, append([]string{
+			"--bind", ip, "--protected-mode", "no",
 			"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", busPort,
-		})
+		}, args...))
 		if err == nil {
-			t.Cleanup(p.kill)
-			return p.addr, busPort
+			return p, busPort
 		}
 		last = err
 	}
 	t.Fatalf("start a cluster node: %v", last)
-	return "", ""
+	return nil, ""
 }
 
 func allAgree(addrs []string) (bool, error) {

@@ -87,6 +87,22 @@ func (s *Server) Restart() {
 	s.process = p
 }
 
+// Freeze stops the server with SIGSTOP: its connections stay, nothing moves.
+func (s *Server) Freeze() {
+	s.t.Helper()
+	if err := freeze(s.process.handle); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Thaw ends a Freeze.
+func (s *Server) Thaw() {
+	s.t.Helper()
+	if err := thaw(s.process.handle); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // find returns the path of a server, or ends the test.
 func find(t testing.TB) string {
 	t.Helper()
@@ -110,7 +126,8 @@ type process struct {
 	env    []string // added to this process's own
 	args   []string
 	pid    int
-	end    func()        // sends SIGKILL
+	end    func() // sends SIGKILL
+	handle *os.Process
 	gone   chan struct{} // closed when the process was waited for
 }
 
@@ -124,7 +141,7 @@ func (p *process) kill() {
 func startAnywhere(binary, dir string, env, args []string) (*process, error) {
 	var failures []error
 	for range startTries {
-		addr, err := freeAddr()
+		addr, err := freeAddr(loopback)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +166,7 @@ func startAt(binary, dir, addr string, env, args []string) (*process, error) {
 		return nil, err
 	}
 	cmd := exec.Command(binary, append([]string{
-		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--daemonize", "no",
+		"--bind", loopback, "--port", port, "--dir", dir, "--daemonize", "no",
 		"--save", "", "--appendonly", "yes", "--appendfsync", "no",
 		// A rewriting child would outlive a SIGKILL of its parent and write into
 		// a folder that is being removed.
@@ -188,6 +205,7 @@ func (p *process) run(cmd *exec.Cmd) error {
 		if err == nil {
 			p.pid = cmd.Process.Pid
 			p.end = func() { _ = cmd.Process.Kill() }
+			p.handle = cmd.Process
 		}
 		started <- err
 		if err == nil {
@@ -234,8 +252,11 @@ func poll(limit time.Duration, done func() (bool, error)) error {
 	return fmt.Errorf("not ready after %s", limit)
 }
 
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// loopback is where servers listen that nothing but this machine is to reach.
+const loopback = "127.0.0.1"
+
+func freeAddr(ip string) (string, error) {
+	l, err := net.Listen("tcp", ip+":0")
 	if err != nil {
 		return "", err
 	}
