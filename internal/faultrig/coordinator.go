@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,6 +24,7 @@ const (
 type Coordinator struct {
 	t       testing.TB
 	binary  string
+	host    *Host // nil for this one
 	args    []string
 	home    string
 	log     string
@@ -42,16 +42,22 @@ func Start(t testing.TB, redisURL string, flags ...string) *Coordinator {
 // StartWith is Start with a c3po.yaml.
 func StartWith(t testing.TB, redisURL, settings string, flags ...string) *Coordinator {
 	t.Helper()
-	return startOf(t, Binary(t), redisURL, settings, flags...)
+	return startOf(t, Binary(t), nil, redisURL, settings, flags)
 }
 
 // StartOf is Start of another binary: one of a version before.
 func StartOf(t testing.TB, binary, redisURL string, flags ...string) *Coordinator {
 	t.Helper()
-	return startOf(t, binary, redisURL, "", flags...)
+	return startOf(t, binary, nil, redisURL, "", flags)
 }
 
-func startOf(t testing.TB, binary, redisURL, settings string, flags ...string) *Coordinator {
+// StartOn is Start on a host of a Network, in the clear.
+func StartOn(t testing.TB, host *Host, redisURL string, flags ...string) *Coordinator {
+	t.Helper()
+	return startOf(t, Binary(t), host, redisURL, "", append([]string{"--tls", "off"}, flags...))
+}
+
+func startOf(t testing.TB, binary string, host *Host, redisURL, settings string, flags []string) *Coordinator {
 	t.Helper()
 	home := t.TempDir()
 	folder := filepath.Join(home, ".config", "c3po")
@@ -62,11 +68,15 @@ func startOf(t testing.TB, binary, redisURL, settings string, flags ...string) *
 		t.Fatal(err)
 	}
 	c := &Coordinator{
-		t: t, binary: binary,
+		t: t, binary: binary, host: host,
 		args: append([]string{"serve", "--auth", "none", "--redis", redisURL, "--sends-per-minute", "0", "--budgets", "off"}, flags...),
 		home: home, log: filepath.Join(home, "coordinator.log"),
 	}
-	c.start("127.0.0.1:0")
+	if host == nil {
+		c.start("127.0.0.1:0")
+	} else {
+		c.start(host.Address() + ":0")
+	}
 	t.Cleanup(func() {
 		c.end(syscall.SIGKILL)
 		if t.Failed() {
@@ -113,7 +123,8 @@ func (c *Coordinator) Restart() {
 	c.t.Helper()
 	c.end(syscall.SIGKILL)
 	was := c.url
-	c.start(strings.TrimPrefix(was, "http://"))
+	_, listen, _ := strings.Cut(was, "://")
+	c.start(listen)
 	if c.url != was {
 		c.t.Fatalf("the coordinator of %s came back on %s: the port was taken meanwhile", was, c.url)
 	}
@@ -162,7 +173,7 @@ func (c *Coordinator) start(listen string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmd := exec.Command(c.binary, append(c.args, "--listen", listen)...)
+	cmd := c.host.command(c.binary, append(c.args, "--listen", listen)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.environment(), stdout, log
 	c.process, err = run(cmd)
 	_ = stdout.Close()
@@ -208,7 +219,8 @@ func readyLine(from *os.File) (url string, err error) {
 		return "", err
 	}
 	url, found := strings.CutPrefix(strings.TrimSpace(line), "c3po listens on ")
-	if _, _, err := net.SplitHostPort(strings.TrimPrefix(url, "http://")); !found || err != nil {
+	_, address, _ := strings.Cut(url, "://")
+	if _, _, err := net.SplitHostPort(address); !found || err != nil {
 		return "", fmt.Errorf("it said %q", line)
 	}
 	return url, nil

@@ -7,6 +7,8 @@
 //     Clocked is one whose clock can be moved.
 //   - Proxy stands between two of them and delays, cuts, goes silent, or loses
 //     the answer to a request that was carried out.
+//   - Network is hosts whose cables can be pulled; Balancer stands before
+//     coordinators, on these or elsewhere.
 //   - Recorder writes down every call and how it ended; Check reads that in one
 //     pass and says what was lost, doubled, invented or out of order.
 //   - Hold, Size, Torture and Within are how every test on real processes takes its
