@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	"test/conformance":    {},
 	"test/join":           {},
 	"test/runner":         {},
+	"test/scale":          {},
 	"web":                 {},
 
 	// Programs of the build and the tests.
