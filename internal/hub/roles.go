@@ -18,11 +18,16 @@ const (
 	// lapseLook is how often a wait looks for role mail that has come back:
 	// nothing happens when a claim lapses, so nothing wakes it.
 	lapseLook = 15 * time.Second
+	// rolesMost is how long a call is held up by reading the caller's roles anew.
+	rolesMost = 250 * time.Millisecond
 )
 
 // refreshRoles reads the caller's roles anew: it may have registered with others
-// at another coordinator. What was known stays if the store does not answer.
+// at another coordinator. What was known stays if the store does not answer soon:
+// the call itself is not to wait for it.
 func (a *Actor) refreshRoles(ctx context.Context, known binding) {
+	ctx, cancel := context.WithTimeout(ctx, rolesMost)
+	defer cancel()
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{known.id})
 	if err != nil || len(records) != 1 {
 		return

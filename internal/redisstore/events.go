@@ -1,10 +1,8 @@
 package redisstore
 
 import (
-	"cmp"
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -113,102 +111,4 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 		return s.now().UTC().Truncate(time.Millisecond), nil
 	}
 	return time.UnixMilli(atoi(parts[0])*1000 + atoi(parts[1])/1000).UTC(), nil
-}
-
-// engineCache keeps what the engine said of itself for a short while: receipts
-// name it, and asking for each of them would double the round trips.
-type engineCache struct {
-	mu    sync.Mutex
-	value engineWord
-	until time.Time
-}
-
-// engineWord is what is asked of the engine besides the work.
-type engineWord struct {
-	durability c3po.Durability
-	memory     hub.Memory
-}
-
-// engineAge is how long a receipt may lag behind a CONFIG SET.
-const engineAge = 5 * time.Second
-
-// Durability implements hub.Store.
-func (s *Store) Durability(ctx context.Context) (c3po.Durability, error) {
-	said, err := s.askEngine(ctx)
-	return said.durability, err
-}
-
-// Memory implements hub.Store.
-func (s *Store) Memory(ctx context.Context) (hub.Memory, error) {
-	said, err := s.askEngine(ctx)
-	return said.memory, err
-}
-
-func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
-	if time.Now().Before(s.engine.until) {
-		return s.engine.value, nil
-	}
-	durability, err := s.askDurability(ctx)
-	if err != nil {
-		return engineWord{}, err
-	}
-	memory, err := s.askMemory(ctx)
-	if err != nil {
-		return engineWord{}, err
-	}
-	s.engine.value, s.engine.until = engineWord{durability, memory}, time.Now().Add(engineAge)
-	return s.engine.value, nil
-}
-
-// askMemory gives the numbers of the fullest node. One that will not say, or has
-// no limit, is not full.
-func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	var fullest hub.Memory
-	for _, node := range s.commands.Nodes() {
-		info, err := node.Do(ctx, node.B().Info().Section("memory").Build()).ToString()
-		if _, refused := rueidis.IsRedisErr(err); refused {
-			continue
-		}
-		if err != nil {
-			return hub.Memory{}, s.failure(ctx, "read memory", true, err)
-		}
-		var is hub.Memory
-		for line := range strings.Lines(info) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-			switch name {
-			case "used_memory":
-				is.Used = atoi(value)
-			case "maxmemory":
-				is.Most = atoi(value)
-			}
-		}
-		if cmp.Or(cmp.Compare(is.Percent(), fullest.Percent()), cmp.Compare(is.Used, fullest.Used)) > 0 {
-			fullest = is
-		}
-	}
-	return fullest, nil
-}
-
-// askDurability is "fsync" only if every node says that it writes the log
-// through to the disk before it answers. One that will not say is "memory".
-func (s *Store) askDurability(ctx context.Context) (c3po.Durability, error) {
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	for _, node := range s.commands.Nodes() {
-		settings, err := node.Do(ctx, node.B().ConfigGet().Parameter("appendonly", "appendfsync").Build()).AsStrMap()
-		if _, refused := rueidis.IsRedisErr(err); refused {
-			return c3po.InMemory, nil
-		}
-		if err != nil {
-			return "", s.failure(ctx, "read durability", true, err)
-		}
-		if settings["appendonly"] != "yes" || settings["appendfsync"] != "always" {
-			return c3po.InMemory, nil
-		}
-	}
-	return c3po.OnDisk, nil
 }

@@ -13,8 +13,9 @@ import (
 var sources embed.FS
 
 // stepTimeout bounds one step, retries included. A step is idempotent, so the
-// client library may repeat it when an answer was lost.
-const stepTimeout = 2 * time.Second
+// client library may repeat it when an answer was lost. Whoever calls is told
+// within two seconds, with what else a call has to do.
+const stepTimeout = 1700 * time.Millisecond
 
 type script struct {
 	name string

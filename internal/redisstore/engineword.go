@@ -1,0 +1,162 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// engineCache keeps what the engine said of itself for a short while: receipts
+// name it, and asking for each of them would double the round trips.
+type engineCache struct {
+	mu    sync.Mutex
+	value engineWord
+	until time.Time
+	asked *engineQuestion // the one under way
+}
+
+// engineWord is what is asked of the engine besides the work.
+type engineWord struct {
+	durability c3po.Durability
+	memory     hub.Memory
+}
+
+// An engineQuestion is asked by one caller; the others of that moment share the
+// answer. Were they to ask in turn, an engine that hangs would hold up the last
+// of them for as long as all together.
+type engineQuestion struct {
+	answered chan struct{} // closed when the rest is there
+	value    engineWord
+	err      error
+}
+
+// engineAge is how long a receipt may lag behind a CONFIG SET.
+const engineAge = 5 * time.Second
+
+// Durability implements hub.Store.
+func (s *Store) Durability(ctx context.Context) (c3po.Durability, error) {
+	said, err := s.askEngine(ctx)
+	return said.durability, err
+}
+
+// Memory implements hub.Store.
+func (s *Store) Memory(ctx context.Context) (hub.Memory, error) {
+	said, err := s.askEngine(ctx)
+	return said.memory, err
+}
+
+func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
+	for {
+		question, mine, fresh := s.engine.question()
+		if fresh {
+			return question.value, nil
+		}
+		if mine {
+			question.value, question.err = s.readEngine(ctx)
+			s.engine.answer(question)
+			return question.value, question.err
+		}
+		select {
+		case <-question.answered:
+			// One who has hung up meanwhile got no answer: ask again.
+			if !errors.Is(question.err, context.Canceled) {
+				return question.value, question.err
+			}
+		case <-ctx.Done():
+			return engineWord{}, s.failure(ctx, "read the engine", true, ctx.Err())
+		}
+	}
+}
+
+// question is what is known if that is fresh, else what is being asked, by the
+// caller if nobody else does.
+func (e *engineCache) question() (question *engineQuestion, mine, fresh bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if time.Now().Before(e.until) {
+		return &engineQuestion{value: e.value}, false, true
+	}
+	if e.asked == nil {
+		e.asked = &engineQuestion{answered: make(chan struct{})}
+		return e.asked, true, false
+	}
+	return e.asked, false, false
+}
+
+func (e *engineCache) answer(question *engineQuestion) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.asked = nil; question.err == nil {
+		e.value, e.until = question.value, time.Now().Add(engineAge)
+	}
+	close(question.answered)
+}
+
+func (s *Store) readEngine(ctx context.Context) (engineWord, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	durability, err := s.askDurability(ctx)
+	if err != nil {
+		return engineWord{}, err
+	}
+	memory, err := s.askMemory(ctx)
+	if err != nil {
+		return engineWord{}, err
+	}
+	return engineWord{durability, memory}, nil
+}
+
+// askMemory gives the numbers of the fullest node. One that will not say, or has
+// no limit, is not full.
+func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
+	var fullest hub.Memory
+	for _, node := range s.commands.Nodes() {
+		info, err := node.Do(ctx, node.B().Info().Section("memory").Build()).ToString()
+		if _, refused := rueidis.IsRedisErr(err); refused {
+			continue
+		}
+		if err != nil {
+			return hub.Memory{}, s.failure(ctx, "read memory", true, err)
+		}
+		var is hub.Memory
+		for line := range strings.Lines(info) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			switch name {
+			case "used_memory":
+				is.Used = atoi(value)
+			case "maxmemory":
+				is.Most = atoi(value)
+			}
+		}
+		if cmp.Or(cmp.Compare(is.Percent(), fullest.Percent()), cmp.Compare(is.Used, fullest.Used)) > 0 {
+			fullest = is
+		}
+	}
+	return fullest, nil
+}
+
+// askDurability is "fsync" only if every node says that it writes the log
+// through to the disk before it answers. One that will not say is "memory".
+func (s *Store) askDurability(ctx context.Context) (c3po.Durability, error) {
+	for _, node := range s.commands.Nodes() {
+		settings, err := node.Do(ctx, node.B().ConfigGet().Parameter("appendonly", "appendfsync").Build()).AsStrMap()
+		if _, refused := rueidis.IsRedisErr(err); refused {
+			return c3po.InMemory, nil
+		}
+		if err != nil {
+			return "", s.failure(ctx, "read durability", true, err)
+		}
+		if settings["appendonly"] != "yes" || settings["appendfsync"] != "always" {
+			return c3po.InMemory, nil
+		}
+	}
+	return c3po.OnDisk, nil
+}
