@@ -149,29 +149,3 @@ func TestASendWithoutRedisFailsAndSaysThatNothingWasStored(t *testing.T) {
 		t.Errorf("%s", report)
 	}
 }
-
-func TestAFrozenCoordinatorHoldsNobodyElseUp(t *testing.T) {
-	t.Parallel()
-	redis := redistest.New(t)
-	frozen, awake := faultrig.Start(t, redis.URL()), faultrig.Start(t, redis.URL())
-	reader := agent(t, awake.URL(), "reader")
-	writer := agent(t, awake.URL(), "writer")
-	frozen.Freeze()
-	for n := range 20 {
-		began := time.Now()
-		if _, err := writer.SendMessage(t.Context(), c3po.SendInput{Target: "reader", Message: fmt.Sprint(n)}); err != nil {
-			t.Fatal(err)
-		}
-		if got := time.Since(began); got > 5*time.Second {
-			t.Errorf("send %d took %s", n, got)
-		}
-	}
-	frozen.Thaw()
-	if list, err := reader.GetMessages(t.Context(), c3po.GetMessagesInput{}); err != nil || list.Count != 20 {
-		t.Errorf("%d messages, %v", list.Count, err)
-	}
-	if _, err := agent(t, frozen.URL(), "writer").SendMessage(t.Context(), c3po.SendInput{Target: "reader", Message: "back"}); err != nil {
-		t.Errorf("the thawed coordinator: %v", err)
-	}
-	frozen.Stop()
-}

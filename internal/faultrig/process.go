@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"testing"
 )
 
 // A process is one run of a program.
@@ -35,6 +36,24 @@ func run(cmd *exec.Cmd) (*process, error) {
 		}
 	}()
 	return p, <-started
+}
+
+// Freeze stops a process with SIGSTOP: its connections stay, nothing moves. What
+// is returned lets it go on.
+func Freeze(t testing.TB, pid int) (goOn func()) {
+	t.Helper()
+	handle, err := os.FindProcess(pid)
+	if err == nil {
+		err = freeze(handle)
+	}
+	if err != nil {
+		t.Fatalf("freeze %d: %v", pid, err)
+	}
+	return func() {
+		if err := thaw(handle); err != nil {
+			t.Errorf("thaw %d: %v", pid, err)
+		}
+	}
 }
 
 // end sends a signal and waits until the process is gone.
