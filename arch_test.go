@@ -101,6 +101,7 @@ var libraries = []library{
 	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun", "internal/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
 	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/top"}},                       // draws only what changed, which ssh needs, and knows keys, resizing and pasting
 	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/top"}},                        // its colours
+	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/faultrig"}},        // says whether a history of concurrent calls is linearizable
 	{prefix: "pgregory.net/rapid", in: []string{"internal/storetest", "internal/ptyrun", "internal/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/configedit"}}, // says whether a file is TOML before and after we touch it
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},

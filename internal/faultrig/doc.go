@@ -11,6 +11,8 @@
 //     coordinators, on these or elsewhere.
 //   - Recorder writes down every call and how it ended; Check reads that in one
 //     pass and says what was lost, doubled, invented or out of order.
+//   - Tally does so while a run goes on that is too long to be written down.
+//   - Verdict is what a test did and found: a row of the table of make torture.
 //   - Hold, Size, Torture and Within are how every test on real processes takes its
 //     measure: a figure beside its limit, the short and the long form, and waiting.
 package faultrig

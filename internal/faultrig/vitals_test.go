@@ -18,34 +18,29 @@ import (
 // so it is the one figure of memory that does not go up and down between two.
 var vitalNames = []string{"go_memstats_next_gc_bytes", "go_goroutines", "process_open_fds"}
 
-const redisMemory = "used_memory of Redis"
-
 // vitals are samples of a long run, each with how far the run was.
 type vitals struct {
 	at      []float64
 	samples []map[string]float64
 }
 
-// take measures a coordinator and a Redis, when both answer: in the middle of a
-// fault there is nothing to compare.
-func (v *vitals) take(at float64, coordinator, redis string) {
-	sample, err := scrape(coordinator)
-	if err != nil {
-		return
-	}
-	info, err := redistest.Do(redis, "INFO", "memory")
-	if err != nil {
-		return
-	}
-	text, _ := info.(string)
-	for line := range strings.Lines(text) {
-		if value, found := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); found {
-			sample[redisMemory], err = strconv.ParseFloat(value, 64)
-		}
-	}
-	if err == nil && sample[redisMemory] > 0 {
+// take measures a coordinator, if it answers.
+func (v *vitals) take(at float64, coordinator string) {
+	if sample, err := scrape(coordinator); err == nil {
 		v.at, v.samples = append(v.at, at), append(v.samples, sample)
 	}
+}
+
+// memoryOf is what a Redis uses.
+func memoryOf(redis string) (float64, error) {
+	info, err := redistest.Do(redis, "INFO", "memory")
+	if err != nil {
+		return 0, err
+	}
+	text, _ := info.(string)
+	_, text, _ = strings.Cut(text, "used_memory:")
+	text, _, _ = strings.Cut(text, "\r\n")
+	return strconv.ParseFloat(text, 64)
 }
 
 func scrape(url string) (map[string]float64, error) {
@@ -90,23 +85,26 @@ func (v *vitals) fifths(name string) (second, last float64, known bool) {
 	return a[len(a)/2], b[len(b)/2], true
 }
 
-// flat fails unless every figure is about the same at the end as near the
-// beginning, within a twentieth.
+// flat holds that every figure is about the same at the end as near the beginning.
 func (v *vitals) flat(t *testing.T, fail bool) {
 	t.Helper()
-	for _, name := range append(slices.Clone(vitalNames), redisMemory) {
+	for _, name := range vitalNames {
 		second, last, known := v.fifths(name)
-		if !known {
-			if fail {
-				t.Errorf("%s: too few samples (%d)", name, len(v.samples))
-			}
-			continue
+		if known {
+			flat(t, name, second, last, fail)
+		} else if fail {
+			t.Errorf("%s: too few samples (%d)", name, len(v.samples))
 		}
-		change := last/second - 1
-		t.Logf("%s: %.0f in the second fifth, %.0f in the last, %+.1f %%", name, second, last, 100*change)
-		if fail && math.Abs(change) > 0.05 {
-			t.Errorf("%s is not flat: %+.1f %%", name, 100*change)
-		}
+	}
+}
+
+// flat prints how a figure changed, and fails, if it may, beyond a twentieth.
+func flat(t *testing.T, what string, before, after float64, fail bool) {
+	t.Helper()
+	change := after/before - 1
+	t.Logf("%s: %.0f, then %.0f, %+.1f %%", what, before, after, 100*change)
+	if fail && math.Abs(change) > 0.05 {
+		t.Errorf("%s is not flat: %+.1f %%", what, 100*change)
 	}
 }
 
