@@ -58,6 +58,19 @@ func NewIn(t testing.TB, env []string, args ...string) *Server {
 	return s
 }
 
+// NewOn is New for a server that finds the files of another one in dir. An error
+// says that it does not start with them.
+func NewOn(t testing.TB, dir string, args ...string) (*Server, error) {
+	t.Helper()
+	p, err := startAnywhere(find(t), dir, nil, args)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{t: t, process: p}
+	t.Cleanup(func() { s.process.kill() })
+	return s, nil
+}
+
 // Addr is the server's "127.0.0.1:PORT". It stays the same over a Restart.
 func (s *Server) Addr() string { return s.process.addr }
 
