@@ -8,7 +8,15 @@ import (
 
 // dieWithParent makes the kernel end cmd when this process ends, however it does.
 func dieWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+}
+
+// ownMounts gives cmd a view of the file systems that nobody shares.
+func ownMounts(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 }
 
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

@@ -75,7 +75,7 @@ func (w writtenLog) with(t *testing.T, log []byte) (*redistest.Server, error) {
 			t.Fatal(err)
 		}
 	}
-	return redistest.NewOn(t, dir)
+	return redistest.NewAt(t, redistest.Place{Dir: dir})
 }
 
 // A disk that fills, or a machine that stops, leaves a log that ends anywhere.

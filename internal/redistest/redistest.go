@@ -58,11 +58,20 @@ func NewIn(t testing.TB, env []string, args ...string) *Server {
 	return s
 }
 
-// NewOn is New for a server that finds the files of another one in dir. An error
-// says that it does not start with them.
-func NewOn(t testing.TB, dir string, args ...string) (*Server, error) {
+// A Place is where a server runs.
+type Place struct {
+	Dir     string // the folder of its files, perhaps those of another server
+	Program string // takes the arguments of a server; the one installed here if empty
+}
+
+// NewAt is New at a place. An error says that the server does not start there.
+func NewAt(t testing.TB, at Place, args ...string) (*Server, error) {
 	t.Helper()
-	p, err := startAnywhere(find(t), dir, nil, args)
+	binary := find(t)
+	if at.Program != "" {
+		binary = at.Program
+	}
+	p, err := startAnywhere(binary, at.Dir, nil, args)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +100,21 @@ func (s *Server) Kill() { s.process.kill() }
 // it has loaded them. A server that still runs is killed first.
 func (s *Server) Restart() {
 	s.t.Helper()
+	if err := s.TryRestart(); err != nil {
+		s.t.Fatalf("restart the server: %v", err)
+	}
+}
+
+// TryRestart is Restart of a server that perhaps cannot start.
+func (s *Server) TryRestart() error {
 	s.process.kill()
 	old := s.process
 	p, err := startAt(old.binary, old.dir, old.addr, old.env, old.args)
 	if err != nil {
-		s.t.Fatalf("restart the server: %v", err)
+		return err
 	}
 	s.process = p
+	return nil
 }
 
 // Freeze stops the server with SIGSTOP: its connections stay, nothing moves.
@@ -115,6 +132,10 @@ func (s *Server) Thaw() {
 		s.t.Fatal(err)
 	}
 }
+
+// Ended is closed when the server has ended, by itself or by Kill. A Restart
+// makes another one.
+func (s *Server) Ended() <-chan struct{} { return s.process.gone }
 
 // find returns the path of a server, or ends the test.
 func find(t testing.TB) string {
