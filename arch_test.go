@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 	"test/clients":        {},
 	"test/conformance":    {},
 	"test/join":           {},
+	"test/quickstart":     {},
 	"test/runner":         {},
 	"test/scale":          {},
 	"web":                 {},

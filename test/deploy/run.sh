@@ -162,3 +162,13 @@ exchange "$work/laptop" pod exec "$coordinator" c3po invite --host laptop --at "
 arrived "$work/laptop" || fail "what was sent did not arrive"
 first down -v || fail "$(cat "$work/compose.log")"
 said "the first compose file of the project is served too"
+
+# 3. The quick start of the documents, as it is written there. docker is what it calls
+# the runtime.
+cd "$OLDPWD"
+mkdir -p "$work/shim"
+printf '#!/bin/sh\n[ "$1" = compose ] && shift && exec docker-compose "$@"\nexec podman --root %s/root --runroot %s/runroot "$@"\n' "$work" "$work" >"$work/shim/docker"
+chmod 755 "$work/shim/docker"
+C3PO_PORT=$(free_port) C3PO_QUICKSTART_PROGRAM=$work/context/c3po PATH=$work/shim:$PATH \
+	go test -count=1 -v -run '^TestTheQuickStartWithContainers$' ./test/quickstart >"$work/quickstart.log" 2>&1 || fail "$(cat "$work/quickstart.log")"
+said "$(grep -o 'docs/quickstart-containers.md: .*' "$work/quickstart.log")"
