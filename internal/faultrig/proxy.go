@@ -21,6 +21,7 @@ type Proxy struct {
 	links   []*Link
 	faults  faults
 	drops   []drop
+	point   *failpoint
 	dropped int
 	closed  bool
 	work    sync.WaitGroup
@@ -70,7 +71,7 @@ func (p *Proxy) BlackHole() { p.set(func(f *faults) { f.hole = true }) }
 // swallowed can never come, so they are of no use.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
-	p.faults, p.drops = faults{}, nil
+	p.faults, p.drops, p.point = faults{}, nil, nil
 	p.mu.Unlock()
 	p.Cut()
 }
@@ -145,7 +146,7 @@ func (p *Proxy) accept() {
 		p.mu.Lock()
 		link.faults = p.faults
 		p.links = append(p.links, link)
-		if p.closed {
+		if p.closed || p.point != nil && p.point.passed {
 			link.close()
 		}
 		p.mu.Unlock()
@@ -209,8 +210,9 @@ func (l *Link) requests() {
 		before = append(before, chunk...)
 		l.arm(before)
 		before = bytes.Clone(before[max(0, len(before)-markMost):])
+		swallowed := l.asked(chunk)
 		f, _ := l.state()
-		return !f.hole
+		return !f.hole && !swallowed
 	})
 	_ = l.target.CloseWrite()
 }
@@ -249,7 +251,7 @@ func (l *Link) answers() {
 			l.proxy.mu.Unlock()
 			l.Cut()
 		}
-		return !losing && !f.silent && !f.hole
+		return !losing && !f.silent && !f.hole && !l.answered()
 	})
 	// It may be the caller who has gone: the target ends in its own time.
 	l.Cut()
