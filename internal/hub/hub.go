@@ -18,8 +18,13 @@ import (
 )
 
 const (
-	// schema is the version of what is stored, shown by server_info.
-	schema = 1
+	// Schema is the version of what is stored, shown by server_info.
+	Schema = 1
+	// MinReader is the oldest schema whose coordinators understand what this one
+	// stores. It rises a release after Schema, so that the two versions of a
+	// rolling upgrade work beside each other, and the way back is open.
+	MinReader = 1
+
 	// storeMost bounds a store call that no caller waits for.
 	storeMost = 5 * time.Second
 	// goodbyeMost bounds what is written down when the coordinator stops.
@@ -88,7 +93,7 @@ func New(c Config) *Hub {
 	h := &Hub{
 		store:    c.Store,
 		limits:   c.Limits,
-		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: schema, Auth: c.Auth},
+		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: Schema, Auth: c.Auth},
 		log:      c.Log,
 		meter:    c.Meter,
 		entered:  c.Entered,

@@ -72,6 +72,10 @@
 //	link:ID       hash    one link that lets a browser in, as an invitation
 //	ca            string  what all coordinators prove themselves with, opaque
 //	audit         stream  what somebody will ask about later
+//	schema        hash    how everything here is written: schema, min_reader (the oldest
+//	                      schema whose coordinators understand it), version (of the
+//	                      c3po that raised them). Missing: schema 1. A space's meta can
+//	                      ask for a newer reader of that space alone.
 //
 // Grants and invitations also have a Redis TTL, but only as the broom: what
 // they are worth is decided by the deadline stored in them.

@@ -11,6 +11,7 @@ const (
 	authorityKey = "c3po:1:{_}:ca"
 	runsKey      = "c3po:1:{_}:runs"
 	auditKey     = "c3po:1:{_}:audit"
+	schemaKey    = "c3po:1:{_}:schema"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }

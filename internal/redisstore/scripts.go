@@ -47,7 +47,7 @@ type scripts struct {
 	ackPosts, heard, roomMail, posts     script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
-	authority, audit, runNote            script
+	authority, audit, runNote, sign      script
 }
 
 func loadScripts() scripts {
@@ -65,7 +65,7 @@ func loadScripts() scripts {
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
 		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
-		die: load("die", drains),
+		die: load("die", drains), sign: load("sign", drains),
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),

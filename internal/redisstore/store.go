@@ -14,10 +14,8 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
-
-// schema is the version in every key; a space may ask for a newer reader.
-const schema = 1
 
 // Config says where Redis is and which numbers hold.
 type Config struct {
@@ -31,6 +29,9 @@ type Config struct {
 	// Free is how many bytes are free in a folder of this machine; nobody knows if nil.
 	Free func(folder string) (bytes int64, known bool)
 	Now  func() time.Time // a clock for tests; nil reads Redis TIME in the script
+	// Writer is the version of the coordinator that will write here. The data is
+	// signed with it, if it is not by a later one. Who only looks is nobody.
+	Writer string
 }
 
 // Store is a hub.Store in Redis.
@@ -53,7 +54,8 @@ type Store struct {
 	engine engineCache
 }
 
-// Open connects. It fails if Redis cannot be reached or is too old.
+// Open connects. It fails if Redis cannot be reached or is too old, and if a
+// later version wrote what is in it, in a way that this one does not understand.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{scripts: loadScripts(), limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now, free: cfg.Free}
 	if s.limits == (c3po.Limits{}) {
@@ -80,6 +82,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, notReached(err)
 	}
 	if err := s.checkVersion(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if err := s.sign(ctx, cfg.Writer); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -151,8 +157,8 @@ func (s *Store) enter(ctx context.Context, space c3po.Space) error {
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s.failure(ctx, "enter", true, err)
 	}
-	if need > schema {
-		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, schema).
+	if need > hub.Schema {
+		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, hub.Schema).
 			Suggest("Upgrade this coordinator.")
 	}
 	if err := s.commands.Do(ctx, s.commands.B().Sadd().Key(spacesKey).Member(string(space)).Build()).Error(); err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -28,7 +29,8 @@ func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Me
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Free: paths.FreeDisk, Now: cfg.Now})
+		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Free: paths.FreeDisk, Now: cfg.Now,
+			Writer: cmp.Or(cfg.Version, "dev")})
 		if err == nil {
 			return store, nil
 		}
