@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -275,7 +276,7 @@ func FindOperation(name string) (Operation, error) {
 			return o, nil
 		}
 	}
-	return Operation{}, Errorf(InvalidRequest, "there is no operation %q", clip(name)).
+	return Operation{}, Because(errNotKnown, InvalidRequest, fmt.Sprintf("there is no operation %q", clip(name))).
 		Suggest("server_info lists what this coordinator can do.")
 }
 
@@ -311,5 +312,9 @@ func badArguments(err error) *Error {
 			sentence = "the arguments have the wrong type: not a JSON object"
 		}
 	}
-	return Errorf(InvalidRequest, "%s", sentence).Suggest("Check parameter values and formats.")
+	refused := Errorf(InvalidRequest, "%s", sentence)
+	if strings.HasPrefix(sentence, "unknown field ") {
+		refused.cause = errNotKnown
+	}
+	return refused.Suggest("Check parameter values and formats.")
 }

@@ -42,6 +42,9 @@ func (a *app) status() *cobra.Command {
 			return a.show(r, func(w io.Writer) {
 				table(w, func(row func(...string)) {
 					row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
+					if r.Version != a.Version {
+						row("this program", "version "+inline(a.Version)+"; it and the coordinator understand each other")
+					}
 					row("redis", "answers; what is accepted is "+worth(r.Durability))
 					if r.Auth == string(auth.None) {
 						row(a.ink().warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")

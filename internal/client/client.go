@@ -89,8 +89,9 @@ func New(cfg Config) *Client {
 		"X-C3PO-Space": string(cfg.Space),
 		"X-C3PO-Run":   cfg.Run,
 		// Commas cannot be part of one.
-		"X-C3PO-Ancestors": strings.Join(cfg.Ancestors, ","),
-		"X-C3PO-Client":    strings.TrimSpace("c3po/" + cmp.Or(cfg.Version, "dev") + " " + cfg.ClientName),
+		"X-C3PO-Ancestors":  strings.Join(cfg.Ancestors, ","),
+		c3po.ProtocolHeader: c3po.OwnProtocols().String(),
+		"X-C3PO-Client":     strings.TrimSpace("c3po/" + cmp.Or(cfg.Version, "dev") + " " + cfg.ClientName),
 	} {
 		if value != "" {
 			c.header.Set(name, value)

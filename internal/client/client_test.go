@@ -83,6 +83,7 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 	calls := s.heard()
 	for name, want := range map[string]string{
 		"X-Agent-ID": "api", "X-C3PO-Space": "lab", "X-Session-ID": "s1", "X-C3PO-Run": "box:1:2", "X-C3PO-Client": "c3po/1.2 codex",
+		"X-C3PO-Protocol": c3po.OwnProtocols().String(),
 	} {
 		if got := calls[0].header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -56,7 +56,7 @@ func (f Facts) coordinator() []Finding {
 
 func (c Coordinator) versions(version string) Finding {
 	if c.Info.Version != version {
-		return yellow("versions", "update the older of them", "this program is %s, the coordinator %s", version, c.Info.Version)
+		return yellow("versions", "update the older of them", "this program is %s, the coordinator %s; they understand each other", version, c.Info.Version)
 	}
 	return green("versions", "this program and the coordinator are both %s", version)
 }

@@ -23,7 +23,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			Suggest("Make the same call again, with the same client_key if it had one."))
 		return
 	}
-	told := c3po.AsError(err)
+	told := c3po.OtherVersion(c3po.AsError(err), c3po.ClientVersion(r.Header.Get(auth.ClientHeader)), s.version)
 	s.note(r, told)
 	Refuse(w, told)
 }

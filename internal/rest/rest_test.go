@@ -180,6 +180,21 @@ func TestBadRequestsAreRefusedWithWords(t *testing.T) {
 	}
 }
 
+func TestANewerClientIsToldWhatTheCoordinatorDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	s := onModel(t)
+	newer := map[string]string{"X-C3PO-Client": "c3po/99.0.0 codex"}
+	for _, ask := range []question{
+		{path: "/api/op/send_message", as: "a", body: `{"target":"a","mood":"good"}`, header: newer},
+		{path: "/api/op/teleport", as: "a", body: `{}`, header: newer},
+	} {
+		err := s.ask(t, ask).refused(t, 400, c3po.InvalidRequest)
+		if !strings.Contains(err.Suggestion, "99.0.0") {
+			t.Errorf("%s: %q says nothing of the versions", ask.path, err.Suggestion)
+		}
+	}
+}
+
 func TestAWrongMethodIsToldTheRightOne(t *testing.T) {
 	t.Parallel()
 	got := onModel(t).ask(t, question{path: "/api/unregister", as: "a"})

@@ -78,8 +78,8 @@ func (s *server) mux() *http.ServeMux {
 		mux.Handle(path, wrongMethod(methods))
 	}
 	// Any method: a pattern for POST alone would be in doubt with those above.
-	mux.HandleFunc("/api/op/{name}", noOperation)
-	mux.HandleFunc("/agent/api/op/{name}", noOperation)
+	mux.HandleFunc("/api/op/{name}", s.noOperation)
+	mux.HandleFunc("/agent/api/op/{name}", s.noOperation)
 	mux.HandleFunc("/", noPath)
 	return mux
 }
@@ -94,9 +94,9 @@ func wrongMethod(methods []string) http.Handler {
 	})
 }
 
-func noOperation(w http.ResponseWriter, r *http.Request) {
+func (s *server) noOperation(w http.ResponseWriter, r *http.Request) {
 	_, err := c3po.FindOperation(r.PathValue("name"))
-	Refuse(w, c3po.AsError(err))
+	s.refuse(w, r, err)
 }
 
 func noPath(w http.ResponseWriter, r *http.Request) {

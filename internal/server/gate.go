@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"log/slog"
 	"mime"
 	"net"
@@ -23,17 +24,20 @@ import (
 // every route has in common.
 type gate struct {
 	names   []string // by which callers may call it, besides numbers
+	version string
 	origins *http.CrossOriginProtection
 	log     *slog.Logger
 	next    http.Handler
 }
 
-func newGate(names []string, log *slog.Logger, next http.Handler) http.Handler {
-	return &gate{names: names, origins: http.NewCrossOriginProtection(), log: log, next: next}
+func newGate(names []string, version string, log *slog.Logger, next http.Handler) http.Handler {
+	return &gate{names: names, version: version, origins: http.NewCrossOriginProtection(), log: log, next: next}
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	harden(w.Header())
+	w.Header().Set(c3po.VersionHeader, g.version)
+	w.Header().Set(c3po.ProtocolHeader, c3po.OwnProtocols().String())
 	if err := g.check(r); err != nil {
 		g.log.InfoContext(r.Context(), "request refused at the gate", "method", r.Method, "host", r.Host,
 			"remote", r.RemoteAddr, "err", err.Message)
@@ -70,7 +74,22 @@ func (g *gate) check(r *http.Request) *c3po.Error {
 		return c3po.Errorf(c3po.InvalidRequest, "the body must be JSON").
 			Suggest("Send the header Content-Type: application/json.")
 	}
-	return nil
+	return g.meet(r.Header)
+}
+
+// meet refuses a client of ours that would misunderstand this coordinator, before
+// anything is done for it. Others say nothing of a protocol.
+func (g *gate) meet(header http.Header) *c3po.Error {
+	spoken := header.Get(c3po.ProtocolHeader)
+	if spoken == "" {
+		return nil
+	}
+	client, err := c3po.ParseProtocols(spoken)
+	if err != nil {
+		return c3po.AsError(err)
+	}
+	version := cmp.Or(c3po.ClientVersion(header.Get(auth.ClientHeader)), "of another version")
+	return c3po.Meet(client, version, c3po.OwnProtocols(), g.version)
 }
 
 // fromElsewhere says whether a browser sent the request for a page of another

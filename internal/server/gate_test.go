@@ -153,7 +153,7 @@ func TestTheGateTreatsEveryMethodAlike(t *testing.T) {
 	reached := netip.MustParseAddrPort("127.0.0.1:8420")
 	ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(net.TCPAddrFromAddrPort(reached)))
 	passed := false
-	gate := newGate([]string{"c3po.lan"}, slog.New(slog.DiscardHandler), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	gate := newGate([]string{"c3po.lan"}, "1.4.0", slog.New(slog.DiscardHandler), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		passed = true
 		w.WriteHeader(http.StatusOK)
 	}))
@@ -169,6 +169,42 @@ func TestTheGateTreatsEveryMethodAlike(t *testing.T) {
 			if row.want != in && (json.Unmarshal(w.Body.Bytes(), &refusal) != nil || refusal.Suggestion == "") {
 				t.Errorf("%s %+v is refused with %s", method, row.visitor, w.Body)
 			}
+		}
+	}
+}
+
+// Every answer says which version it is from, a refusal too, and a client that would
+// misunderstand it is told so before anything is done.
+//
+// Claims: A10
+func TestAClientOfAnotherProtocolIsRefusedBeforeAnythingIsDone(t *testing.T) {
+	t.Parallel()
+	for protocols, want := range map[string]string{
+		"":                           "",
+		c3po.OwnProtocols().String(): "",
+		"1-99":                       "",
+		"98-99":                      "Upgrade the coordinator to 9.9.0",
+		"new":                        "Leave it out",
+	} {
+		passed := false
+		gate := newGate(nil, "1.4.0", slog.New(slog.DiscardHandler), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }))
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "http://127.0.0.1/api/agents", nil)
+		r.Header.Set("X-C3PO-Client", "c3po/9.9.0 codex")
+		if protocols != "" {
+			r.Header.Set(c3po.ProtocolHeader, protocols)
+		}
+		gate.ServeHTTP(w, r)
+		var refusal c3po.Error
+		if want != "" {
+			if err := json.Unmarshal(w.Body.Bytes(), &refusal); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if passed != (want == "") || !strings.Contains(refusal.Suggestion, want) {
+			t.Errorf("protocols %q: passed %v, %q, %q", protocols, passed, refusal.Message, refusal.Suggestion)
+		}
+		if w.Header().Get(c3po.VersionHeader) != "1.4.0" || w.Header().Get(c3po.ProtocolHeader) != c3po.OwnProtocols().String() {
+			t.Errorf("protocols %q: the answer is from %q, protocols %q", protocols, w.Header().Get(c3po.VersionHeader), w.Header().Get(c3po.ProtocolHeader))
 		}
 	}
 }
@@ -253,7 +289,7 @@ func visit(t *testing.T, v visitor, method, url string, want int) {
 
 func TestTwoOriginsAreNone(t *testing.T) {
 	t.Parallel()
-	gate := newGate(nil, slog.New(slog.DiscardHandler), http.NotFoundHandler())
+	gate := newGate(nil, "1.4.0", slog.New(slog.DiscardHandler), http.NotFoundHandler())
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		r := visitor{host: "localhost"}.request(t.Context(), "GET", "/api/wait")
 		ours := map[string]string{"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}[name]
