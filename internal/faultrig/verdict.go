@@ -16,9 +16,9 @@ const (
 	AckIsFinal           Invariant = "I2" // what was acked, as its reader was told, never comes again
 	OneMessageAKey       Invariant = "I3" // one message for one sender and key, however often it is sent
 	OrderIsKept          Invariant = "I4" // from one sender to one recipient, at one priority, in the order of sending
-	BooksBalance         Invariant = "I5" // sent = pending + acked + dead, in every inbox
+	BooksBalance         Invariant = "I5" // sent = pending + acked + cancelled + dead, and the bytes as counted
 	NobodyActsForAnother Invariant = "I6" // no reading, acking or answering outside one's token
-	NoWakeIsLost         Invariant = "I7" // a waiter hears of what is stored, whatever pub/sub loses
+	NoWakeIsLost         Invariant = "I7" // who waits hears of what is stored, whatever pub/sub loses
 	UnknownIsSaid        Invariant = "I8" // what may have happened is called unknown, never failed or done
 	HooksNeverBlock      Invariant = "I9" // an agent's turn goes on, whatever the coordinator does
 )

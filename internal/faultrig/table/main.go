@@ -1,16 +1,16 @@
 // Command table runs the tests of testdata/matrix.txt and ends with one table of
 // what was done, what was broken meanwhile, and what came of it:
 //
-//	go run ./internal/faultrig/table [-rows B1,B2] [-timeout 60m]
-//	go run ./internal/faultrig/table -from test.json
+//	go run ./internal/faultrig/table [-rows B1,B2] [-timeout 60m] [LOG…]
 //
-// With -from it runs nothing and reads what `go test -json` wrote. It ends with 1
-// if something failed, was skipped, or did not run.
+// With logs of `go test -json` it reads these and runs nothing. It ends with 1 if
+// something failed, was skipped, or did not run.
 package main
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -38,7 +38,6 @@ func main() {
 func table(ctx context.Context) (holds bool, err error) {
 	file := flag.String("matrix", "testdata/matrix.txt", "the `file` that names the tests of each row")
 	rows := flag.String("rows", "", "run these `rows` only: B1,B2, or B for all that begin so")
-	from := flag.String("from", "", "read this `log` of go test -json instead of running")
 	most := flag.Duration("timeout", time.Hour, "how long the tests of one package may take")
 	flag.Parse()
 
@@ -51,13 +50,15 @@ func table(ctx context.Context) (holds bool, err error) {
 		return false, fmt.Errorf("%s: %w", *file, err)
 	}
 	entries = chosen(entries, *rows)
-	var results matrix.Results
-	if *from != "" {
-		// A log of tests has no commands in it.
+	if flag.NArg() > 0 { // logs of tests have no commands in them
 		entries = slices.DeleteFunc(entries, func(e matrix.Entry) bool { return e.Command != "" })
-		err = read(*from, &results)
-	} else {
+	}
+	var results matrix.Results
+	if flag.NArg() == 0 {
 		err = runner{results: &results, most: *most}.run(ctx, entries)
+	}
+	for _, log := range flag.Args() {
+		err = errors.Join(err, read(log, &results))
 	}
 	if err != nil {
 		return false, err

@@ -1,0 +1,139 @@
+package c3po_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/c3po-dev/c3po/internal/faultrig"
+)
+
+var invariants = []faultrig.Invariant{
+	faultrig.NothingStoredIsLost, faultrig.AckIsFinal, faultrig.OneMessageAKey, faultrig.OrderIsKept, faultrig.BooksBalance,
+	faultrig.NobodyActsForAnother, faultrig.NoWakeIsLost, faultrig.UnknownIsSaid, faultrig.HooksNeverBlock,
+}
+
+// What the documents promise is promised in the name of tests, so these are there.
+func TestEveryGuaranteeNamesTestsThatExist(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(".")
+	known := everyTest(t, tree)
+	for _, problem := range judgeGuarantees(readPage(t, tree, "docs/guarantees.md"), invariants, known) {
+		t.Errorf("docs/guarantees.md: %s", problem)
+	}
+	for _, name := range namedTests.FindAllStringSubmatch(readPage(t, tree, "docs/torture.md"), -1) {
+		if !known[name[1]] {
+			t.Errorf("docs/torture.md: there is no %s", name[1])
+		}
+	}
+}
+
+// A break that nobody knows of proves nothing to anybody.
+func TestTheTableOfBreaksIsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(".")
+	page := readPage(t, tree, "docs/torture.md")
+	patches, err := fs.Glob(tree, "testdata/bites/*.patch")
+	if err != nil || len(patches) == 0 {
+		t.Fatalf("%d patches, %v", len(patches), err)
+	}
+	for _, patch := range patches {
+		text := readPage(t, tree, patch)
+		row := fmt.Sprintf("| `%s` | %s | `%s` |", strings.TrimSuffix(path.Base(patch), ".patch"), headOf(text, "What"),
+			strings.Fields(headOf(text, "Guard"))[1])
+		if !strings.Contains(page, row+"\n") {
+			t.Errorf("docs/torture.md has no row\n%s", row)
+		}
+	}
+	if rows := strings.Count(page, "\n| `"); rows < len(patches) {
+		t.Errorf("%d rows for %d breaks", rows, len(patches))
+	}
+}
+
+func headOf(patch, word string) string {
+	found := regexp.MustCompile(`(?m)^` + word + `: (.+)$`).FindStringSubmatch(patch)
+	if found == nil {
+		return "?"
+	}
+	return found[1]
+}
+
+var namedTests = regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*)`")
+
+func judgeGuarantees(page string, promised []faultrig.Invariant, known map[string]bool) []string {
+	var problems []string
+	sections := regexp.MustCompile(`(?m)^## `).Split(page, -1)
+	for _, invariant := range promised {
+		at := slices.IndexFunc(sections, func(section string) bool { return strings.HasPrefix(section, string(invariant)+": ") })
+		if at < 0 {
+			problems = append(problems, fmt.Sprintf("%s has no section", invariant))
+			continue
+		}
+		if !namedTests.MatchString(sections[at]) {
+			problems = append(problems, fmt.Sprintf("%s names no test", invariant))
+		}
+	}
+	for _, name := range namedTests.FindAllStringSubmatch(page, -1) {
+		if !known[name[1]] {
+			problems = append(problems, fmt.Sprintf("there is no %s", name[1]))
+		}
+	}
+	return problems
+}
+
+// everyTest are the names of all tests and fuzz targets of the tree.
+func everyTest(t *testing.T, tree fs.FS) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && name != "." && skipFolder(tree, name) {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		for _, found := range function.FindAllSubmatch(text, -1) {
+			all[string(found[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func readPage(t *testing.T, tree fs.FS, name string) string {
+	t.Helper()
+	text, err := fs.ReadFile(tree, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTheGuaranteesRuleBites(t *testing.T) {
+	t.Parallel()
+	known := everyTest(t, fstest.MapFS{
+		"a_test.go":                 {Data: []byte("package a\n\nfunc TestIt(t *testing.T) {}\nfunc FuzzIt(f *testing.F) {}\n")},
+		"a.go":                      {Data: []byte("package a\n\nfunc TestNone() {}\n")},
+		"b/testdata/x/some_test.go": {Data: []byte("package x\n\nfunc TestData(t *testing.T) {}\n")},
+	})
+	got := judgeGuarantees("# G\n\n## I1: kept\n\n`TestIt` and `FuzzIt`\n\n## I2: not shown\n\n## I4: wrongly\n\n`TestGone`, `TestNone`, `TestData`\n",
+		[]faultrig.Invariant{"I1", "I2", "I3", "I4"}, known)
+	want := []string{"I2 names no test", "I3 has no section", "there is no TestGone", "there is no TestNone", "there is no TestData"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
