@@ -2,7 +2,9 @@ package c3po
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,4 +53,35 @@ func readDocument(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// What the page quotes is what the program says.
+func TestTroubleshootingQuotesTheProgram(t *testing.T) {
+	t.Parallel()
+	var source strings.Builder
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			text, err := os.ReadFile(name)
+			source.Write(text)
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quotes := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ").FindAllStringSubmatch(readDocument(t, "docs/troubleshooting.md"), -1)
+	if len(quotes) < 20 {
+		t.Fatalf("only %d texts of the program were found", len(quotes))
+	}
+	for _, quote := range quotes {
+		for part := range strings.SplitSeq(quote[1], "…") {
+			if !strings.Contains(source.String(), strings.Trim(part, "'")) {
+				t.Errorf("docs/troubleshooting.md quotes %q, but no file says %q", quote[1], part)
+			}
+		}
+	}
 }

@@ -21,7 +21,7 @@ export default {
   ignoreDeadLinks: "localhostLinks",
   markdown: {
     anchor: { slugify: nameOfHeading },
-    config: (md) => md.use(linksToSource).use(indentedAsFenced),
+    config: (md) => md.use(linksToSource).use(indentedAsFenced).use(namesOfTerminals),
   },
   vite: {
     build: { chunkSizeWarningLimit: 2000 }, // a page of long tables is long; that is no fault
@@ -75,5 +75,15 @@ function indentedAsFenced(md) {
   md.renderer.rules.code_block = (tokens, i, options, env, self) => {
     tokens[i].info = "txt";
     return md.renderer.rules.fence(tokens, i, options, env, self);
+  };
+}
+
+// namesOfTerminals shows in which terminal a block is typed: `console [laptop]`.
+function namesOfTerminals(md) {
+  const plain = md.renderer.rules.fence;
+  md.renderer.rules.fence = (tokens, i, ...rest) => {
+    const [, name] = tokens[i].info.match(/^console \[(\S+)\]/) ?? [];
+    const html = plain(tokens, i, ...rest);
+    return name ? html.replace(/<span class="lang">[^<]*<\/span>/, `<span class="lang">${md.utils.escapeHtml(name)}</span>`) : html;
   };
 }
