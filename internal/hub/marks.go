@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,10 @@ const (
 	// compareAgain is the pause after a store that did not answer: it may come
 	// back with less than it had.
 	compareAgain = time.Second
+	// pauseLeast is less than a store needs to come back from anything by which
+	// it forgets, and mostPauses bounds what is looked at in one comparison.
+	pauseLeast = 100 * time.Millisecond
+	mostPauses = 16
 )
 
 // marks remember how far every space was seen to be, and notice a store that
@@ -39,7 +44,20 @@ type marks struct {
 
 type mark struct {
 	Sequence // without Oldest and Began
+	// told is the last message this node has told a sender is stored, earlier
+	// those before a pause that were not looked at since, and verified where the
+	// space stood when all of them were.
+	told     told
+	earlier  []told
+	verified int64
 	used     time.Time
+}
+
+// told is the event of a message that was acknowledged. Its number alone says
+// little: a store that went back gives the number again, to another message.
+type told struct {
+	seq int64
+	at  time.Time
 }
 
 func newMarks(store Store, log *slog.Logger, meter Meter, every time.Duration, wentBack func(c3po.Space)) *marks {
@@ -62,6 +80,28 @@ func (m *marks) touched(space c3po.Space, seq int64) {
 	k.used, k.Last = time.Now(), max(k.Last, seq)
 }
 
+// acknowledged is touched for a message whose sender is told that it is stored,
+// and at which moment of the store it was.
+func (m *marks) acknowledged(space c3po.Space, seq int64, at time.Time) {
+	m.touched(space, seq)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.known[space]
+	if k == nil {
+		return
+	}
+	paused := at.Sub(k.told.at) >= pauseLeast
+	if paused && k.told.seq > 0 {
+		// What came before a pause may be what a store forgot in it, and what comes
+		// after may have any number.
+		k.earlier = append(k.earlier, k.told)
+		k.earlier = k.earlier[max(0, len(k.earlier)-mostPauses):]
+	}
+	if paused || seq > k.told.seq {
+		k.told = told{seq: seq, at: at}
+	}
+}
+
 // run compares, until ctx ends, every space that was touched lately.
 func (m *marks) run(ctx context.Context) {
 	if m.every <= 0 {
@@ -75,7 +115,7 @@ func (m *marks) run(ctx context.Context) {
 		inBatches(m.recent(), func(space c3po.Space) {
 			ctx, cancel := context.WithTimeout(ctx, storeMost)
 			defer cancel()
-			if _, err := m.compare(ctx, space, Sequence{}); err != nil {
+			if err := m.look(ctx, space); err != nil {
 				failed.Store(true)
 			}
 		})
@@ -100,6 +140,28 @@ func (m *marks) recent() []c3po.Space {
 	return spaces
 }
 
+// look compares a space, and sees whether what was acknowledged there last is
+// still what it was.
+func (m *marks) look(ctx context.Context, space c3po.Space) error {
+	at, err := m.compare(ctx, space, Sequence{})
+	if err != nil {
+		return err
+	}
+	number, err := m.replaced(ctx, space, at)
+	if err != nil || number == 0 {
+		return err
+	}
+	// Its numbers may have passed those that are remembered: it counts as behind
+	// all the same, until somebody has raised its epoch.
+	at.Last += EpochMargin
+	if at, err = m.raise(ctx, space, at, slog.Int64("number_of_another_message", number)); err != nil {
+		return err
+	}
+	m.adopt(space, at)
+	m.wentBack(space)
+	return nil
+}
+
 // compare asks where a space stands. If that is behind what is remembered, or
 // behind what the caller has seen, acknowledged writes are lost: it raises the
 // alarm and the epoch, and answers with where the space stands then.
@@ -113,7 +175,7 @@ func (m *marks) compare(ctx context.Context, space c3po.Space, seen Sequence) (S
 	}
 	wentBack := at.behind(before)
 	if wentBack {
-		if at, err = m.raise(ctx, space, before); err != nil {
+		if at, err = m.raise(ctx, space, before, slog.Int64("was", before.Last)); err != nil {
 			return Sequence{}, err
 		}
 	}
@@ -121,6 +183,39 @@ func (m *marks) compare(ctx context.Context, space c3po.Space, seen Sequence) (S
 		m.wentBack(space)
 	}
 	return at, nil
+}
+
+// replaced is the number of something that was acknowledged, if its event is
+// another one now, else 0. Then the store went back and was written to since: so
+// quickly that its numbers do not show it any more. An event that is too old to
+// be had says nothing.
+func (m *marks) replaced(ctx context.Context, space c3po.Space, at Sequence) (int64, error) {
+	m.mu.Lock()
+	var all []told
+	if k := m.known[space]; k != nil && (k.verified != at.Last || len(k.earlier) > 0) {
+		all = append(slices.Clone(k.earlier), k.told)
+	}
+	m.mu.Unlock()
+	for _, t := range all {
+		// One from before this epoch has been mourned already.
+		if t.seq <= at.Began || t.seq > at.Last {
+			continue
+		}
+		events, err := m.store.Events(ctx, space, t.seq-1, 1)
+		if err != nil {
+			return 0, err
+		}
+		if len(events) == 1 && events[0].Seq == t.seq && !events[0].At.Equal(t.at) {
+			return t.seq, nil
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.known[space]; k != nil {
+		k.verified = at.Last
+		k.earlier = slices.DeleteFunc(k.earlier, func(t told) bool { return slices.Contains(all, t) })
+	}
+	return 0, nil
 }
 
 func (m *marks) of(space c3po.Space, seen Sequence) Sequence {
@@ -132,7 +227,9 @@ func (m *marks) of(space c3po.Space, seen Sequence) Sequence {
 	return seen
 }
 
-func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence) (Sequence, error) {
+// raise raises the alarm and the epoch, unless somebody was quicker. sign is what
+// shows the loss.
+func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence, sign slog.Attr) (Sequence, error) {
 	m.alarm.Lock()
 	defer m.alarm.Unlock()
 	at, err := m.store.Sequence(ctx, space)
@@ -141,7 +238,7 @@ func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence) (S
 		return at, err
 	}
 	m.log.ErrorContext(ctx, "the store went back: acknowledged writes are lost", "space", space,
-		"epoch", before.Epoch, "was", before.Last, "is", at.Last)
+		"epoch", before.Epoch, sign, "is", at.Last)
 	m.meter.RolledBack()
 	now, raised, err := m.store.RaiseEpoch(ctx, space, before)
 	if err != nil {

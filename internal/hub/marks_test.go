@@ -51,6 +51,63 @@ func TestAStoreThatWentBackIsNoticedInASpaceThatWasWrittenTo(t *testing.T) {
 	})
 }
 
+func TestAStoreThatWentBackIsNoticedHoweverMuchWasWrittenSince(t *testing.T) {
+	for name, writes := range map[string]func(h, other *house, text string){
+		"by another node":    func(_, other *house, text string) { other.send("carol", "bob", text) },
+		"by this node":       func(h, _ *house, text string) { h.send("carol", "bob", text) },
+		"by this node later": func(h, other *house, text string) { other.send("carol", "bob", text); h.send("dave", "bob", text) },
+	} {
+		t.Run(name, func(t *testing.T) { wentBackAndOn(t, writes) })
+	}
+}
+
+func wentBackAndOn(t *testing.T, writes func(h, other *house, text string)) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		h.enter("alice", "bob", "carol", "dave")
+		other.enter("carol")
+		before := h.where()
+		for i := range 5 {
+			h.send("alice", "bob", fmt.Sprint("forgotten ", i))
+		}
+		h.model.Forget(c3po.DefaultSpace, before.Last)
+		pass(100 * time.Millisecond)
+		for i := range 8 {
+			writes(h, other, fmt.Sprint("new ", i))
+		}
+		if now := h.where(); now.Last <= before.Last+5 {
+			t.Fatalf("the store is at %d, which shows the loss by itself: the test proves nothing", now.Last)
+		}
+		pass(5 * time.Second)
+		now := h.where()
+		same(t, "epoch", now.Epoch, int64(2))
+		pass(time.Minute)
+		h.send("alice", "bob", "life goes on")
+		pass(time.Minute)
+		same(t, "epoch later", h.where().Epoch, int64(2))
+	})
+}
+
+func TestAStoreThatKeepsEverythingRaisesNoAlarm(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		h.enter("alice", "bob")
+		h.joinRoom("hall", "alice", "bob")
+		for i := range 30 {
+			asked := h.send("alice", "bob", fmt.Sprint(i))
+			other.send("bob", "alice", fmt.Sprint(i))
+			if i%3 == 0 {
+				h.reply("bob", asked.ID, "yes")
+				h.say("alice", "hall", "still here")
+			}
+			pass(30*time.Second + time.Duration(i)*10*time.Millisecond)
+		}
+		same(t, "epoch", h.where().Epoch, int64(1))
+	})
+}
+
 func TestTwoNodesRaiseTheEpochOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

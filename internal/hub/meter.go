@@ -120,11 +120,12 @@ func (a *Actor) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentI
 
 // stored counts and logs a message that was stored, now or before.
 func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s Stored, durability c3po.Durability) {
-	a.hub.marks.touched(a.caller.Space, s.Message.Seq)
 	if s.Repeat {
+		a.hub.marks.touched(a.caller.Space, s.Message.Seq)
 		a.hub.meter.Repeated()
 		return
 	}
+	a.hub.marks.acknowledged(a.caller.Space, s.Message.Seq, s.Now)
 	a.hub.meter.Accepted(s.Message.Kind, durability)
 	a.tell(ctx, kind, s.Message.ToAgent, s.Message.ID)
 }

@@ -86,7 +86,7 @@ func (a *Actor) post(ctx context.Context, step PostStep) (Posted, error) {
 	if posted.Post.Facts.Durability == "" {
 		posted.Post.Facts.Durability = durability
 	}
-	a.stored(ctx, c3po.EventPosted, Stored{Message: posted.Post.Message, Repeat: posted.Repeat}, durability)
+	a.stored(ctx, c3po.EventPosted, Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
 	return posted, nil
 }
 

@@ -33,6 +33,23 @@ func epochPromises() []promise {
 			}
 			same(w, "events", len(w.events(0)), 5)
 		}},
+		{"the event of what was stored has its number and its moment", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.joinRoom(lobby, alice)
+			sent := w.sendStep(letter(alice, bob, "why"))
+			answered, err := w.store.Reply(w.ctx, w.space, answer(bob, sent.Message.ID, "because"))
+			w.must(err)
+			posted, err := w.store.Post(w.ctx, w.space, saying(alice, lobby, "heard"))
+			w.must(err)
+			for _, stored := range []struct {
+				seq int64
+				at  time.Time
+			}{{sent.Message.Seq, sent.Now}, {answered.Message.Seq, answered.Now}, {posted.Post.Message.Seq, posted.Now}} {
+				event := w.events(stored.seq - 1)[0]
+				same(w, "number", event.Seq, stored.seq)
+				same(w, "moment", event.At, stored.at)
+			}
+		}},
 		{"a space that has forgotten numbers is taken beyond them, once", nil, func(w *world) {
 			w.enter(alice, bob)
 			want := hub.Sequence{Epoch: 2, Last: 40 + hub.EpochMargin + 1}
