@@ -21,6 +21,7 @@ type engineCache struct {
 	value engineWord
 	until time.Time
 	asked *engineQuestion // the one under way
+	nodes map[string]c3po.Durability
 }
 
 // engineWord is what is asked of the engine besides the work.
@@ -117,25 +118,18 @@ func (s *Store) readEngine(ctx context.Context) (engineWord, error) {
 // askMemory gives the numbers of the fullest node. One that will not say, or has
 // no limit, is not full.
 func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
-	var fullest hub.Memory
-	for _, node := range s.commands.Nodes() {
+	said, _, err := askNodes(ctx, s, func(ctx context.Context, node rueidis.Client) (hub.Memory, error) {
 		info, err := node.Do(ctx, node.B().Info().Section("memory").Build()).ToString()
 		if _, refused := rueidis.IsRedisErr(err); refused {
-			continue
+			return hub.Memory{}, nil
 		}
-		if err != nil {
-			return hub.Memory{}, s.failure(ctx, "read memory", true, err)
-		}
-		var is hub.Memory
-		for line := range strings.Lines(info) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-			switch name {
-			case "used_memory":
-				is.Used = atoi(value)
-			case "maxmemory":
-				is.Most = atoi(value)
-			}
-		}
+		return memoryOf(info), err
+	})
+	if err != nil {
+		return hub.Memory{}, s.failure(ctx, "read memory", true, err)
+	}
+	var fullest hub.Memory
+	for _, is := range said {
 		if cmp.Or(cmp.Compare(is.Percent(), fullest.Percent()), cmp.Compare(is.Used, fullest.Used)) > 0 {
 			fullest = is
 		}
@@ -143,20 +137,57 @@ func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
 	return fullest, nil
 }
 
+func memoryOf(info string) (is hub.Memory) {
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch name {
+		case "used_memory":
+			is.Used = atoi(value)
+		case "maxmemory":
+			is.Most = atoi(value)
+		}
+	}
+	return is
+}
+
 // askDurability is "fsync" only if every node says that it writes the log
-// through to the disk before it answers. One that will not say is "memory".
+// through to the disk before it answers. One that will not say is "memory"; for
+// one that is away counts what it said last.
 func (s *Store) askDurability(ctx context.Context) (c3po.Durability, error) {
-	for _, node := range s.commands.Nodes() {
+	said, missing, err := askNodes(ctx, s, func(ctx context.Context, node rueidis.Client) (c3po.Durability, error) {
 		settings, err := node.Do(ctx, node.B().ConfigGet().Parameter("appendonly", "appendfsync").Build()).AsStrMap()
 		if _, refused := rueidis.IsRedisErr(err); refused {
 			return c3po.InMemory, nil
 		}
-		if err != nil {
-			return "", s.failure(ctx, "read durability", true, err)
-		}
 		if settings["appendonly"] != "yes" || settings["appendfsync"] != "always" {
+			return c3po.InMemory, err
+		}
+		return c3po.OnDisk, err
+	})
+	if err != nil {
+		return "", s.failure(ctx, "read durability", true, err)
+	}
+	for _, addr := range missing {
+		said[addr] = s.engine.lastWord(addr)
+	}
+	s.engine.keep(said)
+	for _, word := range said {
+		if word != c3po.OnDisk {
 			return c3po.InMemory, nil
 		}
 	}
 	return c3po.OnDisk, nil
+}
+
+// lastWord is how durable a node was when it last said so.
+func (e *engineCache) lastWord(addr string) c3po.Durability {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return cmp.Or(e.nodes[addr], c3po.InMemory)
+}
+
+func (e *engineCache) keep(nodes map[string]c3po.Durability) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.nodes = nodes
 }

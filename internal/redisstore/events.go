@@ -103,7 +103,10 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	defer s.took("clock", time.Now())
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	parts, err := s.commands.Do(ctx, s.commands.B().Time().Build()).AsStrSlice()
+	said, _, err := askNodes(ctx, s, func(ctx context.Context, node rueidis.Client) ([]string, error) {
+		return node.Do(ctx, node.B().Time().Build()).AsStrSlice()
+	})
+	parts := anyOf(said)
 	if err != nil || len(parts) != 2 {
 		return time.Time{}, s.failure(ctx, "read clock", true, err)
 	}
