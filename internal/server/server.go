@@ -132,7 +132,10 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	} else if cfg.TLS == TLSOff {
 		cfg.Log.Warn("TLS IS OFF: what is sent to this coordinator can be read on its way", "address", listener.Addr().String())
 	}
-	leave, err := introduce(ctx, keeper, cfg, cfg.URL(listener.Addr().String()), string(shown.ca))
+	// Its files may be locked by another that starts, for longer than Redis is waited for.
+	leave, err := patiently(ctx, cfg, redisPatience, func(context.Context) (func(), error) {
+		return introduce(ctx, keeper, cfg, cfg.URL(listener.Addr().String()), string(shown.ca))
+	})
 	if err != nil {
 		return err
 	}

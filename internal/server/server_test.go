@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
 )
@@ -353,6 +354,36 @@ func TestARedisThatComesLateIsWaitedFor(t *testing.T) {
 	redis.Restart()
 	if err := <-opened; err != nil {
 		t.Errorf("Redis is there, but: %v", err)
+	}
+}
+
+func TestAStartThatLosesAnAnswerOfRedisAsksAgain(t *testing.T) {
+	t.Parallel()
+	redis := redistest.New(t)
+	proxy := faultrig.NewProxy(t, redis.URL())
+	proxy.LoseAnswers("{_}:ca") // the key of what a coordinator proves itself with
+	ctx, cancel := context.WithCancel(t.Context())
+	log := &logbook{}
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- server.Run(ctx, config("redis://"+proxy.Addr(), log), func(addr string) { ready <- addr })
+	}()
+	for !strings.Contains(log.String(), "trying again") {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	proxy.Heal()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatalf("Redis answers, but it ended: %v", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -26,28 +26,37 @@ const (
 // openStore opens the store. For a Redis that does not answer yet it waits, but
 // not longer than most.
 func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Meter, most time.Duration) (*redisstore.Store, error) {
+	return patiently(ctx, cfg, most, func(patience context.Context) (*redisstore.Store, error) {
+		return redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Free: paths.FreeDisk, Now: cfg.Now,
+			Writer: cmp.Or(cfg.Version, "dev")})
+	})
+}
+
+// patiently repeats what a start asks of Redis until it is answered, but not for
+// longer than most. A lost answer is no reason to give up either: whatever a
+// start does may be done twice.
+func patiently[T any](ctx context.Context, cfg Config, most time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		store, err := redisstore.Open(patience, redisstore.Config{URL: cfg.RedisURL, Limits: cfg.Limits, Node: node, Log: cfg.Log, Meter: meter, Free: paths.FreeDisk, Now: cfg.Now,
-			Writer: cmp.Or(cfg.Version, "dev")})
+		answer, err := ask(patience)
 		if err == nil {
-			return store, nil
+			return answer, nil
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return answer, ctx.Err()
 		}
-		if patience.Err() == nil && !errors.Is(err, c3po.RedisUnavailable) {
-			return nil, err
+		if patience.Err() == nil && !errors.Is(err, c3po.RedisUnavailable) && !errors.Is(err, c3po.UnknownOutcome) {
+			return answer, err
 		}
 		cfg.Log.Warn("redis cannot be used yet, trying again", "redis", withoutPassword(cfg.RedisURL), "err", err)
 		select {
 		case <-time.After(pause):
 		case <-patience.Done():
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return answer, ctx.Err()
 			}
-			return nil, c3po.Because(err, c3po.RedisUnavailable, "Redis at "+withoutPassword(cfg.RedisURL)+" cannot be used: "+c3po.AsError(err).Message).
+			return answer, c3po.Because(err, c3po.RedisUnavailable, "Redis at "+withoutPassword(cfg.RedisURL)+" cannot be used: "+c3po.AsError(err).Message).
 				Suggest("Start Redis, or say where it is with --redis or REDIS_URL; `c3po up` starts one by itself.")
 		}
 	}

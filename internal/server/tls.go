@@ -92,7 +92,7 @@ type face struct {
 // whether or not it has a use for it: whoever listens to other machines later
 // shows the same.
 func newFace(ctx context.Context, cfg Config, store auth.Store, addr string) (face, error) {
-	secret, err := store.Authority(ctx, pki.New)
+	secret, err := patiently(ctx, cfg, redisPatience, func(ctx context.Context) ([]byte, error) { return store.Authority(ctx, pki.New) })
 	if err != nil {
 		return face{}, err
 	}
