@@ -3,7 +3,6 @@ package rest
 import (
 	"cmp"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
 	"io"
 	"io/fs"
@@ -20,17 +19,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// installScript fetches the program and joins. What it must know of this
-// coordinator is put into it when it is served.
-//
-//go:embed install.sh
-var installScript string
-
-const (
-	pinMark      = "@PIN@"
-	programsMark = "@PROGRAMS@"
-)
-
 // installer serves the script to a host that has nothing of ours. It is fetched
 // over a connection that is known to end here, so it can say what else to trust.
 func (s *server) installer(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +31,7 @@ func (s *server) installer(w http.ResponseWriter, r *http.Request) {
 	for _, p := range offers {
 		rows = append(rows, p.name+" "+p.sum)
 	}
-	text := strings.NewReplacer(pinMark, s.join.Pin, programsMark, strings.Join(rows, "\n")).Replace(installScript)
+	text := strings.NewReplacer(c3po.InstallPinMark, s.join.Pin, c3po.InstallProgramsMark, strings.Join(rows, "\n")).Replace(c3po.InstallScript)
 	w.Header().Set("Content-Type", "text/x-shellscript; charset=utf-8")
 	_, _ = io.WriteString(w, text)
 }

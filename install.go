@@ -1,0 +1,16 @@
+package c3po
+
+import _ "embed"
+
+// InstallScript fetches the program to a host that has nothing of ours: from the
+// page of releases as it is, from a coordinator that has filled in the marks.
+//
+//go:embed install.sh
+var InstallScript string
+
+// The marks in InstallScript: what a coordinator is known by, and a line for each
+// program it offers.
+const (
+	InstallPinMark      = "@PIN@"
+	InstallProgramsMark = "@PROGRAMS@"
+)
