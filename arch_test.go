@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/backup":     {".", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
-	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/backup", "internal/bench", "internal/client", "internal/engine", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor", "internal/agentfile", "internal/container", "internal/runner"},
+	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/backup", "internal/bench", "internal/client", "internal/engine", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor", "internal/agentfile", "internal/container", "internal/release", "internal/runner"},
 	"internal/client":     {"."},
 	"internal/dashboard":  {},
 	"internal/clients":    {".", "internal/configedit", "internal/paths"},
@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"internal/ptyrun":     {".", "internal/client", "internal/envelope", "internal/hook", "internal/paths", "internal/sanitise"},
 	"internal/redisstore": {".", "internal/auth", "internal/hub"}, // for the types of their steps
 	"internal/redistest":  {},
+	"internal/release":    {"."},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},
 	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/memory", "internal/paths", "internal/streamfmt", "plugin"},
 	"internal/sanitise":   {},

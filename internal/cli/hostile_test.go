@@ -79,6 +79,7 @@ var (
 		"dead-letter show":       {"a::b::0a1b2c3d"},
 		"dead-letter replay":     {"a::b::0a1b2c3d"},
 		"dead-letter purge":      {"a::b::0a1b2c3d"},
+		"upgrade":                {"--check", "--releases", "http://127.0.0.1:1"},
 	}
 	notShowing = map[string]string{
 		"up":                 "starts a coordinator here",
