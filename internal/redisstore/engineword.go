@@ -101,18 +101,18 @@ func (e *engineCache) answer(question *engineQuestion) {
 	close(question.answered)
 }
 
+// readEngine asks both at once: where Redis is far away, each takes its time.
 func (s *Store) readEngine(ctx context.Context) (engineWord, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
+	var said engineWord
+	var failed error
+	var asking sync.WaitGroup
+	asking.Go(func() { said.memory, failed = s.askMemory(ctx) })
 	durability, err := s.askDurability(ctx)
-	if err != nil {
-		return engineWord{}, err
-	}
-	memory, err := s.askMemory(ctx)
-	if err != nil {
-		return engineWord{}, err
-	}
-	return engineWord{durability, memory}, nil
+	asking.Wait()
+	said.durability = durability
+	return said, cmp.Or(err, failed)
 }
 
 // askMemory gives the numbers of the fullest node. One that will not say, or has
