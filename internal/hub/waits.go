@@ -321,5 +321,6 @@ func callAgain(id c3po.MessageID) *c3po.WaitOutcome {
 	}
 }
 
-// retryAfter spreads those who were sent away over two seconds.
-func retryAfter() int { return 200 + rand.IntN(1801) } // #nosec G404 -- spreads callers, hides nothing
+// retryAfter spreads those who were sent away, so that all are back within two
+// seconds.
+func retryAfter() int { return 200 + rand.IntN(1501) } // #nosec G404 -- spreads callers, hides nothing
