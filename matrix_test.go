@@ -20,7 +20,7 @@ var matrixRows = strings.Fields(`A1 A2 A3 A4 B1 B2 B3 B4 B5 B6 B7 C1 C2 C3 C4 C5
 	I1s I2s I3s I4s I5s I6s I7s I8s I9s I10s J`)
 
 // rowsToCome have no test yet. The list only shrinks.
-var rowsToCome = strings.Fields(`C3 G1`)
+var rowsToCome []string
 
 func TestEveryRowOfTheMatrixHasATestThatExists(t *testing.T) {
 	t.Parallel()
