@@ -1,8 +1,10 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -51,5 +53,30 @@ func TestTheExampleOfTheDocumentWorks(t *testing.T) {
 	remembered, err := os.ReadFile(filepath.Join(workspace, "thread.md"))
 	if err != nil || !strings.Contains(string(remembered), "| What time is it?\n") || !strings.Contains(string(remembered), "| It is ") || !strings.Contains(string(remembered), "| And now?\n") {
 		t.Errorf("the conversation is not remembered: %v\n%s", err, remembered)
+	}
+}
+
+// Claims: E9
+func TestTheExampleOfATriggeredContainerWorks(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	workspace := h.workspace("work")
+	for _, name := range []string{"a", "b", "c"} {
+		if err := writeFile(filepath.Join(workspace, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.extra = append(h.extra, "WORKSPACE="+workspace, "PATH="+filepath.Dir(binary())+":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	got := h.run(exec.CommandContext(ctx, "../../examples/triggered-container.sh"), "", "")
+	if got.code != 0 || !strings.Contains(got.stdout, "| There are 3 files.") {
+		t.Errorf("it ends with %d and says\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if left := h.containers(); len(left) != 0 {
+		t.Errorf("containers are left: %v", left)
+	}
+	if _, err := os.Stat(filepath.Join(h.home, ".config", "c3po", "agents.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its agents.yaml is left: %v", err)
 	}
 }
