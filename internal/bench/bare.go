@@ -19,6 +19,14 @@ type bare struct {
 
 	mu    sync.Mutex
 	wakes map[c3po.AgentID]chan struct{}
+	rooms map[c3po.AgentID][]chan struct{} // of their members, by the room's address
+}
+
+func newBare(store *redisstore.Store, space c3po.Space, durability c3po.Durability) *bare {
+	return &bare{
+		store: store, space: space, durability: durability,
+		wakes: map[c3po.AgentID]chan struct{}{}, rooms: map[c3po.AgentID][]chan struct{}{},
+	}
 }
 
 // listen lets wakes reach their seats until ctx ends, and returns when they do.
@@ -40,9 +48,11 @@ func (b *bare) listen(ctx context.Context) error {
 func (b *bare) wake(w hub.Wake) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	select {
-	case b.wakes[w.Agent] <- struct{}{}:
-	default: // nobody sits there, or it was woken already
+	for _, wakes := range append(b.rooms[w.Agent], b.wakes[w.Agent]) {
+		select {
+		case wakes <- struct{}{}:
+		default: // nobody sits there, or it was woken already
+		}
 	}
 }
 

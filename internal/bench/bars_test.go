@@ -88,7 +88,7 @@ func (s *sending) fill(t *testing.T, space c3po.Space, inboxes []c3po.AgentID, e
 	t.Helper()
 	senders := names("earlier", 8)
 	s.register(t, space, senders)
-	b := &bare{store: s.rig.store, space: space, durability: c3po.InMemory, wakes: map[c3po.AgentID]chan struct{}{}}
+	b := newBare(s.rig.store, space, c3po.InMemory)
 	err := inParallel(len(senders), len(senders), func(i int) error {
 		from, err := b.open(t.Context(), senders[i])
 		if err != nil {

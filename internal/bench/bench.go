@@ -22,12 +22,24 @@ import (
 const (
 	// Send is one message sent.
 	Send = "send"
+	// Deliver is one message sent, waited for and acked.
+	Deliver = "deliver"
 	// Exchange is a question sent, waited for, answered, its answer waited for
 	// and acked.
 	Exchange = "exchange"
 	// Wait is the way from a send to the wait it wakes.
 	Wait = "wait"
+	// Rooms is the way from a post to each member of the room, all of whom wait
+	// for it.
+	Rooms = "rooms"
+	// Waiters is Wait among many that sleep, and what each of them holds of memory.
+	Waiters = "waiters"
+	// Mixed is Send, Exchange, Rooms and Wait at once, a quarter each.
+	Mixed = "mixed"
 )
+
+// Scenarios are all of them, in the order they are measured in.
+func Scenarios() []string { return []string{Send, Deliver, Exchange, Wait, Rooms, Waiters, Mixed} }
 
 // The doors a message goes in by.
 const (
@@ -43,6 +55,7 @@ const (
 
 	mostLength      = time.Minute
 	mostConcurrency = 10_000
+	mostRate        = 100_000
 	// mostSize keeps a text within what a message may have.
 	mostSize = 50_000
 )
@@ -51,7 +64,8 @@ const (
 type Config struct {
 	Scenario    string        // Send if empty
 	Length      time.Duration // that each door is measured; 5 s if zero, 1 min at the most
-	Concurrency int           // operations under way at once, in Wait the waits; 64 if zero
+	Concurrency int           // operations under way at once, in Wait the waits, in Rooms the members; 64 if zero, in Waiters 1000
+	Rate        int           // messages a second: in Send as many as go if zero; in Wait and Waiters 1000, in Mixed 100 of those that wake
 	Size        int           // characters of a message; 1024 if zero
 
 	// RedisURL is the Redis to measure. If empty one is started for the
@@ -69,6 +83,7 @@ type Report struct {
 	Scenario    string          `json:"scenario"`
 	Concurrency int             `json:"concurrency"`
 	Size        int             `json:"size"`
+	Rate        int             `json:"rate,omitempty"` // messages a second, where they are counted
 	Seconds     float64         `json:"seconds"`
 	Durability  c3po.Durability `json:"durability"`
 	Doors       []Figures       `json:"doors"`
@@ -88,6 +103,20 @@ type Figures struct {
 	// CPU is what an operation costs each process, in microseconds. A process
 	// that is not ours, or of a system that does not tell, is left out.
 	CPU map[string]float64 `json:"cpu_us"`
+	// Memory is what a wait that sleeps holds of each process's, in bytes. It is
+	// told of Waiters only.
+	Memory map[string]float64 `json:"memory_bytes,omitempty"`
+	// Parts are the figures of the scenarios that Mixed has in it.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// A Part is a scenario that is measured together with others.
+type Part struct {
+	Scenario   string  `json:"scenario"`
+	Operations int     `json:"operations"`
+	Rate       float64 `json:"rate"` // a second, over all rounds
+	P50        float64 `json:"p50_ms"`
+	P99        float64 `json:"p99_ms"`
 }
 
 // The processes whose time is told.
@@ -96,6 +125,9 @@ const (
 	ProcessCoordinator = "coordinator"
 	ProcessRedis       = "redis"
 )
+
+// Processes are all of them, from who asks to who keeps.
+func Processes() []string { return []string{ProcessBench, ProcessCoordinator, ProcessRedis} }
 
 // Of gives the figures of a door.
 func (r Report) Of(door string) Figures {
@@ -121,7 +153,10 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 			err = cause
 		}
 	}()
-	report = Report{Scenario: cfg.Scenario, Concurrency: cfg.Concurrency, Size: cfg.Size, Seconds: cfg.Length.Seconds()}
+	report = Report{Scenario: cfg.Scenario, Concurrency: cfg.Concurrency, Size: cfg.Size, Seconds: cfg.Length.Seconds(), Rate: cfg.Rate}
+	if cfg.Scenario == Wait || cfg.Scenario == Waiters {
+		report.Rate = cfg.pace()
+	}
 	if report.Durability, err = r.store.Durability(ctx); err != nil {
 		return Report{}, err
 	}
@@ -152,6 +187,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.Concurrency == 0 {
 		cfg.Concurrency = 64
+		if cfg.Scenario == Waiters {
+			cfg.Concurrency = 1000
+		}
 	}
 	if cfg.Size == 0 {
 		cfg.Size = 1024
@@ -160,8 +198,8 @@ func (cfg Config) withDefaults() Config {
 }
 
 func (cfg Config) check() error {
-	if _, known := scenarios[cfg.Scenario]; !known {
-		return c3po.Errorf(c3po.InvalidRequest, "there is no scenario %q", cfg.Scenario).Suggest("Use send, exchange or wait.")
+	if !slices.Contains(Scenarios(), cfg.Scenario) {
+		return c3po.Errorf(c3po.InvalidRequest, "there is no scenario %q", cfg.Scenario).Suggest("Use one of %s.", strings.Join(Scenarios(), ", "))
 	}
 	if cfg.Length < 0 || cfg.Length > mostLength {
 		return c3po.Errorf(c3po.InvalidRequest, "a measurement cannot take %v", cfg.Length).Suggest("Give at most %v.", mostLength)
@@ -172,6 +210,7 @@ func (cfg Config) check() error {
 	}{
 		{"concurrency", cfg.Concurrency, mostConcurrency},
 		{"size", cfg.Size, mostSize},
+		{"rate", cfg.pace(), mostRate},
 	} {
 		if setting.value < 1 || setting.value > setting.most {
 			return c3po.Errorf(c3po.InvalidRequest, "%s is %d", setting.name, setting.value).
@@ -206,6 +245,19 @@ func onThisMachine(addresses string) bool {
 		}
 	}
 	return true
+}
+
+// pace is how many messages a second wake waits: without a rate few enough that
+// the way of one is measured and not the queue before it.
+func (cfg Config) pace() int {
+	switch {
+	case cfg.Rate != 0:
+		return cfg.Rate
+	case cfg.Scenario == Mixed:
+		return 100
+	default:
+		return 1000
+	}
 }
 
 func (cfg Config) rounds() int { return min(max(1, int(cfg.Length/time.Second)), mostRounds) }

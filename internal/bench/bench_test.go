@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,61 @@ func TestEveryScenarioIsMeasuredThroughEveryDoor(t *testing.T) {
 					t.Errorf("%s over %s: the processor time of %s is told: %t", scenario, door, process, told)
 				}
 			}
+		}
+	}
+}
+
+func TestWhatHappensBetweenManyIsMeasuredThroughEveryDoor(t *testing.T) {
+	for scenario, concurrency := range map[string]int{Deliver: 8, Rooms: 20, Waiters: 100, Mixed: 8} {
+		var missing []string
+		// A machine that does much else may need longer for one operation of each kind.
+		for length := 2 * brief; length < 20*brief; length *= 3 {
+			report, err := Run(t.Context(), Config{Scenario: scenario, Length: length, Concurrency: concurrency, Program: faultrig.Binary(t)})
+			if err != nil {
+				t.Fatalf("%s: %v", scenario, err)
+			}
+			if missing = missingIn(report); len(missing) == 0 {
+				break
+			}
+		}
+		if len(missing) > 0 {
+			t.Errorf("%s: %s", scenario, strings.Join(missing, "; "))
+		}
+	}
+}
+
+// missingIn says what a report does not tell, and should.
+func missingIn(report Report) []string {
+	var missing []string
+	for _, door := range []string{Redis, REST, MCP} {
+		f := report.Of(door)
+		if f.Operations == 0 || f.P50 <= 0 || f.P99 < f.P50 {
+			missing = append(missing, fmt.Sprintf("over %s: %+v", door, f))
+		}
+		if memory := f.Memory[ProcessCoordinator]; report.Scenario == Waiters && door != Redis && runtime.GOOS == "linux" && memory <= 0 {
+			missing = append(missing, fmt.Sprintf("a wait over %s holds %v bytes", door, memory))
+		}
+		if report.Scenario == Mixed && len(f.Parts) != 4 {
+			missing = append(missing, fmt.Sprintf("over %s the parts are %+v", door, f.Parts))
+		}
+		for _, part := range f.Parts {
+			if part.Operations == 0 {
+				missing = append(missing, fmt.Sprintf("over %s nothing of %s was done", door, part.Scenario))
+			}
+		}
+	}
+	return missing
+}
+
+func TestMessagesComeAtTheRateThatIsAskedFor(t *testing.T) {
+	report, err := Run(t.Context(), Config{Length: 2 * brief, Concurrency: 4, Rate: 50, Program: faultrig.Binary(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Doors {
+		// A busy machine may be late, never early; a turn may be left over from the warming up.
+		if most := 50*2*brief.Seconds() + wakers; f.Operations == 0 || float64(f.Operations) > most {
+			t.Errorf("%s: %d messages, and at most %v were to come", f.Door, f.Operations, most)
 		}
 	}
 }
@@ -217,6 +273,8 @@ func TestOnlyWhatCanBeMeasuredIs(t *testing.T) {
 		"more than a minute":            {Length: time.Minute + 1},
 		"less than no time":             {Length: -1},
 		"too much at once":              {Concurrency: 10_001},
+		"faster than anything":          {Rate: 100_001},
+		"less than never":               {Rate: -1},
 		"longer than a message may be":  {Size: 50_001},
 		"a coordinator without a Redis": {URL: "http://127.0.0.1:8420"},
 		"a Redis elsewhere":             {RedisURL: "redis://192.0.2.1:6379"},
@@ -237,6 +295,19 @@ func TestOnlyWhatCanBeMeasuredIs(t *testing.T) {
 			t.Errorf("%q was taken for another machine", address)
 		}
 	}
+}
+
+// aSample is a second in which so many operations of each scenario took 2 ms.
+func aSample(operations map[string]int) sample {
+	s := sample{elapsed: time.Second}
+	for _, scenario := range Scenarios() {
+		if n := operations[scenario]; n > 0 {
+			took := slices.Repeat([]time.Duration{2 * time.Millisecond}, n)
+			s.took = append(s.took, took...)
+			s.parts = append(s.parts, part{scenario, took})
+		}
+	}
+	return s
 }
 
 func TestFiguresAreMediansOfTheRounds(t *testing.T) {

@@ -41,3 +41,16 @@ func cpuTime(pid int) (time.Duration, bool) {
 	}
 	return time.Duration(ticks) * tick, true
 }
+
+// residentMemory is how much memory a process really has.
+func residentMemory(pid int) (int64, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, false
+	}
+	var all, resident int64
+	if _, err := fmt.Sscan(string(data), &all, &resident); err != nil {
+		return 0, false
+	}
+	return resident * int64(os.Getpagesize()), true
+}

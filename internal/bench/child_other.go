@@ -11,3 +11,5 @@ import (
 func dieWithParent(*exec.Cmd) {}
 
 func cpuTime(int) (time.Duration, bool) { return 0, false }
+
+func residentMemory(int) (int64, bool) { return 0, false }

@@ -101,10 +101,12 @@ func (r *rig) openStore(ctx context.Context) (*redisstore.Store, error) {
 // round measures one door once, in a space of its own.
 func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err error) {
 	space := c3po.Space("bench-" + strings.ToLower(rand.Text()[:12]))
-	plot := scenarios[cfg.Scenario]
 	defer func() { err = errors.Join(err, r.clear(ctx, space, door)) }()
-	if err := r.register(ctx, space, plot.cast(cfg)); err != nil {
-		return sample{}, err
+	st := stage{cfg: cfg}
+	for _, part := range st.parts() {
+		if err := r.register(ctx, space, scenarioOf(part.cfg.Scenario).cast(part)); err != nil {
+			return sample{}, err
+		}
 	}
 	// What was opened for this round is closed with it.
 	ctx, cut := context.WithCancel(ctx)
@@ -113,13 +115,13 @@ func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err
 	if r.redis != nil {
 		processes[ProcessRedis] = r.redis.pid()
 	}
-	st := stage{cfg: cfg}
+	m := measurement{length: cfg.slice(), most: mostBytes / cfg.Size, processes: processes}
 	if door == Redis {
 		durability, err := r.store.Durability(ctx)
 		if err != nil {
 			return sample{}, err
 		}
-		b := &bare{store: r.store, space: space, durability: durability, wakes: map[c3po.AgentID]chan struct{}{}}
+		b := newBare(r.store, space, durability)
 		if err := b.listen(ctx); err != nil {
 			return sample{}, err
 		}
@@ -135,13 +137,22 @@ func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err
 			url, processes[ProcessCoordinator] = c.url, c.pid()
 		}
 		_, address, _ := strings.Cut(strings.TrimSuffix(url, "/"), "://")
-		st.open = (&web{address: address, space: space, mcp: door == MCP}).open
+		way := &web{address: address, space: space, mcp: door == MCP}
+		st.open = way.open
+		if cfg.Scenario == Waiters {
+			if m.settle, st.begin, err = sleepers(ctx, way, cfg.Concurrency, processes[ProcessCoordinator]); err != nil {
+				return sample{}, err
+			}
+		}
 	}
-	loops, err := plot.loops(ctx, st)
-	if err != nil {
-		return sample{}, err
+	for _, part := range st.parts() {
+		loops, err := scenarioOf(part.cfg.Scenario).loops(ctx, part)
+		if err != nil {
+			return sample{}, err
+		}
+		m.groups = append(m.groups, group{part.cfg.Scenario, loops})
 	}
-	return measure(ctx, cut, loops, cfg.slice(), mostBytes/cfg.Size, processes)
+	return m.measure(ctx, cut)
 }
 
 func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID) error {

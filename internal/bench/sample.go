@@ -22,6 +22,14 @@ type sample struct {
 	took    []time.Duration // of each operation
 	elapsed time.Duration
 	cpu     map[string]time.Duration // by process
+	memory  map[string]int64         // bytes of a wait, by process
+	parts   []part
+}
+
+// A part is what one of several scenarios took.
+type part struct {
+	scenario string
+	took     []time.Duration
 }
 
 func (s sample) rate() float64 { return float64(len(s.took)) / s.elapsed.Seconds() }
@@ -30,10 +38,26 @@ func (s sample) rate() float64 { return float64(len(s.took)) / s.elapsed.Seconds
 // each operation took.
 type loop func(ctx context.Context, done func(time.Duration)) error
 
-// measure runs the loops at once: first to warm up, then for the given time,
+// A group of loops is one scenario of those that are measured together.
+type group struct {
+	scenario string
+	loops    []loop
+}
+
+// A measurement is a round to be made.
+type measurement struct {
+	groups    []group
+	length    time.Duration
+	most      int            // operations, which end it sooner
+	processes map[string]int // whose time is told
+	// settle is done after the warming up, if there is something to wait for.
+	settle func(ctx context.Context) (memory map[string]int64, err error)
+}
+
+// measure runs all loops at once: first to warm up, then for the given time,
 // or until there were so many operations. It returns when all have ended, for
 // which it calls stop, the end of ctx and of all that was opened with it.
-func measure(ctx context.Context, stop func(), loops []loop, length time.Duration, most int, processes map[string]int) (sample, error) {
+func (m measurement) measure(ctx context.Context, stop func()) (sample, error) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
@@ -41,38 +65,68 @@ func measure(ctx context.Context, stop func(), loops []loop, length time.Duratio
 	var measuring atomic.Bool
 	var count atomic.Int64
 	enough := make(chan struct{})
-	failed := make(chan error, len(loops))
-	took := make([][]time.Duration, len(loops))
-	for i, l := range loops {
-		running.Go(func() {
-			err := l(ctx, func(d time.Duration) {
-				if !measuring.Load() {
-					return
-				}
-				took[i] = append(took[i], d)
-				if count.Add(1) == int64(most) {
-					close(enough)
+	failed := make(chan error, 1)
+	took := make([][][]time.Duration, len(m.groups))
+	for g, group := range m.groups {
+		took[g] = make([][]time.Duration, len(group.loops))
+		for i, l := range group.loops {
+			running.Go(func() {
+				err := l(ctx, func(d time.Duration) {
+					if !measuring.Load() {
+						return
+					}
+					took[g][i] = append(took[g][i], d)
+					if count.Add(1) == int64(m.most) {
+						close(enough)
+					}
+				})
+				if err != nil && ctx.Err() == nil {
+					select {
+					case failed <- err:
+					default: // one is enough to end it
+					}
 				}
 			})
-			if err != nil && ctx.Err() == nil {
-				failed <- err
-			}
-		})
+		}
 	}
 	if err := pass(ctx, warmUp, nil, failed); err != nil {
 		return sample{}, err
 	}
-	before, began := usage(processes), time.Now()
+	var memory map[string]int64
+	if m.settle != nil {
+		settled := make(chan struct{})
+		var err error
+		go func() {
+			defer close(settled)
+			memory, err = m.settle(ctx)
+		}()
+		select {
+		case cause := <-failed:
+			stop()
+			<-settled
+			return sample{}, cause
+		case <-settled:
+			if err != nil {
+				return sample{}, err
+			}
+		}
+	}
+	before, began := usage(m.processes), time.Now()
 	measuring.Store(true)
-	err := pass(ctx, length, enough, failed)
+	err := pass(ctx, m.length, enough, failed)
 	measuring.Store(false)
-	elapsed, after := time.Since(began), usage(processes)
+	elapsed, after := time.Since(began), usage(m.processes)
 	if err != nil {
 		return sample{}, err
 	}
 	stop()
 	running.Wait()
-	s := sample{took: slices.Concat(took...), elapsed: elapsed, cpu: map[string]time.Duration{}}
+	s := sample{elapsed: elapsed, cpu: map[string]time.Duration{}, memory: memory}
+	for g, group := range m.groups {
+		all := slices.Concat(took[g]...)
+		s.took = append(s.took, all...)
+		s.parts = append(s.parts, part{group.scenario, all})
+	}
 	for process, used := range after {
 		s.cpu[process] = used - before[process]
 	}
@@ -112,7 +166,7 @@ func figures(door string, samples, redis []sample) Figures {
 	f := Figures{Door: door, CPU: map[string]float64{}}
 	var took []time.Duration
 	var ratios []float64
-	cpu := map[string]time.Duration{}
+	cpu, memory := map[string]time.Duration{}, map[string][]float64{}
 	for i, s := range samples {
 		took = append(took, s.took...)
 		f.Rates = append(f.Rates, s.rate())
@@ -120,18 +174,56 @@ func figures(door string, samples, redis []sample) Figures {
 		for process, used := range s.cpu {
 			cpu[process] += used
 		}
+		for process, bytes := range s.memory {
+			memory[process] = append(memory[process], float64(bytes))
+		}
 	}
 	f.Operations = len(took)
 	if f.Operations == 0 {
 		return f
 	}
-	slices.Sort(took)
 	f.Rate, f.OfRedis = median(f.Rates), median(ratios)
-	f.P50, f.P99 = milliseconds(took[len(took)/2]), milliseconds(took[len(took)*99/100])
+	f.P50, f.P99 = percentiles(took)
 	for process, used := range cpu {
 		f.CPU[process] = float64(used.Microseconds()) / float64(f.Operations)
 	}
+	for process, bytes := range memory {
+		if f.Memory == nil {
+			f.Memory = map[string]float64{}
+		}
+		f.Memory[process] = median(bytes)
+	}
+	f.Parts = partsOf(samples)
 	return f
+}
+
+// partsOf gives the figures of each scenario, if there were several at once.
+func partsOf(samples []sample) []Part {
+	if len(samples[0].parts) < 2 {
+		return nil
+	}
+	var parts []Part
+	for i, one := range samples[0].parts {
+		var took []time.Duration
+		var elapsed time.Duration
+		for _, s := range samples {
+			took = append(took, s.parts[i].took...)
+			elapsed += s.elapsed
+		}
+		p := Part{Scenario: one.scenario, Operations: len(took), Rate: float64(len(took)) / elapsed.Seconds()}
+		if len(took) > 0 {
+			p.P50, p.P99 = percentiles(took)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// percentiles sorts what operations took and gives the 50th and the 99th, in
+// milliseconds.
+func percentiles(took []time.Duration) (p50, p99 float64) {
+	slices.Sort(took)
+	return milliseconds(took[len(took)/2]), milliseconds(took[len(took)*99/100])
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

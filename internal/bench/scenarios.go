@@ -13,17 +13,20 @@ import (
 const (
 	// recipients of Send are many, so that no inbox becomes full.
 	recipients = 256
-	// pace is how many messages a second wake the waits of Wait: few enough that
-	// the way of one is measured and not the queue before it.
-	pace = 1000
-	// wakers send them.
+	// wakers send the messages that wake the waits of Wait.
 	wakers = 16
+	// arriveEvery is the distance between the waits of Wait at the beginning.
+	arriveEvery = time.Second / 2000
 )
 
 // A stage is where a scenario plays: a space whose agents are registered.
 type stage struct {
 	cfg  Config
 	open func(ctx context.Context, id c3po.AgentID) (seat, error)
+	// prefix of the names of its agents, where several scenarios share a space.
+	prefix string
+	// begin is closed when messages may come, in Wait.
+	begin <-chan struct{}
 }
 
 // A seat is an agent at a door. It is used by one goroutine, and what it does
@@ -38,34 +41,60 @@ type seat interface {
 	// answer waits for the answer to a message of the agent's.
 	answer(ctx context.Context, to c3po.MessageID) (c3po.MessageID, error)
 	ack(ctx context.Context, id c3po.MessageID) error
+
+	join(ctx context.Context, room c3po.RoomName) error
+	post(ctx context.Context, room c3po.RoomName, text string) error
+	// heard waits for the next post in the room it has joined.
+	heard(ctx context.Context, room c3po.RoomName) error
 }
 
 // A scenario says which agents it needs and what they do.
 type scenario struct {
-	cast  func(Config) []c3po.AgentID
+	cast  func(stage) []c3po.AgentID
 	loops func(context.Context, stage) ([]loop, error)
 }
 
-var scenarios = map[string]scenario{
-	Send: {
-		cast: func(cfg Config) []c3po.AgentID {
-			return append(names("asker", cfg.Concurrency), names("helper", recipients)...)
-		},
-		loops: sendLoops,
-	},
-	Exchange: {
-		cast: func(cfg Config) []c3po.AgentID {
-			return append(names("asker", cfg.Concurrency), names("helper", cfg.Concurrency)...)
-		},
-		loops: exchangeLoops,
-	},
-	Wait: {
-		cast: func(cfg Config) []c3po.AgentID {
-			return append(names("asker", wakers), names("helper", cfg.Concurrency)...)
-		},
-		loops: waitLoops,
-	},
+// scenarioOf gives the scenario of a name, which is not Mixed.
+func scenarioOf(name string) scenario {
+	pairs := func(s stage) []c3po.AgentID {
+		return append(s.askers(s.cfg.Concurrency), s.helpers(s.cfg.Concurrency)...)
+	}
+	woken := func(s stage) []c3po.AgentID { return append(s.askers(wakers), s.helpers(s.cfg.Concurrency)...) }
+	switch name {
+	case Send:
+		return scenario{func(s stage) []c3po.AgentID { return append(s.askers(s.cfg.Concurrency), s.helpers(recipients)...) }, sendLoops}
+	case Deliver:
+		return scenario{pairs, deliverLoops}
+	case Exchange:
+		return scenario{pairs, exchangeLoops}
+	case Rooms:
+		return scenario{func(s stage) []c3po.AgentID { return append(s.askers(1), s.helpers(s.cfg.Concurrency)...) }, roomLoops}
+	default: // Wait, Waiters
+		return scenario{woken, waitLoops}
+	}
 }
+
+// parts are the scenarios that are played on a stage: several at once in Mixed,
+// each with agents of its own.
+func (s stage) parts() []stage {
+	if s.cfg.Scenario != Mixed {
+		return []stage{s}
+	}
+	var parts []stage
+	for _, scenario := range []string{Send, Exchange, Rooms, Wait} {
+		part := s
+		part.cfg.Rate = 0
+		if scenario == Wait {
+			part.cfg.Rate = s.cfg.pace()
+		}
+		part.cfg.Scenario, part.cfg.Concurrency, part.prefix = scenario, max(1, s.cfg.Concurrency/4), scenario+"-"
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func (s stage) askers(n int) []c3po.AgentID  { return names(s.prefix+"asker", n) }
+func (s stage) helpers(n int) []c3po.AgentID { return names(s.prefix+"helper", n) }
 
 func names(part string, n int) []c3po.AgentID {
 	ids := make([]c3po.AgentID, n)
@@ -73,6 +102,37 @@ func names(part string, n int) []c3po.AgentID {
 		ids[i] = c3po.AgentID(fmt.Sprintf("%s-%d", part, i))
 	}
 	return ids
+}
+
+// due gives the turns of messages that come so many a second, and what makes
+// them; nothing does if they are not counted.
+func (s stage) due(rate int) (<-chan struct{}, []loop) {
+	if rate == 0 {
+		return nil, nil
+	}
+	due := make(chan struct{}, wakers)
+	return due, []loop{func(ctx context.Context, _ func(time.Duration)) error {
+		if s.begin != nil {
+			select {
+			case <-s.begin:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		tick := time.NewTicker(time.Second / time.Duration(rate))
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return nil
+			}
+			select {
+			case due <- struct{}{}:
+			default: // all who send are behind; they must not come in a crowd later
+			}
+		}
+	}}
 }
 
 // seats opens those of many agents at once.
@@ -112,12 +172,19 @@ func inParallel(atOnce, n int, do func(i int) error) error {
 }
 
 func sendLoops(ctx context.Context, s stage) ([]loop, error) {
-	helpers := names("helper", recipients)
-	askers, err := s.seats(ctx, names("asker", s.cfg.Concurrency))
-	var loops []loop
+	helpers := s.helpers(recipients)
+	askers, err := s.seats(ctx, s.askers(s.cfg.Concurrency))
+	due, loops := s.due(s.cfg.Rate)
 	for worker, asker := range askers {
 		loops = append(loops, func(ctx context.Context, done func(time.Duration)) error {
 			for n := 0; ctx.Err() == nil; n++ {
+				if s.cfg.Rate > 0 {
+					select {
+					case <-due:
+					case <-ctx.Done():
+						return nil
+					}
+				}
 				text, began := s.cfg.text(worker, n), time.Now()
 				if _, err := asker.send(ctx, helpers[(worker+n)%recipients], text); err != nil {
 					return err
@@ -130,13 +197,54 @@ func sendLoops(ctx context.Context, s stage) ([]loop, error) {
 	return loops, err
 }
 
-func exchangeLoops(ctx context.Context, s stage) ([]loop, error) {
-	ids := names("helper", s.cfg.Concurrency)
+// deliverLoops are pairs of which one sends, and the other waits and acks.
+func deliverLoops(ctx context.Context, s stage) ([]loop, error) {
+	ids := s.helpers(s.cfg.Concurrency)
 	helpers, err := s.seats(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	askers, err := s.seats(ctx, names("asker", s.cfg.Concurrency))
+	askers, err := s.seats(ctx, s.askers(s.cfg.Concurrency))
+	var loops []loop
+	for worker, asker := range askers {
+		acked := make(chan struct{}, 1)
+		loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {
+			for ctx.Err() == nil {
+				id, err := helpers[worker].next(ctx)
+				if err != nil {
+					return err
+				}
+				if err := helpers[worker].ack(ctx, id); err != nil {
+					return err
+				}
+				acked <- struct{}{}
+			}
+			return nil
+		}, func(ctx context.Context, done func(time.Duration)) error {
+			for n := 0; ctx.Err() == nil; n++ {
+				text, began := s.cfg.text(worker, n), time.Now()
+				if _, err := asker.send(ctx, ids[worker], text); err != nil {
+					return err
+				}
+				select {
+				case <-acked:
+					done(time.Since(began))
+				case <-ctx.Done():
+				}
+			}
+			return nil
+		})
+	}
+	return loops, err
+}
+
+func exchangeLoops(ctx context.Context, s stage) ([]loop, error) {
+	ids := s.helpers(s.cfg.Concurrency)
+	helpers, err := s.seats(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	askers, err := s.seats(ctx, s.askers(s.cfg.Concurrency))
 	var loops []loop
 	for worker, asker := range askers {
 		loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {
@@ -179,18 +287,22 @@ func ask(ctx context.Context, asker seat, helper c3po.AgentID, text string) erro
 // waitLoops are waits that are woken one at a time. Who was woken waits again,
 // at the end of the queue.
 func waitLoops(ctx context.Context, s stage) ([]loop, error) {
-	ids := names("helper", s.cfg.Concurrency)
+	ids := s.helpers(s.cfg.Concurrency)
 	helpers, err := s.seats(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	askers, err := s.seats(ctx, names("asker", wakers))
+	askers, err := s.seats(ctx, s.askers(wakers))
 	idle := make(chan int, len(ids))
 	began := make([]atomic.Int64, len(ids)) // of the send that wakes each
 	start := time.Now()
 	var loops []loop
 	for i, helper := range helpers {
 		loops = append(loops, func(ctx context.Context, done func(time.Duration)) error {
+			// They come one after the other, as those of many hosts do.
+			if err := pass(ctx, time.Duration(i)*arriveEvery, nil, nil); err != nil {
+				return nil
+			}
 			for ctx.Err() == nil {
 				idle <- i
 				if err := helper.woken(ctx); err != nil {
@@ -201,22 +313,8 @@ func waitLoops(ctx context.Context, s stage) ([]loop, error) {
 			return nil
 		})
 	}
-	due := make(chan struct{}, wakers)
-	loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {
-		tick := time.NewTicker(time.Second / pace)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return nil
-			}
-			select {
-			case due <- struct{}{}:
-			default: // all wakers are behind; they must not come in a crowd later
-			}
-		}
-	})
+	due, pace := s.due(s.cfg.pace())
+	loops = append(loops, pace...)
 	for worker, asker := range askers {
 		loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {
 			for n := 0; ; n++ {

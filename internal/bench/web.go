@@ -11,13 +11,20 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// waitSeconds is how long one wait is; a new one follows it.
-const waitSeconds = 50
+const (
+	// waitSeconds is how long one wait is; a new one follows it.
+	waitSeconds = 50
+	// A wait that a busy machine refuses loses nothing: it is made again, as
+	// clients do, but not for ever.
+	mostRefused = 100
+	retryAfter  = 100 * time.Millisecond
+)
 
 // web is the way through a coordinator, by REST or by MCP.
 type web struct {
@@ -70,7 +77,7 @@ func (s *webSeat) call(operation string, arguments any) ([]byte, error) {
 	s.sent++
 	path, more, body := "/api/op/"+operation, "", arguments
 	if s.door.mcp {
-		path = "/mcp?tools=core,more"
+		path = "/mcp?tools=core,more,rooms"
 		more = "Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2025-06-18\r\n"
 		body = toolCall{"2.0", s.sent, "tools/call", toolParams{operation, arguments}}
 	}
@@ -98,7 +105,7 @@ func (s *webSeat) call(operation string, arguments any) ([]byte, error) {
 
 // refusal is what a coordinator answered instead of a result.
 func refusal(status int, body []byte) error {
-	if status == http.StatusOK && !bytes.Contains(body, []byte(`"isError":true`)) {
+	if status == http.StatusOK && !bytes.Contains(body, []byte(`"isError":true`)) && !bytes.Contains(body, []byte(`"error":{`)) {
 		return nil
 	}
 	var refused c3po.Error
@@ -149,8 +156,15 @@ func (s *webSeat) ack(_ context.Context, id c3po.MessageID) error {
 
 // await waits until there is a message whose id has this part.
 func (s *webSeat) await(ctx context.Context, in c3po.WaitInput, part string) (c3po.MessageID, error) {
-	for {
+	for refused := 0; ; {
 		answer, err := s.call("wait_for_message", in)
+		if errors.Is(err, c3po.RedisUnavailable) && refused < mostRefused {
+			refused++
+			if err := pass(ctx, retryAfter, nil, nil); err != nil {
+				return "", err
+			}
+			continue
+		}
 		if err != nil {
 			return "", err
 		}

@@ -16,7 +16,8 @@ import (
 func (a *app) bench() *cobra.Command {
 	var cfg bench.Config
 	var seconds int
-	all := []string{bench.Send, bench.Exchange, bench.Wait}
+	var report string
+	all := bench.Scenarios()
 	use := "[" + strings.Join(all, "|") + "]"
 	cmd := &cobra.Command{
 		Use:   "bench " + use,
@@ -24,9 +25,11 @@ func (a *app) bench() *cobra.Command {
 		Long: `Measure how fast this machine carries messages: straight into Redis with the
 coordinator's own scripts, over REST and over MCP, in turns within one run.
 
-send is one message; exchange a question, its answer and the ack; wait the way
-from a send to the wait it wakes, at 1000 messages a second. Without a scenario
-all three are measured.
+send is one message; deliver a message sent, waited for and acked; exchange a
+question, its answer and the ack; wait the way from a send to the wait it wakes,
+at 1000 messages a second; rooms the way of a post to each member; waiters is wait
+among 1000 that sleep, and the memory each holds; mixed is send, exchange, rooms
+and wait at once. Without a scenario all are measured, which takes two minutes.
 
 A Redis and coordinators are started for it in a temporary folder (TMPDIR) and
 removed afterwards. On a Redis of yours it works in spaces of its own and removes
@@ -34,14 +37,15 @@ them, unless a coordinator of yours (--url) was measured on them: it must limit 
 sends and ask for no token, and what was written stays, as mail of spaces called
 bench-…, until it expires.`,
 		Example: `  c3po bench
-  c3po bench send --concurrency 256 --seconds 10 --json`,
+  c3po bench send --concurrency 256 --seconds 10 --json
+  c3po bench waiters --concurrency 10000 --report waiters.md`,
 		Args: arguments(0, 1, use),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, given := range []struct {
 				flag  string
 				value int
-			}{{"seconds", seconds}, {"concurrency", cfg.Concurrency}, {"size", cfg.Size}} {
-				if given.value < 1 {
+			}{{"seconds", seconds}, {"concurrency", cfg.Concurrency}, {"size", cfg.Size}, {"rate", cfg.Rate}} {
+				if given.value < 1 && cmd.Flags().Changed(given.flag) {
 					return &usageError{fmt.Sprintf("--%s %d is less than one", given.flag, given.value), "Give a number from 1."}
 				}
 			}
@@ -57,22 +61,31 @@ bench-…, until it expires.`,
 			var reports []bench.Report
 			for _, scenario := range scenarios {
 				cfg.Scenario = scenario
-				report, err := bench.Run(cmd.Context(), cfg)
+				measured, err := bench.Run(cmd.Context(), cfg)
 				if err != nil {
 					return err
 				}
-				reports = append(reports, report)
+				reports = append(reports, measured)
 				if !a.json {
-					printBench(a.Stdout, report)
+					printBench(a.Stdout, measured)
 				}
+			}
+			if report != "" {
+				file, err := bench.Write(report, reports)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(a.Stderr, "The report is %s.\n", inline(file))
 			}
 			return a.show(reports, func(io.Writer) {})
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&seconds, "seconds", 5, "how long each of the three is measured, at most 60")
-	flags.IntVar(&cfg.Concurrency, "concurrency", 64, "operations under way at once; with wait, the waits")
+	flags.IntVar(&seconds, "seconds", 5, "how long each of the three ways is measured, at most 60")
+	flags.IntVar(&cfg.Concurrency, "concurrency", 0, "operations under way at once; with wait and waiters the waits, with rooms the members (64; with waiters 1000)")
 	flags.IntVar(&cfg.Size, "size", 1024, "characters of a message")
+	flags.IntVar(&cfg.Rate, "rate", 0, "messages a second; with send as many as go, with wait and waiters 1000, if it is not given")
+	flags.StringVar(&report, "report", "", "also write tables and pictures: a Markdown file (.md), or a folder for a report.md")
 	// In place of the flag every command has: a coordinator that merely runs here,
 	// or that a variable names, is not meant.
 	flags.StringVar(&cfg.URL, "url", "", "a coordinator of yours on that Redis, instead of one for the measurement")
@@ -81,23 +94,9 @@ bench-…, until it expires.`,
 }
 
 func printBench(w io.Writer, r bench.Report) {
-	fmt.Fprintf(w, "%s: %d at once, %d characters, what is accepted is %s\n", r.Scenario, r.Concurrency, r.Size, worth(r.Durability))
-	processes := []string{bench.ProcessBench, bench.ProcessCoordinator, bench.ProcessRedis}
+	fmt.Fprintf(w, "%s: %s\n", r.Scenario, r.Headline())
 	table(w, func(row func(...string)) {
-		heads := []string{"", "A SECOND", "OF REDIS", "P50", "P99"}
-		for _, process := range processes {
-			heads = append(heads, "CPU "+strings.ToUpper(process))
-		}
-		row(heads...)
-		for _, f := range r.Doors {
-			cells := []string{f.Door, fmt.Sprintf("%.0f", f.Rate), fmt.Sprintf("%.2f", f.OfRedis), latency(f.P50), latency(f.P99)}
-			for _, process := range processes {
-				cell := "-"
-				if used, known := f.CPU[process]; known {
-					cell = fmt.Sprintf("%.0f µs", used)
-				}
-				cells = append(cells, cell)
-			}
+		for _, cells := range r.Table() {
 			row(cells...)
 		}
 	})
@@ -105,10 +104,6 @@ func printBench(w io.Writer, r bench.Report) {
 		fmt.Fprintf(w, "left in Redis: %s\n", inline(joined(r.Left)))
 	}
 	fmt.Fprintln(w)
-}
-
-func latency(ms float64) string {
-	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond).String()
 }
 
 func joined(spaces []c3po.Space) string {
