@@ -78,14 +78,19 @@ func (s *bareSeat) key() string {
 	return fmt.Sprintf("%s-%d", s.id, s.sent)
 }
 
-func (s *bareSeat) send(ctx context.Context, to c3po.AgentID, text string) (c3po.MessageID, error) {
-	stored, err := s.door.store.Send(ctx, s.door.space, hub.SendStep{
+func (s *bareSeat) send(ctx context.Context, to c3po.AgentID, text string) (id c3po.MessageID, err error) {
+	step := hub.SendStep{
 		Draft: hub.Draft{
 			From: s.id, To: to, Kind: c3po.KindMessage, Priority: c3po.Normal, ExpectsReply: true, Text: text, Key: s.key(),
 		},
 		Durability: s.door.durability,
+	}
+	err = insist(ctx, func() error {
+		stored, err := s.door.store.Send(ctx, s.door.space, step)
+		id = stored.Message.ID
+		return err
 	})
-	return stored.Message.ID, err
+	return id, err
 }
 
 func (s *bareSeat) woken(ctx context.Context) error {
@@ -99,8 +104,11 @@ func (s *bareSeat) woken(ctx context.Context) error {
 
 func (s *bareSeat) next(ctx context.Context) (c3po.MessageID, error) {
 	for {
-		next, err := s.door.store.Next(ctx, s.door.space, s.id, hub.NextQuery{MinSeq: s.given})
-		if err != nil {
+		var next hub.NextMessage
+		if err := insist(ctx, func() (err error) {
+			next, err = s.door.store.Next(ctx, s.door.space, s.id, hub.NextQuery{MinSeq: s.given})
+			return err
+		}); err != nil {
 			return "", err
 		}
 		if next.Entry != nil {
@@ -114,17 +122,23 @@ func (s *bareSeat) next(ctx context.Context) (c3po.MessageID, error) {
 }
 
 func (s *bareSeat) reply(ctx context.Context, to c3po.MessageID, text string) error {
-	_, err := s.door.store.Reply(ctx, s.door.space, hub.ReplyStep{
+	step := hub.ReplyStep{
 		Draft:      hub.Draft{From: s.id, Kind: c3po.KindReply, Priority: c3po.Normal, Status: c3po.ReplySuccess, Text: text, Key: s.key()},
 		Durability: s.door.durability, Answers: to,
+	}
+	return insist(ctx, func() error {
+		_, err := s.door.store.Reply(ctx, s.door.space, step)
+		return err
 	})
-	return err
 }
 
 func (s *bareSeat) answer(ctx context.Context, to c3po.MessageID) (c3po.MessageID, error) {
 	for {
-		answers, err := s.door.store.Answers(ctx, s.door.space, to)
-		if err != nil {
+		var answers []hub.Entry
+		if err := insist(ctx, func() (err error) {
+			answers, err = s.door.store.Answers(ctx, s.door.space, to)
+			return err
+		}); err != nil {
 			return "", err
 		}
 		if len(answers) > 0 {
@@ -137,6 +151,8 @@ func (s *bareSeat) answer(ctx context.Context, to c3po.MessageID) (c3po.MessageI
 }
 
 func (s *bareSeat) ack(ctx context.Context, id c3po.MessageID) error {
-	_, err := s.door.store.Ack(ctx, s.door.space, s.id, "", []c3po.MessageID{id})
-	return err
+	return insist(ctx, func() error {
+		_, err := s.door.store.Ack(ctx, s.door.space, s.id, "", []c3po.MessageID{id})
+		return err
+	})
 }

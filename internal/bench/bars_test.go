@@ -16,6 +16,12 @@ import (
 
 // None of these tests runs beside another: they measure.
 
+func TestAnExchangeIsNotFarFromBareRedis(t *testing.T) {
+	report := measured(t, Exchange, "--seconds", fmt.Sprint(size(1, 20)), "--concurrency", fmt.Sprint(size(16, 64)))
+	whole(t, report)
+	atLeast(t, "REST exchanges a second, of what bare Redis does", ratioOfRates([]Report{report}, REST, Redis), 0.5)
+}
+
 // Claims: A14
 func TestACoordinatorIsNotFarFromBareRedis(t *testing.T) {
 	var reports []Report
@@ -73,6 +79,21 @@ func newSending(t *testing.T) *sending {
 	}
 	t.Cleanup(store.Close)
 	return &sending{redis: redis, coordinator: faultrig.Start(t, redis.URL()), rig: &rig{store: store}}
+}
+
+// newUnlimited is newSending with room for large inboxes.
+func newUnlimited(t *testing.T) *sending {
+	t.Helper()
+	redis := redistest.New(t, "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0")
+	limits := c3po.DefaultLimits().Unbudgeted()
+	limits.InboxMessages, limits.InboxBytes, limits.SenderShare, limits.SpaceBytes = 1_000_000, 4<<30, 1, 0
+	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis.URL(), Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	settings := "limits:\n  inbox_messages: 1000000\n  inbox_bytes: 4294967296\n  sender_share: 1\n  space_bytes: 0\n"
+	return &sending{redis: redis, coordinator: faultrig.StartWith(t, redis.URL(), settings), rig: &rig{store: store}}
 }
 
 func (s *sending) register(t *testing.T, space c3po.Space, ids []c3po.AgentID) {

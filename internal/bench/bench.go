@@ -76,6 +76,8 @@ type Config struct {
 	URL string
 	// Program is the c3po that is started as coordinator.
 	Program string
+	// Peers are measured too, in Deliver; what is told as the coordinator's is theirs.
+	Peers []Peer
 }
 
 // A Report is what was measured of one scenario.
@@ -161,12 +163,20 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		return Report{}, err
 	}
 	doors := []string{Redis, REST, MCP}
+	rounds := []func() (sample, error){}
+	for _, door := range doors {
+		rounds = append(rounds, func() (sample, error) { return r.round(ctx, cfg, door) })
+	}
+	for _, peer := range cfg.Peers {
+		doors = append(doors, peer.Name)
+		rounds = append(rounds, func() (sample, error) { return cfg.peerRound(ctx, peer) })
+	}
 	samples := make([][]sample, len(doors))
 	for range cfg.rounds() {
-		for i, door := range doors {
-			one, err := r.round(ctx, cfg, door)
+		for i, round := range rounds {
+			one, err := round()
 			if err != nil {
-				return Report{}, err
+				return Report{}, fmt.Errorf("%s: %w", doors[i], err)
 			}
 			samples[i] = append(samples[i], one)
 		}
@@ -216,6 +226,9 @@ func (cfg Config) check() error {
 			return c3po.Errorf(c3po.InvalidRequest, "%s is %d", setting.name, setting.value).
 				Suggest("Give a number between 1 and %d.", setting.most)
 		}
+	}
+	if len(cfg.Peers) > 0 && cfg.Scenario != Deliver {
+		return c3po.Errorf(c3po.InvalidRequest, "peers are not measured with %s", cfg.Scenario).Suggest("Use %s.", Deliver)
 	}
 	if cfg.URL != "" && cfg.RedisURL == "" {
 		return c3po.Errorf(c3po.InvalidRequest, "a coordinator cannot be measured without its Redis").

@@ -158,8 +158,10 @@ func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err
 func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID) error {
 	const atOnce = 256
 	return inParallel(atOnce, len(ids), func(i int) error {
-		_, err := r.store.Register(ctx, space, hub.RegisterStep{Want: ids[i]})
-		return err
+		return insist(ctx, func() error {
+			_, err := r.store.Register(ctx, space, hub.RegisterStep{Want: ids[i]})
+			return err
+		})
 	})
 }
 

@@ -72,17 +72,23 @@ func (s *bareSeat) join(ctx context.Context, room c3po.RoomName) error {
 }
 
 func (s *bareSeat) post(ctx context.Context, room c3po.RoomName, text string) error {
-	_, err := s.door.store.Post(ctx, s.door.space, hub.PostStep{
+	step := hub.PostStep{
 		Draft:      hub.Draft{From: s.id, To: room.Address(), Room: room, Kind: c3po.KindPost, Priority: c3po.Normal, Text: text, Key: s.key()},
 		Durability: s.door.durability,
+	}
+	return insist(ctx, func() error {
+		_, err := s.door.store.Post(ctx, s.door.space, step)
+		return err
 	})
-	return err
 }
 
 func (s *bareSeat) heard(ctx context.Context, _ c3po.RoomName) error {
 	for {
-		mail, err := s.door.store.RoomMail(ctx, s.door.space, s.id, hub.RoomQuery{After: s.given, Limit: 1, Bytes: 1})
-		if err != nil {
+		var mail hub.RoomMail
+		if err := insist(ctx, func() (err error) {
+			mail, err = s.door.store.RoomMail(ctx, s.door.space, s.id, hub.RoomQuery{After: s.given, Limit: 1, Bytes: 1})
+			return err
+		}); err != nil {
 			return err
 		}
 		if len(mail.Posts) > 0 {
@@ -95,13 +101,13 @@ func (s *bareSeat) heard(ctx context.Context, _ c3po.RoomName) error {
 	}
 }
 
-func (s *webSeat) join(_ context.Context, room c3po.RoomName) error {
-	_, err := s.call("room_join", c3po.RoomJoinInput{Room: room})
+func (s *webSeat) join(ctx context.Context, room c3po.RoomName) error {
+	_, err := s.call(ctx, "room_join", c3po.RoomJoinInput{Room: room})
 	return err
 }
 
-func (s *webSeat) post(_ context.Context, room c3po.RoomName, text string) error {
-	_, err := s.call("room_post", c3po.RoomPostInput{Room: room, Message: text, ClientKey: s.key()})
+func (s *webSeat) post(ctx context.Context, room c3po.RoomName, text string) error {
+	_, err := s.call(ctx, "room_post", c3po.RoomPostInput{Room: room, Message: text, ClientKey: s.key()})
 	return err
 }
 

@@ -49,7 +49,7 @@ func sleepers(ctx context.Context, door *web, waits, pid int) (settle func(conte
 func (s *webSeat) untilAsleep(ctx context.Context, waits int) error {
 	var info c3po.ServerInfo
 	for deadline := time.Now().Add(settleMost); ; {
-		answer, err := s.call("server_info", c3po.None{})
+		answer, err := s.call(ctx, "server_info", c3po.None{})
 		if err == nil {
 			err = json.Unmarshal(answer, &info)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,10 +21,9 @@ import (
 const (
 	// waitSeconds is how long one wait is; a new one follows it.
 	waitSeconds = 50
-	// A wait that a busy machine refuses loses nothing: it is made again, as
-	// clients do, but not for ever.
-	mostRefused = 100
-	retryAfter  = 100 * time.Millisecond
+	// What a machine was too busy for is done again, but not for ever.
+	mostRepeats = 100
+	repeatAfter = 100 * time.Millisecond
 )
 
 // web is the way through a coordinator, by REST or by MCP.
@@ -41,8 +41,8 @@ func (d *web) open(ctx context.Context, id c3po.AgentID) (seat, error) {
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { conn.Close() })
-	s := &webSeat{door: d, id: id, conn: conn, answers: bufio.NewReader(conn)}
-	_, err = s.call("ping", c3po.None{})
+	s := &webSeat{door: d, id: id, conn: conn, answers: bufio.NewReader(conn), run: rand.Text()}
+	_, err = s.call(ctx, "ping", c3po.None{})
 	return s, err
 }
 
@@ -54,6 +54,7 @@ type webSeat struct {
 	conn    net.Conn
 	answers *bufio.Reader
 	out, in bytes.Buffer
+	run     string // tells its keys from those of an agent of that name before it
 	sent    int
 	given   int64
 }
@@ -71,10 +72,33 @@ type toolParams struct {
 	Arguments any    `json:"arguments"`
 }
 
+// insist does something until Redis has answered, as clients do: it is done once
+// however often it is asked for, since what is written has a key. The time it
+// takes is that of the operation.
+func insist(ctx context.Context, do func() error) error {
+	for repeats := 0; ; repeats++ {
+		err := do()
+		if repeats == mostRepeats || !errors.Is(err, c3po.RedisUnavailable) && !errors.Is(err, c3po.UnknownOutcome) {
+			return err
+		}
+		if pass(ctx, repeatAfter, nil, nil) != nil {
+			return err
+		}
+	}
+}
+
 // call runs an operation and returns the answer as it was written, good until
 // the next call.
-func (s *webSeat) call(operation string, arguments any) ([]byte, error) {
+func (s *webSeat) call(ctx context.Context, operation string, arguments any) (answer []byte, err error) {
 	s.sent++
+	err = insist(ctx, func() error {
+		answer, err = s.callOnce(operation, arguments)
+		return err
+	})
+	return answer, err
+}
+
+func (s *webSeat) callOnce(operation string, arguments any) ([]byte, error) {
 	path, more, body := "/api/op/"+operation, "", arguments
 	if s.door.mcp {
 		path = "/mcp?tools=core,more,rooms"
@@ -120,10 +144,10 @@ func refusal(status int, body []byte) error {
 }
 
 // key names what is sent next, as every client of ours does.
-func (s *webSeat) key() string { return fmt.Sprintf("%s-%d", s.id, s.sent) }
+func (s *webSeat) key() string { return fmt.Sprintf("%s-%s-%d", s.id, s.run, s.sent) }
 
-func (s *webSeat) send(_ context.Context, to c3po.AgentID, text string) (c3po.MessageID, error) {
-	answer, err := s.call("send_message", c3po.SendInput{Target: string(to), Message: text, ClientKey: s.key()})
+func (s *webSeat) send(ctx context.Context, to c3po.AgentID, text string) (c3po.MessageID, error) {
+	answer, err := s.call(ctx, "send_message", c3po.SendInput{Target: string(to), Message: text, ClientKey: s.key()})
 	if err != nil {
 		return "", err
 	}
@@ -144,27 +168,20 @@ func (s *webSeat) answer(ctx context.Context, to c3po.MessageID) (c3po.MessageID
 	return s.await(ctx, c3po.WaitInput{Timeout: waitSeconds, MessageID: to, After: &s.given}, string(helper)+"::"+string(s.id)+"::")
 }
 
-func (s *webSeat) reply(_ context.Context, to c3po.MessageID, text string) error {
-	_, err := s.call("reply", c3po.ReplyInput{MessageID: to, Response: text, ClientKey: s.key()})
+func (s *webSeat) reply(ctx context.Context, to c3po.MessageID, text string) error {
+	_, err := s.call(ctx, "reply", c3po.ReplyInput{MessageID: to, Response: text, ClientKey: s.key()})
 	return err
 }
 
-func (s *webSeat) ack(_ context.Context, id c3po.MessageID) error {
-	_, err := s.call("ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{id}})
+func (s *webSeat) ack(ctx context.Context, id c3po.MessageID) error {
+	_, err := s.call(ctx, "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{id}})
 	return err
 }
 
 // await waits until there is a message whose id has this part.
 func (s *webSeat) await(ctx context.Context, in c3po.WaitInput, part string) (c3po.MessageID, error) {
-	for refused := 0; ; {
-		answer, err := s.call("wait_for_message", in)
-		if errors.Is(err, c3po.RedisUnavailable) && refused < mostRefused {
-			refused++
-			if err := pass(ctx, retryAfter, nil, nil); err != nil {
-				return "", err
-			}
-			continue
-		}
+	for {
+		answer, err := s.call(ctx, "wait_for_message", in)
 		if err != nil {
 			return "", err
 		}

@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
+)
+
+func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
+	unread := faultrig.Size(4_000, 100_000)
+	s := newUnlimited(t)
+	s.register(t, "main", []c3po.AgentID{"reader"})
+	s.fill(t, "main", []c3po.AgentID{"reader"}, unread)
+
+	door := &web{address: strings.TrimPrefix(s.coordinator.URL(), "http://"), space: "main"}
+	opened, err := door.open(t.Context(), "reader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := opened.(*webSeat)
+	p99, largest := timed(t, reader, "get_messages", c3po.GetMessagesInput{})
+	atMost(t, fmt.Sprintf("99th percentile of a page of an inbox of %d, ms", unread), p99, 50)
+	check, size := timed(t, reader, "pending", c3po.PendingInput{})
+	atMost(t, "99th percentile of what a hook asks, ms", check, 30)
+	_, whole := timed(t, reader, "get_messages", c3po.GetMessagesInput{Limit: 1_000_000})
+	// PageBytes counts what was written; the answer has ids and times besides.
+	if most := 2 * c3po.DefaultLimits().PageBytes; largest > most || size > most || whole > most {
+		t.Errorf("a page of %d bytes, a hook's answer of %d, all at once %d: no answer may be larger than %d", largest, size, whole, most)
+	}
+
+	seen := map[c3po.MessageID]int{}
+	for cursor := ""; ; {
+		var page c3po.MessageList
+		answer, err := reader.call(t.Context(), "get_messages", c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().PageMost})
+		if err == nil {
+			err = json.Unmarshal(answer, &page)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page.Messages {
+			seen[m.ID]++
+		}
+		if page.Next == "" {
+			break
+		}
+		cursor = page.Next
+	}
+	doubled := 0
+	for _, times := range seen {
+		doubled += times - 1
+	}
+	if lost := unread - len(seen); lost != 0 || doubled != 0 {
+		t.Errorf("of %d messages the pages show %d, and %d of them twice", unread, len(seen), doubled)
+	}
+	faultrig.Verdict{
+		Row: "F3", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.HooksNeverBlock},
+		Size:   fmt.Sprintf("%d unread in one inbox: page p99 %.1f ms, hook p99 %.1f ms, at most %d KiB an answer", unread, p99, check, max(largest, size, whole)>>10),
+		Faults: "none: size", Lost: unread - len(seen), Doubled: doubled,
+	}.Record(t)
+}
+
+// timed makes a call again and again and gives the 99th percentile of its time,
+// in milliseconds, and the size of the largest answer.
+func timed(t *testing.T, s *webSeat, operation string, arguments any) (p99 float64, largest int) {
+	t.Helper()
+	var took []time.Duration
+	for range faultrig.Size(50, 1_000) {
+		began := time.Now()
+		answer, err := s.call(t.Context(), operation, arguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took, largest = append(took, time.Since(began)), max(largest, len(answer))
+	}
+	_, p99 = percentiles(took)
+	return p99, largest
+}
