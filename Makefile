@@ -10,7 +10,7 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test race sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench run
+.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test race sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,7 +114,13 @@ torture-bites: ## breaks on purpose, each of which its test must find (testdata/
 	.ci/bites
 
 bench: ## the bars of docs/performance.md, exactly; for a machine that does nothing else
-	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell' ./internal/bench
+	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/bench
+
+peers: ## the same work by c3po, NATS JetStream and a plain MCP server, side by side
+	cd test/peers && C3PO_TORTURE=1 $(GO) test -v -count=1 -timeout 30m ./...
+
+growth: ## what a message costs as things grow by powers of ten, with tables and pictures in REPORT, an absolute path
+	C3PO_TORTURE=1 C3PO_REPORT='$(REPORT)' $(GO) test -v -count=1 -timeout 60m -run TestThePriceOfAMessageAsThingsGrow ./internal/bench
 
 run: build ## a coordinator and its Redis in the foreground
 	bin/c3po up --foreground

@@ -64,11 +64,9 @@ func TestSendsThatReachTheDiskGoOnAtTheirRate(t *testing.T) {
 		}
 		return s
 	}
-	// What else a machine does makes it slower, never faster: where bars are not
-	// exact the best of a few turns counts.
 	turns := 0
 	best := func(rate int, good func(sample) bool) (s sample) {
-		for range size(5, 1) {
+		for range tries() {
 			turns++
 			s = sendFor(c3po.Space(fmt.Sprintf("turn-%d", turns)), time.Duration(faultrig.Size(1, 60))*time.Second, rate)
 			if good(s) {
