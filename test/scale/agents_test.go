@@ -1,0 +1,119 @@
+package scale_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/redisstore"
+	"github.com/c3po-dev/c3po/internal/redistest"
+)
+
+func crowdedSpace(i int) c3po.Space { return c3po.Space(fmt.Sprintf("repo-%d", i)) }
+
+func crowdedAgent(i int) c3po.AgentID {
+	return c3po.AgentID(fmt.Sprintf("build-box-%d/api-%d", i%100, i))
+}
+
+// Claims: A4
+func TestAMillionAgentsCostASenderNothing(t *testing.T) {
+	spaces, each := faultrig.Size(20, 1_000), faultrig.Size(100, 1_000)
+	network := faultrig.NewNetwork(t)
+	cluster := redistest.NewReplicated(t, network.Address(), "--appendonly", "no", "--cluster-node-timeout", fmt.Sprint(calm.Milliseconds()))
+	masters := cluster.Servers()[:3]
+	before := usedBy(t, masters)
+	began := time.Now()
+	register(t, cluster.URL(), spaces, each)
+	took := time.Since(began)
+	all := spaces * each
+	bytes := float64(usedBy(t, masters)-before) / float64(all)
+	t.Logf("%d agents in %d spaces: registered in %s, %.0f a second, %.0f bytes of Redis each", all, spaces, took.Round(time.Millisecond),
+		float64(all)/took.Seconds(), bytes)
+	if faultrig.Torture() { // of fewer, what a space costs is most
+		faultrig.Hold(t, "bytes of Redis for each agent", bytes, 1500)
+	}
+
+	few := faultrig.Start(t, redistest.NewReplicated(t, network.Address(), "--appendonly", "no", "--cluster-node-timeout", fmt.Sprint(calm.Milliseconds())).URL())
+	many := faultrig.Start(t, cluster.URL())
+	senders := map[string]*client.Client{
+		"few":  agentOf(t, few.URL(), crowdedSpace(1), crowdedAgent(1)),
+		"many": agentOf(t, many.URL(), crowdedSpace(1), crowdedAgent(1)),
+	}
+	agentOf(t, few.URL(), crowdedSpace(1), crowdedAgent(2))
+	times := map[string][]time.Duration{}
+	for n := range faultrig.Size(100, 2_000) {
+		for among, svc := range senders {
+			at := time.Now()
+			if _, err := svc.SendMessage(t.Context(), c3po.SendInput{Target: string(crowdedAgent(2)), Message: strconv.Itoa(n)}); err != nil {
+				t.Fatal(err)
+			}
+			times[among] = append(times[among], time.Since(at))
+		}
+	}
+	for _, took := range times {
+		slices.Sort(took)
+	}
+	half := len(times["few"]) / 2
+	t.Logf("median send: among two agents %s, among %d %s", times["few"][half], all, times["many"][half])
+	faultrig.Hold(t, "median send among all, as a multiple of one among two", float64(times["many"][half])/float64(times["few"][half]), 1.2)
+
+	// A name that is nearly right is looked for among all of the space.
+	at := time.Now()
+	_, err := senders["many"].SendMessage(t.Context(), c3po.SendInput{Target: "build-box-3/apj-3", Message: "hello"})
+	if c3po.AsError(err).Code != c3po.AgentNotFound {
+		t.Errorf("a name that nobody has: %v", err)
+	}
+	faultrig.Hold(t, "a refusal with close names", time.Since(at), 50*time.Millisecond)
+	faultrig.Verdict{
+		Row: "S7", Holds: []faultrig.Invariant{faultrig.BooksBalance},
+		Size: fmt.Sprintf("%d agents in %d spaces, %.0f bytes each, registered in %s", all, spaces, bytes, took.Round(time.Second)),
+	}.Record(t)
+}
+
+// register is what coordinators do when agents come, without the way to them.
+func register(t *testing.T, url string, spaces, each int) {
+	t.Helper()
+	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	const atOnce = 64
+	work := make(chan int)
+	var registering sync.WaitGroup
+	for range atOnce {
+		registering.Go(func() {
+			for i := range work {
+				if _, err := store.Register(t.Context(), crowdedSpace(i%spaces), hub.RegisterStep{Want: crowdedAgent(i / spaces)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range spaces * each {
+		work <- i
+	}
+	close(work)
+	registering.Wait()
+}
+
+// usedBy is the memory of all of them.
+func usedBy(t *testing.T, servers []*redistest.Server) int64 {
+	t.Helper()
+	total := int64(0)
+	for _, s := range servers {
+		n, err := strconv.ParseInt(infoOf(t, s, "memory", "used_memory"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+	}
+	return total
+}
