@@ -10,7 +10,7 @@ CHECKS    ?= 2000
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test race sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites bench peers growth run
+.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test race sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,9 @@ torture-long: ## as torture, for a night
 
 torture-bites: ## breaks on purpose, each of which its test must find (testdata/bites)
 	.ci/bites
+
+scale: ## coordinators over a Redis Cluster, 50,000 waits, a million agents; as root
+	C3PO_TORTURE=1 $(GO) test -v -count=1 -timeout 60m ./test/scale
 
 bench: ## the bars of docs/performance.md, exactly; for a machine that does nothing else
 	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/bench
