@@ -39,13 +39,12 @@ type soak struct {
 func TestASoakUnderFaultsLosesDoublesAndReordersNothingAndGrowsNothing(t *testing.T) {
 	long := faultrig.Torture()
 	s := newSoak(t, faultrig.Size(3_000, 1_000_000))
-	every, least := 700*time.Millisecond, time.Duration(0)
+	every := 700 * time.Millisecond
 	if long {
-		every, s.pace = 5*time.Second, 20*time.Millisecond
+		every, s.pace = 5*time.Second, 12*time.Millisecond
 	}
 	if faultrig.Night() {
-		least = 30 * time.Minute
-		s.pace = max(s.pace, least*soakWriters/time.Duration(s.messages))
+		s.pace = 30 * time.Minute * soakWriters / time.Duration(s.messages)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 	defer cancel()
