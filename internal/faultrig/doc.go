@@ -5,7 +5,8 @@
 //     stopped, frozen, thawed and restarted on their port.
 //   - Powered is a Redis whose power can be cut: what it had not synced is gone.
 //     Clocked is one whose clock can be moved.
-//   - Proxy stands between two of them and delays, cuts, goes silent, or loses
+//     Freeze stops any process for a while.
+//   - Proxy stands between two of them and delays, cuts, resets, goes silent, or loses
 //     the answer to a request that was carried out.
 //   - Network is hosts whose cables can be pulled; Balancer stands before
 //     coordinators, on these or elsewhere.
