@@ -148,10 +148,15 @@ func (a *Actor) own(ctx context.Context, id c3po.MessageID) (c3po.MessageID, err
 	if err != nil {
 		return id, err
 	}
-	if _, to, _ := now.Split(); to == a.id {
-		return now, nil
+	if _, to, _ := now.Split(); to != a.id {
+		return id, nil
 	}
-	return id, nil
+	// If it came from another coordinator its sender is called otherwise too.
+	e, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	if err != nil || e == nil {
+		return now, err
+	}
+	return e.Message.ID, nil
 }
 
 // names are what the caller is called, and was called before.

@@ -279,6 +279,35 @@ var steps = []step{
 		_, err := s.Retire(ctx, space, "bob", 0, false)
 		return err
 	}},
+	{"import an agent", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportAgent(ctx, space, "agent", hub.MovedAgent{ID: "laptop/ana", Former: []c3po.AgentID{"anna"}, Capabilities: []string{"x"}})
+		return err
+	}},
+	{"import a message", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportMessage(ctx, space, "message", hub.MovedMessage{ID: "laptop/web::bob::00000000", Kind: c3po.KindMessage, State: c3po.StatePending, Life: 9,
+			ExpectsReply: true, Deadline: time.UnixMilli(1), DeadlineOpen: true})
+		return err
+	}},
+	{"import an ended message of a role", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportMessage(ctx, space, "message", hub.MovedMessage{ID: "laptop/web::role/role-of-bob::00000000", Kind: c3po.KindMessage, State: c3po.StateAcked, Life: 9})
+		return err
+	}},
+	{"import a dead letter", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportMessage(ctx, space, "message", hub.MovedMessage{ID: "laptop/web::gone::00000000", Kind: c3po.KindMessage, State: c3po.StateDead, Reason: c3po.ReasonRecipientRemoved, Life: 9})
+		return err
+	}},
+	{"import a room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportRoom(ctx, space, "room", hub.MovedRoom{Name: "another", Creator: "ana", Visibility: c3po.Public, Invited: []c3po.AgentID{"bob"}})
+		return err
+	}},
+	{"import a post", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportPost(ctx, space, "post", hub.MovedPost{ID: "laptop/web::#room::00000000", Kind: c3po.KindPost})
+		return err
+	}},
+	{"import a member", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.ImportMember(ctx, space, "member", "room", "carl", "", nil)
+		return err
+	}},
 	{"raise the epoch", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, _, err := s.RaiseEpoch(ctx, space, hub.Sequence{Epoch: 1, Last: 1_000_000})
 		return err

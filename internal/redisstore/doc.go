@@ -49,6 +49,9 @@
 //	                      recipient, all at score 0
 //	events        stream  state changes, entry id = sequence
 //	aliases       hash    "host|name" to the id it meant and when
+//	imported      hash    what came from another coordinator, as it was called there, to what
+//	                      it is here: the id of a message or an agent, the name of a room,
+//	                      "sequence ordinal" of a post
 //	rooms         hash    room to its row: creator, visibility, counts, last post; JSON
 //	roomorder     zset    room by the number of the event that made it
 //	room:ROOM     stream  the posts, entry id = sequence-ordinal; f (facts, JSON), b (body)

@@ -16,40 +16,45 @@ import (
 // fact is what the scripts write beside a body; lua/lib.lua spells the same
 // letters.
 type fact struct {
-	Seq        int64           `json:"q"`
-	From       c3po.AgentID    `json:"f"`
-	Thread     string          `json:"t"`
-	Kind       c3po.Kind       `json:"k"`
-	Priority   c3po.Priority   `json:"p"`
-	Expects    int             `json:"e"`
-	Accepted   int64           `json:"a"`
-	Durability c3po.Durability `json:"d"`
-	Expires    int64           `json:"x"`
-	Bytes      int             `json:"z"`
-	Answers    c3po.MessageID  `json:"r"`
-	State      string          `json:"s"`
-	Reason     string          `json:"w"`
-	Ended      int64           `json:"n"`
-	Cancelled  int64           `json:"c"`
-	Deadline   int64           `json:"dl"`
-	Ticket     c3po.MessageID  `json:"o"`
-	HandedFrom c3po.AgentID    `json:"b"`
-	AskedBy    string          `json:"u"`
-	Chain      string          `json:"ch"`
-	Quiet      int             `json:"qt"`
-	Replies    []struct {
-		Hex     string         `json:"h"`
-		At      int64          `json:"a"`
-		MovedTo c3po.MessageID `json:"m"`
-		From    c3po.AgentID   `json:"f"` // if not the owner of the mailbox: of a role's mail
-	} `json:"an"`
-	Claim *struct {
-		By c3po.AgentID `json:"b"`
-		At int64        `json:"a"`
-	} `json:"cl"`
-	Notices  map[string]notice `json:"nt"`
-	Served   []served          `json:"sv"`
-	Received *served           `json:"rc"`
+	Seq        int64             `json:"q"`
+	From       c3po.AgentID      `json:"f"`
+	Thread     string            `json:"t"`
+	Kind       c3po.Kind         `json:"k"`
+	Priority   c3po.Priority     `json:"p,omitempty"`
+	Expects    int               `json:"e,omitempty"`
+	Accepted   int64             `json:"a"`
+	Durability c3po.Durability   `json:"d"`
+	Expires    int64             `json:"x,omitempty"`
+	Bytes      int               `json:"z"`
+	Answers    c3po.MessageID    `json:"r,omitempty"`
+	State      string            `json:"s,omitempty"`
+	Reason     string            `json:"w,omitempty"`
+	Ended      int64             `json:"n,omitempty"`
+	Cancelled  int64             `json:"c,omitempty"`
+	Deadline   int64             `json:"dl,omitempty"`
+	Ticket     c3po.MessageID    `json:"o,omitempty"`
+	HandedFrom c3po.AgentID      `json:"b,omitempty"`
+	AskedBy    string            `json:"u,omitempty"`
+	Chain      string            `json:"ch,omitempty"`
+	Quiet      int               `json:"qt,omitempty"`
+	Replies    []replyFact       `json:"an,omitempty"`
+	Claim      *claimFact        `json:"cl,omitempty"`
+	Kept       int64             `json:"l,omitempty"` // lived second until which it is, once it has ended
+	Notices    map[string]notice `json:"nt,omitempty"`
+	Served     []served          `json:"sv,omitempty"`
+	Received   *served           `json:"rc,omitempty"`
+}
+
+type replyFact struct {
+	Hex     string         `json:"h"`
+	At      int64          `json:"a"`
+	MovedTo c3po.MessageID `json:"m,omitempty"`
+	From    c3po.AgentID   `json:"f,omitempty"` // if not the owner of the mailbox: of a role's mail
+}
+
+type claimFact struct {
+	By c3po.AgentID `json:"b"`
+	At int64        `json:"a"`
 }
 
 type served struct {
@@ -59,7 +64,7 @@ type served struct {
 	Last   int64  `json:"l"`
 	Times  int    `json:"n"`
 	Cursor int64  `json:"c"`
-	Before int    `json:"b"`
+	Before int    `json:"b,omitempty"`
 }
 
 type mark struct {

@@ -47,6 +47,7 @@ func (k keys) roles() string    { return string(k) + "roles" }
 func (k keys) flow() string     { return string(k) + "flow" }
 func (k keys) flowx() string    { return string(k) + "flowx" }
 func (k keys) wake() string     { return string(k) + "wake" }
+func (k keys) imported() string { return string(k) + "imported" }
 
 func (k keys) rooms() string     { return string(k) + "rooms" }
 func (k keys) roomOrder() string { return string(k) + "roomorder" }

@@ -20,9 +20,9 @@ type postFact struct {
 	Accepted   int64           `json:"a"`
 	Durability c3po.Durability `json:"d"`
 	Bytes      int             `json:"z"`
-	Mailed     []c3po.AgentID  `json:"m"`
-	Audience   string          `json:"w"`
-	Expires    int64           `json:"x"`
+	Mailed     []c3po.AgentID  `json:"m,omitempty"`
+	Audience   string          `json:"w,omitempty"`
+	Expires    int64           `json:"x,omitempty"`
 }
 
 // post puts an entry of a room's log together. Its id is "sequence-ordinal".

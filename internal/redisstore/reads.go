@@ -81,28 +81,23 @@ func (s *Store) Message(ctx context.Context, space c3po.Space, id c3po.MessageID
 }
 
 // entries reads messages by id, in the order of ids, leaving out unknown ones.
-// What is not found where the id says may be where its recipient is called
-// something else today.
+// What is not found where the id says may be where its recipient, or its sender,
+// is called something else today.
 func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
 	found, err := s.entriesAt(ctx, space, ids)
 	if err != nil {
 		return nil, err
 	}
-	moved := map[c3po.MessageID]c3po.MessageID{}
+	moved := map[c3po.MessageID][]c3po.MessageID{}
 	var again []c3po.MessageID
 	for _, id := range ids {
 		if _, ok := found[id]; ok {
 			continue
 		}
-		from, to, hex := id.Split()
-		now, _, err := s.Renamed(ctx, space, to)
-		if err != nil {
+		if moved[id], err = s.movedTo(ctx, space, id); err != nil {
 			return nil, err
 		}
-		if now != "" {
-			moved[id] = c3po.NewMessageID(from, now, hex)
-			again = append(again, moved[id])
-		}
+		again = append(again, moved[id]...)
 	}
 	if len(again) > 0 {
 		more, err := s.entriesAt(ctx, space, again)
@@ -113,11 +108,36 @@ func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.Messag
 	}
 	var out []hub.Entry
 	for _, id := range ids {
-		if e, ok := found[cmp.Or(moved[id], id)]; ok {
-			out = append(out, e)
+		for _, is := range append(moved[id], id) {
+			if e, ok := found[is]; ok {
+				out = append(out, e)
+				break
+			}
 		}
 	}
 	return out, nil
+}
+
+// movedTo are the ids a message may have that is not where its id says. A
+// renaming changes its recipient; an import its sender as well.
+func (s *Store) movedTo(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]c3po.MessageID, error) {
+	from, to, hex := id.Split()
+	isTo, _, err := s.Renamed(ctx, space, to)
+	if err != nil {
+		return nil, err
+	}
+	isFrom, _, err := s.Renamed(ctx, space, from)
+	if err != nil {
+		return nil, err
+	}
+	var ids []c3po.MessageID
+	if isTo != "" {
+		ids = append(ids, c3po.NewMessageID(from, isTo, hex))
+	}
+	if isFrom != "" {
+		ids = append(ids, c3po.NewMessageID(isFrom, cmp.Or(isTo, to), hex))
+	}
+	return ids, nil
 }
 
 // entriesAt reads messages where their ids say. Ids of one recipient are read

@@ -48,6 +48,8 @@ type scripts struct {
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
 	authority, audit, runNote, sign      script
+	importAgent, importMail, importRoom  script
+	importPost, importMember             script
 }
 
 func loadScripts() scripts {
@@ -65,6 +67,8 @@ func loadScripts() scripts {
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
 		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
+		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
+		importPost: load("importpost", writes), importMember: load("importmember", writes),
 		die: load("die", drains), sign: load("sign", drains),
 		// A full store must not keep anybody from ending a token.
 		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),

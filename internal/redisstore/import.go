@@ -1,0 +1,232 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// Origins gives what became of things that were imported before: the id or the
+// name each has here, empty for those that were not.
+func (s *Store) Origins(ctx context.Context, space c3po.Space, origins []hub.Origin) ([]string, error) {
+	const atOnce = 500
+	found := make([]string, 0, len(origins))
+	for some := range slices.Chunk(origins, atOnce) {
+		fields := make([]string, len(some))
+		for i, origin := range some {
+			fields[i] = string(origin)
+		}
+		values, err := s.strings(ctx, s.commands.B().Hmget().Key(keysOf(space).imported()).Field(fields...).Build())
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, values...)
+	}
+	return found, nil
+}
+
+// Numbers are those of the messages that a mailbox holds, as they stand in ids.
+func (s *Store) Numbers(ctx context.Context, space c3po.Space, box c3po.AgentID) ([]string, error) {
+	return s.strings(ctx, s.commands.B().Hkeys().Key(keysOf(space).fact(box)).Build())
+}
+
+// ImportAgent makes an agent known that comes from another coordinator. One that
+// is here already is left alone. For ids of mail its former names stand for it, if
+// they are nobody's here.
+func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin hub.Origin, a hub.MovedAgent) (hub.ImportOutcome, error) {
+	if err := s.enter(ctx, space); err != nil {
+		return "", err
+	}
+	k := keysOf(space)
+	keyNames := []string{
+		k.meta(), k.agent(a.ID), k.agents(), k.names(), k.seen(), k.heard(), k.retired(), k.roles(), k.renamed(), k.imported(), k.events(),
+	}
+	fields := profileFields(hub.Profile{Name: a.Name, Capabilities: a.Capabilities, Type: a.Type, Cwd: a.Cwd, Host: a.Host, Metadata: a.Metadata})
+	fields = append(fields, "client", a.Client)
+	var asks []string
+	for _, id := range a.Asks {
+		_, to, hex := id.Split()
+		asks = append(asks, string(to)+"::"+hex)
+	}
+	// A field that is there says something: of what was not said there is none.
+	for name, value := range map[string]string{
+		"availability": string(a.Availability), "task": a.Task, "paused": a.Paused, "asks": strings.Join(asks, " "),
+	} {
+		if value != "" {
+			fields = append(fields, name, value)
+		}
+	}
+	args := []string{
+		s.nowArg(), k.wake(), string(a.ID), string(origin), itoa(s.limits.EventEntries), seconds(s.limits.NameLife),
+		itoa(stamp(a.RegisteredAt)), itoa(stamp(a.SeenAt)), itoa(len(fields) / 2),
+	}
+	args = append(args, fields...)
+	for _, name := range a.Former {
+		keyNames = append(keyNames, k.agent(name))
+		args = append(args, string(name))
+	}
+	return s.importStep(ctx, s.scripts.importAgent, keyNames, args)
+}
+
+// stamp is what instant reads.
+func stamp(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// importStep runs a script whose first answer says what became of a thing.
+func (s *Store) importStep(ctx context.Context, sc script, keyNames, args []string) (hub.ImportOutcome, error) {
+	answer, err := s.run(ctx, sc, keyNames, args)
+	if err != nil {
+		return "", err
+	}
+	return hub.ImportOutcome(word(answer[0])), nil
+}
+
+// ImportRoom makes a room, as yet without members and posts.
+func (s *Store) ImportRoom(ctx context.Context, space c3po.Space, origin hub.Origin, r hub.MovedRoom) (hub.ImportOutcome, error) {
+	if err := s.enter(ctx, space); err != nil {
+		return "", err
+	}
+	k := keysOf(space)
+	args := []string{
+		s.nowArg(), k.wake(), string(r.Name), string(origin), itoa(s.limits.EventEntries), string(r.Creator), string(r.Visibility), itoa(stamp(r.Created)),
+	}
+	for _, guest := range r.Invited {
+		args = append(args, string(guest))
+	}
+	return s.importStep(ctx, s.scripts.importRoom,
+		[]string{k.meta(), k.rooms(), k.roomOrder(), k.invited(r.Name), k.imported(), k.events()}, args)
+}
+
+// ImportMessage stores a message under the number in its id, behind all that is
+// here. ImportTaken if the mailbox has another one of this number.
+func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin hub.Origin, m hub.MovedMessage) (hub.ImportOutcome, error) {
+	if err := s.enter(ctx, space); err != nil {
+		return "", err
+	}
+	_, to, hex := m.ID.Split()
+	facts, err := json.Marshal(factOf(m))
+	if err != nil {
+		return "", err
+	}
+	body := ""
+	if !m.BodyGone {
+		if body, err = encodeBody(m.Body.Draft()); err != nil {
+			return "", err
+		}
+	}
+	mailbox := to.Role()
+	if to == c3po.Human {
+		mailbox = string(c3po.Human)
+	}
+	k := keysOf(space)
+	return s.importStep(ctx, s.scripts.importMail, []string{
+		k.meta(), k.agent(to), k.inbox(to), k.body(to), k.fact(to), k.box(to), k.ended(to), k.ending(), k.expire(), k.threads(), k.tickets(),
+		k.deadlines(), k.dead(), k.owed(), k.retired(), k.roles(), k.imported(), k.events(),
+	}, []string{
+		s.nowArg(), k.wake(), string(to), hex, string(origin), itoa(s.limits.EventEntries), string(facts), body, itoa(m.Life),
+		flag(m.DeadlineOpen && !m.Deadline.IsZero()), seconds(retiredLook), mailbox,
+	})
+}
+
+// factOf spells the facts of a message as the scripts do. Its number is given by
+// the step that stores it.
+func factOf(m hub.MovedMessage) fact {
+	from, to, _ := m.ID.Split()
+	f := fact{
+		From: from, Thread: m.Thread, Kind: m.Kind, Accepted: stamp(m.Accepted), Durability: m.Durability, Bytes: m.Bytes, Answers: m.InReplyTo,
+		Reason: m.Reason, Ended: stamp(m.Ended), Cancelled: stamp(m.Cancelled), Deadline: stamp(m.Deadline), Ticket: m.Ticket,
+		HandedFrom: m.HandedFrom, AskedBy: m.AskedBy, Chain: m.Chain,
+	}
+	if m.Priority == c3po.Urgent {
+		f.Priority = c3po.Urgent
+	}
+	if m.State != c3po.StatePending {
+		f.State = m.State
+	}
+	if m.ExpectsReply {
+		f.Expects = 1
+	}
+	if m.Quiet {
+		f.Quiet = 1
+	}
+	for _, a := range m.Answers {
+		by, _, hex := a.ID.Split()
+		r := replyFact{Hex: hex, At: stamp(a.At), MovedTo: a.MovedTo}
+		if by != to {
+			r.From = by
+		}
+		f.Replies = append(f.Replies, r)
+	}
+	if m.Claim != nil {
+		f.Claim = &claimFact{By: m.Claim.By, At: stamp(m.Claim.At)}
+	}
+	for _, r := range m.Served {
+		f.Served = append(f.Served, servedFact(r))
+	}
+	if m.Received != nil {
+		got := servedFact(*m.Received)
+		f.Received = &got
+	}
+	return f
+}
+
+func servedFact(m hub.MovedServed) served {
+	s := served{Reader: m.Reader, Route: m.Route, First: stamp(m.First), Last: stamp(m.Last), Times: m.Times}
+	if m.Before {
+		s.Before = 1
+	}
+	return s
+}
+
+// ImportPost adds to the log of a room. INVALID_REQUEST if the room has ended.
+func (s *Store) ImportPost(ctx context.Context, space c3po.Space, origin hub.Origin, p hub.MovedPost) (hub.ImportOutcome, error) {
+	from, address, _ := p.ID.Split()
+	facts, err := json.Marshal(postFact{From: from, Kind: p.Kind, Accepted: stamp(p.Accepted), Durability: p.Durability, Bytes: p.Bytes, Mailed: p.Mailed})
+	if err != nil {
+		return "", err
+	}
+	body, err := encodeBody(p.Body.Draft())
+	if err != nil {
+		return "", err
+	}
+	k, room := keysOf(space), address.Room()
+	return s.inRoom(room)(s.importStep(ctx, s.scripts.importPost,
+		[]string{k.meta(), k.rooms(), k.room(room), k.imported(), k.events()},
+		[]string{s.nowArg(), k.wake(), string(room), string(origin), itoa(s.limits.EventEntries), string(address), string(facts), body}))
+}
+
+// inRoom turns the outcomes that need a room or an agent into errors.
+func (s *Store) inRoom(room c3po.RoomName) func(hub.ImportOutcome, error) (hub.ImportOutcome, error) {
+	return func(outcome hub.ImportOutcome, err error) (hub.ImportOutcome, error) {
+		if err == nil && outcome == "no_room" {
+			return "", hub.RefuseNoRoom(room)
+		}
+		return outcome, err
+	}
+}
+
+// ImportMember gives an agent its place in a room: behind the post that came from
+// read, and without those that came from skips. AGENT_NOT_FOUND, and
+// INVALID_REQUEST if the room has ended.
+func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin hub.Origin, room c3po.RoomName, id c3po.AgentID, read hub.Origin, skips []hub.Origin) (hub.ImportOutcome, error) {
+	k := keysOf(space)
+	args := []string{s.nowArg(), k.wake(), string(room), string(id), string(origin), itoa(s.limits.EventEntries), string(read)}
+	for _, skip := range skips {
+		args = append(args, string(skip))
+	}
+	outcome, err := s.inRoom(room)(s.importStep(ctx, s.scripts.importMember,
+		[]string{k.meta(), k.agent(id), k.rooms(), k.members(room), k.joined(id), k.skips(id), k.imported(), k.events()}, args))
+	if err == nil && outcome == "unknown" {
+		return "", hub.RefuseNoAgent(id)
+	}
+	return outcome, err
+}
