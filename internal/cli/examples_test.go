@@ -39,6 +39,8 @@ var (
 		"c3po agent setup":      "needs a token; agent.txtar",
 		"c3po agent setup-c3po": "needs a token; agent.txtar",
 		"c3po restore":          "needs a Redis that is empty; backup.txtar",
+		"c3po export":           "needs a coordinator that is down; export.txtar",
+		"c3po import":           "needs an export of another machine; export.txtar",
 		"c3po bench":            "takes a minute; internal/bench",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",

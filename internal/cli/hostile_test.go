@@ -87,6 +87,8 @@ var (
 		"serve":              "is a coordinator",
 		"backup":             "asks no coordinator; it prints the names of spaces, which have no control characters, line by line",
 		"restore":            "as backup",
+		"export":             "as backup",
+		"import":             "asks no coordinator; it prints names that are checked character by character",
 		"bench":              "prints numbers",
 		"version":            "prints what is built in",
 		"config":             "prints what is set here, line by line; config.txtar sets something hostile",

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/move"
+)
+
+func (a *app) export() *cobra.Command {
+	var redis string
+	cmd := &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write agents, mail and rooms for another coordinator",
+		Long: `Write agents, mail and rooms for another coordinator: one line of JSON each, which
+c3po import takes in there. Tokens and broadcasts stay, and so does the mail itself.
+- is standard output.
+
+The coordinator must be down, so that nothing is sent that would not be in the file.
+Whoever has the file can read the mail.`,
+		Example: `  c3po export laptop.jsonl`,
+		Args:    arguments(1, 1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if redis == "" {
+				release, err := a.alone(cmd.Context())
+				if err != nil {
+					return err
+				}
+				defer release()
+			}
+			return a.withRedis(cmd.Context(), redis, func(url string) error {
+				var done move.Exported
+				now := a.backupConfig(url).Now
+				err := a.into(args[0], func(out io.Writer) (err error) {
+					done, err = move.Export(cmd.Context(), move.ExportConfig{RedisURL: url, Version: a.Version, Host: hostName(), Now: now}, out)
+					if err == nil && done.Counts == (move.Counts{}) {
+						err = c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+					}
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if args[0] == "-" {
+					printExport(a.Stderr, args[0], done)
+					return nil
+				}
+				return a.show(done, func(w io.Writer) { printExport(w, args[0], done) })
+			})
+		},
+	}
+	redisFlag(cmd, &redis)
+	return cmd
+}
+
+func (a *app) importFile() *cobra.Command {
+	var redis, host string
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take in what c3po export wrote on another machine",
+		Long: `Take in what c3po export wrote on another machine. Its agents belong to that machine
+here: api of a laptop becomes laptop/api, in everything that speaks of it. Ids with
+the old names in them are understood. What was unread is unread, in the same order.
+
+Nothing that is here changes, and coordinators may run. Importing the same file again
+brings nothing twice, so an import that was cut off is simply run again. At the end every
+message is looked for, and the books are gone through. - is standard input.`,
+		Example: `  c3po import laptop.jsonl --dry-run
+  c3po import laptop.jsonl --as-host laptop`,
+		Args: arguments(1, 1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRedis(cmd.Context(), redis, func(url string) error {
+				in := a.Stdin
+				if args[0] != "-" {
+					file, err := os.Open(args[0])
+					if err != nil {
+						return c3po.Errorf(c3po.InvalidRequest, "cannot read the export: %w", err).Suggest("Name the file that c3po export wrote.")
+					}
+					defer file.Close()
+					in = file
+				}
+				done, err := move.Import(cmd.Context(), move.ImportConfig{RedisURL: url, Version: a.Version, Host: host, DryRun: dry}, in)
+				if err != nil {
+					return err
+				}
+				return a.show(done, func(w io.Writer) { printImport(w, done) })
+			})
+		},
+	}
+	cmd.Flags().StringVar(&host, "as-host", "", "host the agents belong to here; else the name of the machine the export is from")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
+	redisFlag(cmd, &redis)
+	return cmd
+}
+
+func printExport(w io.Writer, file string, done move.Exported) {
+	fmt.Fprintf(w, "written to %s: %s\n", inline(file), countsInWords(done.Counts))
+	if done.Damaged > 0 {
+		fmt.Fprintf(w, "%d messages are damaged and are not in it\n", done.Damaged)
+	}
+	fmt.Fprintf(w, "where they go they are agents of %s\n", inline(done.Host))
+}
+
+func countsInWords(c move.Counts) string {
+	return fmt.Sprintf("%d agents, %d messages, %d of them unread, %d rooms with %d posts and %d members", c.Agents, c.Messages, c.Unread, c.Rooms, c.Posts, c.Members)
+}
+
+func printImport(w io.Writer, done move.Imported) {
+	verb := "imported"
+	if done.DryRun {
+		verb = "would import"
+	}
+	for _, s := range done.Spaces {
+		fmt.Fprintf(w, "space %s: %s %s\n", inline(string(s.Space)), verb, countsInWords(s.New))
+		for _, r := range s.Agents {
+			fmt.Fprintf(w, "  agent %s is %s\n", inline(r.Was), inline(r.Is))
+		}
+		for _, r := range s.Rooms {
+			fmt.Fprintf(w, "  room %s is %s: there is another %s here\n", inline(r.Was), inline(r.Is), inline(r.Was))
+		}
+		if s.Numbers > 0 {
+			fmt.Fprintf(w, "  %d messages have another number, because theirs was taken here\n", s.Numbers)
+		}
+		if s.Already > 0 {
+			fmt.Fprintf(w, "  %d things were here already\n", s.Already)
+		}
+	}
+	if !done.DryRun {
+		fmt.Fprintln(w, "every message is there, and the books balance")
+	}
+}
