@@ -57,6 +57,23 @@ func TestADeadLinkIsFound(t *testing.T) {
 	}
 }
 
+// The site takes what looks like a tag, or like {{ }}, for its own and fails; GitHub
+// leaves it out. In code it stays what it is.
+func TestNoDocumentHasMarkupOutsideCode(t *testing.T) {
+	t.Parallel()
+	indented, markup := regexp.MustCompile(`(?m)^ {4}.*$`), regexp.MustCompile(`</?[A-Za-z][A-Za-z0-9-]*(?:\s[^>\n]*)?/?>|{{`)
+	texts, err := documents(os.DirFS("."))
+	if err != nil || len(texts) < 30 {
+		t.Fatalf("%d documents, %v", len(texts), err)
+	}
+	for name, text := range texts {
+		text = inlineCode.ReplaceAllString(indented.ReplaceAllString(text, ""), "")
+		for _, found := range markup.FindAllString(text, -1) {
+			t.Errorf("%s: %s: put it between backticks", name, found)
+		}
+	}
+}
+
 // The sidebar of the site is made from the same list.
 func TestEveryPageIsInTheListOfTheReadme(t *testing.T) {
 	t.Parallel()
@@ -92,8 +109,22 @@ var (
 // followLinks counts the links of all documents in a tree to places in it, and
 // says which of them lead nowhere.
 func followLinks(tree fs.FS) (links int, dead []string, err error) {
+	texts, err := documents(tree)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		for _, link := range linksIn(texts[name]) {
+			links++
+			if why := whyDead(tree, texts, name, link); why != "" {
+				dead = append(dead, fmt.Sprintf("%s: %s: %s", name, link, why))
+			}
+		}
+	}
+	return links, dead, err
+}
+
+// documents are all of a tree by their names, without the code between fences.
+func documents(tree fs.FS) (map[string]string, error) {
 	texts := map[string]string{}
-	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -106,15 +137,7 @@ func followLinks(tree fs.FS) (links int, dead []string, err error) {
 		texts[name] = fencedBlock.ReplaceAllString(string(text), "")
 		return err
 	})
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		for _, link := range linksIn(texts[name]) {
-			links++
-			if why := whyDead(tree, texts, name, link); why != "" {
-				dead = append(dead, fmt.Sprintf("%s: %s: %s", name, link, why))
-			}
-		}
-	}
-	return links, dead, err
+	return texts, err
 }
 
 // linksIn are the links of a text that do not leave the repository.
