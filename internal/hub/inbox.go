@@ -85,7 +85,7 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 	return page, nil
 }
 
-// bury makes a message whose body fails its checksum a dead letter, so that it
+// bury makes a message that fails its checksum a dead letter, so that it
 // is never shown and never lost without a word. It reports whether it did.
 func (a *Actor) bury(ctx context.Context, entry Entry) bool {
 	id := entry.Message.ID

@@ -91,7 +91,7 @@ func New(cfg Config) *Metrics {
 		storeErrors: counters("store", "errors_total", "Steps that Redis refused or that did not reach it, by error code.", "class"),
 		warnings:    counters("", "quota_warnings_total", "Receipts that said that something is nearly full, by what.", "of"),
 		rollbacks:   counter("store", "rollback_total", "Times a space was found to have forgotten acknowledged writes."),
-		corrupt:     counter("store", "corrupt_total", "Messages whose body failed its checksum."),
+		corrupt:     counter("store", "corrupt_total", "Messages that failed their checksum."),
 	}
 	// A counter that appears with its first event has no increase to alert on.
 	for _, reason := range []string{c3po.ReasonExpired, c3po.ReasonCorrupt} {

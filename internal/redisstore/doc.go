@@ -30,7 +30,8 @@
 //	                      The mailbox of a role has the ID role/NAME, and no record.
 //	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
 //	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts
-//	fact:ID       hash    hex to the facts of the message, JSON written by scripts
+//	fact:ID       hash    hex to the facts of the message, JSON written by scripts; h is a
+//	                      seal over those that never change, as the body has a checksum
 //	box:ID        hash    n and b (messages, bytes) in the inbox; n:SENDER and b:SENDER
 //	mark:ID       hash    reader to the highest sequence it was told of
 //	ended:ID      zset    hex of acked mail by the number of the ending event

@@ -160,6 +160,75 @@ func TestAFlippedBitIsFoundByTheChecksum(t *testing.T) {
 	}
 }
 
+// What is damaged is in nobody's way: the rest is read and acked, it is put away
+// as a dead letter and can be forgotten, but never delivered again.
+func TestADamagedMessageIsPutAwayWhateverIsDamaged(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	register(t, s, "ana", "bob")
+	space := func(key string) string { return "c3po:1:{main}:" + key }
+	for name, damage := range map[string]func(hex, fact string){
+		"who wrote it": func(hex, fact string) {
+			do(t, server.Addr(), "HSET", space("fact:bob"), hex, strings.Replace(fact, `"ana"`, `"ena"`, 1))
+		},
+		"its kind": func(hex, fact string) {
+			do(t, server.Addr(), "HSET", space("fact:bob"), hex, strings.Replace(fact, `"message"`, `"massage"`, 1))
+		},
+		"a character of the thread of a notice": func(hex, fact string) {
+			do(t, server.Addr(), "HSET", space("fact:bob"), hex, strings.NewReplacer(`"ana"`, `"system"`, "::bob", ":\x1abob").Replace(fact))
+		},
+		"its number": func(hex, fact string) {
+			do(t, server.Addr(), "HSET", space("fact:bob"), hex, strings.Replace(fact, `"q":`, `"q":1`, 1))
+		},
+		"all of its facts": func(hex, _ string) { do(t, server.Addr(), "HSET", space("fact:bob"), hex, `{"a":1`) },
+		"its size": func(hex, fact string) {
+			do(t, server.Addr(), "HSET", space("fact:bob"), hex, strings.Replace(fact, `"z":`, `"y":`, 1))
+		},
+		"facts that are gone": func(hex, _ string) { do(t, server.Addr(), "HDEL", space("fact:bob"), hex) },
+		"a body that is gone": func(hex, _ string) { do(t, server.Addr(), "HDEL", space("body:bob"), hex) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad, err := send(t, s, "to be damaged: "+name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			good, err := send(t, s, "sound beside: "+name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, hex := bad.Split()
+			damage(hex, do(t, server.Addr(), "HGET", space("fact:bob"), hex))
+
+			page, err := s.Inbox(t.Context(), "main", "bob", hub.InboxQuery{Limit: 10, Bytes: 1 << 20})
+			if err != nil || len(page.Entries) != 2 || !page.Entries[0].Corrupt || page.Entries[1].Corrupt {
+				t.Fatalf("the inbox has %d messages, %v; want a damaged one and a sound one", len(page.Entries), err)
+			}
+			next, err := s.Next(t.Context(), "main", "bob", hub.NextQuery{Reader: "r"})
+			if err != nil || next.Entry == nil || !next.Entry.Corrupt || next.Entry.Message.Message != "" {
+				t.Fatalf("next is not the damaged one: %v", err)
+			}
+			id := page.Entries[0].Message.ID
+			if buried, err := s.Bury(t.Context(), "main", id, c3po.ReasonCorrupt, "a bounce"); err != nil || !buried {
+				t.Fatalf("Bury = %v, %v", buried, err)
+			}
+			letters, err := s.DeadLetters(t.Context(), "main", 0, 10)
+			if err != nil || len(letters) != 1 || !letters[0].Entry.Corrupt && !letters[0].Entry.BodyGone || letters[0].Entry.Reason != c3po.ReasonCorrupt {
+				t.Errorf("%d dead letters, %v; want the damaged one", len(letters), err)
+			}
+			if done, err := s.Ack(t.Context(), "main", "bob", "", []c3po.MessageID{good}); err != nil || done[0] != hub.AckDone {
+				t.Errorf("ack of the sound one = %v, %v", done, err)
+			}
+			if left, err := s.InboxSize(t.Context(), "main", "bob"); err != nil || left != 0 {
+				t.Errorf("%d messages are left in the inbox, %v", left, err)
+			}
+			if purged, err := s.Purge(t.Context(), "main", id); err != nil || !purged {
+				t.Errorf("Purge = %v, %v", purged, err)
+			}
+		})
+	}
+}
+
 // Claims: I2
 func TestPendingMailSurvivesAKilledRedis(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,9 @@ package redisstore
 
 import (
 	"cmp"
+	"crypto/sha1" // #nosec G505 -- see seal
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ type fact struct {
 	AskedBy    string            `json:"u,omitempty"`
 	Chain      string            `json:"ch,omitempty"`
 	Quiet      int               `json:"qt,omitempty"`
+	Seal       string            `json:"h,omitempty"` // over what of this never changes
 	Replies    []replyFact       `json:"an,omitempty"`
 	Claim      *claimFact        `json:"cl,omitempty"`
 	Kept       int64             `json:"l,omitempty"` // lived second until which it is, once it has ended
@@ -77,24 +79,55 @@ func (s served) fact() hub.ServedFact {
 	return hub.ServedFact{Reader: s.Reader, Route: s.Route, First: instant(s.First), Last: instant(cmp.Or(s.Last, s.First)), Times: max(s.Times, 1), Cursor: s.Cursor, Before: s.Before == 1}
 }
 
-// entry puts a message together from its two stored halves.
-func entry(owner c3po.AgentID, hex, rawFact, rawBody string) (hub.Entry, error) {
-	var f fact
-	if err := json.Unmarshal([]byte(rawFact), &f); err != nil {
-		return hub.Entry{}, fmt.Errorf("decode the facts of %s of %s: %w", hex, owner, err)
+// sound says that the facts are those that were stored. A message of before there
+// were seals has none.
+func (f fact) sound() bool { return f.Seal == "" || f.Seal == f.seal() }
+
+// seal is what lua/lib.lua makes of the facts of a new message.
+func (f fact) seal() string {
+	number := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return itoa(n)
 	}
-	return assemble(owner, hex, f, rawBody), nil
+	lasting := strings.Join([]string{
+		string(f.From), f.Thread, string(f.Kind), string(f.Priority), number(int64(f.Expects)), itoa(f.Accepted), string(f.Durability),
+		itoa(f.Bytes), string(f.Answers), string(f.Ticket), string(f.HandedFrom), number(int64(f.Quiet)), number(f.Deadline),
+	}, "\n")
+	sum := sha1.Sum([]byte(lasting)) // #nosec G401 -- it finds damage, not intent, and is the one digest that Redis offers to scripts
+	return hex.EncodeToString(sum[:])[:8]
 }
 
-// assemble makes an entry. An empty body of a known fact is one that was trimmed.
+// entry puts a message together from its two stored halves. Facts that cannot be
+// read are damage too; nobody knows then who wrote the message.
+func entry(owner c3po.AgentID, hex, rawFact, rawBody string) hub.Entry {
+	var f fact
+	if err := json.Unmarshal([]byte(rawFact), &f); err != nil || f.From == "" {
+		// How it ended is written by the step that put it away.
+		var end struct {
+			State  string `json:"s"`
+			Reason string `json:"w"`
+			Ended  int64  `json:"n"`
+		}
+		_ = json.Unmarshal([]byte(rawFact), &end)
+		e := outline(owner, hex, fact{From: c3po.System, Kind: c3po.KindMessage, State: end.State, Reason: end.Reason, Ended: end.Ended})
+		e.Corrupt = true
+		return e
+	}
+	return assemble(owner, hex, f, rawBody)
+}
+
+// assemble makes an entry. An empty body of a message that has ended is one that
+// was trimmed.
 func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) hub.Entry {
 	e := outline(owner, hex, f)
-	if rawBody == "" {
+	if rawBody == "" && f.State != "" {
 		e.BodyGone, e.Message.BodyGone = true, true
 		return e
 	}
-	b, sound := decodeBody(rawBody)
-	if !sound {
+	b, intact := decodeBody(rawBody)
+	if !intact || !f.sound() {
 		e.Corrupt = true
 		return e
 	}
@@ -133,7 +166,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 	return e
 }
 
-func entryOf(owner c3po.AgentID, row rueidis.RedisMessage) (hub.Entry, error) {
+func entryOf(owner c3po.AgentID, row rueidis.RedisMessage) hub.Entry {
 	parts := list(row)
 	return entry(owner, word(parts[0]), word(parts[1]), word(parts[2]))
 }

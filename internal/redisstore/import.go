@@ -176,6 +176,7 @@ func factOf(m hub.MovedMessage) fact {
 		got := servedFact(*m.Received)
 		f.Received = &got
 	}
+	f.Seal = f.seal()
 	return f
 }
 

@@ -220,9 +220,8 @@ func repeated(answer []rueidis.RedisMessage, d hub.Draft) (hub.Stored, error) {
 	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
 	out := hub.Stored{Repeat: true, State: word(answer[5]), Recipient: record(d.To, answer[8]), Now: instant(integer(answer[4]))}
 	if rawFact := word(answer[6]); rawFact != "" {
-		e, err := entry(d.To, hex, rawFact, word(answer[7]))
-		out.Message = e.Message
-		return out, err
+		out.Message = entry(d.To, hex, rawFact, word(answer[7])).Message
+		return out, nil
 	}
 	// The record was trimmed; the key still knows that the message existed.
 	out.Message = c3po.Message{

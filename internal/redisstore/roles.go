@@ -48,10 +48,7 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step hub.ClaimStep)
 	}
 	out := hub.Claimed{Count: int(integer(answer[1])), Now: instant(integer(answer[2]))}
 	if hex := word(answer[3]); hex != "" {
-		e, err := entry(role, hex, word(answer[4]), word(answer[5]))
-		if err != nil {
-			return out, err
-		}
+		e := entry(role, hex, word(answer[4]), word(answer[5]))
 		out.Entry = &e
 	}
 	return out, nil

@@ -13,8 +13,12 @@ local now, channel, owner, from, hex, reason = clock(ARGV[1]), ARGV[2], ARGV[3],
 local dead_life, bounce, bytes, life = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 local most_events, durability = ARGV[11], ARGV[12]
 
-local raw = redis.call('HGET', k.fact, hex)
-local fact = raw and cjson.decode(raw)
+local fact = legible(redis.call('HGET', k.fact, hex))
+if reason == 'corrupt' and not (fact and fact.f == from) and redis.call('ZSCORE', k.inbox, hex) then
+  -- Its facts are damaged: nobody knows any more who wrote it, or what it weighs.
+  -- No seal is made like this one, so it is never taken for a sound message.
+  fact = { q = 0, f = from, t = '', k = 'notice', a = now, d = durability, z = fact and fact.z or 0, h = 'damaged' }
+end
 if not fact or fact.f ~= from or fact.s then return { 'left' } end
 local id = from .. '::' .. owner .. '::' .. hex
 local lived = number(meta, 'lived')
@@ -28,7 +32,7 @@ redis.call('HINCRBY', meta, 'dead', 1)
 if reason == REMOVED then redis.call('ZADD', KEYS[15], 0, owing(owner, seq, id)) end
 if answerable(fact) and redis.call('EXISTS', sender) == 1 then
   put(log, back, {
-    event = 'accepted', from = 'system', to = from, kind = 'bounce', thread = fact.t, urgent = false, expects = false,
+    event = 'accepted', from = 'system', to = from, kind = 'bounce', thread = unbroken(fact) and fact.t or '', urgent = false, expects = false,
     body = bounce, bytes = bytes, durability = durability, answers = id, expires = lived + life,
   })
 end

@@ -38,7 +38,7 @@ end
 local found
 if hex ~= '' then
   local raw = redis.call('HGET', fact, hex)
-  found = raw and cjson.decode(raw)
+  found = legible(raw)
   if not found or found.f ~= from then return { 'no_message' } end
   if found.s then return { 'ended', found.s } end
   if from == id then return { 'stranger' } end
@@ -50,8 +50,8 @@ else
     more = #rows == 128
     for i = 1, #rows, 2 do
       position = tonumber(rows[i + 1])
-      local f = cjson.decode(redis.call('HGET', fact, rows[i]))
-      if free(rows[i], f) then
+      local f = legible(redis.call('HGET', fact, rows[i]))
+      if f and free(rows[i], f) then
         hex, found = rows[i], f
         break
       end

@@ -27,8 +27,7 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
     for i = 1, #rows, 2 do
       local hex = rows[i]
       from = tonumber(rows[i + 1])
-      local raw = redis.call('HGET', fact, hex)
-      local f = cjson.decode(raw)
+      local raw, f = standing(fact, hex, from - band[1])
       if not hidden(f) then
         if count == limit or (count > 0 and total + f.z > most) then
           out[2] = last

@@ -89,6 +89,43 @@ local function owing(owner, died, id) return owner .. '\0' .. string.format('%01
 -- the system wrote has none that waits for it.
 local function answerable(fact) return fact.k ~= 'bounce' and fact.k ~= 'notice' end
 
+-- Redis keeps no checksums of what it writes to its disk, so a message carries its
+-- own: one over its body, made in Go, and the seal over those of its facts that
+-- never change. facts.go makes the same and compares.
+local function seal(fact)
+  local lasting = { fact.f, fact.t, fact.k, fact.p or '', fact.e or '', whole(fact.a), fact.d, whole(fact.z), fact.r or '',
+    fact.o or '', fact.b or '', fact.qt or '', fact.dl and whole(fact.dl) or '' }
+  return string.sub(redis.sha1hex(table.concat(lasting, '\n')), 1, 8)
+end
+
+-- unbroken says that the seal of facts, if they have one, is theirs.
+local function unbroken(fact)
+  local made, is = pcall(seal, fact)
+  return not fact.h or (made and is == fact.h)
+end
+
+-- legible reads the facts of a message; nil if there are none, or if they are
+-- damaged beyond reading: such a message is in nobody's way.
+local function countable(n) return type(n) == 'number' and n >= 0 and n == math.floor(n) end
+local function legible(raw)
+  if not raw then return nil end
+  local read, fact = pcall(cjson.decode, raw)
+  if read and type(fact) == 'table' and type(fact.f) == 'string' and type(fact.t) == 'string'
+    and countable(fact.q) and countable(fact.z) then
+    return fact
+  end
+  return nil
+end
+
+-- standing gives the facts of a message that stands in an inbox by its number. If
+-- they are damaged it gives none, and whoever reads the message sees that.
+local function standing(key, hex, seq)
+  local raw = redis.call('HGET', key, hex)
+  local fact = legible(raw)
+  if fact and fact.q == seq then return raw, fact end
+  return '', { q = seq, z = 0 }
+end
+
 -- held is what a box holds in all and of one sender: messages, bytes, messages
 -- and bytes of the sender.
 local function held(box, from)
@@ -123,6 +160,7 @@ local function put(log, k, m, holds)
     redis.call('ZADD', k.expire, whole(m.expires), id)
   end
   redis.call('HSET', k.body, hex, m.body)
+  fact.h = seal(fact)
   redis.call('HSET', k.fact, hex, cjson.encode(fact))
   redis.call('ZADD', k.inbox, whole(position), hex)
   redis.call('ZADD', k.threads, 0, threaded(m.thread, seq, id))
@@ -155,25 +193,29 @@ local function taken(log, k, owner, hex, fact)
   redis.call('ZREM', k.inbox, hex)
   redis.call('ZREM', k.expire, fact.f .. '::' .. owner .. '::' .. hex)
   redis.call('HINCRBY', k.box, 'n', -1)
-  redis.call('HINCRBY', k.box, 'b', -fact.z)
+  local less = 0 - fact.z -- which is never "-0"
+  redis.call('HINCRBY', k.box, 'b', less)
   for _, field in ipairs({ 'n:', 'b:' }) do
-    local by = field == 'n:' and -1 or -fact.z
+    local by = field == 'n:' and -1 or less
     if redis.call('HINCRBY', k.box, field .. fact.f, by) <= 0 then
       redis.call('HDEL', k.box, field .. fact.f)
     end
   end
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
-  log.bytes = redis.call('HINCRBY', log.meta, 'pending_bytes', -fact.z)
+  log.bytes = redis.call('HINCRBY', log.meta, 'pending_bytes', less)
 end
 
 -- forget drops a message that has ended, with its places in the thread and
--- among the tickets.
+-- among the tickets, and gives its bytes. Where it had those, damaged facts do
+-- not say.
 local function forget(k, owner, hex, fact)
-  local id = fact.f .. '::' .. owner .. '::' .. hex
   redis.call('HDEL', k.body, hex)
   redis.call('HDEL', k.fact, hex)
+  if not fact then return 0 end
+  local id = fact.f .. '::' .. owner .. '::' .. hex
   redis.call('ZREM', k.threads, threaded(fact.t, fact.q, id))
   if fact.e then redis.call('ZREM', k.tickets, id) end
+  return fact.z
 end
 
 -- resolved says that a ticket has an answer; one that hands it over is none.
@@ -212,10 +254,9 @@ local function end_as(log, k, state, agent, owner, hex, fact, life, budget)
     if held <= budget then break end
     local oldest = redis.call('ZRANGE', k.ended, 0, 0)[1]
     if not oldest then break end
-    local old = cjson.decode(redis.call('HGET', k.fact, oldest))
-    forget(k, owner, oldest, old)
+    local freed = forget(k, owner, oldest, legible(redis.call('HGET', k.fact, oldest)))
     redis.call('ZREM', k.ended, oldest)
-    held = redis.call('HINCRBY', log.meta, 'ended_bytes', -old.z)
+    held = redis.call('HINCRBY', log.meta, 'ended_bytes', 0 - freed)
   end
   settle(k, owner)
 end
@@ -293,7 +334,7 @@ local function remembered(idem, field, fingerprint, fact, lived, now, window)
   if lived >= first.x then return nil end
   local stored = redis.call('HGET', fact, first.h)
   local state = 'acked'
-  if stored then state = cjson.decode(stored).s or 'pending' end
+  if stored then state = (legible(stored) or {}).s or 'pending' end
   if window > 0 then
     if state ~= 'pending' or now - first.a >= window then return nil end
   elseif first.p ~= fingerprint then

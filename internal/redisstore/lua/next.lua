@@ -32,8 +32,7 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
     for i = 1, #rows, 2 do
       local hex = rows[i]
       from = tonumber(rows[i + 1])
-      local raw = redis.call('HGET', fact, hex)
-      local f = cjson.decode(raw)
+      local raw, f = standing(fact, hex, from - band[1])
       if not given[hex] and not was_served(f) then
         if not found and not (incoming == '1' and f.k == 'reply') then
           found, found_fact = hex, raw

@@ -41,7 +41,7 @@ for _ = 1, served_notes do
   local from, owner, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
   local at, cursor = tonumber(ARGV[a + 5]), tonumber(ARGV[a + 6])
   local raw = redis.call('HGET', KEYS[k], hex)
-  local fact = raw and cjson.decode(raw)
+  local fact = legible(raw)
   if fact and fact.f == from then
     if fact.e and not is_read(fact) and not fact.s and not resolved(fact) then
       emit(log, 'delivered', '', from .. '::' .. owner .. '::' .. hex)

@@ -54,7 +54,7 @@ local function moved(list, was, is)
 end
 local all = redis.call('HGETALL', fact)
 for i = 1, #all, 2 do
-  local hex, f = all[i], cjson.decode(all[i + 1])
+  local hex, f = all[i], legible(all[i + 1]) or { f = '', t = '', q = 0 }
   local was, is = f.f .. '::' .. old .. '::' .. hex, f.f .. '::' .. new .. '::' .. hex
   for _, list in ipairs({ expire, tickets, deadlines }) do moved(list, was, is) end
   moved(threads, threaded(f.t, f.q, was), threaded(f.t, f.q, is))
@@ -74,8 +74,8 @@ for i, role in ipairs(its_roles) do
   moved(roles, role .. ' ' .. old, role .. ' ' .. new)
   local inbox, facts = KEYS[ROLES + 2 * i - 1], KEYS[ROLES + 2 * i]
   for _, hex in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
-    local task = cjson.decode(redis.call('HGET', facts, hex))
-    if task.cl and task.cl.b == old then
+    local task = legible(redis.call('HGET', facts, hex))
+    if task and task.cl and task.cl.b == old then
       task.cl.b = new
       redis.call('HSET', facts, hex, cjson.encode(task))
     end

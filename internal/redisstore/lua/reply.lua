@@ -42,8 +42,8 @@ if first then
 end
 
 local raw = redis.call('HGET', own.fact, hex)
-if not raw then return { 'no_message' } end
-local question = cjson.decode(raw)
+local question = legible(raw)
+if not question then return { 'no_message' } end
 if question.f ~= ARGV[30] then return { 'no_message' } end
 if question.c then return { 'cancelled' } end
 if role ~= '' then

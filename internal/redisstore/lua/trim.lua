@@ -13,11 +13,11 @@ local lived, held, forgotten = number(KEYS[1], 'lived'), number(KEYS[1], 'ended_
 local rows = redis.call('ZRANGE', k.ended, 0, limit - 1, 'WITHSCORES')
 for i = 1, #rows, 2 do
   local hex, seq = rows[i], tonumber(rows[i + 1])
-  local fact = cjson.decode(redis.call('HGET', k.fact, hex))
-  if fact.l > lived and (held <= budget or seq > bound) then break end
-  forget(k, owner, hex, fact)
+  local fact = legible(redis.call('HGET', k.fact, hex))
+  if fact and (fact.l or 0) > lived and (held <= budget or seq > bound) then break end
+  local freed = forget(k, owner, hex, fact)
   redis.call('ZREM', k.ended, hex)
-  held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', -fact.z)
+  held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', 0 - freed)
   forgotten = forgotten + 1
 end
 settle(k, owner)

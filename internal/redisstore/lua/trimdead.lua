@@ -11,8 +11,8 @@ local died = redis.call('ZSCORE', KEYS[4], id)
 if not died then return { 'left' } end
 local raw = redis.call('HGET', k.fact, hex)
 if raw then
-  local fact = cjson.decode(raw)
-  if ARGV[4] == '' and fact.l > number(KEYS[1], 'lived') then return { 'left' } end
+  local fact = legible(raw)
+  if ARGV[4] == '' and fact and (fact.l or 0) > number(KEYS[1], 'lived') then return { 'left' } end
   forget(k, owner, hex, fact)
 end
 redis.call('ZREM', KEYS[4], id)
