@@ -90,6 +90,10 @@ func TestEveryPageIsInTheListOfTheReadme(t *testing.T) {
 		if !row.Match(readme) {
 			t.Errorf("README.md, Where to read on, has no row | [Title](%s) | what is in it |", page)
 		}
+		text, err := os.ReadFile(page)
+		if titles := title.FindAllString(fencedBlock.ReplaceAllString(string(text), ""), -1); err != nil || len(titles) != 1 {
+			t.Errorf("%s has the titles %q, and should have one: %v", page, titles, err)
+		}
 	}
 }
 
@@ -101,6 +105,7 @@ var (
 		regexp.MustCompile(`(?m)^\[[^\]]+\]:\s*(\S+)`),
 		regexp.MustCompile(`(?:href|src|srcset)="([^"]+)"`),
 	}
+	title        = regexp.MustCompile(`(?m)^# .*$`)
 	heading      = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *#* *$`)
 	headingLink  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}\p{M} _-]`)

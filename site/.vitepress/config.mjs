@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { pagesOf } from "./pages.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+// Documents in these folders are for who works on what is in them.
+const notPages = [".ci", ".github", "bin", "cmd", "deploy", "dist", "image", "internal", "plugin", "site", "test", "testdata", "tools", "web"];
 const source = "https://github.com/c3po-dev/c3po";
 
 export default {
@@ -13,7 +15,7 @@ export default {
   description: "Coding agents ask each other for help",
   lang: "en",
   srcDir: "..",
-  srcExclude: ["AGENTS.md", "CLAUDE.md", ".github/**", "internal/**", "plugin/**", "**/testdata/**", "**/node_modules/**", "bin/**"],
+  srcExclude: ["AGENTS.md", "CLAUDE.md", ...notPages.map((folder) => `${folder}/**`), "**/node_modules/**"],
   outDir: "dist",
   rewrites: { "README.md": "index.md" },
   cleanUrls: true,
@@ -55,9 +57,10 @@ function linksToSource(md) {
   md.renderer.rules.link_open = (tokens, i, options, env, self) => {
     const href = tokens[i].attrGet("href") ?? "";
     const target = href.split("#")[0];
-    if (target && !/^[a-z]+:|^\//.test(target) && !target.endsWith(".md")) {
+    if (target && !/^[a-z]+:|^\//.test(target)) {
       const file = join(dirname(join(root, env.relativePath)), decodeURIComponent(target));
-      if (existsSync(file) && file.startsWith(root)) {
+      const page = file.endsWith(".md") && !notPages.includes(relative(root, file).split("/")[0]);
+      if (!page && existsSync(file) && file.startsWith(root)) {
         const kind = statSync(file).isDirectory() ? "tree" : "blob";
         tokens[i].attrSet("href", `${source}/${kind}/main/${relative(root, file)}`);
         tokens[i].attrSet("target", "_blank");
