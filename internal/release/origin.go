@@ -28,6 +28,7 @@ func OriginOf(program, system, architecture, home string, exists func(string) bo
 	shell := "sh"
 	folder := filepath.Dir(program)
 	switch {
+	case program == "": // where it is cannot be known without /proc
 	case home != "" && folder == filepath.Join(home, ".local", "bin"): // where the script puts it
 	case folder == "/usr/local/bin":
 		shell = "sudo sh"

@@ -90,6 +90,7 @@ func TestAProgramIsUpgradedTheWayItCame(t *testing.T) {
 		{"/usr/bin/c3po", "linux", "amd64", []string{"/var/lib/rpm"}, release.Origin{Kind: "rpm", Commands: []string{"sudo dnf install " + latest + "c3po-linux-amd64.rpm"}}},
 		{"/opt/homebrew/Caskroom/c3po/1.0.0/c3po", "darwin", "arm64", nil, release.Origin{Kind: "brew", Commands: []string{"brew update", "brew upgrade c3po"}}},
 		{"/home/ann/.local/bin/c3po", "linux", "amd64", nil, release.Origin{Kind: "script", Commands: []string{"curl -fsSL " + latest + "install.sh | sh"}}},
+		{"", "linux", "amd64", nil, release.Origin{Kind: "script", Commands: []string{"curl -fsSL " + latest + "install.sh | sh"}}},
 		{"/usr/local/bin/c3po", "linux", "amd64", []string{"/var/lib/dpkg/info/c3po.list"}, release.Origin{Kind: "script", Commands: []string{"curl -fsSL " + latest + "install.sh | sudo sh"}}},
 		{"/home/ann/it's here/c3po", "linux", "amd64", nil, release.Origin{Kind: "script", Commands: []string{"curl -fsSL " + latest + `install.sh | C3PO_BIN='/home/ann/it'\''s here' sh`}}},
 	} {
