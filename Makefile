@@ -34,6 +34,16 @@ site: ## site/dist, the documents as a static site; a warning or a dead link fai
 site-e2e: site ## the site in Chromium, as wide as a phone
 	cd site && npm run -s check
 
+.PHONY: web-once share package-e2e release-check
+web-once: # for a release: built unless it is there
+	@test -e web/dist/index.html || $(MAKE) web
+
+share: ## bin/share, what packages carry beside the program: completions and manual pages
+	@rm -rf bin/share && mkdir -p bin/share/completions bin/share/man
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/share/c3po ./cmd/c3po
+	@cd bin/share && ./c3po completion bash >completions/c3po.bash && ./c3po completion zsh >completions/_c3po && ./c3po completion fish >completions/c3po.fish && rm c3po
+	@for page in docs/man/*.1; do gzip -9nc "$$page" >"bin/share/man/$${page##*/}.gz" || exit 1; done
+
 docs: ## the references of commands, tools and REST, and the manual pages; tests fail until they are current
 	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
 	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/mcpserver ./internal/rest -update
@@ -97,6 +107,12 @@ clients-e2e: ## c3po in other real coding agents, installed by npm
 
 deploy-e2e: ## image, compose files, manifests, units and alert rules with the real tools
 	test/deploy/run.sh
+
+package-e2e: ## two builds that are the same, the deb in a bare Debian, and the README followed there
+	test/package/run.sh
+
+release-check: ## all targets with the real goreleaser, twice, and what package-e2e tries; takes minutes
+	test/package/release.sh
 
 runner-e2e: ## agents in real containers, with podman
 	test/runner/run.sh

@@ -1,0 +1,75 @@
+// Command deb makes the Debian package of a release from the lines of
+// .goreleaser.yaml, with the loader of goreleaser and the library it packs with:
+//
+//	deb .goreleaser.yaml bin/c3po VERSION FILE
+//
+// goreleaser itself takes minutes to build, so that make release-check is the one
+// to try all targets; this is for every change.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/goreleaser/goreleaser/v2/pkg/config"
+	"github.com/goreleaser/nfpm/v2"
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
+)
+
+func main() {
+	if err := pack(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "deb:", err)
+		os.Exit(1)
+	}
+}
+
+func pack(args []string) error {
+	if len(args) != 4 {
+		return errors.New("give it .goreleaser.yaml, a program, a version and the file to write")
+	}
+	project, err := config.Load(args[0])
+	if err != nil {
+		return err
+	}
+	if len(project.NFPMs) != 1 {
+		return fmt.Errorf("%s has %d packages, one is expected", args[0], len(project.NFPMs))
+	}
+	info, err := describe(project.NFPMs[0], args[1], args[2])
+	if err != nil {
+		return err
+	}
+	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
+		return err
+	}
+	file, err := os.Create(args[3])
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return errors.Join(deb.Default.Package(info, file), file.Close())
+}
+
+// describe says of a package to the library what goreleaser says of it.
+func describe(p config.NFPM, program, version string) (*nfpm.Info, error) {
+	contents := files.Contents{{Source: program, Destination: "/usr/bin/c3po", FileInfo: &files.ContentFileInfo{Mode: 0o755}}}
+	for _, c := range p.Contents {
+		if strings.Contains(c.Source+c.Destination, "{{") {
+			return nil, fmt.Errorf("%s: templates are not filled in here", c.Source)
+		}
+		contents = append(contents, &files.Content{Source: c.Source, Destination: c.Destination, Type: c.Type, Packager: c.Packager, FileInfo: &files.ContentFileInfo{Mode: fs.FileMode(c.FileInfo.Mode)}})
+	}
+	return nfpm.WithDefaults(&nfpm.Info{
+		Name: "c3po", Arch: runtime.GOARCH, Platform: "linux", Version: version, Section: p.Section, Maintainer: p.Maintainer, Description: p.Description,
+		Vendor: p.Vendor, Homepage: p.Homepage, License: p.License, MTime: time.Unix(0, 0),
+		Overridables: nfpm.Overridables{
+			Recommends: p.Overrides["deb"].Recommends, Contents: contents,
+			Scripts: nfpm.Scripts{PreInstall: p.Scripts.PreInstall, PostInstall: p.Scripts.PostInstall, PreRemove: p.Scripts.PreRemove, PostRemove: p.Scripts.PostRemove},
+		},
+	}), nil
+}

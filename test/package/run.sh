@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# What a person installs, on a bare Debian: test/package/run.sh
+# Two builds of one commit in two folders are the same. The deb, made from the lines of
+# .goreleaser.yaml, is installed into a Debian 12 and removed again; then the README is
+# followed there from nothing to an answer, in a network that has nothing but loopback.
+# Everything is linux on this processor; make release-check is for all targets. With C3PO_DIST
+# it tries what goreleaser has made there. What is missing is a failure where CI=true.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+give_up() {
+	printf '\n*** packages were NOT tried: %s ***\n\n' "$1" >&2
+	[ "${CI:-}" != true ] || exit 1
+	exit 0
+}
+for tool in mmdebstrap dpkg-deb systemd-analyze unshare ip git tar; do
+	command -v "$tool" >/dev/null || give_up "$tool is not installed"
+done
+[ "$(id -u)" -eq 0 ] || give_up "only root can make a Debian"
+
+work=$(mktemp -d)
+began=$SECONDS
+bootstrap=
+finish() {
+	[ -z "$bootstrap" ] || kill "$bootstrap" 2>/dev/null || true
+	rm -rf --one-file-system "$work"
+}
+trap finish EXIT
+said() { printf '%3d s  %s\n' "$((SECONDS - began))" "$*"; }
+fail() {
+	printf 'FAILED: %s\n' "$*" >&2
+	exit 1
+}
+
+# 1. A Debian with what the README asks for, made meanwhile.
+packages=$(sed -n 's/^\$ sudo apt install -y //p' README.md | tr ' ' ',')
+[ -n "$packages" ] || fail "the README does not say what to install"
+root=$work/debian
+mmdebstrap --quiet --variant=minbase --include="$packages" bookworm "$root" >"$work/debian.log" 2>&1 &
+bootstrap=$!
+
+# 2. Two builds.
+arch=$(go env GOARCH)
+release=$work/release
+mkdir "$release"
+if [ -n "${C3PO_DIST:-}" ]; then
+	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch.deb" "$C3PO_DIST/checksums.txt" "$release"
+	tar -xzf "$release/c3po-linux-$arch.tar.gz" -C "$work" c3po
+	version=$("$work/c3po" version | cut -d ' ' -f 2)
+	said "what goreleaser made is taken: $version"
+else
+	version=v0.0.1
+	for folder in one another/place; do
+		mkdir -p "$work/$folder"
+		git -c "safe.directory=$PWD" archive HEAD | tar -x -C "$work/$folder"
+		make -s -C "$work/$folder" build VERSION=$version COMMIT=0123456789ab
+	done
+	cmp "$work/one/bin/c3po" "$work/another/place/bin/c3po" || fail "two builds of one commit differ"
+	said "two builds in two folders are the same: $(sha256sum "$work/one/bin/c3po" | cut -c 1-16)"
+	make -s share
+	(cd test/package/deb && go build -o "$work/deb" .)
+	"$work/deb" .goreleaser.yaml "$work/one/bin/c3po" "$version" "$release/c3po-linux-$arch.deb"
+	tar -czf "$release/c3po-linux-$arch.tar.gz" -C "$work/one/bin" c3po -C "$PWD" LICENSE README.md
+	(cd "$release" && sha256sum -- *.tar.gz >checksums.txt)
+	said "the deb: $(du -k "$release/c3po-linux-$arch.deb" | cut -f 1) KiB"
+fi
+cp install.sh "$release"
+
+# 3. The deb, installed and removed.
+wait "$bootstrap" || { cat "$work/debian.log" >&2; fail "no Debian could be made"; }
+bootstrap=
+said "a Debian $(cat "$root/etc/debian_version") with $packages"
+inside() {
+	unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$root" \
+		env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
+}
+# Nothing is there to start services.
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+chmod 755 "$root/usr/sbin/policy-rc.d"
+cp "$release/c3po-linux-$arch.deb" "$root/tmp/c3po.deb"
+inside apt-get install -y -qq /tmp/c3po.deb >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; fail "apt does not install the deb"; }
+[ "$(inside c3po version | cut -d ' ' -f 2)" = "$version" ] || fail "c3po version says $(inside c3po version)"
+for file in usr/lib/systemd/system/c3po.service usr/lib/systemd/user/c3po-user.service etc/c3po/environment usr/share/man/man1/c3po.1.gz usr/share/man/man1/c3po-send.1.gz \
+	usr/share/bash-completion/completions/c3po usr/share/zsh/vendor-completions/_c3po usr/share/fish/vendor_completions.d/c3po.fish usr/share/doc/c3po/copyright; do
+	[ -s "$root/$file" ] || fail "/$file is not there, or empty"
+done
+[ "$(stat -c %a:%U "$root/etc/c3po/environment")" = 600:root ] || fail "others can read /etc/c3po/environment"
+[ "$(zcat "$root/usr/share/man/man1/c3po.1.gz" | head -c 3)" = .TH ] || [ "$(zcat "$root/usr/share/man/man1/c3po.1.gz" | head -c 3)" = '.\"' ] || fail "the manual page is not one"
+inside dpkg-query -W -f '${Recommends}' c3po | grep 'redis-server | valkey-server' >/dev/null || fail "Redis is not recommended"
+inside c3po upgrade | grep 'sudo apt install ./c3po-linux-' >/dev/null || fail "c3po upgrade does not know that it came as a deb"
+for unit in system/c3po.service user/c3po-user.service; do
+	name=$(basename "$unit") manager=--${unit%%/*}
+	# The program is in that Debian, not here.
+	sed "s,/usr/bin/c3po,$root/usr/bin/c3po," "$root/usr/lib/systemd/$unit" >"$work/$name"
+	wrong=$(systemd-analyze verify --man=no "$manager" "$work/$name" 2>&1 | grep "$name" || true)
+	[ -z "$wrong" ] || fail "$wrong"
+done
+echo '# mine' >>"$root/etc/c3po/environment"
+inside dpkg -i /tmp/c3po.deb >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; fail "the deb cannot be installed twice"; }
+grep '^# mine$' "$root/etc/c3po/environment" >/dev/null || fail "an upgrade has overwritten /etc/c3po/environment"
+inside dpkg --purge c3po >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; fail "the deb cannot be removed"; }
+left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*c3po*')
+[ -z "$left" ] || fail "removed, it leaves $left"
+said "the deb is installed, complete, its units right, and gone when removed"
+
+# 4. The README.
+go test -c -o "$work/quickstart.test" ./test/quickstart
+export C3PO_QUICKSTART_ROOT=$root C3PO_QUICKSTART_RELEASE=$release
+cd test/quickstart
+unshare --net --mount sh -c 'ip link set lo up && mount -t proc proc "$C3PO_QUICKSTART_ROOT/proc" && mount --rbind /dev "$C3PO_QUICKSTART_ROOT/dev" && exec "$@"' sh \
+	"$work/quickstart.test" -test.v -test.timeout=8m -test.run '^TestTheReadmeOnABareDebian$'
+said "the README was followed"
