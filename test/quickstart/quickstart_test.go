@@ -84,9 +84,15 @@ func follow(t *testing.T, page string, hosts map[string]*host, replaced ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := parsePage(strings.NewReplacer(replaced...).Replace(string(text)))
+	followText(t, "docs/"+page, strings.NewReplacer(replaced...).Replace(string(text)), hosts)
+}
+
+// followText does what the text of a page says.
+func followText(t *testing.T, page, text string, hosts map[string]*host) {
+	t.Helper()
+	blocks, err := parsePage(text)
 	if err != nil {
-		t.Fatalf("docs/%s: %v", page, err)
+		t.Fatalf("%s: %v", page, err)
 	}
 	seen := &names{real: map[string]string{}}
 	terminals := map[string]*terminal{}
@@ -98,7 +104,7 @@ func follow(t *testing.T, page string, hosts map[string]*host, replaced ...strin
 	for _, b := range blocks {
 		screen := terminals[b.terminal]
 		if screen == nil {
-			t.Fatalf("docs/%s:%d: no terminal is called %q, but %v", page, b.line, b.terminal, slices.Sorted(maps.Keys(hosts)))
+			t.Fatalf("%s:%d: no terminal is called %q, but %v", page, b.line, b.terminal, slices.Sorted(maps.Keys(hosts)))
 		}
 		run := func() {
 			for _, s := range b.steps {
@@ -108,7 +114,7 @@ func follow(t *testing.T, page string, hosts map[string]*host, replaced ...strin
 					err = seen.compare(s.prints, printed)
 				}
 				if err != nil {
-					t.Errorf("docs/%s:%d: %s: %v\nprinted:\n%s", page, s.line, command, err, strings.Join(printed, "\n"))
+					t.Errorf("%s:%d: %s: %v\nprinted:\n%s", page, s.line, command, err, strings.Join(printed, "\n"))
 					return
 				}
 			}
@@ -123,13 +129,14 @@ func follow(t *testing.T, page string, hosts map[string]*host, replaced ...strin
 			return
 		}
 	}
-	t.Logf("docs/%s: %d blocks, all as they are shown, in %v", page, len(blocks), time.Since(began).Round(time.Millisecond))
+	t.Logf("%s: %d blocks, all as they are shown, in %v", page, len(blocks), time.Since(began).Round(time.Millisecond))
 }
 
 // A host is a home, and a network of its own.
 type host struct {
 	t     *testing.T
 	space string // of the network; that of this machine if empty
+	root  string // of the files; that of this machine if empty
 	home  string
 	extra []string // variables, in place of ours
 }
@@ -172,6 +179,10 @@ func (h *host) put(program string) {
 }
 
 func (h *host) command(ctx context.Context, args ...string) *exec.Cmd {
+	if h.root != "" {
+		args = append([]string{"chroot", h.root, "env", "-i", "-C", h.home}, append(slices.Clone(h.extra), args...)...)
+		return exec.CommandContext(ctx, args[0], args[1:]...)
+	}
 	if h.space != "" {
 		args = append([]string{"ip", "netns", "exec", h.space, "env", "-i"}, append(slices.Clone(h.extra), args...)...)
 	}
