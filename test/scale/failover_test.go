@@ -126,18 +126,18 @@ func (s *site) forgetfulFailover(t *testing.T, space c3po.Space, busy bool) {
 // offsetOf is how far a server has come with what it replicates.
 func offsetOf(t *testing.T, s *redistest.Server) string {
 	t.Helper()
-	return infoOf(t, s, "replication", "master_repl_offset")
+	return infoOf(t, s.Addr(), "replication", "master_repl_offset")
 }
 
 func roleOf(t *testing.T, s *redistest.Server) string {
 	t.Helper()
-	return infoOf(t, s, "replication", "role")
+	return infoOf(t, s.Addr(), "replication", "role")
 }
 
 // infoOf is one word of Redis's INFO.
-func infoOf(t *testing.T, s *redistest.Server, section, name string) string {
+func infoOf(t *testing.T, addr, section, name string) string {
 	t.Helper()
-	text, err := redistest.Do(s.Addr(), "INFO", section)
+	text, err := redistest.Do(addr, "INFO", section)
 	if err != nil {
 		t.Fatal(err)
 	}
