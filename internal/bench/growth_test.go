@@ -128,7 +128,7 @@ func curves(g growing) []curve {
 	var registered, slept, joined, filled int
 	return []curve{
 		{
-			name: "agents", axis: "agents registered in the space", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 3_000), flat: 1.3,
+			name: "agents", axis: "agents registered in the space", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 1_500), flat: 1.3,
 			prepare: func(t *testing.T, place int) func(int) {
 				g.register(t, "agents", inboxes)
 				g.register(t, "agents", names("bystander", place)[registered:])
@@ -137,7 +137,7 @@ func curves(g growing) []curve {
 			},
 		},
 		{
-			name: "spaces", axis: "spaces that messages go to in turn", places: tens(1, faultrig.Size(100, 10_000)), n: faultrig.Size(200, 10_000), flat: 1.5,
+			name: "spaces", axis: "spaces that messages go to in turn", places: tens(1, faultrig.Size(100, 10_000)), n: faultrig.Size(200, 3_000), flat: 1.5,
 			prepare: func(t *testing.T, place int) func(int) {
 				space := func(k int) c3po.Space { return c3po.Space(fmt.Sprintf("many-%d", k%place)) }
 				if err := inParallel(64, place, func(i int) error {
@@ -156,7 +156,7 @@ func curves(g growing) []curve {
 			},
 		},
 		{
-			name: "waiters", axis: "waits that sleep on the coordinator", places: tens(10, faultrig.Size(100, 10_000)), n: faultrig.Size(200, 3_000), flat: 1.3,
+			name: "waiters", axis: "waits that sleep on the coordinator", places: tens(10, faultrig.Size(100, 10_000)), n: faultrig.Size(200, 1_500), flat: 1.3,
 			prepare: func(t *testing.T, place int) func(int) {
 				g.register(t, "waiters", inboxes)
 				g.sleep(t, "waiters", names("sleeper", place), slept)
@@ -165,7 +165,7 @@ func curves(g growing) []curve {
 			},
 		},
 		{
-			name: "inbox", axis: "unread messages in the inbox", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 3_000), flat: 1.3,
+			name: "inbox", axis: "unread messages in the inbox", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 1_500), flat: 1.3,
 			prepare: func(t *testing.T, place int) func(int) {
 				g.register(t, "inbox", inboxes[:1])
 				g.fillMore(t, "inbox", inboxes[0], &filled, place)
@@ -173,7 +173,7 @@ func curves(g growing) []curve {
 			},
 		},
 		{
-			name: "reading", axis: "unread messages in the inbox, of which a page of 20 is read", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 2_000),
+			name: "reading", axis: "unread messages, of which a page of 20 is read", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 1_000),
 			prepare: func() func(t *testing.T, place int) func(int) {
 				var filled int
 				return func(t *testing.T, place int) func(int) {
@@ -188,7 +188,7 @@ func curves(g growing) []curve {
 			}(),
 		},
 		{
-			name: "room", axis: "members of the room", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 3_000), flat: 1.3,
+			name: "room", axis: "members of the room", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 1_500), flat: 1.3,
 			prepare: func(t *testing.T, place int) func(int) {
 				members := append(names("asker", 16), names("member", place)[joined:]...)
 				g.register(t, "rooms", members)
@@ -204,7 +204,7 @@ func curves(g growing) []curve {
 			},
 		},
 		{
-			name: "body", axis: "characters of the message", places: append(tens(10, 10_000), 50_000), n: faultrig.Size(200, 2_000),
+			name: "body", axis: "characters of the message", places: append(tens(10, 10_000), 50_000), n: faultrig.Size(200, 1_000),
 			prepare: func(t *testing.T, place int) func(int) {
 				g.register(t, "body", inboxes)
 				return g.sends(t, "body", inboxes, place)
@@ -302,7 +302,7 @@ func (g growing) follow(t *testing.T, c curve) []price {
 	for _, place := range c.places {
 		do := c.prepare(t, place)
 		do(c.n / 4) // warms up
-		turns := make([]price, faultrig.Size(1, 5))
+		turns := make([]price, faultrig.Size(1, 3))
 		for i := range turns {
 			turns[i] = g.price(t, c.n, do)
 		}

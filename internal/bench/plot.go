@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -136,11 +138,37 @@ func (p Panel) lines(b *strings.Builder, top float64) {
 				continue
 			}
 			fmt.Fprintf(&path, "%s%.1f %.1f ", step, p.at(i), height(value, top))
-			fmt.Fprintf(&dots, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/><text x=\"%.1f\" y=\"%.1f\" class=\"n m\">%s</text>\n",
-				p.at(i), height(value, top), colour(s), p.at(i), height(value, top)-7, figure(value))
+			fmt.Fprintf(&dots, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n", p.at(i), height(value, top), colour(s))
 			step = "L"
 		}
 		fmt.Fprintf(b, "<path d=\"%s\" class=\"c\" stroke=\"%s\"/>\n%s", strings.TrimSpace(path.String()), colour(s), dots.String())
+	}
+	for i := range p.Places {
+		p.labels(b, top, i)
+	}
+}
+
+// labels writes the figures at a place, the highest first: each above its dot,
+// or below it where another stands, or not at all if there is no room.
+func (p Panel) labels(b *strings.Builder, top float64, place int) {
+	const above, below, line = -7, 15, 11
+	var values []float64
+	for _, s := range p.Series {
+		if v := s.Values[place]; !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(b, a) })
+	var taken []float64
+	for _, value := range values {
+		for _, beside := range []float64{above, below} {
+			y := height(value, top) + beside
+			if y < plotBottom && !slices.ContainsFunc(taken, func(other float64) bool { return math.Abs(other-y) < line }) {
+				fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" class=\"n m\">%s</text>\n", p.at(place), y, figure(value))
+				taken = append(taken, y)
+				break
+			}
+		}
 	}
 }
 

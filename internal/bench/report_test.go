@@ -104,6 +104,17 @@ func TestAPictureStaysWithinItsFrame(t *testing.T) {
 	}
 }
 
+func TestFiguresAtOnePlaceDoNotCoverEachOther(t *testing.T) {
+	t.Parallel()
+	var picture strings.Builder
+	p := Panel{Places: []string{"10"}, Series: []Series{{Values: []float64{100}}, {Values: []float64{101}}, {Values: []float64{102}}, {Values: []float64{20}}}}
+	p.lines(&picture, 200)
+	// Above the highest, below the next, none for the third, and the one that is far off.
+	if texts := textsOf(t, "<svg>"+picture.String()+"</svg>"); strings.Join(strings.Fields(texts), " ") != "102 101 20" {
+		t.Errorf("the figures are %q", texts)
+	}
+}
+
 func TestFiguresAreWrittenAsPeopleDo(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[float64]string{0: "0", 0.72: "0.72", 5.04: "5", 42: "42", 189.4: "189", 1069: "1,069", 9_994: "9,994", 10_004: "10 k", 123_456: "123 k", 1_000_000: "1 M"} {
