@@ -149,7 +149,7 @@ func (p Panel) lines(b *strings.Builder, top float64) {
 }
 
 // labels writes the figures at a place, the highest first: each above its dot,
-// or below it where another stands, or not at all if there is no room.
+// or below it where another or a line stands, or not at all if there is no room.
 func (p Panel) labels(b *strings.Builder, top float64, place int) {
 	const above, below, line = -7, 15, 11
 	var values []float64
@@ -163,7 +163,8 @@ func (p Panel) labels(b *strings.Builder, top float64, place int) {
 	for _, value := range values {
 		for _, beside := range []float64{above, below} {
 			y := height(value, top) + beside
-			if y < plotBottom && !slices.ContainsFunc(taken, func(other float64) bool { return math.Abs(other-y) < line }) {
+			crossed := slices.ContainsFunc(values, func(other float64) bool { return height(other, top) > y-line && height(other, top) < y+2 })
+			if y < plotBottom && !crossed && !slices.ContainsFunc(taken, func(other float64) bool { return math.Abs(other-y) < line }) {
 				fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" class=\"n m\">%s</text>\n", p.at(place), y, figure(value))
 				taken = append(taken, y)
 				break
