@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -352,6 +353,29 @@ func TestIDsAndCursorsAreFoundInBothKindsOfAnswer(t *testing.T) {
 	}
 	if id, err := messageID([]byte(`{"status":"timeout"}`), "::helper-2::"); err == nil {
 		t.Errorf("an answer without a message has id %q", id)
+	}
+}
+
+func TestWhatAMachineWasTooBusyForIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{
+		`{"code":"UNKNOWN_OUTCOME","error":"the answer of Redis was lost","suggestion":"Repeat it."}`,
+		`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"c3po: REDIS_UNAVAILABLE: Redis cannot be reached"}],"isError":true}}`,
+	} {
+		tries := 0
+		err := insist(t.Context(), func() error {
+			if tries++; tries == 3 {
+				return nil
+			}
+			return refusal(http.StatusBadGateway, []byte(answer))
+		})
+		if err != nil || tries != 3 {
+			t.Errorf("after %d tries: %v", tries, err)
+		}
+	}
+	tries := 0
+	if err := insist(t.Context(), func() error { tries++; return c3po.Errorf(c3po.InboxFull, "full") }); !errors.Is(err, c3po.InboxFull) || tries != 1 {
+		t.Errorf("what is refused for good was tried %d times: %v", tries, err)
 	}
 }
 

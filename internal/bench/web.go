@@ -139,6 +139,12 @@ func refusal(status int, body []byte) error {
 		}
 		return &refused
 	}
+	// What a model reads is not JSON, but names the code.
+	for _, code := range []c3po.Code{c3po.RedisUnavailable, c3po.UnknownOutcome} {
+		if bytes.Contains(body, []byte(code)) {
+			return c3po.Errorf(code, "the coordinator was too busy for a call").Suggest("Give a smaller --concurrency.")
+		}
+	}
 	return c3po.Because(fmt.Errorf("status %d: %.500s", status, body), c3po.Internal, "the coordinator refused a call").
 		Suggest("Check that it is a c3po coordinator of this version.")
 }
