@@ -17,6 +17,10 @@ var sources embed.FS
 // within two seconds, with what else a call has to do.
 const stepTimeout = 1700 * time.Millisecond
 
+// dialTimeout bounds a connection from its beginning until it can be used. A step
+// whose time is over may have to wait for one that another step has begun.
+const dialTimeout = 1200 * time.Millisecond
+
 type script struct {
 	name string
 	lua  *rueidis.Lua

@@ -117,7 +117,7 @@ func clientOptions(address string) (rueidis.ClientOption, error) {
 		options.InitAddress = append(options.InitAddress, other)
 	}
 	options.DisableCache = true
-	options.Dialer = net.Dialer{Timeout: stepTimeout}
+	options.Dialer = net.Dialer{Timeout: dialTimeout}
 	options.ConnWriteTimeout = 5 * time.Second
 	options.ClusterOption.ShardsRefreshInterval = 5 * time.Second
 	return options, nil
