@@ -137,7 +137,7 @@ func TestAFrozenCoordinatorHoldsNobodyElseUp(t *testing.T) {
 	redis := redistest.New(t)
 	frozen, awake := faultrig.Start(t, redis.URL()), faultrig.Start(t, redis.URL())
 	reader := agent(t, awake.URL(), "reader")
-	writer, other := lossy(awake.URL(), "writer"), lossy(frozen.URL(), "other")
+	writer, other := agent(t, awake.URL(), "writer"), agent(t, frozen.URL(), "other")
 	var rec faultrig.Recorder
 	send := func(svc c3po.Service, from c3po.AgentID, n int) error {
 		text := fmt.Sprintf("%s says %d", from, n)

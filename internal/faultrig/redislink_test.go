@@ -23,9 +23,12 @@ const hangMost = 3 * time.Second
 type harm struct {
 	name  string
 	begin func(*faultrig.Proxy)
-	last  time.Duration // zero if work goes on under it, or it is over at once
+	lasts func(n int) time.Duration // the nth time; nil if work goes on under it, or it is over at once
 	end   func(*faultrig.Proxy)
 }
+
+// longHoleEvery is which of the black holes of a night last for a minute.
+const longHoleEvery = 10
 
 func harms() []harm {
 	delayed := func(by time.Duration) harm {
@@ -35,14 +38,16 @@ func harms() []harm {
 			end: func(p *faultrig.Proxy) { p.Delay(0) },
 		}
 	}
-	hole := time.Second
-	if faultrig.Night() {
-		hole = time.Minute
+	hole := func(n int) time.Duration {
+		if faultrig.Night() && n%longHoleEvery == 0 {
+			return time.Minute
+		}
+		return time.Second
 	}
 	return []harm{
 		delayed(50 * time.Millisecond), delayed(200 * time.Millisecond), delayed(time.Second),
 		{name: "reset", begin: (*faultrig.Proxy).Reset},
-		{name: "hole", begin: (*faultrig.Proxy).BlackHole, last: hole, end: (*faultrig.Proxy).Heal},
+		{name: "hole", begin: (*faultrig.Proxy).BlackHole, lasts: hole, end: (*faultrig.Proxy).Heal},
 		// The next send of this harm's writers, which the mark is in the name of.
 		{name: "unanswered", begin: func(p *faultrig.Proxy) { p.LoseAnswer("unanswered-writer") }},
 	}
@@ -91,7 +96,11 @@ func TestWhateverTheNetworkToRedisDoesNothingIsLostOrDoubledAndNobodyHangs(t *te
 		t.Errorf("%d messages were stored, %d as their senders know", audit.Sent, stored)
 	}
 	verdict.Size = fmt.Sprintf("%d sends", stored)
-	verdict.Faults = fmt.Sprintf("%d each of: +50, +200 and +1,000 ms, reset, black hole of %v, answer lost after the deed", times, harms()[4].last)
+	hole := "black hole of 1 s"
+	if faultrig.Night() {
+		hole += fmt.Sprintf(" (every %dth of a minute)", longHoleEvery)
+	}
+	verdict.Faults = fmt.Sprintf("%d each of: +50, +200 and +1,000 ms, reset, %s, answer lost after the deed", times, hole)
 	verdict.Record(t)
 }
 
@@ -115,15 +124,16 @@ const linkWriters = 4
 
 // hurt does it so many times, under load, and returns when all was read.
 func (l *hurtLink) hurt(times int) {
-	ctx, cancel := context.WithTimeout(l.t.Context(), 2*time.Hour)
-	defer cancel()
+	ctx := l.t.Context()
 	writes, stop := context.WithCancel(ctx)
+	defer stop()
 	var writing, reading sync.WaitGroup
 	for w := range linkWriters {
 		writing.Go(func() { l.write(ctx, writes, c3po.AgentID(fmt.Sprintf("%s-writer-%d", l.harm.name, w))) })
 	}
-	done := make(chan struct{})
-	reading.Go(func() { readUntil(ctx, l.t, &l.rec, l.url, l.reader(), done) })
+	reads, stopReading := context.WithCancel(ctx)
+	defer stopReading()
+	reading.Go(func() { l.read(ctx, reads) })
 	// Every script has run once: the first time it has to be sent, too.
 	if !faultrig.Within(time.Minute, func() bool { return l.rec.Count("ack", faultrig.OK) > 0 }) {
 		l.t.Errorf("%s: nothing is acked", l.harm.name)
@@ -136,8 +146,8 @@ func (l *hurtLink) hurt(times int) {
 		}
 		l.harm.begin(l.proxy)
 		switch {
-		case l.harm.last > 0:
-			<-time.After(l.harm.last)
+		case l.harm.lasts != nil:
+			<-time.After(l.harm.lasts(n))
 		case !l.more(linkWriters + 1):
 			l.t.Errorf("%s %d: nothing is stored under it", l.harm.name, n)
 		}
@@ -152,7 +162,7 @@ func (l *hurtLink) hurt(times int) {
 	}
 	stop()
 	writing.Wait()
-	close(done)
+	stopReading()
 	reading.Wait()
 	if err := drain(ctx, &l.rec, lossy(l.url, l.reader()), l.reader()); err != nil {
 		l.t.Errorf("%s: %v", l.harm.name, err)
@@ -175,5 +185,20 @@ func (l *hurtLink) write(ctx, until context.Context, id c3po.AgentID) {
 			return
 		}
 		l.stored.Add(1)
+	}
+}
+
+// read reads and acks what comes, until it is told to stop. Like the writers it
+// repeats by itself, so that each call is one request.
+func (l *hurtLink) read(ctx, until context.Context) {
+	svc := lossy(l.url, l.reader())
+	for until.Err() == nil {
+		if _, err := svc.Pending(until, c3po.PendingInput{Timeout: 30, Limit: 1}); err != nil {
+			continue
+		}
+		if err := drain(ctx, &l.rec, svc, l.reader()); err != nil {
+			l.t.Errorf("%s: %v", l.reader(), err)
+			return
+		}
 	}
 }

@@ -61,7 +61,7 @@ func TestARollingRestartFailsNoSendAndEveryWaiterIsSoonBack(t *testing.T) {
 		due := stored.Load() + 5*writers
 		eventually(t, "the load goes on", func() bool { return stored.Load() >= due || t.Failed() })
 		v.allWait(coordinators)
-		node, elsewhere := coordinators[n%nodes], lossy(urls[(n+1)%nodes], "bell")
+		node, elsewhere := coordinators[n%nodes], client.New(client.Config{URL: urls[(n+1)%nodes], AgentID: "bell"})
 		word := fmt.Sprintf("restart-%d", n)
 		began := time.Now()
 		var stopping sync.WaitGroup
