@@ -25,7 +25,9 @@ func Previous(t testing.TB) string {
 		t.Fatal(err)
 	}
 	commit := strings.TrimSpace(string(text))
-	if err := command("git", "-C", root, "cat-file", "-e", commit+"^{commit}"); err != nil {
+	// In a container the checkout often is somebody else's.
+	git := []string{"git", "-c", "safe.directory=" + root, "-C", root}
+	if err := command(git[0], append(git[1:], "cat-file", "-e", commit+"^{commit}")...); err != nil {
 		const why = "the history that is here does not go back to the previous version, %s: clone it whole, or git fetch --unshallow\n%v"
 		if os.Getenv("CI") != "" {
 			t.Fatalf(why, commit, err)
@@ -39,7 +41,7 @@ func Previous(t testing.TB) string {
 			return err
 		}
 		for _, step := range [][]string{
-			{"git", "-C", root, "archive", "--output", archive, commit},
+			append(git, "archive", "--output", archive, commit),
 			{"tar", "-xf", archive, "-C", source},
 			{"go", "build", "-C", source, "-ldflags", "-X main.version=" + PreviousVersion, "-o", path, "./cmd/c3po"},
 		} {

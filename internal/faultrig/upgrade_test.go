@@ -84,7 +84,7 @@ func TestARollingUpgradeAndTheWayBackLoseNothing(t *testing.T) {
 
 	var rec faultrig.Recorder
 	var stored, byOlder atomic.Int64
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Minute)
 	defer cancel()
 	var writing, reading sync.WaitGroup
 	next := make(chan int) // message of whichever writer is free: the slow ones hold nobody up
