@@ -114,7 +114,7 @@ func TestAMessageCostsTheCoordinatorAFewConstantAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	constant, pid := startConstant(t, string(receipt))
-	n := faultrig.Size(2_000, 20_000)
+	n := faultrig.Size(4_000, 20_000)
 	ratio := s.compare(t, faultrig.Size(3, 9),
 		func() float64 { return cost(constant, pid, n) },
 		func() float64 { return cost(ours, s.coordinator.PID(), n) })

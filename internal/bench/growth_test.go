@@ -273,7 +273,8 @@ func TestThePriceOfAMessageAsThingsGrow(t *testing.T) {
 			if first, last := prices[0], prices[len(prices)-1]; c.flat > 0 {
 				atMost(t, fmt.Sprintf("processor time of a message with %d %s, of one with %d", c.places[len(prices)-1], c.axis, c.places[0]),
 					(last.coordinator+last.redis)/(first.coordinator+first.redis), c.flat)
-				if last.calls > first.calls+0.5 {
+				// Waits that have just come are written down meanwhile, one call each.
+				if last.calls > first.calls+1 {
 					t.Errorf("it takes %.1f round trips, and took %.1f", last.calls, first.calls)
 				}
 			}
