@@ -102,15 +102,20 @@ func atOnce(*testing.T, *faultrig.Powered) {}
 func whileRewriting(t *testing.T, redis *faultrig.Powered) {
 	t.Helper()
 	// It pauses at every key, or it would be done before anything could happen.
-	for _, command := range [][]string{{"CONFIG", "SET", "rdb-key-save-delay", "50000"}, {"BGREWRITEAOF"}} {
-		if _, err := redistest.Do(redis.Addr(), command...); err != nil {
+	if _, err := redistest.Do(redis.Addr(), "CONFIG", "SET", "rdb-key-save-delay", "50000"); err != nil {
+		t.Fatal(err)
+	}
+	// On a machine that is busy enough it is done nevertheless, and begins again.
+	for range 20 {
+		if _, err := redistest.Do(redis.Addr(), "BGREWRITEAOF"); err != nil {
 			t.Fatal(err)
 		}
+		<-time.After(rand.N(300 * time.Millisecond))
+		if figure(t, redis.Server, "aof_rewrite_in_progress") == 1 {
+			return
+		}
 	}
-	<-time.After(rand.N(300 * time.Millisecond))
-	if figure(t, redis.Server, "aof_rewrite_in_progress") != 1 {
-		t.Fatal("the log was written anew too quickly to be disturbed")
-	}
+	t.Fatal("the log was written anew too quickly to be disturbed")
 }
 
 // cutThePower sends through a coordinator until the power of Redis is cut, so
