@@ -1,13 +1,13 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/faultrig"
 )
 
@@ -37,13 +37,10 @@ func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
 		t.Errorf("a page of %d bytes, a hook's answer of %d, all at once %d: no answer may be larger than %d", largest, size, whole, most)
 	}
 
+	svc := client.New(client.Config{URL: s.coordinator.URL(), AgentID: "reader"})
 	seen := map[c3po.MessageID]int{}
 	for cursor := ""; ; {
-		var page c3po.MessageList
-		answer, err := reader.call(t.Context(), "get_messages", c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().PageMost})
-		if err == nil {
-			err = json.Unmarshal(answer, &page)
-		}
+		page, err := svc.GetMessages(t.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().PageMost})
 		if err != nil {
 			t.Fatal(err)
 		}
