@@ -28,11 +28,9 @@ func Previous(t testing.TB) string {
 	// In a container the checkout often is somebody else's.
 	git := []string{"git", "-c", "safe.directory=" + root, "-C", root}
 	if err := command(git[0], append(git[1:], "cat-file", "-e", commit+"^{commit}")...); err != nil {
-		const why = "the history that is here does not go back to the previous version, %s: clone it whole, or git fetch --unshallow\n%v"
-		if os.Getenv("CI") != "" {
-			t.Fatalf(why, commit, err)
-		}
-		t.Skipf(why, commit, err)
+		// Not even in CI is a shallow clone a fault of the code; `make torture` takes
+		// no row that was skipped.
+		t.Skipf("the history that is here does not go back to the previous version, %s: clone it whole, or git fetch --unshallow\n%v", commit, err)
 	}
 	return once(t, "c3po-previous", func(path string) error {
 		source := path + "-source"
