@@ -82,7 +82,7 @@ func (j *judgements) add(h *mailHistory) {
 		return
 	}
 	began := time.Now()
-	if got := porcupine.CheckOperationsTimeout(mailbox(), settled(h.operations), 10*checkMost); got != porcupine.Ok {
+	if got := judge(h.operations, 10*checkMost); got != porcupine.Ok {
 		j.illegal++
 		h.b.t.Errorf("the history of %s is %s\n%s", h.box, got, h)
 	}
@@ -250,7 +250,7 @@ func (h *mailHistory) add(op porcupine.Operation) {
 func (h *mailHistory) String() string {
 	text := ""
 	for _, op := range h.operations {
-		text += fmt.Sprintf("%d: %d to %d: %s\n", op.ClientId, op.Call, op.Return, mailbox().DescribeOperation(op.Input, op.Output))
+		text += fmt.Sprintf("%d: %d to %d: %s\n", op.ClientId, op.Call, op.Return, mailbox(nil).DescribeOperation(op.Input, op.Output))
 	}
 	return text
 }
