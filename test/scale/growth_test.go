@@ -22,10 +22,6 @@ func TestAMessageCostsTheSameAtOneTwoAndThreeCoordinators(t *testing.T) {
 	for _, c := range s.coordinators {
 		t.Logf("coordinator %d is held %s", c.PID(), hold(t, c.PID()))
 	}
-	spaces := s.spaces()
-	for _, space := range spaces {
-		agentOf(t, s.coordinators[0].URL(), space, "reader")
-	}
 	costs := make([][]time.Duration, len(s.coordinators))
 	for round := range rounds {
 		for k := range costs {
@@ -55,6 +51,10 @@ func (s *site) costOf(t *testing.T, coordinators, each, round int) time.Duration
 	const writers = 4
 	used := s.coordinators[:coordinators]
 	spaces := s.spaces()
+	reader := c3po.AgentID(fmt.Sprintf("reader-%d-%d", round, coordinators)) // a new one, whose inbox is empty
+	for _, space := range spaces {
+		agentOf(t, used[0].URL(), space, reader)
+	}
 	type writer struct {
 		svc c3po.Service
 		id  c3po.AgentID
@@ -74,7 +74,7 @@ func (s *site) costOf(t *testing.T, coordinators, each, round int) time.Duration
 	for _, w := range all {
 		writing.Go(func() {
 			for n := range each / writers {
-				if _, err := w.svc.SendMessage(t.Context(), c3po.SendInput{Target: "reader", Message: fmt.Sprintf("%s says %d", w.id, n), ClientKey: strconv.Itoa(n)}); err != nil {
+				if _, err := w.svc.SendMessage(t.Context(), c3po.SendInput{Target: string(reader), Message: fmt.Sprintf("%s says %d", w.id, n), ClientKey: strconv.Itoa(n)}); err != nil {
 					t.Error(err)
 					return
 				}
