@@ -37,18 +37,14 @@ nobody else can read it.`,
 				err := a.into(args[0], func(out io.Writer) (err error) {
 					made, err = backup.Make(cmd.Context(), a.backupConfig(url), out)
 					if err == nil && made.Verified && len(made.Spaces) == 0 {
-						err = c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+						err = nothingInRedis()
 					}
 					return err
 				})
 				if err != nil {
 					return err
 				}
-				if args[0] == "-" {
-					printBackup(a.Stderr, args[0], made)
-					return nil
-				}
-				return a.show(made, func(w io.Writer) { printBackup(w, args[0], made) })
+				return a.showWritten(args[0], made, func(w io.Writer) { printBackup(w, args[0], made) })
 			})
 		},
 	}
@@ -78,15 +74,11 @@ that agents look anew and no number is given twice. - is standard input.`,
 				defer release()
 			}
 			return a.withRedis(cmd.Context(), redis, func(url string) error {
-				in := a.Stdin
-				if args[0] != "-" {
-					file, err := os.Open(args[0])
-					if err != nil {
-						return c3po.Errorf(c3po.InvalidRequest, "cannot read the backup: %w", err).Suggest("Name the file that c3po backup wrote.")
-					}
-					defer file.Close()
-					in = file
+				in, err := a.outOf(args[0], "backup")
+				if err != nil {
+					return err
 				}
+				defer in.Close()
 				done, err := backup.Restore(cmd.Context(), a.backupConfig(url), in)
 				if err != nil {
 					return err
@@ -102,17 +94,46 @@ that agents look anew and no number is given twice. - is standard input.`,
 	return cmd
 }
 
+func nothingInRedis() error {
+	return c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+}
+
+// outOf opens what the command wrote; - is standard input.
+func (a *app) outOf(name, command string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(a.Stdin), nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "cannot read the %s: %w", command, err).Suggest("Name the file that c3po %s wrote.", command)
+	}
+	return file, nil
+}
+
+// showWritten tells of what was written to a file; beside it, if that is standard
+// output.
+func (a *app) showWritten(name string, done any, print func(io.Writer)) error {
+	if name == "-" {
+		print(a.Stderr)
+		return nil
+	}
+	return a.show(done, print)
+}
+
 func redisFlag(cmd *cobra.Command, redis *string) {
 	cmd.Flags().StringVar(redis, "redis", "", "address of the Redis; else that of the coordinator c3po up starts here")
 	setting(cmd.Flags(), "redis", "REDIS_URL", "redis")
 }
 
 func (a *app) backupConfig(url string) backup.Config {
-	cfg := backup.Config{RedisURL: url, Version: a.Version, Now: a.Now}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	return backup.Config{RedisURL: url, Version: a.Version, Now: a.clock()}
+}
+
+func (a *app) clock() func() time.Time {
+	if a.Now == nil {
+		return time.Now
 	}
-	return cfg
+	return a.Now
 }
 
 func printBackup(w io.Writer, file string, made backup.Manifest) {

@@ -3,11 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/move"
 )
 
@@ -34,22 +32,17 @@ Whoever has the file can read the mail.`,
 			}
 			return a.withRedis(cmd.Context(), redis, func(url string) error {
 				var done move.Exported
-				now := a.backupConfig(url).Now
 				err := a.into(args[0], func(out io.Writer) (err error) {
-					done, err = move.Export(cmd.Context(), move.ExportConfig{RedisURL: url, Version: a.Version, Host: hostName(), Now: now}, out)
+					done, err = move.Export(cmd.Context(), move.ExportConfig{RedisURL: url, Version: a.Version, Host: hostName(), Now: a.clock()}, out)
 					if err == nil && done.Counts == (move.Counts{}) {
-						err = c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+						err = nothingInRedis()
 					}
 					return err
 				})
 				if err != nil {
 					return err
 				}
-				if args[0] == "-" {
-					printExport(a.Stderr, args[0], done)
-					return nil
-				}
-				return a.show(done, func(w io.Writer) { printExport(w, args[0], done) })
+				return a.showWritten(args[0], done, func(w io.Writer) { printExport(w, args[0], done) })
 			})
 		},
 	}
@@ -75,15 +68,11 @@ message is looked for, and the books are gone through. - is standard input.`,
 		Args: arguments(1, 1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRedis(cmd.Context(), redis, func(url string) error {
-				in := a.Stdin
-				if args[0] != "-" {
-					file, err := os.Open(args[0])
-					if err != nil {
-						return c3po.Errorf(c3po.InvalidRequest, "cannot read the export: %w", err).Suggest("Name the file that c3po export wrote.")
-					}
-					defer file.Close()
-					in = file
+				in, err := a.outOf(args[0], "export")
+				if err != nil {
+					return err
 				}
+				defer in.Close()
 				done, err := move.Import(cmd.Context(), move.ImportConfig{RedisURL: url, Version: a.Version, Host: host, DryRun: dry}, in)
 				if err != nil {
 					return err

@@ -198,6 +198,19 @@ func figure(t *testing.T, redis *redistest.Server, name string) int64 {
 // readUntil waits for mail, reads it and acks it, until done.
 func readUntil(ctx context.Context, t *testing.T, rec *faultrig.Recorder, url string, id c3po.AgentID, done <-chan struct{}) {
 	svc := client.New(client.Config{URL: url, AgentID: id})
+	waitUntil(ctx, svc, done, func() bool {
+		err := drain(ctx, rec, svc, id)
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		return err == nil
+	})
+}
+
+// waitUntil waits for mail until done, and has it read for as long as that goes
+// well. The wait only says that there is something; what the reader has is what
+// it reads.
+func waitUntil(ctx context.Context, svc c3po.Service, done <-chan struct{}, read func() bool) {
 	waits, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -208,13 +221,7 @@ func readUntil(ctx context.Context, t *testing.T, rec *faultrig.Recorder, url st
 		stop()
 	}()
 	for waits.Err() == nil {
-		// The wait only says that there is something; what the reader has is what
-		// it reads.
-		if _, err := svc.Pending(waits, c3po.PendingInput{Timeout: 30, Limit: 1}); err != nil {
-			continue
-		}
-		if err := drain(ctx, rec, svc, id); err != nil {
-			t.Errorf("%s: %v", id, err)
+		if _, err := svc.Pending(waits, c3po.PendingInput{Timeout: 30, Limit: 1}); err == nil && !read() {
 			return
 		}
 	}

@@ -196,20 +196,10 @@ func (s *soak) insist(ctx context.Context, svc c3po.Service, in c3po.SendInput) 
 func (s *soak) read(ctx context.Context, r int, done <-chan struct{}) {
 	id := soakReader(r)
 	svc := s.client(r, id)
-	waits, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		select {
-		case <-done:
-		case <-waits.Done():
-		}
-		stop()
-	}()
-	for waits.Err() == nil {
-		if _, err := svc.Pending(waits, c3po.PendingInput{Timeout: 30, Limit: 1}); err == nil {
-			s.drain(ctx, svc, id)
-		}
-	}
+	waitUntil(ctx, svc, done, func() bool {
+		s.drain(ctx, svc, id)
+		return true
+	})
 }
 
 // drain reads and acks everything a reader has.

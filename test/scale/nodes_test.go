@@ -35,6 +35,26 @@ func endAll(t *testing.T, all []*traffic) (stored, lost, doubled int) {
 	return stored, lost, doubled
 }
 
+// slowestOf is the longest that any of it had to wait since.
+func slowestOf(all []*traffic, since time.Time) time.Duration {
+	slowest := time.Duration(0)
+	for _, f := range all {
+		slowest = max(slowest, f.slowest(since))
+	}
+	return slowest
+}
+
+// conclude ends it where nothing may be lost, and records what was found.
+func conclude(t *testing.T, all []*traffic, slowest, most time.Duration, v faultrig.Verdict) {
+	t.Helper()
+	stored, lost, doubled := endAll(t, all)
+	faultrig.Hold(t, "the longest a sender had to wait", slowest, most)
+	v.Holds = []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.AckIsFinal, faultrig.OneMessageAKey, faultrig.OrderIsKept, faultrig.BooksBalance}
+	v.Size = fmt.Sprintf("%d sends, 3 coordinators, 3 shards", stored)
+	v.Lost, v.Doubled, v.Recovery = lost, doubled, slowest
+	v.Record(t)
+}
+
 // Claims: C11, B8
 func TestACoordinatorThatIsCutOffIsLeftOutAndComesBack(t *testing.T) {
 	cuts, each := faultrig.Size(1, 10), int64(faultrig.Size(50, 1_000))
@@ -57,18 +77,8 @@ func TestACoordinatorThatIsCutOffIsLeftOutAndComesBack(t *testing.T) {
 	for _, f := range all {
 		f.flows(each)
 	}
-	slowest := time.Duration(0)
-	for _, f := range all {
-		slowest = max(slowest, f.slowest(began))
-	}
-	stored, lost, doubled := endAll(t, all)
-	faultrig.Hold(t, "the longest a sender had to wait", slowest, 5*time.Second)
-	faultrig.Verdict{
-		Row: "S4", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.AckIsFinal, faultrig.OneMessageAKey, faultrig.OrderIsKept, faultrig.BooksBalance},
-		Size:   fmt.Sprintf("%d sends, 3 coordinators, 3 shards", stored),
-		Faults: fmt.Sprintf("%d coordinators cut off", cuts),
-		Lost:   lost, Doubled: doubled, Recovery: slowest,
-	}.Record(t)
+	slowest := slowestOf(all, began)
+	conclude(t, all, slowest, 5*time.Second, faultrig.Verdict{Row: "S4", Faults: fmt.Sprintf("%d coordinators cut off", cuts)})
 }
 
 // Claims: C11, B8
@@ -89,18 +99,8 @@ func TestARollingRestartOverAClusterFailsNoSend(t *testing.T) {
 			c.Restart()
 		}
 	}
-	slowest := time.Duration(0)
-	for _, f := range all {
-		slowest = max(slowest, f.slowest(began))
-	}
-	stored, lost, doubled := endAll(t, all)
-	faultrig.Hold(t, "the longest a sender had to wait", slowest, 2*time.Second)
-	faultrig.Verdict{
-		Row: "S5", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.AckIsFinal, faultrig.OneMessageAKey, faultrig.OrderIsKept, faultrig.BooksBalance},
-		Size:   fmt.Sprintf("%d sends, 3 coordinators, 3 shards", stored),
-		Faults: fmt.Sprintf("%d restarts of a coordinator", rounds*len(s.coordinators)),
-		Lost:   lost, Doubled: doubled, Recovery: slowest,
-	}.Record(t)
+	slowest := slowestOf(all, began)
+	conclude(t, all, slowest, 2*time.Second, faultrig.Verdict{Row: "S5", Faults: fmt.Sprintf("%d restarts of a coordinator", rounds*len(s.coordinators))})
 }
 
 // Claims: C11
@@ -122,12 +122,5 @@ func TestASlotThatMovesUnderLoadLosesNothing(t *testing.T) {
 	moving.flows(each)
 	slowest := moving.slowest(began)
 	t.Logf("the longest move took %s", longest)
-	stored, lost, doubled := endAll(t, all)
-	faultrig.Hold(t, "the longest a sender had to wait", slowest, 5*time.Second)
-	faultrig.Verdict{
-		Row: "S3", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.AckIsFinal, faultrig.OneMessageAKey, faultrig.OrderIsKept, faultrig.BooksBalance},
-		Size:   fmt.Sprintf("%d sends, 3 coordinators, 3 shards", stored),
-		Faults: fmt.Sprintf("%d moves of the slot of a space", moves),
-		Lost:   lost, Doubled: doubled, Recovery: slowest,
-	}.Record(t)
+	conclude(t, all, slowest, 5*time.Second, faultrig.Verdict{Row: "S3", Faults: fmt.Sprintf("%d moves of the slot of a space", moves)})
 }
