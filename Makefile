@@ -120,11 +120,14 @@ runner-e2e: ## agents in real containers, with podman
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)
 
-torture: ## everything of testdata/matrix.txt at full size, ending in one table; at most an hour
+torture: ## everything of testdata/matrix.txt at full size, ending in one table
 	C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table
 
 torture-long: ## as torture, for a night
 	C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/faultrig/table -timeout 10h
+	$(GO) test -race -count=100 -timeout 600m ./internal/hub ./internal/server
+	$(GO) test -race -count=1 -timeout 60m ./internal/faultrig
+	C3PO_TORTURE=1 PARALLEL=4 test/claude/run.sh -test.v
 
 torture-bites: ## breaks on purpose, each of which its test must find (testdata/bites)
 	.ci/bites
