@@ -4,8 +4,9 @@
 //   - Start runs coordinators from a freshly built binary; they can be killed,
 //     stopped, frozen, thawed and restarted on their port.
 //   - Powered is a Redis whose power can be cut: what it had not synced is gone.
-//     Clocked is one whose clock can be moved.
+//     Clocked is one whose clock can be moved. Disk is one that can be full.
 //     Freeze stops any process for a while.
+//   - Previous is the binary of the version before this one.
 //   - Proxy stands between two of them and delays, cuts, resets, goes silent, or loses
 //     the answer to a request that was carried out.
 //   - Network is hosts whose cables can be pulled; Balancer stands before
