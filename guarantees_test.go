@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -49,6 +50,9 @@ func TestTheTableOfBreaksIsWhatIsThere(t *testing.T) {
 			strings.Fields(headOf(text, "Guard"))[1])
 		if !strings.Contains(page, row+"\n") {
 			t.Errorf("docs/torture.md has no row\n%s", row)
+		}
+		if said, err := exec.Command("git", "apply", "--check", patch).CombinedOutput(); err != nil {
+			t.Errorf("%s breaks nothing any more: %s", patch, said)
 		}
 	}
 	if rows := strings.Count(page, "\n| `"); rows < len(patches) {
