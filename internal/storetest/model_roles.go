@@ -111,7 +111,7 @@ func (sp *space) choose(mail []*message, step hub.ClaimStep, now time.Time) (*me
 func (sp *space) wasGiven(msg *message, step hub.ClaimStep) bool {
 	from := sp.place(step.MinSeq)
 	return slices.Contains(step.Given, msg.view.ID) || slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
-		return f.Reader == step.Reader && !(step.Positioned && f.Cursor > from)
+		return f.Reader == step.Reader && !f.Before && !(step.Positioned && f.Cursor > from)
 	})
 }
 

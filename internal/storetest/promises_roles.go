@@ -92,6 +92,23 @@ func rolePromises() []promise {
 			}
 			w.unchanged(func() { w.must(w.claimOne(alice, id)) })
 		}},
+		{"a task that was served, died and came back is given to the same reader again, until it has it", nil, func(w *world) {
+			w.enter(carol)
+			w.join(alice)
+			id := w.task(carol, "work")
+			served := func() {
+				w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s", At: w.now()}}}))
+				w.advance(time.Second)
+			}
+			same(w, "claimed", w.claim(alice), "work")
+			served()
+			w.bury(id)
+			same(w, "revived", w.revive(id, ""), hub.ReviveDone)
+			same(w, "claimed anew", w.claim(alice), "work")
+			same(w, "after its answer was lost", w.claim(alice), "work")
+			served()
+			same(w, "once it was served", w.claim(alice), "")
+		}},
 		{"urgent mail of a role is claimed first", nil, func(w *world) {
 			w.enter(carol)
 			w.join(alice)

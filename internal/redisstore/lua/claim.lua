@@ -23,7 +23,7 @@ local alive = lives(KEYS[7], KEYS[8], KEYS[9], now, lease)
 local function was_given(h, f)
   if given[h] then return true end
   for _, s in ipairs(f.sv or {}) do
-    if s.r == reader then return positioned ~= '1' or (s.c or 0) <= min end
+    if s.r == reader and not s.b then return positioned ~= '1' or (s.c or 0) <= min end
   end
   return false
 end
