@@ -103,10 +103,11 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 	}
 	mail := sp.pending(owner)
 	next := hub.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
+	from := sp.place(q.MinSeq)
 	for _, msg := range mail {
-		given := msg.view.Seq <= sp.place(q.MinSeq) || slices.Contains(q.Given, msg.view.ID) ||
+		given := msg.view.Seq <= from || slices.Contains(q.Given, msg.view.ID) ||
 			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
-				return f.Reader == q.Reader && !f.Before && !(q.Positioned && f.Cursor > q.MinSeq)
+				return f.Reader == q.Reader && !f.Before && !(q.Positioned && f.Cursor > from)
 			})
 		switch {
 		case given:

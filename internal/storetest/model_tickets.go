@@ -173,6 +173,7 @@ func (sp *space) handOver(question *message, step hub.ReplyStep) (func(c3po.Mess
 	draft := hub.Draft{
 		From: q.FromAgent, To: step.HandedTo, Kind: q.Kind, Thread: q.Thread, Priority: q.Priority, ExpectsReply: q.ExpectsReply,
 		Text: q.Text(), Context: q.Context, Status: q.Status, ContentType: q.ContentType, Metadata: q.Metadata, HandedTo: q.HandedTo,
+		Room: q.Room,
 	}
 	if err := sp.roomFor(draft, false); err != nil {
 		return nil, err

@@ -100,6 +100,18 @@ func epochPromises() []promise {
 			query.MinSeq = now.Last
 			same(w, "from a place of this epoch", len(w.page(alice, query).Entries), 0)
 		}},
+		{"a place of an earlier epoch does not say that a message was given", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "served before the loss")
+			w.notes(hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s1", Route: "mcp", Cursor: 30, At: w.now()}}})
+			query := hub.NextQuery{Reader: "s1", MinSeq: 2, Positioned: true}
+			text, _ := w.next(alice, query)
+			same(w, "to a reader before it", text, "served before the loss")
+			w.raise(1, 40)
+			query.MinSeq = 40
+			text, _ = w.next(alice, query)
+			same(w, "to a reader whose place was forgotten", text, "served before the loss")
+		}},
 		{"the oldest unacked message is known by its time", nil, func(w *world) {
 			oldest := func() time.Time {
 				at, err := w.store.Oldest(w.ctx, w.space)

@@ -204,6 +204,19 @@ func ticketPromises() []promise {
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
+		{"a mention that is handed over still names its room", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.joinRoom(lobby, alice, bob)
+			post := saying(alice, lobby, "@bob why?")
+			post.Mentions = []c3po.AgentID{bob}
+			_, err := w.store.Post(w.ctx, w.space, post)
+			w.must(err)
+			over := answer(bob, w.page(bob, hub.InboxQuery{}).Entries[0].Message.ID, "ask carol")
+			over.Status, over.HandedTo = c3po.ReplyHandedOver, carol
+			stored, err := w.store.Reply(w.ctx, w.space, over)
+			w.must(err)
+			same(w, "room", w.entry(stored.MovedTo).Message.Room, lobby)
+		}},
 		{"a ticket that was handed over is cancelled where it is", nil, func(w *world) {
 			w.enter(alice, bob, carol)
 			ticket := w.send(alice, bob, "why?")
