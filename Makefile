@@ -7,6 +7,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 TESTFLAGS ?=
 FUZZTIME  ?= 10s
 CHECKS    ?= 2000
+SEED      ?= random
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
@@ -121,10 +122,10 @@ fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)
 
 torture: ## everything of testdata/matrix.txt at full size, ending in one table
-	C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table
+	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table
 
 torture-long: ## as torture, for a night
-	C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/faultrig/table -timeout 10h
+	C3PO_SEED=$(SEED) C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/faultrig/table -timeout 10h
 	$(GO) test -race -count=100 -timeout 600m ./internal/hub ./internal/server
 	$(GO) test -race -count=1 -timeout 60m ./internal/faultrig
 	C3PO_TORTURE=1 PARALLEL=4 test/claude/run.sh -test.v

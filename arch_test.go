@@ -55,9 +55,10 @@ var mayImport = map[string][]string{
 	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/memory", "internal/paths", "internal/streamfmt", "plugin"},
 	"internal/sanitise":   {},
 	"internal/sbom":       {},
+	"internal/seed":       {},
 	"internal/server":     {".", "internal/auth", "internal/dashboard", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest", "web"},
 	"internal/settings":   {"."},
-	"internal/storetest":  {".", "internal/hub"},
+	"internal/storetest":  {".", "internal/hub", "internal/seed"},
 	"internal/streamfmt":  {"internal/sanitise"},
 	"internal/top":        {".", "internal/sanitise"},
 	"internal/unit":       {},
@@ -79,7 +80,7 @@ var mayImport = map[string][]string{
 	"internal/sbom/cmd":        {"internal/sbom"},
 }
 
-var testsOnly = []string{"internal/faultrig", "internal/faultrig/matrix", "internal/faultrig/table", "internal/redistest", "internal/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/faultrig", "internal/faultrig/matrix", "internal/faultrig/table", "internal/redistest", "internal/seed", "internal/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.
@@ -105,7 +106,7 @@ var libraries = []library{
 	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/top"}},                       // draws only what changed, which ssh needs, and knows keys, resizing and pasting
 	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/top"}},                        // its colours
 	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/faultrig"}},        // says whether a history of concurrent calls is linearizable
-	{prefix: "pgregory.net/rapid", in: []string{"internal/move", "internal/storetest", "internal/ptyrun", "internal/configedit"}},
+	{prefix: "pgregory.net/rapid", in: []string{"internal/move", "internal/seed", "internal/storetest", "internal/ptyrun", "internal/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/configedit"}}, // says whether a file is TOML before and after we touch it
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
@@ -341,6 +342,8 @@ func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say say
 	switch {
 	case f.refersTo(n, "time", "Sleep") && f.harness:
 		say(n.Pos(), "time.Sleep in a test: wait for what you wait for")
+	case (f.refersTo(n, "pgregory.net/rapid", "Check") || f.refersTo(n, "pgregory.net/rapid", "MakeCheck")) && f.folder != "internal/seed":
+		say(n.Pos(), "rapid.%s draws something else in every run: seed.Check does not", n.Sel.Name)
 	case (f.refersTo(n, "fmt", "Print") || f.refersTo(n, "fmt", "Printf") || f.refersTo(n, "fmt", "Println")) && !f.speaks():
 		say(n.Pos(), "only the command line prints")
 	case f.refersTo(n, "os", "Stdout") && !f.speaks():

@@ -2,7 +2,9 @@ package configedit_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,17 +13,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/c3po-dev/c3po/internal/configedit"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
-// thousand runs a property on 1,000 random files.
-func thousand(t *testing.T, property func(*rapid.T)) {
-	t.Helper()
-	for range 10 {
-		rapid.Check(t, property) // a hundred each
-		if t.Failed() {
-			return
-		}
+// A property is tried on 1,000 random files, unless -rapid.checks says otherwise.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "1000"); err != nil {
+		panic(err)
 	}
+	os.Exit(m.Run())
 }
 
 func oursJSON() configedit.JSON {
@@ -38,12 +38,12 @@ func oursJSON() configedit.JSON {
 
 func TestInstallingInJSONAndTakingItOutIsTheIdentity(t *testing.T) {
 	t.Parallel()
-	thousand(t, func(t *rapid.T) { roundTripJSON(t, jsonText(t, false)) })
+	seed.Check(t, func(t *rapid.T) { roundTripJSON(t, jsonText(t, false)) })
 }
 
 func TestInstallingInJSONWithCommentsAndTakingItOutIsTheIdentity(t *testing.T) {
 	t.Parallel()
-	thousand(t, func(t *rapid.T) { roundTripJSON(t, jsonText(t, true)) })
+	seed.Check(t, func(t *rapid.T) { roundTripJSON(t, jsonText(t, true)) })
 }
 
 type failer interface {
@@ -165,7 +165,7 @@ func oursTOML() configedit.TOML {
 
 func TestInstallingInTOMLAndTakingItOutIsTheIdentity(t *testing.T) {
 	t.Parallel()
-	thousand(t, func(t *rapid.T) { roundTripTOML(t, tomlText(t)) })
+	seed.Check(t, func(t *rapid.T) { roundTripTOML(t, tomlText(t)) })
 }
 
 func roundTripTOML(t failer, before string) {

@@ -3,7 +3,6 @@ package faultrig_test
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 // A span is one argument of one command of a log.
@@ -73,10 +73,7 @@ func (w writtenLog) values(t *testing.T, part string) map[string]span {
 func TestAFlippedBitInTheLogIsNeverServed(t *testing.T) {
 	t.Parallel()
 	flips := faultrig.Size(6, 50)
-	chance := rand.New(rand.NewPCG(1, 5)) // the same flips, except in the long form
-	if faultrig.Torture() {
-		chance = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-	}
+	chance := seed.Rand(t, 1)
 	written := write(t, 3)
 	for _, part := range []string{"body", "fact"} {
 		t.Run(part, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 const (
@@ -125,8 +125,9 @@ func (h *mailHistory) client(ctx context.Context, i int) {
 	self := c3po.AgentID(fmt.Sprintf("%s-%d", h.box, i))
 	sender, owner := h.b.lossy(i, self), h.b.lossy(i, h.box)
 	var seen []c3po.Message
+	chance := seed.Rand(h.b.t, uint64(i))
 	for n := range h.calls {
-		switch dice := rand.IntN(10); {
+		switch dice := chance.IntN(10); {
 		case ctx.Err() != nil || h.b.t.Failed():
 			return
 		case dice < 5:
@@ -134,7 +135,7 @@ func (h *mailHistory) client(ctx context.Context, i int) {
 		case dice < 8 || len(seen) == 0:
 			seen = h.read(ctx, i, owner)
 		default:
-			h.ack(ctx, i, owner, seen[:min(len(seen), 1+rand.IntN(6))])
+			h.ack(ctx, i, owner, seen[:min(len(seen), 1+chance.IntN(6))])
 			seen = nil
 		}
 	}

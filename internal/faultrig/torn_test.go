@@ -3,7 +3,6 @@ package faultrig_test
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 // A written log is the append-only file of a Redis that a story was told to.
@@ -90,9 +90,9 @@ func TestALogThatEndsAnywhereEndsBetweenTwoSteps(t *testing.T) {
 	written := write(t, faultrig.Size(2, 4))
 	whole := written.files[written.log]
 	want := texts(t, written.shown)
-	halves := 0
+	halves, chance := 0, seed.Rand(t, 1)
 	for n := range cuts {
-		at := rand.N(len(whole))
+		at := chance.IntN(len(whole))
 		t.Run(fmt.Sprintf("cut %d at %d of %d", n, at, len(whole)), func(t *testing.T) {
 			redis, err := written.with(t, whole[:at])
 			if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/redisstore"
 	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 // A try of the property is a life on two machines, so there are fewer than
@@ -232,7 +233,7 @@ func renamed(all []hub.Moved) []hub.Moved {
 func TestWhatIsMovedIsTheSameUpToItsNames(t *testing.T) {
 	t.Parallel()
 	one, other := newMachine(t), newMachine(t)
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		laptop, nas := one.anew(t), other.anew(t)
 		life(t, laptop, "a")
 		export := laptop.export(t)

@@ -8,13 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 // What is kept back and forgotten is never missed: a screen that was fed in one
 // go looks as one that took everything in at once.
 func TestAScreenThatKeepsTextBackShowsTheSame(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		at := size{columns: rapid.IntRange(20, 90).Draw(t, "columns"), rows: rapid.IntRange(3, 30).Draw(t, "rows")}
 		lazy, prompt := newScreen(at), newScreen(at)
 		defer lazy.close()

@@ -2,7 +2,6 @@ package ptyrun
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 const noticeWords = "Run c3po inbox to read, c3po reply to answer."
@@ -86,7 +86,7 @@ func TestNothingIsTypedIntoALineThatSomebodyTypes(t *testing.T) {
 // typist types lines, with pauses and corrections, while mail comes. One that
 // can move about in a line stops to think at its begin, where it looks empty.
 func typist(t *testing.T, w *world, p *person, name string, tries int, moves bool) {
-	dice := rand.New(rand.NewPCG(1, uint64(len(name))+uint64(name[len(name)-1]))) // #nosec G404 -- a test that can be repeated
+	dice := seed.Rand(t, uint64(len(name))+uint64(name[len(name)-1]))
 	p.see("> ")
 	var want []string
 	for try := range tries {

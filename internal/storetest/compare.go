@@ -14,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 // stepsInSequence is the length of one random life.
@@ -21,11 +22,11 @@ const stepsInSequence = 60
 
 // Compare runs random sequences of steps on a store and on a Model with the
 // same clock. Every answer must be the same, and after every step the books
-// must balance. The flag -rapid.checks says how many sequences.
+// must balance. The flag -rapid.checks says how many sequences, package seed which.
 func Compare(t *testing.T, open func(t *testing.T, limits c3po.Limits) Harness) {
 	limits := tightLimits()
 	h := open(t, limits)
-	rapid.Check(t, func(rt *rapid.T) { newDuel(rt, t.Context(), h, limits).fight() })
+	seed.Check(t, func(rt *rapid.T) { newDuel(rt, t.Context(), h, limits).fight() })
 }
 
 // tightLimits are met by chance within a sequence.

@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/seed"
 )
 
 // Every message is dealt with although runner, container and coordinator are
@@ -51,14 +51,12 @@ func (h *host) killing(cycles int, cycle time.Duration) []c3po.MessageID {
 	t.Helper()
 	loop := h.start("agent", "coder")
 	asker := h.as("asker")
-	seed := time.Now().UnixNano()
-	dice := rand.New(rand.NewPCG(uint64(seed), 1))
-	t.Logf("seed %d", seed)
+	dice, began := seed.Rand(t, 1), time.Now().UnixNano()
 	var sent []c3po.MessageID
 	kills := map[string]int{}
 	for i := range cycles {
 		var receipt c3po.Receipt
-		key := fmt.Sprintf("%d-%d", seed, i)
+		key := fmt.Sprintf("%d-%d", began, i)
 		eventually(t, time.Minute, "the message is accepted", func() bool {
 			var err error
 			receipt, err = asker.SendMessage(t.Context(), c3po.SendInput{Target: "docker/coder", Message: "work " + key, ClientKey: key})
