@@ -29,7 +29,8 @@ var mayImport = map[string][]string{
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
 	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/backup", "internal/bench", "internal/client", "internal/engine", "internal/move", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor", "internal/agentfile", "internal/container", "internal/release", "internal/runner"},
-	"internal/client":     {"."},
+	"internal/attempt":    {},
+	"internal/client":     {".", "internal/attempt"},
 	"internal/dashboard":  {},
 	"internal/clients":    {".", "internal/configedit", "internal/paths"},
 	"internal/configedit": {"."},
@@ -48,7 +49,7 @@ var mayImport = map[string][]string{
 	"internal/paths":      {"."},
 	"internal/pki":        {"."},
 	"internal/ptyrun":     {".", "internal/client", "internal/envelope", "internal/hook", "internal/paths", "internal/sanitise"},
-	"internal/redisstore": {".", "internal/auth", "internal/hub"}, // for the types of their steps
+	"internal/redisstore": {".", "internal/attempt", "internal/auth", "internal/hub"}, // for the types of their steps
 	"internal/redistest":  {},
 	"internal/release":    {"."},
 	"internal/rest":       {".", "internal/auth", "internal/hub"},

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/attempt"
 )
 
 const (
@@ -50,30 +50,27 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (Out, er
 // repeated makes a request, and makes it again while that can help. What is
 // asked for must be the same however often it is done.
 func (c *Client) repeated(ctx context.Context, r request, readOnly bool, out any) error {
-	var giveUp time.Time
-	inDoubt := false // an earlier attempt may have been carried out
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Most: mostPause, Patience: c.patience}, func(inDoubt bool) (attempt.Verdict, error) {
 		err := c.once(ctx, r, out)
-		var lost *lostError
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &lost):
-			inDoubt = inDoubt || lost.sent
-			if !inDoubt {
-				return final(err, readOnly)
-			}
-		case !passing(err):
-			return err
-		default:
-			inDoubt = inDoubt || errors.Is(err, c3po.UnknownOutcome)
-		}
-		if giveUp.IsZero() {
-			giveUp = time.Now().Add(c.patience)
-		}
-		if ctx.Err() != nil || time.Now().Add(pause).After(giveUp) || !sleep(ctx, jitter(pause)) {
-			return final(inDoubtAs(err, inDoubt), readOnly)
-		}
+		return verdict(err, inDoubt), err
+	})
+	if err == nil {
+		return nil
+	}
+	return final(inDoubtAs(err, inDoubt && !readOnly), readOnly)
+}
+
+// verdict is what an attempt's error says about it. What was never sent is not
+// sent again: nobody listens there. What may have been is, until somebody answers.
+func verdict(err error, inDoubt bool) attempt.Verdict {
+	var lost *lostError
+	switch {
+	case errors.As(err, &lost) && lost.sent, errors.Is(err, c3po.UnknownOutcome):
+		return attempt.Doubt
+	case lost != nil && inDoubt, lost == nil && err != nil && passing(err):
+		return attempt.Undone
+	default:
+		return attempt.Final
 	}
 }
 
@@ -213,9 +210,17 @@ func passing(err error) bool {
 }
 
 // inDoubtAs keeps an earlier doubt alive: that the last attempt could not even
-// connect says nothing about the first.
+// connect, or was refused before anybody looked whether it is a repeat, says
+// nothing about the first.
 func inDoubtAs(err error, inDoubt bool) error {
-	if inDoubt && !errors.Is(err, c3po.UnknownOutcome) {
+	switch c3po.AsError(err).Code {
+	case c3po.UnknownOutcome:
+		return err
+	case c3po.InvalidRequest, c3po.AgentNotFound, c3po.TicketNotFound, c3po.KeyConflict, c3po.AgentUnavailable,
+		c3po.RateLimited, c3po.BudgetSpent, c3po.InboxFull, c3po.Superseded:
+		return err // decided after the key was looked up
+	}
+	if inDoubt {
 		return &lostError{sent: true, cause: err}
 	}
 	return err
@@ -241,18 +246,3 @@ func coordDown(cause error) *c3po.Error {
 	return c3po.Because(cause, c3po.CoordDown, "c3po coordinator is not reachable. Coordination features disabled.").
 		Suggest("You can continue working locally. Run `c3po status` to check the connection, `c3po up` to start one here.")
 }
-
-// sleep reports whether the whole time passed.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
-// jitter keeps the clients of one coordinator from coming back all at once.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) } // #nosec G404 -- spreads callers, hides nothing

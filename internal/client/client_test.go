@@ -169,6 +169,27 @@ func TestAWriteWithoutAnAnswerIsNotCalledAFailure(t *testing.T) {
 	})
 }
 
+// Whether a call was made before is looked up after who calls: a token that ends
+// between two attempts says nothing about the first.
+func TestARefusedRepeatDoesNotSettleTheFirstAttempt(t *testing.T) {
+	t.Parallel()
+	for _, code := range []c3po.Code{c3po.Unauthorized, c3po.Forbidden, c3po.Internal, c3po.StoreFull, c3po.RedisUnavailable} {
+		t.Run(string(code), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript(t, hangsUp, refuses(c3po.Errorf(code, "no")))
+				if _, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi"}); !errors.Is(err, c3po.UnknownOutcome) {
+					t.Errorf("SendMessage = %v, want %s", err, c3po.UnknownOutcome)
+				}
+				s = newScript(t, hangsUp, refuses(c3po.Errorf(code, "no")))
+				if _, err := s.client(t, client.Config{}).WhoAmI(t.Context(), c3po.None{}); !errors.Is(err, code) {
+					t.Errorf("WhoAmI = %v, want %s", err, code)
+				}
+			})
+		})
+	}
+}
+
 func TestAReadWithoutAnAnswerIsACoordinatorThatIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/attempt"
 )
 
 const (
@@ -47,7 +48,7 @@ func (c *Client) Events(ctx context.Context, after *c3po.EventCursor) iter.Seq2[
 				yield(c3po.StreamEvent{}, final(err, true))
 				return
 			}
-			if !sleep(ctx, r.rest()) {
+			if !attempt.Sleep(ctx, r.rest()) {
 				yield(c3po.StreamEvent{}, context.Cause(ctx))
 				return
 			}
@@ -73,7 +74,7 @@ func (r *eventReader) rest() time.Duration {
 		r.retry = 0
 		return rest
 	}
-	rest := jitter(r.pause)
+	rest := attempt.Jitter(r.pause)
 	r.pause = min(2*r.pause, mostPause)
 	return rest
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/attempt"
 )
 
 const (
@@ -94,16 +95,16 @@ func (c *Client) attemptWait(ctx context.Context, name string, in any, seconds i
 	return c.once(ctx, r, out)
 }
 
-// inSlices calls attempt until it brings something (no outcome), the time is
+// inSlices calls look until it brings something (no outcome), the time is
 // over, or the coordinator refuses. A coordinator that this client has never
 // reached is down, not restarting: that is said after Patience.
-func (c *Client) inSlices(ctx context.Context, seconds int, attempt func(context.Context, int) (*c3po.WaitOutcome, error)) error {
+func (c *Client) inSlices(ctx context.Context, seconds int, look func(context.Context, int) (*c3po.WaitOutcome, error)) error {
 	end := time.Now().Add(time.Duration(seconds) * time.Second)
 	unreached := time.Now().Add(c.patience)
 	pause := firstPause
 	for {
 		left := min(max(time.Until(end), 0), slice)
-		outcome, err := attempt(ctx, max(1, int((left+time.Second-1)/time.Second)))
+		outcome, err := look(ctx, max(1, int((left+time.Second-1)/time.Second)))
 		var lost *lostError
 		rest := pause
 		switch {
@@ -121,19 +122,19 @@ func (c *Client) inSlices(ctx context.Context, seconds int, attempt func(context
 			}
 			rest, pause = 0, firstPause
 		case errors.As(err, &lost):
-			rest, pause = jitter(pause), min(2*pause, mostPause)
+			rest, pause = attempt.Jitter(pause), min(2*pause, mostPause)
 			if !c.everReached() && time.Now().Add(rest).After(unreached) {
 				return final(err, true)
 			}
 		case passing(err):
-			rest, pause = jitter(pause), min(2*pause, mostPause)
+			rest, pause = attempt.Jitter(pause), min(2*pause, mostPause)
 		default:
 			return err
 		}
 		if time.Now().Add(rest).After(end) {
 			return final(err, true)
 		}
-		if !sleep(ctx, rest) {
+		if !attempt.Sleep(ctx, rest) {
 			return ctx.Err()
 		}
 	}

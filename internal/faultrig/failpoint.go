@@ -9,10 +9,38 @@ type failpoint struct {
 	nth      int  // of the requests that contain mark, from 1; none if 0
 	executed bool // the target carries the request out before the caller dies
 	struck   func()
+	then     Aftermath
 
 	seen   int
 	last   *Link // that carries the last request, while its answer is awaited
 	passed bool  // the caller is dead
+}
+
+// An Aftermath is what a caller finds that comes back after a failpoint.
+type Aftermath int
+
+// The aftermaths.
+const (
+	Gone    Aftermath = iota // connections are made, and end at once
+	Refused                  // no connection is made
+	Loading                  // Redis is back, and answers marked requests that it still reads its files
+	Back                     // all is well again
+)
+
+// CutAt ends every connection at the nth request that contains mark, as FailAt
+// does, and says what callers find that come back before Heal.
+func (p *Proxy) CutAt(mark string, nth int, executed bool, then Aftermath) {
+	p.FailAt(mark, nth, executed, func() {})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.point.then = then
+}
+
+// Struck says that the failpoint was reached.
+func (p *Proxy) Struck() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.point != nil && p.point.passed
 }
 
 // FailAt makes the nth request that contains mark, counted from 1, the last that
@@ -43,6 +71,11 @@ func (l *Link) asked(request []byte) bool {
 	if point == nil || !bytes.Contains(request, point.mark) {
 		p.mu.Unlock()
 		return false
+	}
+	if point.passed && point.then == Loading {
+		p.mu.Unlock()
+		_, _ = l.caller.Write([]byte("-LOADING Redis is loading the dataset in memory\r\n"))
+		return true
 	}
 	point.seen++
 	hit := point.nth == point.seen
@@ -77,7 +110,13 @@ func (p *Proxy) dies(at *failpoint) {
 	p.BlackHole()
 	p.mu.Lock()
 	at.passed = true
+	if at.then != Gone {
+		p.faults = faults{}
+	}
 	p.mu.Unlock()
+	if at.then == Refused {
+		p.refuse()
+	}
 	at.struck()
 	p.Cut()
 }

@@ -14,17 +14,18 @@ import (
 // A Proxy passes bytes between callers and one target, and can hurt them on the
 // way: all links at once, or one of Links.
 type Proxy struct {
-	listener net.Listener
-	target   string
+	addr   string // where it listens
+	target string
 
-	mu      sync.Mutex
-	links   []*Link
-	faults  faults
-	drops   []drop
-	point   *failpoint
-	dropped int
-	closed  bool
-	work    sync.WaitGroup
+	mu       sync.Mutex
+	listener net.Listener // nil while callers are refused
+	links    []*Link
+	faults   faults
+	drops    []drop
+	point    *failpoint
+	dropped  int
+	closed   bool
+	work     sync.WaitGroup
 }
 
 // faults are what happens to bytes; they apply from the next ones on.
@@ -48,14 +49,14 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: listener, target: target[strings.LastIndex(target, "/")+1:]}
-	p.work.Go(p.accept)
+	p := &Proxy{addr: listener.Addr().String(), listener: listener, target: target[strings.LastIndex(target, "/")+1:]}
+	p.work.Go(func() { p.accept(listener) })
 	t.Cleanup(p.close)
 	return p
 }
 
 // Addr is where the proxy listens.
-func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+func (p *Proxy) Addr() string { return p.addr }
 
 // Delay makes everything take so much longer, in either direction. As on a long
 // way, what follows does not wait for what went before.
@@ -74,6 +75,31 @@ func (p *Proxy) Heal() {
 	p.faults, p.drops, p.point = faults{}, nil, nil
 	p.mu.Unlock()
 	p.Cut()
+	p.listenAgain()
+}
+
+// refuse ends the listening: whoever comes now cannot connect.
+func (p *Proxy) refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != nil {
+		_ = p.listener.Close()
+		p.listener = nil
+	}
+}
+
+func (p *Proxy) listenAgain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != nil || p.closed {
+		return
+	}
+	listener, err := net.Listen("tcp", p.addr)
+	if err != nil {
+		panic("faultrig: the proxy has lost its address: " + err.Error())
+	}
+	p.listener = listener
+	p.work.Go(func() { p.accept(listener) })
 }
 
 // Cut ends every connection, as the end of the calling process would.
@@ -129,9 +155,9 @@ func (p *Proxy) set(change func(*faults)) {
 	}
 }
 
-func (p *Proxy) accept() {
+func (p *Proxy) accept(listener net.Listener) {
 	for {
-		caller, err := p.listener.Accept()
+		caller, err := listener.Accept()
 		if err != nil {
 			return
 		}
@@ -146,7 +172,7 @@ func (p *Proxy) accept() {
 		p.mu.Lock()
 		link.faults = p.faults
 		p.links = append(p.links, link)
-		if p.closed || p.point != nil && p.point.passed {
+		if p.closed || p.point != nil && p.point.passed && p.point.then == Gone {
 			link.close()
 		}
 		p.mu.Unlock()
@@ -156,7 +182,7 @@ func (p *Proxy) accept() {
 }
 
 func (p *Proxy) close() {
-	_ = p.listener.Close()
+	p.refuse()
 	p.mu.Lock()
 	p.closed = true
 	for _, link := range p.links {

@@ -267,7 +267,7 @@ func (s *Store) ids(ctx context.Context, command rueidis.Completed) ([]c3po.Agen
 	defer cancel()
 	names, err := s.commands.Do(ctx, command).AsStrSlice()
 	if err != nil {
-		return nil, s.failure(ctx, "read agents", true, err)
+		return nil, s.failure(ctx, "read agents", err)
 	}
 	out := make([]c3po.AgentID, len(names))
 	for i, name := range names {

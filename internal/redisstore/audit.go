@@ -38,7 +38,7 @@ func (s *Store) AuditTail(ctx context.Context, after string, limit int) ([]auth.
 			Suggest("Give the id of an entry, or leave it out for the newest ones.")
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
-		return nil, s.failure(ctx, "audit", true, err)
+		return nil, s.failure(ctx, "audit", err)
 	}
 	if after == "" {
 		slices.Reverse(rows)

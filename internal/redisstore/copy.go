@@ -92,7 +92,8 @@ func (s *Store) copyKeys(ctx context.Context, to *Store, keys []string) (int, er
 				Suggest("Use the same version of Redis, or a later one.")
 		}
 		if err != nil {
-			return 0, notReached(err)
+			return 0, c3po.Because(err, c3po.UnknownOutcome, "Redis stopped taking the copy; a part of it is there").
+				Suggest("Empty that Redis, and copy again.")
 		}
 	}
 	return len(writes), nil

@@ -72,7 +72,7 @@ func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
 				return question.value, question.err
 			}
 		case <-ctx.Done():
-			return engineWord{}, s.failure(ctx, "read the engine", true, ctx.Err())
+			return engineWord{}, s.failure(ctx, "read the engine", ctx.Err())
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
 		return memoryOf(info), err
 	})
 	if err != nil {
-		return hub.Memory{}, s.failure(ctx, "read memory", true, err)
+		return hub.Memory{}, s.failure(ctx, "read memory", err)
 	}
 	var fullest hub.Memory
 	for _, is := range said {
@@ -165,7 +165,7 @@ func (s *Store) askDurability(ctx context.Context) (c3po.Durability, error) {
 		return c3po.OnDisk, err
 	})
 	if err != nil {
-		return "", s.failure(ctx, "read durability", true, err)
+		return "", s.failure(ctx, "read durability", err)
 	}
 	for _, addr := range missing {
 		said[addr] = s.engine.lastWord(addr)

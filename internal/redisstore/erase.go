@@ -14,14 +14,13 @@ import (
 func (s *Store) Erase(ctx context.Context, space c3po.Space) error {
 	for _, node := range s.commands.Nodes() {
 		if err := s.erase(ctx, node, string(keysOf(space))+"*"); err != nil {
-			return s.failure(ctx, "erase", false, err)
+			return err
 		}
 	}
 	s.known.Delete(space)
-	if err := s.commands.Do(ctx, s.commands.B().Srem().Key(spacesKey).Member(string(space)).Build()).Error(); err != nil {
-		return s.failure(ctx, "erase", false, err)
-	}
-	return nil
+	return s.write(ctx, "erase", func() error {
+		return s.commands.Do(ctx, s.commands.B().Srem().Key(spacesKey).Member(string(space)).Build()).Error()
+	})
 }
 
 // erase removes the keys of a pattern that one node has. All are of one space,
@@ -31,10 +30,13 @@ func (s *Store) erase(ctx context.Context, node rueidis.Client, pattern string) 
 	for cursor := uint64(0); ; {
 		page, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build()).AsScanEntry()
 		if err != nil {
-			return err
+			return s.failure(ctx, "erase", err)
 		}
 		if len(page.Elements) > 0 {
-			if err := s.commands.Do(ctx, s.commands.B().Unlink().Key(page.Elements...).Build()).Error(); err != nil {
+			err := s.write(ctx, "erase", func() error {
+				return s.commands.Do(ctx, s.commands.B().Unlink().Key(page.Elements...).Build()).Error()
+			})
+			if err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func (s *Store) Events(ctx context.Context, space c3po.Space, after int64, limit
 	defer cancel()
 	rows, err := s.commands.Do(ctx, s.commands.B().Xrange().Key(keysOf(space).events()).Start(itoa(after+1)+"-0").End("+").Count(int64(limit)).Build()).AsXRange()
 	if err != nil {
-		return nil, s.failure(ctx, "read events", true, err)
+		return nil, s.failure(ctx, "read events", err)
 	}
 	var out []c3po.Event
 	for _, row := range rows {
@@ -71,11 +71,11 @@ func (s *Store) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, e
 		s.commands.B().Xrange().Key(k.events()).Start("-").End("+").Count(1).Build())
 	fields, err := answers[0].AsStrSlice()
 	if err != nil {
-		return hub.Sequence{}, s.failure(ctx, "read sequence", true, err)
+		return hub.Sequence{}, s.failure(ctx, "read sequence", err)
 	}
 	rows, err := answers[1].AsXRange()
 	if err != nil {
-		return hub.Sequence{}, s.failure(ctx, "read sequence", true, err)
+		return hub.Sequence{}, s.failure(ctx, "read sequence", err)
 	}
 	at := hub.Sequence{Epoch: max(1, atoi(fields[0])), Last: atoi(fields[1]), Began: atoi(fields[2])}
 	if len(rows) > 0 {
@@ -108,7 +108,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	})
 	parts := anyOf(said)
 	if err != nil || len(parts) != 2 {
-		return time.Time{}, s.failure(ctx, "read clock", true, err)
+		return time.Time{}, s.failure(ctx, "read clock", err)
 	}
 	if s.now != nil {
 		return s.now().UTC().Truncate(time.Millisecond), nil

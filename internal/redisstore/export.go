@@ -176,7 +176,7 @@ func (e *exporter) boxes(ctx context.Context) ([]c3po.AgentID, error) {
 func (e *exporter) hash(ctx context.Context, key string) (map[string]string, error) {
 	fields, err := e.store.commands.Do(ctx, e.store.commands.B().Hgetall().Key(key).Build()).AsStrMap()
 	if err != nil {
-		return nil, e.store.failure(ctx, "export", true, err)
+		return nil, e.store.failure(ctx, "export", err)
 	}
 	return fields, nil
 }
@@ -184,7 +184,7 @@ func (e *exporter) hash(ctx context.Context, key string) (map[string]string, err
 func (e *exporter) log(ctx context.Context, room c3po.RoomName, from, to string) ([]rueidis.XRangeEntry, error) {
 	entries, err := e.store.commands.Do(ctx, e.store.commands.B().Xrange().Key(e.k.room(room)).Start(from).End(to).Build()).AsXRange()
 	if err != nil {
-		return nil, e.store.failure(ctx, "export", true, err)
+		return nil, e.store.failure(ctx, "export", err)
 	}
 	return entries, nil
 }
@@ -246,7 +246,7 @@ func (e *exporter) open(ctx context.Context, id c3po.MessageID) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, e.store.failure(ctx, "export", true, err)
+		return false, e.store.failure(ctx, "export", err)
 	}
 	return true, nil
 }

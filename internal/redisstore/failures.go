@@ -5,31 +5,79 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/attempt"
 )
 
-// failure says which of three things happened: Redis refused (nothing
-// changed), Redis was not reached (nothing changed), or the answer was lost
-// and nobody can know.
-func (s *Store) failure(ctx context.Context, step string, reading bool, err error) error {
+// write makes one change in Redis, and makes it again while that can help: every
+// step may be repeated. The client library must not do so by itself, because it
+// reports its last attempt only. If Redis carried out the first and then refuses
+// the second, nobody may say that nothing was stored.
+func (s *Store) write(ctx context.Context, step string, once func() error) error {
+	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Most: longestPause}, func(bool) (attempt.Verdict, error) {
+		if err := ctx.Err(); err != nil {
+			return attempt.Final, err
+		}
+		err := once()
+		return verdict(err), err
+	})
+	switch {
+	case err == nil:
+		return nil
+	case inDoubt && !errors.Is(context.Cause(ctx), context.Canceled):
+		return s.unknown(ctx, step, err)
+	default:
+		return s.failure(ctx, step, err)
+	}
+}
+
+// The pauses between two attempts of a step: a connection that was cut is made
+// again at once, a Redis that starts needs longer.
+const (
+	firstPause   = 2 * time.Millisecond
+	longestPause = 200 * time.Millisecond
+)
+
+// verdict is what the error of one attempt says about it. A connection that fails
+// after it was made may have carried the command.
+func verdict(err error) attempt.Verdict {
+	refused, answered := rueidis.IsRedisErr(err)
+	switch {
+	case err == nil, rueidis.IsRedisNil(err):
+		return attempt.Final
+	case answered && (refused.IsLoading() || refused.IsClusterDown() || refused.IsTryAgain()):
+		return attempt.Undone
+	case answered:
+		return attempt.Final
+	case dialFailed(err), errors.Is(err, rueidis.ErrNoSlot):
+		return attempt.Undone
+	case errors.Is(err, rueidis.ErrClosing): // we stop
+		return attempt.Lost
+	default:
+		return attempt.Doubt
+	}
+}
+
+// failure is for what changed nothing: a read, or a change that Redis refused or
+// was never asked for.
+func (s *Store) failure(ctx context.Context, step string, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	failure := s.judge(ctx, step, reading, err)
+	failure := notReached(err)
+	if refused, ok := rueidis.IsRedisErr(err); ok {
+		failure = s.refusal(step, refused)
+	}
 	s.meter.StoreFailed(c3po.AsError(failure).Code)
 	return failure
 }
 
-func (s *Store) judge(ctx context.Context, step string, reading bool, err error) error {
-	if refused, ok := rueidis.IsRedisErr(err); ok {
-		return s.refusal(step, refused)
-	}
-	if reading || dialFailed(err) {
-		return notReached(err)
-	}
+func (s *Store) unknown(ctx context.Context, step string, err error) error {
+	s.meter.StoreFailed(c3po.UnknownOutcome)
 	s.log.WarnContext(ctx, "answer lost", "step", step, "err", err)
 	return c3po.Because(err, c3po.UnknownOutcome, "the answer of Redis was lost; it may or may not have happened").
 		Suggest("Repeat the request with the same client_key: it is done once, whichever it was.")

@@ -22,7 +22,7 @@ func (s *Store) Engine(ctx context.Context) (*c3po.Engine, error) {
 			return nil, nil // it may be forbidden to us, which is no fault of a caller
 		}
 		if err != nil {
-			return nil, s.failure(ctx, "read the engine", true, err)
+			return nil, s.failure(ctx, "read the engine", err)
 		}
 		e := engineOf(text)
 		if s.free != nil && s.socket {

@@ -171,7 +171,7 @@ func (s *Store) logEntries(ctx context.Context, command rueidis.Completed) ([]ru
 	defer cancel()
 	entries, err := s.commands.Do(ctx, command).AsXRange()
 	if err != nil && !rueidis.IsRedisNil(err) {
-		return nil, s.failure(ctx, "read a room", true, err)
+		return nil, s.failure(ctx, "read a room", err)
 	}
 	return entries, nil
 }

@@ -209,7 +209,7 @@ func (s *Store) strings(ctx context.Context, command rueidis.Completed) ([]strin
 	defer cancel()
 	rows, err := s.commands.Do(ctx, command).AsStrSlice()
 	if err != nil {
-		return nil, s.failure(ctx, "read", true, err)
+		return nil, s.failure(ctx, "read", err)
 	}
 	return rows, nil
 }
@@ -219,7 +219,7 @@ func (s *Store) scores(ctx context.Context, command rueidis.Completed) ([]rueidi
 	defer cancel()
 	rows, err := s.commands.Do(ctx, command).AsZScores()
 	if err != nil {
-		return nil, s.failure(ctx, "read", true, err)
+		return nil, s.failure(ctx, "read", err)
 	}
 	return rows, nil
 }
@@ -230,7 +230,7 @@ func (s *Store) Counters(ctx context.Context, space c3po.Space) (hub.Counters, e
 	defer cancel()
 	fields, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(keysOf(space).meta()).Build()).AsStrMap()
 	if err != nil {
-		return hub.Counters{}, s.failure(ctx, "read counters", true, err)
+		return hub.Counters{}, s.failure(ctx, "read counters", err)
 	}
 	return hub.Counters{
 		Sent: atoi(fields["sent"]), Pending: atoi(fields["pending"]), Acked: atoi(fields["acked"]), Cancelled: atoi(fields["cancelled"]),
@@ -246,7 +246,7 @@ func (s *Store) InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID
 	defer cancel()
 	n, err := s.commands.Do(ctx, s.commands.B().Zcard().Key(keysOf(space).inbox(id)).Build()).AsInt64()
 	if err != nil {
-		return 0, s.failure(ctx, "count inbox", true, err)
+		return 0, s.failure(ctx, "count inbox", err)
 	}
 	return int(n), nil
 }
@@ -263,7 +263,7 @@ func (s *Store) InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.Age
 	for i, answer := range s.commands.DoMulti(ctx, counts...) {
 		n, err := answer.AsInt64()
 		if err != nil {
-			return nil, s.failure(ctx, "count inboxes", true, err)
+			return nil, s.failure(ctx, "count inboxes", err)
 		}
 		sizes[i] = int(n)
 	}

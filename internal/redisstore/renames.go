@@ -70,7 +70,7 @@ func (s *Store) Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) 
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, s.failure(ctx, "read names", true, err)
+		return "", false, s.failure(ctx, "read names", err)
 	}
 	books, err := s.Counters(ctx, space)
 	if err != nil {

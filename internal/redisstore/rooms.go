@@ -152,7 +152,7 @@ func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID
 	answers := s.commands.DoMulti(ctx, commands...)
 	rows, err := answers[0].ToArray()
 	if err != nil {
-		return nil, s.failure(ctx, "read rooms", true, err)
+		return nil, s.failure(ctx, "read rooms", err)
 	}
 	var out []hub.RoomRecord
 	for i, name := range names {
@@ -169,7 +169,7 @@ func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID
 			case err == nil:
 				*is = true
 			case !rueidis.IsRedisNil(err):
-				return nil, s.failure(ctx, "read rooms", true, err)
+				return nil, s.failure(ctx, "read rooms", err)
 			}
 		}
 		out = append(out, record)

@@ -16,7 +16,7 @@ func (s *Store) sign(ctx context.Context, writer string) error {
 	defer cancel()
 	fields, err := s.commands.Do(ctx, s.commands.B().Hmget().Key(schemaKey).Field("schema", "min_reader", "version").Build()).AsStrSlice()
 	if err != nil {
-		return s.failure(ctx, "read the schema", true, err)
+		return s.failure(ctx, "read the schema", err)
 	}
 	if need := atoi(fields[1]); need > hub.Schema {
 		return refuseNewer(need, fields[2])

@@ -12,9 +12,8 @@ import (
 //go:embed lua/*.lua
 var sources embed.FS
 
-// stepTimeout bounds one step, retries included. A step is idempotent, so the
-// client library may repeat it when an answer was lost. Whoever calls is told
-// within two seconds, with what else a call has to do.
+// stepTimeout bounds one step, repeats included. Whoever calls is told within two
+// seconds, with what else a call has to do.
 const stepTimeout = 1700 * time.Millisecond
 
 // dialTimeout bounds a connection from its beginning until it can be used. A step
@@ -90,7 +89,7 @@ func load(name, flags string, shared ...string) script {
 	if flags == noWrite {
 		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true}
 	}
-	return script{name: name, lua: rueidis.NewLuaScriptRetryable(text)}
+	return script{name: name, lua: rueidis.NewLuaScript(text)}
 }
 
 func read(name string) string {
@@ -107,11 +106,19 @@ func (s *Store) run(ctx context.Context, sc script, keys, args []string) ([]ruei
 	defer s.took(sc.name, time.Now())
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	answer, err := sc.lua.Exec(ctx, s.commands, keys, args).ToArray()
-	if err != nil {
-		return nil, s.failure(ctx, sc.name, sc.ro, err)
+	if sc.ro {
+		answer, err := sc.lua.Exec(ctx, s.commands, keys, args).ToArray()
+		if err != nil {
+			return nil, s.failure(ctx, sc.name, err)
+		}
+		return answer, nil
 	}
-	return answer, nil
+	var answer []rueidis.RedisMessage
+	err := s.write(ctx, sc.name, func() (err error) {
+		answer, err = sc.lua.Exec(ctx, s.commands, keys, args).ToArray()
+		return err
+	})
+	return answer, err
 }
 
 func word(m rueidis.RedisMessage) string {

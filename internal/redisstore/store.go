@@ -155,14 +155,17 @@ func (s *Store) enter(ctx context.Context, space c3po.Space) error {
 	defer cancel()
 	need, err := s.commands.Do(ctx, s.commands.B().Hget().Key(keysOf(space).meta()).Field("min_reader").Build()).AsInt64()
 	if err != nil && !rueidis.IsRedisNil(err) {
-		return s.failure(ctx, "enter", true, err)
+		return s.failure(ctx, "enter", err)
 	}
 	if need > hub.Schema {
 		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, hub.Schema).
 			Suggest("Upgrade this coordinator.")
 	}
-	if err := s.commands.Do(ctx, s.commands.B().Sadd().Key(spacesKey).Member(string(space)).Build()).Error(); err != nil {
-		return s.failure(ctx, "enter", false, err)
+	err = s.write(ctx, "enter", func() error {
+		return s.commands.Do(ctx, s.commands.B().Sadd().Key(spacesKey).Member(string(space)).Build()).Error()
+	})
+	if err != nil {
+		return err
 	}
 	s.known.Store(space, true)
 	return nil

@@ -48,7 +48,7 @@ func (s *Store) Grant(ctx context.Context, kid string) (auth.Grant, bool, error)
 	defer cancel()
 	fields, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(grantKey(kid)).Build()).AsStrMap()
 	if err != nil {
-		return auth.Grant{}, false, s.failure(ctx, "grant", true, err)
+		return auth.Grant{}, false, s.failure(ctx, "grant", err)
 	}
 	if len(fields) == 0 {
 		return auth.Grant{}, false, nil
@@ -75,7 +75,7 @@ func (s *Store) Grants(ctx context.Context) ([]auth.Grant, error) {
 	defer cancel()
 	kids, err := s.commands.Do(ctx, s.commands.B().Zrange().Key(grantsKey).Min("0").Max("-1").Build()).AsStrSlice()
 	if err != nil {
-		return nil, s.failure(ctx, "grants", true, err)
+		return nil, s.failure(ctx, "grants", err)
 	}
 	grants := []auth.Grant{}
 	for batch := range slices.Chunk(kids, noteBatch) {
@@ -86,7 +86,7 @@ func (s *Store) Grants(ctx context.Context) ([]auth.Grant, error) {
 		for i, answer := range s.commands.DoMulti(ctx, reads...) {
 			fields, err := answer.AsStrMap()
 			if err != nil {
-				return nil, s.failure(ctx, "grants", true, err)
+				return nil, s.failure(ctx, "grants", err)
 			}
 			if len(fields) == 0 {
 				continue // forgotten, and not swept yet
@@ -144,7 +144,7 @@ func (s *Store) AgentRun(ctx context.Context, runs []string) (string, error) {
 	defer cancel()
 	scores, err := s.commands.Do(ctx, s.commands.B().Zmscore().Key(runsKey).Member(runs...).Build()).ToArray()
 	if err != nil {
-		return "", s.failure(ctx, "agentrun", true, err)
+		return "", s.failure(ctx, "agentrun", err)
 	}
 	for i, score := range scores {
 		if !score.IsNil() {
