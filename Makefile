@@ -7,11 +7,12 @@ LDFLAGS   := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 TESTFLAGS ?=
 FUZZTIME  ?= 10s
 CHECKS    ?= 2000
+ROWS      ?=
 SEED      ?= random
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e site site-e2e docs check fmt vet lint security secrets tidy test race sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: help build image web web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +50,14 @@ docs: ## the references of commands, tools and REST, and the manual pages; tests
 	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
 	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/mcpserver ./internal/rest -update
 
-check: fmt vet lint security secrets tidy test ## all that must hold before a commit
+quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector
+	$(GO) vet ./...
+	$(GO) test $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+
+check: fmt lint security secrets tidy ## what must hold before a push, in under 8 minutes
+	$(GO) vet ./...
+	$(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS)|$(SLOW))')
+	$(GO) test $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(SLOW))')
 
 fmt: ## every file is formatted
 	@files=$$(gofmt -l .) && { test -z "$$files" || { echo "not formatted:"; echo "$$files"; exit 1; }; }
@@ -85,7 +93,12 @@ tidy: ## go.mod says what the code uses
 # would only slow what it measures, and two of them at once would too.
 DRIVERS   := internal/faultrig|internal/bench|test/
 
-test: race ## all tests, those in one process with the race detector
+# With the race detector these take minutes, so only CI does that.
+SLOW      := internal/(ptyrun|server|redisstore|sbom|cli)$$
+
+test: race drivers ## all tests, those in one process with the race detector
+
+drivers: ## the tests that drive real processes and measure them
 	$(GO) test -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
 
 race: ## the tests in one process, with the race detector
@@ -121,14 +134,17 @@ runner-e2e: ## agents in real containers, with podman
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)
 
-torture: ## everything of testdata/matrix.txt at full size, ending in one table
-	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table
+torture: ## everything of testdata/matrix.txt at full size, or ROWS=B,C of it, ending in one table
+	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table -rows '$(ROWS)'
 
 torture-long: ## as torture, for a night
 	C3PO_SEED=$(SEED) C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/faultrig/table -timeout 10h
 	$(GO) test -race -count=100 -timeout 600m ./internal/hub ./internal/server
 	$(GO) test -race -count=1 -timeout 60m ./internal/faultrig
 	C3PO_TORTURE=1 PARALLEL=4 test/claude/run.sh -test.v
+
+engines: ## the store, the engine, backups and moves on Redis 8 and Valkey 8, unpacked from Debian 13
+	.ci/engines
 
 torture-bites: ## breaks on purpose, each of which its test must find (testdata/bites)
 	.ci/bites

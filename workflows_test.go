@@ -5,13 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 var (
 	used   = regexp.MustCompile(`^\s*(?:- )?uses:\s*(.*)$`)
-	pinned = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	pinned = regexp.MustCompile(`^(?:[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\.github/workflows/[\w-]+\.yml)$`)
 )
 
 // loose says what a workflow trusts that somebody else can change, and what it may
@@ -68,5 +69,48 @@ func TestALooseWorkflowIsFound(t *testing.T) {
 		if len(loose(bad)) == 0 {
 			t.Errorf("nothing is found in\n%s", bad)
 		}
+	}
+}
+
+func TestEverySectionOfCIRunsInTheWorkflow(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile(".ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflow, err := os.ReadFile(".github/workflows/ci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := regexp.MustCompile(`(?m)^([a-z-]+) +(?:shared|alone) `).FindAllStringSubmatch(string(script), -1)
+	if len(sections) < 15 {
+		t.Fatalf("only %d sections were found in .ci/run", len(sections))
+	}
+	var jobs []string
+	for _, job := range regexp.MustCompile(`(?m)^          - ([a-z -]+)$`).FindAllStringSubmatch(string(workflow), -1) {
+		jobs = append(jobs, strings.Fields(job[1])...)
+	}
+	for _, section := range sections {
+		if !slices.Contains(jobs, section[1]) {
+			t.Errorf("no job of ci.yml runs section %s", section[1])
+		}
+	}
+	for _, job := range jobs {
+		if !slices.ContainsFunc(sections, func(s []string) bool { return s[1] == job }) {
+			t.Errorf("ci.yml runs section %s, which .ci/run does not have", job)
+		}
+	}
+}
+
+func TestAReleaseWaitsForCI(t *testing.T) {
+	t.Parallel()
+	workflow, err := os.ReadFile(".github/workflows/release.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, release, _ := strings.Cut(string(workflow), "\n  release:\n")
+	if !regexp.MustCompile(`(?m)^    needs: \[.*\bci\b.*\]$`).MatchString(release) ||
+		!strings.Contains(string(workflow), "\n  ci:\n    uses: ./.github/workflows/ci.yml\n") {
+		t.Error("the job that publishes does not need all of ci.yml")
 	}
 }

@@ -9,7 +9,7 @@ if [ "$(printf '%s\n' v20.19.0 "$have" | sort -V | head -n 1)" != v20.19.0 ]; th
 	echo "the dashboard is built with Node 20.19 or later; here is $have" >&2
 	exit 1
 fi
-make -s web
+make -s "${WEB:-web}" # WEB=web-once takes what was just built
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 CGO_ENABLED=0 go build -o "$bin/c3po" ./cmd/c3po
