@@ -19,6 +19,14 @@ type screen struct {
 	lost     bool // the emulator failed: nothing is known any more
 	behind   flow // printed, and not yet taken in
 	drawing  bool // the last output did more than flow; it may end in the middle of a sequence
+	margins  margins
+}
+
+// margins says what keeps text from flowing over the whole screen: then not only
+// its end is seen, and nothing may be forgotten. It errs to that side.
+type margins struct {
+	rows, rowsAlternate bool // of each of the two screens
+	columns             bool // once set, for good: hardly a program sets them
 }
 
 func newScreen(size size) *screen {
@@ -28,6 +36,8 @@ func newScreen(size size) *screen {
 		EnableMode:  func(mode ansi.Mode) { s.paste = s.paste || mode == ansi.ModeBracketedPaste },
 		DisableMode: func(mode ansi.Mode) { s.paste = s.paste && mode != ansi.ModeBracketedPaste },
 	})
+	s.emulator.RegisterCsiHandler('r', s.rowMargins)
+	s.emulator.RegisterCsiHandler('s', s.columnMargins)
 	// It answers the program's questions about the terminal, as the real one does
 	// too. Unread, they would hold it up.
 	go func() { _, _ = io.Copy(io.Discard, s.emulator) }()
@@ -40,11 +50,55 @@ func (s *screen) close() {
 	}
 }
 
+// rowMargins sees that a program sets the rows that scroll. A terminal takes a
+// last row beyond its own as its own, and the emulator does not: its cursor would
+// leave the screen. So the parameter is put right before the emulator's own
+// handler has it.
+func (s *screen) rowMargins(params ansi.Params) bool {
+	height := s.emulator.Height()
+	clamp(params, height)
+	first, _, _ := params.Param(0, 1)
+	last, _, _ := params.Param(1, height)
+	confined := first > 1 || last > 0 && last < height
+	if s.alternate() {
+		s.margins.rowsAlternate = confined
+	} else {
+		s.margins.rows = confined
+	}
+	return false
+}
+
+// columnMargins does the same for columns. Without parameters the sequence keeps
+// the cursor's place.
+func (s *screen) columnMargins(params ansi.Params) bool {
+	if len(params) > 0 {
+		clamp(params, s.emulator.Width())
+		s.margins.columns = true
+	}
+	return false
+}
+
+// clamp puts the second parameter right, which is shared with the emulator.
+func clamp(params ansi.Params, most int) {
+	if last, _, ok := params.Param(1, 0); ok && last > most {
+		params[1] = ansi.Param(most)
+	}
+}
+
+// confined says that text does not flow over the whole screen.
+func (s *screen) confined() bool {
+	rows := s.margins.rows
+	if s.alternate() {
+		rows = s.margins.rowsAlternate
+	}
+	return rows || s.margins.columns
+}
+
 // write takes in what the program printed. Text that only flows by is taken in
 // when somebody looks: the emulator is thirty times slower than a terminal.
 func (s *screen) write(output []byte) {
 	flowing := flows(output)
-	if flowing && !s.drawing && s.behind.add(output, s.emulator.Height()) {
+	if flowing && !s.drawing && !s.confined() && s.behind.add(output, s.emulator.Height()) {
 		return
 	}
 	s.drawing = !flowing
