@@ -258,9 +258,9 @@ func (a *Actor) welcomeBack(ctx context.Context, registration *Registration) {
 	}
 }
 
-// enterFullStore lets a known agent in although nothing can be written: its
-// mail must be readable, and acking is what makes room again. It is not
-// remembered, so that the next call tries to register again.
+// enterFullStore lets the run that holds an id in although nothing at all can
+// be written, as when the disk of Redis is full: its mail must be readable. It is
+// not remembered, so that the next call tries to register again.
 func (a *Actor) enterFullStore(ctx context.Context, full error) (Registration, error) {
 	held, err := a.held(ctx)
 	if err != nil {

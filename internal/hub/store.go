@@ -106,7 +106,8 @@ type agentStore interface {
 	// An id that Agents does not cover is never given: FORBIDDEN if no other is left,
 	// or if the caller follows an agent that is called so now.
 	// The agent is seen now and no longer gone. A non-explicit call of a known
-	// agent leaves its profile alone (Client is always stored).
+	// agent leaves its profile alone (Client is always stored). It works for an
+	// agent that exists when the store is full; a new one is STORE_FULL.
 	Register(ctx context.Context, space c3po.Space, step RegisterStep) (Registration, error)
 	// Unregister ends the session: offline at once. It reports whether there was one.
 	// A run other than the one that holds the id ends nothing.
@@ -118,7 +119,8 @@ type agentStore interface {
 	// SetStatus stores availability and task.
 	SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error
 	// SetPaused pauses (why not empty) or resumes an agent; an empty id means the
-	// whole space. AGENT_NOT_FOUND if there is no such agent.
+	// whole space. AGENT_NOT_FOUND if there is no such agent. It works when the
+	// store is full.
 	SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID, why string) error
 
 	// Reads.
@@ -188,7 +190,8 @@ type presenceStore interface {
 	RenewLease(ctx context.Context, space c3po.Space, node string) error
 	// EndLease detaches everything the node holds; called when it stops.
 	EndLease(ctx context.Context, space c3po.Space, node string) error
-	// WriteNotes stores notes. Those about messages that are gone are dropped.
+	// WriteNotes stores notes, also when the store is full. Those about messages that
+	// are gone are dropped.
 	// The first reader of a ticket that is still pending makes an EventDelivered.
 	// How far a reader has come in a room is kept until the agent's cursor is
 	// there; of somebody who is no member it is not.

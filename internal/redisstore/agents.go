@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,8 +84,9 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 		k.heard(), k.retired(), k.owed()}
 	args := []string{
 		s.nowArg(), k.wake(), step.Run, step.Session, itoa(step.Epoch), flag(step.Explicit), millis(s.limits.OnlineWindow),
-		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(all),
+		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(all), "",
 	}
+	const fullStore = 11 // of args
 	args = append(args, profile...)
 	var inboxes []string
 	for _, id := range candidates {
@@ -92,11 +94,19 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 		inboxes = append(inboxes, k.inbox(id))
 		args = append(args, string(id))
 	}
-	answer, err := s.run(ctx, s.scripts.register, append(append(keyNames, inboxes...), k.roles(), k.renamed()), append(args, flag(whatever)))
+	keyNames, args = append(append(keyNames, inboxes...), k.roles(), k.renamed()), append(args, flag(whatever))
+	answer, err := s.run(ctx, s.scripts.register, keyNames, args)
+	full := err
+	if errors.Is(err, c3po.StoreFull) {
+		args[fullStore] = flag(true)
+		answer, err = s.run(ctx, s.scripts.registerKnown, keyNames, args)
+	}
 	if err != nil {
 		return hub.Registration{}, "", err
 	}
 	switch outcome := word(answer[0]); outcome {
+	case "full":
+		return hub.Registration{}, "", full
 	case "superseded":
 		return hub.Registration{}, "", hub.RefuseSuperseded(step.Want)
 	case "taken", "renamed":

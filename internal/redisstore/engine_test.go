@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
@@ -135,6 +136,45 @@ func TestAFullStoreRefusesSendsAndCanBeDrained(t *testing.T) {
 	do(t, server.Addr(), "CONFIG", "SET", "maxmemory", "0")
 	if _, err := send(t, s, "there is room again"); err != nil {
 		t.Errorf("send after the store was drained: %v", err)
+	}
+}
+
+// A restart replaces what the run before it left, so that no number of restarts
+// fills a store that has no room.
+func TestRestartsInAFullStoreDoNotAddUp(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	limits := c3po.DefaultLimits()
+	limits.OnlineWindow, limits.EventEntries = time.Millisecond, 100
+	s := open(t, server.URL(), limits, nil)
+	restart := func(run int) {
+		t.Helper()
+		metadata := fmt.Sprintf(`{"run":"%08d","why":%q}`, run, strings.Repeat("x", 1000))
+		if _, err := s.Register(t.Context(), "main", hub.RegisterStep{
+			Want: "ana", Run: fmt.Sprintf("box:%08d:1", run), Session: fmt.Sprintf("session-%08d", run), Explicit: true,
+			Profile: hub.Profile{Metadata: []byte(metadata), Capabilities: []string{fmt.Sprintf("role-%08d", run)}},
+		}); err != nil {
+			t.Fatalf("restart %d in a full store: %v", run, err)
+		}
+		if _, err := s.Unregister(t.Context(), "main", "ana", fmt.Sprintf("box:%08d:1", run)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 50 {
+		restart(i)
+	}
+	do(t, server.Addr(), "CONFIG", "SET", "maxmemory", "1mb")
+	before := info(t, server.Addr(), "memory", "used_memory_dataset")
+	const restarts = 1000
+	for i := range restarts {
+		restart(50 + i)
+	}
+	// Of a role only its name stays, because it may have mail.
+	if grew := info(t, server.Addr(), "memory", "used_memory_dataset") - before; grew > restarts*200 {
+		t.Errorf("%d restarts added %d bytes", restarts, grew)
+	}
+	if _, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: "stranger"}); !errors.Is(err, c3po.StoreFull) {
+		t.Errorf("a new agent in a full store = %v, want %s", err, c3po.StoreFull)
 	}
 }
 

@@ -38,7 +38,8 @@ type scripts struct {
 	send, reply, ack, received           script
 	claim, ackClaimed                    script
 	told, goOn, trimFlow                 script
-	register, unregister, status, pause  script
+	register, registerKnown, unregister  script
+	status, pause                        script
 	attach, detach, lease, notes         script
 	tick, bury, trim, trimDead, trimKeys script
 	inbox, next, entries, cards, online  script
@@ -59,9 +60,9 @@ func loadScripts() scripts {
 	return scripts{
 		send: load("send", writes, "flow"), reply: load("reply", writes, "flow"), ack: load("ack", drains), received: load("received", drains),
 		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
-		told: load("told", writes), goOn: load("goon", writes), trimFlow: load("trimflow", drains),
-		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes), pause: load("pause", writes),
-		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", writes),
+		told: load("told", writes), goOn: load("goon", drains), trimFlow: load("trimflow", drains),
+		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes),
+		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
@@ -73,10 +74,14 @@ func loadScripts() scripts {
 		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
 		importPost: load("importpost", writes), importMember: load("importmember", writes),
 		die: load("die", drains), sign: load("sign", drains),
-		// A full store must not keep anybody from ending a token.
-		grantPut: load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", writes),
+		// A full store must not keep a known agent out, a person from pausing it, a
+		// coordinator from starting, or anybody from ending or using a token.
+		registerKnown: load("register", drains),
+		pause:         load("pause", drains),
+		authority:     load("authority", drains),
+		grantPut:      load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", drains),
 		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),
-		authority: load("authority", writes), audit: load("audit", drains), runNote: load("runnote", writes),
+		audit: load("audit", drains), runNote: load("runnote", writes),
 	}
 }
 

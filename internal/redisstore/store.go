@@ -161,6 +161,15 @@ func (s *Store) enter(ctx context.Context, space c3po.Space) error {
 		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, hub.Schema).
 			Suggest("Upgrade this coordinator.")
 	}
+	// A full store takes no SADD, not even one that changes nothing.
+	listed, err := s.commands.Do(ctx, s.commands.B().Sismember().Key(spacesKey).Member(string(space)).Build()).AsBool()
+	if err != nil {
+		return s.failure(ctx, "enter", err)
+	}
+	if listed {
+		s.known.Store(space, true)
+		return nil
+	}
 	err = s.write(ctx, "enter", func() error {
 		return s.commands.Do(ctx, s.commands.B().Sadd().Key(spacesKey).Member(string(space)).Build()).Error()
 	})

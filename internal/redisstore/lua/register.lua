@@ -5,19 +5,24 @@
 --       their inboxes, then roles, renamed
 -- ARGV  now, channel, run, session, epoch, explicit, online window, most
 --       events, client, number of profile fields, number of all possible
---       candidates, the profile as field and value, the candidate ids, "1" if it
---       does not matter that the first was renamed
+--       candidates, "1" if the store is full, the profile as field and value, the
+--       candidate ids, "1" if it does not matter that the first was renamed
 -- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
 -- {"taken"} if no candidate given was free, or {"renamed"} if the first is
--- what an agent was called before.
+-- what an agent was called before, or {"full"} if it would be a new agent.
+--
+-- In a full store it still lets in whoever is registered: their mail must be
+-- readable, and acking it makes room. What that adds is bounded, since it takes
+-- the place of what the agent said before.
 typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset' })
 local meta, agents, names, seen, sessions, nodes, attachments, events, heard, retired, owed =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local FIXED = 11 -- keys before those of the candidates
 local now, channel, run, session, epoch = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local explicit, window, most_events, client, fields = ARGV[6] == '1', tonumber(ARGV[7]), ARGV[8], ARGV[9], tonumber(ARGV[10])
-local all = tonumber(ARGV[11])
-local first_id = 11 + fields * 2 + 1
+local all, full_store = tonumber(ARGV[11]), ARGV[12] == '1'
+local FIELDS = 12 -- arguments before those of the profile
+local first_id = FIELDS + fields * 2 + 1
 local candidates = #ARGV - first_id
 for i = 1, candidates do
   for _, pair in ipairs({ { KEYS[FIXED + i], 'hash' }, { KEYS[FIXED + candidates + i], 'zset' } }) do
@@ -91,6 +96,7 @@ if not chosen then return { 'taken' } end
 
 local agent, name = key(chosen), id(chosen)
 local existed = known(chosen)
+if full_store and not existed then return { 'full' } end
 local holds = redis.call('HGET', agent, 'run') or ''
 local node = redis.call('HGET', agent, 'node') or ''
 local changed = not existed or (run ~= '' and holds ~= run)
@@ -135,7 +141,7 @@ end
 if explicit or not existed then
   for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do redis.call('ZREM', roles, role .. ' ' .. name) end
   for i = 1, fields do
-    redis.call('HSET', agent, ARGV[11 + i * 2 - 1], ARGV[11 + i * 2])
+    redis.call('HSET', agent, ARGV[FIELDS + i * 2 - 1], ARGV[FIELDS + i * 2])
   end
   for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do
     -- The entry without an id stays: the role may have mail when its members left.
