@@ -5,6 +5,8 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 COMMIT    ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS   := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 TESTFLAGS ?=
+# Every package has a time of its own.
+TEST      := $(GO) test -timeout 15m -exec '$(CURDIR)/.ci/limits'
 FUZZTIME  ?= 10s
 CHECKS    ?= 2000
 ROWS      ?=
@@ -52,12 +54,12 @@ docs: ## the references of commands, tools and REST, and the manual pages; tests
 
 quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector
 	$(GO) vet ./...
-	$(GO) test $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+	$(TEST) $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
 
 check: fmt lint security secrets tidy ## what must hold before a push, in under 8 minutes
 	$(GO) vet ./...
-	$(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS)|$(SLOW))')
-	$(GO) test $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(SLOW))')
+	$(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS)|$(SLOW))')
+	$(TEST) $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(SLOW))')
 
 fmt: ## every file is formatted
 	@files=$$(gofmt -l .) && { test -z "$$files" || { echo "not formatted:"; echo "$$files"; exit 1; }; }
@@ -98,11 +100,17 @@ SLOW      := internal/(ptyrun|server|redisstore|sbom|cli)$$
 
 test: race drivers ## all tests, those in one process with the race detector
 
+# Many tests build the program. It is there before their time begins.
+drivers race check quick: built
+.PHONY: built
+built:
+	@$(GO) build -o /dev/null ./cmd/c3po
+
 drivers: ## the tests that drive real processes and measure them
-	$(GO) test -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
+	$(TEST) -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
 
 race: ## the tests in one process, with the race detector
-	$(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+	$(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
 
 diverge: ## Redis against the model: CHECKS random sequences
 	$(GO) test -count=1 -timeout 10h $(DIVERGE) -rapid.checks=$(CHECKS)
