@@ -103,3 +103,26 @@ func TestOnlyPeopleLetBrowsersIn(t *testing.T) {
 		}
 	}
 }
+
+// Nobody ends the token of a browser that was closed.
+func TestABrowserIsLetInForADayHoweverMuchItIsUsed(t *testing.T) {
+	t.Parallel()
+	k := keeperAt(t, 0)
+	link, err := k.LoginLink(t.Context(), c3po.Caller{Role: c3po.RoleHuman, Space: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	login, err := k.Login(t.Context(), "192.0.2.7", c3po.LoginInput{Code: link.Code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		after time.Duration
+		want  error
+	}{{0, nil}, {11 * time.Hour, nil}, {13 * time.Hour, c3po.Unauthorized}} {
+		// Each a coordinator that has not seen it before, so that each use is noted.
+		if _, err := ask(keeperAt(t, test.after), bearing(login.Token)); !errors.Is(err, test.want) {
+			t.Errorf("after %v its request is answered %v", test.after, err)
+		}
+	}
+}
