@@ -387,17 +387,16 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 		// that was heard before, so everybody looks once.
 		l.startOver(at)
 		return false, nil
-	case at.Oldest > last+1 && at.Last > last:
-		// Nobody can tell any more who was meant, so everybody looks once.
-		return l.caughtUp(at, at.Last, func(*waiter) bool { return true }), nil
 	}
 	for last < at.Last {
 		events, err := l.wakes.store.Events(ctx, l.space, last, missedPage)
 		if err != nil {
 			return false, err
 		}
-		if len(events) == 0 {
-			break
+		if len(events) == 0 || events[0].Seq > last+1 {
+			// The log no longer holds what was missed. Nobody can tell any more who was
+			// meant, so everybody looks once.
+			return l.caughtUp(at, at.Last, func(*waiter) bool { return true }), nil
 		}
 		l.mu.Lock()
 		for _, event := range events {

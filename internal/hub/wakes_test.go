@@ -138,6 +138,77 @@ func TestWhenTheMissedEventsAreGoneEverybodyLooks(t *testing.T) {
 	})
 }
 
+func TestWhenOneMissedEventIsGoneEverybodyLooks(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		const kept = 3
+		h := build(t, withoutComparing, func(l *c3po.Limits) { l.EventEntries = kept })
+		h.enter("alice", "carol")
+		wait := h.waitFor("bob", c3po.WaitInput{})
+		heard := must(h.model.Sequence(t.Context(), c3po.DefaultSpace))(t).Last
+		h.model.DropWakes(kept + 1)
+		h.send("alice", "bob", "just gone")
+		for i := range kept {
+			h.send("alice", "carol", fmt.Sprint(i))
+		}
+		if at := must(h.model.Sequence(t.Context(), c3po.DefaultSpace))(t); at.Oldest != heard+2 {
+			t.Fatalf("heard up to %d, and the log goes from %d to %d: the test proves nothing", heard, at.Oldest, at.Last)
+		}
+		h.model.Lose()
+		same(t, "mail", wait.atOnce(t).Text(), "just gone")
+	})
+}
+
+// A trimmed store loses its oldest events right before they are read.
+type trimmed struct {
+	hub.Store
+	before func()
+}
+
+func (s *trimmed) Events(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.Event, error) {
+	s.before()
+	return s.Store.Events(ctx, space, after, limit)
+}
+
+func TestWhenMissedEventsGoWhileTheyAreReadEverybodyLooks(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		const kept = 3
+		h := build(t, withoutComparing, func(l *c3po.Limits) { l.EventEntries = kept })
+		h.enter("alice", "carol")
+		wait := h.waitFor("bob", c3po.WaitInput{})
+		h.calls.Store = &trimmed{h.model, sync.OnceFunc(func() {
+			h.model.DropWakes(kept)
+			for i := range kept {
+				h.send("alice", "carol", fmt.Sprint(i))
+			}
+		})}
+		h.model.DropWakes(1)
+		h.send("alice", "bob", "unheard")
+		h.model.Lose()
+		same(t, "mail", wait.atOnce(t).Text(), "unheard")
+	})
+}
+
+func TestAGapBehindAGapIsFilledToo(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, withoutComparing)
+		h.enter("alice", "carol")
+		first := h.waitFor("bob", c3po.WaitInput{})
+		second := h.waitFor("dave", c3po.WaitInput{})
+		// Right behind what is being read one wake is lost, and the next one heard.
+		h.calls.then = sync.OnceFunc(func() {
+			h.model.DropWakes(1)
+			h.send("alice", "dave", "unheard again")
+			h.send("alice", "carol", "heard again")
+		})
+		h.model.DropWakes(1)
+		h.send("alice", "bob", "unheard")
+		h.send("alice", "carol", "heard")
+		same(t, "what the first gap revealed", first.atOnce(t).Text(), "unheard")
+		pass(time.Second)
+		same(t, "what the second gap revealed", second.atOnce(t).Text(), "unheard again")
+	})
+}
+
 // A mute store does not let a subscription stand until it may speak.
 type mute struct {
 	hub.Store

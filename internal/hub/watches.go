@@ -40,6 +40,11 @@ func (t *tail) add(events []c3po.Event) {
 	if len(events) == 0 {
 		return
 	}
+	if events[0].Seq > t.to+1 {
+		// What lies between may be gone. A watch from before it reads the log, which
+		// knows.
+		t.events, t.from = nil, events[0].Seq-1
+	}
 	t.events = append(t.events, events...)
 	t.to = events[len(events)-1].Seq
 	if over := len(t.events) - tailMost; over > 0 {

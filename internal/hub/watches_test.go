@@ -96,6 +96,23 @@ func TestAStreamSaysWhenWhatItMissedIsGone(t *testing.T) {
 	})
 }
 
+func TestAnOpenStreamSaysWhenWhatItMissedIsGone(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, withoutComparing, func(l *c3po.Limits) { l.EventEntries = 3 })
+		h.enter("alice", "bob")
+		w, _ := h.watch(nil)
+		pass(time.Second)
+		h.model.DropWakes(4)
+		for i := range 4 {
+			h.send("alice", "bob", fmt.Sprint("unheard ", i))
+		}
+		h.model.Lose()
+		same(t, "the one that is gone", words(read(t, w)), []string{"1:6 start false trimmed"})
+		h.send("alice", "bob", "heard")
+		same(t, "and then", words(read(t, w)), []string{"1:7 accepted"})
+	})
+}
+
 func TestAStreamSaysWhenTheStoreWentBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
