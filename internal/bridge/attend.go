@@ -136,6 +136,7 @@ func (b *Bridge) settle(ctx context.Context) error {
 	b.trouble = nil
 	close(b.settled)
 	b.haveTried()
+	b.reportSoon() // what could not be reported while it was away
 	return nil
 }
 

@@ -7,8 +7,13 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// reportMost is how long one report may take.
-const reportMost = 10 * time.Second
+const (
+	// reportMost is how long one report may take.
+	reportMost = 10 * time.Second
+	// reportPause is how long after one that failed the next is made: nobody may
+	// touch the session for hours.
+	reportPause = 5 * time.Second
+)
 
 // report tells the coordinator what the client has provably taken and been told.
 func (b *Bridge) report(ctx context.Context) {
@@ -35,6 +40,15 @@ func (b *Bridge) reportSoon() {
 	}
 }
 
+// reportAgain is for an agent that is there. Of one that is not, settle reports.
+func (b *Bridge) reportAgain() {
+	if b.isSettled() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.reportSoon()
+	}
+}
+
 // sendReport makes one attempt. What fails is sent with the next.
 func (b *Bridge) sendReport(ctx context.Context) {
 	b.mu.Lock()
@@ -54,6 +68,7 @@ func (b *Bridge) sendReport(ctx context.Context) {
 		b.log.InfoContext(ctx, "cannot report what was received", "err", err)
 		b.session.proved = append(in.MessageIDs, b.session.proved...)
 		b.session.told = max(b.session.told, in.Notified)
+		time.AfterFunc(reportPause, b.reportAgain)
 		return
 	}
 	b.session.drop(done.Acked) // an answer is acked by being received
