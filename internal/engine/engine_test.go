@@ -237,6 +237,60 @@ func TestAServerNobodyKnowsIsNotJoinedByAnother(t *testing.T) {
 	}
 }
 
+// note writes down another server than the one that runs.
+func note(t *testing.T, cfg engine.Config, socket string, pid int, started int64) {
+	t.Helper()
+	text := fmt.Appendf(nil, `{"socket":%q,"pid":%d,"started":%d}`, socket, pid, started)
+	if err := os.WriteFile(filepath.Join(cfg.Dir, "engine.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The number in the note may be anybody's, after a restart of the machine at once.
+func TestAProcessThatGotTheNumberOfAServerIsNotEnded(t *testing.T) {
+	t.Parallel()
+	cfg := newConfig(t)
+	e := start(t, cfg)
+	bystander := exec.Command("sleep", "600")
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = bystander.Process.Kill()
+		_ = bystander.Wait()
+	}()
+	pid := bystander.Process.Pid
+	note(t, cfg, cfg.Socket+".gone", pid, engine.Started(pid)-1)
+	if _, err := engine.Start(t.Context(), cfg); !errors.Is(err, c3po.RedisUnavailable) {
+		t.Errorf("Start = %v, want %s", err, c3po.RedisUnavailable)
+	}
+	if engine.Started(pid) == 0 {
+		t.Error("a process that is none of ours was ended")
+	}
+	note(t, cfg, e.Socket, e.PID, engine.Started(e.PID)) // for the end of the test
+}
+
+// Two servers of one user may get the same socket, one after the other.
+func TestAServerWithAnotherFolderIsNeitherAdoptedNorStopped(t *testing.T) {
+	t.Parallel()
+	mine, theirs := newConfig(t), newConfig(t)
+	first, other := start(t, mine), start(t, theirs)
+	do(t, first.Socket, "SET k mine")
+	do(t, other.Socket, "SET k theirs")
+	note(t, mine, other.Socket, first.PID, engine.Started(first.PID))
+	second := start(t, mine)
+	if got := do(t, second.Socket, "GET k"); got != "mine" {
+		t.Errorf("k is %s in the server that was found", got)
+	}
+	note(t, mine, other.Socket, second.PID, engine.Started(second.PID))
+	if stopped, err := engine.Stop(t.Context(), mine); !stopped || err != nil {
+		t.Errorf("Stop = %v, %v", stopped, err)
+	}
+	if engine.Started(second.PID) != 0 || engine.Started(other.PID) == 0 {
+		t.Errorf("after Stop our server runs: %v, the other one: %v", engine.Started(second.PID) != 0, engine.Started(other.PID) != 0)
+	}
+}
+
 func TestAServerWhoseStarterWasKilledIsAdopted(t *testing.T) {
 	t.Parallel()
 	cfg := newConfig(t)
