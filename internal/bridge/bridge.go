@@ -59,6 +59,11 @@ type Config struct {
 	// Attended says that somebody will give the session further prompts, as far as
 	// its client tells.
 	Attended bool
+	// Unattended says that a script runs the client for its output: mail must not
+	// change what it prints. A SessionStart that says otherwise is believed.
+	Unattended bool
+	// Answers says that who runs the client wants mail answered, attended or not.
+	Answers bool
 	// Note writes down when a hook last ran, so that it is known after the session
 	// too; nobody does if nil.
 	Note  func(HookRun)
@@ -81,6 +86,7 @@ type Bridge struct {
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
 	attended bool
+	answers  bool
 	note     func(HookRun)
 	tools    []c3po.Toolset
 	defaults map[string]map[string]any
@@ -111,7 +117,7 @@ type Bridge struct {
 func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
-		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
@@ -125,6 +131,7 @@ func New(cfg Config) *Bridge {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	b.session.begin("")
+	b.session.alone = cfg.Unattended && !cfg.Answers
 	return b
 }
 

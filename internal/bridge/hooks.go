@@ -109,11 +109,18 @@ func (b *Bridge) enter(event hook.Event) {
 		b.session.begin(event.SessionID)
 		b.client.SetSession(event.SessionID)
 	}
+	if event.Attended != "" {
+		b.session.alone = event.Attended == "0" && !b.answers
+	}
 	if event.Name == hook.SessionStart && event.Source != "startup" {
 		b.session.memory = b.session.memory.Forget()
 	}
 	if event.Name == hook.UserPromptSubmit {
 		b.session.prompts++
+	}
+	// Kimi does not tell; a second prompt says that somebody is there.
+	if b.dialect == hook.Kimi {
+		b.session.alone = b.session.prompts < 2 && !b.answers
 	}
 }
 
@@ -160,12 +167,15 @@ func (b *Bridge) prompted(ctx context.Context) hook.Decision {
 
 // prompt is the rule for the begin of a turn.
 func (b *Bridge) prompt(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-	return hook.Prompt(m, mail, b.session.posts, now)
+	return hook.Prompt(m, mail, b.session.unread(), now)
 }
 
 // start is the rule for a session that is not greeted yet.
 func (b *Bridge) start(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-	return hook.Start(m, b.session.place, mail, b.session.posts, now)
+	if b.session.alone { // what it prints may show the greeting: nothing in it changes
+		return hook.Alone(m, b.session.place)
+	}
+	return hook.Start(m, b.session.place, mail, b.session.unread(), now)
 }
 
 // warn tells the person, once, that the coordinator is away. One that has not
@@ -199,7 +209,12 @@ func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	if !b.isSettled() {
 		return b.warn()
 	}
-	b.refresh(ctx) // always: a session that ends now has no other chance to hear of it
+	b.mu.Lock()
+	alone := b.session.alone
+	b.mu.Unlock()
+	if !alone {
+		b.refresh(ctx) // a session that ends now has no other chance to hear of it
+	}
 	b.mu.Lock()
 	decision := b.decideHeld(func(m hook.Memory, _ []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
 		return hook.Stop(m, b.session.audible(), event.Again == "true", now)
@@ -226,7 +241,7 @@ func (b *Bridge) decide(by rule) hook.Decision {
 
 // decideHeld is decide for who holds the lock already.
 func (b *Bridge) decideHeld(by rule) hook.Decision {
-	decision, memory := by(b.session.memory, b.session.letters(), time.Now())
+	decision, memory := by(b.session.memory, b.session.tellable(), time.Now())
 	b.session.memory = memory
 	if decision.Context != "" {
 		b.session.heard()
@@ -241,7 +256,7 @@ func (b *Bridge) decideHeld(by rule) hook.Decision {
 func (b *Bridge) worthLooking() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.session.mail) > 0 || !b.silent
+	return !b.session.alone && (len(b.session.mail) > 0 || !b.silent)
 }
 
 // refresh looks what mail there is. The mail that is known may have been acked

@@ -53,6 +53,7 @@ type session struct {
 	prompts  int  // that it has had
 	invited  bool // it was told to wait in the background
 	warned   bool // the person knows that the coordinator is away
+	alone    bool // it runs for its output, which mail must not change
 }
 
 // A use is one call of a tool as its client names it; or all calls of one tool
@@ -141,7 +142,23 @@ func (s *session) heed(seen view) {
 }
 
 // audible is the mail that may make the session act.
-func (s *session) audible() []hook.Letter { return hook.Audible(s.letters(), s.paused.why) }
+func (s *session) audible() []hook.Letter { return hook.Audible(s.tellable(), s.paused.why) }
+
+// tellable is the mail a hook may speak of: none to a session that is left alone.
+func (s *session) tellable() []hook.Letter {
+	if s.alone {
+		return nil
+	}
+	return s.letters()
+}
+
+// unread is how many posts of rooms a hook may speak of.
+func (s *session) unread() int {
+	if s.alone {
+		return 0
+	}
+	return s.posts
+}
 
 // heard notes that the session was told of mail, to be reported.
 func (s *session) heard() {

@@ -62,7 +62,7 @@ func (b *Bridge) unlisten(lines chan string) {
 func (b *Bridge) wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.session.arrived) == 0 || len(b.session.monitors) == 0 || b.off() {
+	if len(b.session.arrived) == 0 || len(b.session.monitors) == 0 || b.session.alone || b.off() {
 		return
 	}
 	if b.rouse != nil && b.session.id == "" {

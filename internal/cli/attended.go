@@ -1,12 +1,24 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/hook"
 )
+
+// answersVariable opts a run without a person into mail: "answer" makes hooks tell
+// it of mail, as they tell a session with a person.
+const answersVariable = "C3PO_UNATTENDED"
+
+// answers says that who started the client wants its mail answered even if nobody
+// attends it. A runner says so of the run it has named; an agent that this run
+// starts inherits the variables, but is another run.
+func (a *app) answers(r run) bool {
+	return a.Getenv(answersVariable) == "answer" && (a.Getenv("C3PO_RUN") == "" || r.lock != nil)
+}
 
 // attended says that somebody sits before a client, by the arguments of its
 // process. Only of Copilot do they tell: Kimi hides them, others need not be asked.
@@ -16,6 +28,31 @@ func attended(clientName string, pid int) bool {
 	}
 	args, known := engine.Arguments(pid)
 	return known && !slices.ContainsFunc(args[1:], isPromptFlag)
+}
+
+// unattended says that the client which has started this process runs one prompt
+// for its output: claude -p, codex exec, opencode run, gemini -p, copilot -p.
+func (a *app) unattended(clientName string) bool {
+	if clientName == string(hook.ClaudeCode) && strings.HasPrefix(a.Getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
+		return true
+	}
+	args, known := engine.Arguments(os.Getppid())
+	return known && len(args) > 0 && runsOnePrompt(hook.Dialect(clientName), args[1:])
+}
+
+// runsOnePrompt reads the arguments of a client.
+func runsOnePrompt(by hook.Dialect, args []string) bool {
+	switch by {
+	case hook.ClaudeCode:
+		return slices.Contains(args, "-p") || slices.Contains(args, "--print")
+	case hook.Codex:
+		return slices.Contains(args, "exec") || len(args) > 0 && (args[0] == "e" || args[0] == "review")
+	case hook.OpenCode:
+		return slices.Contains(args, "run")
+	case hook.Gemini, hook.Copilot:
+		return slices.ContainsFunc(args, isPromptFlag)
+	}
+	return false
 }
 
 // isPromptFlag says that an argument gives a client its one prompt: -p, be it

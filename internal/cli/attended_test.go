@@ -2,7 +2,10 @@ package cli
 
 import (
 	"os"
+	"strings"
 	"testing"
+
+	"github.com/c3po-dev/c3po/internal/hook"
 )
 
 // A client without a terminal may not end before its background shells do.
@@ -14,6 +17,16 @@ func TestAClientWithOnePromptIsNotAttended(t *testing.T) {
 	} {
 		if got := isPromptFlag(arg); got != want {
 			t.Errorf("%s: %v", arg, got)
+		}
+	}
+	for line, want := range map[string]bool{
+		"claude-code -p x": true, "claude-code --print x": true, "claude-code --plugin-dir p": false,
+		"codex exec x": true, "codex e x": true, "codex": false, "codex resume": false,
+		"opencode run x": true, "opencode": false, "gemini -m m -p x": true, "gemini": false, "copilot -sp x": true, "copilot": false,
+	} {
+		words := strings.Fields(line)
+		if got := runsOnePrompt(hook.Dialect(words[0]), words[1:]); got != want {
+			t.Errorf("%s runs one prompt: %v", line, got)
 		}
 	}
 	if attended("kimi", os.Getpid()) || attended("copilot", -1) {

@@ -140,7 +140,7 @@ func (a *app) sessionStart(ctx context.Context) {
 	if err != nil || json.Unmarshal(data, &event) != nil {
 		return
 	}
-	event.Name = hook.SessionStart
+	event.Name, event.Attended = hook.SessionStart, a.Getenv("CLAUDE_CODE_SESSION_ATTENDED")
 	r, err := a.claudeRun()
 	if err != nil {
 		return

@@ -196,7 +196,7 @@ func codexServer(p Place) configedit.Table {
 		{Name: "command", Value: configedit.TOMLText(p.Program)},
 		{Name: "args", Value: tomlList(p.arguments("codex"))},
 		{Name: "env_vars", Value: tomlList([]string{
-			"C3PO_COORDINATOR_URL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "TMPDIR", "CODEX_HOME",
+			"C3PO_COORDINATOR_URL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "TMPDIR", "CODEX_HOME", "C3PO_UNATTENDED",
 		})},
 		{Name: "default_tools_approval_mode", Value: `"approve"`},
 		{Name: "tool_timeout_sec", Value: "3900"}, // above the longest wait there is

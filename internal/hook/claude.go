@@ -16,6 +16,7 @@ type Event struct {
 	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType string `json:"agent_type,omitempty"` // of a subagent
 	Again     Word   `json:"stop_hook_active,omitempty"`
+	Attended  string `json:"attended,omitempty"` // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
 }
 
 // A Word is a text, or a truth value that its client writes as one or the other.

@@ -39,6 +39,12 @@ func Start(m Memory, place Place, mail []Letter, posts int, now time.Time) (Deci
 	return Decision{Context: text}, m
 }
 
+// Alone greets a session that runs for its output: who it is, and nothing else.
+func Alone(m Memory, place Place) (Decision, Memory) {
+	m.greeted = true
+	return Decision{Context: whoWords(place)}, m
+}
+
 // Prompt is the begin of a turn: mail is counted when there is some the session
 // was not told of, and again at growing pauses while it is not dealt with. Posts
 // of rooms are counted when there are more than it knows of, and beside mail.

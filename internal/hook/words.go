@@ -25,11 +25,17 @@ const (
 		"You can continue working locally. Run /c3po:coordinate status to see why."
 )
 
-func placeWords(p Place) string {
-	who := fmt.Sprintf("c3po: you are %s.", p.ID)
-	if p.Asked != "" && p.Asked != p.ID {
-		who = fmt.Sprintf("c3po: another session is %s; you are %s.", p.Asked, p.ID)
+// whoWords is who the session is. The coordinator may have put its host before the
+// id that it asked for.
+func whoWords(p Place) string {
+	if p.Asked != "" && p.Asked.Name() != p.ID.Name() {
+		return fmt.Sprintf("c3po: another session is %s; you are %s.", p.Asked, p.ID)
 	}
+	return fmt.Sprintf("c3po: you are %s.", p.ID)
+}
+
+func placeWords(p Place) string {
+	who := whoWords(p)
 	if len(p.Online) == 0 {
 		return who + " Nobody else is online."
 	}

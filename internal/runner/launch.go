@@ -174,7 +174,7 @@ func (r *Runner) introduce(spec *container.Spec, l launch, secrets string, user 
 		return nil, err
 	}
 	spec.Mounts = append(spec.Mounts, mount{Host: folder, Inside: path.Join(image.Home, ".config", "c3po"), ReadOnly: true})
-	open := []variable{{"C3PO_COORDINATOR_URL", address}, {"C3PO_AGENT_ID", string(l.as.ID)}, {"C3PO_RUN", l.as.run()}}
+	open := []variable{{"C3PO_COORDINATOR_URL", address}, {"C3PO_AGENT_ID", string(l.as.ID)}, {"C3PO_RUN", l.as.run()}, {"C3PO_UNATTENDED", "answer"}}
 	if l.as.Space != "" {
 		open = append(open, variable{"C3PO_SPACE", string(l.as.Space)})
 	}

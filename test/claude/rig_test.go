@@ -185,7 +185,8 @@ func (p printed) text() string {
 	return all.String()
 }
 
-// print runs `claude -p` to its end, which must be a good one.
+// print runs `claude -p` to its end, which must be a good one. Mail is answered in
+// it, as a runner asks for.
 func (a *agent) print(prompt string, more ...string) printed {
 	a.t.Helper()
 	p, err := a.try(prompt, more...)
@@ -200,7 +201,7 @@ func (a *agent) try(prompt string, more ...string) (printed, error) {
 	defer cancel()
 	argv := a.onHost(a.arguments(append([]string{"-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"}, more...)...)...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = a.folder, a.env()
+	cmd.Dir, cmd.Env = a.folder, append(a.env(), "C3PO_UNATTENDED=answer")
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	began := time.Now()

@@ -1,0 +1,83 @@
+package clients_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
+)
+
+// A scripted run is what a script sees of one prompt, and what it cost.
+type scriptedRun struct {
+	stdout, stderr string
+	code           int
+	requests       int
+}
+
+// changing is what differs between two runs of the same: ids, times, counts.
+var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]+|\d+(\.\d+)?`)
+
+func (r *rig) script(argv ...string) scriptedRun {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs(r.t, r.client), argv[0]), argv[1:]...)
+	cmd.Dir, cmd.Env = r.project(), r.env()
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	before := r.model.count()
+	err := cmd.Run()
+	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
+		r.t.Fatal(err)
+	}
+	return scriptedRun{
+		changing.ReplaceAllString(out.String(), "N"), changing.ReplaceAllString(complaint.String(), "N"), cmd.ProcessState.ExitCode(), r.model.count() - before,
+	}
+}
+
+// A script's run must not change because somebody wrote to its agent. The model
+// answers mail as soon as it hears of some.
+//
+// Claims: D1
+func TestMailDoesNotChangeAScriptsRun(t *testing.T) {
+	t.Parallel()
+	for name, argv := range map[string][]string{
+		"codex":    {"exec", "--skip-git-repo-check", "do some work"},
+		"opencode": {"run", "do some work"},
+		"gemini":   {"-m", "gemini-2.5-flash", "-p", "do some work"},
+		"copilot":  {"-s", "-p", "do some work"},
+		"kimi":     {"-p", "do some work"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, name, func(*rig) brain { return reading("port 8080", done) })
+			if _, err := r.as("api").Ping(t.Context(), c3po.None{}); err != nil {
+				t.Fatal(err)
+			}
+			once := func() scriptedRun { return r.script(append([]string{name}, argv...)...) }
+			want := once()
+			if !strings.Contains(want.stdout, "ALL-DONE") || want.code != 0 {
+				t.Fatalf("without mail: %+v", want)
+			}
+			r.ask("Which port?")
+			r.ask("Is it urgent?", urgent)
+			for i := range faultrig.Size(1, 50) {
+				if got := once(); got != want {
+					t.Errorf("run %d with mail: %+v\nwithout: %+v", i, got, want)
+				}
+			}
+			pending, err := r.as("api").Pending(t.Context(), c3po.PendingInput{})
+			if err != nil || pending.Count != 2 {
+				t.Errorf("%d messages wait, want both: %v", pending.Count, err)
+			}
+		})
+	}
+}
