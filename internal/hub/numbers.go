@@ -22,6 +22,9 @@ const (
 	NotesLate = 2 * time.Second
 	// MostServed is how many readers of one message are kept.
 	MostServed = 8
+	// MostMarks is of how many readers of an agent's mail it is kept how far they
+	// were told of it.
+	MostMarks = 8
 	// normalBand puts normal mail behind urgent mail in reading order. Sequence
 	// numbers stay below it, and the sum stays exact in a 64 bit float.
 	normalBand = int64(1) << 52

@@ -139,6 +139,54 @@ func TestAFullStoreRefusesSendsAndCanBeDrained(t *testing.T) {
 	}
 }
 
+func TestTwoThousandSessionsDoNotMakeAMessageDearToRead(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t)
+	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
+	register(t, s, "ana", "bob")
+	id, err := send(t, s, "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sessions, mark = 2000, "c3po:1:{main}:mark:bob"
+	tell := func(from, to int, at time.Time) {
+		t.Helper()
+		var notes hub.Notes
+		for n := from; n < to; n++ {
+			notes.Notified = append(notes.Notified, hub.NotifiedNote{Agent: "bob", Reader: fmt.Sprintf("session-%04d", n), Route: "hook", Seq: 3, At: at})
+		}
+		if err := s.WriteNotes(t.Context(), "main", notes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func() []hub.NotifiedNote {
+		t.Helper()
+		e, err := s.Message(t.Context(), "main", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Facts.Notified
+	}
+	tell(0, sessions, time.UnixMilli(1))
+	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(hub.MostMarks) {
+		t.Errorf("%s marks of %d sessions are kept, want %d", kept, sessions, hub.MostMarks)
+	}
+	if n := len(told()); n != hub.MostMarks {
+		t.Errorf("a message says of %d sessions that they were told, want %d", n, hub.MostMarks)
+	}
+	// As an older coordinator left it.
+	for n := range sessions {
+		do(t, server.Addr(), "HSET", mark, fmt.Sprintf("old-%04d", n), `{"q":3,"a":1,"o":"hook"}`)
+	}
+	if n := len(told()); n > hub.MostMarks {
+		t.Errorf("before the first note %d marks are read, want at most %d", n, hub.MostMarks)
+	}
+	tell(sessions, sessions+200, time.UnixMilli(2))
+	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(hub.MostMarks) {
+		t.Errorf("%s of the marks that an older coordinator left are kept, want %d", kept, hub.MostMarks)
+	}
+}
+
 // A restart replaces what the run before it left, so that no number of restarts
 // fills a store that has no room.
 func TestRestartsInAFullStoreDoNotAddUp(t *testing.T) {

@@ -143,7 +143,7 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 	found := map[c3po.MessageID]hub.Entry{}
 	k := keysOf(space)
 	for owner, hexes := range byOwner {
-		answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, hexes)
+		answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, append([]string{itoa(hub.MostMarks)}, hexes...))
 		if err != nil {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ func loadScripts() scripts {
 		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
 		told: load("told", writes), goOn: load("goon", drains), trimFlow: load("trimflow", drains),
 		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes),
-		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains),
+		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains, "marks"),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),

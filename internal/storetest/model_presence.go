@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -95,6 +97,12 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 		}
 		if before, ok := told[note.Reader]; !ok || note.Seq > before.Seq {
 			told[note.Reader] = note
+		}
+		if len(told) > hub.MostMarks {
+			least := slices.MinFunc(slices.Collect(maps.Values(told)), func(a, b hub.NotifiedNote) int {
+				return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.At.Compare(b.At), cmp.Compare(a.Reader, b.Reader))
+			})
+			delete(told, least.Reader)
 		}
 	}
 	return nil

@@ -252,6 +252,30 @@ func notePromises() []promise {
 			same(w, "told of the first", w.entry(early.ID).Facts.Notified, []hub.NotifiedNote{told})
 			same(w, "told of the second", w.entry(late.ID).Facts.Notified, nil)
 		}},
+		{"it is kept of eight sessions how far they were told, of those that came furthest", nil, func(w *world) {
+			w.enter(alice, bob)
+			first, last := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
+			tell := func(reader string, seq int64) {
+				w.advance(time.Millisecond)
+				w.notes(hub.Notes{Notified: []hub.NotifiedNote{{Agent: alice, Reader: reader, Route: "hook", Seq: seq, At: w.now()}}})
+			}
+			told := func(id c3po.MessageID) (readers []string) {
+				for _, note := range w.entry(id).Facts.Notified {
+					readers = append(readers, note.Reader)
+				}
+				return readers
+			}
+			tell("far", last.Seq)
+			for n := range 9 {
+				tell(fmt.Sprint("s", n), first.Seq)
+			}
+			same(w, "the first", told(first.ID), []string{"far", "s2", "s3", "s4", "s5", "s6", "s7", "s8"})
+			same(w, "the last", told(last.ID), []string{"far"})
+			tell("s2", last.Seq)
+			tell("behind", first.Seq-1)
+			same(w, "one that is known", told(last.ID), []string{"far", "s2"})
+			same(w, "one that is behind all", told(first.ID), []string{"far", "s2", "s3", "s4", "s5", "s6", "s7", "s8"})
+		}},
 		{"the mark of a session never goes back", nil, func(w *world) {
 			w.enter(alice, bob)
 			m := w.sendStep(letter(bob, alice, "one")).Message

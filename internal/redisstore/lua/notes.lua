@@ -4,7 +4,7 @@
 -- KEYS  seen, attached, nodes, meta, events, heard, then one key per note:
 --       agent, fact or mark
 -- ARGV  now, number of seen, number of served, most served, channel, most
---       events, then per note
+--       events, most marks, then per note
 --       seen: id; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at
 typed({ 'zset', 'zset', 'hash', 'hash', 'stream', 'zset' })
 for i = 7, #KEYS do
@@ -16,7 +16,7 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 -- not bring it back, a later one must.
 local LATE = 2000
 local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
-local k, a = 7, 7
+local k, a = 7, 8
 local lived = number(KEYS[4], 'lived')
 for _ = 1, seen_notes do
   local agent, id = KEYS[k], ARGV[a]
@@ -62,9 +62,9 @@ for _ = 1, served_notes do
 end
 for i = k, #KEYS do
   local reader, route, seq, at = ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
-  local raw = redis.call('HGET', KEYS[i], reader)
-  if not raw or cjson.decode(raw).q < seq then
-    redis.call('HSET', KEYS[i], reader, cjson.encode({ q = seq, a = at, o = route }))
+  local mark = marked(KEYS[i], reader)
+  if not mark or (mark.q or 0) < seq then
+    put_mark(KEYS[i], reader, mark ~= nil, { q = seq, a = at, o = route }, tonumber(ARGV[7]))
   end
   a = a + 4
 end

@@ -1,0 +1,37 @@
+-- A mark is how far one reader of an agent's mail has come. An agent can have any
+-- number of sessions, so only the marks of those that came furthest are kept: of
+-- the others less is told than happened.
+
+-- marked reads a mark; nil if there is none, or if it cannot be read.
+local function legible_mark(raw)
+  local read, mark = pcall(cjson.decode, raw)
+  return read and type(mark) == 'table' and mark or nil
+end
+local function marked(key, reader)
+  local raw = redis.call('HGET', key, reader)
+  return raw and legible_mark(raw) or nil
+end
+
+-- put_mark keeps a mark, if it is among the most that came furthest. Before there
+-- was a bound a hash could be any size; then some of it goes with each new reader.
+local SAMPLE = 32
+local function put_mark(key, reader, known, mark, most)
+  local over = known and 0 or redis.call('HLEN', key) + 1 - most
+  if over > 0 then
+    local all = { { reader, tonumber(mark.q or 0), tonumber(mark.a or 0) } }
+    local rows = redis.call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
+    for i = 1, #rows, 2 do
+      local is = legible_mark(rows[i + 1]) or {}
+      table.insert(all, { rows[i], tonumber(is.q) or 0, tonumber(is.a) or 0 })
+    end
+    table.sort(all, function(x, y)
+      if x[2] ~= y[2] then return x[2] < y[2] end
+      if x[3] ~= y[3] then return x[3] < y[3] end
+      return x[1] < y[1]
+    end)
+    for i = 1, math.min(over, #all - most) do
+      if all[i][1] == reader then mark = nil else redis.call('HDEL', key, all[i][1]) end
+    end
+  end
+  if mark then redis.call('HSET', key, reader, cjson.encode(mark)) end
+end
