@@ -145,6 +145,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	defer cancel()
 	h.notes.flush(goodbye)
 	h.presence.end(goodbye)
+	h.resign(goodbye)
 	return nil
 }
 

@@ -25,10 +25,26 @@ const (
 	// MostMarks is of how many readers of an agent's mail it is kept how far they
 	// were told of it.
 	MostMarks = 8
+	// SweepEvery is how much time a space lives at most between two sweeps, which
+	// find what no clock tells of.
+	SweepEvery = time.Hour
 	// normalBand puts normal mail behind urgent mail in reading order. Sequence
 	// numbers stay below it, and the sum stays exact in a 64 bit float.
 	normalBand = int64(1) << 52
 )
+
+// NextSweep is the lived second at which a space that was just swept is swept
+// again: when the life of something it keeps ends, 0 for nothing; and in time for
+// what has yet to come.
+func NextSweep(l c3po.Limits, lived int64, ends ...int64) int64 {
+	next := lived + int64(max(1, min(SweepEvery, l.EndedLife, l.DeadLife)/time.Second))
+	for _, end := range ends {
+		if end > 0 {
+			next = min(next, end)
+		}
+	}
+	return next
+}
 
 // MessageHex is the last part of the id of the message with this sequence
 // number: a permutation of its low 32 bits, so that ids of neighbours differ in

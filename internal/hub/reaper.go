@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -14,43 +15,65 @@ const (
 	reapTrim = 500
 )
 
+// runReaper reaps while this node is the one that does. The others ask again
+// when its term is over: it is longer than a pass is from the next, and shorter
+// than the time of which a tick counts all, so whoever follows a node that died
+// loses no lived time.
 func (h *Hub) runReaper(ctx context.Context) {
-	if h.limits.ReapEvery <= 0 {
+	every := h.limits.ReapEvery
+	if every <= 0 {
 		return
 	}
-	tick := time.NewTicker(h.limits.ReapEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := h.Reap(ctx); err != nil && ctx.Err() == nil {
-				h.log.ErrorContext(ctx, "reaper failed", "err", err)
-			}
+	for pause := every; sleep(ctx, pause); {
+		another, err := h.store.Reaper(ctx, h.info.Node, every*3/2)
+		if err == nil && another > 0 {
+			pause = min(another, every)
+			continue
 		}
+		pause = every
+		if err == nil {
+			err = h.Reap(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.log.ErrorContext(ctx, "reaper failed", "err", err)
+			// Perhaps another node reaches what this one does not.
+			h.resign(ctx)
+		}
+	}
+}
+
+// resign lets another node reap.
+func (h *Hub) resign(ctx context.Context) {
+	if _, err := h.store.Reaper(ctx, h.info.Node, 0); err != nil {
+		h.log.WarnContext(ctx, "another node cannot reap until the term of this one is over", "err", err)
 	}
 }
 
 // Reap makes one pass over all spaces: it lets time pass, buries what has
 // outlived its life and forgets what has ended long ago. Several coordinators
-// may do so at once. What fails in one space does not keep it from the others.
+// may do so at once: each space has one that looks after it. What fails in one
+// space does not keep it from the others.
 func (h *Hub) Reap(ctx context.Context) error {
 	spaces, err := h.store.Spaces(ctx)
 	if err != nil {
 		return err
 	}
+	var mu sync.Mutex
 	var failures []error
-	for _, space := range spaces {
+	inBatches(spaces, func(space c3po.Space) {
 		if err := h.reapSpace(ctx, space); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
 			failures = append(failures, fmt.Errorf("space %s: %w", space, err))
 		}
-	}
+	})
 	return errors.Join(failures...)
 }
 
+// reapSpace asks one thing of a space in which nothing is due.
 func (h *Hub) reapSpace(ctx context.Context, space c3po.Space) error {
-	if _, err := h.store.Tick(ctx, space, h.limits.ReapEvery); err != nil {
+	pulse, err := h.store.Tick(ctx, space, h.info.Node, h.limits.ReapEvery)
+	if err != nil || !pulse.Due {
 		return err
 	}
 	for {

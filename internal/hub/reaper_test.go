@@ -1,12 +1,16 @@
 package hub_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // Claims: A8
@@ -86,5 +90,81 @@ func TestOnePassBuriesEverythingThatIsDue(t *testing.T) {
 		pass(11*time.Minute + 30*time.Second)
 		same(t, "left in the inbox", len(h.inbox("bob")), 0)
 		same(t, "bounces", must(h.as("alice").Peek(t.Context(), c3po.GetMessagesInput{}))(t).Count, 250)
+	})
+}
+
+func (c *calls) Reaper(ctx context.Context, node string, length time.Duration) (time.Duration, error) {
+	if err := c.note("Reaper " + node); err != nil {
+		return 0, err
+	}
+	return c.Store.Reaper(ctx, node, length)
+}
+
+func (c *calls) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (hub.Pulse, error) {
+	if err := c.note("Tick " + node); err != nil {
+		return hub.Pulse{}, err
+	}
+	return c.Store.Tick(ctx, space, node, interval)
+}
+
+func TestOneCoordinatorReaps(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.neighbour()
+		h.enter("bob")
+		pass(10*time.Minute + time.Second)
+		// Which of the two began is anybody's guess.
+		ticks := []int{h.calls.of("Tick node-1"), h.calls.of("Tick node-2")}
+		slices.Sort(ticks)
+		same(t, "ticks of the two", ticks, []int{0, 10})
+	})
+}
+
+// Whoever follows a coordinator that died counts all the time since its last
+// pass, so nothing expires late because of it.
+func TestACoordinatorThatDiesIsReplacedAndNoTimeIsLost(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		id := h.send("alice", "bob", "hi").ID
+		pass(10*time.Minute + time.Second)
+		same(t, "ticks of the first", h.calls.of("Tick node-1"), 10)
+		h.neighbour()
+		// It is cut off: it neither renews its term nor gives it up.
+		for _, name := range []string{"Reaper node-1", "Tick node-1"} {
+			h.calls.failWith(name, errors.New("cut off"))
+		}
+		pass(2 * time.Minute)
+		if h.calls.of("Tick node-2") == 0 {
+			t.Error("nobody reaps two minutes after the first was cut off")
+		}
+		pass(24*time.Hour - 14*time.Minute)
+		same(t, "a little less than a day", h.trace(id).State, c3po.StatePending)
+		pass(5 * time.Minute)
+		same(t, "a little more", h.trace(id).State, c3po.StateDead)
+	})
+}
+
+func TestACoordinatorThatStopsLetsAnotherReap(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		pass(time.Minute + time.Second)
+		h.stop()
+		another := must(h.model.Reaper(t.Context(), "node-2", time.Minute))(t)
+		same(t, "another one's term", another, time.Duration(0))
+	})
+}
+
+// A coordinator that does not reach everything gives the work back, so that one
+// that does can have it.
+func TestACoordinatorThatFailsToReapLetsAnotherTry(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		h.calls.failWith("Tick node-1", errors.New("its shard is not reached"))
+		pass(time.Minute + time.Second)
+		another := must(h.model.Reaper(t.Context(), "node-2", time.Minute))(t)
+		same(t, "another one's term", another, time.Duration(0))
 	})
 }

@@ -424,6 +424,13 @@ type Due struct {
 	From c3po.AgentID
 }
 
+// A Pulse is what a tick found in a space.
+type Pulse struct {
+	Lived int64 // seconds
+	Won   bool  // the caller is to look after the space until the next tick
+	Due   bool  // something may be due there; false only if nothing is, or if it has not won
+}
+
 // Counters are the books of a space, kept by the steps themselves.
 type Counters struct {
 	Sent, Pending, Acked, Cancelled, Dead int64
@@ -442,10 +449,14 @@ type DeadLetter struct {
 }
 
 type reaperStore interface {
+	// Reaper makes a node the one that reaps, for so long, and returns 0. If another
+	// one is, nothing changes, and it returns for how much longer that one is. With a
+	// length of 0 the node gives it up.
+	Reaper(ctx context.Context, node string, length time.Duration) (another time.Duration, err error)
 	// Tick advances lived time by the seconds since the last tick, at most twice
-	// the interval and never backwards, and returns it. A tick sooner than half the
-	// interval changes nothing.
-	Tick(ctx context.Context, space c3po.Space, interval time.Duration) (lived int64, err error)
+	// the interval and never backwards. A tick sooner than half the interval changes
+	// nothing, and only the node whose tick was the last to count has won.
+	Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (Pulse, error)
 	// DueMail lists up to limit messages whose life is over.
 	DueMail(ctx context.Context, space c3po.Space, limit int) ([]Due, error)
 	// Bury makes a pending message a dead letter for the given reason, and puts

@@ -11,7 +11,9 @@
 //
 //	meta          hash    seq (the sequence), the counters sent pending acked cancelled dead
 //	                      agents registrations, casts (broadcasts so far),
-//	                      ended_bytes, pending_bytes, lived, lived_ms, ticked, paused, schema, min_reader,
+//	                      ended_bytes, pending_bytes, lived, lived_ms, ticked, ticker (the node that
+//	                      looks after the space), sweep (the lived second of the next sweep),
+//	                      paused, schema, min_reader,
 //	                      epoch (1 if missing), began (the first number of the epoch)
 //	agents        zset    agent id by registration order
 //	names         zset    "name id", all at score 0: ids of a bare name, and names nearby
@@ -76,6 +78,7 @@
 //	invite:ID     hash    one invitation: i (JSON), hash, expires, tries, used
 //	link:ID       hash    one link that lets a browser in, as an invitation
 //	ca            string  what all coordinators prove themselves with, opaque
+//	reaper        hash    node, until, length: the coordinator that reaps, and its term
 //	audit         stream  what somebody will ask about later
 //	schema        hash    how everything here is written: schema, min_reader (the oldest
 //	                      schema whose coordinators understand it), version (of the

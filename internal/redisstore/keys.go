@@ -12,6 +12,7 @@ const (
 	runsKey      = "c3po:1:{_}:runs"
 	auditKey     = "c3po:1:{_}:audit"
 	schemaKey    = "c3po:1:{_}:schema"
+	reaperKey    = "c3po:1:{_}:reaper"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }

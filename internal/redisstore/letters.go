@@ -32,15 +32,20 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 
 // Purge implements hub.Store.
 func (s *Store) Purge(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
-	return s.forgetLetter(ctx, space, id, true)
+	forgotten, _, err := s.forgetLetter(ctx, space, id, true)
+	return forgotten, err
 }
 
-func (s *Store) forgetLetter(ctx context.Context, space c3po.Space, id c3po.MessageID, atOnce bool) (bool, error) {
+// forgetLetter also says when the life of a letter that is left ends; 0 if it is not there.
+func (s *Store) forgetLetter(ctx context.Context, space c3po.Space, id c3po.MessageID, atOnce bool) (forgotten bool, ends int64, err error) {
 	from, owner, hex := id.Split()
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.trimDead, []string{k.meta(), k.body(owner), k.fact(owner), k.dead(), k.threads(), k.tickets(), k.owed()},
 		[]string{string(owner), string(from), hex, flag(atOnce)})
-	return err == nil && word(answer[0]) == "forgotten", err
+	if err != nil || word(answer[0]) == "forgotten" {
+		return err == nil, 0, err
+	}
+	return false, integer(answer[1]), nil
 }
 
 // Owed implements hub.Store.

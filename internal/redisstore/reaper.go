@@ -9,12 +9,24 @@ import (
 )
 
 // Tick implements hub.Store.
-func (s *Store) Tick(ctx context.Context, space c3po.Space, interval time.Duration) (int64, error) {
-	answer, err := s.run(ctx, s.scripts.tick, []string{keysOf(space).meta()}, []string{s.nowArg(), millis(interval)})
+func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (hub.Pulse, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.tick,
+		[]string{k.meta(), k.expire(), k.deadlines(), k.heard(), k.retired(), k.idemx(), k.flowx(), k.owed()},
+		[]string{s.nowArg(), millis(interval), node, seconds(s.limits.RetireAfter), itoa(s.limits.EndedBytes), millis(hub.FlowIdle)})
+	if err != nil {
+		return hub.Pulse{}, err
+	}
+	return hub.Pulse{Lived: integer(answer[1]), Won: word(answer[2]) == "1", Due: word(answer[3]) == "1"}, nil
+}
+
+// Reaper implements hub.Store.
+func (s *Store) Reaper(ctx context.Context, node string, length time.Duration) (time.Duration, error) {
+	answer, err := s.run(ctx, s.scripts.reaper, []string{reaperKey}, []string{s.nowArg(), node, millis(length)})
 	if err != nil {
 		return 0, err
 	}
-	return integer(answer[1]), nil
+	return time.Duration(integer(answer[1])) * time.Millisecond, nil
 }
 
 // DueMail implements hub.Store.
@@ -73,34 +85,51 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 
 // Trim implements hub.Store.
 func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, error) {
-	ended, err := s.trimEnded(ctx, space, limit)
-	if err != nil {
-		return ended, err
-	}
-	dead, err := s.trimDead(ctx, space, limit)
-	if err != nil {
-		return ended + dead, err
+	total := 0
+	var ends [2]int64
+	for i, trim := range []func(context.Context, c3po.Space, int) (int, int64, error){s.trimEnded, s.trimDead} {
+		forgotten, end, err := trim(ctx, space, limit)
+		total, ends[i] = total+forgotten, end
+		if err != nil {
+			return total, err
+		}
 	}
 	retired, err := s.trimRetired(ctx, space, limit)
+	total += retired
 	if err != nil {
-		return ended + dead + retired, err
+		return total, err
 	}
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.trimKeys, []string{k.meta(), k.idem(), k.idemx()}, []string{itoa(limit)})
 	if err != nil {
-		return ended + dead + retired, err
+		return total, err
 	}
-	return ended + dead + retired + int(integer(answer[1])), s.trimAccounts(ctx, space, limit)
+	total += int(integer(answer[1]))
+	if err := s.trimAccounts(ctx, space, limit); err != nil || total > 0 {
+		return total, err
+	}
+	return 0, s.swept(ctx, space, ends[:])
+}
+
+// swept writes down when the next sweep of a space is due.
+func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error {
+	books, err := s.Counters(ctx, space)
+	if err != nil {
+		return err
+	}
+	_, err = s.run(ctx, s.scripts.swept, []string{keysOf(space).meta()}, []string{itoa(hub.NextSweep(s.limits, books.Lived, ends...))})
+	return err
 }
 
 // trimEnded goes through the owners of ended mail, the one with the oldest
-// first, so that the oldest message of the space is always the first to go.
-func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (int, error) {
-	k, total := keysOf(space), 0
+// first, so that the oldest message of the space is always the first to go. It
+// also says when the life of the first that is left ends.
+func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (total int, ends int64, err error) {
+	k := keysOf(space)
 	for total < limit {
 		rows, err := s.scores(ctx, s.commands.B().Zrange().Key(k.ending()).Min("0").Max("1").Withscores().Build())
 		if err != nil || len(rows) == 0 {
-			return total, err
+			return total, 0, err
 		}
 		bound := "inf"
 		if len(rows) > 1 {
@@ -110,32 +139,28 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (int
 		answer, err := s.run(ctx, s.scripts.trim, []string{k.meta(), k.body(owner), k.fact(owner), k.ended(owner), k.ending(), k.threads(), k.tickets()},
 			[]string{string(owner), itoa(limit - total), itoa(s.limits.EndedBytes), bound})
 		if err != nil {
-			return total, err
+			return total, 0, err
 		}
 		forgotten := int(integer(answer[1]))
 		if forgotten == 0 {
-			return total, nil
+			return total, integer(answer[2]), nil
 		}
 		total += forgotten
 	}
-	return total, nil
+	return total, 0, nil
 }
 
-func (s *Store) trimDead(ctx context.Context, space c3po.Space, limit int) (int, error) {
+func (s *Store) trimDead(ctx context.Context, space c3po.Space, limit int) (total int, ends int64, err error) {
 	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).dead()).Min("0").Max(itoa(limit-1)).Build())
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	total := 0
 	for _, row := range rows {
-		forgotten, err := s.forgetLetter(ctx, space, c3po.MessageID(row), false)
-		if err != nil {
-			return total, err
-		}
-		if !forgotten {
-			break
+		forgotten, ends, err := s.forgetLetter(ctx, space, c3po.MessageID(row), false)
+		if err != nil || !forgotten {
+			return total, ends, err
 		}
 		total++
 	}
-	return total, nil
+	return total, 0, nil
 }

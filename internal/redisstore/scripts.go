@@ -42,6 +42,7 @@ type scripts struct {
 	status, pause                        script
 	attach, detach, lease, notes         script
 	tick, bury, trim, trimDead, trimKeys script
+	reaper, swept                        script
 	inbox, next, entries, cards, online  script
 	rollback                             script
 	cancel, lapse, keyed, die            script
@@ -64,6 +65,7 @@ func loadScripts() scripts {
 		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes),
 		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains, "marks"),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
+		reaper: load("reaper", drains), swept: load("swept", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),

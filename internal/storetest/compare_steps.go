@@ -360,7 +360,8 @@ func (d *duel) clock(*arena) {
 func (d *duel) live(a *arena) {
 	interval := draw(d, "interval", []time.Duration{time.Minute, 5 * time.Minute, 12 * time.Minute})
 	d.advance(draw(d, "passes", []time.Duration{interval, interval, interval / 3, 5 * interval, interval + 300*time.Millisecond}))
-	_, _ = both(d, "tick", func(s hub.Store) (int64, error) { return s.Tick(d.ctx, a.space, interval) })
+	node := draw(d, "node", []string{"n1", "n2"})
+	_, _ = both(d, "tick", func(s hub.Store) (hub.Pulse, error) { return s.Tick(d.ctx, a.space, node, interval) })
 }
 
 func (d *duel) reap(a *arena) {

@@ -28,6 +28,7 @@ type Model struct {
 	dropWakes  int
 	spaces     map[c3po.Space]*space
 	listeners  []*listener
+	term       term
 }
 
 var _ hub.Store = (*Model)(nil)
@@ -57,6 +58,8 @@ type space struct {
 	rooms         map[c3po.RoomName]*room
 	heard         map[heardKey]hub.HeardNote
 	lastTick      time.Time
+	ticker        string        // the node whose tick was the last to count
+	sweep         int64         // the lived second at which the next sweep is due
 	livedFor      time.Duration // Counters.Lived is its whole seconds
 	epoch         int64         // how often it was raised
 	began         int64         // the first number of the epoch

@@ -57,23 +57,89 @@ func (sp *space) forget(msg *message) {
 	}
 }
 
+// Reaper implements hub.Store.
+func (m *Model) Reaper(_ context.Context, node string, length time.Duration) (time.Duration, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	left := m.term.until.Sub(m.now())
+	// A term that ends later than it can was given before the clock was set back.
+	if m.term.node != "" && m.term.node != node && left > 0 && left <= m.term.length {
+		return left, nil
+	}
+	switch {
+	case length > 0:
+		m.term = term{node: node, until: m.now().Add(length), length: length}
+	case m.term.node == node:
+		m.term = term{}
+	}
+	return 0, nil
+}
+
+// A term is for how long a node is the one that reaps.
+type term struct {
+	node   string
+	until  time.Time
+	length time.Duration
+}
+
 // Tick implements hub.Store.
-func (m *Model) Tick(_ context.Context, name c3po.Space, interval time.Duration) (int64, error) {
+func (m *Model) Tick(_ context.Context, name c3po.Space, node string, interval time.Duration) (hub.Pulse, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	passed := now.Sub(sp.lastTick)
 	if sp.lastTick.IsZero() {
 		passed = 0
-	} else if passed >= 0 && passed < interval/2 {
-		return sp.books.Lived, nil
 	}
 	// A clock that was set back starts over from here, or no time would be
 	// lived until it has caught up.
-	sp.lastTick = now
-	sp.livedFor += max(0, min(passed, 2*interval))
-	sp.books.Lived = seconds(sp.livedFor)
-	return sp.books.Lived, nil
+	if sp.lastTick.IsZero() || passed < 0 || passed >= interval/2 {
+		sp.lastTick, sp.ticker = now, node
+		sp.livedFor += max(0, min(passed, 2*interval))
+		sp.books.Lived = seconds(sp.livedFor)
+	}
+	won := sp.ticker == node
+	return hub.Pulse{Lived: sp.books.Lived, Won: won, Due: won && sp.isDue(now)}, nil
+}
+
+// isDue says whether there is anything to do for a reaper.
+func (sp *space) isDue(now time.Time) bool {
+	if sp.sweep <= sp.books.Lived || sp.overBudget() {
+		return true
+	}
+	for _, msg := range sp.messages {
+		switch {
+		case msg.state == c3po.StatePending && msg.facts.Expires > 0 && msg.facts.Expires <= sp.books.Lived,
+			msg.state == c3po.StateDead && msg.reason == c3po.ReasonRecipientRemoved:
+			return true
+		}
+	}
+	for _, at := range sp.deadlines {
+		if !at.After(now) {
+			return true
+		}
+	}
+	for _, a := range sp.agents {
+		if retire := seconds(sp.limits.RetireAfter); retire > 0 && sp.books.Lived-a.heard >= retire {
+			return true
+		}
+	}
+	for _, r := range sp.retired {
+		if r.look <= sp.books.Lived {
+			return true
+		}
+	}
+	for _, key := range sp.keys {
+		if sp.books.Lived-key.bornAt >= seconds(sp.limits.KeyLife) {
+			return true
+		}
+	}
+	for name, a := range sp.accounts {
+		if now.Sub(a.used) >= hub.FlowIdle && !(isChain(name) && a.spent()) {
+			return true
+		}
+	}
+	return false
 }
 
 // DueMail implements hub.Store.
@@ -125,7 +191,24 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	sp.trimAccounts(limit, m.now())
-	return sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit), nil
+	forgotten := sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit)
+	if forgotten == 0 {
+		sp.swept()
+	}
+	return forgotten, nil
+}
+
+// swept notes when the next sweep is due.
+func (sp *space) swept() {
+	var ends []int64
+	for _, msg := range sp.messages {
+		if msg.kept() {
+			ends = append(ends, msg.endedAt+seconds(sp.limits.EndedLife))
+		} else if msg.state == c3po.StateDead {
+			ends = append(ends, msg.endedAt+seconds(sp.limits.DeadLife))
+		}
+	}
+	sp.sweep = hub.NextSweep(sp.limits, sp.books.Lived, ends...)
 }
 
 func (sp *space) outlived(msg *message, life time.Duration) bool {

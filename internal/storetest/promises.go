@@ -120,10 +120,10 @@ func (w *world) now() time.Time {
 // live lets time pass, lived time too.
 func (w *world) live(d time.Duration) {
 	w.Helper()
-	_, err := w.store.Tick(w.ctx, w.space, d)
+	_, err := w.store.Tick(w.ctx, w.space, "", d)
 	w.must(err)
 	w.advance(d)
-	_, err = w.store.Tick(w.ctx, w.space, d)
+	_, err = w.store.Tick(w.ctx, w.space, "", d)
 	w.must(err)
 }
 

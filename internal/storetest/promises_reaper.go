@@ -10,9 +10,28 @@ import (
 
 func (w *world) tick(interval time.Duration) int64 {
 	w.Helper()
-	lived, err := w.store.Tick(w.ctx, w.space, interval)
+	return w.pulse("", interval).Lived
+}
+
+func (w *world) pulse(node string, interval time.Duration) hub.Pulse {
+	w.Helper()
+	pulse, err := w.store.Tick(w.ctx, w.space, node, interval)
 	w.must(err)
-	return lived
+	return pulse
+}
+
+// idle trims until nothing is left to forget.
+func (w *world) idle() {
+	w.Helper()
+	for w.trim(100) > 0 {
+	}
+}
+
+// isDue says whether there is something to do after so much more lived time.
+func (w *world) isDue(after time.Duration) bool {
+	w.Helper()
+	w.live(after)
+	return w.pulse("", time.Minute).Due
 }
 
 func (w *world) due() []hub.Due {
@@ -67,6 +86,102 @@ func reaperPromises() []promise {
 			same(w, "nothing taken", w.tick(time.Minute), 60)
 			w.advance(time.Minute)
 			same(w, "it goes on", w.tick(time.Minute), 120)
+		}},
+		{"one node wins a tick, and keeps what it has won until another's counts", nil, func(w *world) {
+			same(w, "the first", w.pulse("one", time.Minute).Won, true)
+			same(w, "another, at once", w.pulse("two", time.Minute).Won, false)
+			w.advance(29 * time.Second)
+			same(w, "another, too soon", w.pulse("two", time.Minute).Won, false)
+			same(w, "the first again", w.pulse("one", time.Minute).Won, true)
+			w.advance(time.Second)
+			same(w, "another, in time", w.pulse("two", time.Minute).Won, true)
+			same(w, "the first, too late", w.pulse("one", time.Minute).Won, false)
+			w.advance(-time.Hour)
+			same(w, "after the clock was set back", w.pulse("one", time.Minute).Won, true)
+		}},
+		{"one node reaps at a time, and another follows when its term is over", nil, func(w *world) {
+			reaper := func(node string, length time.Duration) time.Duration {
+				w.Helper()
+				another, err := w.store.Reaper(w.ctx, node, length)
+				w.must(err)
+				return another
+			}
+			// What an earlier test on the same engine was given is long over.
+			w.advance(time.Duration(len(w.space)) * 24 * time.Hour)
+			one, two := "one of "+string(w.space), "two of "+string(w.space)
+			for reaper(one, time.Minute) > 0 {
+				w.advance(time.Hour)
+			}
+			same(w, "another", reaper(two, time.Minute) > 0, true)
+			w.advance(40 * time.Second)
+			same(w, "the same again", reaper(one, time.Minute), 0)
+			w.advance(40 * time.Second)
+			same(w, "renewed", reaper(two, time.Minute), 20*time.Second)
+			w.advance(20 * time.Second)
+			same(w, "over", reaper(two, time.Minute), 0)
+			same(w, "the first, late", reaper(one, time.Minute), time.Minute)
+			same(w, "nobody gives up what is another's", reaper(one, 0), time.Minute)
+			same(w, "given up", reaper(two, 0), 0)
+			same(w, "and taken", reaper(one, time.Minute), 0)
+			w.advance(-time.Hour)
+			same(w, "a clock that was set back keeps nobody from it", reaper(two, time.Minute), 0)
+			same(w, "given up", reaper(two, 0), 0)
+		}},
+		{"a space where nothing happens has nothing due", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.ack(alice, w.send(bob, alice, "hi"))
+			same(w, "new", w.isDue(0), true)
+			w.idle()
+			same(w, "seen to", w.isDue(0), false)
+			same(w, "soon after", w.isDue(30*time.Minute), false)
+			same(w, "a sweep", w.isDue(31*time.Minute), true)
+			w.idle()
+			same(w, "seen to", w.isDue(0), false)
+			same(w, "nobody else is told", w.pulse("another", time.Minute), hub.Pulse{Lived: w.books().Lived})
+		}},
+		{"whatever can become due makes its space due in time", func(l *c3po.Limits) { l.RetireAfter, l.MessageLife = 0, 20*time.Hour }, func(w *world) {
+			l := w.limits
+			for _, test := range []struct {
+				what  string
+				life  time.Duration
+				begin func()
+			}{
+				{"unread mail", l.MessageLife, func() { w.send(bob, alice, "unread") }},
+				{"a key", l.KeyLife, func() { w.ack(alice, w.keySent(bob, alice, "keyed")) }},
+				{"ended mail", l.EndedLife, func() { w.ack(alice, w.send(bob, alice, "ended")) }},
+				{"a deadline", 10 * time.Minute, func() {
+					step := letter(bob, alice, "soon")
+					step.Within = 10 * time.Minute
+					w.sendStep(step)
+				}},
+			} {
+				w.space = freshSpace()
+				w.enter(alice, bob)
+				test.begin()
+				w.live(test.life - time.Minute)
+				w.idle()
+				same(w, test.what+", a minute before", w.pulse("", time.Minute).Due, false)
+				same(w, test.what+", in time", w.isDue(time.Minute), true)
+			}
+			w.space = freshSpace()
+			w.enter(alice, bob)
+			id := w.send(bob, alice, "removed")
+			w.idle()
+			same(w, "a letter, before", w.isDue(0), false)
+			_, err := w.store.Bury(w.ctx, w.space, id, c3po.ReasonRecipientRemoved, "gone")
+			w.must(err)
+			same(w, "a letter that comes back", w.isDue(0), true)
+		}},
+		{"a silent agent makes its space due", nil, func(w *world) {
+			w.enter(alice)
+			for range int(w.limits.RetireAfter/time.Hour) - 1 {
+				w.live(time.Hour)
+				w.idle()
+			}
+			same(w, "not yet", w.pulse("", time.Minute).Due, false)
+			same(w, "in time", w.isDue(time.Hour), true)
+			w.idle()
+			same(w, "until it was seen to", w.pulse("", time.Minute).Due, true)
 		}},
 		{"mail is due when it has outlived its life, and not by a clock jump", nil, func(w *world) {
 			w.enter(alice, bob)

@@ -1,15 +1,31 @@
--- tick advances the lived time of a space.
+-- tick advances the lived time of a space, and says whether the caller is the
+-- one to look after it now and whether anything there may be due.
 --
--- KEYS  meta
--- ARGV  now, interval in milliseconds
--- Returns {"ok", lived seconds}.
+-- KEYS  meta, expire, deadlines, heard, retired, idemx, flowx, owed
+-- ARGV  now, interval in milliseconds, node, lived seconds of silence after which
+--       an agent is retired (0: never), ended bytes, idle milliseconds of an account
+-- Returns {"ok", lived seconds, "1" if the caller won, "1" if something may be due}.
 typed({ 'hash' })
-local now, interval = clock(ARGV[1]), tonumber(ARGV[2])
-local last = tonumber(redis.call('HGET', KEYS[1], 'ticked') or now)
-local fresh = redis.call('HEXISTS', KEYS[1], 'ticked') == 0
+local now, interval, node = clock(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local retire, budget, idle = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local is = redis.call('HMGET', KEYS[1], 'ticked', 'lived_ms', 'lived', 'ticker', 'ended_bytes', 'sweep')
+local last, lived_ms, lived = tonumber(is[1] or now), tonumber(is[2] or 0), tonumber(is[3] or 0)
 local passed = now - last
-if fresh or passed < 0 or passed >= interval / 2 then
-  local lived = number(KEYS[1], 'lived_ms') + math.max(0, math.min(passed, 2 * interval))
-  redis.call('HSET', KEYS[1], 'ticked', whole(now), 'lived_ms', whole(lived), 'lived', whole(math.floor(lived / 1000)))
+local won = is[4] == node
+local advanced = not is[1] or passed < 0 or passed >= interval / 2
+if advanced then
+  won = true
+  lived_ms = lived_ms + math.max(0, math.min(passed, 2 * interval))
+  lived = math.floor(lived_ms / 1000)
 end
-return { 'ok', number(KEYS[1], 'lived') }
+-- Every key is looked at, so that one of a wrong type is found before the write.
+local due = tonumber(is[6] or 0) <= lived or tonumber(is[5] or 0) > budget
+for i, by in ipairs({ lived, now, retire > 0 and lived - retire or -1, lived, lived, now - idle }) do
+  local first = redis.call('ZRANGE', KEYS[i + 1], 0, 0, 'WITHSCORES')[2]
+  due = due or (first and tonumber(first) <= by)
+end
+due = redis.call('ZCARD', KEYS[8]) > 0 or due
+if advanced then
+  redis.call('HSET', KEYS[1], 'ticked', whole(now), 'lived_ms', whole(lived_ms), 'lived', whole(lived), 'ticker', node)
+end
+return { 'ok', lived, won and '1' or '', won and due and '1' or '' }

@@ -4,21 +4,24 @@
 --
 -- KEYS  meta, body, fact, ended (the owner's), ending, threads, tickets
 -- ARGV  owner, limit, ended bytes, bound (number of the next owner's oldest, or "inf")
--- Returns {"ok", forgotten}.
+-- Returns {"ok", forgotten, the lived second at which the life of the first one left ends; 0 if unknown}.
 typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset' })
 local k = { body = KEYS[2], fact = KEYS[3], ended = KEYS[4], ending = KEYS[5], threads = KEYS[6], tickets = KEYS[7] }
 local owner, limit, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local bound = ARGV[4] == 'inf' and math.huge or tonumber(ARGV[4])
-local lived, held, forgotten = number(KEYS[1], 'lived'), number(KEYS[1], 'ended_bytes'), 0
+local lived, held, forgotten, ends = number(KEYS[1], 'lived'), number(KEYS[1], 'ended_bytes'), 0, 0
 local rows = redis.call('ZRANGE', k.ended, 0, limit - 1, 'WITHSCORES')
 for i = 1, #rows, 2 do
   local hex, seq = rows[i], tonumber(rows[i + 1])
   local fact = legible(redis.call('HGET', k.fact, hex))
-  if fact and (fact.l or 0) > lived and (held <= budget or seq > bound) then break end
+  if fact and (fact.l or 0) > lived and (held <= budget or seq > bound) then
+    ends = fact.l
+    break
+  end
   local freed = forget(k, owner, hex, fact)
   redis.call('ZREM', k.ended, hex)
   held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', 0 - freed)
   forgotten = forgotten + 1
 end
 settle(k, owner)
-return { 'ok', forgotten }
+return { 'ok', forgotten, ends }
