@@ -86,8 +86,13 @@ func (r *rig) connect(run string) {
 		}
 		done = true
 		_ = session.Close()
-		if err := <-ended; err != nil {
-			r.t.Errorf("the bridge ended with %v", err)
+		select {
+		case err := <-ended:
+			if err != nil {
+				r.t.Errorf("the bridge ended with %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			r.t.Error("the client hung up, and the bridge does not end")
 		}
 	}
 	r.t.Cleanup(r.hangUp)

@@ -332,15 +332,25 @@ func TestAKeptServerComesBack(t *testing.T) {
 	go func() { kept <- e.Keep(ctx, func(pid int) { again <- pid }) }()
 	do(t, e.Socket, "SET k v")
 	kill(t, e.PID)
-	if pid := <-again; pid == e.PID {
-		t.Errorf("the new server has the old number %d", pid)
+	select {
+	case pid := <-again:
+		if pid == e.PID {
+			t.Errorf("the new server has the old number %d", pid)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("there is no new server")
 	}
 	if got := do(t, e.Socket, "GET k"); got != "v" {
 		t.Errorf("k is %q", got)
 	}
 	cancel()
-	if err := <-kept; err != nil {
-		t.Errorf("Keep = %v", err)
+	select {
+	case err := <-kept:
+		if err != nil {
+			t.Errorf("Keep = %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("Keep goes on although it was told to end")
 	}
 }
 

@@ -33,8 +33,13 @@ func inProcess(t *testing.T, cfg server.Config) (url string) {
 	go func() { ended <- server.Run(ctx, cfg, func(addr string) { ready <- addr }) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("the coordinator ended with %v", err)
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("the coordinator ended with %v", err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Error("the coordinator was told to end and does not")
 		}
 	})
 	select {

@@ -163,8 +163,14 @@ func run(t *testing.T, h *house, limits c3po.Limits, node string) *house {
 	go func() { done <- h.Run(ctx) }()
 	h.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Run = %v, want nil", err)
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("Run = %v, want nil", err)
+			}
+		case <-time.After(time.Minute):
+			// A bubble waits for its goroutines, and one that ticks never ends.
+			panic(t.Name() + ": the hub was told to end a minute ago, and something in it still runs")
 		}
 	})
 	t.Cleanup(h.stop)
