@@ -251,13 +251,13 @@ func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.R
 	if guest == "" {
 		return c3po.RoomInvited{}, a.noAgent(ctx, asked)
 	}
-	outcome, err := a.hub.store.Invite(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), guest)
+	made, err := a.hub.store.Invite(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), guest)
 	if err != nil {
 		return c3po.RoomInvited{}, a.failed(err)
 	}
-	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: outcome == InviteMember, Already: outcome == InviteAlready}
+	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: made.Outcome == InviteMember, Already: made.Outcome == InviteAlready}
 	if !out.Member {
-		out.Notice = a.tellGuest(ctx, in.Room, guest)
+		out.Notice = a.tellGuest(ctx, in.Room, guest, made.At)
 	}
 	return out, nil
 }
@@ -271,9 +271,9 @@ func (a *Actor) known(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error
 	return a.elsewhere(ctx, id)
 }
 
-// tellGuest writes to the guest. The invitation stands without it, so that it
-// could not be told is only said.
-func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID) string {
+// tellGuest writes to the guest, once of each invitation. The invitation stands
+// without it, so that it could not be told is only said.
+func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID, at int64) string {
 	durability, err := a.hub.store.Durability(ctx)
 	if err == nil {
 		var stored Stored
@@ -281,7 +281,7 @@ func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.Ag
 			Draft: Draft{
 				From: a.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
 				Text: fmt.Sprintf("You are invited to the room %s. room_join(room=\"%s\") lets you in.", name, name),
-				Key:  fmt.Sprintf("invite %s %s", name, guest),
+				Key:  fmt.Sprintf("invite %s %s %d", name, guest, at),
 			},
 			Run: a.caller.Run, Durability: durability, RateLimit: a.hub.limits.SendsPerMinute,
 		})

@@ -55,6 +55,13 @@ const (
 	InviteMember  InviteOutcome = "member"
 )
 
+// An Invitation is one of an agent into a room. At is the sequence of the space
+// when it was made, which tells it from one that was used before.
+type Invitation struct {
+	Outcome InviteOutcome
+	At      int64
+}
+
 // PostStep is something said in a room. To is the room's address, Kind a post
 // or a broadcast.
 type PostStep struct {
@@ -142,7 +149,7 @@ type roomStore interface {
 	Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (LeaveOutcome, error)
 	// Invite lets an agent into a room. Only a member may, unless outside: RefuseNoRoom,
 	// RefuseNotInRoom.
-	Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (InviteOutcome, error)
+	Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (Invitation, error)
 	// SetVisibility changes who sees a room. Only its creator may, unless outside:
 	// RefuseNoRoom, RefuseNotCreator.
 	SetVisibility(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error

@@ -103,21 +103,25 @@ func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName,
 }
 
 // Invite implements hub.Store.
-func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.InviteOutcome, error) {
+func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.Invitation, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.invite,
 		[]string{k.meta(), k.agent(by), k.rooms(), k.members(room), k.invited(room), k.agent(guest)},
 		[]string{string(room), string(by), run, flag(outside), string(guest)})
 	if err != nil {
-		return "", err
+		return hub.Invitation{}, err
 	}
 	if word(answer[0]) == "unknown" {
-		return "", hub.RefuseNoAgent(guest)
+		return hub.Invitation{}, hub.RefuseNoAgent(guest)
 	}
 	if err := roomOutcome(answer, room, by); err != nil {
-		return "", err
+		return hub.Invitation{}, err
 	}
-	return hub.InviteOutcome(word(answer[0])), nil
+	made := hub.Invitation{Outcome: hub.InviteOutcome(word(answer[0]))}
+	if len(answer) > 1 {
+		made.At = atoi(word(answer[1]))
+	}
+	return made, nil
 }
 
 // SetVisibility implements hub.Store.

@@ -38,7 +38,7 @@ func (d *duel) manageRoom(a *arena) {
 		return
 	}
 	guest := draw(d, "guest", append(slices.Clone(a.agents), "nobody"))
-	_, _ = both(d, "invite", func(s hub.Store) (hub.InviteOutcome, error) {
+	_, _ = both(d, "invite", func(s hub.Store) (hub.Invitation, error) {
 		return s.Invite(d.ctx, a.space, where, by, run, outside, guest)
 	})
 }

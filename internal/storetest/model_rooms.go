@@ -16,7 +16,7 @@ type room struct {
 	created    time.Time
 	number     int64
 	members    map[c3po.AgentID]int64 // by the number of the event
-	invited    map[c3po.AgentID]bool
+	invited    map[c3po.AgentID]int64 // by when
 	posts      []hub.Post
 	last       seat // of all that was ever said, kept or not
 }
@@ -39,9 +39,10 @@ const dropMost = 16
 
 func (r *room) record(name c3po.RoomName, viewer c3po.AgentID) hub.RoomRecord {
 	_, member := r.members[viewer]
+	_, invited := r.invited[viewer]
 	return hub.RoomRecord{
 		Name: name, Creator: r.creator, Visibility: r.visibility, Created: r.created, Number: r.number,
-		Members: len(r.members), Posts: len(r.posts), Member: member, Invited: r.invited[viewer],
+		Members: len(r.members), Posts: len(r.posts), Member: member, Invited: invited,
 	}
 }
 
@@ -104,7 +105,8 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 		if _, member := r.members[step.Agent]; member {
 			return hub.Joined{Room: r.record(step.Room, step.Agent), Already: true}, nil
 		}
-		if r.visibility == c3po.InviteOnly && r.creator != step.Agent && !r.invited[step.Agent] {
+		_, invited := r.invited[step.Agent]
+		if r.visibility == c3po.InviteOnly && r.creator != step.Agent && !invited {
 			return hub.Joined{}, hub.RefuseNoRoom(step.Room)
 		}
 	} else if sp.roomCount() >= sp.limits.Rooms {
@@ -117,7 +119,7 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 	if made {
 		r = &room{
 			creator: step.Agent, visibility: step.Visibility, created: now, number: sp.books.Seq,
-			members: map[c3po.AgentID]int64{}, invited: map[c3po.AgentID]bool{},
+			members: map[c3po.AgentID]int64{}, invited: map[c3po.AgentID]int64{},
 		}
 		sp.rooms[step.Room] = r
 	}
@@ -164,31 +166,31 @@ func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, i
 }
 
 // Invite implements hub.Store.
-func (m *Model) Invite(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.InviteOutcome, error) {
+func (m *Model) Invite(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.Invitation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(by, run) {
-		return "", hub.RefuseSuperseded(by)
+		return hub.Invitation{}, hub.RefuseSuperseded(by)
 	}
 	r := sp.theRoom(where)
 	if r == nil {
-		return "", hub.RefuseNoRoom(where)
+		return hub.Invitation{}, hub.RefuseNoRoom(where)
 	}
 	if _, member := r.members[by]; !member && !outside {
-		return "", r.closedTo(where)
+		return hub.Invitation{}, r.closedTo(where)
 	}
 	if sp.agents[guest] == nil {
-		return "", hub.RefuseNoAgent(guest)
+		return hub.Invitation{}, hub.RefuseNoAgent(guest)
 	}
 	if _, member := r.members[guest]; member {
-		return hub.InviteMember, nil
+		return hub.Invitation{Outcome: hub.InviteMember}, nil
 	}
-	if r.invited[guest] {
-		return hub.InviteAlready, nil
+	if at, invited := r.invited[guest]; invited {
+		return hub.Invitation{Outcome: hub.InviteAlready, At: at}, nil
 	}
-	r.invited[guest] = true
-	return hub.InviteDone, nil
+	r.invited[guest] = sp.books.Seq
+	return hub.Invitation{Outcome: hub.InviteDone, At: sp.books.Seq}, nil
 }
 
 // closedTo is what somebody is told who is not in the room.

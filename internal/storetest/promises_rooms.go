@@ -169,9 +169,21 @@ func roomPromises() []promise {
 			_, err = w.store.Invite(w.ctx, w.space, lobby, bob, "", false, carol)
 			w.refused(err, c3po.InvalidRequest)
 			w.refused(w.store.SetVisibility(w.ctx, w.space, lobby, bob, "", false, c3po.Public), c3po.InvalidRequest)
-			outcome, err := w.store.Invite(w.ctx, w.space, lobby, alice, "", false, bob)
+			invite := func() hub.Invitation {
+				made, err := w.store.Invite(w.ctx, w.space, lobby, alice, "", false, bob)
+				w.must(err)
+				return made
+			}
+			first := invite()
+			same(w, "invited", first.Outcome, hub.InviteDone)
+			same(w, "invited before", invite(), hub.Invitation{Outcome: hub.InviteAlready, At: first.At})
+			w.joinRoom(lobby, bob)
+			same(w, "a member", invite(), hub.Invitation{Outcome: hub.InviteMember})
+			_, err = w.store.Leave(w.ctx, w.space, lobby, bob, "")
 			w.must(err)
-			same(w, "invited", outcome, hub.InviteDone)
+			second := invite()
+			same(w, "invited anew", second.Outcome, hub.InviteDone)
+			same(w, "and not as before", second.At > first.At, true)
 			w.joinRoom(lobby, bob)
 			w.refused(w.store.SetVisibility(w.ctx, w.space, lobby, bob, "", false, c3po.Public), c3po.Forbidden)
 			w.must(w.store.SetVisibility(w.ctx, w.space, lobby, alice, "", false, c3po.Public))

@@ -2,8 +2,8 @@
 --
 -- KEYS  meta, agent (who invites), rooms, members, invited, guest
 -- ARGV  room, id, run, outside, guest's id
--- Returns {"invited"}, {"already"}, {"member"}, or one word: superseded,
--- no_room, not_member, unknown.
+-- Returns {"invited", seq when it was}, {"already", the same}, {"member"}, or one
+-- word: superseded, no_room, not_member, unknown.
 typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'hash' })
 local meta, agent, rooms, members, invited, guest = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local room, id, run, outside, guest_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -16,6 +16,8 @@ if outside ~= '1' and not redis.call('ZSCORE', members, id) then
 end
 if redis.call('EXISTS', guest) == 0 then return { 'unknown' } end
 if redis.call('ZSCORE', members, guest_id) then return { 'member' } end
-if redis.call('ZSCORE', invited, guest_id) then return { 'already' } end
-redis.call('ZADD', invited, whole(number(meta, 'seq')), guest_id)
-return { 'invited' }
+local at = redis.call('ZSCORE', invited, guest_id)
+if at then return { 'already', whole(tonumber(at)) } end
+at = whole(number(meta, 'seq'))
+redis.call('ZADD', invited, at, guest_id)
+return { 'invited', at }

@@ -1,0 +1,183 @@
+package hub_test
+
+import (
+	"testing"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// roomNames are the rooms of a list, in its order.
+func roomNames(list c3po.RoomList) []c3po.RoomName {
+	out := []c3po.RoomName{}
+	for _, r := range list.Rooms {
+		out = append(out, r.Room)
+	}
+	return out
+}
+
+func (h *house) invite(by c3po.AgentID, room c3po.RoomName, guest string) (c3po.RoomInvited, error) {
+	return h.as(by).RoomInvite(h.t.Context(), c3po.RoomInviteInput{Room: room, Agent: guest})
+}
+
+func (h *house) setRoom(by actor, room c3po.RoomName, v c3po.Visibility) (c3po.Room, error) {
+	return by.RoomSet(h.t.Context(), c3po.RoomSetInput{Room: room, Visibility: v})
+}
+
+// secretRoom is one of ann's that nobody else sees.
+func (h *house) secretRoom(name c3po.RoomName) {
+	h.t.Helper()
+	must(h.as("ann").RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: name, Visibility: c3po.InviteOnly}))(h.t)
+}
+
+// Claims: C2
+func TestAnInvitedAgentIsToldOnceAndMayJoinAHiddenRoom(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob", "carl")
+	h.secretRoom("attic")
+	_, err := h.as("bob").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "attic"})
+	refused(t, err, c3po.InvalidRequest, "there is no room")
+
+	same(t, "the first invitation", must(h.invite("ann", "attic", "bob"))(t), c3po.RoomInvited{Room: "attic", Agent: "bob"})
+	same(t, "the second", must(h.invite("ann", "attic", "bob"))(t), c3po.RoomInvited{Room: "attic", Agent: "bob", Already: true})
+	mail := h.inbox("bob")
+	if len(mail) != 1 || mail[0].FromAgent != "ann" || mail[0].Room != "attic" || mail[0].ExpectsReply {
+		t.Errorf("the guest is told %+v", mail)
+	}
+	same(t, "it sees the room", roomNames(must(h.as("bob").RoomList(t.Context(), c3po.RoomListInput{All: true}))(t)), []c3po.RoomName{"attic"})
+	h.joinRoom("attic", "bob")
+	same(t, "a member", must(h.invite("ann", "attic", "bob"))(t), c3po.RoomInvited{Room: "attic", Agent: "bob", Member: true})
+	same(t, "is not told again", len(h.inbox("bob")), 1)
+	must(h.invite("bob", "attic", "carl"))(t) // every member may
+	h.joinRoom("attic", "carl")
+}
+
+// Claims: C2
+func TestAnAgentThatLeftARoomHearsOfANewInvitation(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob")
+	h.secretRoom("attic")
+	must(h.invite("ann", "attic", "bob"))(t)
+	h.joinRoom("attic", "bob")
+	must(h.as("bob").RoomLeave(t.Context(), c3po.RoomInput{Room: "attic"}))(t)
+	must(h.invite("ann", "attic", "bob"))(t)
+	same(t, "invitations it was told of", len(h.inbox("bob")), 2)
+}
+
+// Claims: C2
+func TestOnlyMembersAndPeopleInviteAndOnlyAgentsThatExist(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob", "carl")
+	h.joinRoom("build", "ann")
+	h.secretRoom("attic")
+	_, err := h.invite("bob", "build", "carl")
+	refused(t, err, c3po.Forbidden, "you are not in the room")
+	// Whoever is not in a hidden room must not learn that it exists.
+	_, hidden := h.invite("bob", "attic", "carl")
+	_, absent := h.invite("bob", "cellar", "carl")
+	refused(t, hidden, c3po.InvalidRequest, "there is no room 'attic'")
+	refused(t, absent, c3po.InvalidRequest, "there is no room 'cellar'")
+	_, err = h.invite("ann", "build", "dave")
+	refused(t, err, c3po.AgentNotFound)
+	_, err = h.invite("ann", "", "bob")
+	refused(t, err, c3po.InvalidRequest, "room is missing")
+	same(t, "a person's invitation", must(h.asPerson().RoomInvite(t.Context(), c3po.RoomInviteInput{Room: "attic", Agent: "carl"}))(t).Agent, c3po.AgentID("carl"))
+	h.joinRoom("attic", "carl")
+	same(t, "who was not invited hears nothing", len(h.inbox("bob")), 0)
+}
+
+// Claims: C2
+func TestARoomIsChangedByItsMakerOrAPerson(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob", "carl")
+	h.joinRoom("build", "ann", "bob")
+	_, err := h.setRoom(h.as("bob"), "build", c3po.InviteOnly)
+	refused(t, err, c3po.Forbidden, "only 'ann'")
+	_, err = h.setRoom(h.as("ann"), "build", "secret")
+	refused(t, err, c3po.InvalidRequest, "visibility")
+	changed := must(h.setRoom(h.as("ann"), "build", c3po.InviteOnly))(t)
+	if changed.Visibility != c3po.InviteOnly || changed.Members != 2 || !changed.Joined {
+		t.Errorf("the room is %+v", changed)
+	}
+	_, err = h.setRoom(h.as("carl"), "build", c3po.Public)
+	refused(t, err, c3po.InvalidRequest, "there is no room")
+	_, err = h.as("carl").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "build"})
+	refused(t, err, c3po.InvalidRequest, "there is no room")
+	same(t, "a person opens it", must(h.setRoom(h.asPerson(), "build", c3po.Public))(t).Visibility, c3po.Public)
+	h.joinRoom("build", "carl")
+}
+
+// Claims: C2
+func TestWhoLeavesARoomHearsNothingOfItAndTheLastOneEndsIt(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob")
+	h.joinRoom("build", "ann", "bob")
+	leave := func(id c3po.AgentID) c3po.RoomLeft {
+		t.Helper()
+		return must(h.as(id).RoomLeave(t.Context(), c3po.RoomInput{Room: "build"}))(t)
+	}
+	same(t, "bob leaves", leave("bob"), c3po.RoomLeft{Room: "build", Left: true})
+	same(t, "and again", leave("bob"), c3po.RoomLeft{Room: "build"})
+	h.say("ann", "build", "for members")
+	same(t, "who left hears", len(h.inbox("bob")), 0)
+	same(t, "ann leaves", leave("ann"), c3po.RoomLeft{Room: "build", Left: true, Ended: true})
+	same(t, "rooms", roomNames(must(h.asPerson().RoomList(t.Context(), c3po.RoomListInput{}))(t)), []c3po.RoomName{})
+	_, err := h.as("ann").RoomLeave(t.Context(), c3po.RoomInput{})
+	refused(t, err, c3po.InvalidRequest, "room is missing")
+	h.balanced()
+}
+
+// Claims: C2
+func TestAListOfRoomsShowsWhatItsReaderMaySee(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob", "carl")
+	h.joinRoom("build", "ann", "bob")
+	h.secretRoom("attic")
+	h.joinRoom("garden", "carl")
+	h.say("ann", "build", "one")
+	h.say("ann", "build", "two")
+	list := func(by actor, in c3po.RoomListInput) c3po.RoomList {
+		t.Helper()
+		return must(by.RoomList(t.Context(), in))(t)
+	}
+	own := list(h.as("bob"), c3po.RoomListInput{})
+	if len(own.Rooms) != 1 || own.Rooms[0].Room != "build" || own.Rooms[0].Unread != 2 || own.Rooms[0].Members != 2 || !own.Rooms[0].Joined {
+		t.Errorf("bob's own are %+v", own.Rooms)
+	}
+	same(t, "all that bob sees", roomNames(list(h.as("bob"), c3po.RoomListInput{All: true})), []c3po.RoomName{"build", "garden"})
+	same(t, "all that ann sees", roomNames(list(h.as("ann"), c3po.RoomListInput{All: true})), []c3po.RoomName{"build", "attic", "garden"})
+	same(t, "what a person sees", roomNames(list(h.asPerson(), c3po.RoomListInput{})), []c3po.RoomName{"build", "attic", "garden"})
+	// Pages do not end where something hidden is.
+	var paged []c3po.RoomName
+	for in := (c3po.RoomListInput{All: true, Limit: 1}); ; {
+		page := list(h.as("bob"), in)
+		paged = append(paged, roomNames(page)...)
+		if in.Cursor = page.Next; in.Cursor == "" {
+			break
+		}
+	}
+	same(t, "in pages", paged, []c3po.RoomName{"build", "garden"})
+}
+
+// Claims: A14
+func TestTheBooksOfASpaceAreReadWithoutACaller(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob")
+	h.joinRoom("build", "ann", "bob")
+	sent := h.send("ann", "bob", "one")
+	h.send("ann", "bob", "two")
+	must(h.as("bob").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}}))(t)
+	got := must(h.Fsck(t.Context(), c3po.DefaultSpace))(t)
+	if !got.Balanced || got.Sent != 2 || got.Acked != 1 || got.Pending != 1 || got.Found != 1 || got.Agents != 2 || got.Rooms != 1 || len(got.Problems) != 0 {
+		t.Errorf("the books are %+v", got)
+	}
+	if other := must(h.Fsck(t.Context(), "other"))(t); other.Space != "other" || other.Sent != 0 || !other.Balanced {
+		t.Errorf("those of another space are %+v", other)
+	}
+}
