@@ -210,6 +210,8 @@ type sourceFile struct {
 	fset    *token.FileSet
 	tree    *ast.File
 	imports map[string]string // local name → path
+
+	timeouts map[*ast.UnaryExpr]bool // timers beside something that is waited for
 }
 
 func parseFile(name string, text []byte) (*sourceFile, error) {
@@ -219,7 +221,7 @@ func parseFile(name string, text []byte) (*sourceFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.tree, f.imports = tree, map[string]string{}
+	f.tree, f.imports, f.timeouts = tree, map[string]string{}, map[*ast.UnaryExpr]bool{}
 	for _, spec := range tree.Imports {
 		where, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
@@ -336,7 +338,47 @@ func (f *sourceFile) checkNode(n ast.Node, function string, say sayer) {
 		}
 	case *ast.SelectorExpr:
 		f.checkSelector(n, function, say)
+	case *ast.SelectStmt:
+		f.noteTimeouts(n)
+	case *ast.UnaryExpr:
+		if f.isTimer(n) && f.harness && !f.timeouts[n] && f.imports["synctest"] != "testing/synctest" {
+			say(n.Pos(), "<-time.After in a test is a sleep: wait for what you wait for, or faultrig.Pass if it is time itself")
+		}
 	}
+}
+
+// noteTimeouts remembers the timers of a select that waits for something else too.
+func (f *sourceFile) noteTimeouts(n *ast.SelectStmt) {
+	var timers []*ast.UnaryExpr
+	waits := 0
+	for _, clause := range n.Body.List {
+		comm := clause.(*ast.CommClause).Comm
+		if comm == nil {
+			continue
+		}
+		if expr, ok := comm.(*ast.ExprStmt); ok {
+			if timer, ok := expr.X.(*ast.UnaryExpr); ok && f.isTimer(timer) {
+				timers = append(timers, timer)
+				continue
+			}
+		}
+		waits++
+	}
+	for _, timer := range timers {
+		if waits > 0 {
+			f.timeouts[timer] = true
+		}
+	}
+}
+
+// isTimer says that n is <-time.After(…).
+func (f *sourceFile) isTimer(n *ast.UnaryExpr) bool {
+	call, ok := n.X.(*ast.CallExpr)
+	if n.Op != token.ARROW || !ok {
+		return false
+	}
+	after, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && f.refersTo(after, "time", "After")
 }
 
 func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say sayer) {

@@ -23,10 +23,10 @@ func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := opened.(*webSeat)
-	p99, largest := timed(t, reader, "get_messages", c3po.GetMessagesInput{}, 50)
-	atMost(t, fmt.Sprintf("99th percentile of a page of an inbox of %d, ms", unread), p99, 50)
-	check, size := timed(t, reader, "pending", c3po.PendingInput{}, 30)
-	atMost(t, "99th percentile of what a hook asks, ms", check, 30)
+	name, page, largest := timed(t, reader, "get_messages", c3po.GetMessagesInput{})
+	faultrig.Hold(t, fmt.Sprintf("%s of a page of an inbox of %d", name, unread), page, 50*time.Millisecond)
+	_, check, size := timed(t, reader, "pending", c3po.PendingInput{})
+	faultrig.Hold(t, name+" of what a hook asks", check, 30*time.Millisecond)
 	everything, err := reader.call(t.Context(), "get_messages", c3po.GetMessagesInput{Limit: c3po.DefaultLimits().PageMost})
 	if err != nil {
 		t.Fatal(err)
@@ -40,8 +40,12 @@ func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
 	svc := client.New(client.Config{URL: s.coordinator.URL(), AgentID: "reader"})
 	seen := map[c3po.MessageID]int{}
 	for cursor := ""; ; {
-		page, err := svc.GetMessages(t.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().PageMost})
-		if err != nil {
+		var page c3po.MessageList
+		// A Redis that a busy machine holds up is asked again.
+		if !faultrig.Within(30*time.Second, func() bool {
+			page, err = svc.GetMessages(t.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().PageMost})
+			return err == nil || c3po.AsError(err).Code.Retry() == c3po.RetryNo
+		}) || err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range page.Messages {
@@ -61,18 +65,19 @@ func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
 	}
 	faultrig.Verdict{
 		Row: "F3", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.HooksNeverBlock},
-		Size:   fmt.Sprintf("%d unread in one inbox: page p99 %.1f ms, hook p99 %.1f ms, at most %d KiB an answer", unread, p99, check, max(largest, size, whole)>>10),
+		Size:   fmt.Sprintf("%d unread in one inbox: %s of a page %v, of a hook %v, at most %d KiB an answer", unread, name, page.Round(100*time.Microsecond), check.Round(100*time.Microsecond), max(largest, size, whole)>>10),
 		Faults: "none: size", Lost: unread - len(seen), Doubled: doubled,
 	}.Record(t)
 }
 
-// timed makes a call again and again and gives the 99th percentile of its time,
-// in milliseconds, and the size of the largest answer.
-func timed(t *testing.T, s *webSeat, operation string, arguments any, bar float64) (p99 float64, largest int) {
+// timed makes a call again and again and gives the percentile of its time that is
+// held, as the median of several turns, and the size of the largest answer.
+func timed(t *testing.T, s *webSeat, operation string, arguments any) (name string, usual time.Duration, largest int) {
 	t.Helper()
-	for range tries() {
+	var turns []float64
+	for range 5 {
 		var took []time.Duration
-		for range faultrig.Size(50, 1_000) {
+		for range faultrig.Size(50, 200) {
 			began := time.Now()
 			answer, err := s.call(t.Context(), operation, arguments)
 			if err != nil {
@@ -80,9 +85,10 @@ func timed(t *testing.T, s *webSeat, operation string, arguments any, bar float6
 			}
 			took, largest = append(took, time.Since(began)), max(largest, len(answer))
 		}
-		if _, p99 = percentiles(took); p99 <= bar*slack() {
-			break
-		}
+		_, p99 := percentiles(took)
+		t.Logf("%s: 99th percentile of %d: %.1f ms", operation, len(took), p99)
+		held, d := faultrig.Percentile(took)
+		name, turns = held, append(turns, milliseconds(d))
 	}
-	return p99, largest
+	return name, inMilliseconds(median(turns)), largest
 }

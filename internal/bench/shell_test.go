@@ -19,7 +19,7 @@ func TestSendingFromTheShellCostsLittleMoreThanCurl(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("no curl is installed")
 	}
-	const bar = 3
+	const bar = 3.0
 	s := &shell{t: t, dir: t.TempDir(), url: faultrig.Start(t, redistest.New(t).URL()).URL(), program: faultrig.Binary(t)}
 	s.run(s.program, "whoami", "--as", "bob")
 	turn := s.inTurns
@@ -28,7 +28,7 @@ func TestSendingFromTheShellCostsLittleMoreThanCurl(t *testing.T) {
 	}
 	ours, curl := turn(size(30, 100))
 	t.Logf("median of a send: c3po %v, curl %v", ours.Round(10*time.Microsecond), curl.Round(10*time.Microsecond))
-	atMost(t, "c3po send, of curl making the same call", float64(ours)/float64(curl), bar)
+	faultrig.Hold(t, "c3po send, of curl making the same call", float64(ours)/float64(curl), bar)
 }
 
 // A shell runs programs against one coordinator.

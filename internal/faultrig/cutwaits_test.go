@@ -317,7 +317,7 @@ func (s *cutStage) cutOneWait(t *testing.T, d door, id c3po.AgentID, n int) {
 			t.Errorf("round %d: the wait to be cut was answered %q", n, answer)
 		}
 	}()
-	<-time.After(rand.N(8 * time.Millisecond))
+	faultrig.Pass(t.Context(), rand.N(8*time.Millisecond))
 	if n%2 == 1 {
 		s.proxy.Cut()
 	}

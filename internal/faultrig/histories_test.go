@@ -223,7 +223,7 @@ func (h *mailHistory) until(ctx context.Context, what string, attempt func() err
 			h.b.t.Errorf("%s: %s: %v", h.box, what, errors.Join(err, ctx.Err()))
 			return
 		}
-		<-time.After(10 * time.Millisecond)
+		faultrig.Pass(ctx, 10*time.Millisecond)
 	}
 }
 

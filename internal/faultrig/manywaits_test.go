@@ -2,6 +2,7 @@ package faultrig_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,7 @@ func oneWait(url string, id c3po.AgentID) string {
 		case status != http.StatusServiceUnavailable && status != http.StatusBadGateway:
 			return fmt.Sprintf("failed %s: status %d", id, status)
 		}
-		<-time.After(rand.N(time.Second))
+		faultrig.Pass(context.Background(), rand.N(time.Second))
 	}
 }
 
@@ -136,7 +137,7 @@ func startWaiters(t *testing.T, redis, url string, count int) <-chan string {
 }
 
 // Claims: A11, A14
-func TestThousandsOfWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
+func TestManyWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
 	waits := faultrig.Size(1_000, 10_000)
 	redis := redistest.New(t)
 	coordinator := faultrig.Start(t, redis.URL())
@@ -147,7 +148,11 @@ func TestThousandsOfWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) 
 	t.Logf("%d waits stand after %s", waits, time.Since(began).Round(time.Millisecond))
 
 	each := (lowestResident(t, coordinator.PID(), 3*time.Second) - before) / int64(waits)
-	faultrig.Hold(t, "bytes of resident memory for each wait", each, 28<<10)
+	most := int64(28 << 10)
+	if !faultrig.Torture() {
+		most = 56 << 10 // of few, what a process takes anyway is much
+	}
+	faultrig.Hold(t, "bytes of resident memory for each wait", each, most)
 	// One connection is ours: it asks.
 	if connections := info(t, redis.Addr(), "clients", "connected_clients") - 1; connections > 10 {
 		t.Errorf("%d connections to Redis", connections)
@@ -155,7 +160,12 @@ func TestThousandsOfWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) 
 		t.Logf("connections to Redis: %d, limit 10", connections)
 	}
 
-	const woken = 50
+	wake(t, sender, lines, waits, 50)
+}
+
+// wake sends a message to some of the waiters, and returns when they have it.
+func wake(t *testing.T, sender *client.Client, lines <-chan string, waits, woken int) {
+	t.Helper()
 	want := map[string]bool{}
 	for n := range woken {
 		id := waiterID(n * waits / woken)
@@ -193,10 +203,16 @@ func TestAttachedIdleAgentsCostHardlyAWrite(t *testing.T) {
 		return err == nil && held == int64(agents)
 	})
 	// What the arrival itself costs is written down within a second or two.
-	<-time.After(3 * time.Second)
+	written, since := 0, time.Now()
+	eventually(t, "nothing more is written about their arrival", func() bool {
+		if n := len(writes(t, redis.Dir())); n != written {
+			written, since = n, time.Now()
+		}
+		return time.Since(since) > 2*time.Second
+	})
 	before := writes(t, redis.Dir())
 	idle := time.Duration(faultrig.Size(20, 60)) * time.Second
-	<-time.After(idle)
+	faultrig.Pass(t.Context(), idle)
 	after := writes(t, redis.Dir())
 	t.Logf("%d attached agents, %s idle: %d writes, limit 4", agents, idle, len(after)-len(before))
 	if len(after)-len(before) > 4 {

@@ -1,7 +1,9 @@
 package faultrig
 
 import (
+	"context"
 	"os"
+	"slices"
 	"testing"
 	"time"
 )
@@ -21,17 +23,68 @@ func Size(short, long int) int {
 	return short
 }
 
-// Hold prints a measured figure beside its limit. Machines differ and are busy,
-// so it fails only far beyond, unless C3PO_EXACT=1 says that this one is not.
+// Exact tells whether this machine does nothing else, so that limits hold as they
+// are written: C3PO_EXACT=1.
+func Exact() bool { return os.Getenv("C3PO_EXACT") == "1" }
+
+// Hold prints a measured figure beside its limit, and fails beyond it. Machines
+// differ and are busy, so unless limits are exact it is given what a busy machine
+// can do to a figure of its kind: a time, 5 times the limit; a ratio of two things
+// measured side by side, twice; a count of things or bytes, a tenth more.
 func Hold[N int | int64 | float64 | time.Duration](t *testing.T, what string, got, limit N) {
 	t.Helper()
 	t.Logf("%s: %v, limit %v", what, got, limit)
-	most := limit * 5
-	if os.Getenv("C3PO_EXACT") == "1" {
-		most = limit
-	}
-	if got > most {
+	if most := N(float64(limit) * slack(limit)); got > most {
 		t.Errorf("%s: %v, more than %v", what, got, most)
+	}
+}
+
+// Reach is Hold for a ratio that should be large.
+func Reach(t *testing.T, what string, got, least float64) {
+	t.Helper()
+	t.Logf("%s: %.2f, at least %.2f", what, got, least)
+	if least /= slack(least); got < least {
+		t.Errorf("%s: %.2f, less than %.2f", what, got, least)
+	}
+}
+
+// Percentile is the one of many times that is held to a limit. A busy machine stops
+// everything now and then, which is all that the 99th of few shows: it is held with
+// exact limits, and the median otherwise.
+func Percentile(took []time.Duration) (name string, d time.Duration) {
+	sorted := slices.Sorted(slices.Values(took))
+	if Exact() {
+		return "99th percentile", sorted[len(sorted)*99/100]
+	}
+	return "median", sorted[len(sorted)/2]
+}
+
+// slack is how far a figure of this type may be beyond its limit.
+func slack(figure any) float64 {
+	if Exact() {
+		return 1
+	}
+	switch figure.(type) {
+	case time.Duration:
+		return 5
+	case float64:
+		return 2
+	default:
+		return 1.1
+	}
+}
+
+// Pass lets time go by that belongs to what is tried: the pace of a load, the
+// moment of a fault, how long it lasts, the pause before a repeat. It says whether
+// ctx lived so long. What a test waits for, it waits for with Within.
+func Pass(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 

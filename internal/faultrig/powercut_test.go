@@ -110,7 +110,7 @@ func whileRewriting(t *testing.T, redis *faultrig.Powered) {
 		if _, err := redistest.Do(redis.Addr(), "BGREWRITEAOF"); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(rand.N(300 * time.Millisecond))
+		faultrig.Pass(t.Context(), rand.N(300*time.Millisecond))
 		if figure(t, redis.Server, "aof_rewrite_in_progress") == 1 {
 			return
 		}

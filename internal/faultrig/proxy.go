@@ -2,6 +2,7 @@ package faultrig
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"slices"
@@ -297,9 +298,7 @@ func (l *Link) pass(from, to *net.TCPConn, allowed func([]byte) bool) {
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for chunk := range under {
-			if wait := time.Until(chunk.due); wait > 0 {
-				<-time.After(wait)
-			}
+			Pass(context.Background(), time.Until(chunk.due))
 			// Whoever cannot be written to any more is seen to be gone by who reads.
 			_, _ = to.Write(chunk.bytes)
 		}

@@ -147,7 +147,7 @@ func (l *hurtLink) hurt(times int) {
 		l.harm.begin(l.proxy)
 		switch {
 		case l.harm.lasts != nil:
-			<-time.After(l.harm.lasts(n))
+			faultrig.Pass(l.t.Context(), l.harm.lasts(n))
 		case !l.more(linkWriters + 1):
 			l.t.Errorf("%s %d: nothing is stored under it", l.harm.name, n)
 		}

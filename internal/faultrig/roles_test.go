@@ -50,7 +50,7 @@ func work(url string, id c3po.AgentID) error {
 				return err
 			}
 		}
-		<-time.After(rand.N(50 * time.Millisecond)) // digging
+		faultrig.Pass(ctx, rand.N(50*time.Millisecond)) // digging
 		done, err := c.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{got.ID}})
 		if err != nil {
 			return err

@@ -188,7 +188,7 @@ func (s *soak) insist(ctx context.Context, svc c3po.Service, in c3po.SendInput) 
 		default:
 			s.failed.Add(1)
 		}
-		<-time.After(20 * time.Millisecond)
+		faultrig.Pass(ctx, 20*time.Millisecond)
 	}
 }
 
@@ -207,7 +207,7 @@ func (s *soak) drain(ctx context.Context, svc c3po.Service, id c3po.AgentID) {
 	for ctx.Err() == nil {
 		list, err := svc.GetMessages(ctx, c3po.GetMessagesInput{})
 		if err != nil {
-			<-time.After(20 * time.Millisecond)
+			faultrig.Pass(ctx, 20*time.Millisecond)
 			continue
 		}
 		if len(list.Messages) == 0 {
@@ -217,7 +217,7 @@ func (s *soak) drain(ctx context.Context, svc c3po.Service, id c3po.AgentID) {
 		for ctx.Err() == nil {
 			result, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: idsOf(list.Messages)})
 			if err != nil {
-				<-time.After(20 * time.Millisecond)
+				faultrig.Pass(ctx, 20*time.Millisecond)
 				continue
 			}
 			if len(result.NotYours)+len(result.Stale) > 0 {

@@ -156,9 +156,7 @@ func recipient(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprintf("bob-%d", n
 func sendAll(t *testing.T, from *client.Client, events, recipients int, pace time.Duration) {
 	t.Helper()
 	for n := range events {
-		if pace > 0 {
-			<-time.After(pace)
-		}
+		faultrig.Pass(t.Context(), pace)
 		if _, err := from.SendMessage(t.Context(), c3po.SendInput{Target: string(recipient(n % recipients)), Message: "Which port?"}); err != nil {
 			t.Fatal(err)
 		}

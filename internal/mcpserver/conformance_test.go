@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/mcpserver"
 	"github.com/c3po-dev/c3po/test/conformance"
 )
@@ -67,7 +68,7 @@ func startEverything(t *testing.T) string {
 		server.Process.Kill()
 		server.Wait()
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); ; faultrig.Pass(t.Context(), 20*time.Millisecond) {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()

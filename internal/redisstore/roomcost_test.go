@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/redistest"
 )
@@ -22,7 +22,7 @@ func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	sizes, rounds := []int{10, 1_000}, 200
-	if long() {
+	if faultrig.Torture() {
 		sizes, rounds = append(sizes, 10_000, 100_000), 2_000
 	}
 	for _, members := range sizes {
@@ -70,9 +70,8 @@ func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
 		ratio := float64(median(posts)) / float64(median(sends))
 		t.Logf("room of %6d: a post %s, a send %s, %.2f times; %d bytes of memory a post with a text of 500",
 			members, median(posts), median(sends), ratio, grown/rounds)
-		if ratio > 1.5*slack() || grown/rounds > 3000 {
-			t.Errorf("a post in a room of %d costs %.2f sends and %d bytes", members, ratio, grown/rounds)
-		}
+		faultrig.Hold(t, fmt.Sprintf("a post in a room of %d, of what a send takes", members), ratio, 1.5)
+		faultrig.Hold(t, "bytes of memory it costs", grown/rounds, 3000)
 	}
 }
 
@@ -99,15 +98,4 @@ func memory(t *testing.T, s *Store) int {
 	}
 	t.Fatal("Redis does not say what it holds")
 	return 0
-}
-
-// long says that the test runs at full size, and slack how far beyond its limit
-// a time may be: a busy machine is no defect.
-func long() bool { return os.Getenv("C3PO_TORTURE") == "1" }
-
-func slack() float64 {
-	if os.Getenv("C3PO_EXACT") == "1" {
-		return 1
-	}
-	return 5
 }

@@ -105,7 +105,7 @@ func TestCopilotAnswersMailThatComesWhileItIsIdleAndWaitsInTheBackground(t *test
 	r := newRig(t, "copilot", func(*rig) brain { return copilotWaits(reading("port 8080", done)) })
 	term := r.open("copilot")
 	term.see("❯")
-	<-time.After(5 * time.Second)
+	term.rest() // it draws its prompt before it reads keys
 	term.enter("do some work")
 	term.see("ALL-DONE")
 	if !faultrig.Within(20*time.Second, r.online) {

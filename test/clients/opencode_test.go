@@ -130,8 +130,7 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 		// It takes two, one soon after the other.
 		if !faultrig.Within(time.Minute, func() bool {
 			term.tmux("send-keys", "Escape")
-			<-time.After(300 * time.Millisecond)
-			return strings.Contains(term.tmux("capture-pane", "-p"), "interrupted")
+			return faultrig.Within(300*time.Millisecond, func() bool { return strings.Contains(term.tmux("capture-pane", "-p"), "interrupted") })
 		}) {
 			t.Fatal("the turn is not interrupted")
 		}

@@ -248,22 +248,29 @@ func (term *terminal) enter(text string) {
 	term.t.Helper()
 	term.tmux("send-keys", "-l", text)
 	term.see(text)
-	<-time.After(time.Second)
+	term.still(500*time.Millisecond, "")
 	term.tmux("send-keys", "Enter")
 }
 
 // rest waits until the turn that runs has ended: the screen stands still.
 func (term *terminal) rest() {
 	term.t.Helper()
+	term.still(2*time.Second, "to interrupt")
+}
+
+// still waits until the screen has stood still so long, without a text if there
+// is one.
+func (term *terminal) still(long time.Duration, without string) {
+	term.t.Helper()
 	var last string
 	var since time.Time
 	if !faultrig.Within(30*time.Second, func() bool {
 		screen := term.tmux("capture-pane", "-p")
-		if screen != last || strings.Contains(screen, "to interrupt") {
+		if screen != last || without != "" && strings.Contains(screen, without) {
 			last, since = screen, time.Now()
 		}
-		return time.Since(since) > 2*time.Second
+		return time.Since(since) > long
 	}) {
-		term.t.Fatalf("the turn does not end:\n%s", last)
+		term.t.Fatalf("the screen never stands still:\n%s", last)
 	}
 }

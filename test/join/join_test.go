@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/pki"
 )
 
@@ -119,14 +120,7 @@ func TestAHostJoinsAcrossTheNetworkFromNoProgramAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Duration(ms) * time.Millisecond
-	most := 5 * goal
-	if os.Getenv("C3PO_EXACT") == "1" {
-		most = goal
-	}
-	t.Logf("from no program to an answered question: %v (goal %v)", took, goal)
-	if took > most {
-		t.Errorf("it took %v", took)
-	}
+	faultrig.Hold(t, "from no program to an answered question", took, goal)
 }
 
 // missing says why the script cannot run here.

@@ -2,6 +2,7 @@ package scale_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -74,7 +75,7 @@ func waitAlways(url, space string, id c3po.AgentID, said chan<- string) {
 		if err != nil {
 			said <- fmt.Sprintf("again %s: %v", id, err)
 		}
-		<-time.After(rand.N(time.Second))
+		faultrig.Pass(context.Background(), rand.N(time.Second))
 	}
 }
 
@@ -184,14 +185,18 @@ func (c *crowd) woken() (wakes []time.Duration, again int) {
 }
 
 // Claims: A11, A14
-func TestFiftyThousandWaitInTheClear(t *testing.T) { manyWait(t, false, 28<<10) }
+func TestACrowdWaitsInTheClear(t *testing.T) { crowdWaits(t, false, 28<<10) }
 
 // Claims: A11, A14
-func TestFiftyThousandWaitOverTLS(t *testing.T) { manyWait(t, true, 60<<10) }
+func TestACrowdWaitsOverTLS(t *testing.T) { crowdWaits(t, true, 60<<10) }
 
-func manyWait(t *testing.T, encrypted bool, most int64) {
+func crowdWaits(t *testing.T, encrypted bool, most int64) {
 	const nodes = 3
 	each := faultrig.Size(600, 16_667)
+	t.Run(fmt.Sprintf("%d waits", nodes*each), func(t *testing.T) { manyWait(t, encrypted, nodes, each, most) })
+}
+
+func manyWait(t *testing.T, encrypted bool, nodes, each int, most int64) {
 	rate, seconds := faultrig.Size(200, 1_000), faultrig.Size(2, 10)
 	network := faultrig.NewNetwork(t)
 	cluster := redistest.NewReplicated(t, network.Address(), "--cluster-node-timeout", fmt.Sprint(calm.Milliseconds()))
@@ -269,7 +274,7 @@ func (s *site) wakeSome(t *testing.T, url string, space c3po.Space, c *crowd, wa
 	began := time.Now()
 	for n := range all {
 		at := began.Add(time.Duration(n) * time.Second / time.Duration(rate))
-		<-time.After(time.Until(at))
+		faultrig.Pass(t.Context(), time.Until(at))
 		due <- at
 	}
 	close(due)
