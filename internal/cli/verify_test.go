@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ type verifiedHost struct {
 	home   string
 	plugin string
 	env    []string
+	plain  []string // env, before anything is broken
 }
 
 func newVerifiedHost(t *testing.T) *verifiedHost {
@@ -51,8 +53,9 @@ func newVerifiedHost(t *testing.T) *verifiedHost {
 	h.write(filepath.Join(home, "bin", "claude"), standIn, 0o700)
 	h.env = []string{
 		"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "C3PO_LISTEN=127.0.0.1:0",
-		"GORACE=atexit_sleep_ms=0",
+		"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), // without it, a program with -cover complains on stderr
 	}
+	h.plain = slices.Clone(h.env)
 	h.must("up")
 	t.Cleanup(func() { h.must("down") })
 	h.must("install", "claude")
@@ -257,7 +260,7 @@ func TestVerifyNamesThePathThatIsBrokenAndNoOther(t *testing.T) {
 // cleanedUp wants no probe to be left, and nobody online.
 func (h *verifiedHost) cleanedUp() {
 	h.t.Helper()
-	h.env = h.env[:5] // straight to the coordinator
+	h.env = h.plain // straight to the coordinator
 	var audit c3po.Audit
 	if err := json.Unmarshal([]byte(h.must("fsck", "--json")), &audit); err != nil || audit.Pending != 0 {
 		h.t.Errorf("%d probes are left, %v", audit.Pending, err)

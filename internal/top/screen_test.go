@@ -101,6 +101,7 @@ func (s *stage) at(clock string) {
 func (s *stage) env(more ...string) []string {
 	return append([]string{
 		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "LANG=C.UTF-8", "C3PO_LISTEN=127.0.0.1:0", "GORACE=atexit_sleep_ms=0",
+		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), // without it, a program with -cover complains on stderr
 		clockVariable + "=" + filepath.Join(s.home, "clock"),
 	}, more...)
 }
