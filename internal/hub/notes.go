@@ -21,6 +21,9 @@ const (
 	// mostGiven bounds what is remembered of one reader; it may then be given
 	// its oldest mail again, marked as redelivered.
 	mostGiven = 500
+	// manyLooked is after how many messages it is worth a note that their reader
+	// has them.
+	manyLooked = 64
 )
 
 // notes are the facts a node learns by answering. They are written down once a
@@ -41,6 +44,7 @@ type unwritten struct {
 	served   []ServedNote
 	times    map[c3po.MessageID]int // in served
 	notified map[sessionKey]NotifiedNote
+	passed   map[sessionKey]GivenNote
 	heard    map[roomKey]HeardNote
 }
 
@@ -178,6 +182,27 @@ func (n *notes) notified(space c3po.Space, note NotifiedNote) {
 	}
 }
 
+// lookedAt notes how far a reader that names no position was given all its mail, if
+// finding that out was dear. What was found now is not given yet.
+func (n *notes) lookedAt(space c3po.Space, agent c3po.AgentID, reader string, next NextMessage) {
+	seq := next.Seq
+	if next.Entry != nil {
+		seq = min(seq, next.Entry.Message.Seq-1)
+	}
+	if next.Looked <= manyLooked {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.of(space).pass(GivenNote{Agent: agent, Reader: reader, Seq: seq})
+}
+
+func (u *unwritten) pass(note GivenNote) {
+	if key := (sessionKey{note.Agent, note.Reader}); note.Seq > u.passed[key].Seq {
+		u.passed[key] = note
+	}
+}
+
 // givenTo lists what the store may not yet know this reader to have. A reader
 // that says where it is never got the answers that told it a later position.
 func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, after *int64) []c3po.MessageID {
@@ -200,7 +225,7 @@ func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 func (n *notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
-		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}, heard: map[roomKey]HeardNote{}}
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}, passed: map[sessionKey]GivenNote{}, heard: map[roomKey]HeardNote{}}
 		n.unwritten[space] = u
 	}
 	return u
@@ -232,6 +257,9 @@ func (u *unwritten) parts() []Notes {
 	for chunk := range slices.Chunk(u.served, flushItems) {
 		parts = append(parts, Notes{Served: chunk})
 	}
+	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.passed)), flushItems) {
+		parts = append(parts, Notes{Given: chunk})
+	}
 	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.heard)), flushItems) {
 		parts = append(parts, Notes{Heard: chunk})
 	}
@@ -248,7 +276,7 @@ func (u *unwritten) parts() []Notes {
 		next := Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
 		rest = Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
 		// Few notes of both sorts are the common case: one step, not two.
-		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard) == 0 && len(parts[0].Served)+seen+notified <= flushItems {
+		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard) == 0 && len(parts[0].Served)+len(parts[0].Given)+seen+notified <= flushItems {
 			parts[0].Seen, parts[0].Notified = next.Seen, next.Notified
 			continue
 		}
@@ -282,6 +310,9 @@ func (n *notes) putBack(space c3po.Space, notes Notes) {
 		if key := (sessionKey{note.Agent, note.Reader}); note.Seq > u.notified[key].Seq {
 			u.notified[key] = note
 		}
+	}
+	for _, note := range notes.Given {
+		u.pass(note)
 	}
 	for _, note := range notes.Heard {
 		if key := (roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}); note.Seq > u.heard[key].Seq {

@@ -23,7 +23,7 @@ const (
 	// MostServed is how many readers of one message are kept.
 	MostServed = 8
 	// MostMarks is of how many readers of an agent's mail it is kept how far they
-	// were told of it.
+	// were told of it, and given it.
 	MostMarks = 8
 	// SweepEvery is how much time a space lives at most between two sweeps, which
 	// find what no clock tells of.

@@ -147,6 +147,7 @@ type Notes struct {
 	Seen     []c3po.AgentID
 	Served   []ServedNote
 	Notified []NotifiedNote
+	Given    []GivenNote
 	Heard    []HeardNote
 }
 
@@ -178,6 +179,14 @@ type NotifiedNote struct {
 	At     time.Time
 }
 
+// A GivenNote says that a reader was given all unacked mail up to Seq. A look of its
+// that names no position begins there.
+type GivenNote struct {
+	Agent  c3po.AgentID
+	Reader string
+	Seq    int64
+}
+
 type presenceStore interface {
 	// Attach says that this node holds a connection of the agent; Detach that it
 	// no longer does. Attached agents are online while the node's lease lasts, which
@@ -196,7 +205,7 @@ type presenceStore interface {
 	// How far a reader has come in a room is kept until the agent's cursor is
 	// there; of somebody who is no member it is not.
 	// Of the sessions of an agent, it is kept of the MostMarks that came furthest how far
-	// they were told of its mail.
+	// they were told of its mail, and given it.
 	// One served record per reader is kept, at most MostServed per message; a note that
 	// is not later than the reader's last is a repeat. That an agent was seen brings
 	// back one that unregistered only if that was more than NotesLate ago.
@@ -361,6 +370,9 @@ type NextMessage struct {
 	Rooms bool   // RoomMail may have something too
 	Seq   int64  // all unacked mail up to here was given to the reader, Entry included
 	Now   time.Time
+	// Looked is how many messages were looked at. If they were many, a GivenNote
+	// spares the next look most of them.
+	Looked int
 }
 
 // AckOutcome is what became of one id.

@@ -225,6 +225,9 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (NextMess
 			return NextMessage{}, a.failed(err)
 		}
 		if next.Entry == nil || !next.Entry.Corrupt {
+			if after == nil {
+				a.hub.notes.lookedAt(a.caller.Space, a.id, query.Reader, next)
+			}
 			if next.Rooms {
 				return a.nextPost(ctx, next, query)
 			}

@@ -3,10 +3,12 @@ package hub_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 func (h *house) waitFor(id c3po.AgentID, in c3po.WaitInput) *later[c3po.WaitResult] {
@@ -376,5 +378,28 @@ func TestUrgentMailThatOvertakesLosesNothingForAReaderThatSaysWhereItIs(t *testi
 			got, after = append(got, next.Text()), next.Cursor
 		}
 		same(t, "order", got, []string{"urgent", "normal", ""})
+	})
+}
+
+func TestAWaitDoesNotLookAtAllItWasGivenEachTime(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { *l = l.Unbudgeted() })
+		h.enter("bob")
+		const unacked = 300
+		for n := range unacked {
+			h.send("alice", "bob", fmt.Sprint("mail ", n))
+		}
+		must(h.as("bob").GetMessages(t.Context(), c3po.GetMessagesInput{Limit: unacked}))(t)
+		looked := func() int {
+			t.Helper()
+			return must(h.model.Next(t.Context(), c3po.DefaultSpace, "bob", hub.NextQuery{Reader: "anonymous"}))(t).Looked
+		}
+		same(t, "looked at before the wait", looked(), unacked)
+		nothing := must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 5}))(t)
+		same(t, "outcome", nothing.Outcome.Status, c3po.WaitTimeout)
+		same(t, "looked at after it", looked(), 0)
+		wait := h.waitFor("bob", c3po.WaitInput{})
+		pass(time.Second)
+		same(t, "what comes then", h.send("alice", "bob", "new").ID, wait.result(t).ID)
 	})
 }

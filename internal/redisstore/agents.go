@@ -239,24 +239,26 @@ func agentOutcome(outcome string, id c3po.AgentID) error {
 	return nil
 }
 
+// mostCards is how many records one step reads.
+const mostCards = 100
+
 // Agents implements hub.Store.
 func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]hub.Record, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
 	k := keysOf(space)
-	keyNames := []string{k.meta(), k.nodes()}
-	for _, id := range ids {
-		keyNames = append(keyNames, k.agent(id))
-	}
-	answer, err := s.run(ctx, s.scripts.cards, keyNames, []string{s.nowArg(), millis(s.limits.OnlineWindow)})
-	if err != nil {
-		return nil, err
-	}
 	var out []hub.Record
-	for i, card := range answer {
-		if r := record(ids[i], card); r.RegSeq != 0 {
-			out = append(out, r)
+	for some := range slices.Chunk(ids, mostCards) {
+		keyNames := []string{k.meta(), k.nodes()}
+		for _, id := range some {
+			keyNames = append(keyNames, k.agent(id))
+		}
+		answer, err := s.run(ctx, s.scripts.cards, keyNames, []string{s.nowArg(), millis(s.limits.OnlineWindow)})
+		if err != nil {
+			return nil, err
+		}
+		for i, card := range answer {
+			if r := record(some[i], card); r.RegSeq != 0 {
+				out = append(out, r)
+			}
 		}
 	}
 	return out, nil

@@ -170,6 +170,7 @@ var steps = []step{
 			Seen:     []c3po.AgentID{"ana", "bob"},
 			Served:   []hub.ServedNote{{ID: at.unanswered, Reader: "r"}},
 			Notified: []hub.NotifiedNote{{Agent: "bob", Reader: "r", Seq: 9}},
+			Given:    []hub.GivenNote{{Agent: "bob", Reader: "other", Seq: 9}},
 		})
 	}},
 	{"send", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {

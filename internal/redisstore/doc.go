@@ -35,8 +35,8 @@
 //	fact:ID       hash    hex to the facts of the message, JSON written by scripts; h is a
 //	                      seal over those that never change, as the body has a checksum
 //	box:ID        hash    n and b (messages, bytes) in the inbox; n:SENDER and b:SENDER
-//	mark:ID       hash    reader to the highest sequence it was told of; of the readers that
-//	                      came furthest (hub.MostMarks)
+//	mark:ID       hash    reader to the highest sequence it was told of, and up to which it was
+//	                      given all; of the readers that came furthest (hub.MostMarks)
 //	ended:ID      zset    hex of acked mail by the number of the ending event
 //	rate:ID       zset    sends of the last minute, under a Redis TTL
 //	ending        zset    agent id by its oldest ended message

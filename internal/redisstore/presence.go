@@ -63,11 +63,12 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 
 // WriteNotes implements hub.Store.
 func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
-	for len(notes.Seen)+len(notes.Served)+len(notes.Notified) > 0 {
+	for len(notes.Seen)+len(notes.Served)+len(notes.Notified)+len(notes.Given) > 0 {
 		var batch hub.Notes
 		batch.Seen, notes.Seen = split(notes.Seen)
 		batch.Served, notes.Served = split(notes.Served)
 		batch.Notified, notes.Notified = split(notes.Notified)
+		batch.Given, notes.Given = split(notes.Given)
 		if err := s.writeNotes(ctx, space, batch); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func split[T any](all []T) (batch, rest []T) {
 func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
 	k := keysOf(space)
 	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events(), k.heard()}
-	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks)}
+	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks), itoa(len(notes.Notified))}
 	for _, id := range notes.Seen {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
@@ -102,6 +103,10 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Note
 	for _, n := range notes.Notified {
 		keyNames = append(keyNames, k.mark(n.Agent))
 		args = append(args, n.Reader, n.Route, itoa(n.Seq), itoa(n.At.UnixMilli()))
+	}
+	for _, n := range notes.Given {
+		keyNames = append(keyNames, k.mark(n.Agent))
+		args = append(args, n.Reader, itoa(n.Seq))
 	}
 	_, err := s.run(ctx, s.scripts.notes, keyNames, args)
 	return err

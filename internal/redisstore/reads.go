@@ -15,6 +15,10 @@ import (
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 
+// mostLooked is how many messages of an inbox one step looks at: the steps of
+// others come in between, however full the inbox is.
+const mostLooked = 256
+
 // Inbox implements hub.Store.
 func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.InboxQuery) (hub.InboxPage, error) {
 	k := keysOf(space)
@@ -23,44 +27,70 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 	if q.Member != "" {
 		keyNames = append(keyNames, k.seen(), k.attached(), k.nodes())
 	}
-	answer, err := s.run(ctx, s.scripts.inbox, keyNames, []string{
+	args := []string{
 		s.nowArg(), q.Run, itoa(q.After), itoa(q.Limit), itoa(q.Bytes), itoa(q.MinSeq), string(q.Member), millis(s.limits.ClaimLease),
-	})
-	if err != nil {
-		return hub.InboxPage{}, err
+		itoa(s.looks), "0", "0", "0",
 	}
-	if word(answer[0]) == "superseded" {
-		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
+	const after, soFar = 2, 9 // of args
+	var page hub.InboxPage
+	for first := true; ; first = false {
+		answer, err := s.run(ctx, s.scripts.inbox, keyNames, args)
+		if err != nil {
+			return hub.InboxPage{}, err
+		}
+		if word(answer[0]) == "superseded" {
+			return hub.InboxPage{}, hub.RefuseSuperseded(reader)
+		}
+		if first {
+			page = hub.InboxPage{Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4])),
+				Rooms: integer(answer[5]) == 1, Paused: word(answer[6])}
+		}
+		for _, row := range answer[8:] {
+			page.Entries = append(page.Entries, entryOf(owner, row))
+		}
+		page.Next = integer(answer[1])
+		rest := list(answer[7])
+		if len(rest) == 0 {
+			return page, nil
+		}
+		args[after] = itoa(integer(rest[0]))
+		for i, is := range rest[1:] {
+			args[soFar+i] = itoa(integer(is))
+		}
 	}
-	page := hub.InboxPage{Next: integer(answer[1]), Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4])),
-		Rooms: integer(answer[5]) == 1, Paused: word(answer[6])}
-	for _, row := range answer[7:] {
-		page.Entries = append(page.Entries, entryOf(owner, row))
-	}
-	return page, nil
 }
 
 // Next implements hub.Store.
 func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.NextQuery) (hub.NextMessage, error) {
 	k := keysOf(space)
-	args := []string{s.nowArg(), q.Run, q.Reader, itoa(q.MinSeq), flag(q.Incoming), flag(q.Positioned)}
+	keyNames := []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.mark(owner)}
+	args := []string{s.nowArg(), q.Run, q.Reader, itoa(q.MinSeq), flag(q.Incoming), flag(q.Positioned), itoa(s.looks), "0", "0", ""}
+	const after, open, found = 7, 8, 9 // of args
 	for _, id := range q.Given {
 		_, _, hex := id.Split()
 		args = append(args, hex)
 	}
-	answer, err := s.run(ctx, s.scripts.next, []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner)}, args)
-	if err != nil {
-		return hub.NextMessage{}, err
+	var out hub.NextMessage
+	for {
+		answer, err := s.run(ctx, s.scripts.next, keyNames, args)
+		if err != nil {
+			return hub.NextMessage{}, err
+		}
+		if word(answer[0]) == "superseded" {
+			return hub.NextMessage{}, hub.RefuseSuperseded(owner)
+		}
+		out.Count, out.Seq, out.Now, out.Rooms = int(integer(answer[1])), integer(answer[2])-1, instant(integer(answer[3])), integer(answer[7]) == 1
+		out.Looked += int(integer(answer[8]))
+		if hex := word(answer[4]); hex != "" {
+			e := entry(owner, hex, word(answer[5]), word(answer[6]))
+			out.Entry = &e
+		}
+		rest := integer(answer[9])
+		if rest == 0 {
+			return out, nil
+		}
+		args[after], args[open], args[found] = itoa(rest), itoa(integer(answer[2])), flag(out.Entry != nil)
 	}
-	if word(answer[0]) == "superseded" {
-		return hub.NextMessage{}, hub.RefuseSuperseded(owner)
-	}
-	out := hub.NextMessage{Count: int(integer(answer[1])), Seq: integer(answer[2]), Now: instant(integer(answer[3])), Rooms: integer(answer[7]) == 1}
-	if hex := word(answer[4]); hex != "" {
-		e := entry(owner, hex, word(answer[5]), word(answer[6]))
-		out.Entry = &e
-	}
-	return out, nil
 }
 
 // Message implements hub.Store.
@@ -143,18 +173,20 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 	found := map[c3po.MessageID]hub.Entry{}
 	k := keysOf(space)
 	for owner, hexes := range byOwner {
-		answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, append([]string{itoa(hub.MostMarks)}, hexes...))
-		if err != nil {
-			return nil, err
-		}
-		marks := list(answer[len(answer)-1])
-		for _, row := range answer[:len(answer)-1] {
-			if word(list(row)[1]) == "" {
-				continue
+		for some := range slices.Chunk(hexes, mostLooked) {
+			answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, append([]string{itoa(hub.MostMarks)}, some...))
+			if err != nil {
+				return nil, err
 			}
-			e := entryOf(owner, row)
-			e.Facts.Notified = notified(owner, e.Message.Seq, marks)
-			found[e.Message.ID] = e
+			marks := list(answer[len(answer)-1])
+			for _, row := range answer[:len(answer)-1] {
+				if word(list(row)[1]) == "" {
+					continue
+				}
+				e := entryOf(owner, row)
+				e.Facts.Notified = notified(owner, e.Message.Seq, marks)
+				found[e.Message.ID] = e
+			}
 		}
 	}
 	return found, nil

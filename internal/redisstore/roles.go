@@ -22,15 +22,21 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step hub.ClaimStep)
 	from, _, hex := step.ID.Split()
 	args := []string{
 		s.nowArg(), k.wake(), string(step.Agent), step.Run, role.Role(), string(role), millis(s.limits.ClaimLease), itoa(s.limits.EventEntries),
-		string(from), hex, step.Reader, itoa(step.MinSeq), flag(step.Positioned),
+		string(from), hex, step.Reader, itoa(step.MinSeq), flag(step.Positioned), itoa(s.looks), "0",
 	}
+	const after = 14 // of args
 	for _, id := range step.Given {
 		_, _, hex := id.Split()
 		args = append(args, hex)
 	}
-	answer, err := s.run(ctx, s.scripts.claim, []string{
+	keyNames := []string{
 		k.meta(), k.agent(step.Agent), k.inbox(role), k.body(role), k.fact(role), k.roles(), k.seen(), k.attached(), k.nodes(), k.events(),
-	}, args)
+	}
+	answer, err := s.run(ctx, s.scripts.claim, keyNames, args)
+	for err == nil && word(answer[0]) == "ok" && integer(answer[6]) != 0 {
+		args[after] = itoa(integer(answer[6]))
+		answer, err = s.run(ctx, s.scripts.claim, keyNames, args)
+	}
 	if err != nil {
 		return hub.Claimed{}, err
 	}

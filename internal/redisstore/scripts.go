@@ -66,7 +66,7 @@ func loadScripts() scripts {
 		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains, "marks"),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
 		reaper: load("reaper", drains), swept: load("swept", drains),
-		inbox: load("inbox", noWrite), next: load("next", noWrite), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
+		inbox: load("inbox", noWrite), next: load("next", noWrite, "marks"), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
 		noticeClaim: load("noticeclaim", drains), noticeSent: load("noticesent", drains),

@@ -29,11 +29,14 @@ func open(t *testing.T, url string, limits c3po.Limits, now func() time.Time) *r
 }
 
 // harness opens a store whose clock the suite moves.
-func harness(url string) func(*testing.T, c3po.Limits) storetest.Harness {
+func harness(url string, change ...func(*redisstore.Store)) func(*testing.T, c3po.Limits) storetest.Harness {
 	return func(t *testing.T, limits c3po.Limits) storetest.Harness {
 		var ahead atomic.Int64
 		start := time.UnixMilli(1_800_000_000_000)
 		s := open(t, url, limits, func() time.Time { return start.Add(time.Duration(ahead.Load())) })
+		for _, c := range change {
+			c(s)
+		}
 		return storetest.Harness{Store: s, Advance: func(d time.Duration) { ahead.Add(int64(d)) }}
 	}
 }
@@ -53,6 +56,13 @@ func TestAClusterKeepsThePromises(t *testing.T) {
 func TestRedisNeverDivergesFromTheModel(t *testing.T) {
 	t.Parallel()
 	storetest.Compare(t, harness(redistest.Start(t, "--appendfsync", "always")))
+}
+
+func TestStepsThatLookAtFewMessagesFindTheSame(t *testing.T) {
+	t.Parallel()
+	few := harness(redistest.Start(t, "--appendfsync", "always"), (*redisstore.Store).LookAtFew)
+	storetest.Run(t, few)
+	storetest.Compare(t, few)
 }
 
 func TestARedisThatIsAwayIsNamed(t *testing.T) {

@@ -192,7 +192,7 @@ func (d *duel) reader() string { return draw(d, "reader", []string{"s1", "s2"}) 
 func (d *duel) notes(a *arena) {
 	owner, now := d.owner(a), d.model.now()
 	var notes hub.Notes
-	switch draw(d, "note", []string{"seen", "served", "served again", "notified"}) {
+	switch draw(d, "note", []string{"seen", "served", "served again", "notified", "given"}) {
 	case "seen":
 		notes.Seen = []c3po.AgentID{owner, "nobody"}
 	case "served", "served again":
@@ -200,6 +200,9 @@ func (d *duel) notes(a *arena) {
 	case "notified":
 		seq := rapid.Int64Range(1, a.seq+1).Draw(d.T, "seq")
 		notes.Notified = []hub.NotifiedNote{{Agent: owner, Reader: d.reader(), Route: "hook", Seq: seq, At: now}}
+	case "given":
+		seq := rapid.Int64Range(1, a.seq+1).Draw(d.T, "seq")
+		notes.Given = []hub.GivenNote{{Agent: owner, Reader: d.reader(), Seq: seq}}
 	}
 	d.done("notes", func(s hub.Store) error { return s.WriteNotes(d.ctx, a.space, notes) })
 }

@@ -51,9 +51,9 @@ type space struct {
 	keys          map[keyName]*keyRecord
 	sends         map[c3po.AgentID][]time.Time // counted for the rate limit
 	aliases       map[string]alias
-	deadlines     map[c3po.MessageID]time.Time                 // not yet said to have passed
-	notified      map[c3po.AgentID]map[string]hub.NotifiedNote // by reader
-	roles         map[c3po.AgentID]bool                        // that anybody ever registered with
+	deadlines     map[c3po.MessageID]time.Time        // not yet said to have passed
+	marks         map[c3po.AgentID]map[string]*reader // by who reads
+	roles         map[c3po.AgentID]bool               // that anybody ever registered with
 	accounts      map[string]*account
 	rooms         map[c3po.RoomName]*room
 	heard         map[heardKey]hub.HeardNote
@@ -159,7 +159,7 @@ func (m *Model) space(name c3po.Space) *space {
 		aliases:   map[string]alias{},
 		renamed:   map[c3po.AgentID]alias{},
 		deadlines: map[c3po.MessageID]time.Time{},
-		notified:  map[c3po.AgentID]map[string]hub.NotifiedNote{},
+		marks:     map[c3po.AgentID]map[string]*reader{},
 		roles:     map[c3po.AgentID]bool{},
 		rooms:     map[c3po.RoomName]*room{},
 		heard:     map[heardKey]hub.HeardNote{},

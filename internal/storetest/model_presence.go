@@ -90,22 +90,41 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 	}
 	for _, note := range notes.Notified {
 		note.At = stamp(note.At)
-		told := sp.notified[note.Agent]
-		if told == nil {
-			told = map[string]hub.NotifiedNote{}
-			sp.notified[note.Agent] = told
-		}
-		if before, ok := told[note.Reader]; !ok || note.Seq > before.Seq {
-			told[note.Reader] = note
-		}
-		if len(told) > hub.MostMarks {
-			least := slices.MinFunc(slices.Collect(maps.Values(told)), func(a, b hub.NotifiedNote) int {
-				return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.At.Compare(b.At), cmp.Compare(a.Reader, b.Reader))
-			})
-			delete(told, least.Reader)
-		}
+		sp.mark(note.Agent, note.Reader, func(is *reader) {
+			if note.Seq > is.told.Seq {
+				is.told = note
+			}
+		})
+	}
+	for _, note := range notes.Given {
+		sp.mark(note.Agent, note.Reader, func(is *reader) { is.given = max(is.given, note.Seq) })
 	}
 	return nil
+}
+
+// A reader is how far one session has come in the mail of an agent.
+type reader struct {
+	told  hub.NotifiedNote
+	given int64 // all unacked mail up to here
+}
+
+// mark changes what is kept of a reader. Of those that came furthest it is kept.
+func (sp *space) mark(agent c3po.AgentID, name string, change func(*reader)) {
+	marks := sp.marks[agent]
+	if marks == nil {
+		marks = map[string]*reader{}
+		sp.marks[agent] = marks
+	}
+	if marks[name] == nil {
+		marks[name] = &reader{}
+	}
+	change(marks[name])
+	if len(marks) > hub.MostMarks {
+		delete(marks, slices.MinFunc(slices.Collect(maps.Keys(marks)), func(a, b string) int {
+			x, y := marks[a], marks[b]
+			return cmp.Or(cmp.Compare(max(x.told.Seq, x.given), max(y.told.Seq, y.given)), x.told.At.Compare(y.told.At), cmp.Compare(a, b))
+		}))
+	}
 }
 
 // noteServed counts an answer once, however often its note is written: a note

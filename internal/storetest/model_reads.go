@@ -29,10 +29,10 @@ func (sp *space) entry(msg *message) hub.Entry {
 		received := *msg.facts.Received
 		e.Facts.Received = &received
 	}
-	told := sp.notified[msg.view.ToAgent]
-	for _, reader := range slices.Sorted(maps.Keys(told)) {
-		if told[reader].Seq >= msg.view.Seq {
-			e.Facts.Notified = append(e.Facts.Notified, told[reader])
+	marks := sp.marks[msg.view.ToAgent]
+	for _, reader := range slices.Sorted(maps.Keys(marks)) {
+		if told := marks[reader].told; told.Seq >= msg.view.Seq {
+			e.Facts.Notified = append(e.Facts.Notified, told)
 		}
 	}
 	return e
@@ -104,7 +104,13 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 	mail := sp.pending(owner)
 	next := hub.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
 	from := sp.place(q.MinSeq)
+	if is := sp.marks[owner][q.Reader]; is != nil && !q.Positioned {
+		from = max(from, sp.place(is.given))
+	}
 	for _, msg := range mail {
+		if msg.view.Seq > from {
+			next.Looked++
+		}
 		given := msg.view.Seq <= from || slices.Contains(q.Given, msg.view.ID) ||
 			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
 				return f.Reader == q.Reader && !f.Before && !(q.Positioned && f.Cursor > from)

@@ -89,7 +89,7 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 			sp.heard[key] = note
 		}
 	}
-	move(sp.notified, old, new)
+	move(sp.marks, old, new)
 	move(sp.sends, old, new)
 	for name, other := range sp.renamed {
 		if other.to == old {

@@ -110,7 +110,7 @@ func (sp *space) trimRetired(limit int) (forgotten int) {
 			continue
 		}
 		gone[r.id] = true
-		delete(sp.notified, r.id)
+		delete(sp.marks, r.id)
 		forgotten++
 	}
 	sp.retired = slices.DeleteFunc(sp.retired, func(r retiree) bool { return gone[r.id] })

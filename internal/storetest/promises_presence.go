@@ -276,6 +276,30 @@ func notePromises() []promise {
 			same(w, "one that is known", told(last.ID), []string{"far", "s2"})
 			same(w, "one that is behind all", told(first.ID), []string{"far", "s2", "s3", "s4", "s5", "s6", "s7", "s8"})
 		}},
+		{"a look without a position begins behind what the reader was given", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.send(bob, alice, "one")
+			two := w.sendStep(letter(bob, alice, "two")).Message
+			three := w.sendStep(letter(bob, alice, "three")).Message
+			given := func(seq int64) {
+				w.notes(hub.Notes{Given: []hub.GivenNote{{Agent: alice, Reader: "s1", Seq: seq}}})
+			}
+			next := func(q hub.NextQuery) string {
+				text, _ := w.next(alice, q)
+				return text
+			}
+			given(two.Seq)
+			given(two.Seq - 1)
+			same(w, "it", next(hub.NextQuery{Reader: "s1"}), "three")
+			same(w, "another", next(hub.NextQuery{Reader: "s2"}), "one")
+			same(w, "if it says where it is", next(hub.NextQuery{Reader: "s1", MinSeq: two.Seq - 1, Positioned: true}), "two")
+			same(w, "nobody was told", w.entry(two.ID).Facts.Notified, nil)
+			given(three.Seq)
+			same(w, "all of it", next(hub.NextQuery{Reader: "s1"}), "")
+			w.bury(two.ID)
+			w.revive(two.ID, "")
+			same(w, "what came back", next(hub.NextQuery{Reader: "s1"}), "two")
+		}},
 		{"the mark of a session never goes back", nil, func(w *world) {
 			w.enter(alice, bob)
 			m := w.sendStep(letter(bob, alice, "one")).Message

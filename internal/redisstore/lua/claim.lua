@@ -1,20 +1,24 @@
 -- claim gives an agent a message of a role, this one or the next that nobody
--- holds. The rules stand at hub.Store.Claim. It works when the store is full.
+-- holds. The rules stand at hub.Store.Claim. For the next it looks at so many
+-- messages and no more; the next step goes on from there. It works when the store is
+-- full.
 --
 -- KEYS  meta, agent, inbox, body, fact (the role's), roles, seen, attached,
 --       nodes, events
 -- ARGV  now, channel, agent, run, role, mailbox, lease, most events, from, hex
---       (both empty for the next), reader, min seq, positioned, then the hexes
---       this node gave
--- Returns {"ok", count, now, hex, fact, body}; hex is empty if there is none.
+--       (both empty for the next), reader, min seq, positioned, most to look at, the
+--       position to go on from, then the hexes this node gave
+-- Returns {"ok", count, now, hex, fact, body, position to go on from or 0}; hex is
+-- empty if there is none.
 -- Or superseded, stranger, no_message, ended <state>, held <agent>.
 typed({ [2] = 'hash', [3] = 'zset', [4] = 'hash', [5] = 'hash', [6] = 'zset', [7] = 'zset', [8] = 'zset', [9] = 'hash', [10] = 'stream' })
 local meta, agent, inbox, body, fact, roles = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local now, channel, id, run, role, mailbox = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local lease, most_events, from, hex, reader = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local min, positioned = place(meta, tonumber(ARGV[12])), ARGV[13]
+local most, position = tonumber(ARGV[14]), tonumber(ARGV[15])
 local given = {}
-for i = 14, #ARGV do given[ARGV[i]] = true end
+for i = 16, #ARGV do given[ARGV[i]] = true end
 
 if superseded(agent, run) then return { 'superseded' } end
 if not redis.call('ZSCORE', roles, role .. ' ' .. id) then return { 'stranger' } end
@@ -36,6 +40,7 @@ local function free(h, f)
 end
 
 local found
+local rest = 0
 if hex ~= '' then
   local raw = redis.call('HGET', fact, hex)
   found = legible(raw)
@@ -44,26 +49,31 @@ if hex ~= '' then
   if from == id then return { 'stranger' } end
   if found.cl and found.cl.b ~= id and alive(found.cl) then return { 'held', found.cl.b } end
 else
-  local position, more = 0, true
+  local looked, few, more = 0, math.min(4, most), true
   while more and not found do
-    local rows = redis.call('ZRANGEBYSCORE', inbox, '(' .. whole(position), '+inf', 'WITHSCORES', 'LIMIT', 0, 64)
-    more = #rows == 128
-    for i = 1, #rows, 2 do
-      position = tonumber(rows[i + 1])
-      local f = legible(redis.call('HGET', fact, rows[i]))
-      if f and free(rows[i], f) then
-        hex, found = rows[i], f
+    local rows = redis.call('ZRANGEBYSCORE', inbox, '(' .. whole(position), '+inf', 'WITHSCORES', 'LIMIT', 0, few)
+    more = #rows == few * 2
+    for i, raw in ipairs(facts_of(fact, rows)) do
+      position = tonumber(rows[i * 2])
+      looked = looked + 1
+      local f = legible(raw)
+      if f and free(rows[i * 2 - 1], f) then
+        hex, found = rows[i * 2 - 1], f
         break
       end
+    end
+    few = math.min(64, most)
+    if more and not found and looked >= most then
+      rest, more = position, false
     end
   end
 end
 local count = redis.call('ZCARD', inbox)
-if not found then return { 'ok', count, now, '', '', '' } end
+if not found then return { 'ok', count, now, '', '', '', rest } end
 if not (found.cl and found.cl.b == id and alive(found.cl)) then
   local log = opened(meta, KEYS[10], channel, most_events, now)
   emit(log, 'claimed', '', found.f .. '::' .. mailbox .. '::' .. hex)
   found.cl = { b = id, a = now }
   redis.call('HSET', fact, hex, cjson.encode(found))
 end
-return { 'ok', count, now, hex, redis.call('HGET', fact, hex), redis.call('HGET', body, hex) or '' }
+return { 'ok', count, now, hex, redis.call('HGET', fact, hex), redis.call('HGET', body, hex) or '', 0 }

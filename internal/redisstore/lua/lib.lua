@@ -119,11 +119,19 @@ end
 
 -- standing gives the facts of a message that stands in an inbox by its number. If
 -- they are damaged it gives none, and whoever reads the message sees that.
-local function standing(key, hex, seq)
-  local raw = redis.call('HGET', key, hex)
+local function standing(raw, seq)
   local fact = legible(raw)
   if fact and fact.q == seq then return raw, fact end
   return '', { q = seq, z = 0 }
+end
+
+-- facts_of reads the facts of rows of an inbox, which are members and positions,
+-- at once; false for one that has none.
+local function facts_of(key, rows)
+  local hexes = {}
+  for i = 1, #rows, 2 do table.insert(hexes, rows[i]) end
+  if #hexes == 0 then return hexes end
+  return redis.call('HMGET', key, unpack(hexes))
 end
 
 -- held is what a box holds in all and of one sender: messages, bytes, messages
@@ -350,18 +358,24 @@ end
 
 -- lives makes a function that says whether a claim still holds: the agent is
 -- registered, and its last sign of life or the claim itself is not too old. The
--- nodes are read once, when a claim of an attached agent first asks.
+-- nodes are read once, when a claim of an attached agent first asks, and so is
+-- each agent: one can hold a whole mailbox.
 local function lives(seen, attachments, nodes, now, lease)
-  local names
-  return function(claim)
-    local at = redis.call('ZSCORE', seen, claim.b)
+  local names, signs = nil, {}
+  local function last_sign(id)
+    local at = redis.call('ZSCORE', seen, id)
     if not at or tonumber(at) == 0 then return false end
-    if at ~= 'inf' then return now - math.max(tonumber(at), claim.a) < lease end
+    if at ~= 'inf' then return tonumber(at) end
     names = names or redis.call('HKEYS', nodes)
     for _, node in ipairs(names) do
-      if attached(node, nodes, now) and redis.call('ZSCORE', attachments, node .. ' ' .. claim.b) then return true end
+      if attached(node, nodes, now) and redis.call('ZSCORE', attachments, node .. ' ' .. id) then return now end
     end
-    return now - claim.a < lease
+    return 0
+  end
+  return function(claim)
+    if signs[claim.b] == nil then signs[claim.b] = last_sign(claim.b) end
+    local at = signs[claim.b]
+    return at and now - math.max(at, claim.a) < lease
   end
 end
 

@@ -1,4 +1,5 @@
--- A mark is how far one reader of an agent's mail has come. An agent can have any
+-- A mark is how far one reader of an agent's mail has come: q, a, o of what it was
+-- told up to where, when and how; g up to where it was given all. An agent can have any
 -- number of sessions, so only the marks of those that came furthest are kept: of
 -- the others less is told than happened.
 
@@ -18,11 +19,11 @@ local SAMPLE = 32
 local function put_mark(key, reader, known, mark, most)
   local over = known and 0 or redis.call('HLEN', key) + 1 - most
   if over > 0 then
-    local all = { { reader, tonumber(mark.q or 0), tonumber(mark.a or 0) } }
+    local function rank(who, is) return { who, math.max(tonumber(is.q) or 0, tonumber(is.g) or 0), tonumber(is.a) or 0 } end
+    local all = { rank(reader, mark) }
     local rows = redis.call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
     for i = 1, #rows, 2 do
-      local is = legible_mark(rows[i + 1]) or {}
-      table.insert(all, { rows[i], tonumber(is.q) or 0, tonumber(is.a) or 0 })
+      table.insert(all, rank(rows[i], legible_mark(rows[i + 1]) or {}))
     end
     table.sort(all, function(x, y)
       if x[2] ~= y[2] then return x[2] < y[2] end

@@ -1,19 +1,28 @@
--- next finds the first unacked message, in reading order, that a reader was
--- not given. It never writes.
+-- next looks for the first unacked message, in reading order, that a reader was
+-- not given. It looks at so many messages and no more: what was found so far goes
+-- back, and the next step goes on from there. It never writes.
 --
--- KEYS  meta, agent, inbox, body, fact (the owner's)
--- ARGV  now, run, reader, min seq, incoming, positioned, then the hexes this
---       node gave
--- Returns {"ok", count, seq, now, hex, fact, body, rooms}; hex is empty if there is
--- none. All unacked mail up to seq was given, the returned message included.
-local meta, agent, inbox, body, fact = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+-- KEYS  meta, agent, inbox, body, fact, mark (the owner's)
+-- ARGV  now, run, reader, min seq, incoming, positioned, most to look at, the
+--       position to go on from, lowest number not given so far (0: none is known),
+--       "1" if a message was found, then the hexes this node gave
+-- Returns {"ok", count, lowest number not given, now, hex, fact, body, rooms,
+-- looked at, position to go on from or 0}; hex is empty if there is none, or if one
+-- was found before.
+local meta, agent, inbox, body, fact, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local now, run, reader, min, incoming = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local positioned, most, after, open, found = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10] == '1'
 local given = {}
-local positioned = ARGV[6]
-for i = 7, #ARGV do given[ARGV[i]] = true end
+for i = 11, #ARGV do given[ARGV[i]] = true end
 
 if superseded(agent, run) then return { 'superseded' } end
 min = place(meta, min)
+if positioned ~= '1' then
+  local mine = marked(mark, reader)
+  if mine and mine.g then min = math.max(min, place(meta, mine.g)) end
+end
+-- What comes while this is looked for is above the number of the first step.
+if open == 0 then open = number(meta, 'seq') + 1 end
 
 local function was_served(f)
   for _, s in ipairs(f.sv or {}) do
@@ -22,20 +31,21 @@ local function was_served(f)
   return false
 end
 
-local found, found_fact
-local open = number(meta, 'seq') + 1 -- the lowest number not given
+local looked, rest, found_hex, found_fact = 0, 0, '', ''
 for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
-  local from, more = band[1] + min, true
+  local from, few = math.max(after, band[1] + min), math.min(4, most)
+  local more = from < band[2] and rest == 0
   while more do
-    local rows = redis.call('ZRANGEBYSCORE', inbox, '(' .. whole(from), '(' .. whole(band[2]), 'WITHSCORES', 'LIMIT', 0, 64)
-    more = #rows == 128
-    for i = 1, #rows, 2 do
-      local hex = rows[i]
-      from = tonumber(rows[i + 1])
-      local raw, f = standing(fact, hex, from - band[1])
+    local rows = redis.call('ZRANGEBYSCORE', inbox, '(' .. whole(from), '(' .. whole(band[2]), 'WITHSCORES', 'LIMIT', 0, few)
+    more = #rows == few * 2
+    for i, is in ipairs(facts_of(fact, rows)) do
+      local hex = rows[i * 2 - 1]
+      from = tonumber(rows[i * 2])
+      local raw, f = standing(is, from - band[1])
+      looked = looked + 1
       if not given[hex] and not was_served(f) then
         if not found and not (incoming == '1' and f.k == 'reply') then
-          found, found_fact = hex, raw
+          found, found_hex, found_fact = true, hex, raw
         else
           open = math.min(open, f.q)
           if found then
@@ -45,8 +55,12 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
         end
       end
     end
+    few = math.min(64, most)
+    if more and looked >= most then
+      rest, more = from, false
+    end
   end
 end
-local out = { 'ok', redis.call('ZCARD', inbox), open - 1, now, '', '', '', talk(meta, agent) }
-if found then out[5], out[6], out[7] = found, found_fact, redis.call('HGET', body, found) or '' end
+local out = { 'ok', redis.call('ZCARD', inbox), open, now, found_hex, found_fact, '', talk(meta, agent), looked, rest }
+if found_hex ~= '' then out[7] = redis.call('HGET', body, found_hex) or '' end
 return out

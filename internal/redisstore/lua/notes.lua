@@ -4,8 +4,9 @@
 -- KEYS  seen, attached, nodes, meta, events, heard, then one key per note:
 --       agent, fact or mark
 -- ARGV  now, number of seen, number of served, most served, channel, most
---       events, most marks, then per note
---       seen: id; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at
+--       events, most marks, number of notified, then per note
+--       seen: id; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at;
+--       given: reader, seq
 typed({ 'zset', 'zset', 'hash', 'hash', 'stream', 'zset' })
 for i = 7, #KEYS do
   local is = redis.call('TYPE', KEYS[i]).ok
@@ -16,7 +17,7 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 -- not bring it back, a later one must.
 local LATE = 2000
 local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
-local k, a = 7, 8
+local k, a = 7, 9
 local lived = number(KEYS[4], 'lived')
 for _ = 1, seen_notes do
   local agent, id = KEYS[k], ARGV[a]
@@ -60,12 +61,23 @@ for _ = 1, served_notes do
   end
   k, a = k + 1, a + 7
 end
-for i = k, #KEYS do
+local last = k + tonumber(ARGV[8]) - 1
+for i = k, last do
   local reader, route, seq, at = ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
   local mark = marked(KEYS[i], reader)
   if not mark or (mark.q or 0) < seq then
-    put_mark(KEYS[i], reader, mark ~= nil, { q = seq, a = at, o = route }, tonumber(ARGV[7]))
+    put_mark(KEYS[i], reader, mark ~= nil, { q = seq, a = at, o = route, g = mark and mark.g }, tonumber(ARGV[7]))
   end
   a = a + 4
+end
+for i = last + 1, #KEYS do
+  local reader, seq = ARGV[a], tonumber(ARGV[a + 1])
+  local mark = marked(KEYS[i], reader)
+  if not mark or (mark.g or 0) < seq then
+    local is = mark or {}
+    is.g = seq
+    put_mark(KEYS[i], reader, mark ~= nil, is, tonumber(ARGV[7]))
+  end
+  a = a + 2
 end
 return { 'ok' }
