@@ -5,7 +5,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 COMMIT    ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS   := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 TESTFLAGS ?=
-# Every package has a time of its own.
+# Every package has a time of its own and leaves nothing behind.
 TEST      := $(GO) test -timeout 15m -exec '$(CURDIR)/.ci/limits'
 FUZZTIME  ?= 10s
 CHECKS    ?= 2000

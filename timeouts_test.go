@@ -49,6 +49,20 @@ func TestAPackageHasItsTime(t *testing.T) {
 	}
 }
 
+func TestAPackageThatLeavesFilesBehindFails(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{
+		`touch "$TMPDIR/left"; rm "$TMPDIR/left"`: true,
+		`touch "$TMPDIR/left"`:                    false,
+		`mkdir "$TMPDIR/left"`:                    false,
+		`exit 1`:                                  false,
+	} {
+		if out, err := limited(t, "internal/hub", script); (err == nil) != want {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
+	}
+}
+
 // limited runs a script in place of a package's tests.
 func limited(t *testing.T, folder, script string) (string, error) {
 	t.Helper()

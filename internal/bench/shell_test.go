@@ -20,7 +20,7 @@ func TestSendingFromTheShellCostsLittleMoreThanCurl(t *testing.T) {
 		t.Skip("no curl is installed")
 	}
 	const bar = 3.0
-	s := &shell{t: t, dir: t.TempDir(), url: faultrig.Start(t, redistest.New(t).URL()).URL(), program: faultrig.Binary(t)}
+	s := &shell{t: t, dir: faultrig.Home(t), url: faultrig.Start(t, redistest.New(t).URL()).URL(), program: faultrig.Binary(t)}
 	s.run(s.program, "whoami", "--as", "bob")
 	turn := s.inTurns
 	if _, err := exec.LookPath("hyperfine"); err == nil {

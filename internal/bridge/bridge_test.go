@@ -409,7 +409,7 @@ func commandIn(home, name string, args ...string) *exec.Cmd {
 func TestTheSelfTestCountsTheTools(t *testing.T) {
 	t.Parallel()
 	command := faultrig.Binary(t)
-	home := t.TempDir()
+	home := faultrig.Home(t)
 	cmd := commandIn(home, command, "mcp")
 	tools, err := bridge.SelfTest(t.Context(), "1", cmd)
 	if err != nil || tools != 10 {

@@ -58,6 +58,23 @@ func once(t testing.TB, name string, build func(path string) error) string {
 	return path
 }
 
+// Home is a home folder for the programs of one test. Its name is short: in one with
+// a long name there is no room for sockets, and c3po has a folder for them among
+// the temporary files, which it leaves there.
+func Home(t testing.TB) string {
+	t.Helper()
+	home, err := os.MkdirTemp("", "home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(home); err != nil {
+			t.Error(err)
+		}
+	})
+	return home
+}
+
 // Binary is the path of a c3po built from this tree.
 func Binary(t testing.TB) string {
 	t.Helper()

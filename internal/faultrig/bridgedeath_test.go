@@ -51,7 +51,7 @@ func TestABridgeWhoseClientWasKilledReportsItsDeath(t *testing.T) {
 
 	// A shell is the client; the last command keeps it from becoming the bridge.
 	shell := exec.Command("sh", "-c", `"$0" mcp --as bob; :`, faultrig.Binary(t))
-	shell.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "C3PO_COORDINATOR_URL=" + between.URL}
+	shell.Env = []string{"HOME=" + faultrig.Home(t), "PATH=" + os.Getenv("PATH"), "C3PO_COORDINATOR_URL=" + between.URL}
 	in, err := shell.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func StartOn(t testing.TB, host *Host, redisURL string, flags ...string) *Coordi
 
 func startOf(t testing.TB, binary string, host *Host, redisURL, settings string, flags []string) *Coordinator {
 	t.Helper()
-	home := t.TempDir()
+	home := Home(t)
 	folder := filepath.Join(home, ".config", "c3po")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)

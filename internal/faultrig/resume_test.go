@@ -24,7 +24,7 @@ func newSession(t *testing.T, url string, id c3po.AgentID) *session {
 	t.Helper()
 	// The last command keeps the shell from becoming the bridge.
 	s := &session{&stdio{t: t}, exec.Command("sh", "-c", `"$0" mcp --as "$1"; :`, faultrig.Binary(t), string(id))}
-	s.client.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "C3PO_COORDINATOR_URL=" + url}
+	s.client.Env = []string{"HOME=" + faultrig.Home(t), "PATH=" + os.Getenv("PATH"), "C3PO_COORDINATOR_URL=" + url}
 	s.open(s.client, "shell")
 	return s
 }

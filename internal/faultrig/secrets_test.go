@@ -36,7 +36,7 @@ type household struct {
 }
 
 func newHousehold(t *testing.T) *household {
-	return &household{t: t, home: t.TempDir(), redis: redistest.Start(t)}
+	return &household{t: t, home: faultrig.Home(t), redis: redistest.Start(t)}
 }
 
 func (h *household) see(texts ...string) {
@@ -248,7 +248,7 @@ func (h *household) join(at string) {
 	}
 	_, secret, _ := strings.Cut(made.Invitation, "-")
 	h.issued = append(h.issued, secret)
-	host := h.t.TempDir()
+	host := faultrig.Home(h.t)
 	h.must(false, host, "join", made.Invitation)
 	text, err := os.ReadFile(filepath.Join(host, ".config", "c3po", "credentials.json"))
 	if err != nil {
@@ -257,7 +257,7 @@ func (h *household) join(at string) {
 	h.issue(string(text))
 	// Refusals are written down at a bounded rate, and there were many just now.
 	eventually(h.t, "the audit holds that a used invitation was refused", func() bool {
-		if _, err := h.c3po(false, h.t.TempDir(), "join", made.Invitation); err == nil {
+		if _, err := h.c3po(false, faultrig.Home(h.t), "join", made.Invitation); err == nil {
 			h.t.Fatal("an invitation was used twice")
 		}
 		return strings.Contains(h.must(false, h.home, "audit", "tail", "--json"), "join_refused")

@@ -79,7 +79,7 @@ func TestARollingUpgradeAndTheWayBackLoseNothing(t *testing.T) {
 		agent(t, at(i), reader(i))
 	}
 	older := func(i int, id c3po.AgentID) olderClient {
-		return olderClient{binary: previous, home: t.TempDir(), url: at(i), id: id}
+		return olderClient{binary: previous, home: faultrig.Home(t), url: at(i), id: id}
 	}
 
 	var rec faultrig.Recorder

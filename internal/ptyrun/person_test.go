@@ -147,7 +147,7 @@ const nowhere = "http://127.0.0.1:1"
 
 func sit(t testing.TB, url string, argv ...string) *person {
 	t.Helper()
-	p := &person{t: t, home: t.TempDir(), screen: newScreen(size{100, 30})}
+	p := &person{t: t, home: faultrig.Home(t), screen: newScreen(size{100, 30})}
 	p.cmd = exec.Command(argv[0], argv[1:]...)
 	p.cmd.Env = []string{
 		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "LESSHISTFILE=-", "HISTFILE=", "C3PO_COORDINATOR_URL=" + url,

@@ -166,7 +166,7 @@ func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 	}
 	w := newWorld(t)
 	socket := filepath.Join(t.TempDir(), "tmux")
-	home := t.TempDir()
+	home := faultrig.Home(t)
 	tmux := func(args ...string) string {
 		cmd := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
 		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "C3PO_COORDINATOR_URL=" + w.url}
@@ -394,7 +394,7 @@ func TestSignalsAndTheSizeOfTheWindowReachTheProgram(t *testing.T) {
 func TestWithoutACoordinatorTheProgramRunsAsIfWeWereNotThere(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(faultrig.Binary(t), "run", "--as", "api", "--url", nowhere, "--prompt", "^$", "--", "cat")
-	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{"HOME=" + faultrig.Home(t), "PATH=" + os.Getenv("PATH")}
 	cmd.Stdin = strings.NewReader("one\ntwo")
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
