@@ -178,8 +178,7 @@ func reach(ctx context.Context, socket, dir string) error {
 		case err == nil && sameFolder(theirs, dir):
 			return nil
 		case err == nil:
-			return c3po.Errorf(c3po.RedisUnavailable, "the Redis on %s keeps its data in %s, not in %s", socket, theirs, dir).
-				Suggest("Stop it, or set XDG_RUNTIME_DIR to a folder of your own.")
+			return foreign(socket, theirs, dir)
 		case errors.Is(err, errLoading):
 			// It lives and reads its data, which takes as long as it takes.
 			giveUp = time.Now().Add(reachTime)
@@ -192,6 +191,11 @@ func reach(ctx context.Context, socket, dir string) error {
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+func foreign(socket, theirs, dir string) error {
+	return c3po.Errorf(c3po.RedisUnavailable, "the Redis on %s keeps its data in %s, not in %s", socket, theirs, dir).
+		Suggest("Stop it, or set XDG_RUNTIME_DIR to a folder of your own.")
 }
 
 func sameFolder(a, b string) bool {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -288,6 +289,29 @@ func TestAServerWithAnotherFolderIsNeitherAdoptedNorStopped(t *testing.T) {
 	}
 	if engine.Started(second.PID) != 0 || engine.Started(other.PID) == 0 {
 		t.Errorf("after Stop our server runs: %v, the other one: %v", engine.Started(second.PID) != 0, engine.Started(other.PID) != 0)
+	}
+}
+
+// A new server would take the socket away, and whoever knows the old one by it
+// would write into the new one's folder.
+func TestASocketThatAnotherServerUsesIsNotTakenFromIt(t *testing.T) {
+	t.Parallel()
+	mine, theirs := newConfig(t), newConfig(t)
+	other := start(t, theirs)
+	do(t, other.Socket, "SET k theirs")
+	mine.Socket = other.Socket
+	_, err := engine.Start(t.Context(), mine)
+	if !errors.Is(err, c3po.RedisUnavailable) || !strings.Contains(err.Error(), theirs.Dir) || !strings.Contains(c3po.AsError(err).Suggestion, "XDG_RUNTIME_DIR") {
+		t.Errorf("Start = %v, %+v", err, c3po.AsError(err))
+	}
+	if got := do(t, other.Socket, "GET k"); got != "theirs" {
+		t.Errorf("k is %q behind the socket", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(mine.Dir, "redis.pid")); err == nil {
+		t.Error("a server was left behind")
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			kill(t, pid) // by its number: its socket is not its own
+		}
 	}
 }
 

@@ -41,6 +41,11 @@ func launch(ctx context.Context, cfg Config, alive *paths.Lock) (*Engine, error)
 	if err != nil {
 		return nil, err
 	}
+	// A new server would take the socket from whoever has it. With the lock in our
+	// hands that is none of ours.
+	if theirs, err := configured(cfg.Socket); err == nil {
+		return nil, foreign(cfg.Socket, theirs, cfg.Dir)
+	}
 	// Written first, so that a server whose starter was ended can be found.
 	n := note{Socket: cfg.Socket}
 	if err := n.write(cfg.Dir); err != nil {

@@ -81,6 +81,11 @@ func dataFolder(socket string) (string, error) {
 	if _, err := ask(socket, "PING"); err != nil {
 		return "", err
 	}
+	return configured(socket)
+}
+
+// configured is where a server keeps its data, also while it reads it.
+func configured(socket string) (string, error) {
 	got, err := ask(socket, "CONFIG GET dir")
 	if err != nil {
 		return "", err
