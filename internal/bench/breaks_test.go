@@ -28,13 +28,14 @@ type breaking struct {
 func TestWhatIsDrivenToBreakRefusesAndItsKnobHelps(t *testing.T) {
 	const size = 1024
 	inbox := faultrig.Size(200, c3po.DefaultLimits().InboxMessages)
-	// A message counts with 200 bytes for its facts.
-	bytes := faultrig.Size(200, 20_000) * (size + 200)
+	// A message counts with what Redis holds for it.
+	const holds = size + 1_446
+	bytes := faultrig.Size(200, 20_000) * holds
 	for _, b := range []breaking{
 		{"one sender's share of an inbox", "inbox_messages", inbox, c3po.InboxFull, 1, 1, inbox / c3po.DefaultLimits().SenderShare},
 		{"an inbox", "inbox_messages", inbox, c3po.InboxFull, 8, 1, inbox},
-		{"the bytes of an inbox", "inbox_bytes", bytes, c3po.InboxFull, 8, 1, bytes / (size + 200)},
-		{"the unread mail of a space", "space_bytes", bytes, c3po.StoreFull, 8, 50, bytes / (size + 200)},
+		{"the bytes of an inbox", "inbox_bytes", bytes, c3po.InboxFull, 8, 1, bytes / holds},
+		{"the unread mail of a space", "space_bytes", bytes, c3po.StoreFull, 8, 50, bytes / holds},
 	} {
 		t.Run(b.what, func(t *testing.T) {
 			t.Parallel()

@@ -132,7 +132,11 @@ func deeds() []deed {
 			}
 			s.clock.Add(2 * 60)
 			return err
-		}, func(ctx context.Context, s *scene) error { return s.hub.Reap(ctx) }},
+		}, func(ctx context.Context, s *scene) error {
+			// Another coordinator goes on once its tick counts, half an interval later.
+			s.clock.Add(30)
+			return s.hub.Reap(ctx)
+		}},
 		{"bring back", func(ctx context.Context, s *scene) error {
 			err := asked(ctx, s)
 			if err == nil {

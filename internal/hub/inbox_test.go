@@ -65,7 +65,7 @@ func TestPeekingLeavesNoTrace(t *testing.T) {
 // Claims: A12, A14
 func TestAnInboxIsPagedUrgentMailFirst(t *testing.T) {
 	t.Parallel()
-	h := build(t, func(l *c3po.Limits) { l.SendsPerMinute, l.PageBytes = 0, 1000 })
+	h := build(t, func(l *c3po.Limits) { l.SendsPerMinute, l.PageBytes = 0, 4000 })
 	h.enter("bob")
 	var want []string
 	for i := range 7 {

@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	// MessageOverhead is what a message weighs in an inbox beside its texts.
-	MessageOverhead = 200
 	// RateWindow is how far back sends are counted.
 	RateWindow = 60 * time.Second
 	// MostNumbered is the last number an id is tried with: name-64.
@@ -78,15 +76,6 @@ func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
 		}
 	}
 	return ids
-}
-
-// Bytes is what the draft weighs in an inbox.
-func (d Draft) Bytes() int {
-	bytes := len(d.Text) + len(d.Context) + len(d.Metadata) + MessageOverhead
-	for _, choice := range d.Choices {
-		bytes += len(choice)
-	}
-	return bytes
 }
 
 // Fingerprint is the same for two drafts exactly if they ask for the same

@@ -10,7 +10,8 @@ import (
 )
 
 func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
-	long := strings.Repeat("x", 800-hub.MessageOverhead)
+	long := strings.Repeat("x", 600)
+	full := weight("alice", "bob", long) * 10 / 8 // a message of them fills 80 %
 	for _, test := range []struct {
 		name   string
 		limits func(*c3po.Limits)
@@ -21,11 +22,11 @@ func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
 	}{
 		{"nothing is", nil, hub.Memory{Used: 1 << 40}, "bob", long, ""},
 		{"an inbox of messages", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, hub.Memory{}, "bob", "hi", "the inbox of 'bob' is 100 % full. "},
-		{"an inbox of bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1000, 1 }, hub.Memory{}, "bob", long, "the inbox of 'bob' is 80 % full. "},
-		{"just under", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1001, 1 }, hub.Memory{}, "bob", long, ""},
-		{"a share", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4000, 4 }, hub.Memory{}, "bob", long, "your share of the inbox of 'bob' is 80 % full. "},
-		{"nobody's share of the mail of a person", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4000, 4 }, hub.Memory{}, c3po.Human, long, ""},
-		{"a space", func(l *c3po.Limits) { l.SpaceBytes = 1000 }, hub.Memory{}, "bob", long, "space 'main' is 80 % full of unacked mail. "},
+		{"an inbox of bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = full, 1 }, hub.Memory{}, "bob", long, "the inbox of 'bob' is 80 % full. "},
+		{"just under", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = full+2, 1 }, hub.Memory{}, "bob", long, ""},
+		{"a share", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, hub.Memory{}, "bob", long, "your share of the inbox of 'bob' is 80 % full. "},
+		{"nobody's share of the mail of a person", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, hub.Memory{}, c3po.Human, long, ""},
+		{"a space", func(l *c3po.Limits) { l.SpaceBytes = full }, hub.Memory{}, "bob", long, "space 'main' is 80 % full of unacked mail. "},
 		{"the engine", nil, hub.Memory{Used: 85, Most: 100}, "bob", "hi", "the memory of Redis is 85 % full. "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -48,9 +49,16 @@ func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
 	}
 }
 
+// weight is what a message to an agent weighs.
+func weight(from, to c3po.AgentID, text string) int {
+	return hub.Draft{From: from, To: to, Text: text, ExpectsReply: true}.Bytes()
+}
+
 func TestAFullSpaceRefusesAndCanBeDrained(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		h := build(t, func(l *c3po.Limits) { l.SpaceBytes, l.SendsPerMinute = 1200, 0 })
+		h := build(t, func(l *c3po.Limits) {
+			l.SpaceBytes, l.SendsPerMinute = 4*weight("alice", "bob", fmt.Sprintf("%0100d", 0)), 0
+		})
 		h.enter("bob")
 		var ids []c3po.MessageID
 		for i := range 4 {

@@ -300,7 +300,8 @@ type Entry struct {
 type Facts struct {
 	Accepted   time.Time
 	Durability c3po.Durability
-	Bytes      int
+	Bytes      int   // what it weighs as unacked mail
+	KeyBytes   int   // the part of Bytes that an ended message does not weigh any more
 	Expires    int64 // in lived seconds; 0 = never
 	Served     []ServedFact
 	Notified   []NotifiedNote // of any session of the recipient, with Seq >= the message's

@@ -262,7 +262,7 @@ func TestVitalsAskTheStoreNowAndThen(t *testing.T) {
 		h.waitFor("alice", c3po.WaitInput{Timeout: 100})
 		h.watch(nil)
 		want := hub.Vitals{StoreUp: true, Durability: c3po.OnDisk, Waiters: 1, Watchers: 1, Pending: 1, OldestUnacked: 90 * time.Second,
-			PendingBytes: int64(len("hi")) + hub.MessageOverhead, SpaceBytes: c3po.DefaultLimits().SpaceBytes}
+			PendingBytes: int64(weight("alice", "bob", "hi")), SpaceBytes: c3po.DefaultLimits().SpaceBytes}
 		same(t, "vitals", h.Vitals(t.Context()), want)
 		asked := h.calls.of("Counters")
 		for range 100 {

@@ -27,6 +27,7 @@ type fact struct {
 	Durability c3po.Durability   `json:"d"`
 	Expires    int64             `json:"x,omitempty"`
 	Bytes      int               `json:"z"`
+	KeyBytes   int               `json:"y,omitempty"`
 	Answers    c3po.MessageID    `json:"r,omitempty"`
 	State      string            `json:"s,omitempty"`
 	Reason     string            `json:"w,omitempty"`
@@ -145,7 +146,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
 			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1,
 		},
-		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires, Ended: instant(f.Ended),
+		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, KeyBytes: f.KeyBytes, Expires: f.Expires, Ended: instant(f.Ended),
 			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
 	}
 	e.Facts.Chain = f.Chain

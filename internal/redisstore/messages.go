@@ -44,7 +44,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
-		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes),
+		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -93,6 +93,8 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 	if step.HandedTo != "" {
 		next = step.HandedTo
 	}
+	draft := step.Draft
+	draft.To, draft.Kind = asker, c3po.KindReply
 	answer, err := s.run(ctx, s.scripts.reply, []string{
 		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
 		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
@@ -100,17 +102,15 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next), k.flow(), k.flowx(),
 	}, []string{
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
-		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
+		flag(step.ExpectsReply), body, itoa(draft.Bytes()), step.Run, string(step.Durability),
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
 		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
-		hub.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes),
+		hub.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(draft.KeyBytes()),
 	})
 	if err != nil {
 		return hub.Stored{}, err
 	}
-	draft := step.Draft
-	draft.To, draft.Kind = asker, c3po.KindReply
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
 		return hub.Stored{}, hub.RefuseSuperseded(replier)

@@ -73,7 +73,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	}
 	args := []string{
 		s.nowArg(), k.wake(), string(step.From), string(room), string(step.Kind), step.Run, flag(step.Outside),
-		text, itoa(step.Bytes()), string(step.Durability), itoa(step.RateLimit),
+		text, itoa(step.Bytes()) + " " + itoa(step.MailBytes()), string(step.Durability), itoa(step.RateLimit),
 		field, fingerprint, millis(window), seconds(l.KeyLife), itoa(l.RoomPosts), itoa(l.RoomBytes), seconds(l.MessageLife),
 		itoa(l.EventEntries), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
 		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()), itoa(l.SpaceBytes),

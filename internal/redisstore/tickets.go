@@ -24,6 +24,7 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelSte
 	if step.Holder != "" {
 		told, whose = step.Holder, step.Holder
 	}
+	note.To = told
 	answer, err := s.run(ctx, s.scripts.cancel, []string{
 		k.meta(), k.agent(from), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
 		k.expire(), k.threads(), k.events(), k.tickets(), k.agent(whose), k.inbox(told), k.body(told), k.fact(told), k.box(told),

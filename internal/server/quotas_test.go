@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
 )
@@ -13,7 +14,7 @@ import (
 func TestAFullSpaceWarnsThenRefusesAndIsDrainedOverHTTP(t *testing.T) {
 	t.Parallel()
 	limits := c3po.DefaultLimits()
-	limits.SpaceBytes = 5000
+	limits.SpaceBytes = 5 * hub.Draft{From: "ann", To: "bob", Text: strings.Repeat("a", 800), ExpectsReply: true}.Bytes()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Limits: limits})
 	c.must(t, "bob", "ping", c3po.None{}, nil)
 	var ids []c3po.MessageID
@@ -42,8 +43,8 @@ func TestAFullSpaceWarnsThenRefusesAndIsDrainedOverHTTP(t *testing.T) {
 	}
 	samples := c.scrape(t)
 	for _, want := range []sample{
-		{"c3po_space_bytes", "", 5000},
-		{"c3po_space_bytes_limit", "", 5000},
+		{"c3po_space_bytes", "", float64(limits.SpaceBytes)},
+		{"c3po_space_bytes_limit", "", float64(limits.SpaceBytes)},
 		{"c3po_quota_warnings_total", `of="space"`, 2},
 		{"c3po_quota_warnings_total", `of="memory"`, 0},
 		{"c3po_store_memory_limit_bytes", "", 0},

@@ -68,7 +68,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if err != nil {
 		return hub.Stored{}, err
 	}
-	if err := sp.roomFor(step.Draft, !step.Mailbox); err != nil {
+	if err := sp.roomFor(step.Draft, step.Bytes(), !step.Mailbox); err != nil {
 		return hub.Stored{}, err
 	}
 	if sp.crowded(step.From, step.To, step.Bytes()) {
@@ -80,6 +80,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	}
 
 	msg := sp.accept(step.Draft, c3po.EventAccepted, "", step.Durability, now)
+	msg.facts.KeyBytes = step.KeyBytes()
 	if !step.Mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
@@ -202,11 +203,11 @@ func (sp *space) stored(msg *message, now time.Time) hub.Stored {
 // accept gives a draft its number and puts it into the inbox. It never
 // expires unless the caller says when.
 func (sp *space) accept(d hub.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
-	return sp.acceptFor(d.To, d, kind, answers, durability, now)
+	return sp.acceptFor(d.To, d, d.Bytes(), kind, answers, durability, now)
 }
 
 // acceptFor is accept for a message that wakes nobody, if wakes is empty.
-func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
+func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, bytes int, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
 	sp.books.Seq++
 	for sp.hexTaken(d.To, hub.MessageHex(sp.books.Seq)) {
 		sp.books.Seq++
@@ -220,7 +221,7 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, kind c3po.EventKind,
 			Choices: slices.Clone(d.Choices),
 		},
 		state: c3po.StatePending,
-		facts: hub.Facts{Accepted: now, Durability: durability, Bytes: d.Bytes()},
+		facts: hub.Facts{Accepted: now, Durability: durability, Bytes: bytes},
 	}
 	if d.Kind == c3po.KindReply {
 		msg.view.Response = d.Text
@@ -288,7 +289,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if !mailbox && sp.agents[answer.To] == nil {
 		return hub.Stored{}, hub.RefuseNoAgent(answer.To)
 	}
-	if err := sp.roomFor(answer, false); err != nil {
+	if err := sp.roomFor(answer, answer.Bytes(), false); err != nil {
 		return hub.Stored{}, err
 	}
 	moved, err := sp.handOver(question, step)
@@ -320,7 +321,8 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if question.view.Kind == c3po.KindReply && !question.view.ExpectsReply && !answer.ExpectsReply {
 		wakes = ""
 	}
-	msg := sp.acceptFor(wakes, answer, c3po.EventAnswered, ticket, step.Durability, now)
+	msg := sp.acceptFor(wakes, answer, answer.Bytes(), c3po.EventAnswered, ticket, step.Durability, now)
+	msg.facts.KeyBytes = answer.KeyBytes()
 	if !mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}

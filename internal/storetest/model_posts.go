@@ -45,8 +45,8 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 	var mailed []c3po.AgentID
 	for _, id := range step.Mentions {
 		mail := step.Mail(id)
-		if _, member := r.members[id]; member && id != step.From && sp.agents[id] != nil && sp.roomFor(mail, true) == nil &&
-			!sp.crowded(step.From, id, (len(mailed)+1)*mail.Bytes()) {
+		if _, member := r.members[id]; member && id != step.From && sp.agents[id] != nil && sp.roomFor(mail, step.MailBytes(), true) == nil &&
+			!sp.crowded(step.From, id, (len(mailed)+1)*step.MailBytes()) {
 			mailed = append(mailed, id)
 		}
 	}
@@ -56,7 +56,7 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 		sp.sends[step.From] = append(sent, now)
 	}
 	for _, id := range mailed {
-		msg := sp.accept(step.Mail(id), c3po.EventAccepted, "", step.Durability, now)
+		msg := sp.acceptFor(id, step.Mail(id), step.MailBytes(), c3po.EventAccepted, "", step.Durability, now)
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
 	return hub.Posted{Post: p, Members: len(r.members), Now: now}, nil

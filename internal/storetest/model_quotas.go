@@ -22,17 +22,17 @@ func (sp *space) fill(to, from c3po.AgentID) *hub.Fill {
 }
 
 // roomFor checks the inbox, and the sender's share of it if the share is guarded.
-func (sp *space) roomFor(d hub.Draft, guarded bool) error {
+func (sp *space) roomFor(d hub.Draft, bytes int, guarded bool) error {
 	held := sp.fill(d.To, d.From)
-	messages, bytes, share := sp.limits.InboxMessages, sp.limits.InboxBytes, sp.limits.SenderShare
+	messages, most, share := sp.limits.InboxMessages, sp.limits.InboxBytes, sp.limits.SenderShare
 	switch {
 	case held.Messages+1 > messages:
 		return hub.RefuseInboxFull(d.To, hub.FullOfMessages)
-	case held.Bytes+d.Bytes() > bytes:
+	case held.Bytes+bytes > most:
 		return hub.RefuseInboxFull(d.To, hub.FullOfBytes)
 	case guarded && held.OwnMessages+1 > messages/share:
 		return hub.RefuseInboxFull(d.To, hub.FullOfSender)
-	case guarded && held.OwnBytes+d.Bytes() > bytes/share:
+	case guarded && held.OwnBytes+bytes > most/share:
 		return hub.RefuseInboxFull(d.To, hub.FullOfSenderSize)
 	}
 	return nil

@@ -30,7 +30,7 @@ func (sp *space) ack(msg *message, now time.Time) {
 // budget of bytes; who adds to it pays with up to two of its own oldest.
 func (sp *space) endKept(msg *message, state string, kind c3po.EventKind, about c3po.AgentID, now time.Time) {
 	sp.end(msg, state, kind, about, now)
-	sp.books.EndedBytes += int64(msg.facts.Bytes)
+	sp.books.EndedBytes += msg.keptBytes()
 	own := sp.find(func(other *message) bool {
 		return other.kept() && other.view.ToAgent == msg.view.ToAgent
 	}, byEnd)
@@ -46,6 +46,9 @@ func (msg *message) kept() bool {
 	return msg.state == c3po.StateAcked || msg.state == c3po.StateCancelled
 }
 
+// keptBytes is what a message weighs once it has ended.
+func (msg *message) keptBytes() int64 { return int64(msg.facts.Bytes - msg.facts.KeyBytes) }
+
 func byEnd(msg *message) int64 { return msg.endSeq }
 
 func (sp *space) overBudget() bool { return sp.books.EndedBytes > int64(sp.limits.EndedBytes) }
@@ -53,7 +56,7 @@ func (sp *space) overBudget() bool { return sp.books.EndedBytes > int64(sp.limit
 func (sp *space) forget(msg *message) {
 	delete(sp.messages, msg.view.ID)
 	if msg.kept() {
-		sp.books.EndedBytes -= int64(msg.facts.Bytes)
+		sp.books.EndedBytes -= msg.keptBytes()
 	}
 }
 

@@ -175,11 +175,11 @@ func (sp *space) handOver(question *message, step hub.ReplyStep) (func(c3po.Mess
 		Text: q.Text(), Context: q.Context, Status: q.Status, ContentType: q.ContentType, Metadata: q.Metadata, HandedTo: q.HandedTo,
 		Room: q.Room,
 	}
-	if err := sp.roomFor(draft, false); err != nil {
+	if err := sp.roomFor(draft, question.facts.Bytes, false); err != nil {
 		return nil, err
 	}
 	return func(ticket c3po.MessageID, now time.Time) c3po.MessageID {
-		moved := sp.accept(draft, c3po.EventAccepted, q.MessageID, step.Durability, now)
+		moved := sp.acceptFor(draft.To, draft, question.facts.Bytes, c3po.EventAccepted, q.MessageID, step.Durability, now)
 		moved.view.Ticket, moved.view.HandedFrom, moved.spoilt = ticket, step.From, question.spoilt
 		moved.facts.AskedBy, moved.facts.Chain = question.facts.AskedBy, question.facts.Chain
 		moved.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)

@@ -59,7 +59,7 @@ func allPromises() []promise {
 func smallLimits() c3po.Limits {
 	l := c3po.DefaultLimits().Unbudgeted()
 	l.InboxMessages = 16
-	l.InboxBytes = 16_000
+	l.InboxBytes = 64_000
 	l.SenderShare = 2
 	return l
 }
@@ -159,6 +159,11 @@ func letter(from, to c3po.AgentID, text string) hub.SendStep {
 		Draft:      hub.Draft{From: from, To: to, Kind: c3po.KindMessage, Priority: c3po.Normal, Text: text, ExpectsReply: true},
 		Durability: c3po.OnDisk,
 	}
+}
+
+// weight is what an ordinary message weighs.
+func weight(from, to c3po.AgentID, length int) int {
+	return letter(from, to, strings.Repeat("x", length)).Bytes()
 }
 
 func urgent(step hub.SendStep) hub.SendStep {

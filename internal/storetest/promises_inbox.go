@@ -72,7 +72,7 @@ func inboxPromises() []promise {
 			for _, text := range []string{"a", "b", "c"} {
 				w.send(bob, alice, strings.Repeat(text, 100))
 			}
-			weight := 100 + hub.MessageOverhead
+			weight := weight(bob, alice, 100)
 			sizes := func(bytes int) (n []int) {
 				for _, page := range w.pages(alice, hub.InboxQuery{Bytes: bytes}) {
 					n = append(n, len(page))

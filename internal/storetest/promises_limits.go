@@ -23,9 +23,12 @@ func fourMessages(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 4, 1 }
 func sharedByTwo(l *c3po.Limits)  { l.InboxMessages, l.SenderShare = 4, 2 }
 
 // spaceOfTwo has room for two messages, of 300 bytes of text together.
-func spaceOfTwo(l *c3po.Limits) { l.SpaceBytes = 300 + 2*hub.MessageOverhead }
+func spaceOfTwo(l *c3po.Limits) { l.SpaceBytes = weight(bob, alice, 100) + weight(bob, alice, 200) }
 
-func thousandBytes(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 1000, 1 }
+// inboxOfTwo has room for a message of 400 characters and one of 200.
+func inboxOfTwo(l *c3po.Limits) {
+	l.InboxBytes, l.SenderShare = weight(bob, alice, 400)+weight(carol, alice, 200), 1
+}
 
 func limitPromises() []promise {
 	return []promise{
@@ -36,10 +39,10 @@ func limitPromises() []promise {
 			w.ack(alice, ids[0])
 			w.send(bob, alice, "fits")
 		}},
-		{"an inbox is full of bytes", thousandBytes, func(w *world) {
+		{"an inbox is full of bytes", inboxOfTwo, func(w *world) {
 			w.enter(alice, bob, carol)
 			w.send(bob, alice, strings.Repeat("x", 400))
-			w.sendRefused(letter(carol, alice, strings.Repeat("y", 201)), c3po.InboxFull)
+			w.sendRefused(letter(carol, alice, strings.Repeat("y", 300)), c3po.InboxFull)
 			w.send(carol, alice, strings.Repeat("y", 200))
 			w.sendRefused(letter(carol, alice, ""), c3po.InboxFull)
 		}},
@@ -51,10 +54,12 @@ func limitPromises() []promise {
 			w.ack(alice, ids[0])
 			w.send(bob, alice, "fits")
 		}},
-		{"one sender can hold only its share of the bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 2000, 2 }, func(w *world) {
+		{"one sender can hold only its share of the bytes", func(l *c3po.Limits) {
+			l.InboxBytes, l.SenderShare = 2*(weight(bob, alice, 400)+weight(bob, alice, 200)), 2
+		}, func(w *world) {
 			w.enter(alice, bob, carol)
 			w.send(bob, alice, strings.Repeat("x", 400))
-			w.sendRefused(letter(bob, alice, strings.Repeat("y", 201)), c3po.InboxFull)
+			w.sendRefused(letter(bob, alice, strings.Repeat("y", 300)), c3po.InboxFull)
 			w.send(bob, alice, strings.Repeat("y", 200))
 			w.send(carol, alice, strings.Repeat("z", 400))
 		}},
@@ -107,12 +112,18 @@ func limitPromises() []promise {
 			w.enter(alice, bob)
 			short, long := w.send(alice, bob, strings.Repeat("q", 100)), w.send(alice, bob, strings.Repeat("q", 200))
 			w.unchanged(func() {
-				_, err := w.store.Reply(w.ctx, w.space, answer(bob, short, strings.Repeat("a", 101+100)))
+				_, err := w.store.Reply(w.ctx, w.space, answer(bob, short, strings.Repeat("a", 400)))
 				w.refused(err, c3po.StoreFull)
 			})
 			w.reply(bob, short, strings.Repeat("a", 100))
 			w.reply(bob, long, "yes")
-			same(w, "bytes", w.books().PendingBytes, int64(100+len("yes")+2*hub.MessageOverhead))
+			left := 0
+			for _, text := range []string{strings.Repeat("a", 100), "yes"} {
+				reply := answer(bob, short, text).Draft
+				reply.To = alice
+				left += reply.Bytes()
+			}
+			same(w, "bytes", w.books().PendingBytes, int64(left))
 		}},
 		{"people and the system find room in a full space", spaceOfTwo, func(w *world) {
 			w.enter(alice, bob)
@@ -150,9 +161,10 @@ func limitPromises() []promise {
 			w.send(carol, alice, "other")
 			w.send(bob, alice, "first")
 			got := w.sendStep(letter(bob, alice, "second"))
-			const overhead = hub.MessageOverhead
+			own := letter(bob, alice, "first").Bytes() + letter(bob, alice, "second").Bytes()
+			all := own + letter(carol, alice, "other").Bytes()
 			same(w, "fill", *got.Fill, hub.Fill{
-				Messages: 3, Bytes: 16 + 3*overhead, OwnMessages: 2, OwnBytes: 11 + 2*overhead, SpaceBytes: 25 + 4*overhead,
+				Messages: 3, Bytes: all, OwnMessages: 2, OwnBytes: own, SpaceBytes: int64(all + letter(carol, bob, "elsewhere").Bytes()),
 			})
 		}},
 		{"the bytes of a space are those of its inboxes", nil, func(w *world) {

@@ -236,7 +236,7 @@ func reaperPromises() []promise {
 				},
 				State: c3po.StatePending,
 				Facts: hub.Facts{
-					Accepted: w.now(), Durability: durability, Bytes: hub.Draft{Text: "it was not read"}.Bytes(),
+					Accepted: w.now(), Durability: durability, Bytes: hub.Draft{From: c3po.System, To: bob, Text: "it was not read"}.Bytes(),
 					Expires: int64(w.limits.MessageLife / time.Second),
 				},
 			}

@@ -244,7 +244,7 @@ func roomPromises() []promise {
 			}
 			w.expectHears(bob, "2", "3", "4")
 		}},
-		{"a room keeps so many bytes", func(l *c3po.Limits) { l.RoomBytes = 3000 }, func(w *world) {
+		{"a room keeps so many bytes", func(l *c3po.Limits) { l.RoomBytes = 3500 }, func(w *world) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			for i := range 5 {

@@ -33,15 +33,19 @@ func sendPromises() []promise {
 			same(w, "message", entry.Message, want)
 			same(w, "state", entry.State, c3po.StatePending)
 			same(w, "facts", entry.Facts, hub.Facts{
-				Accepted: w.now(), Durability: c3po.OnDisk, Bytes: step.Bytes(), Expires: int64(w.limits.MessageLife / time.Second),
+				Accepted: w.now(), Durability: c3po.OnDisk, Bytes: step.Bytes(), KeyBytes: step.KeyBytes(), Expires: int64(w.limits.MessageLife / time.Second),
 			})
 			same(w, "alone", w.entry(stored.Message.ID).Message, want)
 		}},
-		{"a message weighs its texts and a constant", nil, func(w *world) {
+		{"a message weighs its texts, and what is kept for it beside", nil, func(w *world) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "äöü")
 			step.Context, step.Metadata = "12345", []byte(`{}`)
-			same(w, "bytes", w.entry(w.sendStep(step).Message.ID).Facts.Bytes, 6+5+2+hub.MessageOverhead)
+			same(w, "bytes", w.entry(w.sendStep(step).Message.ID).Facts.Bytes, step.Bytes())
+			bare := letter(bob, alice, "")
+			if more := step.Bytes() - bare.Bytes(); more < 6+5+2 || bare.Bytes() < 1000 {
+				w.Errorf("texts of 13 bytes weigh %d, a message without any %d", more, bare.Bytes())
+			}
 		}},
 		{"the id of a message comes from its number", nil, func(w *world) {
 			w.enter(alice, bob)

@@ -46,7 +46,7 @@ else
     if fact.w == REMOVED then redis.call('ZADD', KEYS[14], 0, owing(owner, seq, id)) end
   else
     redis.call('ZADD', k.ended, whole(seq), hex)
-    redis.call('HINCRBY', meta, 'ended_bytes', fact.z)
+    redis.call('HINCRBY', meta, 'ended_bytes', kept(fact))
     settle(k, owner)
   end
 end

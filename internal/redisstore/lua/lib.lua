@@ -155,6 +155,7 @@ local function put(log, k, m, holds)
   local position = seq
   if not m.urgent then position = seq + BAND end
   local fact = { q = seq, f = m.from, t = m.thread, k = m.kind, a = log.now, d = m.durability, z = m.bytes }
+  if m.key_bytes and m.key_bytes > 0 then fact.y = m.key_bytes end
   if m.urgent then fact.p = 'urgent' end
   if m.expects then fact.e = 1 end
   if m.chain then fact.ch = m.chain end
@@ -213,6 +214,10 @@ local function taken(log, k, owner, hex, fact)
   log.bytes = redis.call('HINCRBY', log.meta, 'pending_bytes', less)
 end
 
+-- kept is what a message weighs once it has ended: its idempotency key, which
+-- its sender was charged for, is forgotten before it is.
+local function kept(fact) return math.max(0, fact.z - (countable(fact.y) and fact.y or 0)) end
+
 -- forget drops a message that has ended, with its places in the thread and
 -- among the tickets, and gives its bytes. Where it had those, damaged facts do
 -- not say.
@@ -223,7 +228,7 @@ local function forget(k, owner, hex, fact)
   local id = fact.f .. '::' .. owner .. '::' .. hex
   redis.call('ZREM', k.threads, threaded(fact.t, fact.q, id))
   if fact.e then redis.call('ZREM', k.tickets, id) end
-  return fact.z
+  return kept(fact)
 end
 
 -- resolved says that a ticket has an answer; one that hands it over is none.
@@ -257,7 +262,7 @@ local function end_as(log, k, state, agent, owner, hex, fact, life, budget)
   redis.call('HSET', k.fact, hex, cjson.encode(fact))
   redis.call('ZADD', k.ended, whole(seq), hex)
   redis.call('HINCRBY', log.meta, state, 1)
-  local held = redis.call('HINCRBY', log.meta, 'ended_bytes', fact.z)
+  local held = redis.call('HINCRBY', log.meta, 'ended_bytes', kept(fact))
   for _ = 1, 2 do
     if held <= budget then break end
     local oldest = redis.call('ZRANGE', k.ended, 0, 0)[1]

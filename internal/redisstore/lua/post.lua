@@ -17,7 +17,9 @@ typed(types)
 local meta, sender, rooms, posts, members, idem, idemx = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local rate, joined, skips, expire, threads, events = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 local now, channel, from, room, kind, run, outside = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local text, bytes, durability, limit = ARGV[8], tonumber(ARGV[9]), ARGV[10], tonumber(ARGV[11])
+local text, durability, limit = ARGV[8], ARGV[10], tonumber(ARGV[11])
+local bytes, mail_bytes = string.match(ARGV[9], '^(%d+) (%d+)$') -- in the room, and as mail of a member
+bytes, mail_bytes = tonumber(bytes), tonumber(mail_bytes)
 local field, fingerprint, window, key_life = ARGV[12], ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
 local most_posts, most_bytes, life, most_events = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18]), ARGV[19]
 local box_messages, box_bytes, share = tonumber(ARGV[20]), tonumber(ARGV[21]), tonumber(ARGV[22])
@@ -68,7 +70,7 @@ for i = MENTIONS + 1, #ARGV do
     expire = expire, threads = threads, tickets = KEYS[14] }
   local holds = held(k.box, from)
   if ARGV[i] ~= from and redis.call('EXISTS', KEYS[base + 1]) == 1 and redis.call('ZSCORE', members, ARGV[i])
-    and not full(holds, bytes, box_messages, box_bytes, share, true) and not crowded(log, from, ARGV[i], (#mail + 1) * bytes, most_space) then
+    and not full(holds, mail_bytes, box_messages, box_bytes, share, true) and not crowded(log, from, ARGV[i], (#mail + 1) * mail_bytes, most_space) then
     table.insert(mail, { k = k, to = ARGV[i], holds = holds })
     table.insert(mailed, ARGV[i])
   end
@@ -115,7 +117,7 @@ end
 for _, m in ipairs(mail) do
   put(log, m.k, {
     event = 'accepted', from = from, to = m.to, kind = 'message', thread = '', urgent = false, expects = true,
-    body = text, bytes = bytes, durability = durability, answers = '', expires = lived + life,
+    body = text, bytes = mail_bytes, durability = durability, answers = '', expires = lived + life,
   }, m.holds)
   redis.call('ZADD', m.k.skips, 0, skipped(room, ordinal))
   redis.call('ZREMRANGEBYLEX', m.k.skips, '[' .. room .. '\0', kept_from)

@@ -29,7 +29,7 @@ local most_messages, most_bytes, share = tonumber(ARGV[19]), tonumber(ARGV[20]),
 local most_events, online_window = ARGV[22], tonumber(ARGV[23])
 local ended_life, budget, urgent = tonumber(ARGV[24]), tonumber(ARGV[25]), ARGV[26]
 local owner, role = ARGV[27], ARGV[28] -- of the answered message: whose mailbox it is in, and the role if it is one
-local handed_to, digest, caps, most_space = ARGV[29], ARGV[31], ARGV[32], tonumber(ARGV[33])
+local handed_to, digest, caps, most_space, key_bytes = ARGV[29], ARGV[31], ARGV[32], tonumber(ARGV[33]), tonumber(ARGV[34])
 local lived = number(meta, 'lived')
 
 if superseded(replier, run) then return { 'superseded' } end
@@ -80,7 +80,7 @@ local expires = 0
 if mailbox == '' then expires = lived + life end
 local new, _, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
-  body = text, bytes = bytes, durability = durability, answers = ticket, expires = expires, asked_by = question.u,
+  body = text, bytes = bytes, key_bytes = key_bytes, durability = durability, answers = ticket, expires = expires, asked_by = question.u,
   chain = question.ch, quiet = quiet,
 }, holds)
 remember(idem, idemx, field, fingerprint, to, new, question.t, now, lived + key_life)

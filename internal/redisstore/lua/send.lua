@@ -21,7 +21,7 @@ local field, fingerprint, window, key_life = ARGV[18], ARGV[19], tonumber(ARGV[2
 local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25])
 local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
 local answer_within = tonumber(ARGV[29])
-local chain, digest, caps, most_space = ARGV[30], ARGV[31], ARGV[32], tonumber(ARGV[33])
+local chain, digest, caps, most_space, key_bytes = ARGV[30], ARGV[31], ARGV[32], tonumber(ARGV[33]), tonumber(ARGV[34])
 local lived = number(meta, 'lived')
 -- A role has no record and no alias, so perhaps nothing else looks at these.
 if mailbox == 'queue' then typed({ [3] = 'hash', [14] = 'hash', [15] = 'hash' }) end
@@ -67,7 +67,7 @@ if mailbox ~= '1' then expires = lived + life end
 local deadline = answer_within > 0 and now + answer_within or nil
 local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
-  body = text, bytes = bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
+  body = text, bytes = bytes, key_bytes = key_bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
   asked_by = expects == '1' and run ~= '' and run or nil,
   chain = chain ~= '' and chain ~= thread and chain or nil,
 }, holds)
