@@ -108,7 +108,7 @@ func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T)
 	if !faultrig.Within(20*time.Second, r.online) {
 		t.Fatal("it is not online")
 	}
-	term.rest()
+	term.see("Executing Hook") // its turn is over, and our hook waits for mail
 	r.reached(c3po.ReachNow)
 	began := time.Now()
 	r.answered(r.ask("Which port?"), "port 8080", 60)
