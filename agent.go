@@ -33,8 +33,37 @@ const (
 	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
 	ReachPersonReturns   Reachability = "when_person_returns" // a person has paused it, or it is idle and nothing can wake it
 	ReachWaitingForHuman Reachability = "waiting_for_human"   // it has asked its person and waits
+	ReachDialog          Reachability = "when_dialog_closes"  // a dialog waits for its user
+	ReachOff             Reachability = "when_switched_on"    // its user has switched c3po off there
+	ReachNextSession     Reachability = "next_session"        // a script runs it, so it hears of no mail
+	ReachUnknown         Reachability = "unknown"             // it does not react, or has not been heard of for too long
 	ReachOffline         Reachability = "offline"             // it reads its mail when it is started again
 )
+
+// A SessionState is what a session is known to be doing, by evidence: its client's
+// hooks, its process, its connection.
+type SessionState string
+
+// The values of SessionState. It is empty when nothing is known.
+const (
+	SessionIdle       SessionState = "idle"       // its turn has ended, and mail starts another
+	SessionWaiting    SessionState = "waiting"    // a call of it waits for mail
+	SessionWorking    SessionState = "working"    // a turn runs
+	SessionDialog     SessionState = "dialog"     // a dialog is open, and only its user can close it
+	SessionUnarmed    SessionState = "unarmed"    // its turn has ended, and nothing can wake it
+	SessionOff        SessionState = "off"        // its user has switched c3po off
+	SessionUnattended SessionState = "unattended" // a script runs it for its output, and it hears of no mail
+	SessionUnknown    SessionState = "unknown"    // it does not react, or its last sign is too old
+)
+
+// Known says that a word is one of the states.
+func (s SessionState) Known() bool {
+	switch s {
+	case SessionIdle, SessionWaiting, SessionWorking, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown:
+		return true
+	}
+	return false
+}
 
 // PausedForHuman is the reason of an agent that asked its person.
 const PausedForHuman = "waiting_for_human"
@@ -48,6 +77,8 @@ type Agent struct {
 	Alive        *bool           `json:"alive"`
 	Paused       *string         `json:"paused"`
 	Reachability Reachability    `json:"reachability"`
+	State        SessionState    `json:"state,omitempty"`       // of its session, while that is connected
+	StateSince   *time.Time      `json:"state_since,omitempty"` // when the coordinator first heard so
 	Capabilities []string        `json:"capabilities"`
 	Type         string          `json:"type,omitempty"`
 	Host         string          `json:"host,omitempty"`

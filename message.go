@@ -286,8 +286,10 @@ type PendingInput struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"How many at the most"`
 	// Paused is for who stays silent while its agent is paused.
 	Paused *string `json:"paused,omitempty" jsonschema:"Why the agent is paused as far as you know, empty if it is not; a wait also stops when that has changed"`
-	// Asleep is for who waits on behalf of a session that it cannot wake.
+	// Asleep is what clients say that do not know of State.
 	Asleep bool `json:"asleep,omitempty" jsonschema:"Mail that comes now does not wake you: you read it when your person writes to you"`
+	// State is for who waits on behalf of a session.
+	State SessionState `json:"state,omitempty" jsonschema:"What the session that you wait for does: idle, working, dialog, unarmed, off, unattended or unknown"`
 }
 
 // PendingResult is pending mail, or the reason a wait ended without any.

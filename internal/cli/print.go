@@ -150,6 +150,14 @@ func prospect(r c3po.Reachability) string {
 		return "wakes now"
 	case c3po.ReachNextStep:
 		return "reads it at its next step"
+	case c3po.ReachDialog:
+		return "has a dialog open and reads it when its user answers that"
+	case c3po.ReachOff:
+		return "is switched off and reads it when it is switched on"
+	case c3po.ReachNextSession:
+		return "is run by a script; its next session reads it"
+	case c3po.ReachUnknown:
+		return "does not react; when it reads it is unknown"
 	case c3po.ReachPersonReturns:
 		return "reads it when its person returns"
 	case c3po.ReachWaitingForHuman:

@@ -24,6 +24,10 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachNow:
 		say("It waits at a coordinator, so mail reaches its program at once.")
 	case c3po.ReachNextStep:
+		if agent.State == c3po.SessionWorking {
+			say("A turn of it has been running since %s: it hears of urgent mail at its next step, of other mail when the turn ends.", ago(now, inState(agent)))
+			break
+		}
 		say("It has called %s but does not wait, so nothing can wake it: it reads mail when it calls again.", ago(now, agent.LastSeen))
 	case c3po.ReachWaitingForHuman:
 		say("It has asked its person and waits for the answer: c3po human list.")
@@ -33,6 +37,14 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 			break
 		}
 		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
+	case c3po.ReachDialog:
+		say("A dialog has been open in its session since %s: it goes on when its user answers.", ago(now, inState(agent)))
+	case c3po.ReachOff:
+		say("Its user has switched c3po off there: c3po on, in its folder.")
+	case c3po.ReachNextSession:
+		say("A script runs it for its output, so it is left alone: its next session hears of mail.")
+	case c3po.ReachUnknown:
+		say("Its session has not reacted since %s.", ago(now, inState(agent)))
 	case c3po.ReachOffline:
 		say("Nothing of it was seen since %s: no program runs that could be woken.", ago(now, agent.LastSeen))
 	}
@@ -48,6 +60,14 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		}
 	}
 	return why
+}
+
+// inState is since when an agent is in its state.
+func inState(agent c3po.Agent) time.Time {
+	if agent.StateSince == nil {
+		return agent.LastSeen
+	}
+	return *agent.StateSince
 }
 
 // explain is what the bridge of a session on this host adds.

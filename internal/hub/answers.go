@@ -65,6 +65,7 @@ func (a *Actor) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout ti
 // what a wait before this one, that it goes on with, ended with.
 func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked) (*c3po.Message, *c3po.WaitOutcome, error) {
 	wait := &answerWait{actor: a, ticket: id, at: id, since: since}
+	a.state = c3po.SessionWorking // other mail does not end this wait
 	end, err := a.await(ctx, timeout, nil, wait)
 	switch {
 	case err != nil:

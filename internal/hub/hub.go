@@ -207,8 +207,8 @@ type Actor struct {
 	// handed is what the answer carries; it is served once the answer is written.
 	handed []ServedNote
 	heard  []HeardNote
-	rooms  []c3po.AgentID // addresses a wait of the caller listens to
-	asleep bool           // a wait of the caller does not wake its session
+	rooms  []c3po.AgentID    // addresses a wait of the caller listens to
+	state  c3po.SessionState // of the session that a wait of the caller is for
 	// rejoined is how often the caller was renamed while it called, and entered anew.
 	rejoined int
 }

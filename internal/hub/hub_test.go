@@ -63,11 +63,11 @@ func (c *calls) Register(ctx context.Context, space c3po.Space, step hub.Registe
 	return c.Store.Register(ctx, space, step)
 }
 
-func (c *calls) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, asleep bool) error {
+func (c *calls) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	if err := c.note("Attach"); err != nil {
 		return err
 	}
-	return c.Store.Attach(ctx, space, id, node, asleep)
+	return c.Store.Attach(ctx, space, id, node, state)
 }
 
 func (c *calls) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error {

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +34,11 @@ type presence struct {
 	// leaving holds those without a wait, in the order they lost it; who has
 	// come back is skipped when its turn comes.
 	leaving []departure
-	leases  map[c3po.Space]*lease
+	// quiet holds the same agents until it is sure that no other wait follows: from
+	// then on nothing wakes them.
+	quiet  []departure
+	poke   chan struct{} // somebody was cut off: look at once
+	leases map[c3po.Space]*lease
 }
 
 type agentKey struct {
@@ -42,17 +47,16 @@ type agentKey struct {
 }
 
 type attachment struct {
-	waits int
-	awake int       // of these, waits that wake the agent
-	left  time.Time // when the last wait ended
+	waits []c3po.SessionState // what each of them says of the session
+	left  time.Time           // when the last wait ended
 	// hungUp says that it ended because its caller was gone, and that this caller
 	// lives no longer than its connection.
 	hungUp bool
 	// turn is a lock that can be given up waiting for. It keeps an attach and a
 	// detach of the same agent from overtaking each other on their way.
 	turn   chan struct{}
-	stored bool // the store has the agent at this node
-	asleep bool // no wait of it wakes it
+	stored bool // the store has the agent at this node, in this state
+	state  c3po.SessionState
 }
 
 type departure struct {
@@ -68,14 +72,14 @@ type lease struct {
 func newPresence(store Store, log *slog.Logger, node string, length time.Duration) *presence {
 	return &presence{
 		store: store, log: log, node: node, lease: length,
-		attached: map[agentKey]*attachment{}, leases: map[c3po.Space]*lease{},
+		attached: map[agentKey]*attachment{}, poke: make(chan struct{}, 1), leases: map[c3po.Space]*lease{},
 	}
 }
 
 // attach says that a wait of the agent sleeps here until the returned function
-// is called, with whether its caller hung up. It never fails: a wait whose
+// is called, with whether it was cut off, and whether its caller is gone with it. It never fails: a wait whose
 // presence could not be written down still brings its mail.
-func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID, asleep bool) (leave func(hungUp bool)) {
+func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID, state c3po.SessionState) (leave func(cut, hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -87,27 +91,31 @@ func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 		}
 		p.leases[space].agents++
 	}
-	if held.waits == 0 && time.Since(held.left) >= slice {
+	if len(held.waits) == 0 && time.Since(held.left) >= slice {
 		held.stored = false
 	}
-	held.waits++
-	if !asleep {
-		held.awake++
-	}
+	held.waits = append(held.waits, state)
 	held.settle()
 	p.mu.Unlock()
 	p.write(ctx, key, held)
-	return func(hungUp bool) { p.leave(key, held, asleep, hungUp) }
+	return func(cut, hungUp bool) { p.leave(key, held, state, cut, hungUp) }
 }
 
-// settle notes whether the waits there are wake the agent, and says whether that
-// is new.
+// settle notes what the waits there are say of the session, and says whether that
+// is new. A call that waits for mail gets it, whatever else its session does; the
+// last word of the session's own wait counts otherwise.
 func (held *attachment) settle() (changed bool) {
-	asleep := held.awake == 0
-	if asleep == held.asleep {
+	var state c3po.SessionState
+	if n := len(held.waits); n > 0 {
+		state = held.waits[n-1]
+	}
+	if slices.Contains(held.waits, c3po.SessionWaiting) {
+		state = c3po.SessionWaiting
+	}
+	if state == held.state {
 		return false
 	}
-	held.asleep, held.stored = asleep, false
+	held.state, held.stored = state, false
 	return true
 }
 
@@ -120,26 +128,26 @@ func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
 	case <-ctx.Done():
 		return
 	}
-	stored, asleep := p.isStored(held)
+	stored, state := p.isStored(held)
 	if stored {
 		return
 	}
 	if p.leaseIsDue(key.space) {
 		p.renew(ctx, key.space)
 	}
-	if err := p.store.Attach(ctx, key.space, key.id, p.node, asleep); err != nil {
+	if err := p.store.Attach(ctx, key.space, key.id, p.node, state); err != nil {
 		p.log.DebugContext(ctx, "agent is not attached", "space", key.space, "agent", key.id, "err", err)
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	held.stored = held.asleep == asleep // else another wait is about to write
+	held.stored = held.state == state // else another wait is about to write
 }
 
-func (p *presence) isStored(held *attachment) (stored, asleep bool) {
+func (p *presence) isStored(held *attachment) (stored bool, state c3po.SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return held.stored, held.asleep
+	return held.stored, held.state
 }
 
 // moved says that the store may have let go of the agent: it was registered
@@ -163,14 +171,13 @@ func (p *presence) dropSpace(space c3po.Space) {
 	}
 }
 
-func (p *presence) leave(key agentKey, held *attachment, asleep, hungUp bool) {
+func (p *presence) leave(key agentKey, held *attachment, state c3po.SessionState, cut, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	held.waits--
-	if !asleep {
-		held.awake--
+	if i := slices.Index(held.waits, state); i >= 0 {
+		held.waits = slices.Delete(held.waits, i, i+1)
 	}
-	if held.waits > 0 {
+	if len(held.waits) > 0 {
 		if held.settle() {
 			p.leaving = append(p.leaving, departure{key, time.Now()})
 		}
@@ -178,6 +185,15 @@ func (p *presence) leave(key agentKey, held *attachment, asleep, hungUp bool) {
 	}
 	held.left, held.hungUp = time.Now(), hungUp
 	p.leaving = append(p.leaving, departure{key, held.left.Add(linger)})
+	if !cut {
+		p.quiet = append(p.quiet, departure{key, held.left.Add(slice)})
+		return
+	}
+	p.quiet = append([]departure{{key, held.left}}, p.quiet...)
+	select {
+	case p.poke <- struct{}{}:
+	default:
+	}
 }
 
 func (p *presence) runDetaches(ctx context.Context) {
@@ -187,15 +203,16 @@ func (p *presence) runDetaches(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
-			gone, changed := p.departed(now)
-			inBatches(gone, func(key agentKey) { p.detach(ctx, key) })
-			inBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
+		case <-tick.C:
+		case <-p.poke:
 		}
+		gone, changed := p.departed(time.Now())
+		inBatches(gone, func(key agentKey) { p.detach(ctx, key) })
+		inBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
 	}
 }
 
-// rewrite writes down what has changed of an agent that still waits.
+// rewrite writes down what has changed of an agent that is still attached.
 func (p *presence) rewrite(ctx context.Context, key agentKey) {
 	p.mu.Lock()
 	held := p.attached[key]
@@ -214,18 +231,25 @@ func (p *presence) departed(now time.Time) (gone, changed []agentKey) {
 	for ; n < len(p.leaving) && !p.leaving[n].due.After(now); n++ {
 		if p.isGone(p.leaving[n].agentKey, now) {
 			gone = append(gone, p.leaving[n].agentKey)
-		} else if held := p.attached[p.leaving[n].agentKey]; held != nil && held.waits > 0 && !held.stored {
+		} else if held := p.attached[p.leaving[n].agentKey]; held != nil && len(held.waits) > 0 && !held.stored {
 			changed = append(changed, p.leaving[n].agentKey)
 		}
 	}
 	p.leaving = append([]departure(nil), p.leaving[n:]...)
+	for n = 0; n < len(p.quiet) && !p.quiet[n].due.After(now); n++ {
+		key := p.quiet[n].agentKey
+		if held := p.attached[key]; held != nil && len(held.waits) == 0 && held.settle() && !p.isGone(key, now) {
+			changed = append(changed, key)
+		}
+	}
+	p.quiet = append([]departure(nil), p.quiet[n:]...)
 	return gone, changed
 }
 
 // isGone is called with the lock held.
 func (p *presence) isGone(key agentKey, now time.Time) bool {
 	held := p.attached[key]
-	return held != nil && held.waits == 0 && now.Sub(held.left) >= linger
+	return held != nil && len(held.waits) == 0 && now.Sub(held.left) >= linger
 }
 
 func (p *presence) detach(ctx context.Context, key agentKey) {
@@ -260,7 +284,7 @@ func (p *presence) detach(ctx context.Context, key agentKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	held.stored = false
-	if held.waits == 0 {
+	if len(held.waits) == 0 {
 		delete(p.attached, key)
 		p.leases[key.space].agents--
 	}

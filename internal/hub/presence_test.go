@@ -195,3 +195,37 @@ func TestAnAgentSleepsWhileNoneOfItsWaitsWakesIt(t *testing.T) {
 		same(t, "written", h.calls.of("Attach"), 3)
 	})
 }
+
+func TestAnAgentWhoseWaitWasCutOffIsNotSaidToWake(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		ctx, hangUp := context.WithCancel(t.Context())
+		h.enter("bob")
+		go h.as("bob").WaitForMessage(ctx, c3po.WaitInput{Timeout: 3600})
+		pass(time.Second)
+		same(t, "while it waits", h.agent("bob").Reachability, c3po.ReachNow)
+		hangUp()
+		pass(10 * time.Millisecond)
+		same(t, "when its wait was cut off", h.agent("bob").Reachability, c3po.ReachNextStep)
+	})
+}
+
+func TestASenderIsToldWhatTheSessionDoes(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		for state, want := range map[c3po.SessionState]c3po.Reachability{
+			c3po.SessionIdle: c3po.ReachNow, c3po.SessionWorking: c3po.ReachNextStep, c3po.SessionDialog: c3po.ReachDialog,
+			c3po.SessionUnarmed: c3po.ReachPersonReturns, c3po.SessionOff: c3po.ReachOff, c3po.SessionUnattended: c3po.ReachNextSession,
+			c3po.SessionUnknown: c3po.ReachUnknown,
+		} {
+			ctx, hangUp := context.WithCancel(t.Context())
+			go h.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 3600, State: state})
+			pass(time.Second)
+			same(t, "state", h.agent("bob").State, state)
+			same(t, "reachability of "+string(state), h.agent("bob").Reachability, want)
+			hangUp()
+			pass(time.Second)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -17,6 +18,8 @@ func view(r Record) c3po.Agent {
 		Alive:        alive(r),
 		Paused:       paused(r.Paused),
 		Reachability: reachability(r),
+		State:        r.State,
+		StateSince:   since(r),
 		Capabilities: r.Profile.Capabilities,
 		Type:         r.Profile.Type,
 		Host:         r.Profile.Host,
@@ -38,6 +41,14 @@ func view(r Record) c3po.Agent {
 		agent.Host = r.ID.Host()
 	}
 	return agent
+}
+
+// since is when the session was first said to be in its state.
+func since(r Record) *time.Time {
+	if r.State == "" || r.StateAt.IsZero() {
+		return nil
+	}
+	return &r.StateAt
 }
 
 // alive says what is known of the run: that it is there, that it is over, or
@@ -71,14 +82,32 @@ func reachability(r Record) c3po.Reachability {
 		return c3po.ReachWaitingForHuman
 	case r.Paused != "":
 		return c3po.ReachPersonReturns
-	case r.Asleep:
-		return c3po.ReachPersonReturns
-	case r.Attached:
-		return c3po.ReachNow
+	case r.Attached && r.State != "":
+		return reachOf(r.State)
 	case r.Online:
 		return c3po.ReachNextStep
 	default:
 		return c3po.ReachOffline
+	}
+}
+
+// reachOf is what becomes of mail to a session in a state.
+func reachOf(state c3po.SessionState) c3po.Reachability {
+	switch state {
+	case c3po.SessionIdle, c3po.SessionWaiting:
+		return c3po.ReachNow
+	case c3po.SessionWorking:
+		return c3po.ReachNextStep
+	case c3po.SessionDialog:
+		return c3po.ReachDialog
+	case c3po.SessionUnarmed:
+		return c3po.ReachPersonReturns
+	case c3po.SessionOff:
+		return c3po.ReachOff
+	case c3po.SessionUnattended:
+		return c3po.ReachNextSession
+	default:
+		return c3po.ReachUnknown
 	}
 }
 
@@ -92,6 +121,14 @@ func prospect(r Record) string {
 			return fmt.Sprintf("'%s' is idle and nothing can wake it; it reads this when its person writes to it", r.ID)
 		}
 		return fmt.Sprintf("'%s' is paused (%s); it reads this when a person resumes it", r.ID, r.Paused)
+	case c3po.ReachDialog:
+		return fmt.Sprintf("'%s' has a dialog open; it reads this when its user has answered that", r.ID)
+	case c3po.ReachOff:
+		return fmt.Sprintf("the user of '%s' has switched c3po off there; it reads this when it is switched on", r.ID)
+	case c3po.ReachNextSession:
+		return fmt.Sprintf("a script runs '%s', which hears of no mail; its next session reads this", r.ID)
+	case c3po.ReachUnknown:
+		return fmt.Sprintf("'%s' has not reacted since %s; when it reads this is unknown", r.ID, r.StateAt.UTC().Format(time.TimeOnly))
 	case c3po.ReachOffline:
 		return fmt.Sprintf("'%s' is offline; it reads this when it is started again", r.ID)
 	default:

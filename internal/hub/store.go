@@ -42,11 +42,12 @@ type Record struct {
 	Session      string
 	Epoch        int64
 	Seen         time.Time
-	Attached     bool      // a live node holds a connection or wait of it
-	Asleep       bool      // it is attached, and that does not wake it
-	Died         time.Time // when its host saw that the process of the run has ended; zero if it has not
-	Left         bool      // it ended its session, hung up or died, and was not seen since
-	Online       bool      // attached; or seen within the online window, if no node claims it; and not gone
+	Attached     bool              // a live node holds a connection or wait of it
+	State        c3po.SessionState // of its session; empty unless it is attached
+	StateAt      time.Time         // since when
+	Died         time.Time         // when its host saw that the process of the run has ended; zero if it has not
+	Left         bool              // it ended its session, hung up or died, and was not seen since
+	Online       bool              // attached; or seen within the online window, if no node claims it; and not gone
 	Profile      Profile
 	Availability c3po.Availability // "" = available
 	CurrentTask  string
@@ -192,8 +193,9 @@ type presenceStore interface {
 	// no longer does. Attached agents are online while the node's lease lasts, which
 	// Attach renews; one whose node has died is offline until it is seen again. So is
 	// one that hung up: its process ended, or its network, and no call of its will
-	// say so. What was last said of its sleep counts.
-	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, asleep bool) error
+	// say so. Attach also says what the session does. Without a state nothing of it
+	// waits at the node any more, which changes nothing if it is elsewhere by now.
+	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error
 	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error
 	// RenewLease extends the node's lease in the space by Limits.NodeLease.
 	RenewLease(ctx context.Context, space c3po.Space, node string) error

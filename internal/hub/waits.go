@@ -94,8 +94,8 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 		}
 		if !attached {
 			attached = true
-			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id, a.asleep)
-			defer func() { leave(ctx.Err() != nil && a.livesByConnection()) }()
+			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id, a.state)
+			defer func() { leave(ctx.Err() != nil, ctx.Err() != nil && a.livesByConnection()) }()
 		}
 		var unheard <-chan time.Time
 		if pause := q.again(); pause > 0 {
@@ -165,6 +165,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 	if after != nil {
 		last.Seq = *after
 	}
+	a.state = c3po.SessionWaiting
 	end, err := a.await(ctx, timeout, a.roles(), looking(func(ctx context.Context) (bool, error) {
 		looks++
 		next, err := a.next(ctx, incoming, after)
@@ -252,7 +253,16 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if err != nil {
 		return c3po.PendingResult{}, err
 	}
-	a.asleep = in.Asleep
+	switch {
+	case in.State != "" && !in.State.Known():
+		return c3po.PendingResult{}, refuse("state is %q; it must be idle, working, dialog, unarmed, off, unattended or unknown", in.State)
+	case in.State != "":
+		a.state = in.State
+	case in.Asleep:
+		a.state = c3po.SessionUnarmed
+	default:
+		a.state = c3po.SessionWaiting
+	}
 	var page InboxPage
 	var said RoomMail
 	look := func(ctx context.Context) (bool, error) {

@@ -296,7 +296,7 @@ func (dead) Sequence(ctx context.Context, _ c3po.Space) (hub.Sequence, error) {
 	return hub.Sequence{}, ctx.Err()
 }
 
-func (dead) Attach(ctx context.Context, _ c3po.Space, _ c3po.AgentID, _ string, _ bool) error {
+func (dead) Attach(ctx context.Context, _ c3po.Space, _ c3po.AgentID, _ string, _ c3po.SessionState) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -143,7 +143,6 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		Died:         instant(atoi(fields["died"])),
 		Left:         fields["gone"] != "",
 		Attached:     integer(parts[1]) == 1,
-		Asleep:       integer(parts[1]) == 1 && fields["asleep"] != "",
 		Online:       integer(parts[2]) == 1,
 		Former:       former(fields["was"]),
 		Gone:         fields["gone"] != "" && fields["cut"] == "",
@@ -154,6 +153,9 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 			Name: fields["name"], Type: fields["type"], Cwd: fields["cwd"], Host: fields["host"], Client: fields["client"],
 			PID: int(atoi(fields["pid"])), PIDStart: atoi(fields["pid_start"]), Heartbeat: int(atoi(fields["heartbeat"])),
 		},
+	}
+	if r.Attached {
+		r.State, r.StateAt = c3po.SessionState(fields["state"]), instant(atoi(fields["state_at"]))
 	}
 	r.Rooms = roomNames(strings.Fields(fields["rooms"]))
 	if r.Paused == "" {

@@ -96,7 +96,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	if _, err := s.Bury(ctx, space, at.dead, c3po.ReasonRecipientRemoved, "bob was removed"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Attach(ctx, space, "bob", "node", false); err != nil {
+	if err := s.Attach(ctx, space, "bob", "node", c3po.SessionIdle); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []c3po.AgentID{"ana", "bob"} {
@@ -157,7 +157,7 @@ var steps = []step{
 		return s.SetPaused(ctx, space, "", "why")
 	}},
 	{"attach", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		return s.Attach(ctx, space, "bob", "another node", true)
+		return s.Attach(ctx, space, "bob", "another node", c3po.SessionWorking)
 	}},
 	{"detach", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		return s.Detach(ctx, space, "bob", "node", true)

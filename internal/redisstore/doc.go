@@ -27,8 +27,8 @@
 //	attached      zset    "node id", all at score 0: who is connected to a node
 //	agent:ID      hash    one agent's record; rooms (their names), cast (its cursor in the
 //	                      built-in room "all", which nobody joins), asks (its open questions
-//	                      to a person, "human::hex" each), asleep (while attached: its
-//	                      connection does not wake it)
+//	                      to a person, "human::hex" each), state and state_at (while
+//	                      attached: what its session does, and since when in ms)
 //	                      The mailbox of a role has the ID role/NAME, and no record.
 //	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
 //	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts

@@ -11,10 +11,10 @@ import (
 const noteBatch = 200
 
 // Attach implements hub.Store.
-func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, asleep bool) error {
+func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.attach, []string{k.agent(id), k.seen(), k.attached(), k.nodes(), k.meta(), k.heard()},
-		[]string{s.nowArg(), string(id), node, millis(s.limits.NodeLease), flag(asleep)})
+		[]string{s.nowArg(), string(id), node, millis(s.limits.NodeLease), string(state)})
 	if err != nil {
 		return err
 	}

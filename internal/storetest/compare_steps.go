@@ -173,8 +173,8 @@ func (d *duel) presence(a *arena) {
 	id, node := d.agent(a, "agent"), draw(d, "node", []string{"n1", "n2"})
 	switch draw(d, "presence", []string{"attach", "attach", "detach", "hang up", "renew", "end"}) {
 	case "attach":
-		asleep := draw(d, "asleep", []bool{false, true})
-		d.done("attach", func(s hub.Store) error { return s.Attach(d.ctx, a.space, id, node, asleep) })
+		state := draw(d, "state", []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, ""})
+		d.done("attach", func(s hub.Store) error { return s.Attach(d.ctx, a.space, id, node, state) })
 	case "detach":
 		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, false) })
 	case "hang up":

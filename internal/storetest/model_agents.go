@@ -20,13 +20,14 @@ type agent struct {
 	epoch        int64
 	ousted       map[string]bool // runs that held the id before
 	seen         time.Time
-	former       []c3po.AgentID // names before, the latest first
-	cut          bool           // it is gone because its connection was
-	heard        int64          // in lived seconds: when it was last known to be there
-	goneAt       time.Time      // when it unregistered; zero if it is back
-	diedAt       time.Time      // when its run was seen to have ended; zero if it has not
-	node         string         // that holds a connection of it
-	asleep       bool           // the connection does not wake it
+	former       []c3po.AgentID    // names before, the latest first
+	cut          bool              // it is gone because its connection was
+	heard        int64             // in lived seconds: when it was last known to be there
+	goneAt       time.Time         // when it unregistered; zero if it is back
+	diedAt       time.Time         // when its run was seen to have ended; zero if it has not
+	node         string            // that holds a connection of it
+	state        c3po.SessionState // of its session, as its connection says
+	stateAt      time.Time
 	profile      hub.Profile
 	availability c3po.Availability
 	task         string
@@ -67,12 +68,16 @@ func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
 	if a == nil {
 		return hub.Record{ID: id}
 	}
-	return hub.Record{
+	r := hub.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
-		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Asleep: sp.attached(a, now) && a.asleep, Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
+		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
 		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut,
 	}
+	if r.Attached {
+		r.State, r.StateAt = a.state, a.stateAt
+	}
+	return r
 }
 
 // pausedWhy is why an agent is paused, by itself or with the whole space.

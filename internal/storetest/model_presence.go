@@ -12,7 +12,7 @@ import (
 )
 
 // Attach implements hub.Store.
-func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, asleep bool) error {
+func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -20,7 +20,13 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	if a == nil {
 		return hub.RefuseNoAgent(id)
 	}
-	a.node, a.seen, a.goneAt, a.heard, a.asleep = node, m.now(), time.Time{}, sp.books.Lived, asleep
+	if state == "" && a.node != node {
+		return nil // it waits elsewhere by now
+	}
+	if a.node == "" || a.state != state {
+		a.state, a.stateAt = state, m.now()
+	}
+	a.node, a.seen, a.goneAt, a.heard = node, m.now(), time.Time{}, sp.books.Lived
 	sp.leases[node] = m.now().Add(m.limits.NodeLease)
 	return nil
 }

@@ -39,7 +39,7 @@ func retirementPromises() []promise {
 	return []promise{
 		{"who is online is not retired, however long it was silent", nil, func(w *world) {
 			w.enter(alice)
-			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", false))
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			for range 3 {
 				w.live(time.Hour)
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
@@ -70,7 +70,7 @@ func retirementPromises() []promise {
 		}},
 		{"of an agent whose node died the silence begins when that is noticed", nil, func(w *world) {
 			w.enter(alice)
-			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", false))
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			w.live(24 * time.Hour)
 			same(w, "its node died", w.retire(alice, 24*time.Hour, false), hub.RetireKept)
 			w.live(23 * time.Hour)

@@ -10,7 +10,7 @@ import (
 
 func (w *world) attach(id c3po.AgentID, node string) {
 	w.Helper()
-	w.must(w.store.Attach(w.ctx, w.space, id, node, false))
+	w.must(w.store.Attach(w.ctx, w.space, id, node, c3po.SessionIdle))
 	w.must(w.store.RenewLease(w.ctx, w.space, node))
 }
 
@@ -47,14 +47,23 @@ func presencePromises() []promise {
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
 			}
 		}},
-		{"an attached agent sleeps as was last said of it", nil, func(w *world) {
+		{"an attached agent's session does what was last said of it, since it was first said", nil, func(w *world) {
 			w.enter(alice)
-			for _, asleep := range []bool{false, true, false, true} {
-				w.must(w.store.Attach(w.ctx, w.space, alice, "n1", asleep))
-				same(w, "asleep", w.record(alice).Asleep, asleep)
+			for _, state := range []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, c3po.SessionDialog, c3po.SessionWorking} {
+				w.must(w.store.Attach(w.ctx, w.space, alice, "n1", state))
+				since := w.record(alice).StateAt
+				w.advance(time.Second)
+				w.must(w.store.Attach(w.ctx, w.space, alice, "n2", state))
+				same(w, "state", w.record(alice).State, state)
+				same(w, "since", w.record(alice).StateAt, since)
+				w.advance(time.Second)
 			}
-			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false))
-			same(w, "asleep though it is not attached", w.record(alice).Asleep, false)
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", ""))
+			same(w, "the state after a word of a node that it has left", w.record(alice).State, c3po.SessionWorking)
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n2", ""))
+			same(w, "the state when nothing waits any more", w.record(alice).State, "")
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n2", false))
+			same(w, "the state though it is not attached", w.record(alice).State, "")
 		}},
 		{"an agent whose node died is offline until it is seen again", nil, func(w *world) {
 			w.enter(alice)

@@ -246,7 +246,7 @@ func rolePromises() []promise {
 			w.join(alice, bob)
 			w.task(carol, "work")
 			w.claim(alice)
-			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", false))
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			for range 3 {
 				w.advance(w.limits.ClaimLease)
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))

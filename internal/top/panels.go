@@ -163,6 +163,14 @@ func reach(a c3po.Agent) string {
 		return warn().of("once resumed")
 	case c3po.ReachWaitingForHuman:
 		return warn().of("once answered")
+	case c3po.ReachDialog:
+		return warn().of("dialog open")
+	case c3po.ReachOff:
+		return warn().of("switched off")
+	case c3po.ReachNextSession:
+		return warn().of("next session")
+	case c3po.ReachUnknown:
+		return warn().of("unknown")
 	case c3po.ReachOffline:
 		return faint().of("when started")
 	default:

@@ -36,6 +36,10 @@ const words: Record<string, string> = {
   now: "wakes now",
   next_step: "at its next step",
   when_person_returns: "when its person returns",
+  when_dialog_closes: "when its user answers a dialog",
+  when_switched_on: "when it is switched on",
+  next_session: "in its next session",
+  unknown: "unknown",
   waiting_for_human: "waits for you",
   offline: "offline",
 };
@@ -48,6 +52,10 @@ export function reach(reachability: string): string {
 const reasons: Record<string, string> = {
   now: "It waits for mail: what you send wakes it.",
   next_step: "It is at work and sees mail at its next step.",
+  when_dialog_closes: "A dialog is open in its session; mail is read when its user has answered it.",
+  when_switched_on: "Its user has switched c3po off there; mail is kept until it is switched on.",
+  next_session: "A script runs it for its output and it hears of no mail; its next session reads it.",
+  unknown: "Its session does not react, so nobody knows when it reads its mail.",
   when_person_returns: "A person has paused it, or it is idle and nothing can wake it; mail is kept until its person comes back.",
   waiting_for_human: "It has asked a person and waits for the answer; other mail is kept.",
   offline: "No session of it is running; it reads its mail when it is started again.",
