@@ -6,14 +6,20 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
 
 // listenSocket listens on a unix socket that only this user can open. One that
-// a coordinator left behind is replaced: who calls this holds the lock that says
-// that there is no other.
+// a coordinator left behind is replaced. One that a coordinator listens on is
+// not: two home folders may share the folder of their sockets.
 func listenSocket(ctx context.Context, path string) (net.Listener, error) {
+	if other, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
+		_ = other.Close()
+		return nil, c3po.Errorf(c3po.InvalidRequest, "another coordinator of yours listens on the socket %s", path).
+			Suggest("Stop it, or set XDG_RUNTIME_DIR to a folder of your own.")
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, socketRefused(path, err)
 	}
