@@ -9,9 +9,10 @@ import (
 )
 
 type renameStore interface {
-	// Rename gives an agent another name: its record, its mail, its tickets and
-	// its roles move in one step. The ids of its mail change with it (from::old::hex
-	// is from::new::hex afterwards). INVALID_REQUEST if the name is not free: somebody
+	// Rename gives an agent another name: its record, its mail, its places in rooms
+	// and its roles move in one step, its invitations and the tasks it holds right
+	// after it. The ids of its mail change with it (from::old::hex is from::new::hex
+	// afterwards). To repeat it changes nothing and is no error. INVALID_REQUEST if the name is not free: somebody
 	// has it, it has mail, or it answers for another agent; AGENT_NOT_FOUND, SUPERSEDED.
 	Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error
 
@@ -21,6 +22,9 @@ type renameStore interface {
 	// whether the name still answers for it: within NameLife. Empty if there is none.
 	Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (to c3po.AgentID, answers bool, err error)
 }
+
+// MostFormer is how many of its former names lead to an agent, the latest.
+const MostFormer = 64
 
 // mostRenamings is how often an agent may be renamed while a call is on its way
 // to it or from it.

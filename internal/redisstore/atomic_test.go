@@ -20,11 +20,12 @@ import (
 type recorder struct {
 	rueidis.Client
 	keys []string
+	once bool // only those of the first script
 }
 
 func (r *recorder) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
 	words := cmd.Commands()
-	if words[0] == "EVALSHA" {
+	if words[0] == "EVALSHA" && (!r.once || r.keys == nil) {
 		n, err := strconv.Atoi(words[2])
 		if err != nil {
 			panic(err)
@@ -373,7 +374,8 @@ func TestAnErrorMeansNothingChanged(t *testing.T) {
 	for _, st := range steps {
 		rehearsal := newSpace()
 		at := prepare(t, s, rehearsal)
-		seen.keys = nil
+		// What follows a renaming fails on its own, and is repeated by a reaper.
+		seen.keys, seen.once = nil, st.name == "rename"
 		if err := st.do(t.Context(), s, rehearsal, at); err != nil {
 			t.Errorf("%s: %v", st.name, err)
 			continue

@@ -14,14 +14,17 @@
 //	                      ended_bytes, pending_bytes, lived, lived_ms, ticked, ticker (the node that
 //	                      looks after the space), sweep (the lived second of the next sweep),
 //	                      paused, schema, min_reader,
-//	                      epoch (1 if missing), began (the first number of the epoch)
+//	                      epoch (1 if missing), began (the first number of the epoch),
+//	                      moving (a line for each renaming, "old new", and retirement,
+//	                      "id @number", that follow.go has not finished)
 //	agents        zset    agent id by registration order
 //	names         zset    "name id", all at score 0: ids of a bare name, and names nearby
 //	roles         zset    "role id", all at score 0: who registered with a role; and "role " for each role
 //	seen          zset    agent id by last sign of life; +inf while attached, 0 when gone
 //	heard         zset    agent id by the lived second it was last known to be there
 //	retired       zset    retired agent id by the lived second its last keys are looked at
-//	renamed       hash    former id to the id of today and the lived second of the renaming
+//	renamed       hash    former id to the id of today and the lived second of the renaming. Mail
+//	                      that came under the former id is found by it: it must outlive that
 //	sessions      hash    client session to the id it last had
 //	nodes         hash    node to the end of its lease, in ms
 //	attached      zset    "node id", all at score 0: who is connected to a node
@@ -45,7 +48,8 @@
 //	expire        zset    message id by the lived second its life ends
 //	flow, flowx   hash,   budgets, by t:CHAIN, p:AGENT AGENT and a:AGENT (flow.lua), and when each
 //	              zset    was last used; paused chains are not in flowx
-//	threads       zset    "length:thread\0seq\0message id", all at score 0
+//	threads       zset    "length:thread\0seq\0message id", all at score 0; here and in tickets
+//	                      the id may have a former name of the recipient
 //	tickets       zset    message id of all that expect an answer, by sequence
 //	deadlines     zset    ticket by the moment its deadline passes, until that was said
 //	dead          zset    message id of dead letters by the number of the event

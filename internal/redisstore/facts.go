@@ -52,7 +52,7 @@ type replyFact struct {
 	Hex     string         `json:"h"`
 	At      int64          `json:"a"`
 	MovedTo c3po.MessageID `json:"m,omitempty"`
-	From    c3po.AgentID   `json:"f,omitempty"` // if not the owner of the mailbox: of a role's mail
+	From    c3po.AgentID   `json:"f,omitempty"` // by the name it had then; missing: the owner of the mailbox
 }
 
 type claimFact struct {

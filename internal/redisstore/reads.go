@@ -110,16 +110,18 @@ func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.Messag
 	if err != nil {
 		return nil, err
 	}
-	moved := map[c3po.MessageID][]c3po.MessageID{}
-	var again []c3po.MessageID
+	var missing, again []c3po.MessageID
 	for _, id := range ids {
-		if _, ok := found[id]; ok {
-			continue
+		if _, ok := found[id]; !ok {
+			missing = append(missing, id)
 		}
-		if moved[id], err = s.movedTo(ctx, space, id); err != nil {
-			return nil, err
-		}
-		again = append(again, moved[id]...)
+	}
+	moved, err := s.movedTo(ctx, space, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, others := range moved {
+		again = append(again, others...)
 	}
 	if len(again) > 0 {
 		more, err := s.entriesAt(ctx, space, again)
@@ -140,26 +142,32 @@ func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.Messag
 	return out, nil
 }
 
-// movedTo are the ids a message may have that is not where its id says. A
-// renaming changes its recipient; an import its sender as well.
-func (s *Store) movedTo(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]c3po.MessageID, error) {
-	from, to, hex := id.Split()
-	isTo, _, err := s.Renamed(ctx, space, to)
+// movedTo are the ids that messages may have that are not where their ids say. A
+// renaming changes their recipient; an import their sender as well.
+func (s *Store) movedTo(ctx context.Context, space c3po.Space, ids []c3po.MessageID) (map[c3po.MessageID][]c3po.MessageID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var names []string
+	for _, id := range ids {
+		from, to, _ := id.Split()
+		names = append(names, string(from), string(to))
+	}
+	today, err := s.namesToday(ctx, space, names)
 	if err != nil {
 		return nil, err
 	}
-	isFrom, _, err := s.Renamed(ctx, space, from)
-	if err != nil {
-		return nil, err
+	moved := map[c3po.MessageID][]c3po.MessageID{}
+	for _, id := range ids {
+		from, to, hex := id.Split()
+		if is := today[to]; is != "" {
+			moved[id] = append(moved[id], c3po.NewMessageID(from, is, hex))
+		}
+		if is := today[from]; is != "" {
+			moved[id] = append(moved[id], c3po.NewMessageID(is, cmp.Or(today[to], to), hex))
+		}
 	}
-	var ids []c3po.MessageID
-	if isTo != "" {
-		ids = append(ids, c3po.NewMessageID(from, isTo, hex))
-	}
-	if isFrom != "" {
-		ids = append(ids, c3po.NewMessageID(isFrom, cmp.Or(isTo, to), hex))
-	}
-	return ids, nil
+	return moved, nil
 }
 
 // entriesAt reads messages where their ids say. Ids of one recipient are read
@@ -350,10 +358,11 @@ func (s *Store) DeadLetters(ctx context.Context, space c3po.Space, after int64, 
 		return nil, err
 	}
 	var ids []c3po.MessageID
-	numbers := map[c3po.MessageID]int64{}
+	numbers := map[string]int64{} // by what of the id a renaming does not change
 	for _, row := range rows {
 		id := c3po.MessageID(row.Member)
-		ids, numbers[id] = append(ids, id), int64(row.Score)
+		from, _, hex := id.Split()
+		ids, numbers[string(from)+hex] = append(ids, id), int64(row.Score)
 	}
 	found, err := s.entries(ctx, space, ids)
 	if err != nil {
@@ -361,7 +370,8 @@ func (s *Store) DeadLetters(ctx context.Context, space c3po.Space, after int64, 
 	}
 	var out []hub.DeadLetter
 	for _, e := range found {
-		out = append(out, hub.DeadLetter{Entry: e, Seq: numbers[e.Message.ID], At: e.Facts.Ended})
+		from, _, hex := e.Message.ID.Split()
+		out = append(out, hub.DeadLetter{Entry: e, Seq: numbers[string(from)+hex], At: e.Facts.Ended})
 	}
 	return out, nil
 }

@@ -105,7 +105,10 @@ func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, err
 		return total, err
 	}
 	total += int(integer(answer[1]))
-	if err := s.trimAccounts(ctx, space, limit); err != nil || total > 0 {
+	if err := s.trimAccounts(ctx, space, limit); err != nil {
+		return total, err
+	}
+	if err := s.followAll(ctx, space); err != nil || total > 0 {
 		return total, err
 	}
 	return 0, s.swept(ctx, space, ends[:])

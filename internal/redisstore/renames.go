@@ -17,18 +17,21 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 	k := keysOf(space)
 	keyNames := []string{
 		k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.attached(), k.events(), k.heard(), k.retired(),
-		k.roles(), k.renamed(), k.ending(), k.expire(), k.threads(), k.tickets(), k.deadlines(), k.dead(), k.owed(), k.rooms(),
+		k.roles(), k.renamed(), k.ending(), k.expire(), k.deadlines(), k.dead(), k.owed(), k.rooms(), k.roomOrder(),
 	}
 	for _, id := range []c3po.AgentID{old, new} {
 		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.mark(id), k.ended(id), k.rate(id),
 			k.joined(id), k.skips(id), k.reads(id))
+	}
+	if err := s.relistAll(ctx, space, old, new); err != nil {
+		return err
 	}
 	for {
 		rooms, roles, err := s.placesOf(ctx, space, old)
 		if err != nil {
 			return err
 		}
-		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife), rooms, roles}
+		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife), rooms, roles, itoa(hub.MostFormer)}
 		all := slices.Clone(keyNames)
 		for room := range strings.FieldsSeq(rooms) {
 			all = append(all, k.members(c3po.RoomName(room)))
@@ -46,6 +49,9 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 			continue
 		case "taken":
 			return hub.RefuseNameTaken(new)
+		case "renamed":
+			s.followNow(ctx, space, string(old)+" "+string(new))
+			return nil
 		default:
 			return agentOutcome(outcome, old)
 		}
@@ -78,4 +84,61 @@ func (s *Store) Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) 
 	}
 	to, at, _ := strings.Cut(text, " ")
 	return c3po.AgentID(to), books.Lived-atoi(at) < int64(s.limits.NameLife.Seconds()), nil
+}
+
+// namesToday gives what agents are called that had one of these names, by it.
+func (s *Store) namesToday(ctx context.Context, space c3po.Space, names []string) (map[c3po.AgentID]c3po.AgentID, error) {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	rows, err := s.strings(ctx, s.commands.B().Hmget().Key(keysOf(space).renamed()).Field(names...).Build())
+	if err != nil {
+		return nil, err
+	}
+	today := map[c3po.AgentID]c3po.AgentID{}
+	for i, row := range rows {
+		if to, _, _ := strings.Cut(row, " "); to != "" {
+			today[c3po.AgentID(names[i])] = c3po.AgentID(to)
+		}
+	}
+	return today, nil
+}
+
+// today gives ids as they are now, of messages that a list has by the ids they
+// came with.
+func (s *Store) today(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]c3po.MessageID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var names []string
+	for _, id := range ids {
+		_, to, _ := id.Split()
+		names = append(names, string(to))
+	}
+	todays, err := s.namesToday(ctx, space, names)
+	if err != nil {
+		return nil, err
+	}
+	var moved []int
+	var asks []rueidis.Completed
+	for i, id := range ids {
+		if _, to, hex := id.Split(); todays[to] != "" {
+			moved, asks = append(moved, i), append(asks, s.commands.B().Hexists().Key(keysOf(space).fact(to)).Field(hex).Build())
+		}
+	}
+	if len(moved) == 0 {
+		return ids, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	for n, answer := range s.commands.DoMulti(ctx, asks...) {
+		// The name may be another agent's by now, and the message that one's.
+		stays, err := answer.AsBool()
+		if err != nil {
+			return nil, s.failure(ctx, "read names", err)
+		}
+		if from, to, hex := ids[moved[n]].Split(); !stays {
+			ids[moved[n]] = c3po.NewMessageID(from, todays[to], hex)
+		}
+	}
+	return ids, nil
 }

@@ -17,14 +17,18 @@ func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, s
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.retire, []string{
 		k.meta(), k.agent(id), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
-		k.heard(), k.retired(), k.inbox(id), k.roles(), k.skips(id), k.reads(id),
+		k.heard(), k.retired(), k.inbox(id), k.roles(), k.skips(id), k.reads(id), k.rooms(), k.roomOrder(),
 	}, []string{
 		s.nowArg(), k.wake(), string(id), seconds(silent), millis(s.limits.OnlineWindow), itoa(s.limits.EventEntries), flag(empty), seconds(retiredLook),
 	})
 	if err != nil {
 		return "", err
 	}
-	return hub.RetireOutcome(word(answer[0])), nil
+	if outcome := word(answer[0]); outcome != "retired" || word(answer[1]) == "" {
+		return hub.RetireOutcome(outcome), nil
+	}
+	s.followNow(ctx, space, word(answer[1]))
+	return hub.RetireDone, nil
 }
 
 // Silent implements hub.Store.

@@ -266,8 +266,9 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 		return mail, nil
 	}
 	read.args = []string{
-		string(owner), itoa(q.Limit), itoa(q.Bytes), itoa(integer(answer[2])), word(answer[5]), word(answer[6]), cmp.Or(word(answer[7]), owner.Host()),
+		itoa(q.Limit), itoa(q.Bytes), itoa(integer(answer[2])), word(answer[5]), word(answer[6]), cmp.Or(word(answer[7]), owner.Host()),
 	}
+	read.keys = append([]string{k.skips(owner)}, read.keys...)
 	mail.Posts, mail.Next, err = s.readPosts(ctx, read, q.Given)
 	return mail, err
 }

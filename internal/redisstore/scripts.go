@@ -48,6 +48,7 @@ type scripts struct {
 	cancel, lapse, keyed, die            script
 	noticeClaim, noticeSent              script
 	retire, trimRetired, revive, rename  script
+	reindex, reclaim, reRooms, relist    script
 	join, leave, invite, roomSet, post   script
 	ackPosts, heard, roomMail, posts     script
 	grantPut, grantRevoke, grantTouch    script
@@ -71,6 +72,7 @@ func loadScripts() scripts {
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
 		noticeClaim: load("noticeclaim", drains), noticeSent: load("noticesent", drains),
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
+		reindex: load("reindex", drains), reclaim: load("reclaim", drains), reRooms: load("rerooms", drains), relist: load("relist", drains),
 		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
 		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),

@@ -37,7 +37,11 @@ func harness(url string, change ...func(*redisstore.Store)) func(*testing.T, c3p
 		for _, c := range change {
 			c(s)
 		}
-		return storetest.Harness{Store: s, Advance: func(d time.Duration) { ahead.Add(int64(d)) }}
+		return storetest.Harness{
+			Store: s, Advance: func(d time.Duration) { ahead.Add(int64(d)) },
+			Holds: func(space c3po.Space) map[string][]string { return redisstore.Holds(t, s, space) },
+			Drop:  func(space c3po.Space) { redisstore.Drop(t, s, space) },
+		}
 	}
 }
 
@@ -52,10 +56,11 @@ func TestAClusterKeepsThePromises(t *testing.T) {
 	storetest.Run(t, harness("redis://"+strings.Join(redistest.Cluster(t), ",")))
 }
 
-// The model says on disk; so must the engine it is compared with.
+// It keeps nothing on a disk: what is compared is what it answers, and a disk that
+// is busy for two seconds makes a step's outcome unknown, which is no divergence.
 func TestRedisNeverDivergesFromTheModel(t *testing.T) {
 	t.Parallel()
-	storetest.Compare(t, harness(redistest.Start(t, "--appendfsync", "always")))
+	storetest.Compare(t, harness(redistest.Start(t, "--appendonly", "no")))
 }
 
 func TestStepsThatLookAtFewMessagesFindTheSame(t *testing.T) {

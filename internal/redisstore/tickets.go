@@ -94,9 +94,16 @@ func (s *Store) Tickets(ctx context.Context, space c3po.Space, before int64, lim
 	if err != nil {
 		return nil, err
 	}
+	ids := make([]c3po.MessageID, len(rows))
+	for i, row := range rows {
+		ids[i] = c3po.MessageID(row.Member)
+	}
+	if ids, err = s.today(ctx, space, ids); err != nil {
+		return nil, err
+	}
 	var marks []hub.TicketMark
-	for _, row := range rows {
-		marks = append(marks, hub.TicketMark{ID: c3po.MessageID(row.Member), Seq: int64(row.Score)})
+	for i, row := range rows {
+		marks = append(marks, hub.TicketMark{ID: ids[i], Seq: int64(row.Score)})
 	}
 	return marks, nil
 }

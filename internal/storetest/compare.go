@@ -75,7 +75,11 @@ func newDuel(rt *rapid.T, ctx context.Context, rival Harness, limits c3po.Limits
 	}
 	d.model.SetDurability(durability)
 	for range 2 {
-		d.arenas = append(d.arenas, &arena{space: freshSpace()})
+		a := &arena{space: freshSpace()}
+		d.arenas = append(d.arenas, a)
+		if rival.Drop != nil {
+			rt.Cleanup(func() { rival.Drop(a.space) })
+		}
 	}
 	return d
 }
@@ -201,6 +205,7 @@ func (d *duel) compareEverything(a *arena) {
 			return s.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 1000, Bytes: 1 << 20})
 		}, listed())
 	}
+	d.compareKeys(a, "all")
 	_, _ = both(d, "dead letters", func(s hub.Store) ([]hub.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 1000) })
 	_, _ = both(d, "online count", func(s hub.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
 	_, _ = both(d, "sequence", func(s hub.Store) (hub.Sequence, error) { return s.Sequence(d.ctx, a.space) })

@@ -22,6 +22,7 @@ func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty 
 	outcome, _ := both(d, "retire", func(s hub.Store) (hub.RetireOutcome, error) {
 		return s.Retire(d.ctx, a.space, id, silent, empty)
 	})
+	d.compareKeys(a, "a retirement")
 	return outcome
 }
 

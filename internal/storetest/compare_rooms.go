@@ -27,6 +27,7 @@ func (d *duel) leave(a *arena) {
 	where, id := d.roomName(), d.agent(a, "agent")
 	run := d.run(a, id)
 	_, _ = both(d, "leave", func(s hub.Store) (hub.LeaveOutcome, error) { return s.Leave(d.ctx, a.space, where, id, run) })
+	d.compareKeys(a, "a leave")
 }
 
 func (d *duel) manageRoom(a *arena) {

@@ -57,6 +57,7 @@ func allSteps() []step {
 		{"reap", 2, (*duel).reap},
 		{"bury", 2, (*duel).bury},
 		{"retire", 3, (*duel).retire},
+		{"rename", 4, (*duel).rename},
 		{"sweep", 2, (*duel).sweep},
 		{"revive", 3, (*duel).revive},
 		{"purge", 1, (*duel).purge},
@@ -240,7 +241,7 @@ func (d *duel) send(a *arena) {
 
 func (d *duel) sendAgain(a *arena) {
 	if len(a.sends) > 0 {
-		d.sendStep(a, draw(d, "earlier send", latest(a.sends)))
+		d.sendStep(a, d.today(a, draw(d, "earlier send", latest(a.sends))))
 	}
 }
 

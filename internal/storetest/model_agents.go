@@ -35,6 +35,7 @@ type agent struct {
 	asks         []c3po.MessageID // open questions to a person
 	rooms        map[c3po.RoomName]seat
 	cast         seat // its place among the broadcasts
+	skips        map[skip]bool
 }
 
 func (sp *space) attached(a *agent, now time.Time) bool {
@@ -120,7 +121,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 		sp.books.Agents++
 		sp.registrations++
 		sp.retired = slices.DeleteFunc(sp.retired, func(other retiree) bool { return other.id == id })
-		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{},
+		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{}, skips: map[skip]bool{},
 			cast: seat{sp.books.Seq + 1, sp.everybody().last.ordinal}}
 		sp.agents[id] = a
 	}

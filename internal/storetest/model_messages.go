@@ -12,6 +12,7 @@ import (
 
 type message struct {
 	view    c3po.Message
+	listed  c3po.MessageID // the id it came with: threads and tickets have it by that
 	state   string
 	reason  string
 	facts   hub.Facts // without Notified, which is kept by agent
@@ -54,12 +55,12 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	}
 	asked := step.Draft
 	asked.To = cmp.Or(step.Asked, step.To)
-	key, first, err := sp.repeated(asked, "", now)
+	key, first, err := sp.repeated(asked, step.To, "", now)
 	if err != nil {
 		return hub.Stored{}, err
 	}
 	if first != nil {
-		return sp.repeat(first, now), nil
+		return sp.repeat(first, step.To, now), nil
 	}
 	if err := sp.mayCome(step, now); err != nil {
 		return hub.Stored{}, err
@@ -148,8 +149,8 @@ func (sp *space) rate(step hub.SendStep, now time.Time) ([]time.Time, error) {
 }
 
 // repeated gives the key of a draft and, if the draft was sent before, the
-// record of the first message.
-func (sp *space) repeated(d hub.Draft, answers c3po.MessageID, now time.Time) (keyName, *keyRecord, error) {
+// record of the first message. It is for an agent that is called to today.
+func (sp *space) repeated(d hub.Draft, to c3po.AgentID, answers c3po.MessageID, now time.Time) (keyName, *keyRecord, error) {
 	fingerprint := hub.Fingerprint(d, answers)
 	key := keyName{d.From, "h:" + fingerprint}
 	if d.Key != "" {
@@ -163,7 +164,7 @@ func (sp *space) repeated(d hub.Draft, answers c3po.MessageID, now time.Time) (k
 		return key, nil, hub.RefuseKeyConflict(d.Key)
 	}
 	if d.Key == "" {
-		msg := sp.lookup(first.id)
+		msg := sp.messages[first.idFor(to)]
 		if msg == nil || msg.state != c3po.StatePending || now.Sub(first.at) >= sp.limits.RepeatWindow {
 			return key, nil, nil
 		}
@@ -178,17 +179,24 @@ func keyFor(d hub.Draft, answers c3po.MessageID, msg *message, lived int64) *key
 	}
 }
 
+// idFor is the id that the first message has in the mailbox of an agent.
+func (first *keyRecord) idFor(to c3po.AgentID) c3po.MessageID {
+	from, _, hex := first.id.Split()
+	return c3po.NewMessageID(from, to, hex)
+}
+
 // repeat answers with the first message.
-func (sp *space) repeat(first *keyRecord, now time.Time) hub.Stored {
-	if msg := sp.lookup(first.id); msg != nil {
+func (sp *space) repeat(first *keyRecord, to c3po.AgentID, now time.Time) hub.Stored {
+	id := first.idFor(to)
+	if msg := sp.messages[id]; msg != nil {
 		out := sp.stored(msg, now)
 		out.Repeat = true
 		return out
 	}
-	from, to, _ := first.id.Split()
+	from, _, _ := id.Split()
 	return hub.Stored{
 		Message: c3po.Message{
-			ID: first.id, FromAgent: from, ToAgent: to, Thread: first.thread, Timestamp: first.at, BodyGone: true,
+			ID: id, FromAgent: from, ToAgent: to, Thread: first.thread, Timestamp: first.at, BodyGone: true,
 		},
 		Repeat: true, State: c3po.StateAcked, Recipient: sp.record(to, now), Now: now,
 	}
@@ -220,8 +228,9 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, bytes int, kind c3po
 			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Room: d.Room, Seq: sp.books.Seq,
 			Choices: slices.Clone(d.Choices),
 		},
-		state: c3po.StatePending,
-		facts: hub.Facts{Accepted: now, Durability: durability, Bytes: bytes},
+		state:  c3po.StatePending,
+		listed: id,
+		facts:  hub.Facts{Accepted: now, Durability: durability, Bytes: bytes},
 	}
 	if d.Kind == c3po.KindReply {
 		msg.view.Response = d.Text
@@ -257,17 +266,19 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	question := sp.messages[step.Answers]
 	_, owner, _ := step.Answers.Split()
 	if owner != step.From && owner.Role() == "" {
-		if question == nil {
+		if sp.lookup(step.Answers) == nil {
 			return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
 		}
 		return hub.Stored{}, hub.RefuseNotYours(step.Answers)
 	}
-	key, first, err := sp.repeated(step.Draft, step.Answers, now)
+	asker, _, _ := step.Answers.Split()
+	asker = cmp.Or(step.ReplyTo, asker)
+	key, first, err := sp.repeated(step.Draft, asker, step.Answers, now)
 	if err != nil {
 		return hub.Stored{}, err
 	}
 	if first != nil {
-		return sp.repeat(first, now), nil
+		return sp.repeat(first, asker, now), nil
 	}
 	if question == nil {
 		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
@@ -361,7 +372,7 @@ func (m *Model) Ack(_ context.Context, name c3po.Space, owner c3po.AgentID, run 
 	outcomes := make([]hub.AckOutcome, len(ids))
 	for i, id := range ids {
 		msg := sp.messages[id]
-		outcomes[i] = ownership(msg, owner)
+		outcomes[i] = sp.ownership(id, owner)
 		if outcomes[i] == hub.AckAlready && msg.state == c3po.StatePending {
 			sp.ack(msg, now)
 			outcomes[i] = hub.AckDone
@@ -378,7 +389,7 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 	outcomes := make([]hub.AckOutcome, len(ids))
 	for i, id := range ids {
 		msg := sp.messages[id]
-		outcomes[i] = ownership(msg, owner)
+		outcomes[i] = sp.ownership(id, owner)
 		if outcomes[i] != hub.AckAlready {
 			continue
 		}
@@ -395,13 +406,14 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 }
 
 // ownership is the outcome for a message as it stands: unknown, not the
-// owner's, or already what it is.
-func ownership(msg *message, owner c3po.AgentID) hub.AckOutcome {
+// owner's, or already what it is. Who has it by a former name is not its owner.
+func (sp *space) ownership(id c3po.MessageID, owner c3po.AgentID) hub.AckOutcome {
+	_, to, _ := id.Split()
 	switch {
-	case msg == nil:
-		return hub.AckUnknown
-	case msg.view.ToAgent != owner:
+	case to != owner && sp.lookup(id) != nil:
 		return hub.AckNotYours
+	case sp.messages[id] == nil:
+		return hub.AckUnknown
 	default:
 		return hub.AckAlready
 	}

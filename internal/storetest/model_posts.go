@@ -126,11 +126,15 @@ func (sp *space) say(r *room, step hub.PostStep, mailed []c3po.AgentID, now time
 	r.last = seat{sp.books.Seq, before.ordinal + 1}
 	r.add(p, sp.limits)
 	if a := sp.agents[step.From]; a != nil {
+		a.skips[skip{step.Room, r.last.ordinal}] = true
 		if at, member := a.rooms[step.Room]; member && at.ordinal == before.ordinal {
 			a.rooms[step.Room] = r.last
 		} else if step.Room == c3po.Everybody && a.cast.ordinal == before.ordinal {
 			a.cast = r.last
 		}
+	}
+	for _, id := range mailed {
+		sp.agents[id].skips[skip{step.Room, r.last.ordinal}] = true
 	}
 	return p
 }
@@ -233,8 +237,8 @@ func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID,
 			from = max(from, heard.Seq)
 		}
 		unread := 0
-		for _, p := range r.posts {
-			if p.Message.Seq <= at.seq || p.Message.FromAgent == owner || slices.Contains(p.Mailed, owner) {
+		for i, p := range r.posts {
+			if p.Message.Seq <= at.seq || sp.agents[owner].skips[skip{where, r.last.ordinal - len(r.posts) + 1 + i}] {
 				continue
 			}
 			unread++

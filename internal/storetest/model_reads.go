@@ -21,6 +21,9 @@ func (sp *space) entry(msg *message) hub.Entry {
 	e.Facts.Served = slices.Clone(msg.facts.Served)
 	e.Facts.Answers = slices.Clone(msg.facts.Answers)
 	e.Facts.Notices = slices.Clone(msg.facts.Notices)
+	for i := range e.Facts.Notices {
+		e.Facts.Notices[i].ID = msg.view.ID
+	}
 	if msg.facts.Claim != nil {
 		claim := *msg.facts.Claim
 		e.Facts.Claim = &claim
@@ -32,6 +35,7 @@ func (sp *space) entry(msg *message) hub.Entry {
 	marks := sp.marks[msg.view.ToAgent]
 	for _, reader := range slices.Sorted(maps.Keys(marks)) {
 		if told := marks[reader].told; told.Seq >= msg.view.Seq {
+			told.Agent = msg.view.ToAgent
 			e.Facts.Notified = append(e.Facts.Notified, told)
 		}
 	}
@@ -111,7 +115,7 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 		if msg.view.Seq > from {
 			next.Looked++
 		}
-		given := msg.view.Seq <= from || slices.Contains(q.Given, msg.view.ID) ||
+		given := msg.view.Seq <= from || msg.isAmong(q.Given) ||
 			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
 				return f.Reader == q.Reader && !f.Before && !(q.Positioned && f.Cursor > from)
 			})
@@ -125,6 +129,16 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 		}
 	}
 	return next, nil
+}
+
+// isAmong says whether a message is one of these. It may be called by an id from
+// before its recipient was renamed, which leaves its number.
+func (msg *message) isAmong(ids []c3po.MessageID) bool {
+	_, _, hex := msg.view.ID.Split()
+	return slices.ContainsFunc(ids, func(id c3po.MessageID) bool {
+		_, _, other := id.Split()
+		return other == hex
+	})
 }
 
 // Message implements hub.Store.

@@ -39,7 +39,15 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	sp, now := m.space(name), m.now()
 	a := sp.agents[old]
 	if a == nil {
+		if sp.renamed[old].to == new && sp.agents[new] != nil && !sp.superseded(new, run) {
+			return nil // it was renamed by the same step before
+		}
 		return hub.RefuseNoAgent(old)
+	}
+	sp.relist(old, sp.renamed[old].to)
+	sp.relist(new, sp.renamed[new].to)
+	if len(a.former) == hub.MostFormer {
+		sp.relist(a.former[hub.MostFormer-1], old)
 	}
 	if sp.superseded(old, run) {
 		return hub.RefuseSuperseded(old)
@@ -53,6 +61,7 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	sp.event(c3po.EventRenamed, new, "", now)
 	delete(sp.agents, old)
 	a.id, a.former = new, append([]c3po.AgentID{old}, a.former...)
+	a.former = a.former[:min(len(a.former), hub.MostFormer)]
 	sp.agents[new] = a
 	if sp.sessions[a.session] == old {
 		sp.sessions[a.session] = new
@@ -63,9 +72,11 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 		from, _, hex := was.Split()
 		msg.view.ID, msg.view.ToAgent = c3po.NewMessageID(from, new, hex), new
 		sp.messages[msg.view.ID] = msg
-		if due, ok := sp.deadlines[was]; ok {
+	}
+	for was, due := range maps.Clone(sp.deadlines) {
+		if from, to, hex := was.Split(); to == old {
 			delete(sp.deadlines, was)
-			sp.deadlines[msg.view.ID] = due
+			sp.deadlines[c3po.NewMessageID(from, new, hex)] = due
 		}
 	}
 	for _, role := range c3po.RolesOf(a.profile.Capabilities) {
@@ -75,9 +86,9 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 			}
 		}
 	}
-	for name := range a.rooms {
-		r := sp.theRoom(name)
+	for _, r := range sp.rooms {
 		move(r.members, old, new)
+		move(r.invited, old, new)
 		if r.creator == old {
 			r.creator = new
 		}
@@ -91,8 +102,8 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	}
 	move(sp.marks, old, new)
 	move(sp.sends, old, new)
-	for name, other := range sp.renamed {
-		if other.to == old {
+	for _, name := range a.former {
+		if other := sp.renamed[name]; other.to == old {
 			sp.renamed[name] = alias{new, other.at}
 		}
 	}
@@ -126,4 +137,14 @@ func (sp *space) lookup(id c3po.MessageID) *message {
 	}
 	from, to, hex := id.Split()
 	return sp.messages[c3po.NewMessageID(from, sp.renamed[to].to, hex)]
+}
+
+// relist lists the mail of an agent by the name it has now, which is listed by a
+// name that will lead to another agent.
+func (sp *space) relist(name, is c3po.AgentID) {
+	for _, msg := range sp.messages {
+		if _, to, _ := msg.listed.Split(); to == name && msg.view.ToAgent == is {
+			msg.listed = msg.view.ID
+		}
+	}
 }

@@ -48,6 +48,12 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 		return hub.RetireRooms, nil
 	}
 	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id })
+	for _, r := range sp.rooms {
+		delete(r.invited, id)
+		if r.creator == id {
+			r.creator = ""
+		}
+	}
 	if sp.sessions[a.session] == id {
 		delete(sp.sessions, a.session)
 	}

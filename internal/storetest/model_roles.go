@@ -110,7 +110,7 @@ func (sp *space) choose(mail []*message, step hub.ClaimStep, now time.Time) (*me
 
 func (sp *space) wasGiven(msg *message, step hub.ClaimStep) bool {
 	from := sp.place(step.MinSeq)
-	return slices.Contains(step.Given, msg.view.ID) || slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
+	return msg.isAmong(step.Given) || slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
 		return f.Reader == step.Reader && !f.Before && !(step.Positioned && f.Cursor > from)
 	})
 }
@@ -126,7 +126,7 @@ func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.
 	outcomes := make([]hub.AckOutcome, len(ids))
 	for i, id := range ids {
 		msg := sp.messages[id]
-		outcomes[i] = ownership(msg, role)
+		outcomes[i] = sp.ownership(id, role)
 		if outcomes[i] != hub.AckAlready {
 			continue
 		}

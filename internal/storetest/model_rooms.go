@@ -27,6 +27,13 @@ type seat struct {
 	ordinal int
 }
 
+// skip is a post that an agent is not shown: its own, or one it has as mail. The
+// name in a post does not say so: names change.
+type skip struct {
+	room    c3po.RoomName
+	ordinal int
+}
+
 // heardKey is one reader of an agent in a room.
 type heardKey struct {
 	agent  c3po.AgentID
@@ -157,6 +164,7 @@ func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, i
 	sp.event(c3po.EventLeft, id, "", m.now())
 	delete(r.members, id)
 	delete(sp.agents[id].rooms, where)
+	maps.DeleteFunc(sp.agents[id].skips, func(s skip, _ bool) bool { return s.room == where })
 	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id && key.room == where })
 	if len(r.members) > 0 {
 		return hub.LeaveDone, nil

@@ -36,11 +36,12 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
 	}
 	msg := sp.messages[step.ID]
+	from, _, _ := step.ID.Split()
 	switch {
+	case from != step.From && sp.lookup(step.ID) != nil:
+		return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
 	case msg == nil:
 		return hub.Cancelled{Outcome: c3po.CancelUnknown}, nil
-	case msg.view.FromAgent != step.From:
-		return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
 	case !msg.facts.Cancelled.IsZero():
 		return hub.Cancelled{Outcome: c3po.CancelAlready}, nil
 	case msg.resolved():

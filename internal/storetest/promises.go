@@ -21,6 +21,12 @@ import (
 type Harness struct {
 	Store   hub.Store
 	Advance func(d time.Duration)
+	// Holds gives all that is kept of a space: of each key, by the name that the
+	// documentation of redisstore has, its fields or members. nil if the store does not
+	// keep things so.
+	Holds func(space c3po.Space) map[string][]string
+	// Drop takes away all that is kept of a space. nil if nobody minds.
+	Drop func(space c3po.Space)
 }
 
 // A promise is something every store keeps. Its name is the sentence.

@@ -16,6 +16,13 @@ func (w *world) received(owner c3po.AgentID, reader string, ids ...c3po.MessageI
 
 func ackPromises() []promise {
 	return []promise{
+		{"what another is said to have sent is not received", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			id := w.send(bob, alice, "one")
+			_, _, hex := id.Split()
+			same(w, "outcome", w.received(alice, "s1", c3po.NewMessageID(carol, alice, hex)), []hub.AckOutcome{hub.AckUnknown})
+			same(w, "received", w.entry(id).Facts.Received, nil)
+		}},
 		{"an ack ends a message and keeps its record", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")

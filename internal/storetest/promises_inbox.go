@@ -184,6 +184,9 @@ func nextPromises() []promise {
 			expect(hub.NextQuery{}, "")
 			expect(hub.NextQuery{Positioned: true, MinSeq: one.Seq - 1}, "one")
 			expect(hub.NextQuery{Positioned: true, MinSeq: one.Seq}, "")
+			two := w.sendStep(letter(bob, alice, "two")).Message
+			w.notes(hub.Notes{Served: []hub.ServedNote{{ID: two.ID, Reader: "s1", Cursor: one.Seq, At: two.Timestamp}}})
+			expect(hub.NextQuery{Positioned: true, MinSeq: one.Seq}, "") // it was served with just this place
 		}},
 		{"the next message is urgent before it is old", nil, func(w *world) {
 			w.enter(alice, bob)

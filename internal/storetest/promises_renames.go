@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -46,6 +48,105 @@ func renamePromises() []promise {
 			same(w, "due", w.due()[0].ID, w.entry(id).Message.ID)
 			w.bury(w.entry(id).Message.ID)
 			same(w, "pending", w.books().Pending, 1)
+		}},
+		{"the deadline of a ticket goes with an agent that is renamed, read or unread", nil, func(w *world) {
+			w.enter(alice, bob)
+			ask := letter(alice, bob, "unread")
+			ask.Within = time.Minute
+			unread := w.sendStep(ask).Message.ID
+			ask.Text = "read"
+			read := w.sendStep(ask).Message.ID
+			w.ack(bob, read)
+			w.rename(bob, carol)
+			w.advance(time.Minute)
+			due, err := w.store.Overdue(w.ctx, w.space, 10)
+			w.must(err)
+			same(w, "overdue", slices.Sorted(slices.Values(due)), slices.Sorted(slices.Values([]c3po.MessageID{w.entry(unread).Message.ID, w.entry(read).Message.ID})))
+			for _, id := range due {
+				lapsed, err := w.store.Lapse(w.ctx, w.space, id)
+				w.must(err)
+				same(w, "lapsed", lapsed, true)
+			}
+		}},
+		{"mail that a renamed agent has read is listed, until it is forgotten", func(l *c3po.Limits) { l.EndedLife = time.Hour }, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(alice, bob, "read")
+			w.ack(bob, id)
+			w.rename(bob, carol)
+			listed := func() []string {
+				thread, err := w.store.Thread(w.ctx, w.space, string(id), 0, 10)
+				w.must(err)
+				marks, err := w.store.Tickets(w.ctx, w.space, 0, 10)
+				w.must(err)
+				out := texts(thread)
+				for _, mark := range marks {
+					out = append(out, string(mark.ID))
+				}
+				return out
+			}
+			same(w, "listed", listed(), []string{"read", string(w.entry(id).Message.ID)})
+			w.live(2 * time.Hour)
+			_, err := w.store.Trim(w.ctx, w.space, 10)
+			w.must(err)
+			same(w, "forgotten", listed(), nil)
+		}},
+		{"a task stays with an agent that is renamed", nil, func(w *world) {
+			w.enter(carol)
+			w.join(alice, bob)
+			id := w.task(carol, "work")
+			same(w, "claimed", w.claim(bob), "work")
+			w.rename(bob, "box/dan")
+			same(w, "for another", w.claim(alice), "")
+			same(w, "its own", w.ackClaimed("box/dan", id), []hub.AckOutcome{hub.AckDone})
+		}},
+		{"a renaming that is repeated was done", nil, func(w *world) {
+			w.register(bob, "r1")
+			w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1"))
+			w.unchanged(func() { w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1")) })
+			w.refused(w.store.Rename(w.ctx, w.space, bob, carol, "r2"), c3po.AgentNotFound)
+			w.refused(w.store.Rename(w.ctx, w.space, bob, "dora", "r1"), c3po.AgentNotFound)
+		}},
+		{"an invitation goes with an agent that is renamed, and so does what the maker of a room may do", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.must(w.secretRoom(alice))
+			w.invite(alice, bob)
+			w.invite(alice, carol)
+			w.joinRoom(lobby, carol)
+			_, err := w.store.Leave(w.ctx, w.space, lobby, alice, "")
+			w.must(err)
+			w.rename(bob, "box/dan")
+			w.rename(alice, "anna")
+			w.live(w.limits.NameLife)
+			for _, id := range []c3po.AgentID{alice, bob} {
+				w.enter(id) // somebody else has the name
+				_, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: id, Visibility: c3po.Public})
+				w.refused(err, c3po.InvalidRequest)
+			}
+			w.must(w.store.SetVisibility(w.ctx, w.space, lobby, "anna", "", false, c3po.InviteOnly))
+			w.joinRoom(lobby, "box/dan", "anna")
+		}},
+		{"only the latest former names of an agent are known", nil, func(w *world) {
+			name := func(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprint("name-", n)) }
+			w.enter(name(0))
+			for n := range hub.MostFormer + 2 {
+				w.rename(name(n), name(n+1))
+			}
+			last := name(hub.MostFormer + 2)
+			same(w, "former", len(w.record(last).Former), hub.MostFormer)
+			to, _, err := w.store.Renamed(w.ctx, w.space, name(2))
+			w.must(err)
+			same(w, "the oldest known", to, last)
+		}},
+		{"what an agent said stays its own when it is renamed, whoever has its name then", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.joinRoom(lobby, alice, bob, carol)
+			w.say(carol, lobby, "first") // so that bob has something to read before its own
+			w.say(bob, lobby, "of bob")
+			w.rename(bob, "box/dan")
+			w.live(w.limits.NameLife)
+			w.rename(alice, bob)
+			w.expectHears("box/dan", "first")
+			w.expectHears(bob, "first", "of bob")
 		}},
 		{"a name that somebody has, or that answers for somebody, is not free", nil, func(w *world) {
 			w.enter(alice, bob)

@@ -88,6 +88,20 @@ func (w *world) expectHears(owner c3po.AgentID, want ...string) {
 	same(w, fmt.Sprintf("the count of %s", owner), unread, len(want))
 }
 
+// secretRoom makes a room for invited agents.
+func (w *world) secretRoom(maker c3po.AgentID) error {
+	w.Helper()
+	_, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: maker, Visibility: c3po.InviteOnly})
+	return err
+}
+
+func (w *world) invite(by, guest c3po.AgentID) {
+	w.Helper()
+	invitation, err := w.store.Invite(w.ctx, w.space, lobby, by, "", false, guest)
+	w.must(err)
+	same(w, "invited", invitation.Outcome, hub.InviteDone)
+}
+
 func roomPromises() []promise {
 	return []promise{
 		{"a post is read once by each member, in one order, and not by who said it", nil, func(w *world) {
@@ -157,6 +171,38 @@ func roomPromises() []promise {
 			same(w, "rooms", len(names), 0)
 			same(w, "made anew", w.joinRoom(lobby, bob).Made, true)
 			w.expectHears(bob)
+		}},
+		{"who has left a room has no place in it", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.joinRoom(lobby, alice, bob)
+			w.say(alice, lobby, "before")
+			_, err := w.store.Leave(w.ctx, w.space, lobby, bob, "")
+			w.must(err)
+			w.say(alice, lobby, "after")
+			mail, err := w.store.RoomMail(w.ctx, w.space, bob, hub.RoomQuery{Reader: "s1", Limit: 10, Bytes: 1 << 20})
+			w.must(err)
+			same(w, "rooms", mail.Rooms, nil)
+			same(w, "posts", len(mail.Posts), 0)
+			w.joinRoom(lobby, bob)
+			w.expectHears(bob)
+		}},
+		{"what the maker of a room may do, and an invitation, end with a retirement", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.must(w.secretRoom(alice))
+			w.invite(alice, bob)
+			w.joinRoom(lobby, bob)
+			w.invite(bob, carol)
+			_, err := w.store.Leave(w.ctx, w.space, lobby, alice, "")
+			w.must(err)
+			w.live(time.Hour)
+			for _, id := range []c3po.AgentID{alice, carol} {
+				same(w, "retired", w.retire(id, time.Minute, false), hub.RetireDone)
+				w.enter(id) // somebody else, as far as anybody knows
+				_, err = w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: id, Visibility: c3po.Public})
+				w.refused(err, c3po.InvalidRequest)
+			}
+			w.invite(bob, carol)
+			w.joinRoom(lobby, carol)
 		}},
 		{"a room for invited agents does not exist for others", nil, func(w *world) {
 			w.enter(alice, bob, carol)

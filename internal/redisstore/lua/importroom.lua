@@ -15,5 +15,5 @@ local seq = emit(log, 'joined', ARGV[6], '')
 redis.call('HSET', imported, origin, room)
 redis.call('ZADD', order, whole(seq), room)
 redis.call('HSET', rooms, room, cjson.encode({ c = ARGV[6], v = ARGV[7], a = tonumber(ARGV[8]), s = seq, m = 0, q = 0, o = 0, n = 0, b = 0 }))
-for i = 9, #ARGV do redis.call('ZADD', invited, whole(now), ARGV[i]) end
+for i = 9, #ARGV do redis.call('ZADD', invited, whole(seq), ARGV[i]) end
 return { 'imported' }

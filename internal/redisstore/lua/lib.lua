@@ -218,16 +218,29 @@ end
 -- its sender was charged for, is forgotten before it is.
 local function kept(fact) return math.max(0, fact.z - (countable(fact.y) and fact.y or 0)) end
 
+-- moving says that an agent was renamed, and that what is listed by the ids of its
+-- mail has yet to follow.
+local function moving(meta, old)
+  return string.find('\n' .. (redis.call('HGET', meta, 'moving') or ''), '\n' .. old .. ' ', 1, true)
+end
+
+-- unlisted takes a message out of its thread and from among the tickets. There
+-- it has the id it came with, perhaps by a former name of its recipient; its number
+-- is its own.
+local function unlisted(k, fact)
+  local place = threaded(fact.t, fact.q, '')
+  redis.call('ZREMRANGEBYLEX', k.threads, '[' .. place, '(' .. string.sub(place, 1, -2) .. '\1')
+  if fact.e then redis.call('ZREMRANGEBYSCORE', k.tickets, whole(fact.q), whole(fact.q)) end
+end
+
 -- forget drops a message that has ended, with its places in the thread and
 -- among the tickets, and gives its bytes. Where it had those, damaged facts do
 -- not say.
-local function forget(k, owner, hex, fact)
+local function forget(k, hex, fact)
   redis.call('HDEL', k.body, hex)
   redis.call('HDEL', k.fact, hex)
   if not fact then return 0 end
-  local id = fact.f .. '::' .. owner .. '::' .. hex
-  redis.call('ZREM', k.threads, threaded(fact.t, fact.q, id))
-  if fact.e then redis.call('ZREM', k.tickets, id) end
+  unlisted(k, fact)
   return kept(fact)
 end
 
@@ -267,7 +280,7 @@ local function end_as(log, k, state, agent, owner, hex, fact, life, budget)
     if held <= budget then break end
     local oldest = redis.call('ZRANGE', k.ended, 0, 0)[1]
     if not oldest then break end
-    local freed = forget(k, owner, oldest, legible(redis.call('HGET', k.fact, oldest)))
+    local freed = forget(k, oldest, legible(redis.call('HGET', k.fact, oldest)))
     redis.call('ZREM', k.ended, oldest)
     held = redis.call('HINCRBY', log.meta, 'ended_bytes', 0 - freed)
   end

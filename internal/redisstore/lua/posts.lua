@@ -1,25 +1,24 @@
 -- posts reads what an agent has not read in its rooms, oldest first over all of
 -- them. It never writes.
 --
--- KEYS  the rooms
--- ARGV  owner, limit, bytes, lived, type, capabilities, host, number of given
+-- KEYS  skips (the agent's), then the rooms
+-- ARGV  limit, bytes, lived, type, capabilities, host, number of given
 --       posts, those as "room\0seq in 32 bits", then of each room: name, after
 -- Returns {next, {room, entry id, fact, body} …}; next is the sequence of the
 -- first post that was left out, or 0.
-local owner, limit, most, lived = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local kind, host = ARGV[5], ARGV[7]
+local skips, limit, most, lived = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local kind, host = ARGV[4], ARGV[6]
 local can = {}
-if ARGV[6] ~= '' and ARGV[6] ~= 'null' then
-  for _, capability in ipairs(cjson.decode(ARGV[6])) do can[capability] = true end
+if ARGV[5] ~= '' and ARGV[5] ~= 'null' then
+  for _, capability in ipairs(cjson.decode(ARGV[5])) do can[capability] = true end
 end
-local given, count = {}, tonumber(ARGV[8])
-for i = 9, 8 + count do given[ARGV[i]] = true end
+local given, count = {}, tonumber(ARGV[7])
+for i = 8, 7 + count do given[ARGV[i]] = true end
 
-local function is_for_owner(room, seq, fact)
-  if fact.f == owner or given[room .. '\0' .. whole(seq % 4294967296)] then return false end
-  for _, id in ipairs(fact.m or {}) do
-    if id == owner then return false end
-  end
+-- Which posts are its own, or are mail of it, the name in them does not say: it may
+-- have had another then, and another agent this one.
+local function is_for_owner(room, seq, ordinal, fact)
+  if given[room .. '\0' .. whole(seq % 4294967296)] or redis.call('ZSCORE', skips, skipped(room, ordinal)) then return false end
   if fact.x and lived >= fact.x then return false end
   if fact.w then
     local only = cjson.decode(fact.w)
@@ -38,9 +37,11 @@ local function fill(r)
     r.more = #entries == FEW
     for _, entry in ipairs(entries) do
       r.after = entry[1]
-      local seq, fact = tonumber(string.match(entry[1], '^(%d+)')), entry[2][2]
+      local seq, ordinal = string.match(entry[1], '^(%d+)%-(%d+)$')
+      local fact = entry[2][2]
+      seq = tonumber(seq)
       local is = cjson.decode(fact)
-      if is_for_owner(r.name, seq, is) then
+      if is_for_owner(r.name, seq, tonumber(ordinal), is) then
         table.insert(r.ahead, { seq = seq, size = is.z, row = { r.name, entry[1], fact, entry[2][4] } })
       end
     end
@@ -48,8 +49,8 @@ local function fill(r)
 end
 
 local reading = {}
-for i = 1, #KEYS do
-  local a = 8 + count + (i - 1) * 2
+for i = 2, #KEYS do
+  local a = 7 + count + (i - 2) * 2
   local r = { posts = KEYS[i], name = ARGV[a + 1], after = ARGV[a + 2] .. '-18446744073709551615', ahead = {}, more = true }
   fill(r)
   table.insert(reading, r)

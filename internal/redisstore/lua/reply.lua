@@ -96,7 +96,7 @@ if handed_to ~= '' then
   })
 end
 question.an = question.an or {}
-table.insert(question.an, { h = new, a = now, f = role ~= '' and from or nil, m = moved_to })
+table.insert(question.an, { h = new, a = now, f = from, m = moved_to })
 if role ~= '' then question.cl = question.cl or { b = from, a = now } end
 local acked = question.s and 0 or 1
 if question.s then

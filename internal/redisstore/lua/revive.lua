@@ -28,11 +28,12 @@ local log = opened(meta, events, channel, most_events, now)
 if crowded(log, from, owner, fact.z, tonumber(ARGV[15])) then return { 'full', 'space' } end
 local id = from .. '::' .. owner .. '::' .. hex
 local died, lived = redis.call('ZSCORE', dead, id), number(meta, 'lived')
+if not died then return { 'left' } end -- its recipient is being renamed
 
 log.pending, log.bytes = log.pending + 1, log.bytes + fact.z
 local seq = emit(log, 'redelivered', owner, id, 'pending', whole(log.pending), 'pending_bytes', whole(log.bytes))
 redis.call('HINCRBY', meta, 'dead', -1)
-redis.call('ZREM', threads, threaded(fact.t, fact.q, id))
+unlisted({ threads = threads, tickets = KEYS[17] }, fact)
 fact.q, fact.s, fact.w, fact.n, fact.l, fact.cl = seq, nil, nil, nil, nil, nil
 -- Who was served before is served again: that it was is still told.
 for _, s in ipairs(fact.sv or {}) do s.b = 1 end

@@ -8,7 +8,7 @@
 typed({ 'hash' })
 local now, interval, node = clock(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local retire, budget, idle = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local is = redis.call('HMGET', KEYS[1], 'ticked', 'lived_ms', 'lived', 'ticker', 'ended_bytes', 'sweep')
+local is = redis.call('HMGET', KEYS[1], 'ticked', 'lived_ms', 'lived', 'ticker', 'ended_bytes', 'sweep', 'moving')
 local last, lived_ms, lived = tonumber(is[1] or now), tonumber(is[2] or 0), tonumber(is[3] or 0)
 local passed = now - last
 local won = is[4] == node
@@ -24,7 +24,7 @@ for i, by in ipairs({ lived, now, retire > 0 and lived - retire or -1, lived, li
   local first = redis.call('ZRANGE', KEYS[i + 1], 0, 0, 'WITHSCORES')[2]
   due = due or (first and tonumber(first) <= by)
 end
-due = redis.call('ZCARD', KEYS[8]) > 0 or due
+due = redis.call('ZCARD', KEYS[8]) > 0 or due or is[7]
 if advanced then
   redis.call('HSET', KEYS[1], 'ticked', whole(now), 'lived_ms', whole(lived_ms), 'lived', whole(lived), 'ticker', node)
 end

@@ -18,7 +18,7 @@ for i = 1, #rows, 2 do
     ends = fact.l
     break
   end
-  local freed = forget(k, owner, hex, fact)
+  local freed = forget(k, hex, fact)
   redis.call('ZREM', k.ended, hex)
   held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', 0 - freed)
   forgotten = forgotten + 1

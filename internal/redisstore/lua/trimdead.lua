@@ -13,7 +13,9 @@ local raw = redis.call('HGET', k.fact, hex)
 if raw then
   local fact = legible(raw)
   if ARGV[4] == '' and fact and (fact.l or 0) > number(KEYS[1], 'lived') then return { 'left', fact.l } end
-  forget(k, owner, hex, fact)
+  forget(k, hex, fact)
+elseif moving(KEYS[1], owner) then
+  return { 'left', 0 }
 end
 redis.call('ZREM', KEYS[4], id)
 redis.call('ZREM', KEYS[7], owing(owner, died, id))
