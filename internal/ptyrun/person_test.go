@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,7 +152,7 @@ func sit(t testing.TB, url string, argv ...string) *person {
 	p := &person{t: t, home: faultrig.Home(t), screen: newScreen(size{100, 30})}
 	p.cmd = exec.Command(argv[0], argv[1:]...)
 	p.cmd.Env = []string{
-		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "LESSHISTFILE=-", "HISTFILE=", "C3PO_COORDINATOR_URL=" + url,
+		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "PS1=$ ", "LESSHISTFILE=-", "HISTFILE=", "C3PO_COORDINATOR_URL=" + url, "GOTRACEBACK=all",
 	}
 	p.cmd.Dir = p.home
 	var err error
@@ -214,9 +216,20 @@ func (p *person) eventually(what string, holds func() bool) {
 	defer cancel()
 	for !holds() {
 		if !pause(ctx, 20*time.Millisecond) {
-			p.t.Fatalf("not so: %s. Shown was:\n%q", what, p.printed())
+			p.t.Fatalf("not so: %s. Shown was:\n%q\n%s", what, p.printed(), p.stuck())
 		}
 	}
+}
+
+// stuck says where the programs are, for a failure that nobody can repeat: ours
+// ends with the stacks of its goroutines.
+func (p *person) stuck() string {
+	pid := strconv.Itoa(p.cmd.Process.Pid)
+	processes, _ := exec.Command("ps", "-o", "pid,stat,wchan:24,args", "-p", pid, "--ppid", pid).CombinedOutput()
+	shown := len(p.printed())
+	_ = p.cmd.Process.Signal(syscall.SIGABRT)
+	faultrig.Within(5*time.Second, func() bool { return strings.Contains(p.printed()[shown:], "\nrax ") })
+	return string(processes) + p.printed()[shown:]
 }
 
 // pause reports whether the whole time passed.
