@@ -197,7 +197,14 @@ func bridgeSend(svc Service, ctx context.Context, in BridgeSendTool) (BridgeTick
 	if err != nil || in.AwaitResponse != nil && !*in.AwaitResponse {
 		return ticket, err
 	}
-	return b.Await(ctx, ticket.TicketID, wait)
+	answered, err := b.Await(ctx, ticket.TicketID, wait)
+	if err != nil && ctx.Err() == nil {
+		// The ticket is open whatever happens here.
+		ticket.Message = "The ticket was sent, but waiting for its answer failed: " + AsError(err).Message
+		ticket.Suggestion = "Call await_reply with its ticketId."
+		return ticket, nil
+	}
+	return answered, err
 }
 
 func awaitReply(svc Service, ctx context.Context, in BridgeAwait) (BridgeTicket, error) {

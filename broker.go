@@ -121,8 +121,12 @@ func (b Broker) open(ctx context.Context, target string, in BridgeSend, key stri
 	if receipt.Status != StatePending {
 		// It was sent before, and has come further.
 		asked, err := b.kept(ctx, string(receipt.ID))
-		if err != nil {
+		if errors.Is(err, TicketNotFound) {
 			return BridgeTicket{}, err
+		}
+		if err != nil {
+			ticket.Message = "The ticket was sent before. How far it has come cannot be read now: " + AsError(err).Message
+			return ticket, nil
 		}
 		ticket.Status = string(asked.State)
 	}

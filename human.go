@@ -80,4 +80,5 @@ type PauseResult struct {
 	AgentID AgentID `json:"agent_id,omitempty"`
 	All     bool    `json:"all,omitempty"`
 	Paused  *string `json:"paused"`
+	Notice  string  `json:"notice,omitempty"`
 }

@@ -58,6 +58,10 @@ type LetterOutcome struct {
 	Done []MessageID  `json:"done"`
 	Left []LetterLeft `json:"left"`
 	More bool         `json:"more"` // there are more than one call does: call again
+	// Undecided are those at which the call failed, and those after, when some were
+	// done: call again with them. Notice says why.
+	Undecided []MessageID `json:"undecided,omitempty"`
+	Notice    string      `json:"notice,omitempty"`
 }
 
 // LetterLeft is a letter that nothing was done with, and why.
@@ -77,6 +81,7 @@ type SweepResult struct {
 	DryRun bool         `json:"dry_run"`
 	Swept  []SweptAgent `json:"swept"`
 	More   bool         `json:"more"` // there are more than one call does: call again
+	Notice string       `json:"notice,omitempty"`
 }
 
 // A SweptAgent is no longer registered.

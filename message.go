@@ -251,6 +251,10 @@ type AckResult struct {
 	Unknown  []MessageID `json:"unknown"`
 	NotYours []MessageID `json:"not_yours"`
 	Stale    []MessageID `json:"stale,omitempty"` // of a role: another agent has claimed it since you did
+	// Undecided are those of a mailbox that failed after others were done: call
+	// again with them. Notice says why.
+	Undecided []MessageID `json:"undecided,omitempty"`
+	Notice    string      `json:"notice,omitempty"`
 }
 
 // ThreadInput names a thread, or any message of it.

@@ -113,7 +113,7 @@ type Operation struct {
 	Toolset    Toolset
 	Doc        string       // what a model is told
 	In         reflect.Type // of the arguments
-	ReadOnly   bool         // changes nothing
+	ReadOnly   bool         // changes nothing; a wait that may claim a queue's message does
 	Idempotent bool         // the same call twice is the same as once
 	Bodies     bool         // answers with what other agents wrote: text only for a model
 	roles      []Role       // who may ask for it, beside admins
@@ -205,7 +205,7 @@ var operations = []Operation{
 	op("send_message", Core, "Send a message to another c3po agent. With wait_seconds the answer comes back in the same call.", Service.SendMessage, carriesBodies, forWriters),
 	op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, readOnly, carriesBodies),
 	op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
-	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, readOnly, carriesBodies),
+	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, carriesBodies),
 	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent, forWriters),
 	op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, idempotent),
 	op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
@@ -236,7 +236,7 @@ var operations = []Operation{
 	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),
 	op("respond_to_request", Compat, "Respond to a c3po request.", respondToRequest),
 	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies),
-	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, readOnly, carriesBodies),
+	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, carriesBodies),
 
 	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies),
 	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies),

@@ -96,6 +96,7 @@ type RoomJoined struct {
 	Already  bool      `json:"already"` // the caller was a member before
 	Messages []Message `json:"messages"`
 	Next     string    `json:"next,omitempty"` // for room_history: what was said before
+	Notice   string    `json:"notice,omitempty"`
 }
 
 // RoomInput names a room.
@@ -197,6 +198,7 @@ type Eviction struct {
 type RoomPruned struct {
 	Evicted []Eviction `json:"evicted"`
 	DryRun  bool       `json:"dry_run"`
+	Notice  string     `json:"notice,omitempty"`
 }
 
 // BroadcastInput is something to be said to everybody, or with Cursor the

@@ -68,8 +68,16 @@ func (k *Keeper) Join(ctx context.Context, remote string, in c3po.JoinInput) (c3
 	joined, err := k.enroll(ctx, invite, in.Host)
 	if err == nil {
 		k.Record(ctx, AuditEntry{Event: EventJoined, KID: invite.ID, Remote: remote, Detail: "host " + joined.Host})
+		return joined, nil
 	}
-	return joined, err
+	return c3po.Joined{}, usedUp(err, "invitation", "c3po invite")
+}
+
+// usedUp is the error of what was good for one use, which is over, and brought
+// nothing: nobody may say that nothing changed.
+func usedUp(err error, what, maker string) error {
+	return c3po.Because(err, c3po.UnknownOutcome, "this "+what+" is used up, but the token for it could not be stored").
+		Suggest("`%s` makes a new one; what may have been stored for this one lets nobody in.", maker)
 }
 
 func (k *Keeper) enroll(ctx context.Context, invite Invite, wish string) (c3po.Joined, error) {

@@ -73,7 +73,7 @@ func (k *Keeper) Login(ctx context.Context, remote string, in c3po.LoginInput) (
 		Role: link.Role, Spaces: link.Spaces, Label: "browser, by c3po open", Expires: k.now().Add(pageLife).UTC(), Fixed: true,
 	})
 	if err != nil {
-		return c3po.Login{}, err
+		return c3po.Login{}, usedUp(err, "link", "c3po open")
 	}
 	k.Record(ctx, AuditEntry{Event: EventLogin, KID: made.KID, Role: link.Role, Remote: remote, Detail: "by link " + link.ID})
 	return c3po.Login{Token: made.Secret, Role: made.Role, Spaces: made.Spaces, Expires: made.Expires}, nil

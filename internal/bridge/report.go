@@ -71,6 +71,7 @@ func (b *Bridge) sendReport(ctx context.Context) {
 		time.AfterFunc(reportPause, b.reportAgain)
 		return
 	}
+	b.session.proved = append(done.Undecided, b.session.proved...)
 	b.session.drop(done.Acked) // an answer is acked by being received
 	b.reportSoon()
 }

@@ -166,6 +166,10 @@ func printOutcome(w io.Writer, outcome c3po.LetterOutcome, done string) {
 	for _, left := range outcome.Left {
 		fmt.Fprintf(w, "%s was left: %s\n", inline(string(left.ID)), inline(left.Why))
 	}
+	for _, id := range outcome.Undecided {
+		fmt.Fprintf(w, "%s was not tried, or nobody knows what became of it\n", inline(string(id)))
+	}
+	printNotice(w, outcome.Notice)
 	if outcome.More {
 		fmt.Fprintln(w, "there are more: do it again for the next")
 	}

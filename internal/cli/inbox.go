@@ -161,6 +161,13 @@ func (a *app) ack() *cobra.Command {
 	}
 }
 
+// printNotice shows what went wrong after the deed itself.
+func printNotice(w io.Writer, notice string) {
+	if notice != "" {
+		fmt.Fprintln(w, inline(notice))
+	}
+}
+
 func printAcks(w io.Writer, result c3po.AckResult) {
 	for _, group := range []struct {
 		word string
@@ -183,6 +190,12 @@ func unacked(result c3po.AckResult) error {
 	}
 	for _, id := range result.Stale {
 		wrong = append(wrong, string(id)+" was claimed by another agent since")
+	}
+	if len(result.Undecided) > 0 {
+		for _, id := range result.Undecided {
+			wrong = append(wrong, string(id)+" is not acked yet")
+		}
+		return c3po.Errorf(c3po.RedisUnavailable, "%s", strings.Join(wrong, "; ")).Suggest("%s.", result.Notice)
 	}
 	if wrong == nil {
 		return nil

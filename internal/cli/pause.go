@@ -70,6 +70,7 @@ func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Cont
 			} else {
 				fmt.Fprintf(w, "%s is paused: %s\n", who, inline(*result.Paused))
 			}
+			printNotice(w, result.Notice)
 		})
 	}
 }

@@ -67,6 +67,7 @@ Joining again changes nothing.`,
 				}
 				fmt.Fprintf(w, "%s %s %s (%s, %s)\n", inline(string(svc.ID())), did, inline(string(joined.Room.Room)),
 					inline(string(joined.Visibility)), counted(joined.Members, "member"))
+				printNotice(w, joined.Notice)
 			})
 		},
 	}
@@ -145,9 +146,7 @@ A member that is named with @ gets it as mail too.`,
 				for _, id := range receipt.Mailed {
 					fmt.Fprintf(w, "%s has it as mail\n", inline(string(id)))
 				}
-				if receipt.Notice != "" {
-					fmt.Fprintln(w, inline(receipt.Notice))
-				}
+				printNotice(w, receipt.Notice)
 			})
 		},
 	}
@@ -275,9 +274,7 @@ func (a *app) roomInvite() *cobra.Command {
 					did = "was invited before to"
 				}
 				fmt.Fprintf(w, "%s %s %s\n", inline(string(invited.Agent)), did, inline(string(invited.Room)))
-				if invited.Notice != "" {
-					fmt.Fprintln(w, inline(invited.Notice))
-				}
+				printNotice(w, invited.Notice)
 			})
 		},
 	}
@@ -361,4 +358,5 @@ func printPruned(w io.Writer, pruned c3po.RoomPruned) {
 	if len(pruned.Evicted) == 0 {
 		fmt.Fprintln(w, "nobody to evict")
 	}
+	printNotice(w, pruned.Notice)
 }

@@ -39,7 +39,8 @@ left alone are forgotten after seven days of silence, without their mail being m
 }
 
 func printSweep(w io.Writer, result c3po.SweepResult) {
-	if len(result.Swept) == 0 {
+	defer printNotice(w, result.Notice)
+	if len(result.Swept) == 0 && result.Notice == "" {
 		fmt.Fprintln(w, "nobody was silent for that long")
 		return
 	}

@@ -36,6 +36,9 @@ func (r Renderer) Joined(joined c3po.RoomJoined, most int) string {
 		fmt.Fprintf(&b, "c3po: you are in the room %s now (%s, %s).\n", name, word(string(joined.Visibility)), count(joined.Members, "member"))
 	}
 	fmt.Fprintf(&b, "c3po: what is said there comes with get_messages. To say something: room_post(room=%q, message=\"…\").\n", name)
+	if joined.Notice != "" {
+		fmt.Fprintf(&b, "c3po: %s.\n", joined.Notice)
+	}
 	shown := joined.Messages
 	for len(shown) > 1 && Fit(shown, most) < len(shown) {
 		shown = shown[1:]

@@ -129,6 +129,9 @@ func (r *Recorder) Ack(ctx context.Context, svc c3po.Service, agent c3po.AgentID
 			got = append(got, Seen{ID: id})
 		}
 		done(err, got...)
+		if err == nil && len(result.Undecided) > 0 {
+			return c3po.Errorf(c3po.RedisUnavailable, "%s", result.Notice)
+		}
 		return err
 	})
 }

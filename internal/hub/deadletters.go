@@ -115,13 +115,21 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 		return c3po.LetterOutcome{}, err
 	}
 	out := c3po.LetterOutcome{Done: []c3po.MessageID{}, Left: []c3po.LetterLeft{}, More: more}
-	for _, letter := range letters {
+	for i, letter := range letters {
 		id := letter.Entry.Message.ID
 		why := "it is no dead letter"
 		if letter.Entry.State == c3po.StateDead {
-			if why, err = do(letter); err != nil {
+			why, err = do(letter)
+		}
+		if err != nil {
+			if len(out.Done) == 0 {
 				return c3po.LetterOutcome{}, err
 			}
+			for _, rest := range letters[i:] {
+				out.Undecided = append(out.Undecided, rest.Entry.Message.ID)
+			}
+			out.Notice = a.stoppedAt(ctx, err)
+			break
 		}
 		if why == "" {
 			out.Done = append(out.Done, id)

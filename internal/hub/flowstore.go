@@ -36,9 +36,16 @@ type Spent struct {
 type flowStore interface {
 	// Told notes that a person was asked about a spent account, and where.
 	Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error
-	// ResumeChain gives a paused chain a new budget. It reports whether it was
-	// paused, and which question a person was asked about it.
-	ResumeChain(ctx context.Context, space c3po.Space, chain string) (question c3po.MessageID, resumed bool, err error)
+	// ResumeChain gives a paused chain a new budget, and acks the question that the
+	// person was asked about it. It works when the store is full.
+	ResumeChain(ctx context.Context, space c3po.Space, chain string) (Resumed, error)
+}
+
+// Resumed is what became of a chain that was told to go on.
+type Resumed struct {
+	Done     bool           // it was paused
+	Question c3po.MessageID // that the person was asked about it, if one was
+	Acked    bool           // the question, by this
 }
 
 // TextDigest is the same for the same text of one sender to one recipient.

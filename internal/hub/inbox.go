@@ -184,10 +184,7 @@ func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResu
 		return c3po.AckResult{}, err
 	}
 	outcomes, err := a.ackAll(ctx, in.MessageIDs)
-	if err != nil {
-		return c3po.AckResult{}, err
-	}
-	return a.ended(ctx, acked(in.MessageIDs, outcomes)), nil
+	return a.ended(ctx, in.MessageIDs, outcomes, err)
 }
 
 // Received records what the caller's client has provably taken, and up to where
@@ -223,10 +220,7 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 		return c3po.AckResult{}, err
 	}
 	outcomes, err := a.takeAll(ctx, ids)
-	if err != nil {
-		return c3po.AckResult{}, a.failed(err)
-	}
-	return a.ended(ctx, acked(mail, outcomes)), nil
+	return a.ended(ctx, mail, outcomes, err)
 }
 
 func acked(ids []c3po.MessageID, outcomes []AckOutcome) c3po.AckResult {
@@ -245,6 +239,8 @@ func acked(ids []c3po.MessageID, outcomes []AckOutcome) c3po.AckResult {
 			result.NotYours = append(result.NotYours, ids[i])
 		case AckStale:
 			result.Stale = append(result.Stale, ids[i])
+		case undecided:
+			result.Undecided = append(result.Undecided, ids[i])
 		}
 	}
 	return result

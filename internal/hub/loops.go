@@ -124,15 +124,14 @@ func (a *Actor) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3
 			chain = chainOf(*entry)
 		}
 	}
-	question, resumed, err := a.hub.store.ResumeChain(ctx, a.caller.Space, chain)
+	resumed, err := a.hub.store.ResumeChain(ctx, a.caller.Space, chain)
 	if err != nil {
 		return c3po.ThreadResumed{}, err
 	}
-	if question != "" {
-		// It is answered by this.
-		if _, err := a.hub.store.Ack(ctx, a.caller.Space, c3po.Human, "", []c3po.MessageID{question}); err != nil {
-			return c3po.ThreadResumed{}, err
-		}
+	if resumed.Acked {
+		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.meter.Acked(1)
+		a.tell(ctx, c3po.EventAcked, "", resumed.Question)
 	}
-	return c3po.ThreadResumed{Thread: chain, Resumed: resumed}, nil
+	return c3po.ThreadResumed{Thread: chain, Resumed: resumed.Done}, nil
 }

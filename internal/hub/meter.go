@@ -138,7 +138,12 @@ func (a *Actor) rejected(err error) {
 }
 
 // ended counts and logs what an ack has ended.
-func (a *Actor) ended(ctx context.Context, result c3po.AckResult) c3po.AckResult {
+func (a *Actor) ended(ctx context.Context, ids []c3po.MessageID, outcomes []AckOutcome, err error) (c3po.AckResult, error) {
+	if outcomes == nil {
+		return c3po.AckResult{}, a.failed(err)
+	}
+	result := acked(ids, outcomes)
+	result.Notice = a.stoppedAt(ctx, err)
 	a.hub.marks.touched(a.caller.Space, 0)
 	if len(result.Acked) > 0 {
 		a.hub.meter.Acked(len(result.Acked))
@@ -146,5 +151,5 @@ func (a *Actor) ended(ctx context.Context, result c3po.AckResult) c3po.AckResult
 	for _, id := range result.Acked {
 		a.tell(ctx, c3po.EventAcked, "", id)
 	}
-	return result
+	return result, nil
 }

@@ -76,7 +76,7 @@ func (a *Actor) setPaused(ctx context.Context, in c3po.PauseInput, id c3po.Agent
 	// An agent that was resumed may still be held by the pause of the space.
 	record, err := a.record(ctx, id)
 	if err != nil {
-		return c3po.PauseResult{}, err
+		return c3po.PauseResult{AgentID: id, Paused: paused(why), Notice: a.doneBut(ctx, "it is done, but whether all agents are paused cannot be read now", err)}, nil
 	}
 	return c3po.PauseResult{AgentID: id, Paused: paused(record.Paused)}, nil
 }

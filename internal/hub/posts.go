@@ -197,7 +197,11 @@ func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.Bro
 	if err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}
-	return a.castReceipt(ctx, posted.Post, audience, 0)
+	receipt, err := a.castReceipt(ctx, posted.Post, audience, 0)
+	if err != nil {
+		receipt.Notice = sentences(receipt.Notice, a.doneBut(ctx, "it was sent, but who is live cannot be read now", err))
+	}
+	return receipt, nil
 }
 
 // moreLive is the next page of a receipt. Its cursor says of which broadcast.
@@ -236,6 +240,7 @@ func (a *Actor) castReceipt(ctx context.Context, post Post, audience c3po.Audien
 	for scanned := 0; scanned < scanMost; {
 		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
 		if err != nil {
+			receipt.Next = next()
 			return receipt, err
 		}
 		for _, r := range records {

@@ -70,13 +70,15 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 	a.hub.presence.moved(a.caller.Space, old)
 	a.hub.marks.touched(a.caller.Space, 0)
 	a.tell(ctx, c3po.EventRenamed, old, "")
+	later := ""
 	if err := a.enter(ctx); err != nil {
-		return c3po.Renaming{}, err
+		later = " " + a.doneBut(ctx, "You go on under it with your next call", err) + "."
+		a.actAs(binding{id: id, epoch: a.epoch})
 	}
 	a.tellRooms(ctx, old)
 	return c3po.Renaming{
 		OldID: old, ID: id,
-		Message: fmt.Sprintf("'%s' is called '%s' now. For %s, mail to '%s' is delivered to '%s'.", old, id, hours(a.hub.limits.NameLife), old, id),
+		Message: fmt.Sprintf("'%s' is called '%s' now. For %s, mail to '%s' is delivered to '%s'.", old, id, hours(a.hub.limits.NameLife), old, id) + later,
 	}, nil
 }
 

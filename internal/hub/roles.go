@@ -244,75 +244,75 @@ func (a *Actor) readRoles(ctx context.Context, own InboxPage, q InboxQuery) (Inb
 
 func readingPosition(e Entry) int64 { return ReadingPosition(e.Message.Priority, e.Message.Seq) }
 
+// undecided is the outcome of an id whose mailbox was not reached any more.
+const undecided AckOutcome = ""
+
 // takeAll records what the caller's client has taken of its own inbox and of its
-// roles, one step for each mailbox.
+// roles.
 func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
-	groups := map[c3po.AgentID][]int{}
-	for i, id := range ids {
-		_, owner, _ := id.Split()
+	return byMailbox(ids, func(owner c3po.AgentID) c3po.AgentID {
 		if !slices.Contains(a.roles(), owner) {
-			owner = a.id
+			return a.id
 		}
-		groups[owner] = append(groups[owner], i)
-	}
-	outcomes := make([]AckOutcome, len(ids))
-	for owner, group := range groups {
-		some := make([]c3po.MessageID, len(group))
-		for n, i := range group {
-			some[n] = ids[i]
-		}
-		done, err := a.hub.store.Received(ctx, a.caller.Space, owner, a.readerOf(owner), a.caller.Route, some)
-		if err != nil {
-			return nil, err
-		}
-		for n, i := range group {
-			outcomes[i] = done[n]
-		}
-	}
-	return outcomes, nil
+		return owner
+	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]AckOutcome, error) {
+		return a.hub.store.Received(ctx, a.caller.Space, owner, a.readerOf(owner), a.caller.Route, group)
+	})
 }
 
-// ackAll acks ids of the caller's own inbox and of its roles, one step for each
-// mailbox. Each id is idempotent, so a call that failed between two is repeated.
+// ackAll acks ids of the caller's own inbox, of its roles and of its rooms.
 func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
 	const posts = c3po.AgentID("#") // those of all rooms go in one step
 	ids, err := a.ownAll(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	outcomes := make([]AckOutcome, len(ids))
+	return byMailbox(ids, func(owner c3po.AgentID) c3po.AgentID {
+		switch {
+		case owner.Room() != "":
+			return posts
+		case owner.Role() == "":
+			return a.id
+		}
+		return owner
+	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]AckOutcome, error) {
+		switch owner {
+		case a.id:
+			return a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
+		case posts:
+			return a.hub.store.AckPosts(ctx, a.caller.Space, a.id, a.caller.Run, group)
+		default:
+			return a.hub.store.AckClaimed(ctx, a.caller.Space, owner, a.id, a.caller.Run, group)
+		}
+	})
+}
+
+// byMailbox takes one step for each mailbox that ids are in, which box names. If
+// the first fails there are no outcomes. If a later one does, its ids and those
+// of the mailboxes after it are undecided: what was done before stays done.
+func byMailbox(ids []c3po.MessageID, box func(owner c3po.AgentID) c3po.AgentID, step func(c3po.AgentID, []c3po.MessageID) ([]AckOutcome, error)) ([]AckOutcome, error) {
 	groups := map[c3po.AgentID][]int{}
 	var order []c3po.AgentID
 	for i, id := range ids {
 		_, owner, _ := id.Split()
-		switch {
-		case owner.Room() != "":
-			owner = posts
-		case owner.Role() == "":
-			owner = a.id
-		}
+		owner = box(owner)
 		if groups[owner] == nil {
 			order = append(order, owner)
 		}
 		groups[owner] = append(groups[owner], i)
 	}
-	for _, owner := range order {
+	outcomes := make([]AckOutcome, len(ids))
+	for n, owner := range order {
 		group := make([]c3po.MessageID, 0, len(groups[owner]))
 		for _, i := range groups[owner] {
 			group = append(group, ids[i])
 		}
-		var done []AckOutcome
-		var err error
-		switch owner {
-		case a.id:
-			done, err = a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
-		case posts:
-			done, err = a.hub.store.AckPosts(ctx, a.caller.Space, a.id, a.caller.Run, group)
-		default:
-			done, err = a.hub.store.AckClaimed(ctx, a.caller.Space, owner, a.id, a.caller.Run, group)
-		}
-		if err != nil {
-			return nil, a.failed(err)
+		done, err := step(owner, group)
+		switch {
+		case err != nil && n == 0:
+			return nil, err
+		case err != nil:
+			return outcomes, err
 		}
 		for n, i := range groups[owner] {
 			outcomes[i] = done[n]

@@ -303,3 +303,25 @@ func TestAReceiptForARoleSaysWhenNoMemberIsThere(t *testing.T) {
 		refused(t, err, c3po.Forbidden, "register_agent")
 	})
 }
+
+func TestAnOperationThatIsSaidToChangeNothingClaimsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("a")
+		must(h.as("b").RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"review"}}))(t)
+		task := must(h.as("a").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "for one of you"}))(t).ID
+		for _, op := range c3po.Operations() {
+			if !op.ReadOnly {
+				continue
+			}
+			for _, arguments := range []string{`{}`, `{"timeout": 1}`} {
+				_, _ = op.Call(t.Context(), h.as("b").Actor, []byte(arguments))
+				if claim := must(h.calls.Message(t.Context(), c3po.DefaultSpace, task))(t).Facts.Claim; claim != nil {
+					t.Fatalf("%s claims", op.Name)
+				}
+			}
+		}
+		got := must(h.as("b").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1}))(t)
+		same(t, "a wait claims", got.ID, task)
+	})
+}

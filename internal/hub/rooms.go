@@ -47,11 +47,13 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 		a.hub.marks.touched(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventJoined, a.id, "")
 	}
+	out := c3po.RoomJoined{Room: room(joined.Room), Made: joined.Made, Already: joined.Already, Messages: []c3po.Message{}}
 	history, err := a.history(ctx, in.Room, 0, joinShows)
 	if err != nil {
-		return c3po.RoomJoined{}, err
+		out.Notice = sentences(a.doneBut(ctx, "you are in the room, but what was said there cannot be read now", err), "room_history shows it")
+		return out, nil
 	}
-	out := c3po.RoomJoined{Room: room(joined.Room), Made: joined.Made, Already: joined.Already, Messages: history.Messages, Next: history.Next}
+	out.Messages, out.Next = history.Messages, history.Next
 	return out, nil
 }
 
@@ -304,13 +306,14 @@ func (a *Actor) RoomSet(ctx context.Context, in c3po.RoomSetInput) (c3po.Room, e
 	if err := checkVisibility(in.Visibility); err != nil {
 		return c3po.Room{}, err
 	}
-	if err := a.hub.store.SetVisibility(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), in.Visibility); err != nil {
-		return c3po.Room{}, a.failed(err)
-	}
 	record, err := a.roomFor(ctx, in.Room)
 	if err != nil {
 		return c3po.Room{}, err
 	}
+	if err := a.hub.store.SetVisibility(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), in.Visibility); err != nil {
+		return c3po.Room{}, a.failed(err)
+	}
+	record.Visibility = in.Visibility
 	return room(record), nil
 }
 
@@ -333,17 +336,16 @@ func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Roo
 		if _, err := a.roomFor(ctx, in.Room); err != nil {
 			return c3po.RoomPruned{}, err
 		}
-		err := pruning.room(ctx, in.Room)
-		return pruning.out, err
+		return pruning.result(ctx, pruning.room(ctx, in.Room))
 	}
 	for after := int64(0); ; {
 		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, prunePage)
 		if err != nil || len(names) == 0 {
-			return pruning.out, err
+			return pruning.result(ctx, err)
 		}
 		for _, name := range names {
 			if err := pruning.room(ctx, name); err != nil {
-				return c3po.RoomPruned{}, err
+				return pruning.result(ctx, err)
 			}
 		}
 		after = last
@@ -355,6 +357,15 @@ type pruning struct {
 	actor  *Actor
 	before time.Time // who was seen after this stays
 	out    c3po.RoomPruned
+}
+
+// result is what was done, also if it failed half-way.
+func (p *pruning) result(ctx context.Context, err error) (c3po.RoomPruned, error) {
+	if err != nil && (p.out.DryRun || len(p.out.Evicted) == 0) {
+		return c3po.RoomPruned{}, err
+	}
+	p.out.Notice = p.actor.stoppedAt(ctx, err)
+	return p.out, nil
 }
 
 func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {

@@ -36,9 +36,16 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 			result.More = true
 			break
 		}
-		swept, err := a.sweepOne(ctx, s, older, in.DryRun)
+		swept, letters, err := a.sweepOne(ctx, s, older, in.DryRun)
 		if err != nil {
-			return c3po.SweepResult{}, err
+			if in.DryRun || len(result.Swept) == 0 && letters == 0 {
+				return c3po.SweepResult{}, err
+			}
+			result.More, result.Notice = true, a.stoppedAt(ctx, err)
+			if letters > 0 {
+				result.Notice = sentences(result.Notice, fmt.Sprintf("Of '%s', which is still registered, %d letters are dead letters; they come back if it does", s.ID, letters))
+			}
+			break
 		}
 		if swept != nil {
 			result.Swept = append(result.Swept, *swept)
@@ -50,37 +57,38 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 	return result, nil
 }
 
-// sweepOne gives nil for an agent that is there after all.
-func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dryRun bool) (*c3po.SweptAgent, error) {
+// sweepOne gives nil for an agent that is there after all, and how many letters
+// were buried also if it fails then.
+func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{s.ID})
 	if err != nil || len(records) == 0 || records[0].Online {
-		return nil, err
+		return nil, 0, err
 	}
-	swept := &c3po.SweptAgent{ID: s.ID, SilentFor: int64(s.For / time.Second), LastSeen: records[0].Seen}
+	swept = &c3po.SweptAgent{ID: s.ID, SilentFor: int64(s.For / time.Second), LastSeen: records[0].Seen}
 	if dryRun {
 		swept.Letters, err = a.hub.store.InboxSize(ctx, a.caller.Space, s.ID)
-		return swept, err
+		return swept, 0, err
 	}
 	for {
 		// The store has the last word on who is silent, before any mail is moved.
 		// Mail that comes while it is moved is found by the next round.
 		outcome, err := a.hub.retire(ctx, a.caller.Space, s.ID, older, true)
 		if err != nil {
-			return nil, err
+			return nil, swept.Letters, err
 		}
 		switch outcome {
 		case RetireDone:
 			a.tell(ctx, c3po.EventRetired, s.ID, "")
-			return swept, nil
+			return swept, 0, nil
 		case RetireMail:
 			buried, err := a.buryInbox(ctx, s.ID)
-			if err != nil {
-				return nil, err
-			}
 			swept.Letters += buried
+			if err != nil {
+				return nil, swept.Letters, err
+			}
 		default:
 			// If it came back meanwhile, so does what was taken from it.
-			return nil, a.hub.bringBack(ctx, a.caller.Space, s.ID)
+			return nil, swept.Letters, a.hub.bringBack(ctx, a.caller.Space, s.ID)
 		}
 	}
 }

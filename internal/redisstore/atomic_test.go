@@ -247,7 +247,7 @@ var steps = []step{
 		return s.Told(ctx, space, "t:"+string(at.unanswered), at.unanswered)
 	}},
 	{"go on", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, _, err := s.ResumeChain(ctx, space, string(at.unanswered))
+		_, err := s.ResumeChain(ctx, space, string(at.unanswered))
 		return err
 	}},
 	{"register with another role", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {

@@ -48,13 +48,17 @@ func (s *Store) Told(ctx context.Context, space c3po.Space, account string, ques
 }
 
 // ResumeChain implements hub.Store.
-func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (c3po.MessageID, bool, error) {
+func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (hub.Resumed, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.goOn, []string{k.flow(), k.flowx()}, []string{s.nowArg(), chain})
+	l := s.limits
+	answer, err := s.run(ctx, s.scripts.goOn, []string{
+		k.flow(), k.flowx(), k.meta(), k.inbox(c3po.Human), k.body(c3po.Human), k.fact(c3po.Human), k.box(c3po.Human), k.ended(c3po.Human),
+		k.ending(), k.expire(), k.threads(), k.events(), k.tickets(),
+	}, []string{s.nowArg(), chain, k.wake(), string(c3po.Human), seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
 	if err != nil || word(answer[0]) != "resumed" {
-		return "", false, err
+		return hub.Resumed{}, err
 	}
-	return c3po.MessageID(word(answer[1])), true, nil
+	return hub.Resumed{Done: true, Question: c3po.MessageID(word(answer[1])), Acked: integer(answer[2]) == 1}, nil
 }
 
 func (s *Store) trimAccounts(ctx context.Context, space c3po.Space, limit int) error {

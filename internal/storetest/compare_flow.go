@@ -12,17 +12,11 @@ func (d *duel) goOn(a *arena) {
 	chain := d.threadName(a)
 	if d.oneIn(2, "told") {
 		account := draw(d, "account", []string{"t:" + chain, "a:a", "p:a h/a"})
-		d.done("told", func(s hub.Store) error { return s.Told(d.ctx, a.space, account, "system::human::00000001") })
+		question := draw(d, "question", append([]c3po.MessageID{"system::human::00000001"}, a.mail...))
+		d.done("told", func(s hub.Store) error { return s.Told(d.ctx, a.space, account, question) })
 		return
 	}
-	type answer struct {
-		Question c3po.MessageID
-		Resumed  bool
-	}
-	_, _ = both(d, "resume chain", func(s hub.Store) (answer, error) {
-		question, resumed, err := s.ResumeChain(d.ctx, a.space, chain)
-		return answer{question, resumed}, err
-	})
+	_, _ = both(d, "resume chain", func(s hub.Store) (hub.Resumed, error) { return s.ResumeChain(d.ctx, a.space, chain) })
 }
 
 // spentBy is what a send was refused with; nil if it was not.

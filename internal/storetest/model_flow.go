@@ -143,17 +143,21 @@ func (m *Model) Told(_ context.Context, name c3po.Space, account string, questio
 }
 
 // ResumeChain implements hub.Store.
-func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (c3po.MessageID, bool, error) {
+func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (hub.Resumed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	a := sp.accounts["t:"+chain]
 	if a == nil || !a.spent() {
-		return "", false, nil
+		return hub.Resumed{}, nil
 	}
-	question := a.question
+	out := hub.Resumed{Done: true, Question: a.question}
+	if msg := sp.messages[a.question]; ownership(msg, c3po.Human) == hub.AckAlready && msg.state == c3po.StatePending {
+		sp.ack(msg, now)
+		out.Acked = true
+	}
 	sp.accounts["t:"+chain] = &account{start: now, used: now, handlers: a.handlers}
-	return question, true, nil
+	return out, nil
 }
 
 func (sp *space) trimAccounts(limit int, now time.Time) {

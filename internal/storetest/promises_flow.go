@@ -50,15 +50,31 @@ func flowPromises() []promise {
 			w.must(err)
 			same(w, "it is not forgotten", w.spentBy(inThread(bob, alice, thread, "7")), &want)
 
-			asked, resumed, err := w.store.ResumeChain(w.ctx, w.space, thread)
+			resumed, err := w.store.ResumeChain(w.ctx, w.space, thread)
 			w.must(err)
-			same(w, "resumed", resumed, true)
-			same(w, "question", asked, want.Question)
-			_, resumed, err = w.store.ResumeChain(w.ctx, w.space, thread)
+			same(w, "resumed", resumed, hub.Resumed{Done: true, Question: want.Question})
+			resumed, err = w.store.ResumeChain(w.ctx, w.space, thread)
 			w.must(err)
-			same(w, "resumed twice", resumed, false)
+			same(w, "resumed twice", resumed, hub.Resumed{})
 			same(w, "goes on", w.spentBy(inThread(bob, alice, thread, "8")), nil)
 			same(w, "another thread", w.spentBy(letter(bob, alice, "9")), nil)
+		}},
+		{"a thread that goes on and the ack of its question are one step", budgets(func(l *c3po.Limits) { l.ChainMessages = 1 }), func(w *world) {
+			w.enter(alice, bob)
+			thread := string(w.send(alice, bob, "0"))
+			spent := w.spentBy(inThread(alice, bob, thread, "1"))
+			stored, err := w.store.Send(w.ctx, w.space, hub.SendStep{
+				Draft: hub.Draft{From: c3po.System, To: c3po.Human, Kind: c3po.KindEscalation, Text: "it is paused", Key: "paused"}, Mailbox: true,
+			})
+			w.must(err)
+			question := stored.Message.ID
+			w.must(w.store.Told(w.ctx, w.space, spent.Account, question))
+			resumed, err := w.store.ResumeChain(w.ctx, w.space, thread)
+			w.must(err)
+			same(w, "resumed", resumed, hub.Resumed{Done: true, Question: question, Acked: true})
+			entry, err := w.store.Message(w.ctx, w.space, question)
+			w.must(err)
+			same(w, "the question", entry.State, c3po.StateAcked)
 		}},
 		{"the messages of a thread count by the hour", budgets(func(l *c3po.Limits) { l.ChainMessages = 2 }), func(w *world) {
 			w.enter(alice, bob)
