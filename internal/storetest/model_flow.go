@@ -152,7 +152,7 @@ func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (h
 		return hub.Resumed{}, nil
 	}
 	out := hub.Resumed{Done: true, Question: a.question}
-	if msg := sp.messages[a.question]; ownership(msg, c3po.Human) == hub.AckAlready && msg.state == c3po.StatePending {
+	if msg := sp.messages[a.question]; sp.ownership(a.question, c3po.Human) == hub.AckAlready && msg.state == c3po.StatePending {
 		sp.ack(msg, now)
 		out.Acked = true
 	}

@@ -17,7 +17,7 @@ local out = { 'ok' }
 for i = 8, #ARGV, 2 do
   local from, hex = ARGV[i], ARGV[i + 1]
   local raw = redis.call('HGET', k.fact, hex)
-  local fact = legible(raw)
+  local fact = editable(raw)
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   elseif fact.s then

@@ -19,7 +19,7 @@ local out = { 'ok' }
 for i = 10, #ARGV, 2 do
   local from, hex = ARGV[i], ARGV[i + 1]
   local raw = redis.call('HGET', k.fact, hex)
-  local fact = legible(raw)
+  local fact = editable(raw)
   local refused = fact and fact.f == from and unfit(fact, agent, member)
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')

@@ -10,8 +10,13 @@ local agent, rooms, joined, skips, heard = KEYS[1], KEYS[2], KEYS[3], KEYS[4], K
 local run, everybody = ARGV[1], ARGV[2]
 
 if superseded(agent, run) then return { 'superseded' } end
--- Every key was looked at, so what follows cannot fail, and each post can be
--- settled before the next is read.
+local rows = {}
+for i = 3, #ARGV, 3 do
+  local raw = redis.call('HGET', rooms, ARGV[i])
+  rows[ARGV[i]] = raw and roomed(raw).q
+end
+-- Every key and every row was looked at, so what follows cannot fail, and each
+-- post can be settled before the next is read.
 local function cursor(room)
   if room == everybody then return redis.call('HGET', agent, 'cast') end
   return redis.call('HGET', joined, room)
@@ -21,14 +26,14 @@ local out = { 'ok' }
 for i = 3, #ARGV, 3 do
   local room, from, low = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
   local posts = KEYS[6 + (i - 3) / 3]
-  local at, raw = cursor(room), redis.call('HGET', rooms, room)
+  local at = cursor(room)
   local outcome = 'unknown'
-  if at and raw then
-    local last = cjson.decode(raw).q
+  if at and rows[room] then
+    local last = rows[room]
     local seq = last - last % 4294967296 + low
     if seq > last then seq = seq - 4294967296 end
     local entry = seq > 0 and redis.call('XRANGE', posts, whole(seq), whole(seq), 'COUNT', 1)[1]
-    if entry and cjson.decode(entry[2][2]).f == from then
+    if entry and noted(entry[2][2]).f == from then
       if seq <= seat(at) then
         outcome = 'already'
       else
@@ -43,7 +48,7 @@ for i = 3, #ARGV, 3 do
         redis.call('ZREMRANGEBYLEX', skips, '[' .. room .. '\0', '[' .. skipped(room, ordinal))
         local marks = redis.call('HGETALL', heard)
         for j = 1, #marks, 2 do
-          if string.sub(marks[j], 1, #room + 1) == room .. '\0' and cjson.decode(marks[j + 1]).q <= seq then
+          if string.sub(marks[j], 1, #room + 1) == room .. '\0' and amount(noted(marks[j + 1]).q) <= seq then
             redis.call('HDEL', heard, marks[j])
           end
         end

@@ -7,6 +7,7 @@ typed({ 'hash', 'zset', 'zset', 'hash', 'hash', 'zset' })
 local agent, seen, attachments, nodes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local now, id, node, lease = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
+local lived = number(KEYS[5], 'lived')
 local was = redis.call('HGET', agent, 'node') or ''
 -- Without a state the node says that nothing of the agent waits here any more. One
 -- that waits elsewhere by now stays there.
@@ -19,7 +20,7 @@ if was == '' or redis.call('HGET', agent, 'state') ~= ARGV[5] then
   redis.call('HSET', agent, 'state', ARGV[5], 'state_at', whole(now))
 end
 redis.call('ZADD', seen, 'inf', id)
-redis.call('ZADD', KEYS[6], whole(number(KEYS[5], 'lived')), id)
+redis.call('ZADD', KEYS[6], whole(lived), id)
 redis.call('ZADD', attachments, 0, node .. ' ' .. id)
 redis.call('HSET', nodes, node, whole(now + lease))
 return { 'ok' }

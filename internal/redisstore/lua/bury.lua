@@ -13,7 +13,7 @@ local now, channel, owner, from, hex, reason = clock(ARGV[1]), ARGV[2], ARGV[3],
 local dead_life, bounce, bytes, life = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 local most_events, durability = ARGV[11], ARGV[12]
 
-local fact = legible(redis.call('HGET', k.fact, hex))
+local fact = editable(redis.call('HGET', k.fact, hex))
 if reason == 'corrupt' and not (fact and fact.f == from) and redis.call('ZSCORE', k.inbox, hex) then
   -- Its facts are damaged: nobody knows any more who wrote it, or what it weighs.
   -- No seal is made like this one, so it is never taken for a sound message.

@@ -20,7 +20,7 @@ local notice, bytes, durability = ARGV[11], tonumber(ARGV[12]), ARGV[13]
 
 if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', k.fact, hex)
-local fact = legible(raw)
+local fact = editable(raw)
 if not fact or fact.f ~= from then return { 'unknown', 0 } end
 if fact.c then return { 'already', 0 } end
 if resolved(fact) then return { 'responded', 0 } end

@@ -43,7 +43,7 @@ local found
 local rest = 0
 if hex ~= '' then
   local raw = redis.call('HGET', fact, hex)
-  found = legible(raw)
+  found = editable(raw)
   if not found or found.f ~= from then return { 'no_message' } end
   if found.s then return { 'ended', found.s } end
   if from == id then return { 'stranger' } end
@@ -56,7 +56,7 @@ else
     for i, raw in ipairs(facts_of(fact, rows)) do
       position = tonumber(rows[i * 2])
       looked = looked + 1
-      local f = legible(raw)
+      local f = editable(raw)
       if f and free(rows[i * 2 - 1], f) then
         hex, found = rows[i * 2 - 1], f
         break

@@ -15,9 +15,10 @@ local function account(raw, now, chain)
   local a = { start = now, n = 0, b = 0, hops = 0, state = '-', tail = '' }
   if not raw then return a end
   local start, n, b, hops, state, tail = string.match(raw, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
-  start = tonumber(start)
-  a.hops, a.tail = tonumber(hops), tail
-  if (chain and state ~= '-') or (start <= now and now - start < HOUR) then a.start, a.n, a.b, a.state = start, tonumber(n), tonumber(b), state end
+  start, n, b, hops = tonumber(start), tonumber(n), tonumber(b), tonumber(hops)
+  if not (start and n and b and hops) then return a end -- damaged: it begins anew
+  a.hops, a.tail = hops, tail
+  if (chain and state ~= '-') or (start <= now and now - start < HOUR) then a.start, a.n, a.b, a.state = start, n, b, state end
   return a
 end
 

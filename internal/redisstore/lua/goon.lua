@@ -16,7 +16,7 @@ if not state or state == '-' then return { 'none' } end
 local question, acked = '', 0
 if state ~= 'untold' then question = state end
 local from, to, hex = string.match(question, '^(.-)::(.-)::(%x+)$')
-local fact = hex and to == owner and legible(redis.call('HGET', k.fact, hex))
+local fact = hex and to == owner and editable(redis.call('HGET', k.fact, hex))
 if fact and fact.f == from and not fact.s then
   end_acked(opened(KEYS[3], KEYS[12], ARGV[3], ARGV[7], now), k, owner, hex, fact, tonumber(ARGV[5]), tonumber(ARGV[6]))
   acked = 1

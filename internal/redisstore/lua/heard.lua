@@ -11,7 +11,7 @@ for i = 1, #KEYS / 2 do
   local room = string.match(field, '^[^%z]+')
   local member = ARGV[a + 5] == '1' or redis.call('HEXISTS', joined, room) == 1
   local raw = redis.call('HGET', heard, field)
-  if member and (not raw or cjson.decode(raw).q < seq) then
+  if member and (not raw or amount(noted(raw).q) < seq) then
     redis.call('HSET', heard, field, cjson.encode({ q = seq, c = cursor, a = at }))
   end
 end

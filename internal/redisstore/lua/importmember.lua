@@ -12,7 +12,7 @@ if redis.call('HEXISTS', imported, origin) == 1 then return { 'already' } end
 local raw = redis.call('HGET', rooms, room)
 if not raw then return { 'no_room' } end
 if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
-local row, names = cjson.decode(raw), redis.call('HGET', agent, 'rooms')
+local row, names = roomed(raw), redis.call('HGET', agent, 'rooms')
 local at = ARGV[7] ~= '' and redis.call('HGET', imported, ARGV[7]) or '0 0'
 local skip = {}
 for i = 8, #ARGV do

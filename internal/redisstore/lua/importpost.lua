@@ -9,7 +9,7 @@ local now, channel, room, origin, most_events, address = clock(ARGV[1]), ARGV[2]
 if redis.call('HEXISTS', imported, origin) == 1 then return { 'already' } end
 local raw = redis.call('HGET', rooms, room)
 if not raw then return { 'no_room' } end
-local row, fact = cjson.decode(raw), cjson.decode(ARGV[7])
+local row, fact = roomed(raw), cjson.decode(ARGV[7])
 
 local log = opened(meta, events, channel, most_events, now)
 local seq = emit(log, 'posted', address, row.v == 'invite_only' and '' or fact.f .. '::' .. address .. '::' .. permuted(log.seq + 1))

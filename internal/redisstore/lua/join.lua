@@ -14,7 +14,7 @@ local most_rooms, most_of_agent, most_events = tonumber(ARGV[7]), tonumber(ARGV[
 if superseded(agent, run) then return { 'superseded' } end
 if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
 local raw = redis.call('HGET', rooms, room)
-local row = raw and cjson.decode(raw)
+local row = raw and roomed(raw)
 if row then
   if redis.call('ZSCORE', members, id) then return { 'ok', 0, 1, raw } end
   if row.v == 'invite_only' and row.c ~= id and not redis.call('ZSCORE', invited, id) then return { 'no_room' } end

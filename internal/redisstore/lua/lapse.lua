@@ -10,7 +10,7 @@ local id = from .. '::' .. owner .. '::' .. hex
 local due = redis.call('ZSCORE', deadlines, id)
 if not due or tonumber(due) > now then return { 'left' } end
 local raw = redis.call('HGET', facts, hex)
-local fact = legible(raw)
+local fact = editable(raw)
 if not raw and moving(meta, owner) then return { 'left' } end
 local lapsed = fact and fact.f == from and not fact.c and not resolved(fact)
 if lapsed then emit(opened(meta, events, channel, most_events, now), 'timed_out', from, id) end

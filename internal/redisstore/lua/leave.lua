@@ -12,7 +12,7 @@ local now, channel, room, id, run, most_events = clock(ARGV[1]), ARGV[2], ARGV[3
 
 if superseded(agent, run) then return { 'superseded' } end
 if not redis.call('ZSCORE', members, id) then return { 'none' } end
-local row = cjson.decode(redis.call('HGET', rooms, room))
+local row = roomed(redis.call('HGET', rooms, room))
 local rest = {}
 for name in string.gmatch(redis.call('HGET', agent, 'rooms') or '', '%S+') do
   if name ~= room then table.insert(rest, name) end

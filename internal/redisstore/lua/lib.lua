@@ -28,7 +28,17 @@ end
 
 local function whole(n) return string.format('%.0f', n) end
 
-local function number(key, field) return tonumber(redis.call('HGET', key, field) or 0) end
+-- A number that is damaged is refused where a step begins, or taken for 0 where
+-- it can do no harm: after its first write a step cannot fail. counted_as refuses,
+-- amount does not.
+local function counted_as(text, what)
+  if not text then return 0 end
+  if not string.match(text, '^%-?%d+$') or #text > 16 then error({ err = 'DAMAGED ' .. what .. ' is no number' }) end
+  return tonumber(text)
+end
+local function amount(text) return tonumber(text or 0) or 0 end
+
+local function number(key, field) return counted_as(redis.call('HGET', key, field), field) end
 
 local function epoch_of(meta) return tonumber(redis.call('HGET', meta, 'epoch') or 1) end
 
@@ -48,13 +58,24 @@ local function permuted(n)
   return string.format('%08x', left * 65536 + right)
 end
 
+-- BOOKS are all numbers of a space that a step may count up or down.
+local BOOKS = { 'seq', 'sent', 'pending', 'pending_bytes', 'lived', 'acked', 'cancelled', 'dead', 'ended_bytes', 'registrations', 'agents', 'casts' }
+
 -- A log gives events their numbers, keeps them and wakes who listens. Its
 -- first emit can fail (and nothing has changed then); later ones cannot. It also
 -- holds those of the space's books that every message changes.
 local function opened(meta, events, channel, most, now)
-  local books = redis.call('HMGET', meta, 'seq', 'sent', 'pending', 'pending_bytes')
+  local books = redis.call('HMGET', meta, unpack(BOOKS))
+  for i, name in ipairs(BOOKS) do books[i] = counted_as(books[i], name) end
   return { meta = meta, events = events, channel = channel, most = most, now = now,
-    seq = tonumber(books[1] or 0), sent = tonumber(books[2] or 0), pending = tonumber(books[3] or 0), bytes = tonumber(books[4] or 0) }
+    seq = books[1], sent = books[2], pending = books[3], bytes = books[4] }
+end
+
+-- ahead refuses a sequence that is behind its own events, for a step that writes
+-- before its first emit.
+local function ahead(log)
+  local last = redis.call('XREVRANGE', log.events, '+', '-', 'COUNT', 1)[1]
+  if log.seq < 0 or last and tonumber(string.match(last[1], '^%d+')) > log.seq then error({ err = 'DAMAGED seq is behind the events' }) end
 end
 
 -- emit takes further fields of meta that change with the event, and their values.
@@ -107,6 +128,31 @@ end
 -- legible reads the facts of a message; nil if there are none, or if they are
 -- damaged beyond reading: such a message is in nobody's way.
 local function countable(n) return type(n) == 'number' and n >= 0 and n == math.floor(n) end
+
+-- SHAPE is what those facts are that a message need not have.
+local SHAPE = { a = 'number', d = 'string', k = 'string', p = 'string', e = 'number', ch = 'string', qt = 'number', r = 'string', dl = 'number',
+  o = 'string', b = 'string', u = 'string', x = 'number', h = 'string', s = 'string', w = 'string', n = 'number', l = 'number', c = 'number' }
+local ROWS = { sv = { l = 'number', n = 'number', r = 'string' }, an = { h = 'string' }, nt = { n = 'number', u = 'number' } }
+local function shaped(fact)
+  for name, is in pairs(SHAPE) do
+    if fact[name] ~= nil and type(fact[name]) ~= is then return false end
+  end
+  for name, has in pairs(ROWS) do
+    local rows = fact[name]
+    if rows ~= nil then
+      if type(rows) ~= 'table' then return false end
+      for _, row in pairs(rows) do
+        if type(row) ~= 'table' then return false end
+        for field, is in pairs(has) do
+          if type(row[field]) ~= is then return false end
+        end
+      end
+    end
+  end
+  local claim = fact.cl
+  return claim == nil or type(claim) == 'table' and type(claim.b) == 'string' and type(claim.a) == 'number'
+end
+
 local function legible(raw)
   if not raw then return nil end
   local read, fact = pcall(cjson.decode, raw)
@@ -115,6 +161,13 @@ local function legible(raw)
     return fact
   end
   return nil
+end
+
+-- editable is legible for a step that changes the facts. Reads, which look at
+-- many, do without.
+local function editable(raw)
+  local fact = legible(raw)
+  return fact and shaped(fact) and fact or nil
 end
 
 -- standing gives the facts of a message that stands in an inbox by its number. If
@@ -138,7 +191,7 @@ end
 -- and bytes of the sender.
 local function held(box, from)
   local is = redis.call('HMGET', box, 'n', 'b', 'n:' .. from, 'b:' .. from)
-  return { n = tonumber(is[1] or 0), b = tonumber(is[2] or 0), sn = tonumber(is[3] or 0), sb = tonumber(is[4] or 0) }
+  return { n = amount(is[1]), b = amount(is[2]), sn = amount(is[3]), sb = amount(is[4]) }
 end
 
 -- put stores a message m in the box of its recipient; k names the keys, and
@@ -201,13 +254,13 @@ end
 local function taken(log, k, owner, hex, fact)
   redis.call('ZREM', k.inbox, hex)
   redis.call('ZREM', k.expire, fact.f .. '::' .. owner .. '::' .. hex)
-  redis.call('HINCRBY', k.box, 'n', -1)
-  local less = 0 - fact.z -- which is never "-0"
-  redis.call('HINCRBY', k.box, 'b', less)
-  for _, field in ipairs({ 'n:', 'b:' }) do
-    local by = field == 'n:' and -1 or less
-    if redis.call('HINCRBY', k.box, field .. fact.f, by) <= 0 then
+  local less, holds = 0 - fact.z, held(k.box, fact.f) -- which is never "-0"
+  redis.call('HSET', k.box, 'n', whole(holds.n - 1), 'b', whole(holds.b + less))
+  for field, left in pairs({ ['n:'] = holds.sn - 1, ['b:'] = holds.sb + less }) do
+    if left <= 0 then
       redis.call('HDEL', k.box, field .. fact.f)
+    else
+      redis.call('HSET', k.box, field .. fact.f, whole(left))
     end
   end
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
@@ -293,7 +346,7 @@ end
 
 -- attached says whether a live node holds a connection of the agent.
 local function attached(node, nodes, now)
-  return node and node ~= '' and number(nodes, node) > now
+  return node and node ~= '' and amount(redis.call('HGET', nodes, node)) > now
 end
 
 -- present: attached; or, for an agent no node claims, seen within the window.
@@ -301,7 +354,7 @@ end
 local function present(gone, node, seen, nodes, now, window)
   if gone then return false end
   if node and node ~= '' then return attached(node, nodes, now) end
-  return now - tonumber(seen or 0) < window
+  return now - amount(seen) < window
 end
 
 local function online(agent, nodes, now, window)
@@ -410,6 +463,22 @@ end
 local function seat(text)
   local seq, ordinal = string.match(text or '', '^(%d+) (%d+)$')
   return tonumber(seq or 0), tonumber(ordinal or 0)
+end
+
+-- roomed reads the row of a room. A damaged one is refused: its numbers are those
+-- of all its members.
+local function roomed(raw)
+  local row = cjson.decode(raw)
+  for _, name in ipairs({ 'm', 'q', 'o', 'n', 'b' }) do
+    if type(row) ~= 'table' or not countable(row[name]) then error({ err = 'DAMAGED the row of a room' }) end
+  end
+  return row
+end
+
+-- noted reads a note or the facts of a post; nothing is in a damaged one.
+local function noted(raw)
+  local read, is = pcall(cjson.decode, raw)
+  return read and type(is) == 'table' and is or {}
 end
 
 -- skipped is how the zset of an agent spells a post it is not shown in the

@@ -6,7 +6,11 @@
 -- marked reads a mark; nil if there is none, or if it cannot be read.
 local function legible_mark(raw)
   local read, mark = pcall(cjson.decode, raw)
-  return read and type(mark) == 'table' and mark or nil
+  if not read or type(mark) ~= 'table' then return nil end
+  for _, field in ipairs({ 'q', 'g', 'a' }) do
+    if mark[field] ~= nil and type(mark[field]) ~= 'number' then return nil end
+  end
+  return mark
 end
 local function marked(key, reader)
   local raw = redis.call('HGET', key, reader)

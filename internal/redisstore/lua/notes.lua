@@ -17,6 +17,7 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 -- not bring it back, a later one must.
 local LATE = 2000
 local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
+ahead(log)
 local k, a = 7, 9
 local lived = number(KEYS[4], 'lived')
 for _ = 1, seen_notes do
@@ -30,7 +31,7 @@ for _ = 1, seen_notes do
       redis.call('HDEL', agent, 'node')
       r[2] = nil
     end
-    if r[3] and now - tonumber(r[3]) > LATE then
+    if r[3] and now - amount(r[3]) > LATE then
       redis.call('HDEL', agent, 'gone')
       r[3] = nil
     end
@@ -42,7 +43,7 @@ for _ = 1, served_notes do
   local from, owner, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
   local at, cursor = tonumber(ARGV[a + 5]), tonumber(ARGV[a + 6])
   local raw = redis.call('HGET', KEYS[k], hex)
-  local fact = legible(raw)
+  local fact = editable(raw)
   if fact and fact.f == from then
     if fact.e and not is_read(fact) and not fact.s and not resolved(fact) then
       emit(log, 'delivered', '', from .. '::' .. owner .. '::' .. hex)

@@ -9,7 +9,7 @@ typed({ 'hash' })
 local now, from, hex, what = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local first, longest, most = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local raw = redis.call('HGET', KEYS[1], hex)
-local fact = legible(raw)
+local fact = editable(raw)
 if not fact or fact.f ~= from or fact.s then return { 'ended' } end
 fact.nt = fact.nt or {}
 local notice = fact.nt[what] or { n = 0, u = 0 }

@@ -6,7 +6,7 @@
 typed({ 'hash' })
 local now, from, hex, what = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local raw = redis.call('HGET', KEYS[1], hex)
-local fact = legible(raw)
+local fact = editable(raw)
 local notice = fact and fact.f == from and fact.nt and fact.nt[what]
 if not notice then return { 'unknown' } end
 if not notice.d then

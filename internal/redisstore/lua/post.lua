@@ -28,7 +28,7 @@ local lived = number(meta, 'lived')
 
 if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', rooms, room)
-local row = raw and cjson.decode(raw)
+local row = raw and roomed(raw)
 local first = redis.call('HGET', idem, field)
 first = first and cjson.decode(first)
 if first and lived < first.x then
@@ -59,7 +59,7 @@ local drop, freed, over = 0, 0, row.n + 1 > most_posts or row.b + bytes > most_b
 if over then
   for _, entry in ipairs(redis.call('XRANGE', posts, '-', '+', 'COUNT', DROP_MOST)) do
     if row.n - drop + 1 <= most_posts and row.b - freed + bytes <= most_bytes then break end
-    drop, freed = drop + 1, freed + cjson.decode(entry[2][2]).z
+    drop, freed = drop + 1, freed + amount(noted(entry[2][2]).z)
   end
 end
 local log = opened(meta, events, channel, most_events, now)

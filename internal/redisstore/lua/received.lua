@@ -12,11 +12,12 @@ local now, channel, owner, reader, route = clock(ARGV[1]), ARGV[2], ARGV[3], ARG
 local life, budget, most_events = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 
 local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
+ahead(log)
 local out = { 'ok' }
 for i = 9, #ARGV, 2 do
   local from, hex = ARGV[i], ARGV[i + 1]
   local raw = redis.call('HGET', k.fact, hex)
-  local fact = legible(raw)
+  local fact = editable(raw)
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   else

@@ -8,7 +8,7 @@ typed({ 'zset', 'hash' })
 local old, new, many = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local rows = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, many)
 for i = 1, #rows, 2 do
-  local task = legible(redis.call('HGET', KEYS[2], rows[i]))
+  local task = editable(redis.call('HGET', KEYS[2], rows[i]))
   if task and task.cl and task.cl.b == old then
     task.cl.b = new
     redis.call('HSET', KEYS[2], rows[i], cjson.encode(task))

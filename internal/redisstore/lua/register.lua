@@ -99,6 +99,7 @@ local existed = known(chosen)
 if full_store and not existed then return { 'full' } end
 local holds = redis.call('HGET', agent, 'run') or ''
 local node = redis.call('HGET', agent, 'node') or ''
+local lived, epoch_before = number(meta, 'lived'), amount(redis.call('HGET', agent, 'epoch'))
 local changed = not existed or (run ~= '' and holds ~= run)
 if changed then
   local log = opened(meta, events, channel, most_events, now)
@@ -115,7 +116,7 @@ if not existed then
     'cast', whole(number(meta, 'seq')) .. ' ' .. whole(number(meta, 'casts')))
   if run ~= '' then redis.call('HSET', agent, 'run', run) end
 elseif changed then
-  redis.call('HINCRBY', agent, 'epoch', 1)
+  redis.call('HSET', agent, 'epoch', whole(epoch_before + 1))
   redis.call('HSET', agent, 'run', run)
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
@@ -128,7 +129,7 @@ redis.call('HDEL', agent, 'gone')
 if run ~= '' then redis.call('HDEL', agent, 'died') end
 redis.call('HSET', agent, 'seen', whole(now), 'client', client)
 redis.call('ZADD', seen, node == '' and whole(now) or 'inf', name)
-redis.call('ZADD', heard, whole(number(meta, 'lived')), name)
+redis.call('ZADD', heard, whole(lived), name)
 redis.call('ZREM', retired, name)
 if run ~= '' then
   local was = redis.call('HGET', agent, 'session') or ''

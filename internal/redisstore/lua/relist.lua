@@ -7,7 +7,7 @@
 -- Returns {"ok"}.
 typed({ 'zset', 'zset', 'hash' })
 for i = 3, #ARGV do
-  local fact = legible(redis.call('HGET', KEYS[3], ARGV[i]))
+  local fact = editable(redis.call('HGET', KEYS[3], ARGV[i]))
   local was = fact and fact.f .. '::' .. ARGV[1] .. '::' .. ARGV[i]
   local is = fact and fact.f .. '::' .. ARGV[2] .. '::' .. ARGV[i]
   if fact and redis.call('ZREM', KEYS[1], threaded(fact.t, fact.q, was)) == 1 then

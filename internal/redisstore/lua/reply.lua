@@ -42,7 +42,7 @@ if first then
 end
 
 local raw = redis.call('HGET', own.fact, hex)
-local question = legible(raw)
+local question = editable(raw)
 if not question then return { 'no_message' } end
 if question.f ~= ARGV[30] then return { 'no_message' } end
 if question.c then return { 'cancelled' } end

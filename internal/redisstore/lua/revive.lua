@@ -18,7 +18,7 @@ local life, most_messages, most_bytes, most_events = tonumber(ARGV[7]), tonumber
 local notice, bytes, durability, mailbox = ARGV[11], tonumber(ARGV[12]), ARGV[13], ARGV[14]
 
 local raw = redis.call('HGET', facts, hex)
-local fact = legible(raw)
+local fact = editable(raw)
 if not fact or fact.f ~= from or fact.s ~= 'dead' or (reason ~= '' and fact.w ~= reason) then return { 'left' } end
 if mailbox == '' and redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
 local holds = held(box, from)

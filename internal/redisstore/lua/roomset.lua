@@ -10,7 +10,7 @@ local room, id, run, outside, visibility = ARGV[1], ARGV[2], ARGV[3], ARGV[4], A
 if superseded(agent, run) then return { 'superseded' } end
 local raw = redis.call('HGET', rooms, room)
 if not raw then return { 'no_room' } end
-local row = cjson.decode(raw)
+local row = roomed(raw)
 if outside ~= '1' and row.c ~= id then
   if row.v == 'invite_only' and not redis.call('ZSCORE', members, id) then return { 'no_room' } end
   return { 'not_creator', row.c }

@@ -13,14 +13,14 @@ local lived, held, forgotten, ends = number(KEYS[1], 'lived'), number(KEYS[1], '
 local rows = redis.call('ZRANGE', k.ended, 0, limit - 1, 'WITHSCORES')
 for i = 1, #rows, 2 do
   local hex, seq = rows[i], tonumber(rows[i + 1])
-  local fact = legible(redis.call('HGET', k.fact, hex))
+  local fact = editable(redis.call('HGET', k.fact, hex))
   if fact and (fact.l or 0) > lived and (held <= budget or seq > bound) then
     ends = fact.l
     break
   end
   local freed = forget(k, hex, fact)
   redis.call('ZREM', k.ended, hex)
-  held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', 0 - freed)
+  held = redis.call('HINCRBY', KEYS[1], 'ended_bytes', 0 - freed) -- number has looked at it
   forgotten = forgotten + 1
 end
 settle(k, owner)
