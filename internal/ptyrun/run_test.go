@@ -314,9 +314,9 @@ func TestWhoAskedAProgramThatIsKilledLearnsThatItDied(t *testing.T) {
 				}
 				ended <- got
 			}()
-			p.eventually("the asker waits", func() bool {
-				agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "web"})
-				return err == nil && agent.Reachability == c3po.ReachNow
+			p.eventually("the asker waits, as the program's mailbox does", func() bool {
+				info, err := w.as("").ServerInfo(t.Context(), c3po.None{})
+				return err == nil && info.Waiters >= 2
 			})
 			began := time.Now()
 			p.press(in.end)
