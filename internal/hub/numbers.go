@@ -23,6 +23,9 @@ const (
 	// MostMarks is of how many readers of an agent's mail it is kept how far they
 	// were told of it, and given it.
 	MostMarks = 8
+	// MostHeard is of how many readers of an agent it is kept how far they have come
+	// in a room.
+	MostHeard = 8
 	// SweepEvery is how much time a space lives at most between two sweeps, which
 	// find what no clock tells of.
 	SweepEvery = time.Hour
@@ -107,3 +110,28 @@ func unpermuted(hex string) int64 {
 	}
 	return left<<16 | right
 }
+
+// What a sweep forgets, because it is of no use any more.
+
+// LeaseOver says that the lease of a node has ended so long ago that nobody
+// takes it up again.
+func LeaseOver(l c3po.Limits, until, now time.Time) bool { return now.Sub(until) >= l.NodeLease }
+
+// AliasOver says that a bare name has stopped to point to the agent it meant.
+func AliasOver(l c3po.Limits, lived, at int64) bool { return lived-at >= int64(l.NameLife/time.Second) }
+
+// NameOver says that no id of mail can have the former name of an agent in it, also
+// if the mail died and was delivered again at the last moment.
+func NameOver(l c3po.Limits, lived, at int64) bool {
+	return lived-at >= int64((l.NameLife+2*(l.MessageLife+max(l.EndedLife, l.DeadLife)))/time.Second)
+}
+
+// PauseOver says that a chain was paused so long ago that it can be forgotten, if
+// nothing of it is left.
+func PauseOver(l c3po.Limits, since, now time.Time) bool { return now.Sub(since) >= l.DeadLife }
+
+// EmptyLife is how long a space in which nothing is left stays, in lived time.
+func EmptyLife(l c3po.Limits) time.Duration { return l.EndedLife }
+
+// ImportLife is for how long after its last step an import can be repeated.
+func ImportLife(l c3po.Limits) time.Duration { return l.DeadLife }

@@ -67,6 +67,9 @@ func (h *Hub) Reap(ctx context.Context) error {
 			failures = append(failures, fmt.Errorf("space %s: %w", space, err))
 		}
 	})
+	if err := h.store.ForgetSpaces(ctx); err != nil {
+		failures = append(failures, err)
+	}
 	return errors.Join(failures...)
 }
 

@@ -480,8 +480,13 @@ type reaperStore interface {
 	Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error)
 	// Trim forgets, of up to limit messages or keys each: ended messages older than EndedLife
 	// or beyond EndedBytes, dead letters older than DeadLife, keys older than
-	// KeyLife. It returns how many it forgot. Accounts unused for FlowIdle go along.
+	// KeyLife. It returns how many it forgot. Accounts unused for FlowIdle go along, and
+	// once nothing else is left what numbers.go says to be over: leases, names, paused
+	// chains, and roles that nobody has.
 	Trim(ctx context.Context, space c3po.Space, limit int) (int, error)
+	// ForgetSpaces forgets spaces that Trim has found empty for EmptyLife. One that is
+	// used again goes on above all numbers it gave.
+	ForgetSpaces(ctx context.Context) error
 
 	// Reads.
 
@@ -498,6 +503,6 @@ type reaperStore interface {
 	InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]int, error)
 	// InboxBytes adds up the bytes of the unacked mail of one agent, one by one.
 	InboxBytes(ctx context.Context, space c3po.Space, id c3po.AgentID) (int64, error)
-	// Spaces lists every space that was ever written to.
+	// Spaces lists every space that was written to and not forgotten.
 	Spaces(ctx context.Context) ([]c3po.Space, error)
 }

@@ -269,9 +269,6 @@ var steps = []step{
 		_, err := s.Tick(ctx, space, "node", s.limits.ReapEvery)
 		return err
 	}},
-	{"sweep", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		return s.swept(ctx, space, nil)
-	}},
 	{"bury", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		_, err := s.Bury(ctx, space, at.unanswered, c3po.ReasonExpired, "too late")
 		return err

@@ -13,6 +13,7 @@
 //	                      agents registrations, casts (broadcasts so far),
 //	                      ended_bytes, pending_bytes, lived, lived_ms, ticked, ticker (the node that
 //	                      looks after the space), sweep (the lived second of the next sweep),
+//	                      empty, empty_seq (since when nothing is left), imported (the last import),
 //	                      paused, schema, min_reader,
 //	                      epoch (1 if missing), began (the first number of the epoch),
 //	                      moving (a line for each renaming, "old new", and retirement,
@@ -72,7 +73,9 @@
 //
 // What belongs to no space is behind "c3po:1:{_}:":
 //
-//	spaces        set     every space that was ever entered
+//	spaces        set     every space that was entered and not forgotten
+//	leaving       zset    empty spaces that are about to be forgotten, by when they left the list
+//	floor         hash    seq, epoch: above which a space begins that has no numbers of its own
 //	grant:KID     hash    one token's grant: g (JSON, opaque to scripts), created,
 //	                      expires, used, revoked, fixed
 //	grants        zset    KID by the moment the grant is forgotten
@@ -88,6 +91,24 @@
 //	                      schema whose coordinators understand it), version (of the
 //	                      c3po that raised them). Missing: schema 1. A space's meta can
 //	                      ask for a newer reader of that space alone.
+//
+// Nothing here grows for ever. Every key has an owner that trims it:
+//
+//	the agent           agent, inbox, body, fact, box, mark, ended, joined, skips, reads, and its
+//	                    places in agents, names, roles, seen, heard, sessions, attached: with its
+//	                    retirement and its last mail (retire.lua, trimretired.lua); marks and
+//	                    reads of its last eight readers
+//	the message         its places in threads, tickets, deadlines, expire, dead, owed, ending: with
+//	                    its end or its life (trim.lua, trimdead.lua, bury.lua)
+//	the key             idem, idemx: by its life (trimkeys.lua)
+//	the account         flow, flowx: unused for two hours (trimflow.lua); of a paused chain, after
+//	                    the life of dead letters, when its thread is empty (sweeps.go)
+//	the room            rooms, roomorder, room, members, invited: with its last member (leave.lua);
+//	                    posts by number and bytes (post.lua)
+//	the sweep           nodes, aliases, renamed, roles, imported: when they are of no use (sweeps.go)
+//	the space           meta, events (by number) and all that is left: when it is empty (spaces.go)
+//	Redis               rate, grant, invite, link: by a TTL
+//	the step itself     grants, changes, runs, audit: each write sweeps up (grantput.lua, runnote.lua)
 //
 // Grants and invitations also have a Redis TTL, but only as the broom: what
 // they are worth is decided by the deadline stored in them.

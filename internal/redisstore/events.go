@@ -77,7 +77,10 @@ func (s *Store) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, e
 	if err != nil {
 		return hub.Sequence{}, s.failure(ctx, "read sequence", err)
 	}
-	at := hub.Sequence{Epoch: max(1, atoi(fields[0])), Last: atoi(fields[1]), Began: atoi(fields[2])}
+	at, err := s.sequenceOf(ctx, fields)
+	if err != nil {
+		return hub.Sequence{}, err
+	}
 	if len(rows) > 0 {
 		at.Oldest = seqOf(rows[0].ID)
 	}

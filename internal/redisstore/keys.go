@@ -13,6 +13,8 @@ const (
 	auditKey     = "c3po:1:{_}:audit"
 	schemaKey    = "c3po:1:{_}:schema"
 	reaperKey    = "c3po:1:{_}:reaper"
+	leavingKey   = "c3po:1:{_}:leaving"
+	floorKey     = "c3po:1:{_}:floor"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }

@@ -114,10 +114,13 @@ func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, err
 	return 0, s.swept(ctx, space, ends[:])
 }
 
-// swept writes down when the next sweep of a space is due.
+// swept sweeps a space, and writes down when the next sweep is due.
 func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error {
 	books, err := s.Counters(ctx, space)
 	if err != nil {
+		return err
+	}
+	if err := s.sweep(ctx, space, books.Lived); err != nil {
 		return err
 	}
 	_, err = s.run(ctx, s.scripts.swept, []string{keysOf(space).meta()}, []string{itoa(hub.NextSweep(s.limits, books.Lived, ends...))})

@@ -329,6 +329,6 @@ func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []hub.He
 		keyNames = append(keyNames, k.reads(n.Agent), k.joined(n.Agent))
 		args = append(args, string(room)+"\x00"+n.Reader, itoa(n.Seq), itoa(n.Cursor), itoa(n.At.UnixMilli()), flag(room == c3po.Everybody))
 	}
-	_, err := s.run(ctx, s.scripts.heard, keyNames, args)
+	_, err := s.run(ctx, s.scripts.heard, keyNames, append(args, itoa(hub.MostHeard)))
 	return err
 }

@@ -43,6 +43,8 @@ type scripts struct {
 	attach, detach, lease, notes         script
 	tick, bury, trim, trimDead, trimKeys script
 	reaper, swept                        script
+	drop, dropRole, dropImports          script
+	vacate, leaving, floor, begin        script
 	inbox, next, entries, cards, online  script
 	rollback                             script
 	cancel, lapse, keyed, die            script
@@ -67,6 +69,8 @@ func loadScripts() scripts {
 		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains, "marks"),
 		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
 		reaper: load("reaper", drains), swept: load("swept", drains),
+		drop: load("drop", drains), dropRole: load("droprole", drains), dropImports: load("dropimports", drains),
+		vacate: load("vacate", drains), leaving: load("leaving", drains), floor: load("floor", drains), begin: load("begin", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite, "marks"), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
 		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),

@@ -14,7 +14,6 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // Config says where Redis is and which numbers hold.
@@ -49,7 +48,7 @@ type Store struct {
 	now     func() time.Time
 	free    func(folder string) (int64, bool)
 	socket  bool     // Redis is reached by one, so it is on this machine
-	known   sync.Map // spaces this process has entered
+	known   sync.Map // spaces this process has entered, and when it looked
 	looks   int      // mostLooked, but in tests
 
 	engine engineCache
@@ -144,39 +143,4 @@ func majorOf(version string) int {
 		return 0
 	}
 	return major
-}
-
-// enter makes a space known before something is created in it, and refuses a
-// space that was written by a version this one cannot read.
-func (s *Store) enter(ctx context.Context, space c3po.Space) error {
-	if _, ok := s.known.Load(space); ok {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	need, err := s.commands.Do(ctx, s.commands.B().Hget().Key(keysOf(space).meta()).Field("min_reader").Build()).AsInt64()
-	if err != nil && !rueidis.IsRedisNil(err) {
-		return s.failure(ctx, "enter", err)
-	}
-	if need > hub.Schema {
-		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, hub.Schema).
-			Suggest("Upgrade this coordinator.")
-	}
-	// A full store takes no SADD, not even one that changes nothing.
-	listed, err := s.commands.Do(ctx, s.commands.B().Sismember().Key(spacesKey).Member(string(space)).Build()).AsBool()
-	if err != nil {
-		return s.failure(ctx, "enter", err)
-	}
-	if listed {
-		s.known.Store(space, true)
-		return nil
-	}
-	err = s.write(ctx, "enter", func() error {
-		return s.commands.Do(ctx, s.commands.B().Sadd().Key(spacesKey).Member(string(space)).Build()).Error()
-	})
-	if err != nil {
-		return err
-	}
-	s.known.Store(space, true)
-	return nil
 }

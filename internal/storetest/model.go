@@ -29,6 +29,7 @@ type Model struct {
 	spaces     map[c3po.Space]*space
 	listeners  []*listener
 	term       term
+	floor      hub.Sequence // above which spaces begin
 }
 
 var _ hub.Store = (*Model)(nil)
@@ -60,6 +61,7 @@ type space struct {
 	lastTick      time.Time
 	ticker        string        // the node whose tick was the last to count
 	sweep         int64         // the lived second at which the next sweep is due
+	empty         *emptiness    // nil while there is something in the space
 	livedFor      time.Duration // Counters.Lived is its whole seconds
 	epoch         int64         // how often it was raised
 	began         int64         // the first number of the epoch
@@ -165,6 +167,7 @@ func (m *Model) space(name c3po.Space) *space {
 		heard:     map[heardKey]hub.HeardNote{},
 		accounts:  map[string]*account{},
 	}
+	sp.books.Seq, sp.epoch = m.floor.Last, max(0, m.floor.Epoch-1)
 	sp.published = func(e c3po.Event) { m.publish(name, e) }
 	m.spaces[name] = sp
 	return sp

@@ -210,8 +210,25 @@ func (sp *space) noteHeard(note hub.HeardNote) {
 		}
 	}
 	key := heardKey{note.Agent, where, note.Reader}
-	if before, ok := sp.heard[key]; !ok || note.Seq > before.Seq {
+	before, known := sp.heard[key]
+	if !known || note.Seq > before.Seq {
 		sp.heard[key] = note
+	}
+	if known {
+		return
+	}
+	// Those that read last are kept.
+	var readers []heardKey
+	for other := range sp.heard {
+		if other.agent == note.Agent && other.room == where {
+			readers = append(readers, other)
+		}
+	}
+	slices.SortFunc(readers, func(x, y heardKey) int {
+		return cmp.Or(cmp.Compare(sp.heard[y].At.UnixMilli(), sp.heard[x].At.UnixMilli()), cmp.Compare(x.reader, y.reader))
+	})
+	for _, reader := range readers[min(len(readers), hub.MostHeard):] {
+		delete(sp.heard, reader)
 	}
 }
 

@@ -193,12 +193,74 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	sp.trimAccounts(limit, m.now())
+	now := m.now()
+	sp.trimAccounts(limit, now)
 	forgotten := sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit)
 	if forgotten == 0 {
+		sp.sweepUp(now)
+		sp.noteEmpty()
 		sp.swept()
 	}
 	return forgotten, nil
+}
+
+// sweepUp forgets what has no clock of its own and is of no use any more.
+func (sp *space) sweepUp(now time.Time) {
+	maps.DeleteFunc(sp.leases, func(_ string, until time.Time) bool { return hub.LeaseOver(sp.limits, until, now) })
+	maps.DeleteFunc(sp.aliases, func(_ string, is alias) bool { return hub.AliasOver(sp.limits, sp.books.Lived, is.at) })
+	maps.DeleteFunc(sp.renamed, func(_ c3po.AgentID, is alias) bool { return hub.NameOver(sp.limits, sp.books.Lived, is.at) })
+	maps.DeleteFunc(sp.accounts, func(name string, a *account) bool {
+		return isChain(name) && a.spent() && hub.PauseOver(sp.limits, a.start, now) &&
+			len(sp.find(func(msg *message) bool { return msg.view.Thread == name[2:] }, bySeq)) == 0
+	})
+	maps.DeleteFunc(sp.roles, func(role c3po.AgentID, _ bool) bool {
+		for _, a := range sp.agents {
+			if slices.Contains(c3po.RolesOf(a.profile.Capabilities), role) {
+				return false
+			}
+		}
+		return len(sp.find(func(msg *message) bool { return msg.view.ToAgent == role }, bySeq)) == 0
+	})
+}
+
+// An emptiness is since when nothing is left in a space.
+type emptiness struct {
+	since, seq int64
+	over       bool
+}
+
+func (sp *space) isEmpty() bool {
+	rooms := len(sp.rooms)
+	if sp.rooms[c3po.Everybody] != nil {
+		rooms--
+	}
+	return sp.paused == "" && rooms+len(sp.agents)+len(sp.retired)+len(sp.renamed)+len(sp.keys)+len(sp.messages)+len(sp.deadlines)+
+		len(sp.accounts)+len(sp.roles)+len(sp.aliases) == 0
+}
+
+// noteEmpty says whether the space was empty for so long that it can be forgotten.
+func (sp *space) noteEmpty() {
+	switch {
+	case !sp.isEmpty():
+		sp.empty = nil
+	case sp.empty == nil || sp.empty.seq != sp.books.Seq:
+		sp.empty = &emptiness{since: sp.books.Lived, seq: sp.books.Seq}
+	default:
+		sp.empty.over = sp.books.Lived-sp.empty.since >= seconds(hub.EmptyLife(sp.limits))
+	}
+}
+
+// ForgetSpaces implements hub.Store.
+func (m *Model) ForgetSpaces(context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, sp := range m.spaces {
+		if sp.empty != nil && sp.empty.over && sp.isEmpty() && sp.empty.seq == sp.books.Seq {
+			m.floor = hub.Sequence{Last: max(m.floor.Last, sp.books.Seq), Epoch: max(m.floor.Epoch, sp.epoch+1)}
+			delete(m.spaces, name)
+		}
+	}
+	return nil
 }
 
 // swept notes when the next sweep is due.

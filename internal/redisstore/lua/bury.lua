@@ -14,13 +14,19 @@ local dead_life, bounce, bytes, life = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV
 local most_events, durability = ARGV[11], ARGV[12]
 
 local fact = editable(redis.call('HGET', k.fact, hex))
-if reason == 'corrupt' and not (fact and fact.f == from) and redis.call('ZSCORE', k.inbox, hex) then
+local damaged = not (fact and fact.f == from)
+if damaged and redis.call('ZSCORE', k.inbox, hex) then
+  reason = 'corrupt'
   -- Its facts are damaged: nobody knows any more who wrote it, or what it weighs.
   -- No seal is made like this one, so it is never taken for a sound message.
   fact = { q = 0, f = from, t = '', k = 'notice', a = now, d = durability, z = fact and fact.z or 0, h = 'damaged' }
 end
-if not fact or fact.f ~= from or fact.s then return { 'left' } end
 local id = from .. '::' .. owner .. '::' .. hex
+if not fact or fact.f ~= from or fact.s then
+  -- It is not waiting for its end any more; if it still stands there, it would for ever.
+  redis.call('ZREM', k.expire, id)
+  return { 'left' }
+end
 local lived = number(meta, 'lived')
 local log = opened(meta, events, channel, most_events, now)
 local seq = emit(log, 'dead', '', id)

@@ -19,6 +19,7 @@ local lived, known = number(meta, 'lived'), redis.call('EXISTS', agent) == 1
 
 if not known then emit(opened(meta, events, channel, most_events, now), 'registered', id, '') end
 redis.call('HSET', imported, origin, id)
+redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
 -- For ids of mail a former name stands as long as the space. As an address, or
 -- for somebody who registers, it does not: here it may be another's.
 for i = names_at + 1, #ARGV do

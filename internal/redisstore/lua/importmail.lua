@@ -26,6 +26,7 @@ local seq = emit(log, 'accepted', pending and not fact.qt and owner or '', id, '
   'pending_bytes', whole(log.bytes))
 fact.q = seq
 redis.call('HSET', KEYS[17], origin, id)
+redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
 if text ~= '' then redis.call('HSET', KEYS[4], hex, text) end
 redis.call('ZADD', KEYS[10], 0, threaded(fact.t, seq, id))
 if fact.e then redis.call('ZADD', KEYS[11], whole(seq), id) end

@@ -23,11 +23,13 @@ local member = redis.call('ZSCORE', members, id)
 
 if member then
   redis.call('HSET', imported, origin, room)
+  redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
   return { 'already' }
 end
 local log = opened(meta, events, channel, most_events, now)
 local seq = emit(log, 'joined', id, '')
 redis.call('HSET', imported, origin, room)
+redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
 row.m = row.m + 1
 redis.call('HSET', rooms, room, cjson.encode(row))
 redis.call('ZADD', members, whole(seq), id)

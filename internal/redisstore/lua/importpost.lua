@@ -17,4 +17,5 @@ row.q, row.o, row.n, row.b = seq, row.o + 1, row.n + 1, row.b + fact.z
 redis.call('XADD', posts, whole(seq) .. '-' .. whole(row.o), 'f', ARGV[7], 'b', ARGV[8])
 redis.call('HSET', rooms, room, cjson.encode(row))
 redis.call('HSET', imported, origin, whole(seq) .. ' ' .. whole(row.o))
+redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
 return { 'imported' }

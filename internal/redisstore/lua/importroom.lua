@@ -13,6 +13,7 @@ if redis.call('HEXISTS', rooms, room) == 1 then return { 'taken' } end
 local log = opened(meta, events, channel, most_events, now)
 local seq = emit(log, 'joined', ARGV[6], '')
 redis.call('HSET', imported, origin, room)
+redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
 redis.call('ZADD', order, whole(seq), room)
 redis.call('HSET', rooms, room, cjson.encode({ c = ARGV[6], v = ARGV[7], a = tonumber(ARGV[8]), s = seq, m = 0, q = 0, o = 0, n = 0, b = 0 }))
 for i = 9, #ARGV do redis.call('ZADD', invited, whole(seq), ARGV[i]) end

@@ -263,6 +263,7 @@ local function taken(log, k, owner, hex, fact)
       redis.call('HSET', k.box, field .. fact.f, whole(left))
     end
   end
+  if redis.call('ZCARD', k.inbox) == 0 then redis.call('DEL', k.box) end
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
   log.bytes = redis.call('HINCRBY', log.meta, 'pending_bytes', less)
 end
