@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -278,16 +279,35 @@ func (p *presence) detach(ctx context.Context, key agentKey) {
 	}
 	// A detach of what is not there changes nothing. If it fails the agent stays
 	// attached until the node's lease ends; nothing better can be said of it.
-	if err := p.store.Detach(ctx, key.space, key.id, p.node, hungUp); err != nil {
+	err := p.store.Detach(ctx, key.space, key.id, p.node, hungUp)
+	today := c3po.AgentID("")
+	if errors.Is(err, c3po.AgentNotFound) {
+		// It was renamed, and the store has it here by its new name; or it is retired.
+		today, _, err = p.store.Renamed(ctx, key.space, key.id)
+	}
+	if err != nil {
 		p.log.WarnContext(ctx, "agent is not detached", "space", key.space, "agent", key.id, "err", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if today != "" {
+		p.leaveAs(agentKey{key.space, today}, held)
+	}
 	held.stored = false
 	if len(held.waits) == 0 {
 		delete(p.attached, key)
 		p.leases[key.space].agents--
 	}
+}
+
+// leaveAs lets an agent that has left under a former name leave under the one of
+// today, unless it waits under that. It is called with the lock held.
+func (p *presence) leaveAs(key agentKey, left *attachment) {
+	if p.attached[key] == nil {
+		p.attached[key] = &attachment{turn: make(chan struct{}, 1), left: left.left, hungUp: left.hungUp}
+		p.leases[key.space].agents++
+	}
+	p.leaving = append(p.leaving, departure{key, time.Now()})
 }
 
 func (p *presence) runLeases(ctx context.Context) {

@@ -229,3 +229,28 @@ func TestASenderIsToldWhatTheSessionDoes(t *testing.T) {
 		}
 	})
 }
+
+// The store has the agent at its node by the new name, the node by the old one.
+func TestAnAgentThatIsRenamedAfterItsLastWaitGoesOffline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		stays := h.waitFor("alice", c3po.WaitInput{Timeout: 3600}) // so that the node's lease goes on
+		must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1}))(t)
+		must(h.as("bob").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+		pass(10 * time.Minute)
+		same(t, "status", h.agent("robert").Status, c3po.Offline)
+		stays.result(t)
+	})
+}
+
+func TestAnAgentThatWaitsUnderItsNewNameStaysOnline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1}))(t)
+		must(h.as("bob").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+		wait := h.waitFor("robert", c3po.WaitInput{Timeout: 3600})
+		pass(10 * time.Minute)
+		same(t, "status", h.agent("robert").Status, c3po.Online)
+		wait.result(t)
+	})
+}

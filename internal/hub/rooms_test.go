@@ -172,3 +172,23 @@ func TestPruningTakesTheDeadOutOfRoomsAndLeavesTheirMail(t *testing.T) {
 		same(t, "back", members(), []c3po.RoomName{"build"})
 	})
 }
+
+func TestAGuestReadsARoomOnlyOnceItHasJoined(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob", "carl")
+		must(h.as("ann").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "plans", Visibility: c3po.InviteOnly}))(t)
+		said := h.say("ann", "plans", "at noon")
+		must(h.as("ann").RoomInvite(t.Context(), c3po.RoomInviteInput{Room: "plans", Agent: "bob"}))(t)
+		for _, id := range []c3po.AgentID{"bob", "carl"} {
+			if got, err := h.as(id).RoomHistory(t.Context(), c3po.RoomHistoryInput{Room: "plans"}); err == nil {
+				t.Errorf("%s reads %+v", id, got)
+			}
+		}
+		h.joinRoom("plans", "bob")
+		got := must(h.as("bob").RoomHistory(t.Context(), c3po.RoomHistoryInput{Room: "plans"}))(t)
+		if len(got.Messages) != 1 || got.Messages[0].ID != said.ID {
+			t.Errorf("who has joined reads %+v", got)
+		}
+	})
+}

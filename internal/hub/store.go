@@ -190,7 +190,8 @@ type GivenNote struct {
 
 type presenceStore interface {
 	// Attach says that this node holds a connection of the agent; Detach that it
-	// no longer does. Attached agents are online while the node's lease lasts, which
+	// no longer does. AGENT_NOT_FOUND if there is no such agent, perhaps because it
+	// has another name by now. Attached agents are online while the node's lease lasts, which
 	// Attach renews; one whose node has died is offline until it is seen again. So is
 	// one that hung up: its process ended, or its network, and no call of its will
 	// say so. Attach also says what the session does. Without a state nothing of it

@@ -23,17 +23,24 @@ func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 
 // Detach implements hub.Store.
 func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
-	return s.detach(ctx, space, node, hungUp, []c3po.AgentID{id})
+	outcome, err := s.detach(ctx, space, node, hungUp, []c3po.AgentID{id})
+	if err != nil {
+		return err
+	}
+	return agentOutcome(outcome, id)
 }
 
-func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) error {
+func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) (outcome string, err error) {
 	k := keysOf(space)
 	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake()}
 	for _, id := range ids {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
-	_, err := s.run(ctx, s.scripts.detach, keyNames, args)
-	return err
+	answer, err := s.run(ctx, s.scripts.detach, keyNames, args)
+	if err != nil {
+		return "", err
+	}
+	return word(answer[0]), nil
 }
 
 // RenewLease implements hub.Store.
@@ -53,7 +60,7 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 		if len(ids) == 0 {
 			break
 		}
-		if err := s.detach(ctx, space, node, false, ids); err != nil {
+		if _, err := s.detach(ctx, space, node, false, ids); err != nil {
 			return err
 		}
 	}

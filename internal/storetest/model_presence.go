@@ -36,7 +36,11 @@ func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	if a := sp.agents[id]; a != nil && a.node == node {
+	a := sp.agents[id]
+	if a == nil {
+		return hub.RefuseNoAgent(id)
+	}
+	if a.node == node {
 		a.node, a.seen, a.heard = "", m.now(), sp.books.Lived
 		if hungUp {
 			a.goneAt, a.cut = m.now(), true

@@ -3,6 +3,7 @@
 --
 -- KEYS  seen, attached, meta, heard, then the agents
 -- ARGV  now, node, "1" if they hung up, channel, the agents' ids
+-- Returns {"ok"}, or {"unknown"} if one of them is not registered.
 typed({ 'zset', 'zset', 'hash', 'zset' })
 local seen, attachments = KEYS[1], KEYS[2]
 local now, node, hung_up, channel = clock(ARGV[1]), ARGV[2], ARGV[3] == '1', ARGV[4]
@@ -11,6 +12,7 @@ for i = 5, #KEYS do
   local is = redis.call('TYPE', KEYS[i]).ok
   if is ~= 'none' and is ~= 'hash' then error({ err = 'WRONGTYPE ' .. KEYS[i] .. ' holds a ' .. is }) end
 end
+local out = { 'ok' }
 for i = 5, #KEYS do
   local id = ARGV[i]
   if redis.call('HGET', KEYS[i], 'node') == node then
@@ -27,5 +29,6 @@ for i = 5, #KEYS do
     end
   end
   redis.call('ZREM', attachments, node .. ' ' .. id)
+  if redis.call('EXISTS', KEYS[i]) == 0 then out = { 'unknown' } end
 end
-return { 'ok' }
+return out
