@@ -256,3 +256,51 @@ func held(t *testing.T, s *Store, space c3po.Space) map[string][]string {
 	all["claim"] = []string{string(page.Entries[0].Facts.Claim.By)}
 	return all
 }
+
+// With its mail stays whom of its sessions was told of it.
+func TestARetiredAgentLeavesOnlyItsMail(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	s, err := Open(t.Context(), Config{URL: redistest.Shared(t), Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	ctx, space := t.Context(), c3po.Space("only-mail")
+	at := prepare(t, s, space)
+	cast := postStep("to all")
+	cast.Room, cast.To, cast.Kind, cast.Mentions = c3po.Everybody, c3po.Everybody.Address(), c3po.KindBroadcast, nil
+	posted, err := s.Post(ctx, space, cast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, post := range []hub.Post{at.post, posted.Post} {
+		heard := hub.HeardNote{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "bob", Reader: "r"}
+		if err := s.WriteNotes(ctx, space, hub.Notes{Heard: []hub.HeardNote{heard}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Leave(ctx, space, "room", "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Unregister(ctx, space, "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	before := Holds(t, s, space)
+	if len(before["reads:bob"]) == 0 {
+		t.Fatal("bob has read nothing: the test has lost its point")
+	}
+	if outcome, err := s.Retire(ctx, space, "bob", 0, false); err != nil || outcome != hub.RetireDone {
+		t.Fatal(outcome, err)
+	}
+	var left []string
+	for key := range Holds(t, s, space) {
+		if kind, ok := strings.CutSuffix(key, ":bob"); ok {
+			left = append(left, kind)
+		}
+	}
+	slices.Sort(left)
+	if diff := cmp.Diff([]string{"body", "box", "ended", "fact", "inbox", "mark"}, left); diff != "" {
+		t.Errorf("what is left of it (-want +got):\n%s", diff)
+	}
+}
