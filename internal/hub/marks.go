@@ -51,6 +51,7 @@ type mark struct {
 	earlier  []told
 	verified int64
 	used     time.Time
+	compared time.Time // by whomever
 }
 
 // told is the event of a message that was acknowledged. Its number alone says
@@ -107,9 +108,7 @@ func (m *marks) run(ctx context.Context) {
 	if m.every <= 0 {
 		return
 	}
-	// A loss shall be known within the interval, so the comparison itself needs
-	// room in it.
-	every := m.every * 4 / 5
+	every := m.pause()
 	for pause := every; sleep(ctx, pause); {
 		var failed atomic.Bool
 		inBatches(m.recent(), func(space c3po.Space) {
@@ -126,6 +125,10 @@ func (m *marks) run(ctx context.Context) {
 	}
 }
 
+// pause is between two comparisons. A loss shall be known within the interval, so
+// the comparison itself needs room in it.
+func (m *marks) pause() time.Duration { return m.every * 4 / 5 }
+
 func (m *marks) recent() []c3po.Space {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,6 +136,11 @@ func (m *marks) recent() []c3po.Space {
 	for space, k := range m.known {
 		if time.Since(k.used) >= markIdle {
 			delete(m.known, space)
+			continue
+		}
+		// Whoever waits there compares it as well: once is enough, if there is nothing
+		// to look at beside.
+		if time.Since(k.compared) < m.pause() && k.verified == k.Last && len(k.earlier) == 0 {
 			continue
 		}
 		spaces = append(spaces, space)
@@ -259,6 +267,6 @@ func (m *marks) adopt(space c3po.Space, at Sequence) (rose bool) {
 		return false
 	}
 	rose = k.Epoch != 0 && at.Epoch > k.Epoch
-	k.Epoch, k.Last = max(k.Epoch, at.Epoch), max(k.Last, at.Last)
+	k.Epoch, k.Last, k.compared = max(k.Epoch, at.Epoch), max(k.Last, at.Last), time.Now()
 	return rose
 }

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -254,5 +255,33 @@ func TestEveryThingThatHappensIsCountedOnce(t *testing.T) {
 				t.Errorf("the log does not tell of %s:\n%s", kind, log.String())
 			}
 		}
+	})
+}
+
+func (c *calls) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, error) {
+	if err := c.note("Sequence"); err != nil {
+		return hub.Sequence{}, err
+	}
+	return c.Store.Sequence(ctx, space)
+}
+
+// A coordinator looks where a space stands because it has written to it, and
+// because somebody waits there. One look does for both.
+func TestASpaceThatIsWaitedInIsComparedOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		waiter := start(func() (c3po.WaitResult, error) {
+			return h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 600})
+		})
+		pass(time.Minute)
+		before := h.calls.of("Sequence")
+		pass(5 * time.Minute)
+		// Every five seconds, and now and then by both: 135 if each goes its own way.
+		if n := h.calls.of("Sequence") - before; n > 100 || n < 60 {
+			t.Errorf("a space was compared %d times in five minutes, want 60 to 100", n)
+		}
+		h.stop()
+		waiter.atOnce(t)
 	})
 }
