@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -79,5 +80,42 @@ func TestAnInvitationForWhatCannotBeIsRefused(t *testing.T) {
 		if _, _, err := k.Invite(t.Context(), c3po.Caller{Role: c3po.RoleAdmin}, in); !errors.Is(err, c3po.InvalidRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// grantless is a store that takes grants no more after so many.
+type grantless struct {
+	auth.Store
+	left int
+}
+
+func (s *grantless) PutGrant(ctx context.Context, g auth.Grant) error {
+	if s.left--; s.left < 0 {
+		return c3po.Errorf(c3po.RedisUnavailable, "Redis cannot be reached")
+	}
+	return s.Store.PutGrant(ctx, g)
+}
+
+func TestWhatIsUsedUpIsNotSaidToBeUntouched(t *testing.T) {
+	t.Parallel()
+	_, store := newKeeper(t)
+	grants := &grantless{Store: store, left: 1}
+	k := auth.New(auth.Config{Store: grants})
+	admin := c3po.Caller{Role: c3po.RoleAdmin}
+	secret, _, err := k.Invite(t.Context(), admin, c3po.InviteInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := k.Mint(t.Context(), auth.Grant{Role: c3po.RoleAgent, Spaces: []string{"main"}, Pattern: "*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := c3po.JoinInput{Host: "laptop", Secret: secret}
+	if _, err := k.Join(t.Context(), "", in); !errors.Is(err, c3po.UnknownOutcome) {
+		t.Errorf("an invitation that is used up for nothing ends with %v", err)
+	}
+	grants.left = 1
+	if _, err := k.RotateToken(t.Context(), admin, old.KID); !errors.Is(err, c3po.UnknownOutcome) {
+		t.Errorf("a rotation that ends after the successor was stored ends with %v", err)
 	}
 }

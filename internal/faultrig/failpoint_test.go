@@ -25,6 +25,7 @@ type scene struct {
 	redis string // its address
 	ids   map[string]c3po.MessageID
 	clock *atomic.Int64 // in seconds, of all scenes
+	sound hub.Store     // a way to Redis that nobody hurts; of scenes that are cut
 }
 
 func (s *scene) as(id c3po.AgentID) *hub.Actor {
