@@ -21,9 +21,6 @@ func (sp *space) entry(msg *message) hub.Entry {
 	e.Facts.Served = slices.Clone(msg.facts.Served)
 	e.Facts.Answers = slices.Clone(msg.facts.Answers)
 	e.Facts.Notices = slices.Clone(msg.facts.Notices)
-	for i := range e.Facts.Notices {
-		e.Facts.Notices[i].ID = msg.view.ID
-	}
 	if msg.facts.Claim != nil {
 		claim := *msg.facts.Claim
 		e.Facts.Claim = &claim

@@ -72,6 +72,9 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 		from, _, hex := was.Split()
 		msg.view.ID, msg.view.ToAgent = c3po.NewMessageID(from, new, hex), new
 		sp.messages[msg.view.ID] = msg
+		for i := range msg.facts.Notices {
+			msg.facts.Notices[i].ID = msg.view.ID
+		}
 	}
 	for was, due := range maps.Clone(sp.deadlines) {
 		if from, to, hex := was.Split(); to == old {
