@@ -2,13 +2,17 @@ package redisstore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // noteBatch keeps one step short, whatever a node has to write down.
-const noteBatch = 200
+const noteBatch = 64
+
+// heardBatch is noteBatch for notes of which each looks at all of its agent.
+const heardBatch = 25
 
 // Attach implements hub.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
@@ -80,9 +84,7 @@ func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Note
 			return err
 		}
 	}
-	for len(notes.Heard) > 0 {
-		var batch []hub.HeardNote
-		batch, notes.Heard = split(notes.Heard)
+	for batch := range slices.Chunk(notes.Heard, heardBatch) {
 		if err := s.writeHeard(ctx, space, batch); err != nil {
 			return err
 		}

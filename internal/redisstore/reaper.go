@@ -127,6 +127,9 @@ func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error
 	return err
 }
 
+// mostTrimmed is how many ended messages one step forgets.
+const mostTrimmed = 100
+
 // trimEnded goes through the owners of ended mail, the one with the oldest
 // first, so that the oldest message of the space is always the first to go. It
 // also says when the life of the first that is left ends.
@@ -143,7 +146,7 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (tot
 		}
 		owner := c3po.AgentID(rows[0].Member)
 		answer, err := s.run(ctx, s.scripts.trim, []string{k.meta(), k.body(owner), k.fact(owner), k.ended(owner), k.ending(), k.threads(), k.tickets()},
-			[]string{string(owner), itoa(limit - total), itoa(s.limits.EndedBytes), bound})
+			[]string{string(owner), itoa(min(limit-total, mostTrimmed)), itoa(s.limits.EndedBytes), bound})
 		if err != nil {
 			return total, 0, err
 		}

@@ -281,6 +281,10 @@ type roomRead struct {
 	marks  map[c3po.RoomName]int64
 }
 
+// mostPosts is how many posts one step looks at: each is compared with the next of
+// every other room.
+const mostPosts = 128
+
 func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.MessageID) ([]hub.Post, int64, error) {
 	var skip []string
 	for _, id := range given {
@@ -288,23 +292,31 @@ func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.Messa
 			skip = append(skip, string(room)+"\x00"+itoa(low32(id)))
 		}
 	}
-	args := append(append(read.args, itoa(len(skip))), skip...)
-	answer, err := s.run(ctx, s.scripts.posts, read.keys, append(args, read.places...))
-	if err != nil {
-		return nil, 0, err
-	}
 	var posts []hub.Post
-	for _, row := range answer[1:] {
-		parts := list(row)
-		room := c3po.RoomName(word(parts[0]))
-		p, err := post(room, word(parts[1]), word(parts[2]), word(parts[3]))
+	for total := 0; ; {
+		args := append(slices.Clone(read.args), itoa(min(s.looks, mostPosts)), itoa(len(posts)), itoa(total), itoa(len(skip)))
+		answer, err := s.run(ctx, s.scripts.posts, read.keys, slices.Concat(args, skip, read.places))
 		if err != nil {
 			return nil, 0, err
 		}
-		p.Heard = p.Message.Seq <= read.marks[room]
-		posts = append(posts, p)
+		for _, row := range answer[2:] {
+			parts := list(row)
+			room := c3po.RoomName(word(parts[0]))
+			p, err := post(room, word(parts[1]), word(parts[2]), word(parts[3]))
+			if err != nil {
+				return nil, 0, err
+			}
+			p.Heard = p.Message.Seq <= read.marks[room]
+			posts, total = append(posts, p), total+p.Facts.Bytes
+		}
+		rest := list(answer[1])
+		if len(rest) == 0 {
+			return posts, integer(answer[0]), nil
+		}
+		for i, after := range rest {
+			read.places[2*i+1] = itoa(integer(after))
+		}
 	}
-	return posts, integer(answer[0]), nil
 }
 
 func readHeard(raw string) (seq, told int64) {

@@ -14,10 +14,10 @@ local life, budget, most_events = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 if superseded(KEYS[2], run) then return { 'superseded' } end
 local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
 local out = { 'ok' }
+k.sum = summing(log)
 for i = 8, #ARGV, 2 do
   local from, hex = ARGV[i], ARGV[i + 1]
-  local raw = redis.call('HGET', k.fact, hex)
-  local fact = editable(raw)
+  local fact = k.sum.done[hex] or editable(redis.call('HGET', k.fact, hex))
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   elseif fact.s then
@@ -27,4 +27,5 @@ for i = 8, #ARGV, 2 do
     table.insert(out, 'acked')
   end
 end
+summed_up(log, k, owner)
 return out

@@ -16,10 +16,10 @@ if superseded(KEYS[2], run) then return { 'superseded' } end
 local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
 local member = redis.call('ZSCORE', KEYS[13], role .. ' ' .. agent)
 local out = { 'ok' }
+k.sum = summing(log)
 for i = 10, #ARGV, 2 do
   local from, hex = ARGV[i], ARGV[i + 1]
-  local raw = redis.call('HGET', k.fact, hex)
-  local fact = editable(raw)
+  local fact = k.sum.done[hex] or editable(redis.call('HGET', k.fact, hex))
   local refused = fact and fact.f == from and unfit(fact, agent, member)
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
@@ -32,4 +32,5 @@ for i = 10, #ARGV, 2 do
     table.insert(out, 'acked')
   end
 end
+summed_up(log, k, mailbox)
 return out

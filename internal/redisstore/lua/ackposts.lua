@@ -22,6 +22,27 @@ local function cursor(room)
   return redis.call('HGET', joined, room)
 end
 
+-- How far readers have come, by room; read once, for those rooms that are acked.
+local marks
+local function marks_of(room)
+  if not marks then
+    marks = {}
+    local rows = redis.call('HGETALL', heard)
+    for i = 1, #rows, 2 do
+      local of = string.match(rows[i], '^[^%z]+') or ''
+      marks[of] = marks[of] or {}
+      marks[of][rows[i]] = rows[i + 1]
+    end
+  end
+  local is = marks[room] or {}
+  for field, mark in pairs(is) do
+    if type(mark) == 'string' then
+      is[field] = amount(noted(mark).q)
+    end
+  end
+  return is
+end
+
 local out = { 'ok' }
 for i = 3, #ARGV, 3 do
   local room, from, low = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
@@ -46,10 +67,11 @@ for i = 3, #ARGV, 3 do
           redis.call('HSET', joined, room, now_at)
         end
         redis.call('ZREMRANGEBYLEX', skips, '[' .. room .. '\0', '[' .. skipped(room, ordinal))
-        local marks = redis.call('HGETALL', heard)
-        for j = 1, #marks, 2 do
-          if string.sub(marks[j], 1, #room + 1) == room .. '\0' and amount(noted(marks[j + 1]).q) <= seq then
-            redis.call('HDEL', heard, marks[j])
+        local is = marks_of(room)
+        for field, q in pairs(is) do
+          if q <= seq then
+            redis.call('HDEL', heard, field)
+            is[field] = nil
           end
         end
       end

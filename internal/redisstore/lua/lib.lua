@@ -79,12 +79,14 @@ local function ahead(log)
 end
 
 -- emit takes further fields of meta that change with the event, and their values.
+-- Of many events in one step only the last number is written, by summed_up.
 local function emit(log, kind, agent, id, ...)
   log.seq = log.seq + 1
-  redis.call('XADD', log.events, 'MAXLEN', '~', log.most, whole(log.seq) .. '-0',
-    'k', kind, 'a', agent, 'i', id, 't', whole(log.now), 'n', NODE)
-  redis.call('HSET', log.meta, 'seq', whole(log.seq), ...)
-  redis.call('SPUBLISH', log.channel, whole(log.seq) .. ' ' .. agent)
+  log.at = log.at or whole(log.now)
+  local seq = whole(log.seq)
+  redis.call('XADD', log.events, 'MAXLEN', '~', log.most, seq .. '-0', 'k', kind, 'a', agent, 'i', id, 't', log.at, 'n', NODE)
+  if not log.many then redis.call('HSET', log.meta, 'seq', seq, ...) end
+  redis.call('SPUBLISH', log.channel, seq .. ' ' .. agent)
   return log.seq
 end
 
@@ -250,20 +252,54 @@ local function crowded(log, from, to, more, most)
   return log.bytes + more > most
 end
 
--- taken removes a pending message from its box and its clocks.
-local function taken(log, k, owner, hex, fact)
-  redis.call('ZREM', k.inbox, hex)
-  redis.call('ZREM', k.expire, fact.f .. '::' .. owner .. '::' .. hex)
-  local less, holds = 0 - fact.z, held(k.box, fact.f) -- which is never "-0"
-  redis.call('HSET', k.box, 'n', whole(holds.n - 1), 'b', whole(holds.b + less))
-  for field, left in pairs({ ['n:'] = holds.sn - 1, ['b:'] = holds.sb + less }) do
+-- A sum is what acking several messages of one box changes, so that each key is
+-- changed once, by summed_up. It stands in k.sum; done are the facts of those that
+-- were acked, which nobody finds in the box yet.
+local function summing(log)
+  log.many = log.seq
+  return { n = 0, b = 0, senders = {}, ended = 0, lived = number(log.meta, 'lived'), held = number(log.meta, 'ended_bytes'),
+    done = {}, hexes = {}, ids = {}, facts = {}, places = {} }
+end
+
+-- moved writes down which messages of a sum have left the box.
+local function moved(k)
+  local sum = k.sum
+  if #sum.hexes == 0 then return end
+  redis.call('ZREM', k.inbox, unpack(sum.hexes))
+  redis.call('ZREM', k.expire, unpack(sum.ids))
+  redis.call('HSET', k.fact, unpack(sum.facts))
+  redis.call('ZADD', k.ended, unpack(sum.places))
+  sum.hexes, sum.ids, sum.facts, sum.places = {}, {}, {}, {}
+end
+
+-- lightened takes messages of one sender off the books of a box.
+local function lightened(k, from, n, bytes)
+  local holds = held(k.box, from)
+  redis.call('HSET', k.box, 'n', whole(holds.n - n), 'b', whole(holds.b - bytes))
+  for field, left in pairs({ ['n:'] = holds.sn - n, ['b:'] = holds.sb - bytes }) do
     if left <= 0 then
-      redis.call('HDEL', k.box, field .. fact.f)
+      redis.call('HDEL', k.box, field .. from)
     else
-      redis.call('HSET', k.box, field .. fact.f, whole(left))
+      redis.call('HSET', k.box, field .. from, whole(left))
     end
   end
   if redis.call('ZCARD', k.inbox) == 0 then redis.call('DEL', k.box) end
+end
+
+-- taken removes a pending message from its box and its clocks.
+local function taken(log, k, owner, hex, fact)
+  if k.sum then
+    local sum = k.sum
+    table.insert(sum.hexes, hex)
+    table.insert(sum.ids, fact.f .. '::' .. owner .. '::' .. hex)
+    sum.senders[fact.f] = sum.senders[fact.f] or { n = 0, b = 0 }
+    for _, of in ipairs({ sum, sum.senders[fact.f] }) do of.n, of.b = of.n + 1, of.b + fact.z end
+    return
+  end
+  redis.call('ZREM', k.inbox, hex)
+  redis.call('ZREM', k.expire, fact.f .. '::' .. owner .. '::' .. hex)
+  lightened(k, fact.f, 1, fact.z)
+  local less = 0 - fact.z -- which is never "-0"
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
   log.bytes = redis.call('HINCRBY', log.meta, 'pending_bytes', less)
 end
@@ -325,24 +361,52 @@ end
 local function end_as(log, k, state, agent, owner, hex, fact, life, budget)
   local seq = emit(log, state, agent, fact.f .. '::' .. owner .. '::' .. hex)
   taken(log, k, owner, hex, fact)
-  fact.s, fact.n, fact.l = state, log.now, number(log.meta, 'lived') + life
-  redis.call('HSET', k.fact, hex, cjson.encode(fact))
-  redis.call('ZADD', k.ended, whole(seq), hex)
-  redis.call('HINCRBY', log.meta, state, 1)
-  local held = redis.call('HINCRBY', log.meta, 'ended_bytes', kept(fact))
+  local sum = k.sum
+  fact.s, fact.n, fact.l = state, log.now, (sum and sum.lived or number(log.meta, 'lived')) + life
+  if sum then
+    sum.done[hex] = fact
+    for _, word in ipairs({ hex, cjson.encode(fact) }) do table.insert(sum.facts, word) end
+    for _, word in ipairs({ whole(seq), hex }) do table.insert(sum.places, word) end
+  else
+    redis.call('HSET', k.fact, hex, cjson.encode(fact))
+    redis.call('ZADD', k.ended, whole(seq), hex)
+  end
+  local function grown(by)
+    if not sum then return redis.call('HINCRBY', log.meta, 'ended_bytes', by) end
+    sum.ended, sum.held = sum.ended + by, sum.held + by
+    return sum.held
+  end
+  if not sum then redis.call('HINCRBY', log.meta, state, 1) end
+  local held = grown(kept(fact))
+  if sum and held > budget then moved(k) end
   for _ = 1, 2 do
     if held <= budget then break end
     local oldest = redis.call('ZRANGE', k.ended, 0, 0)[1]
     if not oldest then break end
     local freed = forget(k, oldest, legible(redis.call('HGET', k.fact, oldest)))
     redis.call('ZREM', k.ended, oldest)
-    held = redis.call('HINCRBY', log.meta, 'ended_bytes', 0 - freed)
+    if sum then sum.done[oldest] = nil end
+    held = grown(0 - freed)
   end
-  settle(k, owner)
+  if not sum then settle(k, owner) end
 end
 
 local function end_acked(log, k, owner, hex, fact, life, budget)
   end_as(log, k, 'acked', '', owner, hex, fact, life, budget)
+end
+
+-- summed_up writes down what the messages that were acked change in the books.
+local function summed_up(log, k, owner)
+  local sum = k.sum
+  if log.seq > log.many then redis.call('HSET', log.meta, 'seq', whole(log.seq)) end
+  if sum.n == 0 then return end
+  moved(k)
+  for from, is in pairs(sum.senders) do lightened(k, from, is.n, is.b) end
+  redis.call('HINCRBY', log.meta, 'pending', 0 - sum.n)
+  redis.call('HINCRBY', log.meta, 'pending_bytes', 0 - sum.b)
+  redis.call('HINCRBY', log.meta, 'acked', sum.n)
+  redis.call('HINCRBY', log.meta, 'ended_bytes', sum.ended)
+  settle(k, owner)
 end
 
 -- attached says whether a live node holds a connection of the agent.

@@ -1,19 +1,24 @@
 -- posts reads what an agent has not read in its rooms, oldest first over all of
--- them. It never writes.
+-- them. It looks at so many posts and no more; the next step goes on with the same
+-- page. It never writes.
 --
 -- KEYS  skips (the agent's), then the rooms
--- ARGV  limit, bytes, lived, type, capabilities, host, number of given
---       posts, those as "room\0seq in 32 bits", then of each room: name, after
--- Returns {next, {room, entry id, fact, body} …}; next is the sequence of the
--- first post that was left out, or 0.
+-- ARGV  limit, bytes, lived, type, capabilities, host, most to look at, posts and
+--       bytes of the page so far, number of given posts, those as "room\0seq in 32
+--       bits", then of each room: name, after
+-- Returns {next, {after of each room to go on from}, {room, entry id, fact, body} …};
+-- next is the sequence of the first post that was left out, or 0. There is nothing to
+-- go on from if the page is done.
 local skips, limit, most, lived = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local kind, host = ARGV[4], ARGV[6]
 local can = {}
 if ARGV[5] ~= '' and ARGV[5] ~= 'null' then
   for _, capability in ipairs(cjson.decode(ARGV[5])) do can[capability] = true end
 end
-local given, count = {}, tonumber(ARGV[7])
-for i = 8, 7 + count do given[ARGV[i]] = true end
+local most_looked, so_far, total = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local FIXED = 10 -- arguments before the given posts
+local given, count = {}, tonumber(ARGV[FIXED])
+for i = FIXED + 1, FIXED + count do given[ARGV[i]] = true end
 
 -- Which posts are its own, or are mail of it, the name in them does not say: it may
 -- have had another then, and another agent this one.
@@ -30,10 +35,12 @@ local function is_for_owner(room, seq, ordinal, fact)
 end
 
 -- Each room is read a few posts at a time, as its turn comes.
-local FEW = 8
+local FEW = math.max(1, math.min(8, math.floor(128 / (#KEYS - 1)), most_looked))
+local looked = 0
 local function fill(r)
-  while #r.ahead == 0 and r.more do
+  while #r.ahead == 0 and r.more and looked < most_looked do
     local entries = redis.call('XRANGE', r.posts, '(' .. r.after, '+', 'COUNT', FEW)
+    looked = looked + #entries
     r.more = #entries == FEW
     for _, entry in ipairs(entries) do
       r.after = entry[1]
@@ -43,6 +50,8 @@ local function fill(r)
       local is = cjson.decode(fact)
       if is_for_owner(r.name, seq, tonumber(ordinal), is) then
         table.insert(r.ahead, { seq = seq, size = is.z, row = { r.name, entry[1], fact, entry[2][4] } })
+      elseif #r.ahead == 0 then
+        r.done = seq
       end
     end
   end
@@ -50,25 +59,34 @@ end
 
 local reading = {}
 for i = 2, #KEYS do
-  local a = 7 + count + (i - 2) * 2
-  local r = { posts = KEYS[i], name = ARGV[a + 1], after = ARGV[a + 2] .. '-18446744073709551615', ahead = {}, more = true }
-  fill(r)
-  table.insert(reading, r)
+  local a = FIXED + count + (i - 2) * 2
+  table.insert(reading, { posts = KEYS[i], name = ARGV[a + 1], done = tonumber(ARGV[a + 2]),
+    after = ARGV[a + 2] .. '-18446744073709551615', ahead = {}, more = true })
 end
-local out, total = { 0 }, 0
+local out = { 0, {} }
+-- At least each room's next post is looked at, so that every step gets further.
+most_looked = math.max(most_looked, FEW * #reading + 1)
+for _, r in ipairs(reading) do fill(r) end
 while true do
-  local oldest
+  local oldest, first
   for _, r in ipairs(reading) do
-    if r.ahead[1] and (not oldest or r.ahead[1].seq < oldest.ahead[1].seq) then oldest = r end
+    local ahead = r.ahead[1]
+    if ahead then
+      if not first or ahead.seq < first then oldest, first = r, ahead.seq end
+    elseif r.more then
+      -- What it has next may be the oldest of all.
+      for i, one in ipairs(reading) do out[2][i] = one.done end
+      return out
+    end
   end
   if not oldest then return out end
   local post = oldest.ahead[1]
-  if #out - 1 >= limit or (#out > 1 and total + post.size > most) then
+  if so_far >= limit or (so_far > 0 and total + post.size > most) then
     out[1] = post.seq
     return out
   end
   table.insert(out, post.row)
-  total = total + post.size
+  so_far, total, oldest.done = so_far + 1, total + post.size, post.seq
   table.remove(oldest.ahead, 1)
   fill(oldest)
 end

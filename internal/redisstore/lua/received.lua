@@ -14,10 +14,10 @@ local life, budget, most_events = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
 ahead(log)
 local out = { 'ok' }
+k.sum = summing(log)
 for i = 9, #ARGV, 2 do
   local from, hex = ARGV[i], ARGV[i + 1]
-  local raw = redis.call('HGET', k.fact, hex)
-  local fact = editable(raw)
+  local fact = k.sum.done[hex] or editable(redis.call('HGET', k.fact, hex))
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   else
@@ -34,4 +34,5 @@ for i = 9, #ARGV, 2 do
     end
   end
 end
+summed_up(log, k, owner)
 return out
