@@ -149,7 +149,10 @@ func deeds() []deed {
 			}
 			return err
 		}, func(ctx context.Context, s *scene) error {
-			_, err := s.person().DeadLetterReplay(ctx, c3po.LetterSelection{Reason: c3po.ReasonExpired})
+			outcome, err := s.person().DeadLetterReplay(ctx, c3po.LetterSelection{Reason: c3po.ReasonExpired})
+			if err == nil && len(outcome.Undecided) > 0 {
+				err = fmt.Errorf("%d letters are undecided: %s", len(outcome.Undecided), outcome.Notice)
+			}
 			return err
 		}},
 	}
