@@ -369,10 +369,12 @@ func (m *Model) Ack(_ context.Context, name c3po.Space, owner c3po.AgentID, run 
 	if sp.superseded(owner, run) {
 		return nil, hub.RefuseSuperseded(owner)
 	}
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := sp.ofOthers(ids, owner)
 	for i, id := range ids {
 		msg := sp.messages[id]
-		outcomes[i] = sp.ownership(id, owner)
+		if outcomes[i] == "" {
+			outcomes[i] = sp.ownership(id, owner)
+		}
 		if outcomes[i] == hub.AckAlready && msg.state == c3po.StatePending {
 			sp.ack(msg, now)
 			outcomes[i] = hub.AckDone
@@ -386,10 +388,12 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := sp.ofOthers(ids, owner)
 	for i, id := range ids {
 		msg := sp.messages[id]
-		outcomes[i] = sp.ownership(id, owner)
+		if outcomes[i] == "" {
+			outcomes[i] = sp.ownership(id, owner)
+		}
 		if outcomes[i] != hub.AckAlready {
 			continue
 		}
@@ -403,6 +407,18 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 		}
 	}
 	return outcomes, nil
+}
+
+// ofOthers are the outcomes for messages of others, which come first: to end a
+// message of one's own may make the store forget one of them.
+func (sp *space) ofOthers(ids []c3po.MessageID, owner c3po.AgentID) []hub.AckOutcome {
+	outcomes := make([]hub.AckOutcome, len(ids))
+	for i, id := range ids {
+		if _, to, _ := id.Split(); to != owner {
+			outcomes[i] = sp.ownership(id, owner)
+		}
+	}
+	return outcomes
 }
 
 // ownership is the outcome for a message as it stands: unknown, not the
