@@ -186,7 +186,7 @@ func (c *crowd) worstChanges() []worst {
 			return err
 		}},
 		{name: "a coordinator ends", size: of(c.agents, "connections"), fresh: func() func(context.Context) error {
-			c.each(c.agents, func(i int) error { return s.Attach(c.t.Context(), space, member(i), "node", "") })
+			c.each(c.agents, func(i int) error { return s.Attach(c.t.Context(), space, member(i), "node", c3po.SessionWaiting) })
 			return func(ctx context.Context) error { return s.EndLease(ctx, space, "node") }
 		}},
 		{name: "pause the space", size: of(c.agents, "agents"), do: func(ctx context.Context) error {
