@@ -124,9 +124,12 @@ func (b *Bridge) settle(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch b.session.place.ID {
-	case "": // it begins: its mail is counted in the greeting
+	case "": // it begins: what came before wakes it once it is idle
+		b.session.missed(seen.mail)
 	case place.ID:
 		b.session.missed(seen.mail)
+		// A notice from before may have led to a coordinator that was away.
+		b.session.rearm(b.session.ids())
 	default:
 		b.session.memory = b.session.memory.Ungreeted() // it is somebody else now, and must hear it
 	}
@@ -219,12 +222,19 @@ func (b *Bridge) watch(ctx context.Context) error {
 		waiting, cancel := context.WithCancel(ctx)
 		b.mu.Lock()
 		after, why := b.session.seq, b.session.paused.why
-		b.rewait, b.asleep = cancel, b.session.asleep(time.Now())
-		in := c3po.PendingInput{Timeout: int(watchMost / time.Second), After: &after, Paused: &why, Asleep: b.asleep}
-		again := time.AfterFunc(time.Until(b.session.busyUntil), b.slept)
+		b.rewait, b.state = cancel, b.session.state(b.off(), time.Now())
+		in := c3po.PendingInput{Timeout: int(watchMost / time.Second), After: &after, Paused: &why, State: b.state}
+		if b.plain {
+			in.State, in.Asleep = "", b.state != c3po.SessionIdle && b.state != c3po.SessionWorking
+		}
+		again := time.AfterFunc(time.Until(b.session.activity.BelievedUntil()), b.slept)
 		b.mu.Unlock()
 		seen, err := b.look(waiting, in)
 		again.Stop()
+		if errors.Is(err, c3po.InvalidRequest) && !b.plain {
+			b.plain = true // its coordinator is older than states
+			continue
+		}
 		changed := waiting.Err() != nil && ctx.Err() == nil
 		cancel()
 		if changed && err != nil {
@@ -245,7 +255,7 @@ func (b *Bridge) watch(ctx context.Context) error {
 func (b *Bridge) slept() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.rewait != nil && b.asleep != b.session.asleep(time.Now()) {
+	if b.rewait != nil && b.state != b.session.state(b.off(), time.Now()) {
 		b.rewait()
 	}
 }

@@ -64,6 +64,9 @@ type Config struct {
 	Unattended bool
 	// Answers says that who runs the client wants mail answered, attended or not.
 	Answers bool
+	// Sees looks at the client's process, and at what the client says of itself; nobody
+	// does if nil.
+	Sees func() Sight
 	// Note writes down when a hook last ran, so that it is known after the session
 	// too; nobody does if nil.
 	Note  func(HookRun)
@@ -87,6 +90,7 @@ type Bridge struct {
 	rouse    func(ctx context.Context, session, line string) error
 	attended bool
 	answers  bool
+	sees     func() Sight
 	note     func(HookRun)
 	tools    []c3po.Toolset
 	defaults map[string]map[string]any
@@ -102,7 +106,8 @@ type Bridge struct {
 	session session
 	leave   context.CancelFunc // ends the stay of the agent
 	rewait  context.CancelFunc // ends the wait, so that another is held
-	asleep  bool               // the wait says that it does not wake the session
+	state   c3po.SessionState  // what the wait says of the session
+	plain   bool               // the coordinator is of a version that knows no states
 	settled chan struct{}      // closed while the agent is registered and its mail known
 	tried   chan struct{}      // closed when that is so, or when it has failed
 	trouble error              // why it has
@@ -117,7 +122,7 @@ type Bridge struct {
 func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
-		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
@@ -144,6 +149,7 @@ func (b *Bridge) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	defer stop()
 	running.Go(func() { b.attend(ctx) })
 	running.Go(func() { b.report(ctx) })
+	running.Go(func() { b.observe(ctx) })
 	if b.note != nil {
 		running.Go(func() { b.noteRuns(ctx) })
 	}

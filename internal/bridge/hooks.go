@@ -38,13 +38,14 @@ func (b *Bridge) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 // hooked answers one event of the client's life.
 func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	defer b.slept()
-	b.heard()
 	defer b.hasRun(event.Name, time.Now())
-	if event.Name == hook.PreToolUse {
+	b.evidence(event)
+	switch {
+	case event.Name == hook.PreToolUse:
 		return b.allow(event)
-	}
-	if b.off() {
-		b.depart()
+	case event.Name == hook.DialogOpens:
+		return b.asksPerson(event)
+	case b.off():
 		return "{}"
 	}
 	if event.SessionID != "" {
@@ -61,6 +62,8 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 		return b.dialect.Write(b.stepped(event), event.Name)
 	case hook.StopEvent:
 		return b.dialect.Write(b.stopped(ctx, event), event.Name)
+	case hook.StopFailure:
+		b.failed()
 	case hook.SessionEnd:
 		// A session that is cleared or changed for another is not the end of the run.
 		if event.Reason != "clear" && event.Reason != "resume" {
@@ -70,18 +73,10 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	return "{}"
 }
 
-// heard notes that the client lives and takes what it is told.
-func (b *Bridge) heard() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.session.heardAt, b.session.wakes = time.Now(), 0
-}
-
 // allow lets a tool of ours run, also when c3po is off: the tool says so then.
 func (b *Bridge) allow(event hook.Event) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.session.busyUntil = time.Now().Add(busyMost)
 	if event.AgentID != "" && event.ToolUseID != "" {
 		b.session.useOf(event.ToolUseID).subagent = subagentKind(event.AgentType)
 	}
@@ -196,7 +191,6 @@ func (b *Bridge) warn() hook.Decision {
 
 func (b *Bridge) stepped(event hook.Event) hook.Decision {
 	b.mu.Lock()
-	b.session.busyUntil = time.Now().Add(busyMost)
 	b.session.took(event.ToolUseID)
 	b.reportSoon()
 	b.mu.Unlock()
@@ -206,23 +200,27 @@ func (b *Bridge) stepped(event hook.Event) hook.Decision {
 }
 
 func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
-	if !b.isSettled() {
-		return b.warn()
-	}
 	b.mu.Lock()
 	alone := b.session.alone
 	b.mu.Unlock()
-	if !alone {
-		b.refresh(ctx) // a session that ends now has no other chance to hear of it
+	away := !b.isSettled() || b.to().Lost()
+	if !alone && !away {
+		away = !b.refresh(ctx) // a session that ends now has no other chance to hear of it
+	}
+	if away && !alone {
+		b.putOff()
+		return b.warn()
 	}
 	b.mu.Lock()
 	decision := b.decideHeld(func(m hook.Memory, _ []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
 		return hook.Stop(m, b.session.audible(), event.Again == "true", now)
 	})
 	if decision.Context == "" {
+		b.session.left()
 		b.session.rest(decision.Later)
 	} else {
-		b.session.busyUntil = time.Now().Add(busyMost)
+		b.session.turnFor = append(b.session.turnFor, b.session.calling()...)
+		b.session.activity = b.session.activity.Works(time.Now())
 	}
 	b.mu.Unlock()
 	b.wake()
@@ -244,8 +242,7 @@ func (b *Bridge) decideHeld(by rule) hook.Decision {
 	decision, memory := by(b.session.memory, b.session.tellable(), time.Now())
 	b.session.memory = memory
 	if decision.Context != "" {
-		b.session.heard()
-		b.reportSoon()
+		b.session.hinted = b.session.heard()
 	}
 	return decision
 }
@@ -261,10 +258,10 @@ func (b *Bridge) worthLooking() bool {
 
 // refresh looks what mail there is. The mail that is known may have been acked
 // elsewhere, by a person for example; and while the connection is being made anew
-// there may be mail that is not known yet.
-func (b *Bridge) refresh(ctx context.Context) {
+// there may be mail that is not known yet. It says whether that could be done.
+func (b *Bridge) refresh(ctx context.Context) bool {
 	if b.to().Lost() {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshMost)
 	defer cancel()
@@ -275,4 +272,5 @@ func (b *Bridge) refresh(ctx context.Context) {
 	if err == nil { // else what is known is the best there is
 		b.session.replace(seen)
 	}
+	return err == nil
 }

@@ -18,23 +18,24 @@ const aboutMost = time.Second
 
 // An Instance is a session of an agent on this host, as its bridge knows it.
 type Instance struct {
-	Agent     c3po.AgentID `json:"agent"`
-	Run       string       `json:"run"`
-	PID       int          `json:"pid"` // of the client
-	PIDStart  int64        `json:"pid_start,omitempty"`
-	Client    string       `json:"client,omitempty"`
-	Folder    string       `json:"folder,omitempty"`
-	Session   string       `json:"session,omitempty"`
-	Connected bool         `json:"connected"` // it is registered, and hears of mail
-	Trouble   string       `json:"trouble,omitempty"`
-	Off       bool         `json:"off"`
-	Busy      bool         `json:"busy"`
-	Monitors  int          `json:"monitors"` // that can wake it while it is idle
-	Ignored   int          `json:"ignored_wakes"`
-	Unread    int          `json:"unread"`
-	Paused    string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
-	Asked     c3po.AgentID `json:"asked,omitempty"`  // the id it would rather have
-	LastHook  *HookRun     `json:"last_hook,omitempty"`
+	Agent     c3po.AgentID      `json:"agent"`
+	Run       string            `json:"run"`
+	PID       int               `json:"pid"` // of the client
+	PIDStart  int64             `json:"pid_start,omitempty"`
+	Client    string            `json:"client,omitempty"`
+	Folder    string            `json:"folder,omitempty"`
+	Session   string            `json:"session,omitempty"`
+	Connected bool              `json:"connected"` // it is registered, and hears of mail
+	Trouble   string            `json:"trouble,omitempty"`
+	Off       bool              `json:"off"`
+	Busy      bool              `json:"busy"`
+	State     c3po.SessionState `json:"state,omitempty"`
+	Monitors  int               `json:"monitors"` // that can wake it while it is idle
+	Ignored   int               `json:"ignored_wakes"`
+	Unread    int               `json:"unread"`
+	Paused    string            `json:"paused,omitempty"` // why; nobody but the person wakes it then
+	Asked     c3po.AgentID      `json:"asked,omitempty"`  // the id it would rather have
+	LastHook  *HookRun          `json:"last_hook,omitempty"`
 }
 
 // Instances asks the bridges whose sockets are in a folder. One that does not
@@ -77,6 +78,25 @@ func held(socket string) bool {
 	return err == nil && lock == nil
 }
 
+// answersMost is how long a coordinator may take before a session is said not to
+// hear of mail.
+const answersMost = 500 * time.Millisecond
+
+// aboutNow is about, with a look whether the coordinator and its store answer: a
+// wait that is held shows nothing of that.
+func (b *Bridge) aboutNow(ctx context.Context) Instance {
+	about := b.about()
+	if !about.Connected {
+		return about
+	}
+	ctx, cancel := context.WithTimeout(ctx, answersMost)
+	defer cancel()
+	if _, err := b.look(ctx, c3po.PendingInput{}); err != nil {
+		about.Connected, about.Trouble = false, "the coordinator does not answer"
+	}
+	return about
+}
+
 // about is what this bridge says of itself.
 func (b *Bridge) about() Instance {
 	off := b.off()
@@ -84,7 +104,7 @@ func (b *Bridge) about() Instance {
 	defer b.mu.Unlock()
 	about := Instance{
 		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
-		Session: b.session.id, Off: off, Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
+		Session: b.session.id, Off: off, State: b.session.state(off, time.Now()), Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
 		Unread: len(b.session.mail), Paused: b.session.paused.why,
 	}
 	if about.Agent.Name() != b.asked.Name() {

@@ -112,6 +112,7 @@ func TestWhoWaitsForItsPersonIsNotDisturbed(t *testing.T) {
 	r.hears(lines, "after the first answer", "c3po: 1 new answer to you from human. ")
 	answer(1)
 	r.hears(lines, "after the last answer", "c3po: 2 new messages expecting an answer, 1 new answer to you from web, human. ")
+	r.prompt() // the line has started a turn
 	eventually(t, "what it was told of then is known to be", func() bool { return !r.toldAt(first.ID).IsZero() })
 }
 
@@ -149,6 +150,7 @@ func TestWhoIsPausedIsNotDisturbed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.hears(lines, "after the pause", "c3po: 1 new message expecting an answer from web. ")
+		r.prompt() // the line has started a turn
 		eventually(t, "what was held back is known to be told", func() bool { return !r.toldAt(held.ID).IsZero() })
 		if at := r.toldAt(held.ID); at.Before(resumed) {
 			t.Errorf("what was held back is said to have been told %s before that", resumed.Sub(at))

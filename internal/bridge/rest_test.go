@@ -41,6 +41,8 @@ func TestWhoWaitsAtTheEndOfATurnWaitsNoLongerThanUntilTheNext(t *testing.T) {
 	}
 }
 
+func (r *rig) folder() string { return filepath.Dir(r.socket) }
+
 // monitors is how many listen.
 func (r *rig) monitors() int {
 	for _, i := range bridge.Instances(r.t.Context(), filepath.Dir(r.socket)) {
@@ -60,7 +62,7 @@ func TestASessionThatNobodyCanWakeIsReachedWhenItsPersonReturns(t *testing.T) {
 		eventually(t, "it is reached "+string(want), func() bool { return r.agents()["api"].Reachability == want })
 	}
 	r.prompt()
-	is(c3po.ReachNow) // at the end of its turn at the latest
+	is(c3po.ReachNextStep) // at the end of its turn at the latest
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	is(c3po.ReachPersonReturns)
 	if receipt := r.send("web", "Are you there?"); receipt.Notice == "" || receipt.Reachability != c3po.ReachPersonReturns {
@@ -73,5 +75,5 @@ func TestASessionThatNobodyCanWakeIsReachedWhenItsPersonReturns(t *testing.T) {
 	cancel()
 	is(c3po.ReachPersonReturns)
 	r.prompt()
-	is(c3po.ReachNow)
+	is(c3po.ReachNextStep)
 }

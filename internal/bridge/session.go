@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// busyMost is how long a session counts as busy after its last hook. A turn
-	// that a person interrupts ends without any.
-	busyMost = 90 * time.Second
 	// restMost is how long a session is left alone whose turns would not end.
 	restMost = 15 * time.Second
 	// sessionsMost is how many sessions of one run are remembered: a person may go
@@ -36,17 +33,18 @@ type session struct {
 	paused  pause
 	arrived map[c3po.MessageID]bool // came while the session was busy
 
-	heardAt time.Time // when a hook came last
-	wokenAt time.Time // when a line was last sent to the monitors
-	waking  []c3po.MessageID
-	wakes   int // lines that no hook has followed
-
-	busyUntil time.Time
-	calls     int // of tools, under way
+	activity hook.Activity
+	wokenAt  time.Time        // when a line was last sent to the monitors that no turn has followed
+	waking   []c3po.MessageID // what it was for
+	wakes    int              // lines in a row that no turn has followed
+	turnFor  []c3po.MessageID // the mail that has started the turn, or made it go on
+	failures int              // turns in a row that failed
+	deaf     bool             // the last turn for mail has left it alone
 
 	uses   []use
 	proved []c3po.MessageID // taken by the client, to be reported
 	told   int64            // the session was told of mail up to here, to be reported
+	hinted int64            // a hook has told it so, and the client has not shown yet that it took that
 
 	monitors map[chan string]bool // those of a turn alone are true
 	place    hook.Place
@@ -93,7 +91,7 @@ func (s *session) turn() {
 			close(lines)
 		}
 	}
-	s.busyUntil = time.Now().Add(busyMost)
+	s.activity = s.activity.Works(time.Now())
 }
 
 // letters is the mail in the order it came.
@@ -160,10 +158,41 @@ func (s *session) unread() int {
 	return s.posts
 }
 
-// heard notes that the session was told of mail, to be reported.
-func (s *session) heard() {
-	s.told = max(s.told, hook.Heard(s.memory.Notified(), s.letters(), s.paused.why))
+// heard is how far the session knows of its mail, if it takes what it was told.
+func (s *session) heard() int64 {
+	return hook.Heard(s.memory.Notified(), s.letters(), s.paused.why)
 }
+
+// tookNotice says that the client has shown that it took the last notice, to be reported.
+func (s *session) tookNotice() {
+	s.told, s.hinted = max(s.told, s.hinted), 0
+}
+
+// rearm makes mail that the session was told of, and has not read, news again: what
+// it was told led to nothing. It says whether there is any.
+func (s *session) rearm(ids []c3po.MessageID) (some bool) {
+	for _, id := range ids {
+		if _, here := s.mail[id]; here && !s.memory.HasRead(id) {
+			s.arrived[id], some = true, true
+		}
+	}
+	s.memory = s.memory.Untold(ids...)
+	return some
+}
+
+// calling is the mail that has just kept the turn from ending.
+func (s *session) calling() []c3po.MessageID {
+	var ids []c3po.MessageID
+	for id := range s.mail {
+		if s.memory.Blocked(id) && !s.memory.HasRead(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// ids is all mail.
+func (s *session) ids() []c3po.MessageID { return slices.Collect(maps.Keys(s.mail)) }
 
 // missed marks what has come since mail was last known as arrived.
 func (s *session) missed(mail []hook.Letter) {
@@ -194,21 +223,37 @@ func (s *session) drop(ids []c3po.MessageID) {
 	}
 }
 
-func (s *session) busy(now time.Time) bool { return s.calls > 0 || now.Before(s.busyUntil) }
+func (s *session) busy(now time.Time) bool { return s.activity.Busy(now) }
 
-// asleep says that nothing can wake the session before its person does: it is
-// idle, and nobody listens for it.
-func (s *session) asleep(now time.Time) bool { return !s.busy(now) && len(s.monitors) == 0 }
+// state is what the session does.
+func (s *session) state(off bool, now time.Time) c3po.SessionState {
+	return s.activity.Notices(s.wakes, s.deaf).State(hook.Switch{Off: off, Alone: s.alone, Armed: len(s.monitors) > 0}, now)
+}
 
 // rest is the end of a turn. What came during it is told at the next one, which
 // is soon if there is mail that could not wait.
 func (s *session) rest(later []c3po.MessageID) {
-	s.busyUntil = time.Time{}
+	alone := time.Duration(0)
 	clear(s.arrived)
 	for _, id := range later {
 		s.arrived[id] = true
-		s.busyUntil = time.Now().Add(restMost)
+		alone = restMost
 	}
+	s.activity = s.activity.Rests(time.Now(), alone)
+}
+
+// left says that the turn has ended well. Mail that has started it and was not read
+// by then is left alone by the session, which may not have our tools.
+func (s *session) left() {
+	if len(s.turnFor) > 0 {
+		s.deaf = true
+		for _, id := range s.turnFor {
+			if _, here := s.mail[id]; !here || s.memory.HasRead(id) {
+				s.deaf = false
+			}
+		}
+	}
+	s.turnFor, s.failures = nil, 0
 }
 
 // useOf finds a call by the name its client gave it, and makes one if it is new.

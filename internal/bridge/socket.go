@@ -100,7 +100,7 @@ func (b *Bridge) serve(ctx context.Context, connection net.Conn) {
 			b.remember(hook.Memory.Ungreeted)
 		}
 	case q.About:
-		_ = json.NewEncoder(connection).Encode(b.about()) // who asked may be gone
+		_ = json.NewEncoder(connection).Encode(b.aboutNow(ctx)) // who asked may be gone
 	case q.Monitor:
 		b.serveMonitor(ctx, connection, reader, q.Turn)
 	}

@@ -23,8 +23,6 @@ const (
 	// beginMost is how long a call waits for the agent to be registered with all it
 	// says of itself. Whatever happens then, the call registers it too.
 	beginMost = time.Second
-	// cancelledMost is how long after an interrupted call the turn may go on.
-	cancelledMost = 2 * time.Second
 )
 
 // loaded are the tools whose schemas are always before the model, with the
@@ -81,7 +79,6 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		if b.off() {
-			b.depart()
 			return switchedOff(), nil
 		}
 		if thread, _ := call.Params.Meta[codexThread].(string); thread != "" && b.dialect == hook.Codex {
@@ -94,7 +91,9 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 			name = hook.CallOf(call.Params.Name)
 		}
 		b.mu.Lock()
-		b.session.calls++
+		b.session.activity, b.session.deaf = b.session.activity.Calls(), false
+		b.session.tookNotice()
+		b.reportSoon()
 		if name != "" {
 			b.session.useOf(name).begun++
 		}
@@ -127,19 +126,14 @@ func (b *Bridge) beginWait() time.Duration {
 
 func (b *Bridge) endCall(name string, interrupted, good bool) {
 	b.mu.Lock()
-	b.session.calls--
+	// A person who interrupts ends the turn, and no hook says so.
+	b.session.activity = b.session.activity.Returns(time.Now(), interrupted)
 	switch {
 	case name == "":
 	case good && !interrupted:
 		b.session.useOf(name).ended++
 	default:
 		b.session.forget(name) // its client may never say that it has the result
-	}
-	if interrupted {
-		// A person who interrupts ends the turn, and no hook says so.
-		b.session.busyUntil = time.Now().Add(cancelledMost)
-	} else {
-		b.session.busyUntil = time.Now().Add(busyMost)
 	}
 	b.mu.Unlock()
 	b.slept()

@@ -71,11 +71,7 @@ func (b *Bridge) wake() {
 	now := time.Now()
 	if b.session.busy(now) {
 		b.hurry()
-		if b.session.calls == 0 {
-			// Should the turn have been interrupted, nothing else will call us.
-			time.AfterFunc(b.session.busyUntil.Sub(now)+time.Millisecond, b.wake)
-		}
-		return
+		return // observe looks again
 	}
 	var arrived []hook.Letter
 	for _, l := range b.session.audible() {
@@ -89,9 +85,7 @@ func (b *Bridge) wake() {
 	if decision.Context == "" {
 		return
 	}
-	b.session.heard()
-	b.reportSoon()
-	b.expectHook(arrived, now)
+	b.expectTurn(arrived, now)
 	b.tellMonitors(decision.Context)
 }
 
@@ -117,9 +111,9 @@ func (b *Bridge) tellMonitors(line string) {
 	}
 }
 
-// expectHook looks later whether the line has started a turn, which calls hooks.
-// It is called with the lock held.
-func (b *Bridge) expectHook(letters []hook.Letter, sent time.Time) {
+// expectTurn looks later whether the line has started a turn. It is called with
+// the lock held.
+func (b *Bridge) expectTurn(letters []hook.Letter, sent time.Time) {
 	b.session.wokenAt, b.session.waking = sent, nil
 	for _, l := range letters {
 		b.session.waking = append(b.session.waking, l.ID)
@@ -137,17 +131,13 @@ func (b *Bridge) expectHook(letters []hook.Letter, sent time.Time) {
 // wakeAgain repeats a line that nothing has followed.
 func (b *Bridge) wakeAgain(sent time.Time) {
 	b.mu.Lock()
-	taken := b.session.heardAt.After(sent) || !b.session.wokenAt.Equal(sent)
+	taken := !b.session.wokenAt.Equal(sent)
 	if !taken {
-		b.session.memory = b.session.memory.Unwoken(b.session.waking...)
-		for _, id := range b.session.waking {
-			if _, here := b.session.mail[id]; here {
-				b.session.arrived[id] = true
-			}
-		}
+		b.session.rearm(b.session.waking)
 	}
 	b.mu.Unlock()
 	if !taken {
 		b.wake()
+		b.slept()
 	}
 }

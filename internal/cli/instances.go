@@ -100,9 +100,13 @@ func (i instance) state(in ink) string {
 		return in.warn("waits for its person")
 	case i.Paused != "":
 		return in.warn("paused: " + inline(i.Paused))
-	case i.Busy:
-		return "busy"
+	case i.State == c3po.SessionUnarmed:
+		return "idle, nothing wakes it"
+	case i.State == c3po.SessionDialog:
+		return in.warn("dialog open")
+	case i.State == c3po.SessionUnknown:
+		return in.warn("does not react")
 	default:
-		return "idle"
+		return inline(string(i.State))
 	}
 }

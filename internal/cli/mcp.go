@@ -129,7 +129,7 @@ func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
 	profile := c3po.RegisterInput{Type: clientName, Cwd: project, Host: r.host, PID: r.pid, PIDStart: r.started}
 	return bridge.Config{
 		Dialect: hook.Dialect(clientName), Rouse: a.rouser(clientName), Attended: attended(clientName, r.pid),
-		Unattended: a.unattended(clientName), Answers: a.answers(r),
+		Unattended: a.unattended(clientName), Answers: a.answers(r), Sees: a.sight(clientName, os.Getppid()),
 		Client: first, Asked: id, Profile: profile, Run: r.name, Socket: r.socket, Version: a.Version,
 		Note: func(run bridge.HookRun) {
 			// That it cannot be written down is no reason to disturb a session.

@@ -83,6 +83,10 @@ func (i instance) explain() []string {
 		say("its bridge has no coordinator: %s", i.Trouble)
 	case !i.Connected:
 		say("its bridge has been started and nothing has used it yet, so it has not registered.")
+	case i.State == c3po.SessionDialog:
+		say("a dialog is open in it, and it goes on when its user answers.")
+	case i.State == c3po.SessionUnattended:
+		say("a script runs it for its output, so it is left alone.")
 	case i.Busy:
 		say("it works now, and is told of mail at the end of its turn.")
 	case i.Monitors == 0:

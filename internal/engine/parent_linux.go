@@ -26,6 +26,16 @@ func Parent(pid int) int {
 	return number
 }
 
+// Stopped says that a process is halted, by a signal or a debugger.
+func Stopped(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
+}
+
 // Arguments are those a process was started with, its name first; not known if it
 // is gone or not ours.
 func Arguments(pid int) (args []string, known bool) {

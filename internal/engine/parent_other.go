@@ -5,5 +5,8 @@ package engine
 // Parent knows nothing here.
 func Parent(int) int { return 0 }
 
+// Stopped says that a process is halted. Nobody looks here.
+func Stopped(int) bool { return false }
+
 // Arguments knows nothing here.
 func Arguments(int) (args []string, known bool) { return nil, false }

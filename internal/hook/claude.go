@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"strings"
 )
 
 // An Event is what Claude Code says when it calls a hook. As arguments of an MCP
@@ -11,6 +12,7 @@ type Event struct {
 	SessionID string `json:"session_id,omitempty"`
 	Source    string `json:"source,omitempty"` // of SessionStart: startup, resume, clear or compact
 	Reason    string `json:"reason,omitempty"` // of SessionEnd
+	Kind      string `json:"notification_type,omitempty"`
 	ToolName  string `json:"tool_name,omitempty"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
@@ -40,6 +42,9 @@ const (
 	PreToolUse       = "PreToolUse"
 	PostToolUse      = "PostToolUse"
 	StopEvent        = "Stop"
+	StopFailure      = "StopFailure" // the turn ended because the model could not be asked
+	DialogOpens      = "PermissionRequest"
+	Notification     = "Notification"
 )
 
 type output struct {
@@ -69,6 +74,18 @@ func (d Decision) JSON(event string) string {
 // agreed to them by installing them. Rules of the person's that deny or ask win.
 func Allow() string {
 	return encode(output{Specific: &specific{Event: PreToolUse, Permission: "allow", Reason: "c3po was installed for this"}})
+}
+
+// ourTools is what Claude Code puts before the names of our tools.
+const ourTools = "mcp__plugin_c3po_c3po__"
+
+// Ours says that a tool is one of ours.
+func Ours(tool string) bool { return strings.HasPrefix(tool, ourTools) }
+
+// AllowDialog answers a dialog that asks whether one of our own tools may run. Plan
+// mode opens one whatever was said before.
+func AllowDialog() string {
+	return `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`
 }
 
 func encode(out output) string {

@@ -20,6 +20,9 @@ const (
 	OpenCode   Dialect = "opencode"
 )
 
+// IsClaude says that the client is Claude Code.
+func (by Dialect) IsClaude() bool { return by == "" || by == ClaudeCode }
+
 // Write is a decision about an event, as the client takes it. What makes a turn
 // go on has another form in each of them.
 func (by Dialect) Write(d Decision, event string) string {

@@ -68,6 +68,23 @@ func (m Memory) Read(ids ...c3po.MessageID) Memory {
 	return m
 }
 
+// HasRead says that the text of a message was handed to the session.
+func (m Memory) HasRead(id c3po.MessageID) bool { return m.read[id] }
+
+// Blocked says that a message has kept a turn from ending.
+func (m Memory) Blocked(id c3po.MessageID) bool { return m.blocked[id] }
+
+// Untold takes back that the session was told of these messages, because what it
+// was told led to nothing: its turn failed, or the coordinator was away.
+func (m Memory) Untold(ids ...c3po.MessageID) Memory {
+	m = m.Unwoken(ids...)
+	m.blocked = maps.Clone(m.blocked)
+	for _, id := range ids {
+		delete(m.blocked, id)
+	}
+	return m
+}
+
 // Posts says how many posts of rooms are unread, so that those that come in the
 // place of others that were read are new to the session.
 func (m Memory) Posts(unread int) Memory {

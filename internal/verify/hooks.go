@@ -79,6 +79,9 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 		case <-time.After(pollEvery):
 		}
 	}
+	if err := s.goesOn(ctx, name, preToolUse); err != nil {
+		return probe, "", err
+	}
 	if err := s.notifiedTo(ctx, probe, name); err != nil {
 		return probe, "", err
 	}

@@ -60,6 +60,9 @@ func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 			return probe, "", failed("it prints %.200q", line)
 		}
 	}
+	if err := s.goesOn(ctx, name, userPromptSubmit); err != nil { // the turn that the line starts
+		return probe, "", err
+	}
 	if err := s.notifiedTo(ctx, probe, name); err != nil {
 		return probe, "", err
 	}

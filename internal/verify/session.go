@@ -135,6 +135,12 @@ func (s *session) begin(ctx context.Context) (string, error) {
 
 func newSession() string { return "verify-" + strings.ToLower(rand.Text()[:12]) }
 
+// goesOn is the next sign of the session, by which it has taken what it was told.
+func (s *session) goesOn(ctx context.Context, name, event string) error {
+	_, err := s.tools.call(ctx, hookTool, map[string]string{"hook_event_name": event, "session_id": name}, nil)
+	return err
+}
+
 // idle ends the turn, so that mail may wake the session.
 func (s *session) idle(ctx context.Context, name string) error {
 	for {

@@ -15,8 +15,9 @@ import (
 // A model stands for the model behind Claude Code: the Messages API on loopback,
 // answered by a brain that knows nothing but the request.
 type model struct {
-	url   string
-	brain brain
+	url     string
+	brain   brain
+	refuses func() int // the status it answers with instead, if it is not OK; nil for never
 
 	mu       sync.Mutex
 	requests []request
@@ -145,6 +146,14 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		if json.Unmarshal(raw, &message) == nil {
 			asked.messages = append(asked.messages, turn{message.Role, textOf(message.Content)})
+		}
+	}
+	if m.refuses != nil {
+		if status := m.refuses(); status != http.StatusOK {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprint(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
+			return
 		}
 	}
 	answer := step{text: `{"title":"a title"}`} // titles and summaries come without tools

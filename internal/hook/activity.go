@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// silenceMost is how long a turn, or a dialog, is believed in without a sign. A
+// person who interrupts a turn ends it, and no hook says so.
+const silenceMost = 90 * time.Second
+
+// interruptMost is how long after an interrupted call the turn may go on.
+const interruptMost = 2 * time.Second
+
+// An Activity is what a session is known to do. It is made of evidence alone, each
+// piece with its time: hooks, calls of our tools, the process of the client, and
+// what the client says of itself. The zero value is a session that has shown
+// nothing yet. Its methods return a new one.
+type Activity struct {
+	phase  phase
+	at     time.Time // of the latest evidence
+	until  time.Time // how long that is believed; of the idle: how long it is left alone
+	says   bool      // the client itself says what it does: silence means no change
+	calls  int       // of our tools, under way
+	silent int       // notices in a row that no turn has followed
+	deaf   bool      // the last turn that a notice started ended without its mail being read
+	frozen bool      // the process is stopped
+}
+
+type phase int
+
+const (
+	resting phase = iota
+	working
+	dialog
+)
+
+// Works is a turn that begins or goes on.
+func (a Activity) Works(now time.Time) Activity {
+	a.phase, a.at, a.until = working, now, now.Add(silenceMost)
+	return a
+}
+
+// Asks is a dialog that opens: only the user can close it.
+func (a Activity) Asks(now time.Time) Activity {
+	a.phase, a.at, a.until = dialog, now, now.Add(silenceMost)
+	return a
+}
+
+// Rests is the end of a turn. The session is left alone for a while if its turns
+// would not end.
+func (a Activity) Rests(now time.Time, alone time.Duration) Activity {
+	a.phase, a.at, a.until = resting, now, now.Add(alone)
+	return a
+}
+
+// Calls is a call of a tool of ours that begins.
+func (a Activity) Calls() Activity {
+	a.calls++
+	a.deaf = false // it has our tools, and uses them
+	return a
+}
+
+// Returns is the end of such a call. One that was interrupted ends the turn.
+func (a Activity) Returns(now time.Time, interrupted bool) Activity {
+	a.calls--
+	a = a.Works(now)
+	if interrupted {
+		a.until = now.Add(interruptMost)
+	}
+	return a
+}
+
+// Says is what the client says of itself, since when. Where it says so, silence is
+// no evidence: the word stands until there is another, or a hook that is newer.
+func (a Activity) Says(word string, since time.Time) Activity {
+	var next Activity
+	switch word {
+	case "busy":
+		next = a.Works(since)
+	case "waiting":
+		next = a.Asks(since)
+	case "idle", "shell": // a shell in the background does not keep it from a turn
+		next = a.Rests(since, 0)
+	default:
+		a.says = false
+		return a
+	}
+	if since.After(a.at) {
+		a = next
+	}
+	a.says = true
+	return a
+}
+
+// Stopped says whether the process of the client is halted.
+func (a Activity) Stopped(halted bool) Activity {
+	a.frozen = halted
+	return a
+}
+
+// Notices counts the notices in a row that no turn has followed, and whether the
+// last turn that followed one left the mail alone.
+func (a Activity) Notices(silent int, deaf bool) Activity {
+	a.silent, a.deaf = silent, deaf
+	return a
+}
+
+// Busy says that nothing should be sent to the session now: a turn or a dialog is
+// believed in, or it is left alone for a while.
+func (a Activity) Busy(now time.Time) bool {
+	return a.calls > 0 || now.Before(a.until) || a.says && a.phase != resting
+}
+
+// BelievedUntil is when the evidence ends.
+func (a Activity) BelievedUntil() time.Time { return a.until }
+
+// A Switch is what a person has set for the session, or who runs it.
+type Switch struct {
+	Off   bool // c3po is switched off here
+	Alone bool // a script runs the session
+	Armed bool // something listens that can start a turn
+}
+
+// State is the word for what the session does. No state is claimed without its
+// evidence.
+func (a Activity) State(s Switch, now time.Time) c3po.SessionState {
+	switch {
+	case s.Off:
+		return c3po.SessionOff
+	case a.frozen:
+		return c3po.SessionUnknown
+	case s.Alone:
+		return c3po.SessionUnattended
+	case a.Busy(now) && a.phase == dialog:
+		return c3po.SessionDialog
+	case a.Busy(now):
+		return c3po.SessionWorking
+	case a.phase != resting:
+		return c3po.SessionUnknown // its last sign is too old
+	case !s.Armed:
+		return c3po.SessionUnarmed
+	case a.silent > 1 || a.deaf:
+		return c3po.SessionUnknown
+	default:
+		return c3po.SessionIdle
+	}
+}

@@ -1,0 +1,133 @@
+package claude_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
+)
+
+// reached wants senders to be told that, soon.
+func (w *world) reached(what string, want c3po.Reachability) {
+	w.t.Helper()
+	var last c3po.Reachability
+	if !faultrig.Within(10*time.Second, func() bool {
+		agent, err := w.as("").GetAgentStatus(w.t.Context(), c3po.AgentInput{AgentID: "api"})
+		last = agent.Reachability
+		return err == nil && last == want
+	}) {
+		w.t.Errorf("%s: senders are told %q, want %q", what, last, want)
+	}
+}
+
+// What a sender is told follows what the real session does: each state is shown,
+// and ends with what ends it.
+//
+// Claims: C13
+func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bash := func(words, command string) rule {
+		return on(words, call("Bash", map[string]any{"command": command, "description": "a step"}))
+	}
+	a := w.host("pi").agent("api", following(append(reading(always("port 8080")), bash("write a file", "touch x"), bash("take long", "sleep 30"))...))
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	w.reached("idle from the start", c3po.ReachNow)
+
+	term.enter("write a file")
+	term.see("Do you want")
+	w.reached("a permission dialog", c3po.ReachDialog)
+	term.press("Escape")
+	w.reached("the dialog was escaped, which no hook tells of", c3po.ReachNow)
+
+	term.enter("/config")
+	term.see("Search settings")
+	w.reached("a menu", c3po.ReachDialog)
+	if n := told(a.model); n != 0 {
+		t.Errorf("the model was told %d times", n)
+	}
+	term.press("Escape")
+	term.press("Escape")
+	w.reached("the menu was closed", c3po.ReachNow)
+
+	term.enter("take long")
+	w.reached("a turn", c3po.ReachNextStep)
+	term.press("Escape")
+	w.reached("the turn was interrupted", c3po.ReachNow)
+
+	off := filepath.Join(a.home(), ".local", "state", "c3po", "off")
+	if err := os.MkdirAll(off, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	everywhere := filepath.Join(off, "all")
+	if err := os.WriteFile(everywhere, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.reached("switched off", c3po.ReachOff)
+	question := w.send("web", "api", "Which port?")
+	if err := os.Remove(everywhere); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 30})
+	if err != nil || got.Response != "port 8080" {
+		t.Errorf("what came while it was off is answered with %q, %v", got.Response, err)
+	}
+}
+
+// The model cannot be asked when mail wakes the session, and can be soon after.
+//
+// Claims: C13
+func TestMailIsAnsweredThoughTheTurnItStartedFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", following(reading(always("port 8080"))...))
+	var overloaded atomic.Bool
+	a.model.refuses = func() int {
+		if overloaded.Load() {
+			return 529
+		}
+		return http.StatusOK
+	}
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	overloaded.Store(true)
+	question := w.send("web", "api", "Which port?")
+	eventually(t, 30*time.Second, "the turn has failed", func() bool { return strings.Contains(term.screen(), "529") })
+	overloaded.Store(false)
+	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 60})
+	if err != nil || got.Response != "port 8080" {
+		t.Errorf("the answer is %q, %v\n%s", got.Response, err, term.screen())
+	}
+}
+
+// Claims: C13
+func TestOurToolsOpenNoDialogInPlanMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", following(reading(always("port 8080"))...))
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	for range 4 {
+		if strings.Contains(term.screen(), "plan mode on") {
+			break
+		}
+		term.press("BTab")
+		faultrig.Within(time.Second, func() bool { return strings.Contains(term.screen(), "plan mode on") })
+	}
+	term.see("plan mode on")
+	question := w.send("web", "api", "Which port?")
+	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 30})
+	if err != nil || got.Response != "port 8080" {
+		t.Errorf("the answer is %q, %v\n%s", got.Response, err, term.screen())
+	}
+}
