@@ -174,7 +174,7 @@ func hungUp(err error) bool {
 
 func (b *Bridge) server() *mcp.Server {
 	server := mcpserver.New(mcpserver.Config{
-		Version: b.version, Features: c3po.Features(), Instructions: instructions, Unshown: loaded, Defaults: b.defaults, Log: b.log,
+		Version: b.version, Features: c3po.Features(), Instructions: instructions, Unshown: loaded, Defaults: b.defaults, Brief: true, Log: b.log,
 	}).
 		ServerOf(func() c3po.Service { return voice{b.to(), b} }, b.tools)
 	server.AddTool(&mcp.Tool{

@@ -104,7 +104,12 @@ func (r Renderer) Typed(m c3po.Message) string {
 	return b.String()
 }
 
-// Receipt shows what became of a send that waited for its answer.
+// Replied says that an answer is stored. Whoever wrote it knows what it says.
+func (r Renderer) Replied(m c3po.Message) string {
+	return fmt.Sprintf("c3po: answered %s, which is acked.\n", word(string(m.MessageID)))
+}
+
+// Receipt shows what became of a send, and its answer if that was waited for.
 func (r Renderer) Receipt(receipt c3po.Receipt) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c3po: sent %s (durability %s; recipient %s, reachability %s).\n", word(string(receipt.ID)),

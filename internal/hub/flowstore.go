@@ -60,7 +60,7 @@ func RefuseSpent(s Spent, l c3po.Limits) *c3po.Error {
 	switch {
 	case s.Whose == SpentText:
 		return c3po.Errorf(c3po.BudgetSpent, "the same text was sent there %d times within %s", l.SameTexts, words(l.SameTextWindow)).
-			Suggest("It has been received: do not send it again. If it matters, say something new.")
+			Suggest("It is already stored: do not send it again. If it matters, say something new.")
 	case s.Whose == SpentChain && s.What == "paused":
 		return c3po.Errorf(c3po.BudgetSpent, "this conversation is paused: it has used its budget").Suggest(wait)
 	case s.Whose == SpentChain && s.What == "hops":

@@ -38,12 +38,15 @@ func (t tool) success(out any) (answer, error) {
 		if t.Bodies {
 			return text(t.envelope.Wait(c3po.WaitResult{Message: *out, Unacked: 1})), nil
 		}
+		if t.brief && t.Name == "reply" {
+			return text(t.envelope.Replied(*out)), nil
+		}
 	case *c3po.WaitResult:
 		return text(t.envelope.Wait(*out)), nil
 	case *c3po.RoomJoined:
 		return text(t.envelope.Joined(*out, answerMost)), nil
 	case *c3po.Receipt:
-		if out.Reply != nil || out.Wait != nil {
+		if t.brief || out.Reply != nil || out.Wait != nil {
 			return text(t.envelope.Receipt(*out)), nil
 		}
 	}

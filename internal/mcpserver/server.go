@@ -42,6 +42,9 @@ type Config struct {
 	// Defaults are the values of arguments that a caller leaves out, by tool.
 	Defaults map[string]map[string]any
 
+	// Brief answers a send or a reply with a line: the model knows what it wrote.
+	Brief bool
+
 	// Envelope writes the answers that carry text of others.
 	Envelope envelope.Renderer
 }
@@ -149,7 +152,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	tools := map[string]tool{}
 	for _, op := range c3po.Operations() {
 		if slices.Contains(sets, op.Toolset) {
-			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, log: s.log}
+			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, log: s.log}
 			server.AddTool(t.declaration(), t.call)
 			tools[op.Tool] = t
 		}

@@ -33,6 +33,7 @@ type tool struct {
 	defaults map[string]any  // of arguments that are left out
 	service  func(context.Context) (c3po.Service, error)
 	envelope envelope.Renderer
+	brief    bool
 	log      *slog.Logger
 }
 

@@ -25,7 +25,7 @@ func TestWhatASubagentSendsAndAnswersIsItsParentsAndSaysSo(t *testing.T) {
 			"description": "ask web", "prompt": "tell web and see to the mail", "subagent_type": "general-purpose", "run_in_background": false,
 		})),
 		on("tell web and see to the mail", call("send_message", map[string]any{"target": "web", "message": "from below", "expects_reply": false})),
-		on(`"durability"`, call("get_messages", nil)),
+		on(`c3po: sent `, call("get_messages", nil)),
 		rule{toAnswer.String(), func(_ request, match []string) step {
 			return call("reply", map[string]any{"message_id": match[1], "response": "8080"})
 		}},
