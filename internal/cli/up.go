@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 
@@ -78,6 +80,9 @@ func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) erro
 		started := start{Coordinator: *note, Already: true}
 		return a.show(started, started.print)
 	}
+	if err := a.refuseJoined(); err != nil {
+		return err
+	}
 	started, err := a.spawn(ctx, state, s)
 	if err != nil {
 		return err
@@ -86,6 +91,21 @@ func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) erro
 		return started.Error
 	}
 	return a.show(started, started.print)
+}
+
+// refuseJoined keeps a host that has joined another's coordinator from starting an
+// empty one of its own: its agents would move to it and reach nobody.
+func (a *app) refuseJoined() error {
+	joined, err := a.folders.Credentials()
+	if err != nil || joined == nil || joined.URL == "" {
+		return err
+	}
+	// Credentials for this machine's own coordinator, under auth, are no other host's.
+	if at, err := url.Parse(joined.URL); err == nil && net.ParseIP(at.Hostname()).IsLoopback() {
+		return nil
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "this host has joined the coordinator at %s", joined.URL).
+		Suggest("Start that one on its own host. To run one here instead, remove credentials.json from c3po's config folder first.")
 }
 
 func (a *app) spawn(ctx context.Context, state string, s coordinator) (start, error) {

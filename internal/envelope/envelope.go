@@ -230,7 +230,9 @@ func header(m c3po.Message) string {
 	if !m.Timestamp.IsZero() {
 		fields = append(fields, m.Timestamp.UTC().Format(time.RFC3339))
 	}
-	add("thread %s", m.Thread)
+	if m.Thread != string(m.ID) { // a thread is named after its first message
+		add("thread %s", m.Thread)
+	}
 	if m.Priority == c3po.Urgent {
 		fields = append(fields, "urgent")
 	}

@@ -157,7 +157,11 @@ func TestTheSameTextIsRefusedTheThirdTime(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		refused(t, send("3"), c3po.BudgetSpent, "10 minutes")
+		third := send("3")
+		refused(t, third, c3po.BudgetSpent, "10 minutes")
+		if advice := c3po.AsError(third).Suggestion; strings.Contains(advice, "received") || !strings.Contains(advice, "already stored") {
+			t.Errorf("of mail that nobody has read it says %q", advice)
+		}
 		same(t, "nobody is asked", len(h.questions()), 0)
 		pass(10 * time.Minute)
 		if err := send("4"); err != nil {
