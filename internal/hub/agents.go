@@ -75,7 +75,7 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 }
 
 func (a *Actor) self(record Record, unread int) c3po.Self {
-	agent := view(record)
+	agent := view(a.lately(record))
 	agent.Rooms = append(agent.Rooms, record.Rooms...)
 	self := c3po.Self{
 		Agent: agent, Space: a.caller.Space, Epoch: record.Epoch,
@@ -107,7 +107,7 @@ func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.A
 	}
 	list := c3po.AgentList{Agents: []c3po.Agent{}, Next: next}
 	for _, record := range records {
-		list.Agents = append(list.Agents, view(record))
+		list.Agents = append(list.Agents, view(a.lately(record)))
 	}
 	if err := a.showUnread(ctx, list.Agents); err != nil {
 		return c3po.AgentList{}, err

@@ -129,8 +129,9 @@ func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Dura
 		receipt.Notice = sentences(a.notice, "a person reads this when they look; there is no session to wake")
 		return receipt
 	}
-	receipt.Recipient, receipt.Reachability = status(stored.Recipient), reachability(stored.Recipient)
-	receipt.Notice = sentences(a.notice, prospect(stored.Recipient))
+	to := a.lately(stored.Recipient)
+	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
+	receipt.Notice = sentences(a.notice, prospect(to))
 	return receipt
 }
 

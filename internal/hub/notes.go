@@ -114,6 +114,18 @@ func (n *notes) seen(space c3po.Space, id c3po.AgentID) {
 	n.of(space).seen[id] = struct{}{}
 }
 
+// hasSeen says that the agent has called, and that this is not written down yet.
+func (n *notes) hasSeen(space c3po.Space, id c3po.AgentID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	u := n.unwritten[space]
+	if u == nil {
+		return false
+	}
+	_, seen := u.seen[id]
+	return seen
+}
+
 // servedBefore says how often a message was handed out since the last flush,
 // and whether this reader is remembered to have it.
 func (n *notes) servedBefore(space c3po.Space, note ServedNote) (times int, again bool) {

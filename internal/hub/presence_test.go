@@ -254,3 +254,19 @@ func TestAnAgentThatWaitsUnderItsNewNameStaysOnline(t *testing.T) {
 		wait.result(t)
 	})
 }
+
+// That it was seen is written once a second; the coordinator it called knows at once.
+func TestAnAgentThatHasJustCalledIsNotCalledOffline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob", "alice")
+		pass(100 * time.Second)
+		same(t, "after a silence", h.agent("bob").Status, c3po.Offline)
+		must(h.as("bob").Ping(t.Context(), c3po.None{}))(t)
+		receipt := must(h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "hi"}))(t)
+		same(t, "the recipient", receipt.Recipient, c3po.Online)
+		same(t, "as others see it", h.agent("bob").Status, c3po.Online)
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		same(t, "when it has left", h.agent("bob").Status, c3po.Offline)
+	})
+}

@@ -43,6 +43,15 @@ func view(r Record) c3po.Agent {
 	return agent
 }
 
+// lately adds to a record that its agent has called here, which is written down
+// once a second. Of one that has ended its session that was before.
+func (a *Actor) lately(r Record) Record {
+	if !r.Online && !r.Left && a.hub.notes.hasSeen(a.caller.Space, r.ID) {
+		r.Online = true
+	}
+	return r
+}
+
 // since is when the session was first said to be in its state.
 func since(r Record) *time.Time {
 	if r.State == "" || r.StateAt.IsZero() {
