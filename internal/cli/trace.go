@@ -45,7 +45,7 @@ type occurrence struct {
 
 func printTrace(w io.Writer, t c3po.Trace) {
 	from, to, _ := t.ID.Split()
-	about := []string{string(t.Kind), string(t.Priority), fmt.Sprintf("%d bytes", t.Bytes)}
+	about := []string{string(t.Kind), string(t.Priority), fmt.Sprintf("%d bytes in Redis", t.Bytes)}
 	if t.ExpectsReply {
 		about = append(about, "expects an answer")
 	}
