@@ -174,8 +174,8 @@ func TestTheAskerOfAKilledAgentLearnsIt(t *testing.T) {
 		ended <- got
 	}()
 	eventually(t, "alice waits", func() bool {
-		self, err := alice.GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "alice"})
-		return err == nil && self.Reachability == c3po.ReachNow
+		info, err := alice.ServerInfo(t.Context(), c3po.None{})
+		return err == nil && info.Waiters > 0
 	})
 	killed := time.Now()
 	if err := program.Process.Kill(); err != nil {
