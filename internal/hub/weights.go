@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/c3po-dev/c3po"
@@ -15,10 +16,13 @@ const (
 	factBytes = 118 // the facts of an unread message, beside its names
 	keyBytes  = 138 // what is kept of an idempotency key, beside its names
 	keyText   = 66  // a key that the sender did not name: two letters and a digest
-	// A log of posts is kept in pieces.
-	pieceBytes = 4096
-	pieceEntry = 160 // of a piece, beside what is in it
-	postBytes  = 86  // of a post, beside its sender and its text
+	// A log of posts is kept in pieces, each a list of texts.
+	pieceBytes = 4096 // and not many more are in one, unless a post alone is longer
+	piecePosts = 100
+	pieceHead  = 21  // before the first post of a piece
+	pieceEntry = 504 // of a piece, beside the list
+	postEntry  = 8   // of a post, beside its facts and its body
+	postFacts  = 45  // the facts of a post, beside its sender, its kind, its durability and its weight
 )
 
 // Bytes is what the draft weighs as unacked mail, with its idempotency key. Names
@@ -55,25 +59,51 @@ func (d Draft) idBytes() int { return len(d.From) + len(d.To) + 4 + hexBytes }
 
 // bodyBytes is how long the body is as it is stored: as JSON behind a checksum.
 func (d Draft) bodyBytes() int {
-	bytes := 17 + len(d.Metadata)
-	for _, text := range append([]string{d.Text, d.Context, d.Status, d.ContentType, string(d.HandedTo), string(d.Room)}, d.Choices...) {
-		bytes += len(text) + 6
-		for _, escaped := range []string{`"`, `\`, "\n", "\t"} {
-			bytes += strings.Count(text, escaped)
-		}
-		for _, escaped := range []string{"<", ">", "&"} {
-			bytes += 5 * strings.Count(text, escaped)
-		}
-		if text == "" {
-			bytes -= 6
+	bytes := 17 + escaped(d.Text)
+	for _, text := range []string{d.Context, d.Status, d.ContentType, string(d.HandedTo), string(d.Room)} {
+		if text != "" {
+			bytes += 7 + escaped(text)
 		}
 	}
-	return bytes - 6
+	if len(d.Metadata) > 0 {
+		bytes += 5 + len(d.Metadata) + marked(string(d.Metadata))
+	}
+	if len(d.Choices) > 0 {
+		bytes += 6
+		for _, choice := range d.Choices {
+			bytes += 3 + escaped(choice)
+		}
+	}
+	return bytes
+}
+
+// escaped is how long a text is inside a JSON string. A character that has no
+// escape of its own takes six bytes: \u001b.
+func escaped(text string) int {
+	bytes := len(text) + marked(text)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"', c == '\\', c >= '\b' && c <= '\r' && c != '\v':
+			bytes++
+		case c < ' ':
+			bytes += 5
+		}
+	}
+	return bytes
+}
+
+// marked is what grows in JSON wherever it stands: what HTML and JavaScript would
+// take for their own.
+func marked(text string) int {
+	more := 0
+	for _, mark := range []string{"<", ">", "&", "\u2028", "\u2029"} {
+		more += strings.Count(text, mark) * (6 - len(mark))
+	}
+	return more
 }
 
 // allotted is what a text takes: a header, an end, and what the allocator rounds
-// them up to. It has four sizes between two powers of two, and above 128 bytes
-// no finer ones.
+// them up to.
 func allotted(text int) int {
 	size := text + 4
 	switch {
@@ -84,6 +114,12 @@ func allotted(text int) int {
 	case text >= 1<<8:
 		size = text + 6
 	}
+	return rounded(size)
+}
+
+// rounded is what the allocator gives. It has four sizes between two powers of
+// two, and above 128 bytes no finer ones.
+func rounded(size int) int {
 	step := 16
 	for 8*step < size {
 		step *= 2
@@ -91,14 +127,34 @@ func allotted(text int) int {
 	return (size + step - 1) / step * step
 }
 
-// Bytes is what the post weighs in its room. Its key is not counted: it is
-// forgotten before the post is.
+// Bytes is what the post weighs in its room: its share of a piece of posts like
+// it. Its key is not counted: it is forgotten before the post is.
 func (s PostStep) Bytes() int {
-	bytes := postBytes + len(s.From) + s.bodyBytes()
-	if bytes >= pieceBytes {
-		return allotted(bytes) + pieceEntry
+	body := s.bodyBytes()
+	// In facts a slash is escaped. The weight itself is among them: about its digits.
+	facts := postFacts + len(s.From) + strings.Count(string(s.From), "/") + len(s.Kind) + len(s.Durability) + len(strconv.Itoa(body+body/8+200))
+	post := postEntry + listed(facts) + listed(body)
+	// A piece is closed when another post, without what the list adds, is too much.
+	posts := min(max(1, (pieceBytes-pieceHead-facts-body-2+post-1)/post), piecePosts)
+	return (rounded(pieceHead+posts*post) + pieceEntry) / posts
+}
+
+// listed is what a text takes in a list: how long it is, before it and after it.
+func listed(text int) int {
+	size := text + 5
+	switch {
+	case text < 1<<6:
+		size = text + 1
+	case text < 1<<12:
+		size = text + 2
 	}
-	return bytes + bytes*pieceEntry/pieceBytes + bytes/16
+	switch {
+	case size < 1<<7:
+		return size + 1
+	case size < 1<<14-1:
+		return size + 2
+	}
+	return size + 3
 }
 
 // MailBytes is what the post weighs as mail of a member that is mentioned in it,

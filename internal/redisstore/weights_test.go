@@ -19,6 +19,7 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 	short, page, long := "a question?", strings.Repeat("sixteen letters ", 64), strings.Repeat("0123456789", 5_000)
 	source := strings.Repeat("\tif a < b && \"x\" != y {\n\t\treturn\n\t}\n", 30)
 	unicode := strings.Repeat("Grüße, 世界! 👋 ", 40)
+	colours := strings.Repeat("\x1b[32m--- PASS\x1b[0m: TestName (0.00s)\r\n", 40)
 	pair := func(int) (from, to c3po.AgentID) { return "ana", "bob" }
 	hosts := func(int) (from, to c3po.AgentID) { return "laptop/frontend", "nas-2/backend" }
 	many := func(n int) (from, to c3po.AgentID) { return "lead", c3po.AgentID(fmt.Sprintf("worker-%d", n%50)) }
@@ -35,6 +36,12 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 		{"the longest there are", 60, pair, []string{long}, nil},
 		{"source text", 300, hosts, []string{source}, nil},
 		{"unicode", 300, hosts, []string{unicode}, nil},
+		{"control characters", 30, pair, []string{strings.Repeat("\x1b", 49_990)}, nil},
+		{"zeros", 150, pair, []string{strings.Repeat("\x00", 2_000)}, nil},
+		{"line separators", 150, pair, []string{strings.Repeat("\u2028", 800)}, nil},
+		{"a coloured log", 150, hosts, []string{colours}, nil},
+		{"all that is escaped", 150, pair, []string{strings.Repeat("\x7f\b\f\v\r\u2029\\/<>&'", 100)}, nil},
+		{"marks in metadata", 150, pair, []string{short}, func(s *hub.SendStep) { s.Metadata = []byte(`"` + strings.Repeat("<b>&\u2028", 100) + `"`) }},
 		{"a mix in one big inbox", 600, hosts, []string{short, short, short, page, page, unicode, source, long}, nil},
 		{"many small agents", 1_000, many, []string{short, short, page}, nil},
 		{"mail with keys", 500, hosts, []string{short, page}, func(s *hub.SendStep) { s.Key = fmt.Sprintf("%032x", len(s.Text)+int(s.Text[0])<<16) + s.Text[:6] }},
@@ -80,7 +87,11 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 
 func TestTheBytesOfARoomAreWhatRedisHolds(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"short": "a question?", "pages": strings.Repeat("sixteen letters ", 64), "long": strings.Repeat("x", 50_000)} {
+	texts := map[string]string{"control characters": strings.Repeat("\x1b", 1_000), "line separators": strings.Repeat("\u2028", 800)}
+	for _, size := range []int{11, 37, 50, 105, 133, 250, 500, 768, 1_000, 1_024, 1_500, 1_950, 2_000, 3_000, 3_990, 4_090, 5_000, 20_000, 49_990} {
+		texts[fmt.Sprint(size, " characters")] = strings.Repeat("x", size)
+	}
+	for name, text := range texts {
 		b := newBalance(t)
 		b.enter("laptop/frontend")
 		if _, err := b.store.Join(t.Context(), "main", hub.JoinStep{Room: "room", Agent: "laptop/frontend", Visibility: c3po.Public}); err != nil {
