@@ -480,7 +480,7 @@ type reaperStore interface {
 	// was no bounce or notice itself. A message that is not pending is left alone (false).
 	Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error)
 	// Trim forgets, of up to limit messages or keys each: ended messages older than EndedLife
-	// or beyond EndedBytes, dead letters older than DeadLife, keys older than
+	// or beyond EndedBytes (an engine without memory forgets more of them), dead letters older than DeadLife, keys older than
 	// KeyLife. It returns how many it forgot. Accounts unused for FlowIdle go along, and
 	// once nothing else is left what numbers.go says to be over: leases, names, paused
 	// chains, and roles that nobody has.

@@ -139,6 +139,51 @@ func TestAFullStoreRefusesSendsAndCanBeDrained(t *testing.T) {
 	}
 }
 
+// What is acked goes when Redis needs the memory, and nothing else does.
+func TestAtMaxmemoryAckingMakesRoom(t *testing.T) {
+	t.Parallel()
+	server := redistest.New(t, "--maxmemory", "6mb", "--maxmemory-policy", "noeviction")
+	limits := c3po.DefaultLimits().Unbudgeted()
+	limits.SenderShare = 1
+	s := open(t, server.URL(), limits, nil)
+	register(t, s, "ana", "bob")
+	var ids []c3po.MessageID
+	fill := func() error {
+		for {
+			id, err := send(t, s, fmt.Sprintf("%06d", len(ids))+strings.Repeat("x", 3_000))
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+	}
+	if err := fill(); !errors.Is(err, c3po.StoreFull) || len(ids) < 100 {
+		t.Fatalf("after %d messages: %v", len(ids), err)
+	}
+	acked, unread := ids[:len(ids)/2], ids[len(ids)/2:]
+	if _, err := s.Ack(t.Context(), "main", "bob", "", acked); err != nil {
+		t.Fatal(err)
+	}
+	ids = nil
+	for end := time.Now().Add(10 * time.Second); len(ids) < len(acked)/4; {
+		if err := fill(); !errors.Is(err, c3po.StoreFull) || time.Now().After(end) {
+			t.Fatalf("%d messages were acked, and only %d accepted since: %v", len(acked), len(ids), err)
+		}
+	}
+	if entry, err := s.Message(t.Context(), "main", acked[0]); err != nil || entry != nil {
+		t.Errorf("the oldest that was acked is %+v, %v: it should have made room", entry, err)
+	}
+	if entry, err := s.Message(t.Context(), "main", acked[len(acked)-1]); err != nil || entry == nil {
+		t.Errorf("the newest that was acked is forgotten as well: %v", err)
+	}
+	t.Logf("%d messages acked, %d accepted since", len(acked), len(ids))
+	for _, id := range append(unread, ids...) {
+		if entry, err := s.Message(t.Context(), "main", id); err != nil || entry == nil || entry.State != c3po.StatePending {
+			t.Fatalf("unread mail %s is %+v, %v", id, entry, err)
+		}
+	}
+}
+
 func TestTwoThousandSessionsDoNotMakeAMessageDearToRead(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)

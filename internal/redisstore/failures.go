@@ -87,6 +87,7 @@ func (s *Store) refusal(step string, refused *rueidis.RedisError) error {
 	text := refused.Error()
 	switch {
 	case strings.HasPrefix(text, "OOM"):
+		s.makeRoom()
 		return c3po.Because(refused, c3po.StoreFull, "the store is full: Redis has reached its memory limit").
 			Suggest("Reading and acking work and make room. Nothing was stored; try again later with the same client_key.")
 	case strings.HasPrefix(text, "MISCONF"):

@@ -87,7 +87,10 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, error) {
 	total := 0
 	var ends [2]int64
-	for i, trim := range []func(context.Context, c3po.Space, int) (int, int64, error){s.trimEnded, s.trimDead} {
+	ended := func(ctx context.Context, space c3po.Space, limit int) (int, int64, error) {
+		return s.trimEnded(ctx, space, limit, 0)
+	}
+	for i, trim := range []func(context.Context, c3po.Space, int) (int, int64, error){ended, s.trimDead} {
 		forgotten, end, err := trim(ctx, space, limit)
 		total, ends[i] = total+forgotten, end
 		if err != nil {
@@ -132,8 +135,9 @@ const mostTrimmed = 100
 
 // trimEnded goes through the owners of ended mail, the one with the oldest
 // first, so that the oldest message of the space is always the first to go. It
-// also says when the life of the first that is left ends.
-func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (total int, ends int64, err error) {
+// also says when the life of the first that is left ends. Unless most is 0, it
+// makes room until Redis uses so many per cent of its memory.
+func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit, most int) (total int, ends int64, err error) {
 	k := keysOf(space)
 	for total < limit {
 		rows, err := s.scores(ctx, s.commands.B().Zrange().Key(k.ending()).Min("0").Max("1").Withscores().Build())
@@ -146,7 +150,7 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit int) (tot
 		}
 		owner := c3po.AgentID(rows[0].Member)
 		answer, err := s.run(ctx, s.scripts.trim, []string{k.meta(), k.body(owner), k.fact(owner), k.ended(owner), k.ending(), k.threads(), k.tickets()},
-			[]string{string(owner), itoa(min(limit-total, mostTrimmed)), itoa(s.limits.EndedBytes), bound})
+			[]string{string(owner), itoa(min(limit-total, mostTrimmed)), itoa(s.limits.EndedBytes), bound, itoa(most)})
 		if err != nil {
 			return total, 0, err
 		}

@@ -52,6 +52,7 @@ type Store struct {
 	looks   int      // mostLooked, but in tests
 
 	engine engineCache
+	relief relief
 }
 
 // Open connects. It fails if Redis cannot be reached or is too old, and if a
@@ -94,6 +95,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 // Close ends both connections.
 func (s *Store) Close() {
+	s.relief.end()
 	s.commands.Close()
 	s.wakes.Close()
 }
