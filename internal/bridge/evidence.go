@@ -87,10 +87,11 @@ func (b *Bridge) evidence(event hook.Event) {
 	b.reportSoon()
 }
 
-// asksPerson answers a dialog that opens for a tool of ours, which the person has
-// agreed to by installing them.
+// asksPerson answers a dialog that plan mode opens for a tool of ours, which the
+// person has agreed to by installing them. In any other mode it opens because the
+// person has a rule to be asked.
 func (b *Bridge) asksPerson(event hook.Event) string {
-	if !hook.Ours(event.ToolName) {
+	if !hook.Ours(event.ToolName) || event.Mode != hook.PlanMode {
 		return "{}"
 	}
 	b.mu.Lock()

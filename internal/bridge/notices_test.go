@@ -148,7 +148,10 @@ func TestADialogIsSeenUntilTheNextStep(t *testing.T) {
 	is(c3po.SessionDialog)
 	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1"})
 	is(c3po.SessionWorking)
-	if text := r.hook(hook.Event{Name: hook.DialogOpens, SessionID: "s1", ToolName: "mcp__plugin_c3po_c3po__reply"}); !strings.Contains(text, `"behavior":"allow"`) {
+	if text := r.hook(hook.Event{Name: hook.DialogOpens, SessionID: "s1", ToolName: "mcp__plugin_c3po_c3po__reply", Mode: "default"}); text != "{}" {
+		t.Errorf("our own tool, about which the person wants to be asked: %s", text)
+	}
+	if text := r.hook(hook.Event{Name: hook.DialogOpens, SessionID: "s1", ToolName: "mcp__plugin_c3po_c3po__reply", Mode: hook.PlanMode}); !strings.Contains(text, `"behavior":"allow"`) {
 		t.Errorf("a dialog for our own tool is answered with %s", text)
 	}
 }

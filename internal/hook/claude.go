@@ -15,6 +15,7 @@ type Event struct {
 	Kind      string `json:"notification_type,omitempty"`
 	ToolName  string `json:"tool_name,omitempty"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
+	Mode      string `json:"permission_mode,omitempty"`
 	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType string `json:"agent_type,omitempty"` // of a subagent
 	Again     Word   `json:"stop_hook_active,omitempty"`
@@ -81,6 +82,9 @@ const ourTools = "mcp__plugin_c3po_c3po__"
 
 // Ours says that a tool is one of ours.
 func Ours(tool string) bool { return strings.HasPrefix(tool, ourTools) }
+
+// PlanMode is the mode in which Claude Code asks about every tool.
+const PlanMode = "plan"
 
 // AllowDialog answers a dialog that asks whether one of our own tools may run. Plan
 // mode opens one whatever was said before.
