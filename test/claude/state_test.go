@@ -45,7 +45,7 @@ func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 	term.enter("write a file")
 	term.see("Do you want")
 	w.reached("a permission dialog", c3po.ReachDialog)
-	term.press("Escape")
+	term.escape("Esc to cancel")
 	w.reached("the dialog was escaped, which no hook tells of", c3po.ReachNow)
 
 	term.enter("/config")

@@ -107,6 +107,17 @@ func (term *terminal) rest() {
 
 func (term *terminal) press(key string) { term.tmux("send-keys", key) }
 
+// escape leaves what shows a text. A dialog that has just opened takes no key for a
+// moment, so that nobody answers it by what was meant for something else.
+func (term *terminal) escape(text string) {
+	term.t.Helper()
+	gone := func() bool { return !strings.Contains(term.tmux("capture-pane", "-p"), text) }
+	eventually(term.t, 30*time.Second, "gone from the screen: "+text, func() bool {
+		term.press("Escape")
+		return faultrig.Within(2*time.Second, gone)
+	})
+}
+
 // idle waits until the agent is attached and its monitor listens.
 func (term *terminal) idle() {
 	term.t.Helper()
