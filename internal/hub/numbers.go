@@ -81,13 +81,17 @@ func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
 	return ids
 }
 
-// Fingerprint is the same for two drafts exactly if they ask for the same
-// message. Of a reply, answers is the message it answers, and the draft is as
-// the caller gave it, before the store filled in To and Thread.
+// Fingerprint is the same for two drafts of one sender exactly if they ask for the
+// same message. Of a reply, answers is the message it answers, and the draft is as
+// the caller gave it, before the store filled in To and Thread. What the sender is
+// called is no part of it, because it may be renamed before it repeats a draft.
 func Fingerprint(d Draft, answers c3po.MessageID) string {
+	if asker, owner, hex := answers.Split(); owner == d.From {
+		answers = c3po.NewMessageID(asker, "", hex)
+	}
 	whole := make([]byte, 0, 256+len(d.Text)+len(d.Context)+len(d.Metadata))
 	fields := [...]string{
-		string(d.From), string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
+		string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
 		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo), string(d.Room),
 	}
 	for _, field := range append(fields[:], d.Choices...) {

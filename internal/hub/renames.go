@@ -177,6 +177,18 @@ func (a *Actor) names(ctx context.Context) ([]c3po.AgentID, error) {
 	return append([]c3po.AgentID{a.id}, records[0].Former...), nil
 }
 
+// formerAlone are the names that the caller had and nobody else has now.
+func (a *Actor) formerAlone(ctx context.Context) ([]c3po.AgentID, error) {
+	names, err := a.names(ctx)
+	if err != nil || len(names) < 2 {
+		return nil, err
+	}
+	taken, err := a.hub.store.Agents(ctx, a.caller.Space, names[1:])
+	return slices.DeleteFunc(names[1:], func(name c3po.AgentID) bool {
+		return slices.ContainsFunc(taken, func(r Record) bool { return r.ID == name })
+	}), err
+}
+
 // isMe says whether a name is the caller's, or was.
 func (a *Actor) isMe(ctx context.Context, id c3po.AgentID) (bool, error) {
 	if id == a.id {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -255,6 +256,17 @@ type SendStep struct {
 	Queue      bool         // To is the mailbox of a role, which needs no registration
 	PauseFrom  string       // pauses the sender for this reason in the same step (escalation)
 	Chain      string       // whose budget it is charged to; empty: that of its thread
+}
+
+// Fingerprint is that of the draft as it was asked for. Under a key the recipient is
+// compared apart, by what it is called today.
+func (s SendStep) Fingerprint() string {
+	d := s.Draft
+	d.To = cmp.Or(s.Asked, s.To)
+	if d.Key != "" {
+		d.To = ""
+	}
+	return Fingerprint(d, "")
 }
 
 // ReplyStep answers a message.

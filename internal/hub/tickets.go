@@ -1,8 +1,10 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -32,6 +34,15 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		step.ID = entry.Message.ID // its recipient may have been renamed
 		if entry.Facts.Claim != nil {
 			step.Holder = entry.Facts.Claim.By
+		}
+	}
+	if from, _, _ := step.ID.Split(); from != a.id {
+		former, err := a.formerAlone(ctx)
+		if err != nil {
+			return c3po.CancelResult{}, err
+		}
+		if slices.Contains(former, from) {
+			step.Former = from
 		}
 	}
 	var done Cancelled
@@ -92,6 +103,9 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 	if err != nil {
 		return c3po.TicketList{}, err
 	}
+	if wanted.former, err = a.formerAlone(ctx); err != nil {
+		return c3po.TicketList{}, err
+	}
 	limit, err := a.hub.pageLimit(in.Limit)
 	if err != nil {
 		return c3po.TicketList{}, err
@@ -132,6 +146,7 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 // A ticketFilter says which tickets a caller asked for, and may see.
 type ticketFilter struct {
 	id              c3po.AgentID
+	former          []c3po.AgentID // a ticket keeps the name that its asker had
 	asked, received bool
 	all             bool
 	state           string
@@ -166,7 +181,7 @@ func (a *Actor) wanted(in c3po.TicketsInput) (ticketFilter, error) {
 // concerns says whether a ticket is one of those, by its id alone.
 func (f ticketFilter) concerns(id c3po.MessageID) bool {
 	from, to, _ := id.Split()
-	return f.all || f.asked && from == f.id || f.received && to == f.id
+	return f.all || f.asked && (from == f.id || slices.Contains(f.former, from)) || f.received && to == f.id
 }
 
 // holds says whether its state is one of those asked for.
@@ -208,9 +223,29 @@ func (a *Actor) ticketsOf(ctx context.Context, marks []TicketMark, wanted ticket
 // oneTicket finds a ticket by its id or by the name its sender gave it. That of
 // somebody else does not exist for the caller.
 func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted ticketFilter) (c3po.TicketList, error) {
+	// Its recipient may have been renamed since.
+	today := func(id c3po.MessageID) (c3po.MessageID, error) {
+		entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+		if err != nil || entry == nil {
+			return id, err
+		}
+		return entry.Message.ID, nil
+	}
 	id := in.MessageID
+	if id != "" {
+		if err := checkID(id); err != nil {
+			return c3po.TicketList{}, err
+		}
+		var err error
+		if id, err = today(id); err != nil {
+			return c3po.TicketList{}, err
+		}
+	}
 	if in.ClientKey != "" {
 		keyed, err := a.hub.store.Keyed(ctx, a.caller.Space, a.id, in.ClientKey)
+		if err == nil && keyed != "" {
+			keyed, err = today(keyed)
+		}
 		if err != nil {
 			return c3po.TicketList{}, err
 		}
@@ -221,11 +256,8 @@ func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted tick
 		id = keyed
 	}
 	wanted.all = wanted.all || a.caller.SeesAll()
-	if err := checkID(id); err != nil {
-		return c3po.TicketList{}, err
-	}
 	if !wanted.concerns(id) {
-		return c3po.TicketList{}, RefuseNoMessage(id)
+		return c3po.TicketList{}, RefuseNoMessage(cmp.Or(in.MessageID, id))
 	}
 	found, err := a.ticketsOf(ctx, []TicketMark{{ID: id}}, wanted)
 	if err != nil {

@@ -40,6 +40,55 @@ func TestTheStateOfATicketFollowsFromItsFacts(t *testing.T) {
 	})
 }
 
+// Claims: B3
+func TestARenamedAgentHasTheTicketsItAsked(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("alice", "bob", "carol")
+	key := c3po.SendInput{Target: "bob", Message: "1", ClientKey: "ticket-1"}
+	first, second := must(h.as("alice").SendMessage(t.Context(), key))(t).ID, h.send("alice", "bob", "2").ID
+	must(h.as("alice").Rename(t.Context(), c3po.RenameInput{NewID: "anna"}))(t)
+	third := h.send("anna", "bob", "3").ID
+	asked := func(in c3po.TicketsInput) []c3po.MessageID {
+		t.Helper()
+		var ids []c3po.MessageID
+		for _, ticket := range must(h.as("anna").Tickets(t.Context(), in))(t).Tickets {
+			ids = append(ids, ticket.ID)
+		}
+		return ids
+	}
+	same(t, "hers", asked(c3po.TicketsInput{}), []c3po.MessageID{third, second, first})
+	same(t, "asked", asked(c3po.TicketsInput{Which: c3po.TicketsAsked}), []c3po.MessageID{third, second, first})
+	same(t, "received", len(asked(c3po.TicketsInput{Which: c3po.TicketsReceived})), 0)
+	same(t, "one", asked(c3po.TicketsInput{MessageID: first}), []c3po.MessageID{first})
+	same(t, "by its key", asked(c3po.TicketsInput{ClientKey: "ticket-1"}), []c3po.MessageID{first})
+	same(t, "sent again", must(h.as("anna").SendMessage(t.Context(), key))(t).ID, first)
+	_, err := h.as("carol").Ticket(t.Context(), first)
+	refused(t, err, c3po.InvalidRequest, "there is no message")
+
+	must(h.as("bob").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+	moved := asked(c3po.TicketsInput{})[2]
+	same(t, "its first id", asked(c3po.TicketsInput{MessageID: first}), []c3po.MessageID{moved})
+	same(t, "by its key, with its first id", asked(c3po.TicketsInput{ClientKey: "ticket-1", MessageID: first}), []c3po.MessageID{moved})
+	same(t, "by its key, with the id of today", asked(c3po.TicketsInput{ClientKey: "ticket-1", MessageID: moved}), []c3po.MessageID{moved})
+	same(t, "of another", must(h.as("carol").Cancel(t.Context(), c3po.MessageInput{MessageID: second}))(t).Outcome, c3po.CancelNotYours)
+	same(t, "cancelled", must(h.as("anna").Cancel(t.Context(), c3po.MessageInput{MessageID: second}))(t).Outcome, c3po.CancelDone)
+	key.Target = "robert"
+	same(t, "sent again to its new name", must(h.as("anna").SendMessage(t.Context(), key))(t).ID, moved)
+}
+
+func TestTheTicketsOfWhoeverHasTheNameNowAreItsOwn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("alice", "bob")
+		must(h.as("alice").Rename(t.Context(), c3po.RenameInput{NewID: "anna"}))(t)
+		pass(25 * time.Hour)
+		h.enter("alice", "anna", "bob")
+		h.send("alice", "bob", "hers alone")
+		same(t, "tickets", must(h.as("anna").Tickets(t.Context(), c3po.TicketsInput{}))(t).Tickets, []c3po.Ticket{})
+	})
+}
+
 func TestADeadlineOfADeadCoordinatorIsSaidByAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -9,6 +9,7 @@ import (
 // CancelStep withdraws a message.
 type CancelStep struct {
 	From       c3po.AgentID // who says so
+	Former     c3po.AgentID // what From was called when it sent it; empty: the same
 	Run        string       // SUPERSEDED if another run holds From; empty passes
 	ID         c3po.MessageID
 	Notice     string // what a recipient that has read it is told

@@ -44,7 +44,7 @@
 //	ended:ID      zset    hex of acked mail by the number of the ending event
 //	rate:ID       zset    sends of the last minute, under a Redis TTL
 //	ending        zset    agent id by its oldest ended message
-//	idem, idemx   hash,   idempotency keys ("sender\0key") and their ends in lived seconds
+//	idem, idemx   hash,   idempotency keys ("sender\0key", by what it was called) and their ends in lived seconds
 //	              zset
 //	expire        zset    message id by the lived second its life ends
 //	flow, flowx   hash,   budgets, by t:CHAIN, p:AGENT AGENT and a:AGENT (flow.lua), and when each

@@ -30,13 +30,12 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		return hub.Stored{}, err
 	}
 	k, l := keysOf(space), s.limits
-	draft := step.Draft
-	draft.To = cmp.Or(step.Asked, step.To)
-	fingerprint := hub.Fingerprint(draft, "")
+	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
 	answer, err := s.run(ctx, s.scripts.send, []string{
 		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
 		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(), k.flow(), k.flowx(),
+		k.renamed(),
 	}, []string{
 		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
@@ -99,7 +98,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
 		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
 		k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(), k.tickets(), k.roles(),
-		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next), k.flow(), k.flowx(),
+		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next), k.flow(), k.flowx(), k.renamed(),
 	}, []string{
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
 		flag(step.ExpectsReply), body, itoa(draft.Bytes()), step.Run, string(step.Durability),
@@ -223,9 +222,11 @@ func repeated(answer []rueidis.RedisMessage, d hub.Draft) (hub.Stored, error) {
 		out.Message = entry(d.To, hex, rawFact, word(answer[7])).Message
 		return out, nil
 	}
-	// The record was trimmed; the key still knows that the message existed.
+	// The record was trimmed; the key still knows that the message existed, and
+	// what its sender was called.
+	from := c3po.AgentID(word(answer[9]))
 	out.Message = c3po.Message{
-		ID: c3po.NewMessageID(d.From, d.To, hex), FromAgent: d.From, ToAgent: d.To, Thread: thread, Timestamp: instant(at), BodyGone: true,
+		ID: c3po.NewMessageID(from, d.To, hex), FromAgent: from, ToAgent: d.To, Thread: thread, Timestamp: instant(at), BodyGone: true,
 	}
 	return out, nil
 }

@@ -69,7 +69,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	field, window := s.idempotency(step.Draft, fingerprint)
 	keyNames := []string{
 		k.meta(), k.agent(step.From), k.rooms(), k.room(room), k.members(room), k.idem(), k.idemx(), k.rate(step.From),
-		k.joined(step.From), k.skips(step.From), k.expire(), k.threads(), k.events(), k.tickets(),
+		k.joined(step.From), k.skips(step.From), k.expire(), k.threads(), k.events(), k.tickets(), k.renamed(),
 	}
 	args := []string{
 		s.nowArg(), k.wake(), string(step.From), string(room), string(step.Kind), step.Run, flag(step.Outside),
@@ -102,8 +102,9 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	}
 	if fact == "" {
 		// It is no longer kept; its key still says when it was said.
+		from := c3po.AgentID(word(answer[7]))
 		out.Post.Message = c3po.Message{
-			ID: c3po.NewMessageID(step.From, room.Address(), hub.MessageHex(seqOf(entryID))), FromAgent: step.From, ToAgent: room.Address(),
+			ID: c3po.NewMessageID(from, room.Address(), hub.MessageHex(seqOf(entryID))), FromAgent: from, ToAgent: room.Address(),
 			Room: room, Timestamp: instant(integer(answer[2])), Seq: seqOf(entryID), BodyGone: true,
 		}
 		return out, nil

@@ -62,7 +62,7 @@ type scripts struct {
 
 func loadScripts() scripts {
 	return scripts{
-		send: load("send", writes, "flow"), reply: load("reply", writes, "flow"), ack: load("ack", drains), received: load("received", drains),
+		send: load("send", writes, "keys", "flow"), reply: load("reply", writes, "keys", "flow"), ack: load("ack", drains), received: load("received", drains),
 		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
 		told: load("told", writes), goOn: load("goon", drains), trimFlow: load("trimflow", drains),
 		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes),
@@ -73,11 +73,11 @@ func loadScripts() scripts {
 		vacate: load("vacate", drains), leaving: load("leaving", drains), floor: load("floor", drains), begin: load("begin", drains),
 		inbox: load("inbox", noWrite), next: load("next", noWrite, "marks"), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
 		rollback: load("rollback", drains),
-		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite),
+		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite, "keys"),
 		noticeClaim: load("noticeclaim", drains), noticeSent: load("noticesent", drains),
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
 		reindex: load("reindex", drains), reclaim: load("reclaim", drains), reRooms: load("rerooms", drains), relist: load("relist", drains),
-		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes),
+		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes, "keys"),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
 		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
 		importPost: load("importpost", writes), importMember: load("importmember", writes),

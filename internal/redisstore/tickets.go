@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 // Cancel implements hub.Store.
 func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
 	from, owner, hex := step.ID.Split()
-	if from != step.From {
+	if from != cmp.Or(step.Former, step.From) {
 		return s.notSentBy(ctx, space, step)
 	}
 	note := hub.Draft{From: c3po.System, To: owner, Kind: c3po.KindCancelled, Text: step.Notice}
@@ -20,24 +21,24 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelSte
 		return hub.Cancelled{}, err
 	}
 	k, l := keysOf(space), s.limits
-	told, whose := owner, from
+	told, whose := owner, step.From
 	if step.Holder != "" {
 		told, whose = step.Holder, step.Holder
 	}
 	note.To = told
 	answer, err := s.run(ctx, s.scripts.cancel, []string{
-		k.meta(), k.agent(from), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
+		k.meta(), k.agent(step.From), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
 		k.expire(), k.threads(), k.events(), k.tickets(), k.agent(whose), k.inbox(told), k.body(told), k.fact(told), k.box(told),
 	}, []string{
 		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Run, seconds(l.EndedLife), itoa(l.EndedBytes),
-		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability), string(step.Holder),
+		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability), string(step.Holder), string(step.From),
 	})
 	if err != nil {
 		return hub.Cancelled{}, err
 	}
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
-		return hub.Cancelled{}, hub.RefuseSuperseded(from)
+		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
 	case "held":
 		return hub.Cancelled{HeldBy: c3po.AgentID(word(answer[1])), Held: true}, nil
 	case "moved":
@@ -117,7 +118,8 @@ func (s *Store) Messages(ctx context.Context, space c3po.Space, ids []c3po.Messa
 func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
 	k := keysOf(space)
 	field, _ := s.idempotency(hub.Draft{From: from, Key: key}, "")
-	answer, err := s.run(ctx, s.scripts.keyed, []string{k.meta(), k.idem()}, []string{field})
+	answer, err := s.run(ctx, s.scripts.keyed, []string{k.meta(), k.idem(), k.agent(from), k.renamed()},
+		[]string{field, string(from), seconds(s.limits.KeyLife)})
 	if err != nil || word(answer[0]) != "found" {
 		return "", err
 	}
@@ -125,7 +127,7 @@ func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, 
 	if to.Room() != "" {
 		hex = hub.MessageHex(seqOf(hex)) // a post is remembered by its entry
 	}
-	return c3po.NewMessageID(from, to, hex), nil
+	return c3po.NewMessageID(c3po.AgentID(word(answer[3])), to, hex), nil
 }
 
 func messageIDs(rows []string) []c3po.MessageID {

@@ -52,3 +52,11 @@ func (d *duel) today(a *arena, in hub.SendStep) hub.SendStep {
 	}
 	return in
 }
+
+// sender is who repeats a step: whoever sent it, by the name it has now.
+func (d *duel) sender(a *arena, from c3po.AgentID, run string) (c3po.AgentID, string) {
+	if to, _, err := d.model.Renamed(d.ctx, a.space, from); err == nil && to != "" && d.oneIn(2, "by its new name") {
+		return to, d.run(a, to)
+	}
+	return from, run
+}

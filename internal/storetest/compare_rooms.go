@@ -69,7 +69,9 @@ func (d *duel) post(a *arena) {
 
 func (d *duel) postAgain(a *arena) {
 	if len(a.said) > 0 {
-		d.postStep(a, draw(d, "earlier post", latest(a.said)))
+		in := draw(d, "earlier post", latest(a.said))
+		in.From, in.Run = d.sender(a, in.From, in.Run)
+		d.postStep(a, in)
 	}
 }
 

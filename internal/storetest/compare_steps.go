@@ -241,7 +241,9 @@ func (d *duel) send(a *arena) {
 
 func (d *duel) sendAgain(a *arena) {
 	if len(a.sends) > 0 {
-		d.sendStep(a, d.today(a, draw(d, "earlier send", latest(a.sends))))
+		in := d.today(a, draw(d, "earlier send", latest(a.sends)))
+		in.From, in.Run = d.sender(a, in.From, in.Run)
+		d.sendStep(a, in)
 	}
 }
 
@@ -421,7 +423,8 @@ func (d *duel) cancel(a *arena) {
 	if d.oneIn(8, "by another") {
 		from = d.agent(a, "from")
 	}
-	in := hub.CancelStep{From: from, Run: d.run(a, from), ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
+	today, run := d.sender(a, from, d.run(a, from))
+	in := hub.CancelStep{From: today, Former: from, Run: run, ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
 	if _, to, _ := id.Split(); to.Role() != "" {
 		in.Holder = draw(d, "holder", append([]c3po.AgentID{""}, a.agents...))
 	}

@@ -53,9 +53,11 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if sp.superseded(step.From, step.Run) {
 		return hub.Stored{}, hub.RefuseSuperseded(step.From)
 	}
-	asked := step.Draft
-	asked.To = cmp.Or(step.Asked, step.To)
-	key, first, err := sp.repeated(asked, step.To, "", now)
+	print := step.Fingerprint()
+	key, first, err := sp.repeated(step.Draft, step.To, print, now)
+	if err == nil && first != nil && step.Key != "" && !sp.meant(first, step.To) {
+		err = hub.RefuseKeyConflict(step.Key)
+	}
 	if err != nil {
 		return hub.Stored{}, err
 	}
@@ -85,7 +87,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if !step.Mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
-	sp.keys[key] = keyFor(asked, "", msg, sp.books.Lived)
+	sp.keys[key] = keyFor(print, msg, sp.books.Lived)
 	if step.Chain != step.Thread {
 		msg.facts.Chain = step.Chain
 	}
@@ -150,31 +152,66 @@ func (sp *space) rate(step hub.SendStep, now time.Time) ([]time.Time, error) {
 
 // repeated gives the key of a draft and, if the draft was sent before, the
 // record of the first message. It is for an agent that is called to today.
-func (sp *space) repeated(d hub.Draft, to c3po.AgentID, answers c3po.MessageID, now time.Time) (keyName, *keyRecord, error) {
-	fingerprint := hub.Fingerprint(d, answers)
+func (sp *space) repeated(d hub.Draft, to c3po.AgentID, fingerprint string, now time.Time) (keyName, *keyRecord, error) {
 	key := keyName{d.From, "h:" + fingerprint}
 	if d.Key != "" {
 		key.name = "k:" + d.Key
 	}
-	first := sp.keys[key]
-	if first == nil || sp.books.Lived-first.bornAt >= seconds(sp.limits.KeyLife) {
-		return key, nil, nil
-	}
-	if d.Key != "" && first.fingerprint != fingerprint {
-		return key, nil, hub.RefuseKeyConflict(d.Key)
-	}
-	if d.Key == "" {
+	for _, first := range sp.recalled(key) {
+		if d.Key != "" {
+			if first.fingerprint != fingerprint {
+				return key, nil, hub.RefuseKeyConflict(d.Key)
+			}
+			return key, first, nil
+		}
 		msg := sp.messages[first.idFor(to)]
-		if msg == nil || msg.state != c3po.StatePending || now.Sub(first.at) >= sp.limits.RepeatWindow {
-			return key, nil, nil
+		if msg != nil && msg.state == c3po.StatePending && now.Sub(first.at) < sp.limits.RepeatWindow {
+			return key, first, nil
 		}
 	}
-	return key, first, nil
+	return key, nil, nil
 }
 
-func keyFor(d hub.Draft, answers c3po.MessageID, msg *message, lived int64) *keyRecord {
+// recalled is what is remembered under a key of a sender, and under the names that
+// it gave up no longer ago than a key lives. What came after that under such a name
+// is of whoever has it now.
+func (sp *space) recalled(key keyName) []*keyRecord {
+	life := seconds(sp.limits.KeyLife)
+	var found []*keyRecord
+	if first := sp.keys[key]; first != nil && sp.books.Lived-first.bornAt < life {
+		found = append(found, first)
+	}
+	a := sp.agents[key.from]
+	if a == nil {
+		return found
+	}
+	for _, name := range a.former {
+		was, first := sp.renamed[name], sp.keys[keyName{name, key.name}]
+		if was.to == key.from && sp.books.Lived-was.at < life && first != nil && sp.books.Lived-first.bornAt < life && first.bornAt <= was.at {
+			found = append(found, first)
+		}
+	}
+	return found
+}
+
+// meant says whether a key was used for this recipient, by whichever of its names.
+func (sp *space) meant(first *keyRecord, to c3po.AgentID) bool {
+	_, today, _ := first.id.Split()
+	if today == to {
+		return true
+	}
+	if was, ok := sp.renamed[today]; ok && first.bornAt <= was.at {
+		today = was.to
+	}
+	if was, ok := sp.renamed[to]; ok && sp.agents[to] == nil {
+		to = was.to
+	}
+	return today == to
+}
+
+func keyFor(fingerprint string, msg *message, lived int64) *keyRecord {
 	return &keyRecord{
-		fingerprint: hub.Fingerprint(d, answers), id: msg.view.ID, thread: msg.view.Thread,
+		fingerprint: fingerprint, id: msg.view.ID, thread: msg.view.Thread,
 		at: msg.view.Timestamp, bornAt: lived,
 	}
 }
@@ -273,7 +310,8 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	}
 	asker, _, _ := step.Answers.Split()
 	asker = cmp.Or(step.ReplyTo, asker)
-	key, first, err := sp.repeated(step.Draft, asker, step.Answers, now)
+	print := hub.Fingerprint(step.Draft, step.Answers)
+	key, first, err := sp.repeated(step.Draft, asker, print, now)
 	if err != nil {
 		return hub.Stored{}, err
 	}
@@ -337,7 +375,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	if !mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
-	sp.keys[key] = keyFor(step.Draft, step.Answers, msg, sp.books.Lived)
+	sp.keys[key] = keyFor(print, msg, sp.books.Lived)
 	msg.facts.Chain = question.facts.Chain
 	sp.charge(bill, msg.view.ID, now)
 	msg.facts.AskedBy = question.facts.AskedBy

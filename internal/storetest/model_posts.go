@@ -69,16 +69,15 @@ func (sp *space) saidBefore(step hub.PostStep, now time.Time) (keyName, *keyReco
 	if step.Key != "" {
 		key.name = "k:" + step.Key
 	}
-	first := sp.keys[key]
-	switch {
-	case first == nil || sp.books.Lived-first.bornAt >= seconds(sp.limits.KeyLife):
-		return key, nil, nil
-	case step.Key != "" && first.fingerprint != fingerprint:
-		return key, nil, hub.RefuseKeyConflict(step.Key)
-	case step.Key == "" && now.Sub(first.at) >= sp.limits.RepeatWindow:
-		return key, nil, nil
+	for _, first := range sp.recalled(key) {
+		switch {
+		case step.Key != "" && first.fingerprint != fingerprint:
+			return key, nil, hub.RefuseKeyConflict(step.Key)
+		case step.Key != "" || now.Sub(first.at) < sp.limits.RepeatWindow:
+			return key, first, nil
+		}
 	}
-	return key, first, nil
+	return key, nil, nil
 }
 
 func (sp *space) postAgain(r *room, step hub.PostStep, first *keyRecord, now time.Time) hub.Posted {
@@ -92,8 +91,9 @@ func (sp *space) postAgain(r *room, step hub.PostStep, first *keyRecord, now tim
 			}
 		}
 	}
+	from, _, _ := first.id.Split()
 	out.Post.Message = c3po.Message{
-		ID: first.id, FromAgent: step.From, ToAgent: step.Room.Address(), Room: step.Room, Timestamp: first.at, Seq: first.seq, BodyGone: true,
+		ID: first.id, FromAgent: from, ToAgent: step.Room.Address(), Room: step.Room, Timestamp: first.at, Seq: first.seq, BodyGone: true,
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 	msg := sp.messages[step.ID]
 	from, _, _ := step.ID.Split()
 	switch {
-	case from != step.From && sp.lookup(step.ID) != nil:
+	case from != cmp.Or(step.Former, step.From) && sp.lookup(step.ID) != nil:
 		return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
 	case msg == nil:
 		return hub.Cancelled{Outcome: c3po.CancelUnknown}, nil
@@ -151,11 +151,10 @@ func (m *Model) Keyed(_ context.Context, name c3po.Space, from c3po.AgentID, key
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	first := sp.keys[keyName{from, "k:" + key}]
-	if first == nil || sp.books.Lived-first.bornAt >= seconds(sp.limits.KeyLife) {
-		return "", nil
+	for _, first := range sp.recalled(keyName{from, "k:" + key}) {
+		return first.id, nil
 	}
-	return first.id, nil
+	return "", nil
 }
 
 // handOver checks that the question of a reply can be handed over, if it is to

@@ -196,5 +196,84 @@ func renamePromises() []promise {
 			w.advance(w.limits.OnlineWindow + time.Second)
 			same(w, "its id", w.register(bob, "r2").Record.ID, carol)
 		}},
+		{"what an agent sent under a key is one message, also when it is renamed", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.joinRoom(lobby, bob, carol)
+			send := keyed(letter(bob, alice, "hi"), "k1")
+			sent := w.sendStep(send).Message.ID
+			reply := answer(bob, w.send(alice, bob, "why?"), "because")
+			reply.Key = "k2"
+			replied, err := w.store.Reply(w.ctx, w.space, reply)
+			w.must(err)
+			post := saying(bob, lobby, "said")
+			said := w.post(post).Message.ID
+			w.rename(bob, "dora")
+			w.rename("dora", "box/dan")
+			send.From, reply.From, post.From = "box/dan", "box/dan", "box/dan"
+			reply.Answers = w.entry(reply.Answers).Message.ID
+			w.repeats(send, sent, c3po.StatePending)
+			w.unchanged(func() {
+				again, err := w.store.Reply(w.ctx, w.space, reply)
+				w.must(err)
+				same(w, "reply", again.Message.ID, replied.Message.ID)
+				same(w, "post", w.post(post).Message.ID, said)
+				found, err := w.store.Keyed(w.ctx, w.space, "box/dan", "k1")
+				w.must(err)
+				same(w, "by its key", found, sent)
+				other := send
+				other.Text = "something else"
+				w.sendRefused(other, c3po.KeyConflict)
+			})
+			w.live(w.limits.KeyLife)
+			w.isNew(send, sent)
+		}},
+		{"an agent that is renamed can cancel what it asked, and is no longer held up by it", nil, func(w *world) {
+			w.enter(alice, bob)
+			ask := letter(bob, c3po.Human, "may I?")
+			ask.Mailbox, ask.Kind, ask.PauseFrom = true, c3po.KindEscalation, c3po.PausedForHuman
+			asked, sent := w.sendStep(ask).Message.ID, w.send(bob, alice, "why?")
+			w.rename(bob, "dora")
+			same(w, "paused", w.record("dora").Paused, c3po.PausedForHuman)
+			for _, id := range []c3po.MessageID{asked, sent} {
+				w.unchanged(func() { same(w, "not its former name", w.cancel("dora", id).Outcome, c3po.CancelNotYours) })
+				done, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{From: "dora", Former: bob, ID: id, Durability: c3po.OnDisk})
+				w.must(err)
+				same(w, "cancelled", done.Outcome, c3po.CancelDone)
+			}
+			same(w, "goes on", w.record("dora").Paused, "")
+			same(w, "inbox", w.inbox(alice), nil)
+		}},
+		{"what a renamed agent sent without a key is one message, for a moment", nil, func(w *world) {
+			w.enter(alice, bob)
+			send := letter(bob, alice, "hi")
+			sent := w.sendStep(send).Message.ID
+			w.rename(bob, "dora")
+			send.From = "dora"
+			w.repeats(send, sent, c3po.StatePending)
+			w.advance(w.limits.RepeatWindow)
+			w.isNew(send, sent)
+		}},
+		{"a key stands for its message whichever name of the recipient it is repeated with", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			step := keyed(letter(alice, bob, "hi"), "k1")
+			first := w.sendStep(step).Message.ID
+			w.rename(bob, "dora")
+			step.To = "dora"
+			w.repeats(step, w.entry(first).Message.ID, c3po.StatePending)
+			step.To = carol
+			w.unchanged(func() { w.sendRefused(step, c3po.KeyConflict) })
+		}},
+		{"a key of whoever has the name now is not that of the agent that had it", func(l *c3po.Limits) { l.KeyLife = 2 * l.NameLife }, func(w *world) {
+			w.enter(alice, bob)
+			w.rename(bob, carol)
+			w.live(w.limits.NameLife)
+			w.enter(bob)
+			step := keyed(letter(bob, alice, "hi"), "k1")
+			first := w.sendStep(step).Message.ID
+			w.live(time.Second)
+			w.rename(carol, "dora")
+			step.From = "dora"
+			w.isNew(step, first)
+		}},
 	}
 }

@@ -6,7 +6,7 @@
 --       holds a role's message, or the sender's and recipient's again
 -- ARGV  now, channel, owner, from, hex, run, ended life, ended bytes, message
 --       life, most events, notice body, its bytes, durability,
---       holder or none
+--       holder or none, who says so (from is what it was called when it sent)
 -- Returns {outcome, told}, or {"superseded"}, or {"moved", id} if the ticket is
 -- another agent's by now, or {"held", agent} if that holds the role's message.
 typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'zset',
@@ -16,7 +16,7 @@ local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ende
   expire = KEYS[9], threads = KEYS[10], tickets = KEYS[12] }
 local now, channel, owner, from, hex, run = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ended_life, budget, life, most_events = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
-local notice, bytes, durability = ARGV[11], tonumber(ARGV[12]), ARGV[13]
+local notice, bytes, durability, caller = ARGV[11], tonumber(ARGV[12]), ARGV[13], ARGV[15]
 
 if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', k.fact, hex)
@@ -41,10 +41,10 @@ if string.sub(owner, 1, 5) == 'role/' then
 end
 fact.c = now
 if fact.s then
-  emit(log, 'cancelled', from, id)
+  emit(log, 'cancelled', caller, id)
   redis.call('HSET', k.fact, hex, cjson.encode(fact))
 else
-  end_as(log, k, 'cancelled', from, owner, hex, fact, ended_life, budget)
+  end_as(log, k, 'cancelled', caller, owner, hex, fact, ended_life, budget)
 end
 if told then
   put(log, to, {
@@ -52,5 +52,5 @@ if told then
     body = notice, bytes = bytes, durability = durability, answers = id, expires = number(meta, 'lived') + life,
   })
 end
-if fact.k == 'escalation' then relieve(log, sender, from, owner .. '::' .. hex) end
+if fact.k == 'escalation' then relieve(log, sender, caller, owner .. '::' .. hex) end
 return { 'cancelled', told and 1 or 0 }

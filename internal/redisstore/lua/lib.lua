@@ -471,29 +471,6 @@ local function relieve(log, agent, id, ask)
   return true
 end
 
--- remembered looks an idempotency key up. It gives nil, 'conflict', or the
--- record of the first message and whether that message is still pending.
-local function remembered(idem, field, fingerprint, fact, lived, now, window)
-  local raw = redis.call('HGET', idem, field)
-  if not raw then return nil end
-  local first = cjson.decode(raw)
-  if lived >= first.x then return nil end
-  local stored = redis.call('HGET', fact, first.h)
-  local state = 'acked'
-  if stored then state = (legible(stored) or {}).s or 'pending' end
-  if window > 0 then
-    if state ~= 'pending' or now - first.a >= window then return nil end
-  elseif first.p ~= fingerprint then
-    return 'conflict'
-  end
-  return first, state, stored
-end
-
-local function remember(idem, idemx, field, fingerprint, to, hex, thread, now, deadline)
-  redis.call('HSET', idem, field, cjson.encode({ o = to, h = hex, t = thread, a = now, p = fingerprint, x = deadline }))
-  redis.call('ZADD', idemx, whole(deadline), field)
-end
-
 -- lives makes a function that says whether a claim still holds: the agent is
 -- registered, and its last sign of life or the claim itself is not too old. The
 -- nodes are read once, when a claim of an attached agent first asks, and so is

@@ -2,14 +2,14 @@
 -- gives it to mentioned members as mail.
 --
 -- KEYS  meta, sender, rooms, room, members, idem, idemx, rate, joined, skips
---       (the sender's), expire, threads, events, tickets, then of each mentioned agent
---       its agent, inbox, body, fact, box and skips
+--       (the sender's), expire, threads, events, tickets, renamed, then of each
+--       mentioned agent its agent, inbox, body, fact, box and skips
 -- ARGV  see the names below, then the ids of the mentioned agents
 -- Returns {"ok", entry id, now, now, members, fact} or {"repeat", entry id, at,
--- now, members, fact, body}, or one word and what belongs to it: superseded,
+-- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,
 -- conflict, no_room, not_member, rate <count>.
-local MENTIONED, MENTIONS, DROP_MOST = 14, 26, 16
-local types = { 'hash', 'hash', 'hash', 'stream', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'zset', 'stream', 'zset' }
+local MENTIONED, MENTIONS, DROP_MOST = 15, 26, 16
+local types = { 'hash', 'hash', 'hash', 'stream', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'zset', 'stream', 'zset', 'hash' }
 for i = MENTIONED + 1, #KEYS, 6 do
   for j, is in ipairs({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset' }) do types[i + j - 1] = is end
 end
@@ -29,15 +29,13 @@ local lived = number(meta, 'lived')
 if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', rooms, room)
 local row = raw and roomed(raw)
-local first = redis.call('HGET', idem, field)
-first = first and cjson.decode(first)
-if first and lived < first.x then
+for _, first in ipairs(recalled({ idem = idem, sender = sender, renamed = KEYS[15] }, from, field, lived, key_life)) do
   if window == 0 and first.p ~= fingerprint then return { 'conflict' } end
   if window == 0 or now - first.a < window then
     local entry = redis.call('XRANGE', posts, first.h, first.h)[1]
     local fact, body = '', ''
     if entry then fact, body = entry[2][2], entry[2][4] end
-    return { 'repeat', first.h, first.a, now, row and row.m or 0, fact, body }
+    return { 'repeat', first.h, first.a, now, row and row.m or 0, fact, body, first.by }
   end
 end
 if cast then

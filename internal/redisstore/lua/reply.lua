@@ -6,7 +6,7 @@
 --       idemx, expire, threads, events, nodes, inbox, body, fact, box, ended
 --       (replier's, or of the role whose message it answers), ending, tickets,
 --       roles, agent, inbox, body, fact, box (the next agent's, or the
---       replier's again), flow, flowx
+--       replier's again), flow, flowx, renamed
 -- ARGV  see the names below
 -- Returns {"ok", …, acked, answered, moved to} or {"repeat", …} as send does, or
 -- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
@@ -14,7 +14,7 @@
 -- spent <see flow.lua>.
 typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
   [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset', [21] = 'zset',
-  [22] = 'hash', [23] = 'zset', [24] = 'hash', [25] = 'hash', [26] = 'hash', [27] = 'hash', [28] = 'zset' })
+  [22] = 'hash', [23] = 'zset', [24] = 'hash', [25] = 'hash', [26] = 'hash', [27] = 'hash', [28] = 'zset', [29] = 'hash' })
 local meta, agent, replier, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, expire, threads, events, nodes, tickets = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[20]
 local own = { inbox = KEYS[14], body = KEYS[15], fact = KEYS[16], box = KEYS[17], ended = KEYS[18], ending = KEYS[19],
@@ -35,10 +35,11 @@ local lived = number(meta, 'lived')
 if superseded(replier, run) then return { 'superseded' } end
 
 local recipient = card(agent, nodes, meta, now, online_window)
-local first, state, stored = remembered(idem, field, fingerprint, fact, lived, now, window)
+local first, state, stored = remembered({ idem = idem, sender = replier, renamed = KEYS[29], fact = fact },
+  from, field, fingerprint, lived, now, window, key_life)
 if first == 'conflict' then return { 'conflict' } end
 if first then
-  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient }
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient, first.by }
 end
 
 local raw = redis.call('HGET', own.fact, hex)

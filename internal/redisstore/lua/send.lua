@@ -2,14 +2,14 @@
 --
 -- KEYS  meta, agent (recipient), sender, inbox, body, fact, box (recipient's),
 --       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes,
---       tickets, deadlines, flow, flowx
+--       tickets, deadlines, flow, flowx, renamed
 -- ARGV  see the names below; mailbox is 1 for a person's, queue for a role's
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
--- now, state, fact, body, card}, or one word and what belongs to it:
+-- now, state, fact, body, card, sender then}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
 -- crowded, spent <see flow.lua>.
-typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset', [18] = 'hash', [19] = 'zset' })
+typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset', [18] = 'hash', [19] = 'zset', [20] = 'hash' })
 local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, rate, expire, threads, events, aliases, nodes =
   KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
@@ -30,10 +30,11 @@ if superseded(sender, run) then return { 'superseded' } end
 
 local recipient = card(agent, nodes, meta, now, online_window)
 local known = #recipient[1] > 0
-local first, state, stored = remembered(idem, field, fingerprint, fact, lived, now, window)
+local first, state, stored = remembered({ idem = idem, sender = sender, renamed = KEYS[20], fact = fact },
+  from, field, fingerprint, lived, now, window, key_life, to, known)
 if first == 'conflict' then return { 'conflict' } end
 if first then
-  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient }
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient, first.by }
 end
 
 if mailbox == '' and not known then return { 'unknown' } end
