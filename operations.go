@@ -128,13 +128,19 @@ func (o Operation) Call(ctx context.Context, svc Service, arguments []byte) (any
 			return nil, err
 		}
 	}
-	out, err := o.call(ctx, svc, arguments)
+	return Rejoining(ctx, svc, func() (any, error) { return o.call(ctx, svc, arguments) })
+}
+
+// Rejoining makes a call of a service, and repeats it if it was refused only
+// because its caller was renamed.
+func Rejoining[Out any](ctx context.Context, svc Service, call func() (Out, error)) (Out, error) {
+	out, err := call()
 	for errors.Is(err, Superseded) {
 		again, ok := svc.(Rejoiner)
 		if !ok || !again.Rejoin(ctx) {
 			break
 		}
-		out, err = o.call(ctx, svc, arguments)
+		out, err = call()
 	}
 	return out, err
 }

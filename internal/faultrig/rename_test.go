@@ -104,3 +104,53 @@ func TestARenamingUnderLoadLosesNothing(t *testing.T) {
 		t.Errorf("the session is %s, %v", self.ID, err)
 	}
 }
+
+// Claims: R1
+func TestAWaitHearsOfARenamingOnAnotherCoordinator(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	here := inProcess(t, server.Config{RedisURL: redis, Limits: noLimits()})
+	there := inProcess(t, server.Config{RedisURL: redis, Limits: noLimits()})
+	alice := agent(t, here, "alice")
+	for name, bob := range map[string]client.Config{
+		"a session": {AgentID: "bob", Session: "one", Run: "host:1:1"},
+		"a command": {AgentID: "carl"},
+	} {
+		as := func(url string) *client.Client {
+			bob.URL, bob.ClientName, bob.Version = url, "test", "1"
+			return client.New(bob)
+		}
+		asked, err := as(there).SendMessage(t.Context(), c3po.SendInput{Target: "alice", Message: "question"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := make(chan string, 2)
+		for _, in := range []c3po.WaitInput{{Timeout: 60}, {Timeout: 60, MessageID: asked.ID}} {
+			go func() {
+				got, err := as(there).WaitForMessage(t.Context(), in)
+				answers <- fmt.Sprint(got.Text(), got.Outcome, err)
+			}()
+		}
+		eventually(t, "both waits are open", func() bool {
+			info, err := as(there).ServerInfo(t.Context(), c3po.None{})
+			return err == nil && info.Waiters == 2
+		})
+		if _, err := as(here).Rename(t.Context(), c3po.RenameInput{NewID: string(bob.AgentID) + "-renamed"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := alice.Reply(t.Context(), c3po.ReplyInput{MessageID: asked.ID, Response: "answer"}); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 2 {
+			if got, want := <-answers, fmt.Sprint("answer", (*c3po.WaitOutcome)(nil), nil); got != want {
+				t.Errorf("%s: the wait ended with %s", name, got)
+			}
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s was woken after %v", name, took)
+		} else {
+			t.Logf("%s was woken after %v", name, took)
+		}
+	}
+}

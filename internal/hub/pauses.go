@@ -35,11 +35,11 @@ func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResul
 // whole space, which wakes only those who follow somebody.
 type minding struct {
 	looking
-	self c3po.AgentID
+	actor *Actor
 }
 
 func (m minding) look(ctx context.Context, w *waiter) (bool, error) {
-	w.follow(m.self)
+	w.follow(m.actor.id)
 	return m.looking(ctx)
 }
 

@@ -122,6 +122,61 @@ func (a *Actor) Rejoin(ctx context.Context) bool {
 	return true
 }
 
+// goOn lets a wait go on under the name its agent has now, and says whether that
+// is another one. A look at the old name tells nothing: its mail has moved, and
+// what comes from now on wakes the new one. Refusal is what the look was refused
+// with, if it was; it stands unless the new name is the reason. Nothing is written:
+// the next call of the caller enters by the new name.
+func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error) {
+	if a.id.Reserved() {
+		return false, refusal
+	}
+	for range mostRenamings {
+		to, answers, err := a.hub.store.Renamed(ctx, a.caller.Space, a.id)
+		if err != nil {
+			return false, err
+		}
+		if to == "" {
+			return false, refusal
+		}
+		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id, to})
+		switch {
+		case err != nil:
+			return false, err
+		case len(records) == 0:
+			continue // it was renamed again between the two reads, or is retired
+		case records[0].ID == a.id || a.caller.Run == "" && !answers:
+			return false, refusal // the old name is an agent of its own again
+		}
+		now := records[0]
+		switch {
+		case a.caller.Run != "" && now.Run != "" && now.Run != a.caller.Run:
+			return false, a.failed(RefuseSuperseded(a.id))
+		case !a.caller.MayBe(to):
+			return false, RefuseOtherName(to, a.caller.Agents)
+		}
+		a.hub.bindings.dropAgent(a.caller.Space, a.id)
+		a.actAs(binding{id: to, epoch: now.Epoch, notice: a.notice, roles: c3po.RolesOf(now.Profile.Capabilities)})
+		return true, nil
+	}
+	return false, refusal
+}
+
+// rename makes the wait one of the agent's new name.
+func (w *waiter) rename(to c3po.AgentID) {
+	l := w.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := w.about[0]
+	if rest := slices.DeleteFunc(l.waiters[old], func(other *waiter) bool { return other == w }); len(rest) > 0 {
+		l.waiters[old] = rest
+	} else {
+		delete(l.waiters, old)
+	}
+	w.about[0] = to
+	l.waiters[to] = append(l.waiters[to], w)
+}
+
 // current is the id a message has today, if its recipient was renamed.
 func (h *Hub) current(ctx context.Context, space c3po.Space, id c3po.MessageID) (c3po.MessageID, error) {
 	from, to, hex := id.Split()

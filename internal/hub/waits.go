@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -37,8 +38,9 @@ func (l looking) look(ctx context.Context, _ *waiter) (bool, error) { return l(c
 func (looking) again() time.Duration                                { return 0 }
 
 // await looks, and looks again whenever something happened to the agent, until
-// the quest finds what it is for or the time is over. Nothing is consumed by it:
-// a wait that is cut off loses nothing.
+// the quest finds what it is for or the time is over. If the agent is renamed it
+// goes on under the new name. Nothing is consumed by it: a wait that is cut off
+// loses nothing.
 func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.AgentID, q quest) (ending, error) {
 	if a.hub.isDraining() {
 		return drained, nil
@@ -76,9 +78,18 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 		defer tick.Stop()
 		lapsed = tick.C
 	}
-	attached := false
+	var leave func(cut, hungUp bool)
+	defer func() {
+		if leave != nil {
+			leave(ctx.Err() != nil, ctx.Err() != nil && a.livesByConnection())
+		}
+	}()
 	for {
 		ok, err := q.look(ctx, waiter)
+		moved := false
+		if err == nil && !ok || errors.Is(err, c3po.Superseded) {
+			moved, err = a.goOn(ctx, err)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
@@ -86,16 +97,21 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 			return 0, err
 		case ok:
 			return found, nil
+		case moved:
+			waiter.rename(a.id)
+			if leave != nil {
+				leave(false, false)
+				leave = nil
+			}
+			continue // what came under the new name was not heard
 		case late:
 			return timedOut, nil
 		}
 		if a.rooms != nil && waiter.listen(a.rooms) {
 			continue // what was said there meanwhile was not heard
 		}
-		if !attached {
-			attached = true
-			leave := a.hub.presence.attach(ctx, a.caller.Space, a.id, a.state)
-			defer func() { leave(ctx.Err() != nil, ctx.Err() != nil && a.livesByConnection()) }()
+		if leave == nil {
+			leave = a.hub.presence.attach(ctx, a.caller.Space, a.id, a.state)
 		}
 		var unheard <-chan time.Time
 		if pause := q.again(); pause > 0 {
@@ -280,7 +296,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	case in.Paused == nil:
 		end, err = a.await(ctx, timeout, a.roles(), looking(look))
 	default:
-		end, err = a.await(ctx, timeout, a.roles(), minding{look, a.id})
+		end, err = a.await(ctx, timeout, a.roles(), minding{look, a})
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err

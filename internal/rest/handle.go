@@ -29,7 +29,7 @@ func handle[In, Out any](s *server, mirrors string, read func(*http.Request) (In
 		if err != nil {
 			return nil, err
 		}
-		out, err := run(svc, r.Context(), in)
+		out, err := c3po.Rejoining(r.Context(), svc, func() (Out, error) { return run(svc, r.Context(), in) })
 		return &out, err
 	})
 }

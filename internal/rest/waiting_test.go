@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/storetest"
 )
 
 // begin makes a request and returns before it is answered. The answer is held
@@ -125,6 +126,48 @@ func TestADrainingCoordinatorAnswersEveryWaitWithRetry(t *testing.T) {
 		}
 		if got := s.ask(t, question{path: "/livez"}); got.status != http.StatusOK {
 			t.Errorf("a draining coordinator is not dead: %s", got.body)
+		}
+	})
+}
+
+// Claims: A11, A14
+func TestALongPollGoesOnUnderTheNewNameOfItsAgent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := onModel(t)
+		run := map[string]string{"X-C3PO-Run": "box:7:8"}
+		waiting := s.begin(t, t.Context(), question{path: "/api/wait?timeout=3600", as: "bob", header: run})
+		synctest.Wait()
+		s.ask(t, question{path: "/api/op/rename", as: "bob", header: run, body: `{"new_id":"robert"}`})
+		synctest.Wait()
+		s.op(t, "main", "ann", "send_message", c3po.SendInput{Target: "robert", Message: "wake up"}, nil)
+		began := time.Now()
+		var pending c3po.Pending
+		got := waiting.answer(t)
+		got.into(t, &pending)
+		if pending.Count != 1 || pending.Messages[0].Message != "wake up" || time.Since(began) > time.Second {
+			t.Errorf("answered after %v with %+v", time.Since(began), pending)
+		}
+		if as := got.header.Get(c3po.ActedAsHeader); as != "robert" {
+			t.Errorf("answered as %q", as)
+		}
+	})
+}
+
+// A coordinator that remembers a caller by a name it has lost elsewhere asks again.
+func TestAPollAfterARenamingElsewhereIsAnsweredUnderTheNewName(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		model := storetest.NewModel(c3po.DefaultLimits())
+		here, there := over(t, model), over(t, model)
+		run := map[string]string{"X-C3PO-Run": "box:7:8"}
+		here.ask(t, question{path: "/api/pending", as: "bob", header: run})
+		there.ask(t, question{path: "/api/op/rename", as: "bob", header: run, body: `{"new_id":"robert"}`})
+		there.op(t, "main", "ann", "send_message", c3po.SendInput{Target: "robert", Message: "hello"}, nil)
+		var pending c3po.Pending
+		here.ask(t, question{path: "/api/pending", as: "bob", header: run}).into(t, &pending)
+		if pending.Count != 1 || pending.Messages[0].Message != "hello" {
+			t.Errorf("answered with %+v", pending)
 		}
 	})
 }

@@ -1,0 +1,141 @@
+package hub_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// openWaits are the waits an agent can have open, each with what ends it and
+// what it then brings.
+func openWaits() map[string]func(h *house, bob actor, asked c3po.MessageID) *later[string] {
+	return map[string]func(*house, actor, c3po.MessageID) *later[string]{
+		"for mail": func(h *house, bob actor, _ c3po.MessageID) *later[string] {
+			return start(func() (string, error) {
+				got, err := bob.WaitForMessage(h.t.Context(), c3po.WaitInput{Timeout: 600})
+				return got.Text() + said(got.Outcome), err
+			})
+		},
+		"for an answer": func(h *house, bob actor, asked c3po.MessageID) *later[string] {
+			return start(func() (string, error) {
+				got, err := bob.WaitForMessage(h.t.Context(), c3po.WaitInput{MessageID: asked, Timeout: 600})
+				return got.Text() + said(got.Outcome), err
+			})
+		},
+		"for pending mail": func(h *house, bob actor, _ c3po.MessageID) *later[string] {
+			return start(func() (string, error) {
+				got, err := bob.Pending(h.t.Context(), c3po.PendingInput{Timeout: 600})
+				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
+			})
+		},
+		"for pending mail or a pause": func(h *house, bob actor, _ c3po.MessageID) *later[string] {
+			return start(func() (string, error) {
+				got, err := bob.Pending(h.t.Context(), c3po.PendingInput{Timeout: 600, Paused: new("")})
+				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
+			})
+		},
+	}
+}
+
+func said(outcome *c3po.WaitOutcome) string {
+	if outcome == nil {
+		return ""
+	}
+	return outcome.Message
+}
+
+// Claims: R1, A11
+func TestAWaitGoesOnUnderTheNewNameOfItsAgent(t *testing.T) {
+	t.Parallel()
+	for kind, open := range openWaits() {
+		for _, run := range []string{"", "r1"} {
+			for _, where := range []string{"here", "elsewhere"} {
+				t.Run(fmt.Sprintf("%s of run %q, renamed %s", kind, run, where), func(t *testing.T) {
+					inBubble(t, func(t *testing.T) {
+						h := build(t)
+						by := h
+						if where == "elsewhere" {
+							by = h.neighbour()
+						}
+						bob := func(h *house) actor {
+							if run == "" {
+								return h.as("bob")
+							}
+							return h.asRun("bob", run)
+						}
+						h.enter("alice")
+						asked := must(bob(h).SendMessage(t.Context(), c3po.SendInput{Target: "alice", Message: "question"}))(t)
+						wait := open(h, bob(h), asked.ID)
+						for _, name := range []string{"robert", "bert"} {
+							pass(time.Second)
+							must(bob(by).Rename(t.Context(), c3po.RenameInput{NewID: name}))(t)
+							pass(time.Second)
+							if wait.isDone() {
+								t.Fatalf("the renaming ended the wait with %q, %v", wait.got, wait.err)
+							}
+							same(t, "status of "+name, h.agent(c3po.AgentID(name)).Status, c3po.Online)
+						}
+						must(by.as("alice").Reply(t.Context(), c3po.ReplyInput{MessageID: asked.ID, Response: "answer"}))(t)
+						if got := wait.atOnce(t); got != "answer" && got != "[answer]" {
+							t.Errorf("the wait ended with %q", got)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// Claims: R1
+func TestASendThatWaitsIsAnsweredUnderTheNewNameOfItsSender(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("alice")
+		wait := start(func() (c3po.Receipt, error) {
+			return h.asRun("bob", "r1").SendMessage(t.Context(), c3po.SendInput{Target: "alice", Message: "question", WaitSeconds: 600})
+		})
+		must(h.asRun("bob", "r1").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+		pass(time.Second)
+		h.reply("alice", h.inbox("alice")[0].ID, "answer")
+		got := wait.atOnce(t)
+		if got.Reply == nil || got.Reply.Text() != "answer" {
+			t.Errorf("the send was answered with %+v", got)
+		}
+	})
+}
+
+// A renaming gives a wait no more time than it was given.
+func TestAWaitWhoseAgentIsRenamedEndsInItsTime(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		began := time.Now()
+		wait := start(func() (c3po.WaitResult, error) {
+			return h.asRun("bob", "r1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60})
+		})
+		pass(50 * time.Second)
+		must(h.asRun("bob", "r1").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+		same(t, "the end", wait.result(t).Outcome.Status, c3po.WaitTimeout)
+		same(t, "its time", time.Since(began), time.Minute)
+	})
+}
+
+// Who was taken over is told so, and no agent is made of it on the way.
+func TestAWaitOfARunThatWasTakenOverDoesNotFollowTheNewName(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("alice")
+		asked := must(h.asRun("bob", "r1").SendMessage(t.Context(), c3po.SendInput{Target: "alice", Message: "question"}))(t)
+		wait := start(func() (c3po.WaitResult, error) {
+			return h.asRun("bob", "r1").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: asked.ID, Timeout: 600})
+		})
+		must(h.asRun("bob", "r1").Unregister(t.Context(), c3po.None{}))(t)
+		must(h.asRun("bob", "r2").Rename(t.Context(), c3po.RenameInput{NewID: "robert"}))(t)
+		if !wait.isDone() {
+			t.Fatal("the run that was taken over waits on")
+		}
+		refused(t, wait.err, c3po.Superseded)
+		same(t, "agents", len(must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{}))(t).Agents), 2)
+	})
+}
