@@ -24,6 +24,13 @@ func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row fun
 		return c3po.MessageList{}, err
 	}
 	page, err := a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
+	moved := false
+	if err == nil {
+		moved, err = a.goOnIfEmpty(ctx, page)
+	}
+	if moved {
+		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
+	}
 	if err == nil && page.Rooms {
 		page, err = a.withPosts(ctx, page, in)
 	}

@@ -162,6 +162,16 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 	return false, refusal
 }
 
+// goOnIfEmpty is goOn for who reads its inbox at a coordinator that remembers it
+// by a name it has lost at another. The store refuses a run that does; who has no
+// run is shown an inbox in which nothing is left.
+func (a *Actor) goOnIfEmpty(ctx context.Context, page InboxPage) (moved bool, err error) {
+	if page.Count > 0 || a.caller.Run != "" {
+		return false, nil
+	}
+	return a.goOn(ctx, nil)
+}
+
 // rename makes the wait one of the agent's new name.
 func (w *waiter) rename(to c3po.AgentID) {
 	l := w.line

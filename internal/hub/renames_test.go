@@ -139,3 +139,30 @@ func TestAWaitOfARunThatWasTakenOverDoesNotFollowTheNewName(t *testing.T) {
 		same(t, "agents", len(must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{}))(t).Agents), 2)
 	})
 }
+
+// The store refuses a run that goes by a name it has lost. Who has no run is not
+// refused, and must not be shown an inbox from which everything has moved.
+func TestACallerThatWasRenamedElsewhereReadsItsMailHere(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		there := h.neighbour()
+		for i, read := range []func() []c3po.Message{
+			func() []c3po.Message { return h.inbox("bob") },
+			func() []c3po.Message {
+				return must(h.as("bob").Pending(t.Context(), c3po.PendingInput{}))(t).Messages
+			},
+		} {
+			same(t, "inbox before", len(read()), i)
+			name := fmt.Sprint("robert-", i)
+			must(there.as("bob").Rename(t.Context(), c3po.RenameInput{NewID: name}))(t)
+			there.send("alice", c3po.AgentID(name), "hello")
+			same(t, "inbox after", len(read()), i+1)
+		}
+		mail := h.inbox("bob")
+		if len(mail) == 0 {
+			t.Fatal("the mail is gone")
+		}
+		acked := must(h.as("bob").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{mail[0].ID}}))(t)
+		same(t, "acked", acked.Acked, []c3po.MessageID{mail[0].ID})
+	})
+}

@@ -292,7 +292,13 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	end := found
 	switch {
 	case timeout == 0:
-		_, err = look(ctx)
+		moved := false
+		if _, err = look(ctx); err == nil {
+			moved, err = a.goOnIfEmpty(ctx, page)
+		}
+		if moved {
+			_, err = look(ctx)
+		}
 	case in.Paused == nil:
 		end, err = a.await(ctx, timeout, a.roles(), looking(look))
 	default:
