@@ -77,7 +77,7 @@ func (k *Keeper) Join(ctx context.Context, remote string, in c3po.JoinInput) (c3
 // nothing: nobody may say that nothing changed.
 func usedUp(err error, what, maker string) error {
 	return c3po.Because(err, c3po.UnknownOutcome, "this "+what+" is used up, but the token for it could not be stored").
-		Suggest("`%s` makes a new one; what may have been stored for this one lets nobody in.", maker)
+		Suggest("`%s` makes a new one; whatever was stored for this one cannot be used.", maker)
 }
 
 func (k *Keeper) enroll(ctx context.Context, invite Invite, wish string) (c3po.Joined, error) {

@@ -125,7 +125,7 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 	old.Fixed = true
 	if err := k.store.PutGrant(ctx, old); err != nil {
 		return c3po.NewToken{}, c3po.Because(err, c3po.UnknownOutcome, "a successor is stored, but nobody knows whether the old token ends").
-			Suggest("Rotate it again: a successor that nobody was given lets nobody in.")
+			Suggest("Rotate it again; a token that nobody received cannot be used.")
 	}
 	k.recordToken(ctx, caller, EventTokenRotated, kid, "successor "+made.KID)
 	return made, nil
