@@ -56,7 +56,7 @@ quick: fmt ## what a change needs first: formatted, vetted, and the tests in one
 	$(GO) vet ./...
 	$(TEST) $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
 
-check: fmt lint security secrets tidy ## what must hold before a push, in under 8 minutes
+check: fmt lint security secrets tidy ## what must hold before a push
 	$(GO) vet ./...
 	$(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS)|$(SLOW))')
 	$(TEST) $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(SLOW))')
