@@ -45,7 +45,7 @@ func TestALifeIsToldInItsOrder(t *testing.T) {
 	}
 	var out bytes.Buffer
 	printTrace(&out, trace)
-	want := `a::b::00000001, message, urgent, 9 bytes, expects an answer
+	want := `a::b::00000001, message, urgent, 9 bytes in Redis, expects an answer
 thread t
 2026-01-02 03:04:01.000  accepted from a, in memory only: a power cut would lose it
 2026-01-02 03:04:02.000  b was told that there is mail (over rest)
