@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -174,6 +175,26 @@ func readOnly(o *Operation)      { o.ReadOnly, o.Idempotent = true, true }
 func idempotent(o *Operation)    { o.Idempotent = true }
 func carriesBodies(o *Operation) { o.Bodies = true }
 
+// atLeastOne refuses a 0 that was written out. The contract has waits of 1-3600
+// seconds, and Go cannot tell a 0 from an argument that was left out.
+func atLeastOne(argument string) trait {
+	return func(o *Operation) {
+		decoded := o.call
+		o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
+			given := map[string]json.RawMessage{}
+			if json.Unmarshal(arguments, &given) == nil && string(given[argument]) == "0" {
+				most := int(DefaultLimits().WaitMost / time.Second)
+				if argument == "timeoutMs" {
+					most *= 1000
+				}
+				return nil, Errorf(InvalidRequest, "%s is 0; it must be between 1 and %d", argument, most).
+					Suggest("Leave it out for the default. get_messages looks without waiting.")
+			}
+			return decoded(ctx, svc, arguments)
+		}
+	}
+}
+
 // called gives a tool the name it has in its document.
 func called(tool string) trait { return func(o *Operation) { o.Tool = tool } }
 
@@ -211,7 +232,7 @@ var operations = []Operation{
 	op("send_message", Core, "Send a message to another c3po agent. With wait_seconds the answer comes back in the same call.", Service.SendMessage, carriesBodies, forWriters),
 	op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, readOnly, carriesBodies),
 	op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
-	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, carriesBodies),
+	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, carriesBodies, atLeastOne("timeout")),
 	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent, forWriters),
 	op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, idempotent),
 	op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
@@ -241,11 +262,11 @@ var operations = []Operation{
 	op("send_request", Compat, "Send a request to another c3po agent.", sendRequest),
 	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),
 	op("respond_to_request", Compat, "Respond to a c3po request.", respondToRequest),
-	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies),
-	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, carriesBodies),
+	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies, atLeastOne("timeout")),
+	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, carriesBodies, atLeastOne("timeout")),
 
-	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies),
-	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies),
+	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies, atLeastOne("timeoutMs")),
+	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies, atLeastOne("timeoutMs")),
 	op("post_reply", Bridge, "Answer a ticket that was sent to you through c3po.", postReply, idempotent),
 	op("cancel_ticket", Bridge, "Withdraw a ticket of yours that nobody has answered yet.", cancelTicket, idempotent),
 	op("bridge_list_agents", Bridge, "List the agents of other programs and hosts you can reach through c3po, with all they say of themselves.", bridgeAgents, called("list_agents"), readOnly, forViewers),

@@ -22,6 +22,14 @@ func (e *echo) SendMessage(_ context.Context, in c3po.SendInput) (c3po.Receipt, 
 	return c3po.Receipt{}, nil
 }
 
+func (e *echo) WaitForMessage(context.Context, c3po.WaitInput) (c3po.WaitResult, error) {
+	return c3po.WaitResult{}, nil
+}
+
+func (e *echo) Tickets(context.Context, c3po.TicketsInput) (c3po.TicketList, error) {
+	return c3po.TicketList{Tickets: []c3po.Ticket{{}}}, nil
+}
+
 func sendOperation(t testing.TB) c3po.Operation {
 	t.Helper()
 	op, err := c3po.FindOperation("send_message")
@@ -40,6 +48,29 @@ func TestAMisspeltArgumentIsRefusedNotIgnored(t *testing.T) {
 		_, err := sendOperation(t).Call(t.Context(), &echo{}, []byte(arguments))
 		if got := c3po.AsError(err); err == nil || got.Code != c3po.InvalidRequest || got.Suggestion == "" {
 			t.Errorf("%s = %v, want INVALID_REQUEST with a suggestion", arguments, err)
+		}
+	}
+}
+
+// The contract has 1-3600 seconds. An argument that is left out is the default; a
+// 0 that was written is out of range on every surface.
+// Claims: A11
+func TestAWaitOfZeroSecondsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, arguments := range map[string]string{
+		"wait_for_message":    `{"timeout":0}`,
+		"wait_for_response":   `{"request_id":"a::b::00000001","timeout":0}`,
+		"wait_for_request":    `{"timeout": 0}`,
+		"await_reply":         `{"ticketId":"a::b::00000001","timeoutMs":0}`,
+		"bridge_send_message": `{"agentId":"b","payload":"hi","timeoutMs":0}`,
+	} {
+		op, err := c3po.FindOperation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = op.Call(t.Context(), &echo{}, []byte(arguments))
+		if got := c3po.AsError(err); err == nil || got.Code != c3po.InvalidRequest || !strings.Contains(got.Message, "between 1 and 3600") {
+			t.Errorf("%s(%s) = %v, want INVALID_REQUEST that names the range", name, arguments, err)
 		}
 	}
 }

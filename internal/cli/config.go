@@ -69,6 +69,16 @@ func waitFlag(flags *pflag.FlagSet, seconds *int) {
 	setting(flags, "timeout", "C3PO_TIMEOUT", "timeout")
 }
 
+// checkWait refuses a timeout that is out of range, and says where it came from.
+func (a *app) checkWait(seconds int) error {
+	most := int(c3po.DefaultLimits().WaitMost / time.Second)
+	if seconds >= 1 && seconds <= most {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("%s is %d; it must be between 1 and %d seconds", cmp.Or(a.origins["timeout"].Where, "--timeout"), seconds, most),
+		"Leave it out to wait for a minute. c3po inbox looks without waiting."}
+}
+
 func (a *app) configuration(cmd *cobra.Command, c coordinator) (configuration, error) {
 	path, err := a.folders.ConfigFile(settings.Name)
 	if err != nil {

@@ -104,8 +104,8 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 			if incoming {
 				in.Kind = c3po.KindIncoming
 			}
-			if in.Timeout < 1 {
-				return &usageError{fmt.Sprintf("a wait of %d seconds is none", in.Timeout), "Give a number from 1 to 3600."}
+			if err := a.checkWait(in.Timeout); err != nil {
+				return err
 			}
 			got, err := svc.WaitForMessage(cmd.Context(), in)
 			if err != nil {

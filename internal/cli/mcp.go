@@ -26,12 +26,17 @@ import (
 
 func (a *app) mcp() *cobra.Command {
 	var tools, rooms, clientName string
+	var timeout int
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to a coding agent over stdin and stdout",
 		Long: `Serve the tools to the coding agent that starts this command, as an MCP server
 over stdin and stdout. The agent is named after the project folder. The tools are
-listed whether or not the coordinator is there.`,
+listed whether or not the coordinator is there.
+
+A wait without a timeout lasts --timeout seconds. Many programs cut a call after a
+minute; one that c3po install has not set up (no --client) gets its waits in
+pieces of 50 seconds, or of --timeout if that is longer.`,
 		Example: `  c3po mcp
   c3po mcp --tools core,more`,
 		Args: arguments(0, 0, ""),
@@ -50,7 +55,10 @@ listed whether or not the coordinator is there.`,
 			if r.lock != nil {
 				defer r.lock.Release()
 			}
-			cfg, err := a.bridgeConfig(r, clientName)
+			if err := a.checkWait(timeout); err != nil {
+				return err
+			}
+			cfg, err := a.bridgeConfig(r, clientName, a.waits(clientName, timeout))
 			if err != nil {
 				return err
 			}
@@ -70,7 +78,25 @@ listed whether or not the coordinator is there.`,
 	cmd.Flags().StringVar(&rooms, "auto-join-rooms", "", "rooms to join when the session starts, separated by commas")
 	setting(cmd.Flags(), "auto-join-rooms", "C3PO_AUTO_JOIN_ROOMS", "")
 	cmd.Flags().StringVar(&clientName, "client", "", "the program that starts this, for example claude-code")
+	waitFlag(cmd.Flags(), &timeout)
 	return cmd
+}
+
+// callMost is how long a call of an unknown program may take: many cut it after a
+// minute.
+const callMost = 50 * time.Second
+
+// waits are how long a client of the bridge waits: when it is not told, and at the
+// most. What we have installed does not cut calls, because we have told it so.
+func (a *app) waits(clientName string, seconds int) client.Config {
+	wait := time.Duration(seconds) * time.Second
+	if clientName != "" {
+		return client.Config{WaitDefault: wait}
+	}
+	if a.origins["timeout"].From == fromDefault {
+		wait = callMost
+	}
+	return client.Config{WaitDefault: wait, WaitMost: max(wait, callMost)}
 }
 
 // roomNames reads a list of rooms, separated by commas.
@@ -106,7 +132,7 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
+func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridge.Config, error) {
 	project, err := a.project()
 	if err != nil {
 		return bridge.Config{}, err
@@ -120,6 +146,7 @@ func (a *app) bridgeConfig(r run, clientName string) (bridge.Config, error) {
 	reach := func() (*client.Client, error) {
 		cfg, err := a.clientConfig(id)
 		cfg.Run, cfg.ClientName = r.name, cmp.Or(clientName, "mcp")
+		cfg.WaitDefault, cfg.WaitMost = waits.WaitDefault, waits.WaitMost
 		return client.New(cfg), err
 	}
 	first, err := reach()

@@ -41,6 +41,11 @@ type Config struct {
 	Ancestors []string
 	TLS       *tls.Config  // how the coordinator proves itself; as the system says if nil
 	HTTP      *http.Client // one that fits the rest if nil
+	// WaitDefault is how long a wait lasts that does not say; 60 s if 0.
+	WaitDefault time.Duration
+	// WaitMost ends every wait after that time, with a result that says so: some
+	// programs cut a call after a minute. None if 0.
+	WaitMost time.Duration
 	// Patience is how long a call is repeated after its first failure; 5 s if 0.
 	// Waits are repeated for as long as they were to last.
 	Patience time.Duration
@@ -52,7 +57,9 @@ type Client struct {
 	base     string // of every request
 	http     *http.Client
 	patience time.Duration
-	header   http.Header // of every request
+	wait     time.Duration // that does not say how long
+	waitMost time.Duration // or 0
+	header   http.Header   // of every request
 	asked    c3po.AgentID
 
 	mu      sync.Mutex
@@ -71,6 +78,8 @@ func New(cfg Config) *Client {
 		url:      strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/"),
 		http:     cfg.HTTP,
 		patience: cmp.Or(cfg.Patience, 5*time.Second),
+		wait:     cmp.Or(cfg.WaitDefault, c3po.DefaultLimits().WaitDefault),
+		waitMost: cfg.WaitMost,
 		header:   http.Header{},
 		asked:    cfg.AgentID,
 		id:       cfg.AgentID,

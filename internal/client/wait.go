@@ -29,12 +29,15 @@ func waitable(seconds int) bool {
 // hides restarts of the coordinator meanwhile.
 func (c *Client) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.WaitResult, error) {
 	if in.Timeout == 0 {
-		in.Timeout = int(c3po.DefaultLimits().WaitDefault / time.Second)
+		in.Timeout = int(c.wait / time.Second)
 	}
 	if !waitable(in.Timeout) {
 		return call[c3po.WaitResult](ctx, c, "wait_for_message", in)
 	}
-	whole := in.Timeout
+	whole, cut := in.Timeout, false
+	if most := int(c.waitMost / time.Second); most > 0 && whole > most {
+		whole, cut = most, true
+	}
 	if in.MessageID != "" && in.Asked == nil {
 		in.Asked = &c3po.Asked{} // what happens between two slices is not missed
 	}
@@ -62,6 +65,10 @@ func (c *Client) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wa
 			fmt.Sprintf("within %d seconds", seconds), fmt.Sprintf("within %d seconds", whole))
 		return result.Outcome, nil
 	})
+	if cut && result.Outcome != nil && result.Outcome.Status == c3po.WaitTimeout {
+		result.Outcome.Suggestion = fmt.Sprintf("Nothing is lost: call again to go on waiting. One call waits %d seconds here, because programs like yours "+
+			"cut calls after 60; C3PO_TIMEOUT raises it.", whole)
+	}
 	return result, err
 }
 

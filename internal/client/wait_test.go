@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,6 +212,40 @@ func TestAReceiptSurvivesALostWait(t *testing.T) {
 		}
 		if got.ID != mail.ID || got.Wait == nil || got.Wait.Code != c3po.CoordDown {
 			t.Errorf("the receipt is %+v, its wait %+v", got, got.Wait)
+		}
+	})
+}
+
+// Claims: A15
+func TestAWaitThatDoesNotSayLastsAsLongAsTheSettingsSay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, timesOut(7, 4))
+		got, err := s.client(t, client.Config{WaitDefault: 7 * time.Second}).WaitForMessage(t.Context(), c3po.WaitInput{})
+		if err != nil || got.Outcome == nil {
+			t.Fatalf("the wait ended with %+v, %v", got.Outcome, err)
+		}
+		if diff := cmp.Diff([]any{7.}, s.said("timeout")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Claims: A11
+func TestAWaitEndsBeforeTheProgramCutsIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, timesOut(50, 4))
+		began := time.Now()
+		got, err := s.client(t, client.Config{WaitMost: 50 * time.Second}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 3600})
+		if err != nil || got.Outcome == nil {
+			t.Fatalf("the wait ended with %+v, %v", got.Outcome, err)
+		}
+		if took := time.Since(began); took != 50*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if got.Outcome.Message != "No message received within 50 seconds" || !strings.Contains(got.Outcome.Suggestion, "call again") {
+			t.Errorf("the outcome does not say that the wait was cut: %+v", got.Outcome)
 		}
 	})
 }
