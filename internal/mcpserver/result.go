@@ -43,6 +43,12 @@ func (t tool) success(out any) (answer, error) {
 		}
 	case *c3po.WaitResult:
 		return text(t.envelope.Wait(*out)), nil
+	case *c3po.AgentList:
+		return text(t.envelope.Agents(t.Tool, *out)), nil
+	case *c3po.CoWorkerList:
+		return text(t.envelope.CoWorkers(t.Tool, *out)), nil
+	case *c3po.Agent:
+		return text(t.envelope.Agent(*out)), nil
 	case *c3po.RoomJoined:
 		return text(t.envelope.Joined(*out, answerMost)), nil
 	case *c3po.Receipt:

@@ -109,11 +109,17 @@ func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, argum
 	return failure(e)
 }
 
-// run asks for as many messages as one answer can show. The cursor of the next
+// run asks for as many messages or agents as one answer can show. The cursor of the next
 // page is the service's, so it must know how many those are.
 func (t tool) run(ctx context.Context, svc c3po.Service, arguments []byte) (any, error) {
 	if t.measure == nil {
-		return t.Call(ctx, svc, arguments)
+		out, err := t.Call(ctx, svc, arguments)
+		if list, ok := out.(*c3po.AgentList); ok && err == nil && !documented(t.Operation) {
+			if fits := envelope.FitAgents(list.Agents, answerMost); fits < len(list.Agents) {
+				return t.Call(ctx, svc, withArgument(arguments, "limit", fits, always))
+			}
+		}
+		return out, err
 	}
 	measured, err := t.measure.Call(ctx, svc, arguments)
 	if err != nil {

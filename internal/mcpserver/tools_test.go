@@ -175,7 +175,7 @@ func TestEachToolAnswersInItsForm(t *testing.T) {
 
 func TestStructuredAndTextAreTheSame(t *testing.T) {
 	t.Parallel()
-	result := called(t, connected(t, &scripted{}, nil, c3po.Core), "list_agents", `{}`)
+	result := called(t, connected(t, &scripted{}, nil, c3po.Core), "ping", `{}`)
 	var fromText any
 	if err := json.Unmarshal([]byte(textOf(t, result)), &fromText); err != nil {
 		t.Fatal(err)

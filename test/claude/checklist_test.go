@@ -1,7 +1,6 @@
 package claude_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,7 +65,7 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 	line("list_agents shows registered agents", func(t *testing.T) {
 		term.enter("who is there")
 		for _, id := range []string{"homeassistant", "meshtastic"} {
-			eventually(t, 20*time.Second, id+" is shown", func() bool { return a.model.showing(fmt.Sprintf("%q:%q", "id", id)) == 1 })
+			eventually(t, 20*time.Second, id+" is shown", func() bool { return a.model.showing("| "+id+": online") == 1 })
 		}
 		term.rest()
 	})

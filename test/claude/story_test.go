@@ -98,7 +98,7 @@ func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 	}
 	a := pi.agent("homeassistant", following(
 		on("Work with meshtastic", call("list_agents", nil)),
-		rule{`"id":"([^"]+/meshtastic)"`, ask("Is the sensor sending?")},
+		rule{`\| ([^ "]+/meshtastic): online`, ask("Is the sensor sending?")},
 		rule{`(?s)from (meshbox/meshtastic).*node 7 is silent`, ask("Why is node 7 silent?")},
 		rule{`(?s)from (meshbox/meshtastic).*is in sleep mode`, ask("Please wake the node you saw")},
 		rule{`is awake now`, func(r request, _ []string) step {
