@@ -107,10 +107,11 @@ type Self struct {
 // forgotten as soon as it unregisters.
 const TypeProbe = "probe"
 
-// RegisterInput describes the caller. All of it is optional.
+// RegisterInput describes the caller. All of it is optional, and what is left out
+// stays as it was; an empty list of capabilities is none.
 type RegisterInput struct {
 	Name              string          `json:"name,omitempty" jsonschema:"Display name; defaults to the agent id"`
-	Capabilities      []string        `json:"capabilities,omitempty" jsonschema:"What this agent can help with, for example mqtt or review"`
+	Capabilities      []string        `json:"capabilities,omitzero" jsonschema:"What this agent can help with, for example mqtt or review"`
 	Type              string          `json:"type,omitempty" jsonschema:"Kind of client, for example claude-code or codex"`
 	Cwd               string          `json:"cwd,omitempty" jsonschema:"Working directory"`
 	Host              string          `json:"host,omitempty" jsonschema:"Host name"`

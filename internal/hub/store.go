@@ -79,7 +79,8 @@ type RegisterStep struct {
 	Session string
 	Epoch   int64
 	// Explicit is a call of register_agent: it may start over after SUPERSEDED,
-	// and its Profile replaces the stored one.
+	// and what its Profile says replaces what is stored. A field that is zero says
+	// nothing; capabilities that are empty and not nil are none.
 	Explicit bool
 	Profile  Profile
 	// Agents covers the ids that may be given; all if empty.

@@ -135,3 +135,26 @@ func TestAListOfAgentsIsPagedByTheSizeOfWhatIsShown(t *testing.T) {
 		t.Errorf("%d agents are shown, and the way on is not after them:\n%.200s …\n%s", shown, view, view[max(0, len(view)-200):])
 	}
 }
+
+func TestAModelIsNotAskedForTheProcessItRunsIn(t *testing.T) {
+	t.Parallel()
+	client := connected(t, &scripted{}, nil, c3po.Core)
+	list, err := client.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		schema, err := json.Marshal(tool.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{`"pid"`, `"pid_start"`, `"host"`} {
+			if tool.Name == "register_agent" && strings.Contains(string(schema), name) {
+				t.Errorf("register_agent offers %s", name)
+			}
+		}
+	}
+	if result := called(t, client, "register_agent", `{"pid":7,"pid_start":9,"host":"pi"}`); result.IsError {
+		t.Errorf("a program that says it is refused: %s", textOf(t, result))
+	}
+}

@@ -95,6 +95,13 @@ func title(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
+// ofPrograms are arguments, by operation, that a program gives and a model has no
+// use for: where a wait in slices began, and which process it is.
+var ofPrograms = map[string][]string{
+	"wait_for_message": {"asked"},
+	"register_agent":   {"host", "pid", "pid_start"},
+}
+
 // inputSchema infers the schema of an operation's arguments. An operation whose
 // arguments have none is a mistake in the table, found by the first test.
 func inputSchema(op c3po.Operation) *jsonschema.Schema {
@@ -105,9 +112,8 @@ func inputSchema(op c3po.Operation) *jsonschema.Schema {
 	if err != nil {
 		panic(fmt.Sprintf("arguments of %s: %v", op.Name, err))
 	}
-	if op.Name == "wait_for_message" {
-		// For who waits in slices, as our client does; a model has no use for it.
-		hideClosed(schema, "asked")
+	for _, name := range ofPrograms[op.Name] {
+		hideClosed(schema, name)
 	}
 	known := bounds()
 	for name, property := range schema.Properties {

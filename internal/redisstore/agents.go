@@ -120,12 +120,32 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 	}, "", nil
 }
 
+// profileFields is what a profile says: a field that is zero is left as it is.
 func profileFields(p hub.Profile) []string {
-	capabilities, _ := json.Marshal(p.Capabilities)
-	return []string{
-		"name", p.Name, "capabilities", string(capabilities), "type", p.Type, "cwd", p.Cwd, "host", p.Host,
-		"roles", strings.Join(roleNames(p.Capabilities), " "), "pid", itoa(p.PID), "pid_start", itoa(p.PIDStart), "metadata", string(p.Metadata), "heartbeat", itoa(p.Heartbeat),
+	var said []string
+	say := func(field, value string) {
+		if value != "" {
+			said = append(said, field, value)
+		}
 	}
+	count := func(field string, n int64) {
+		if n != 0 {
+			said = append(said, field, itoa(n))
+		}
+	}
+	say("name", p.Name)
+	say("type", p.Type)
+	say("cwd", p.Cwd)
+	say("host", p.Host)
+	say("metadata", string(p.Metadata))
+	count("pid", int64(p.PID))
+	count("pid_start", p.PIDStart)
+	count("heartbeat", int64(p.Heartbeat))
+	if p.Capabilities != nil {
+		capabilities, _ := json.Marshal(p.Capabilities)
+		said = append(said, "capabilities", string(capabilities), "roles", strings.Join(roleNames(p.Capabilities), " "))
+	}
+	return said
 }
 
 // record reads what card() of lib.lua wrote.
@@ -166,7 +186,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 	}
 	// Written by profileFields: it can only fail if somebody else wrote the key,
 	// and an agent without capabilities is then the honest reading.
-	if text := fields["capabilities"]; text != "" {
+	if text := fields["capabilities"]; text != "" && text != "[]" {
 		_ = json.Unmarshal([]byte(text), &r.Profile.Capabilities)
 	}
 	return r

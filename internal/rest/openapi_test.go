@@ -156,7 +156,7 @@ func TestTheDocumentDescribesTheArgumentsOfEveryOperation(t *testing.T) {
 		for field := range fields(op.In) {
 			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 			want = append(want, name)
-			if !strings.Contains(options, "omitempty") {
+			if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
 				required = append(required, name)
 			}
 			if property := schema.Properties[name]; property != nil && property.Value.Description != field.Tag.Get("jsonschema") {

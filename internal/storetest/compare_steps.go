@@ -133,8 +133,8 @@ func (d *duel) register(a *arena) {
 		Epoch:    draw(d, "epoch", []int64{0, 0, 0, 1, 2}),
 		Explicit: d.oneIn(3, "explicit"),
 		Profile: hub.Profile{
-			Name: draw(d, "name", []string{"", "n1"}), Capabilities: draw(d, "capabilities", [][]string{nil, {"x", "y"}}),
-			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: 7, Client: draw(d, "client", []string{"c1", "c2"}),
+			Name: draw(d, "name", []string{"", "n1"}), Capabilities: draw(d, "capabilities", [][]string{nil, {}, {"x", "y"}}),
+			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Client: draw(d, "client", []string{"c1", "c2"}),
 		},
 	}
 	// The wanted id is always covered: the door sees to that.

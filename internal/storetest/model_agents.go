@@ -133,7 +133,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 		sp.remember(a, step.Session)
 	}
 	if created || step.Explicit {
-		a.profile = copyOfProfile(step.Profile)
+		a.profile = merged(a.profile, copyOfProfile(step.Profile))
 		for _, role := range c3po.RolesOf(a.profile.Capabilities) {
 			sp.roles[role] = true
 		}
@@ -185,7 +185,12 @@ func (a *agent) takeOver(run string) {
 	}
 	a.run, a.node = run, ""
 	a.epoch++
+	a.profile.PID, a.profile.PIDStart, a.profile.Heartbeat = 0, 0, 0
+	a.endWork()
 }
+
+// endWork forgets what the session said of its work.
+func (a *agent) endWork() { a.availability, a.task = "", "" }
 
 // remember makes session, or none, the one session of the agent.
 func (sp *space) remember(a *agent, session string) {
@@ -208,6 +213,7 @@ func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, 
 		return false, nil
 	}
 	a.goneAt, a.cut, a.node, a.heard = m.now(), false, "", sp.books.Lived
+	a.endWork()
 	sp.event(c3po.EventUnregistered, id, "", m.now())
 	return true, nil
 }
@@ -222,6 +228,7 @@ func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run str
 		return false, nil
 	}
 	a.diedAt, a.goneAt, a.cut, a.node, a.heard = m.now(), m.now(), false, "", sp.books.Lived
+	a.endWork()
 	sp.event(c3po.EventDied, id, "", m.now())
 	return true, nil
 }
@@ -373,5 +380,22 @@ func byName(a, b *agent) int {
 
 func copyOfProfile(p hub.Profile) hub.Profile {
 	p.Capabilities, p.Metadata = slices.Clone(p.Capabilities), slices.Clone(p.Metadata)
+	return p
+}
+
+// merged is a profile after what was said of it: the rest stays.
+func merged(p, said hub.Profile) hub.Profile {
+	p.Name, p.Type = cmp.Or(said.Name, p.Name), cmp.Or(said.Type, p.Type)
+	p.Cwd, p.Host = cmp.Or(said.Cwd, p.Cwd), cmp.Or(said.Host, p.Host)
+	p.PID, p.PIDStart, p.Heartbeat = cmp.Or(said.PID, p.PID), cmp.Or(said.PIDStart, p.PIDStart), cmp.Or(said.Heartbeat, p.Heartbeat)
+	switch {
+	case len(said.Capabilities) > 0:
+		p.Capabilities = said.Capabilities
+	case said.Capabilities != nil:
+		p.Capabilities = nil
+	}
+	if said.Metadata != nil {
+		p.Metadata = said.Metadata
+	}
 	return p
 }

@@ -219,12 +219,53 @@ func registerPromises() []promise {
 			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{Name: "Eve", PID: 2, Client: "new"}})
 			same(w, "profile", w.record(alice).Profile, hub.Profile{Name: "Alice", PID: 1, Client: "new"})
 		}},
-		{"an explicit registration replaces the whole profile", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{
-				Name: "Alice", Capabilities: []string{"x"}, Metadata: []byte(`{}`), PID: 1, Client: "c",
-			}})
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Name: "Al", Client: "c"}})
-			same(w, "profile", w.record(alice).Profile, hub.Profile{Name: "Al", Client: "c"})
+		{"an explicit registration changes what it says and leaves the rest", nil, func(w *world) {
+			all := hub.Profile{
+				Name: "Alice", Capabilities: []string{"x"}, Type: "codex", Cwd: "/src", Host: "box", PID: 1, PIDStart: 2,
+				Metadata: []byte(`{}`), Heartbeat: 3, Client: "c",
+			}
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: all})
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Client: "c"}})
+			same(w, "profile when nothing is said", w.record(alice).Profile, all)
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Capabilities: []string{"y", "z"}, Client: "c"}})
+			all.Capabilities = []string{"y", "z"}
+			same(w, "profile after new capabilities", w.record(alice).Profile, all)
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Capabilities: []string{}, Name: "Al", Client: "c"}})
+			all.Capabilities, all.Name = nil, "Al"
+			same(w, "profile after no capabilities", w.record(alice).Profile, all)
+		}},
+		{"the next session keeps what the agent can do, and not the process of the last", nil, func(w *world) {
+			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Capabilities: []string{"x"}, Cwd: "/src", PID: 1, PIDStart: 2, Heartbeat: 3}})
+			w.goOffline()
+			w.given(hub.RegisterStep{Want: alice, Run: "r2", Explicit: true, Profile: hub.Profile{Type: "codex"}})
+			same(w, "profile", w.record(alice).Profile, hub.Profile{Capabilities: []string{"x"}, Type: "codex", Cwd: "/src"})
+		}},
+		{"what a session says of its work ends with it", nil, func(w *world) {
+			busy := func(run string) {
+				w.register(alice, run)
+				w.must(w.store.SetStatus(w.ctx, w.space, alice, run, c3po.Busy, "tests"))
+				same(w, "task of "+run, w.record(alice).CurrentTask, "tests")
+			}
+			idle := func(what string) {
+				w.Helper()
+				same(w, "availability "+what, w.record(alice).Availability, c3po.Availability(""))
+				same(w, "task "+what, w.record(alice).CurrentTask, "")
+			}
+			busy("r1")
+			w.goOffline()
+			w.register(alice, "r1")
+			same(w, "task of a run that is back", w.record(alice).CurrentTask, "tests")
+			w.goOffline()
+			w.register(alice, "r2")
+			idle("of the next run")
+			busy("r2")
+			_, err := w.store.Unregister(w.ctx, w.space, alice, "r2")
+			w.must(err)
+			idle("after it unregistered")
+			busy("r2")
+			_, err = w.store.Die(w.ctx, w.space, alice, "r2")
+			w.must(err)
+			idle("after its process ended")
 		}},
 		{"live runs that come at the same time are given different ids", nil, func(w *world) {
 			const runs = 8

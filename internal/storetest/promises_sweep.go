@@ -43,7 +43,7 @@ func sweepPromises() []promise {
 			step := letter(alice, "role/go", "review this")
 			step.Queue = true
 			task := w.sendStep(step).Message.ID
-			_, err = w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: bob, Explicit: true})
+			_, err = w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: bob, Explicit: true, Profile: hub.Profile{Capabilities: []string{}}})
 			w.must(err)
 			w.sweeps(time.Minute)
 			same(w, "with mail", queues(), []c3po.AgentID{"role/go"})

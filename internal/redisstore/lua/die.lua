@@ -12,7 +12,7 @@ local r = redis.call('HMGET', agent, 'run', 'died', 'node')
 if run == '' or r[1] ~= run or r[2] then return { 'none' } end
 emit(opened(meta, events, channel, most_events, now), 'died', id, '')
 redis.call('HSET', agent, 'died', whole(now), 'gone', whole(now))
-redis.call('HDEL', agent, 'cut')
+redis.call('HDEL', agent, 'cut', 'availability', 'task')
 redis.call('ZADD', seen, 0, id)
 redis.call('ZADD', KEYS[6], whole(number(meta, 'lived')), id)
 if r[3] and r[3] ~= '' then

@@ -5,8 +5,8 @@
 --       their inboxes, then roles, renamed
 -- ARGV  now, channel, run, session, epoch, explicit, online window, most
 --       events, client, number of profile fields, number of all possible
---       candidates, "1" if the store is full, the profile as field and value, the
---       candidate ids, "1" if it does not matter that the first was renamed
+--       candidates, "1" if the store is full, what the profile says as field and
+--       value, the candidate ids, "1" if it does not matter that the first was renamed
 -- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
 -- {"taken"} if no candidate given was free, or {"renamed"} if the first is
 -- what an agent was called before, or {"full"} if it would be a new agent.
@@ -118,6 +118,8 @@ if not existed then
 elseif changed then
   redis.call('HSET', agent, 'epoch', whole(epoch_before + 1))
   redis.call('HSET', agent, 'run', run)
+  -- The process, and what was said of its work, were the run's before.
+  redis.call('HDEL', agent, 'pid', 'pid_start', 'heartbeat', 'availability', 'task')
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
 if node ~= '' and (changed or not attached(node, nodes, now)) then

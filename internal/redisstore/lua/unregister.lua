@@ -10,7 +10,7 @@ local r = redis.call('HMGET', agent, 'seen', 'gone', 'node')
 if not r[1] or r[2] or superseded(agent, run) then return { 'none' } end
 emit(opened(meta, events, channel, most_events, now), 'unregistered', id, '')
 redis.call('HSET', agent, 'gone', whole(now))
-redis.call('HDEL', agent, 'cut')
+redis.call('HDEL', agent, 'cut', 'availability', 'task')
 redis.call('ZADD', seen, 0, id)
 redis.call('ZADD', KEYS[6], whole(number(meta, 'lived')), id)
 if r[3] and r[3] ~= '' then
