@@ -162,11 +162,20 @@ func (o Operation) Check(role Role) error {
 	case o.Allows(role):
 		return nil
 	case role == RoleAgent:
-		return Errorf(Forbidden, "only a person may do this").Suggest("Ask the person with escalate_to_human.")
+		return RefuseAgent()
 	default:
 		return Errorf(Forbidden, "%s is not for the role %s", o.Name, role).
 			Suggest("Use a token of another role; `c3po token create` makes one.")
 	}
+}
+
+// AskPerson is the advice to an agent about what only a person may do. A command
+// line, which a person reads, has advice of its own instead.
+const AskPerson = "Ask the person with escalate_to_human."
+
+// RefuseAgent is the refusal of what only a person may do.
+func RefuseAgent() *Error {
+	return Errorf(Forbidden, "only a person may do this").Suggest(AskPerson)
 }
 
 type trait func(*Operation)
@@ -236,12 +245,12 @@ var operations = []Operation{
 	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent, forWriters),
 	op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, idempotent),
 	op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
+	op("cancel", Core, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, idempotent, forWriters),
 
 	op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, readOnly),
 	op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, readOnly, forViewers),
 	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies, forViewers),
 	op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, readOnly, carriesBodies),
-	op("cancel", More, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, idempotent, forWriters),
 	op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, idempotent, carriesBodies),
 	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly, forViewers),
 

@@ -100,6 +100,7 @@ type Bridge struct {
 	wanted     chan struct{} // a hook or a call wants the agent to be there
 	reportable chan struct{} // there is something to report
 	notable    chan struct{} // a hook has run
+	settling   chan struct{} // there may be questions to withdraw
 
 	mu      sync.Mutex
 	client  *client.Client
@@ -123,7 +124,7 @@ func New(cfg Config) *Bridge {
 	b := &Bridge{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
-		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settled: make(chan struct{}),
+		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
 	if b.off == nil {
@@ -136,7 +137,7 @@ func New(cfg Config) *Bridge {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	b.session.begin("")
-	b.session.alone = cfg.Unattended && !cfg.Answers
+	b.session.alone, b.session.scripted = cfg.Unattended && !cfg.Answers, cfg.Unattended
 	return b
 }
 
@@ -150,6 +151,7 @@ func (b *Bridge) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	running.Go(func() { b.attend(ctx) })
 	running.Go(func() { b.report(ctx) })
 	running.Go(func() { b.observe(ctx) })
+	running.Go(func() { b.settleAsks(ctx) })
 	if b.note != nil {
 		running.Go(func() { b.noteRuns(ctx) })
 	}

@@ -57,9 +57,14 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 		return b.dialect.Write(b.invite(b.greet(ctx)), event.Name)
 	case hook.UserPromptSubmit:
 		b.want()
-		return b.dialect.Write(b.invite(b.prompted(ctx)), event.Name)
+		settles := b.personWrites(event)
+		decision := b.invite(b.prompted(ctx))
+		if settles {
+			decision = hook.Settled(decision)
+		}
+		return b.dialect.Write(decision, event.Name)
 	case hook.PostToolUse:
-		return b.dialect.Write(b.stepped(event), event.Name)
+		return b.dialect.Write(b.showAsk(b.stepped(event)), event.Name)
 	case hook.StopEvent:
 		return b.dialect.Write(b.stopped(ctx, event), event.Name)
 	case hook.StopFailure:
@@ -105,7 +110,8 @@ func (b *Bridge) enter(event hook.Event) {
 		b.client.SetSession(event.SessionID)
 	}
 	if event.Attended != "" {
-		b.session.alone = event.Attended == "0" && !b.answers
+		b.session.scripted = event.Attended == "0"
+		b.session.alone = b.session.scripted && !b.answers
 	}
 	if event.Name == hook.SessionStart && event.Source != "startup" {
 		b.session.memory = b.session.memory.Forget()
@@ -115,7 +121,8 @@ func (b *Bridge) enter(event hook.Event) {
 	}
 	// Kimi does not tell; a second prompt says that somebody is there.
 	if b.dialect == hook.Kimi {
-		b.session.alone = b.session.prompts < 2 && !b.answers
+		b.session.scripted = b.session.prompts < 2
+		b.session.alone = b.session.scripted && !b.answers
 	}
 }
 

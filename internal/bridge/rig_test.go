@@ -26,7 +26,7 @@ type rig struct {
 	t       *testing.T
 	url     string
 	socket  string
-	rooms   []c3po.RoomName // that it joins by itself
+	change  func(*bridge.Config)
 	off     atomic.Bool
 	noted   atomic.Pointer[bridge.HookRun]
 	moved   atomic.Value // where the coordinator is now, if it is not at url
@@ -43,12 +43,18 @@ func coordinator(t *testing.T) *faultrig.Coordinator {
 // start connects a client to a new bridge of the agent api.
 func start(t *testing.T, url, run string, rooms ...c3po.RoomName) *rig {
 	t.Helper()
+	return startAs(t, url, run, func(cfg *bridge.Config) { cfg.Rooms = rooms })
+}
+
+// startAs is start with something else about the bridge.
+func startAs(t *testing.T, url, run string, change func(*bridge.Config)) *rig {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "c3b") // short, for the socket in it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	r := &rig{t: t, url: url, socket: filepath.Join(dir, bridge.SocketName(run)), rooms: rooms}
+	r := &rig{t: t, url: url, socket: filepath.Join(dir, bridge.SocketName(run)), change: change}
 	r.connect(run)
 	return r
 }
@@ -58,7 +64,7 @@ func (r *rig) connect(run string) {
 	at := func(url string) *client.Client {
 		return client.New(client.Config{URL: url, AgentID: "api", Run: run, ClientName: "test"})
 	}
-	b := bridge.New(bridge.Config{
+	cfg := bridge.Config{
 		Client: at(r.url),
 		Reach: func() *client.Client {
 			if url, ok := r.moved.Load().(string); ok {
@@ -66,9 +72,11 @@ func (r *rig) connect(run string) {
 			}
 			return nil
 		},
-		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Rooms: r.rooms, Run: run, Socket: r.socket, Off: r.off.Load,
+		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Run: run, Socket: r.socket, Off: r.off.Load,
 		Note: func(run bridge.HookRun) { r.noted.Store(&run) },
-	})
+	}
+	r.change(&cfg)
+	b := bridge.New(cfg)
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
 	ended := make(chan error, 1)

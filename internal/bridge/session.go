@@ -52,6 +52,10 @@ type session struct {
 	invited  bool // it was told to wait in the background
 	warned   bool // the person knows that the coordinator is away
 	alone    bool // it runs for its output, which mail must not change
+	scripted bool // its prompts are no person's
+
+	asking    c3po.MessageID          // a question to the person that they have not been shown
+	unsettled map[c3po.MessageID]bool // questions since the person came to the session; nil if earlier ones are settled
 }
 
 // A use is one call of a tool as its client names it; or all calls of one tool

@@ -74,17 +74,9 @@ func (v voice) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResul
 func (v voice) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po.Escalation, error) {
 	done, err := v.Client.EscalateToHuman(ctx, in)
 	if err == nil {
-		v.bridge.asks(done.Paused)
+		v.bridge.asks(done)
 	}
 	return done, err
-}
-
-// asks says that the agent waits for its person from now on: its turn may end
-// before the coordinator has said so.
-func (b *Bridge) asks(why string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.session.paused.why = why
 }
 
 // handed says that the answer of the call carries the text of a message.

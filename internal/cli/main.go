@@ -83,7 +83,7 @@ func (a *app) end(err error) int {
 	case errors.Is(err, context.Canceled) && !errors.Is(err, c3po.UnknownOutcome):
 		return exitInterrupted
 	}
-	e := c3po.AsError(err)
+	e := forPerson(c3po.AsError(err))
 	if a.json {
 		// The form every other surface has; whoever asked for JSON reads codes.
 		_ = writeJSON(a.Stderr, e)
@@ -94,6 +94,15 @@ func (a *app) end(err error) int {
 		fmt.Fprintf(a.Stderr, "cause: %s\n", inline(e.Unwrap().Error()))
 	}
 	return exitCode(e.Code)
+}
+
+// forPerson is an error with advice to the person who reads it, instead of to an agent.
+func forPerson(e *c3po.Error) *c3po.Error {
+	if e.Suggestion != c3po.AskPerson {
+		return e
+	}
+	return c3po.Because(e, e.Code, e.Message).
+		Suggest("The token of this host is an agent's. Run it on the coordinator's host, or set %s to a token with the role human.", tokenVariable)
 }
 
 // complain writes to stderr in the one form all errors have.

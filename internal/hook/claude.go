@@ -19,6 +19,7 @@ type Event struct {
 	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType string `json:"agent_type,omitempty"` // of a subagent
 	Again     Word   `json:"stop_hook_active,omitempty"`
+	Prompt    string `json:"prompt,omitempty"`   // of UserPromptSubmit; empty if the client does not show it
 	Attended  string `json:"attended,omitempty"` // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
 }
 
@@ -33,6 +34,13 @@ func (w *Word) UnmarshalJSON(data []byte) error {
 	}
 	*w = Word(text)
 	return nil
+}
+
+// ByPerson says that the event is a prompt that a person has written. Claude Code
+// also calls the hook for a task in the background that has news, and others for
+// what makes a turn go on, which is a notice of ours.
+func (e Event) ByPerson() bool {
+	return e.Name == UserPromptSubmit && e.Prompt != "" && !strings.HasPrefix(e.Prompt, "<task-notification>") && !strings.HasPrefix(e.Prompt, "c3po: ")
 }
 
 // The events that are answered.

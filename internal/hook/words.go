@@ -52,6 +52,20 @@ func Invite(d Decision) Decision {
 	return d
 }
 
+// AsksYou is what a person is told when their agent asks them something.
+func AsksYou(id c3po.MessageID) string {
+	return "c3po: your agent waits for your decision. Answer here in the session, on the dashboard, or in a terminal of yours: c3po human answer " + string(id)
+}
+
+// Settled adds to a decision that the user has come to the session themselves.
+func Settled(d Decision) Decision {
+	if d.Context == "" {
+		d.Context = "c3po:"
+	}
+	d.Context += " Your user has written here, so your open question to them is withdrawn. Ask again if you still need the answer."
+	return d
+}
+
 // countWords is all mail that is not acked.
 func countWords(mail []Letter) string {
 	asks := 0

@@ -134,6 +134,5 @@ func (a *Actor) person() error {
 	if a.caller.Person() {
 		return nil
 	}
-	return c3po.Errorf(c3po.Forbidden, "only a person may do this").
-		Suggest("Ask the person with escalate_to_human.")
+	return c3po.RefuseAgent()
 }

@@ -131,3 +131,30 @@ func TestOurToolsOpenNoDialogInPlanMode(t *testing.T) {
 		t.Errorf("the answer is %q, %v\n%s", got.Response, err, term.screen())
 	}
 }
+
+// The person is in the session that asks them: they see that they are asked, and
+// answer there.
+//
+// Claims: R4, AC4
+func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", following(
+		on("yes, drop it", say("DROPPED")),
+		on("clean up", call("escalate_to_human", map[string]any{"reason": "Drop the table?"})),
+	))
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	term.enter("clean up")
+	term.see("your agent waits for your decision")
+	w.reached("it has asked", c3po.ReachWaitingForHuman)
+	term.rest()
+	term.enter("yes, drop it")
+	term.see("DROPPED")
+	w.reached("its user has answered in the session", c3po.ReachNow)
+	requests := a.model.seen()
+	if last := requests[len(requests)-1].fresh(); !strings.Contains(last, "your open question to them is withdrawn") {
+		t.Errorf("the model does not hear that its question is settled:\n%s", last)
+	}
+}
