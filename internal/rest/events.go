@@ -16,9 +16,6 @@ const (
 	// keepAlive is how often a silent stream says that it lives: what stands in
 	// between cuts connections that are silent for a minute.
 	keepAlive = 15 * time.Second
-	// writeMost is how long a reader may take to take what is written to it. It
-	// can come back and go on where it was.
-	writeMost = 30 * time.Second
 	// lastEventHeader is what a browser sends when it comes back.
 	lastEventHeader = "Last-Event-ID"
 )
@@ -125,8 +122,6 @@ func (s *stream) write(text string) {
 	if s.err != nil {
 		return
 	}
-	// Not every writer of a test has a deadline to set.
-	_ = s.ctrl.SetWriteDeadline(time.Now().Add(writeMost))
 	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
 		s.flush()
 	}

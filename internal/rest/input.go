@@ -15,6 +15,18 @@ import (
 // with every character escaped.
 const mostBodyBytes = 2 << 20
 
+// maxOpenBodyBytes is enough for a code or an invitation with all a host says of
+// itself. The paths that take them are open to everybody.
+const maxOpenBodyBytes = 4 << 10
+
+// open serves a path that asks for no token.
+func open(handler http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(nil, r.Body, maxOpenBodyBytes)
+		handler(w, r)
+	})
+}
+
 func nothing(*http.Request) (c3po.None, error) { return c3po.None{}, nil }
 
 func agentsQuery(r *http.Request) (c3po.ListAgentsInput, error) {
@@ -79,8 +91,8 @@ func readBody(r *http.Request) ([]byte, error) {
 	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, mostBodyBytes))
 	data := body.Bytes()
 	if err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return nil, c3po.Errorf(c3po.InvalidRequest, "the request is larger than %d bytes", mostBodyBytes).
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, c3po.Errorf(c3po.InvalidRequest, "the request is larger than %d bytes", tooLarge.Limit).
 				Suggest("Send less at once: a message and its context may have 50000 characters each.")
 		}
 		if e, ok := errors.AsType[*c3po.Error](err); ok {

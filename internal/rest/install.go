@@ -50,6 +50,13 @@ func (s *server) program(w http.ResponseWriter, r *http.Request) {
 			Suggest("Put c3po-OS-ARCH, for example c3po-linux-arm64, beside its own program."))
 		return
 	}
+	if s.downloads.Add(1) > maxDownloads {
+		s.downloads.Add(-1)
+		s.refuse(w, r, c3po.Errorf(c3po.RateLimited, "%d hosts are being given the program", maxDownloads).
+			Suggest("Try again in a minute."))
+		return
+	}
+	defer s.downloads.Add(-1)
 	file, err := os.Open(offers[at].path)
 	if err != nil {
 		s.refuse(w, r, err)
@@ -57,7 +64,28 @@ func (s *server) program(w http.ResponseWriter, r *http.Request) {
 	}
 	defer file.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, file)
+	http.ServeContent(w, r, "", time.Time{}, timedFile{file, time.Now().Add(maxDownloadTime)})
+}
+
+const (
+	// maxDownloads at once: each holds a file and a connection, and nobody has to
+	// show a token for it.
+	maxDownloads = 64
+	// maxDownloadTime is long enough for 30 MB over a poor line.
+	maxDownloadTime = 10 * time.Minute
+)
+
+// A timedFile cannot be read any more after a while.
+type timedFile struct {
+	*os.File
+	until time.Time
+}
+
+func (f timedFile) Read(p []byte) (int, error) {
+	if time.Now().After(f.until) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return f.File.Read(p)
 }
 
 // programs are what this coordinator can give to a host: itself, and what was

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
@@ -27,13 +28,15 @@ type Config struct {
 }
 
 type server struct {
-	hub     *hub.Hub
-	auth    *auth.Keeper
-	join    Joining
-	offers  *programs
-	limits  c3po.Limits
-	version string
-	log     *slog.Logger
+	hub    *hub.Hub
+	auth   *auth.Keeper
+	join   Joining
+	offers *programs
+	// downloads of them that are under way
+	downloads atomic.Int64
+	limits    c3po.Limits
+	version   string
+	log       *slog.Logger
 }
 
 //go:embed openapi.yaml

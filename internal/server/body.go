@@ -17,16 +17,19 @@ const (
 	mostDepth = 64
 )
 
-// A body is what a caller sends, held to a time and to a depth while it is
-// read. How long it may be is for its reader to say.
+// A body is what a caller sends, held to a time, to a depth and to a share of
+// memory while it is read. How long it may be is for its reader to say.
 type body struct {
 	io.ReadCloser
 	ctrl    *http.ResponseController
 	nesting nesting
+	flight  *flight
+	caller  string
+	taken   int64
 }
 
-func newBody(w http.ResponseWriter, from io.ReadCloser) *body {
-	b := &body{ReadCloser: from, ctrl: http.NewResponseController(w)}
+func newBody(w http.ResponseWriter, from io.ReadCloser, flight *flight, caller string) *body {
+	b := &body{ReadCloser: from, ctrl: http.NewResponseController(w), flight: flight, caller: caller}
 	// Not every writer of a test has a deadline to set.
 	_ = b.ctrl.SetReadDeadline(time.Now().Add(bodyMost))
 	return b
@@ -38,12 +41,25 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, c3po.Errorf(c3po.InvalidRequest, "the JSON is nested more than %d deep", mostDepth).
 			Suggest("Send deep structures as text, with content_type application/json.")
 	}
+	if !b.flight.take(b.caller, int64(n)) {
+		return 0, c3po.Errorf(c3po.RateLimited, "too many large requests are being sent at once").
+			Suggest("Nothing was done. Try again in a moment.")
+	}
+	b.taken += int64(n)
 	if err == io.EOF {
 		// From here on the connection is only watched for the caller's leaving, and
 		// a wait may take an hour.
 		_ = b.ctrl.SetReadDeadline(time.Time{})
+		b.release()
 	}
 	return n, err
+}
+
+// release gives back the body's share of memory: it has been read, or its
+// request has ended.
+func (b *body) release() {
+	b.flight.give(b.caller, b.taken)
+	b.taken = 0
 }
 
 // nesting follows how deep arrays and objects are nested in what may be JSON,

@@ -26,15 +26,19 @@ type gate struct {
 	names   []string // by which callers may call it, besides numbers
 	version string
 	origins *http.CrossOriginProtection
+	flight  *flight
 	log     *slog.Logger
 	next    http.Handler
 }
 
 func newGate(names []string, version string, log *slog.Logger, next http.Handler) http.Handler {
-	return &gate{names: names, version: version, origins: http.NewCrossOriginProtection(), log: log, next: next}
+	return &gate{names: names, version: version, origins: http.NewCrossOriginProtection(), flight: newFlight(), log: log, next: next}
 }
 
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *gate) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
+	w := newPacedWriter(plain)
+	// The rest of an answer is sent after its handler has returned.
+	defer w.extend()
 	harden(w.Header())
 	w.Header().Set(c3po.VersionHeader, g.version)
 	w.Header().Set(c3po.ProtocolHeader, c3po.OwnProtocols().String())
@@ -45,7 +49,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.ContentLength != 0 {
-		r.Body = newBody(w, r.Body)
+		sent := newBody(w, r.Body, g.flight, flightCaller(r))
+		defer sent.release()
+		r.Body = sent
 	}
 	g.next.ServeHTTP(w, r)
 }
