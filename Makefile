@@ -49,7 +49,7 @@ share: ## bin/share, what packages carry beside the program: completions and man
 	@for page in docs/man/*.1; do gzip -9nc "$$page" >"bin/share/man/$${page##*/}.gz" || exit 1; done
 
 docs: ## the references of commands, tools and REST, and the manual pages; tests fail until they are current
-	$(GO) test -count=1 -run TestTheReferenceAndTheManualAreCurrent ./internal/cli -update
+	$(GO) test -count=1 -run "TestTheReferenceAndTheManualAreCurrent|TestTheTableOfSurfacesIsCurrent" ./internal/cli -update
 	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/mcpserver ./internal/rest -update
 
 quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector

@@ -15,24 +15,36 @@ import (
 func (a *app) agents() *cobra.Command {
 	var limit int
 	var verbose bool
+	var status, kind string
 	cmd := &cobra.Command{
-		Use:   "agents",
-		Short: "List the agents",
-		Long: `List the agents, in the order in which they first came. With -v each is shown
+		Use:   "agents [AGENT]",
+		Short: "List the agents, or show one",
+		Long: `List the agents, in the order in which they first came, or show one. With -v each is shown
 with the reasons why mail does or does not wake it; of sessions on this host
 their own bridges are asked as well.`,
 		Example: `  c3po agents
-  c3po agents -v`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  c3po agents -v
+  c3po agents --status online --type codex`,
+		Args: arguments(0, 1, "[AGENT]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.looking()
 			if err != nil {
 				return err
 			}
+			if len(args) == 1 {
+				agent, err := svc.GetAgentStatus(cmd.Context(), c3po.AgentInput{AgentID: args[0]})
+				if err != nil {
+					return err
+				}
+				if verbose {
+					return a.showExplained(cmd.Context(), []c3po.Agent{agent})
+				}
+				return a.show(agent, func(w io.Writer) { printAgents(w, a.ink(), []c3po.Agent{agent}) })
+			}
 			var list c3po.AgentList
 			var more bool
 			list.Agents, more, err = pages(limit, func(cursor string, most int) ([]c3po.Agent, string, error) {
-				page, err := svc.ListAgents(cmd.Context(), c3po.ListAgentsInput{Cursor: cursor, Limit: most})
+				page, err := svc.ListAgents(cmd.Context(), c3po.ListAgentsInput{Cursor: cursor, Limit: most, Status: c3po.Status(status), Type: kind})
 				return page.Agents, page.Next, err
 			})
 			if err != nil {
@@ -46,6 +58,8 @@ their own bridges are asked as well.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say why mail does or does not wake each")
+	cmd.Flags().StringVar(&status, "status", "", "only agents that are online or offline")
+	cmd.Flags().StringVar(&kind, "type", "", "only agents of this kind of program")
 	limitFlag(cmd, &limit, 100)
 	return cmd
 }

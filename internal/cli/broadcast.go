@@ -56,6 +56,7 @@ and returns within a day. Without MESSAGE, or with -, the text is read from stdi
 	flags.StringVar(&in.Type, "type", "", "only to agents of this type")
 	flags.StringVar(&in.Capability, "capability", "", "only to agents with this capability")
 	flags.StringVar(&in.Host, "host", "", "only to agents of this host")
+	flags.StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
 	flags.StringVar(&in.ClientKey, "key", "", "the same key never sends twice; a random one if left out")
 	return cmd
 }

@@ -76,6 +76,7 @@ func (a *app) wait() *cobra.Command {
 	var in c3po.WaitInput
 	var answerTo string
 	var incoming, notice bool
+	var after int64
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait for a message",
@@ -104,6 +105,9 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 			if incoming {
 				in.Kind = c3po.KindIncoming
 			}
+			if cmd.Flags().Changed("after") {
+				in.After = &after
+			}
 			if err := a.checkWait(in.Timeout); err != nil {
 				return err
 			}
@@ -124,6 +128,7 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for")
+	flags.Int64Var(&after, "after", 0, "only mail after this place: the seq of the last answer, as --json shows it")
 	flags.BoolVar(&incoming, "incoming", false, "leave answers to your own messages out")
 	flags.BoolVar(&notice, "notice", false, "below a coding agent: end with a line when there is mail, and leave the mail where it is")
 	waitFlag(flags, &in.Timeout)

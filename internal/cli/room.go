@@ -151,6 +151,7 @@ A member that is named with @ gets it as mail too.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.Context, "context", "", "background the others need")
+	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
 	cmd.Flags().StringVar(&in.ClientKey, "key", "", "the same key never posts twice; a random one if left out")
 	return cmd
 }

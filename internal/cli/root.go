@@ -63,7 +63,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 	root.AddCommand(
 		a.up(), a.down(), a.serve(), a.status(), a.health(), a.doctor(), a.verify(),
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.claimMessage(), a.tickets(), a.cancel(), a.room(), a.broadcast(),
-		a.agents(), a.whoami(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
+		a.agents(), a.whoami(), a.register(), a.unregister(), a.askHuman(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
 		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.sweep(), a.deadLetter(), a.backup(), a.restore(), a.export(), a.importFile(), a.bench(), a.config(), a.version(), a.upgrade(),
 		a.open(),
 		a.mcp(), a.run(), a.agent(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
@@ -79,8 +79,8 @@ codes mean; c3po config shows the settings and where they come from.`,
 // short where a reader looks.
 func group(root *cobra.Command) {
 	for _, g := range []struct{ id, title, commands string }{
-		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel room broadcast"},
-		{"look", "Looking:", "top agents whoami rename instances trace tail status health doctor verify fsck audit"},
+		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel ask-human room broadcast"},
+		{"look", "Looking:", "top agents whoami register unregister rename instances trace tail status health doctor verify fsck audit"},
 		{"people", "For people:", "human open notify pause resume on off"},
 		{"run", "Running a coordinator:", "up down serve config token invite sweep backup restore export import bench"},
 		{"host", "This host and its agents:", "join install uninstall upgrade mcp run agent"},

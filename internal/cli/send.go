@@ -13,6 +13,7 @@ import (
 func (a *app) send() *cobra.Command {
 	var in c3po.SendInput
 	var urgent, noReply bool
+	var deadline time.Duration
 	cmd := &cobra.Command{
 		Use:   "send TARGET [MESSAGE]",
 		Short: "Send a message to an agent",
@@ -21,7 +22,8 @@ capability. Without MESSAGE, or with -, the text is read from stdin. With --wait
 the answer is printed when it comes.`,
 		Example: `  c3po send bob "Which MQTT topics are there?" --wait 60
   git diff | c3po send reviewer - --context "Please review"
-  c3po send role:review "Who is free to look at #12?"`,
+  c3po send role:review "Who is free to look at #12?"
+  c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
 		Args: arguments(1, 2, "TARGET [MESSAGE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.acting()
@@ -39,6 +41,10 @@ the answer is printed when it comes.`,
 				expects := false
 				in.ExpectsReply = &expects
 			}
+			if deadline < 0 {
+				return &usageError{"--deadline is negative", "Give a time such as 90s or 10m."}
+			}
+			in.DeadlineMS = int(deadline.Milliseconds())
 			receipt, err := svc.SendMessage(cmd.Context(), in)
 			if err != nil {
 				return err
@@ -54,6 +60,10 @@ the answer is printed when it comes.`,
 	flags.BoolVar(&urgent, "urgent", false, "have it read first")
 	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
 	flags.IntVar(&in.WaitSeconds, "wait", 0, "wait so many seconds for the answer")
+	flags.StringVar(&in.IfAway, "if-away", "", "queue (default), or fail if the agent is offline, away or paused")
+	flags.DurationVar(&deadline, "deadline", 0, "after this time the unanswered message counts as timed out, for example 10m")
+	flags.StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
+	metadataFlag(flags, &in.Metadata)
 	flags.StringVar(&in.Thread, "thread", "", "conversation to go on with")
 	flags.StringVar(&in.ClientKey, "key", "", "the same key never sends twice; a random one if left out")
 	return cmd
@@ -118,6 +128,9 @@ read from stdin.`,
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&in.ExpectsReply, "expects-reply", false, "say that you expect an answer to this one")
+	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
+	metadataFlag(cmd.Flags(), &in.Metadata)
 	cmd.Flags().StringVar(&in.Status, "status", c3po.ReplySuccess, "success, error or handed_over")
 	cmd.Flags().StringVar(&handedTo, "handed-to", "", "with handed_over: the agent that goes on with it")
 	cmd.Flags().StringVar(&in.ClientKey, "key", "", "the same key never answers twice; a random one if left out")

@@ -19,12 +19,12 @@ type report struct {
 }
 
 func (a *app) status() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Show whether the coordinator can do its work",
 		Long:    `Show whether the coordinator can do its work. If it is down the exit code is 3.`,
 		Example: `  c3po status`,
-		Args:    arguments(0, 0, ""),
+		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.looking()
 			if err != nil {
@@ -54,6 +54,8 @@ func (a *app) status() *cobra.Command {
 			})
 		},
 	}
+	cmd.AddCommand(a.statusSet())
+	return cmd
 }
 
 // A build is what version prints as JSON.

@@ -8,7 +8,7 @@ import (
 // taughtWith are commands that are shown together with another.
 var taughtWith = map[string]string{
 	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "clients", "uninstall": "clients",
-	"claim": "roles", "restore": "backup", "import": "export", "sweep": "dead-letter", "broadcast": "room",
+	"claim": "roles", "restore": "backup", "import": "export", "sweep": "dead-letter", "broadcast": "room", "unregister": "register",
 }
 
 // A script is also what a reader learns a command from.
