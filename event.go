@@ -45,6 +45,7 @@ const (
 	EventPosted       EventKind = "posted"       // in a room; Room and ID if it is public, else neither
 	EventJoined       EventKind = "joined"       // a room; Agent is the new member
 	EventLeft         EventKind = "left"         // a room; Agent is who was a member
+	EventRoomEnded    EventKind = "room_ended"   // no Agent: which room it was is gone with it
 	EventRollback     EventKind = "rollback"     // the store has forgotten acknowledged writes; no Agent: it concerns all
 )
 

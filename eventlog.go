@@ -75,6 +75,6 @@ func ParseDuration(text string) (time.Duration, error) {
 func EventKinds() []EventKind {
 	return []EventKind{
 		EventAccepted, EventAnswered, EventAcked, EventDead, EventRedelivered, EventRetired, EventRenamed, EventDelivered, EventClaimed, EventTimedOut, EventCancelled, EventRegistered, EventUnregistered, EventDied, EventPaused, EventResumed,
-		EventPosted, EventJoined, EventLeft, EventRollback,
+		EventPosted, EventJoined, EventLeft, EventRoomEnded, EventRollback,
 	}
 }

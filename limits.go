@@ -18,6 +18,7 @@ type Limits struct {
 	AgentRooms     int           // that one agent is in
 	RoomPosts      int           // kept of one room
 	RoomBytes      int           // their bytes, about
+	RoomLife       time.Duration `zero:"off"` // a room without members, in which nothing was said for so long, ends; 0 = never
 	ChainMessages  int           `zero:"off"` // an hour, of a thread and what follows from it; 0 = off
 	ChainBytes     int           `zero:"off"` // an hour, likewise; 0 = off
 	ChainHops      int           `zero:"off"` // likewise, since a person had a part in it; 0 = off
@@ -76,6 +77,7 @@ func DefaultLimits() Limits {
 		AgentRooms:     100,
 		RoomPosts:      10_000,
 		RoomBytes:      64 << 20,
+		RoomLife:       30 * 24 * time.Hour,
 		ChainMessages:  40,
 		ChainBytes:     4 << 20,
 		ChainHops:      200,

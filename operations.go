@@ -50,6 +50,7 @@ type Service interface {
 	RoomList(context.Context, RoomListInput) (RoomList, error)
 	RoomInvite(context.Context, RoomInviteInput) (RoomInvited, error)
 	RoomSet(context.Context, RoomSetInput) (Room, error)
+	RoomEnd(context.Context, RoomInput) (RoomEnded, error)
 	RoomPrune(context.Context, RoomPruneInput) (RoomPruned, error)
 	Broadcast(context.Context, BroadcastInput) (BroadcastReceipt, error)
 
@@ -116,6 +117,7 @@ type Operation struct {
 	In         reflect.Type // of the arguments
 	ReadOnly   bool         // changes nothing; a wait that may claim a queue's message does
 	Idempotent bool         // the same call twice is the same as once
+	Destroys   bool         // takes away what others have, for good
 	Bodies     bool         // answers with what other agents wrote: text only for a model
 	roles      []Role       // who may ask for it, beside admins
 	call       func(context.Context, Service, []byte) (any, error)
@@ -182,6 +184,7 @@ type trait func(*Operation)
 
 func readOnly(o *Operation)      { o.ReadOnly, o.Idempotent = true, true }
 func idempotent(o *Operation)    { o.Idempotent = true }
+func destructive(o *Operation)   { o.Destroys = true }
 func carriesBodies(o *Operation) { o.Bodies = true }
 
 // atLeastOne refuses a 0 that was written out. The contract has waits of 1-3600
@@ -261,6 +264,7 @@ var operations = []Operation{
 	op("room_list", Rooms, "List the c3po rooms you are in, or all you can see, with their member counts.", Service.RoomList, readOnly, forViewers),
 	op("room_invite", Rooms, "Invite an agent into a c3po room you are in.", Service.RoomInvite, idempotent, forWriters),
 	op("room_set", Rooms, "Make a c3po room you have created public or invite_only.", Service.RoomSet, idempotent, forWriters),
+	op("room_end", Rooms, "End a c3po room you have created: its members leave it and its history is forgotten.", Service.RoomEnd, idempotent, destructive, forWriters),
 	op("broadcast", Rooms, "Say something to every c3po agent, or to those of a type, capability or host. No reply is expected.", Service.Broadcast, forWriters),
 
 	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
@@ -294,7 +298,7 @@ var operations = []Operation{
 	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
 	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
 	op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, idempotent, forPersons),
-	op("room_prune", "", "Evict members from rooms that give no sign of life.", Service.RoomPrune, idempotent, forPersons),
+	op("room_prune", "", "Evict members from rooms that give no sign of life, or end rooms that are empty and silent.", Service.RoomPrune, idempotent, forPersons),
 	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forViewers),
 	op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, readOnly, forWatchers),
 	op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, readOnly, carriesBodies, forWatchers),

@@ -104,11 +104,11 @@ type RoomInput struct {
 	Room RoomName `json:"room" jsonschema:"Name of the room"`
 }
 
-// RoomLeft says what became of a membership, and of a room whose last member left.
+// RoomLeft says what became of a membership.
 type RoomLeft struct {
 	Room  RoomName `json:"room"`
 	Left  bool     `json:"left"`
-	Ended bool     `json:"ended"` // the caller was its last member: the room and its history are gone
+	Empty bool     `json:"empty"` // the caller was its last member; the room and its history stay
 }
 
 // RoomPostInput is something to be said in a room.
@@ -179,11 +179,19 @@ type RoomSetInput struct {
 	Visibility Visibility `json:"visibility" jsonschema:"public or invite_only"`
 }
 
-// RoomPruneInput says which members count as dead.
+// RoomEnded says whether a room was there to end.
+type RoomEnded struct {
+	Room    RoomName `json:"room"`
+	Members int      `json:"members"` // that it had
+	Posts   int      `json:"posts"`   // that were forgotten with it
+}
+
+// RoomPruneInput says which members count as dead, or which rooms are over.
 type RoomPruneInput struct {
 	Room   RoomName `json:"room,omitempty" jsonschema:"Only this room; all of them if left out"`
-	Older  int      `json:"older,omitempty" jsonschema:"Seconds without a sign of life; a day if left out"`
-	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Only say who would be evicted"`
+	Older  int      `json:"older,omitempty" jsonschema:"Seconds without a sign of life; a day if left out, and 30 days of empty rooms"`
+	Empty  bool     `json:"empty,omitempty" jsonschema:"Evict nobody; end rooms that have no members and were silent for so long"`
+	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Only say what would be done"`
 }
 
 // An Eviction is a member that was taken out of a room.
@@ -191,12 +199,12 @@ type Eviction struct {
 	Room     RoomName  `json:"room"`
 	Agent    AgentID   `json:"agent"`
 	LastSeen time.Time `json:"last_seen"`
-	Ended    bool      `json:"ended"` // it was the last member: the room is gone
 }
 
-// RoomPruned lists who was evicted. Their mail is untouched.
+// RoomPruned lists who was evicted, and which empty rooms ended. Mail is untouched.
 type RoomPruned struct {
 	Evicted []Eviction `json:"evicted"`
+	Ended   []RoomName `json:"ended"`
 	DryRun  bool       `json:"dry_run"`
 	Notice  string     `json:"notice,omitempty"`
 }

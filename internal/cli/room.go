@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ A member that is named with @ gets it as mail too.`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.roomJoin(), a.roomLeave(), a.roomPost(), a.roomHistory(), a.roomList(), a.roomInvite(), a.roomSet(), a.roomPrune())
+	cmd.AddCommand(a.roomJoin(), a.roomLeave(), a.roomEnd(), a.roomPost(), a.roomHistory(), a.roomList(), a.roomInvite(), a.roomSet(), a.roomPrune())
 	return cmd
 }
 
@@ -87,7 +86,7 @@ func (a *app) roomLeave() *cobra.Command {
 	return &cobra.Command{
 		Use:     "leave ROOM",
 		Short:   "Leave a room",
-		Long:    "Leave a room. A room ends with its last member, and its history with it.",
+		Long:    "Leave a room. The room and its history stay, even without members.",
 		Example: `  c3po room leave build`,
 		Args:    arguments(1, 1, "ROOM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,8 +104,8 @@ func (a *app) roomLeave() *cobra.Command {
 			}
 			return a.show(left, func(w io.Writer) {
 				switch {
-				case left.Ended:
-					fmt.Fprintf(w, "left %s, which has ended: you were its last member\n", inline(string(name)))
+				case left.Empty:
+					fmt.Fprintf(w, "left %s, which has no members now; it stays until it is ended\n", inline(string(name)))
 				case left.Left:
 					fmt.Fprintf(w, "left %s\n", inline(string(name)))
 				default:
@@ -305,59 +304,4 @@ func (a *app) roomSet() *cobra.Command {
 			})
 		},
 	}
-}
-
-func (a *app) roomPrune() *cobra.Command {
-	var in c3po.RoomPruneInput
-	var older time.Duration
-	cmd := &cobra.Command{
-		Use:   "prune [ROOM]",
-		Short: "Take silent members out of rooms",
-		Long: `Take members out of a room, or of all rooms, that are offline and gave no sign of
-life for a while. Their mail is not touched, and who comes back can join again.
-A room ends with its last member.`,
-		Example: `  c3po room prune --older 48h --dry-run`,
-		Args:    arguments(0, 1, "[ROOM]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
-					return err
-				}
-			}
-			if in.Older = int(older / time.Second); in.Older < 1 {
-				return &usageError{fmt.Sprintf("--older %s would evict everybody who is offline right now", older), "Give at least 1s."}
-			}
-			pruned, err := svc.RoomPrune(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.show(pruned, func(w io.Writer) { printPruned(w, pruned) })
-		},
-	}
-	cmd.Flags().DurationVar(&older, "older", 24*time.Hour, "how long a member was silent")
-	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "only say who would be taken out")
-	return cmd
-}
-
-func printPruned(w io.Writer, pruned c3po.RoomPruned) {
-	did := "evicted"
-	if pruned.DryRun {
-		did = "would evict"
-	}
-	now := time.Now()
-	for _, e := range pruned.Evicted {
-		fmt.Fprintf(w, "%s %s from %s, seen %s", did, inline(string(e.Agent)), inline(string(e.Room)), ago(now, e.LastSeen))
-		if e.Ended {
-			fmt.Fprint(w, "; the room has ended")
-		}
-		fmt.Fprintln(w)
-	}
-	if len(pruned.Evicted) == 0 {
-		fmt.Fprintln(w, "nobody to evict")
-	}
-	printNotice(w, pruned.Notice)
 }

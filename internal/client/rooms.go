@@ -29,6 +29,11 @@ func (c *Client) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.Room
 	return call[c3po.RoomList](ctx, c, "room_list", in)
 }
 
+// RoomEnd implements c3po.Service.
+func (c *Client) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded, error) {
+	return call[c3po.RoomEnded](ctx, c, "room_end", in)
+}
+
 func (c *Client) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.RoomInvited, error) {
 	return call[c3po.RoomInvited](ctx, c, "room_invite", in)
 }

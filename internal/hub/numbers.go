@@ -130,6 +130,12 @@ func NameOver(l c3po.Limits, lived, at int64) bool {
 	return lived-at >= int64((l.NameLife+2*(l.MessageLife+max(l.EndedLife, l.DeadLife)))/time.Second)
 }
 
+// RoomOver says that nobody is in a room and nothing was said there for as long as
+// an empty room is kept.
+func RoomOver(l c3po.Limits, lived int64, r RoomRecord) bool {
+	return l.RoomLife > 0 && r.Members == 0 && lived-r.Emptied >= int64(l.RoomLife/time.Second)
+}
+
 // PauseOver says that a chain was paused so long ago that it can be forgotten, if
 // nothing of it is left.
 func PauseOver(l c3po.Limits, since, now time.Time) bool { return now.Sub(since) >= l.DeadLife }

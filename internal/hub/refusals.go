@@ -149,7 +149,7 @@ func RefuseNotCreator(room c3po.RoomName, creator c3po.AgentID) *c3po.Error {
 // RefuseManyRooms is INVALID_REQUEST for one room too many.
 func RefuseManyRooms(whose string, most int) *c3po.Error {
 	return c3po.Errorf(c3po.InvalidRequest, "%s %d rooms, which is the most", whose, most).
-		Suggest("Leave a room with room_leave, or use one that is there.")
+		Suggest("Use a room that is there, leave one with room_leave, or end one with room_end.")
 }
 
 // Whose rooms are too many.

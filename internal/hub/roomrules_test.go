@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -111,7 +112,7 @@ func TestARoomIsChangedByItsMakerOrAPerson(t *testing.T) {
 }
 
 // Claims: C2
-func TestWhoLeavesARoomHearsNothingOfItAndTheLastOneEndsIt(t *testing.T) {
+func TestARoomAndItsHistoryOutlastTheLastMember(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.enter("ann", "bob")
@@ -124,11 +125,71 @@ func TestWhoLeavesARoomHearsNothingOfItAndTheLastOneEndsIt(t *testing.T) {
 	same(t, "and again", leave("bob"), c3po.RoomLeft{Room: "build"})
 	h.say("ann", "build", "for members")
 	same(t, "who left hears", len(h.inbox("bob")), 0)
-	same(t, "ann leaves", leave("ann"), c3po.RoomLeft{Room: "build", Left: true, Ended: true})
-	same(t, "rooms", roomNames(must(h.asPerson().RoomList(t.Context(), c3po.RoomListInput{}))(t)), []c3po.RoomName{})
+	left := leave("ann")
+	same(t, "ann leaves", left.Left, true)
+	all := must(h.as("ann").RoomList(t.Context(), c3po.RoomListInput{All: true}))(t)
+	same(t, "rooms", roomNames(all), []c3po.RoomName{"build"})
+	same(t, "its members", all.Rooms[0].Members, 0)
+	back := must(h.as("bob").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "build"}))(t)
+	same(t, "made by ann, and no second time", back.Creator == "ann" && !back.Made, true)
+	same(t, "what was said there", texts(back.Messages), []string{"for members"})
 	_, err := h.as("ann").RoomLeave(t.Context(), c3po.RoomInput{})
 	refused(t, err, c3po.InvalidRequest, "room is missing")
 	h.balanced()
+}
+
+// Claims: C2
+func TestARoomIsEndedByItsMakerOrAPersonOnly(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob")
+	h.joinRoom("build", "ann", "bob")
+	h.say("ann", "build", "hello")
+	_, err := h.as("bob").RoomEnd(t.Context(), c3po.RoomInput{Room: "build"})
+	refused(t, err, c3po.Forbidden, "only 'ann'")
+	same(t, "who was refused evicted nobody", h.agent("ann").Rooms, []c3po.RoomName{"build"})
+	ended := must(h.as("ann").RoomEnd(t.Context(), c3po.RoomInput{Room: "build"}))(t)
+	same(t, "ended", ended, c3po.RoomEnded{Room: "build", Members: 2, Posts: 1})
+	same(t, "rooms", roomNames(must(h.asPerson().RoomList(t.Context(), c3po.RoomListInput{}))(t)), []c3po.RoomName{})
+	same(t, "its members", len(h.agent("ann").Rooms)+len(h.agent("bob").Rooms), 0)
+	h.joinRoom("build", "bob")
+	same(t, "a person ends any", must(h.asPerson().RoomEnd(t.Context(), c3po.RoomInput{Room: "build"}))(t).Members, 1)
+	h.balanced()
+}
+
+// Claims: C2
+func TestARoomOutlivesASweepAndARetirementAndIsPrunedWhenItIsEmptyForLong(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		h.joinRoom("build", "ann")
+		h.joinRoom("attic", "bob")
+		h.say("ann", "build", "hello")
+		rooms := func() []c3po.RoomName {
+			t.Helper()
+			return roomNames(must(h.asPerson().RoomList(t.Context(), c3po.RoomListInput{}))(t))
+		}
+		pass(2 * 24 * time.Hour)
+		same(t, "swept", len(must(h.asPerson().Sweep(t.Context(), c3po.SweepInput{}))(t).Swept), 2)
+		same(t, "after a sweep", rooms(), []c3po.RoomName{"build", "attic"})
+		prune := func(days int, dry bool) []c3po.RoomName {
+			t.Helper()
+			in := c3po.RoomPruneInput{Empty: true, Older: days * 24 * 3600, DryRun: dry}
+			return must(h.asPerson().RoomPrune(t.Context(), in))(t).Ended
+		}
+		pass(3 * 24 * time.Hour)
+		h.enter("carl")
+		h.joinRoom("build", "carl")
+		same(t, "too early", prune(4, false), []c3po.RoomName{})
+		same(t, "a dry run", prune(2, true), []c3po.RoomName{"attic"})
+		same(t, "after a dry run", rooms(), []c3po.RoomName{"build", "attic"})
+		same(t, "pruned", prune(2, false), []c3po.RoomName{"attic"})
+		pass(8 * 24 * time.Hour)
+		same(t, "after its members are retired", rooms(), []c3po.RoomName{"build"})
+		pass(31 * 24 * time.Hour)
+		same(t, "after thirty silent days", rooms(), []c3po.RoomName{})
+		h.balanced()
+	})
 }
 
 // Claims: C2

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -12,9 +11,6 @@ import (
 const (
 	// joinShows is how much of a room's history its new member is given.
 	joinShows = 50
-	// pruneAfter is how long a member may be silent before it counts as dead.
-	pruneAfter = 24 * time.Hour
-	prunePage  = 200
 	// roomsShown bounds how many rooms one page of agents names.
 	roomsShown = 200
 )
@@ -81,7 +77,7 @@ func room(r RoomRecord) c3po.Room {
 	}
 }
 
-// RoomLeave ends the caller's membership.
+// RoomLeave ends the caller's membership. The room stays, whoever is left in it.
 func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.RoomLeft{}, err
@@ -97,7 +93,7 @@ func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft
 		a.hub.marks.touched(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventLeft, a.id, "")
 	}
-	return c3po.RoomLeft{Room: in.Room, Left: outcome != LeaveNone, Ended: outcome == LeaveEnded}, nil
+	return c3po.RoomLeft{Room: in.Room, Left: outcome != LeaveNone, Empty: outcome == LeaveEmpty}, nil
 }
 
 // RoomList shows the rooms the caller is in, or all it can see.
@@ -315,93 +311,4 @@ func (a *Actor) RoomSet(ctx context.Context, in c3po.RoomSetInput) (c3po.Room, e
 	}
 	record.Visibility = in.Visibility
 	return room(record), nil
-}
-
-// RoomPrune takes members out of rooms that give no sign of life. Their mail is
-// not touched, and who comes back may join again.
-func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.RoomPruned, error) {
-	if in.Older < 0 {
-		return c3po.RoomPruned{}, refuse("older cannot be negative")
-	}
-	silent := time.Duration(in.Older) * time.Second
-	if silent == 0 {
-		silent = pruneAfter
-	}
-	now, err := a.hub.store.Now(ctx)
-	if err != nil {
-		return c3po.RoomPruned{}, err
-	}
-	pruning := &pruning{actor: a, before: now.Add(-silent), out: c3po.RoomPruned{Evicted: []c3po.Eviction{}, DryRun: in.DryRun}}
-	if in.Room != "" {
-		if _, err := a.roomFor(ctx, in.Room); err != nil {
-			return c3po.RoomPruned{}, err
-		}
-		return pruning.result(ctx, pruning.room(ctx, in.Room))
-	}
-	for after := int64(0); ; {
-		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, prunePage)
-		if err != nil || len(names) == 0 {
-			return pruning.result(ctx, err)
-		}
-		for _, name := range names {
-			if err := pruning.room(ctx, name); err != nil {
-				return pruning.result(ctx, err)
-			}
-		}
-		after = last
-	}
-}
-
-// A pruning goes through rooms once.
-type pruning struct {
-	actor  *Actor
-	before time.Time // who was seen after this stays
-	out    c3po.RoomPruned
-}
-
-// result is what was done, also if it failed half-way.
-func (p *pruning) result(ctx context.Context, err error) (c3po.RoomPruned, error) {
-	if err != nil && (p.out.DryRun || len(p.out.Evicted) == 0) {
-		return c3po.RoomPruned{}, err
-	}
-	p.out.Notice = p.actor.stoppedAt(ctx, err)
-	return p.out, nil
-}
-
-func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
-	store, space := p.actor.hub.store, p.actor.caller.Space
-	for after := int64(0); ; {
-		members, err := store.RoomMembers(ctx, space, name, after, prunePage)
-		if err != nil || len(members) == 0 {
-			return err
-		}
-		ids := make([]c3po.AgentID, len(members))
-		for i, m := range members {
-			ids[i], after = m.ID, m.Number
-		}
-		records, err := store.Agents(ctx, space, ids)
-		if err != nil {
-			return err
-		}
-		known := map[c3po.AgentID]Record{}
-		for _, r := range records {
-			known[r.ID] = r
-		}
-		for _, id := range ids {
-			r, ok := known[id]
-			if ok && (r.Online || r.Seen.After(p.before)) {
-				continue
-			}
-			eviction := c3po.Eviction{Room: name, Agent: id, LastSeen: r.Seen}
-			if !p.out.DryRun {
-				outcome, err := store.Leave(ctx, space, name, id, "")
-				if err != nil {
-					return err
-				}
-				eviction.Ended = outcome == LeaveEnded
-				p.actor.tell(ctx, c3po.EventLeft, id, "")
-			}
-			p.out.Evicted = append(p.out.Evicted, eviction)
-		}
-	}
 }

@@ -16,6 +16,7 @@ type RoomRecord struct {
 	Number     int64 // of the event that made it: rooms are listed by it
 	Members    int
 	Posts      int // that are kept
+	Emptied    int64 // the lived second since when nobody is in it and nothing was said; of a room with members it means nothing
 	Member     bool
 	Invited    bool
 }
@@ -41,8 +42,29 @@ type LeaveOutcome string
 // The outcomes of leaving.
 const (
 	LeaveDone  LeaveOutcome = "left"
-	LeaveEnded LeaveOutcome = "ended" // and the room with it: it was the last
+	LeaveEmpty LeaveOutcome = "empty" // it was the last; the room stays
 	LeaveNone  LeaveOutcome = "none"  // there was no such membership
+)
+
+// EndRoomStep asks for the end of a room.
+type EndRoomStep struct {
+	Room    c3po.RoomName
+	By      c3po.AgentID
+	Run     string
+	Outside bool // a person's act, or the rule's: By need not have made the room
+	// Silent, unless it is 0, lets only a room end that was empty and silent for so
+	// much lived time.
+	Silent time.Duration
+}
+
+// EndRoomOutcome is what became of a room that was to end.
+type EndRoomOutcome string
+
+// The outcomes of ending a room.
+const (
+	EndDone    EndRoomOutcome = "ended"
+	EndMembers EndRoomOutcome = "members" // it has members, who must leave first
+	EndKept    EndRoomOutcome = "kept"    // something happened there within Silent
 )
 
 // InviteOutcome is what became of an invitation.
@@ -145,8 +167,11 @@ type roomStore interface {
 	// AGENT_NOT_FOUND, RefuseNoRoom if the room is for invited agents and this is
 	// neither one nor its creator, RefuseManyRooms. An invitation is spent by it.
 	Join(ctx context.Context, space c3po.Space, step JoinStep) (Joined, error)
-	// Leave ends a membership. A room ends with its last member, history and all.
+	// Leave ends a membership. The room stays, also without members.
 	Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (LeaveOutcome, error)
+	// EndRoom forgets a room, its history and its invitations. Only its creator may,
+	// unless Outside: SUPERSEDED, RefuseNoRoom, RefuseNotCreator.
+	EndRoom(ctx context.Context, space c3po.Space, step EndRoomStep) (EndRoomOutcome, error)
 	// Invite lets an agent into a room. Only a member may, unless outside: RefuseNoRoom,
 	// RefuseNotInRoom.
 	Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (Invitation, error)

@@ -65,7 +65,7 @@ func bounds() map[string]bound {
 // declaration is the tool as tools/list shows it. There is no output schema:
 // clients do not show it to models, and it doubles the size of the list.
 func (t tool) declaration() *mcp.Tool {
-	no := false
+	no, destroys := false, t.Destroys
 	d := &mcp.Tool{
 		Name:        t.Tool,
 		Description: t.Doc,
@@ -74,7 +74,7 @@ func (t tool) declaration() *mcp.Tool {
 			Title:           title(t.Tool),
 			ReadOnlyHint:    t.ReadOnly,
 			IdempotentHint:  t.Idempotent,
-			DestructiveHint: &no,
+			DestructiveHint: &destroys,
 			OpenWorldHint:   &no,
 		},
 	}

@@ -224,6 +224,10 @@ func (s *scripted) RoomLeave(_ context.Context, in c3po.RoomInput) (c3po.RoomLef
 	return c3po.RoomLeft{Room: in.Room, Left: true}, nil
 }
 
+func (s *scripted) RoomEnd(_ context.Context, in c3po.RoomInput) (c3po.RoomEnded, error) {
+	return c3po.RoomEnded{Room: in.Room, Members: 2, Posts: 5}, nil
+}
+
 func (s *scripted) RoomPost(_ context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
 	return c3po.PostReceipt{ID: "web::#build::00000030", Room: in.Room, Seq: 48, Timestamp: at, Durability: c3po.OnDisk, Members: 2, Mailed: []c3po.AgentID{}}, nil
 }
@@ -280,6 +284,7 @@ var calls = []struct {
 	{"room_join", `{"room":"build"}`},
 	{"room_join", `{"room":"new"}`},
 	{"room_leave", `{"room":"build"}`},
+	{"room_end", `{"room":"build"}`},
 	{"room_post", `{"room":"build","message":"It is green."}`},
 	{"room_history", `{"room":"build"}`},
 	{"room_list", `{"all":true}`},

@@ -61,7 +61,8 @@
 //	imported      hash    what came from another coordinator, as it was called there, to what
 //	                      it is here: the id of a message or an agent, the name of a room,
 //	                      "sequence ordinal" of a post
-//	rooms         hash    room to its row: creator, visibility, counts, last post; JSON
+//	rooms         hash    room to its row: creator, visibility, counts, last post, and without
+//	                      members since when it is empty and silent; JSON
 //	roomorder     zset    room by the number of the event that made it
 //	room:ROOM     stream  the posts, entry id = sequence-ordinal; f (facts, JSON), b (body)
 //	members:ROOM  zset    agent id by the number of the event by which it joined
@@ -103,8 +104,8 @@
 //	the key             idem, idemx: by its life (trimkeys.lua)
 //	the account         flow, flowx: unused for two hours (trimflow.lua); of a paused chain, after
 //	                    the life of dead letters, when its thread is empty (sweeps.go)
-//	the room            rooms, roomorder, room, members, invited: with its last member (leave.lua);
-//	                    posts by number and bytes (post.lua)
+//	the room            rooms, roomorder, room, members, invited: when somebody ends it, or it was
+//	                    empty and silent for long (endroom.lua); posts by number and bytes (post.lua)
 //	the sweep           nodes, aliases, renamed, roles, imported: when they are of no use (sweeps.go)
 //	the space           meta, events (by number) and all that is left: when it is empty (spaces.go)
 //	Redis               rate, grant, invite, link: by a TTL

@@ -22,12 +22,13 @@ type roomRow struct {
 	Members    int             `json:"m"`
 	Last       int64           `json:"q"`
 	Kept       int             `json:"n"`
+	Emptied    int64           `json:"e"`
 }
 
 func (r roomRow) record(name c3po.RoomName) hub.RoomRecord {
 	return hub.RoomRecord{
 		Name: name, Creator: r.Creator, Visibility: r.Visibility, Created: instant(r.Created), Number: r.Number,
-		Members: r.Members, Posts: r.Kept,
+		Members: r.Members, Posts: r.Kept, Emptied: r.Emptied,
 	}
 }
 
@@ -90,8 +91,7 @@ func roomOutcome(answer []rueidis.RedisMessage, room c3po.RoomName, id c3po.Agen
 func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (hub.LeaveOutcome, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.leave, []string{
-		k.meta(), k.agent(id), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.joined(id), k.skips(id), k.reads(id),
-		k.room(room), k.events(),
+		k.meta(), k.agent(id), k.rooms(), k.members(room), k.joined(id), k.skips(id), k.reads(id), k.events(),
 	}, []string{s.nowArg(), k.wake(), string(room), string(id), run, itoa(s.limits.EventEntries)})
 	if err != nil {
 		return "", err
@@ -100,6 +100,51 @@ func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName,
 		return "", err
 	}
 	return hub.LeaveOutcome(word(answer[0])), nil
+}
+
+// EndRoom implements hub.Store.
+func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step hub.EndRoomStep) (hub.EndRoomOutcome, error) {
+	k, room := keysOf(space), step.Room
+	answer, err := s.run(ctx, s.scripts.endRoom, []string{
+		k.meta(), k.agent(step.By), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.room(room), k.events(),
+	}, []string{
+		s.nowArg(), k.wake(), string(room), string(step.By), step.Run, flag(step.Outside), itoa(s.limits.EventEntries), seconds(step.Silent),
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := roomOutcome(answer, room, step.By); err != nil {
+		return "", err
+	}
+	return hub.EndRoomOutcome(word(answer[0])), nil
+}
+
+// endEmptyRooms ends rooms that nobody is in and where nothing was said for long.
+func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64) error {
+	for cursor := uint64(0); s.limits.RoomLife > 0; {
+		page, err := s.scanHash(ctx, keysOf(space).rooms(), cursor)
+		if err != nil {
+			return err
+		}
+		for i := 0; i+1 < len(page.Elements); i += 2 {
+			name := c3po.RoomName(page.Elements[i])
+			row, err := readRow(name, page.Elements[i+1])
+			if err != nil {
+				return err
+			}
+			if name == c3po.Everybody || !hub.RoomOver(s.limits, lived, row.record(name)) {
+				continue
+			}
+			// The step has the last word: somebody may have come meanwhile.
+			if _, err := s.EndRoom(ctx, space, hub.EndRoomStep{Room: name, Outside: true, Silent: s.limits.RoomLife}); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Cursor; cursor == 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 // Invite implements hub.Store.

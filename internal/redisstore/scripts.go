@@ -52,6 +52,7 @@ type scripts struct {
 	retire, trimRetired, revive, rename  script
 	reindex, reclaim, reRooms, relist    script
 	join, leave, invite, roomSet, post   script
+	endRoom                              script
 	ackPosts, heard, roomMail, posts     script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
@@ -77,7 +78,7 @@ func loadScripts() scripts {
 		noticeClaim: load("noticeclaim", drains), noticeSent: load("noticesent", drains),
 		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
 		reindex: load("reindex", drains), reclaim: load("reclaim", drains), reRooms: load("rerooms", drains), relist: load("relist", drains),
-		join: load("join", writes), leave: load("leave", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes, "keys"),
+		join: load("join", writes), leave: load("leave", drains), endRoom: load("endroom", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes, "keys"),
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
 		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
 		importPost: load("importpost", writes), importMember: load("importmember", writes),

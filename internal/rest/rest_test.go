@@ -99,6 +99,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "list_agents", c3po.ListAgentsInput{}, nil)
 	do("", "room_prune", c3po.RoomPruneInput{DryRun: true}, nil)
 	do("bob", "room_leave", c3po.RoomInput{Room: "build"}, nil)
+	do("ann", "room_end", c3po.RoomInput{Room: "build"}, nil)
 
 	var request c3po.CompatSent
 	do("ann", "send_request", c3po.CompatSend{Target: "bob", Message: "and the host?"}, &request)

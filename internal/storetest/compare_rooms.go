@@ -30,8 +30,21 @@ func (d *duel) leave(a *arena) {
 	d.compareKeys(a, "a leave")
 }
 
+func (d *duel) endRoom(a *arena) {
+	step := hub.EndRoomStep{
+		Room: d.roomName(), By: d.agent(a, "by"), Outside: d.oneIn(2, "outside"), Silent: draw(d, "silent", []time.Duration{0, 0, time.Hour}),
+	}
+	step.Run = d.run(a, step.By)
+	_, _ = both(d, "end room", func(s hub.Store) (hub.EndRoomOutcome, error) { return s.EndRoom(d.ctx, a.space, step) })
+	d.compareKeys(a, "the end of a room")
+}
+
 func (d *duel) manageRoom(a *arena) {
 	where, by, outside := d.roomName(), d.agent(a, "by"), d.oneIn(6, "outside")
+	if d.oneIn(4, "end") {
+		d.endRoom(a)
+		return
+	}
 	run := d.run(a, by)
 	if d.oneIn(3, "set") {
 		v := d.visibility()
@@ -159,6 +172,6 @@ func (d *duel) lookAtRooms(a *arena) {
 // roomLimits are met by chance within a sequence.
 func roomLimits(l c3po.Limits) c3po.Limits {
 	l.Rooms, l.AgentRooms, l.RoomPosts, l.RoomBytes = 2, 2, 4, 1_500
-	l.RepeatWindow = 30 * time.Second
+	l.RepeatWindow, l.RoomLife = 30*time.Second, 6*time.Hour
 	return l
 }

@@ -124,6 +124,9 @@ func (sp *space) say(r *room, step hub.PostStep, mailed []c3po.AgentID, now time
 	}
 	before := r.last
 	r.last = seat{sp.books.Seq, before.ordinal + 1}
+	if len(r.members) == 0 && step.Room != c3po.Everybody {
+		r.emptied = sp.books.Lived
+	}
 	r.add(p, sp.limits)
 	if a := sp.agents[step.From]; a != nil {
 		a.skips[skip{step.Room, r.last.ordinal}] = true

@@ -213,6 +213,11 @@ func (sp *space) sweepUp(now time.Time) {
 		return isChain(name) && a.spent() && hub.PauseOver(sp.limits, a.start, now) &&
 			len(sp.find(func(msg *message) bool { return msg.view.Thread == name[2:] }, bySeq)) == 0
 	})
+	for name, r := range sp.rooms {
+		if name != c3po.Everybody && hub.RoomOver(sp.limits, sp.books.Lived, r.record(name, "")) {
+			sp.endRoom(name, r, sp.limits.RoomLife, now)
+		}
+	}
 	maps.DeleteFunc(sp.roles, func(role c3po.AgentID, _ bool) bool {
 		for _, a := range sp.agents {
 			if slices.Contains(c3po.RolesOf(a.profile.Capabilities), role) {

@@ -18,6 +18,7 @@ type room struct {
 	members    map[c3po.AgentID]int64 // by the number of the event
 	invited    map[c3po.AgentID]int64 // by when
 	posts      []hub.Post
+	emptied    int64 // the lived second since when it has no members and nothing was said
 	last       seat // of all that was ever said, kept or not
 }
 
@@ -49,7 +50,7 @@ func (r *room) record(name c3po.RoomName, viewer c3po.AgentID) hub.RoomRecord {
 	_, invited := r.invited[viewer]
 	return hub.RoomRecord{
 		Name: name, Creator: r.creator, Visibility: r.visibility, Created: r.created, Number: r.number,
-		Members: len(r.members), Posts: len(r.posts), Member: member, Invited: invited,
+		Members: len(r.members), Posts: len(r.posts), Emptied: r.emptied, Member: member, Invited: invited,
 	}
 }
 
@@ -130,7 +131,7 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 		}
 		sp.rooms[step.Room] = r
 	}
-	r.members[step.Agent] = sp.books.Seq
+	r.members[step.Agent], r.emptied = sp.books.Seq, 0
 	delete(r.invited, step.Agent)
 	a.rooms[step.Room] = r.last
 	return hub.Joined{Room: r.record(step.Room, step.Agent), Made: made}, nil
@@ -169,8 +170,46 @@ func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, i
 	if len(r.members) > 0 {
 		return hub.LeaveDone, nil
 	}
-	delete(sp.rooms, where)
-	return hub.LeaveEnded, nil
+	r.emptied = sp.books.Lived
+	return hub.LeaveEmpty, nil
+}
+
+// EndRoom implements hub.Store.
+func (m *Model) EndRoom(_ context.Context, name c3po.Space, step hub.EndRoomStep) (hub.EndRoomOutcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	if sp.superseded(step.By, step.Run) {
+		return "", hub.RefuseSuperseded(step.By)
+	}
+	r := sp.theRoom(step.Room)
+	if r == nil {
+		return "", hub.RefuseNoRoom(step.Room)
+	}
+	if !step.Outside && r.creator != step.By {
+		return "", r.othersThan(step.Room, step.By)
+	}
+	return sp.endRoom(step.Room, r, step.Silent, m.now()), nil
+}
+
+func (sp *space) endRoom(name c3po.RoomName, r *room, silent time.Duration, now time.Time) hub.EndRoomOutcome {
+	switch {
+	case len(r.members) > 0:
+		return hub.EndMembers
+	case silent > 0 && sp.books.Lived-r.emptied < seconds(silent):
+		return hub.EndKept
+	}
+	sp.event(c3po.EventRoomEnded, "", "", now)
+	delete(sp.rooms, name)
+	return hub.EndDone
+}
+
+// othersThan is what somebody is told who did not make the room.
+func (r *room) othersThan(name c3po.RoomName, id c3po.AgentID) error {
+	if _, member := r.members[id]; !member && r.visibility == c3po.InviteOnly {
+		return hub.RefuseNoRoom(name)
+	}
+	return hub.RefuseNotCreator(name, r.creator)
 }
 
 // Invite implements hub.Store.
@@ -222,10 +261,7 @@ func (m *Model) SetVisibility(_ context.Context, name c3po.Space, where c3po.Roo
 		return hub.RefuseNoRoom(where)
 	}
 	if !outside && r.creator != by {
-		if _, member := r.members[by]; !member && r.visibility == c3po.InviteOnly {
-			return hub.RefuseNoRoom(where)
-		}
-		return hub.RefuseNotCreator(where, r.creator)
+		return r.othersThan(where, by)
 	}
 	r.visibility = v
 	return nil

@@ -30,7 +30,7 @@ local log = opened(meta, events, channel, most_events, now)
 local seq = emit(log, 'joined', id, '')
 redis.call('HSET', imported, origin, room)
 redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
-row.m = row.m + 1
+row.m, row.e = row.m + 1, nil
 redis.call('HSET', rooms, room, cjson.encode(row))
 redis.call('ZADD', members, whole(seq), id)
 redis.call('HSET', joined, room, at)

@@ -30,7 +30,7 @@ if not row then
   row = { c = id, v = visibility, a = now, s = seq, m = 0, q = 0, o = 0, n = 0, b = 0 }
   redis.call('ZADD', order, whole(seq), room)
 end
-row.m = row.m + 1
+row.m, row.e = row.m + 1, nil
 local text = cjson.encode(row)
 redis.call('HSET', rooms, room, text)
 redis.call('ZADD', members, whole(seq), id)

@@ -1,18 +1,17 @@
--- leave ends a membership, and the room with its last member. It works when
--- the store is full.
+-- leave ends a membership. The room stays, also without members; e in its row is
+-- then the lived second since when nothing has happened there. It works when the
+-- store is full.
 --
--- KEYS  meta, agent, rooms, roomorder, members, invited, joined, skips, heard
---       (the agent's), room, events
+-- KEYS  meta, agent, rooms, members, joined, skips, heard (the agent's), events
 -- ARGV  now, channel, room, agent id, run, most events
--- Returns {"left"}, {"ended"}, {"none"} or {"superseded"}.
-typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'hash', 'zset', 'hash', 'stream', 'stream' })
-local meta, agent, rooms, order, members, invited, joined, skips, heard, posts, events =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
+-- Returns {"left"}, {"empty"}, {"none"} or {"superseded"}.
+typed({ 'hash', 'hash', 'hash', 'zset', 'hash', 'zset', 'hash', 'stream' })
+local meta, agent, rooms, members, joined, skips, heard, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local now, channel, room, id, run, most_events = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 if superseded(agent, run) then return { 'superseded' } end
 if not redis.call('ZSCORE', members, id) then return { 'none' } end
-local row = roomed(redis.call('HGET', rooms, room))
+local row, lived = roomed(redis.call('HGET', rooms, room)), number(meta, 'lived')
 local rest = {}
 for name in string.gmatch(redis.call('HGET', agent, 'rooms') or '', '%S+') do
   if name ~= room then table.insert(rest, name) end
@@ -30,11 +29,6 @@ redis.call('ZREMRANGEBYLEX', skips, '[' .. room .. '\0', '(' .. room .. '\1')
 for _, reader in ipairs(forgotten) do redis.call('HDEL', heard, reader) end
 if redis.call('EXISTS', agent) == 1 then redis.call('HSET', agent, 'rooms', table.concat(rest, ' ')) end
 row.m = row.m - 1
-if row.m > 0 then
-  redis.call('HSET', rooms, room, cjson.encode(row))
-  return { 'left' }
-end
-redis.call('HDEL', rooms, room)
-redis.call('ZREM', order, room)
-redis.call('UNLINK', members, invited, posts)
-return { 'ended' }
+if row.m == 0 then row.e = lived end
+redis.call('HSET', rooms, room, cjson.encode(row))
+return { row.m > 0 and 'left' or 'empty' }

@@ -94,6 +94,7 @@ if cast then fact.x = lived + life end
 local entry, written = whole(seq) .. '-' .. whole(ordinal), cjson.encode(fact)
 redis.call('XADD', posts, entry, 'f', written, 'b', text)
 row.q, row.o, row.n, row.b = seq, ordinal, row.n + 1 - drop, row.b + bytes - freed
+if row.m == 0 and not cast then row.e = lived end
 if drop > 0 then redis.call('XTRIM', posts, 'MAXLEN', whole(row.n)) end
 redis.call('HSET', rooms, room, cjson.encode(row))
 remember(idem, idemx, field, fingerprint, address, entry, '', now, lived + key_life)

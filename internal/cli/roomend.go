@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func (a *app) roomEnd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "end ROOM",
+		Short: "End a room and forget its history",
+		Long: `End a room: its members leave it, and its history is forgotten. Only a person or
+the agent that made the room may.`,
+		Example: `  c3po room end build`,
+		Args:    arguments(1, 1, "ROOM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.acting()
+			if err != nil {
+				return err
+			}
+			name, err := c3po.ParseRoomName(args[0])
+			if err != nil {
+				return err
+			}
+			ended, err := svc.RoomEnd(cmd.Context(), c3po.RoomInput{Room: name})
+			if err != nil {
+				return err
+			}
+			return a.show(ended, func(w io.Writer) {
+				fmt.Fprintf(w, "ended %s: %s, %s\n", inline(string(name)), counted(ended.Members, "member"), counted(ended.Posts, "post"))
+			})
+		},
+	}
+}
+
+func (a *app) roomPrune() *cobra.Command {
+	var in c3po.RoomPruneInput
+	var older time.Duration
+	cmd := &cobra.Command{
+		Use:   "prune [ROOM]",
+		Short: "Take silent members out of rooms, or end empty rooms",
+		Long: `Take members out of a room, or out of all rooms, that are offline and gave no sign
+of life for a while. Their mail stays, and they can join again.
+
+With --empty: end rooms that have no members and in which nothing was said for a
+while. The coordinator does this by itself after 30 days (limits.room_life).`,
+		Example: `  c3po room prune --older 48h --dry-run
+  c3po room prune --empty --older 168h`,
+		Args:    arguments(0, 1, "[ROOM]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.person(humanToken)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+					return err
+				}
+			}
+			if in.Empty && !cmd.Flags().Changed("older") {
+				older = 30 * 24 * time.Hour
+			}
+			if in.Older = int(older / time.Second); in.Older < 1 {
+				return &usageError{fmt.Sprintf("--older %s would evict everybody who is offline right now", older), "Give at least 1s."}
+			}
+			pruned, err := svc.RoomPrune(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.show(pruned, func(w io.Writer) { printPruned(w, pruned) })
+		},
+	}
+	cmd.Flags().DurationVar(&older, "older", 24*time.Hour, "how long a member was silent; 720h with --empty")
+	cmd.Flags().BoolVar(&in.Empty, "empty", false, "end empty rooms instead")
+	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+func printPruned(w io.Writer, pruned c3po.RoomPruned) {
+	did, ended := "evicted", "ended"
+	if pruned.DryRun {
+		did, ended = "would evict", "would end"
+	}
+	now := time.Now()
+	for _, e := range pruned.Evicted {
+		fmt.Fprintf(w, "%s %s from %s, seen %s\n", did, inline(string(e.Agent)), inline(string(e.Room)), ago(now, e.LastSeen))
+	}
+	for _, name := range pruned.Ended {
+		fmt.Fprintf(w, "%s %s\n", ended, inline(string(name)))
+	}
+	if len(pruned.Evicted)+len(pruned.Ended) == 0 {
+		fmt.Fprintln(w, "nothing to prune")
+	}
+	printNotice(w, pruned.Notice)
+}

@@ -1,0 +1,186 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// pruneAfter is how long a member may be silent before it counts as dead.
+	pruneAfter = 24 * time.Hour
+	// pruneEmptyAfter is how long a room may be empty and silent before it is over.
+	pruneEmptyAfter = 30 * 24 * time.Hour
+	prunePage       = 200
+)
+
+// RoomEnd ends a room: its members leave it, and its history is forgotten. Only a
+// person or who made it may. A call that was cut off half-way is finished by the
+// next.
+func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.RoomEnded{}, err
+	}
+	record, err := a.roomFor(ctx, in.Room)
+	if err != nil {
+		return c3po.RoomEnded{}, err
+	}
+	step := EndRoomStep{Room: in.Room, By: a.id, Run: a.caller.Run, Outside: a.caller.Person()}
+	for {
+		// The store says whether the caller may, before anybody is evicted.
+		outcome, err := a.hub.store.EndRoom(ctx, a.caller.Space, step)
+		if err != nil {
+			return c3po.RoomEnded{}, a.failed(err)
+		}
+		if outcome == EndDone {
+			break
+		}
+		if err := a.evictAll(ctx, in.Room); err != nil {
+			return c3po.RoomEnded{}, err
+		}
+	}
+	a.hub.marks.touched(a.caller.Space, 0)
+	a.tell(ctx, c3po.EventRoomEnded, "", "")
+	return c3po.RoomEnded{Room: in.Room, Members: record.Members, Posts: record.Posts}, nil
+}
+
+func (a *Actor) evictAll(ctx context.Context, name c3po.RoomName) error {
+	for {
+		members, err := a.hub.store.RoomMembers(ctx, a.caller.Space, name, 0, prunePage)
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		for _, m := range members {
+			if _, err := a.hub.store.Leave(ctx, a.caller.Space, name, m.ID, ""); err != nil {
+				return err
+			}
+			a.tell(ctx, c3po.EventLeft, m.ID, "")
+		}
+	}
+}
+
+// RoomPrune takes members out of rooms that give no sign of life, or with Empty
+// ends rooms that nobody is in and where nothing was said. Mail is not touched, and
+// who comes back may join again.
+func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.RoomPruned, error) {
+	if in.Older < 0 {
+		return c3po.RoomPruned{}, refuse("older cannot be negative")
+	}
+	silent := time.Duration(in.Older) * time.Second
+	switch {
+	case silent == 0 && in.Empty:
+		silent = pruneEmptyAfter
+	case silent == 0:
+		silent = pruneAfter
+	}
+	now, err := a.hub.store.Now(ctx)
+	if err != nil {
+		return c3po.RoomPruned{}, err
+	}
+	pruning := &pruning{
+		actor: a, before: now.Add(-silent), silent: silent,
+		out: c3po.RoomPruned{Evicted: []c3po.Eviction{}, Ended: []c3po.RoomName{}, DryRun: in.DryRun},
+	}
+	each := pruning.room
+	if in.Empty {
+		each = pruning.end
+	}
+	if in.Room != "" {
+		if _, err := a.roomFor(ctx, in.Room); err != nil {
+			return c3po.RoomPruned{}, err
+		}
+		return pruning.result(ctx, each(ctx, in.Room))
+	}
+	for after := int64(0); ; {
+		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, prunePage)
+		if err != nil || len(names) == 0 {
+			return pruning.result(ctx, err)
+		}
+		for _, name := range names {
+			if err := each(ctx, name); err != nil {
+				return pruning.result(ctx, err)
+			}
+		}
+		after = last
+	}
+}
+
+// A pruning goes through rooms once.
+type pruning struct {
+	actor  *Actor
+	before time.Time // who was seen after this stays
+	silent time.Duration
+	out    c3po.RoomPruned
+}
+
+// result is what was done, also if it failed half-way.
+func (p *pruning) result(ctx context.Context, err error) (c3po.RoomPruned, error) {
+	if err != nil && (p.out.DryRun || len(p.out.Evicted)+len(p.out.Ended) == 0) {
+		return c3po.RoomPruned{}, err
+	}
+	p.out.Notice = p.actor.stoppedAt(ctx, err)
+	return p.out, nil
+}
+
+func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
+	store, space := p.actor.hub.store, p.actor.caller.Space
+	for after := int64(0); ; {
+		members, err := store.RoomMembers(ctx, space, name, after, prunePage)
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		ids := make([]c3po.AgentID, len(members))
+		for i, m := range members {
+			ids[i], after = m.ID, m.Number
+		}
+		records, err := store.Agents(ctx, space, ids)
+		if err != nil {
+			return err
+		}
+		known := map[c3po.AgentID]Record{}
+		for _, r := range records {
+			known[r.ID] = r
+		}
+		for _, id := range ids {
+			r, ok := known[id]
+			if ok && (r.Online || r.Seen.After(p.before)) {
+				continue
+			}
+			eviction := c3po.Eviction{Room: name, Agent: id, LastSeen: r.Seen}
+			if !p.out.DryRun {
+				if _, err := store.Leave(ctx, space, name, id, ""); err != nil {
+					return err
+				}
+				p.actor.tell(ctx, c3po.EventLeft, id, "")
+			}
+			p.out.Evicted = append(p.out.Evicted, eviction)
+		}
+	}
+}
+
+// end ends a room that is empty and was silent for long enough.
+func (p *pruning) end(ctx context.Context, name c3po.RoomName) error {
+	store, space := p.actor.hub.store, p.actor.caller.Space
+	if p.out.DryRun {
+		books, err := store.Counters(ctx, space)
+		if err != nil {
+			return err
+		}
+		records, err := store.Rooms(ctx, space, "", []c3po.RoomName{name})
+		if err == nil && len(records) > 0 && RoomOver(c3po.Limits{RoomLife: p.silent}, books.Lived, records[0]) {
+			p.out.Ended = append(p.out.Ended, name)
+		}
+		return err
+	}
+	outcome, err := store.EndRoom(ctx, space, EndRoomStep{Room: name, Outside: true, Silent: p.silent})
+	if errors.Is(err, c3po.InvalidRequest) {
+		return nil // it has ended meanwhile
+	}
+	if err == nil && outcome == EndDone {
+		p.actor.tell(ctx, c3po.EventRoomEnded, "", "")
+		p.out.Ended = append(p.out.Ended, name)
+	}
+	return err
+}
