@@ -51,7 +51,7 @@ With --empty: end rooms that have no members and in which nothing was said for a
 while. The coordinator does this by itself after 30 days (limits.room_life).`,
 		Example: `  c3po room prune --older 48h --dry-run
   c3po room prune --empty --older 168h`,
-		Args:    arguments(0, 1, "[ROOM]"),
+		Args: arguments(0, 1, "[ROOM]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.person(humanToken)
 			if err != nil {

@@ -15,7 +15,7 @@ type RoomRecord struct {
 	Created    time.Time
 	Number     int64 // of the event that made it: rooms are listed by it
 	Members    int
-	Posts      int // that are kept
+	Posts      int   // that are kept
 	Emptied    int64 // the lived second since when nobody is in it and nothing was said; of a room with members it means nothing
 	Member     bool
 	Invited    bool

@@ -19,7 +19,7 @@ type room struct {
 	invited    map[c3po.AgentID]int64 // by when
 	posts      []hub.Post
 	emptied    int64 // the lived second since when it has no members and nothing was said
-	last       seat // of all that was ever said, kept or not
+	last       seat  // of all that was ever said, kept or not
 }
 
 // seat is a place in a room: up to here an agent has come, or the room has.
