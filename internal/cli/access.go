@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/paths"
@@ -61,9 +60,8 @@ func adminToken(p paths.Person) string { return p.Admin }
 // person is the client of a command that acts for the person. It is refused
 // where an agent runs.
 func (a *app) person(pick func(paths.Person) string) (*client.Client, error) {
-	if variable := a.agentHere(); variable != "" {
-		return nil, c3po.Errorf(c3po.Forbidden, "this is for a person to do, and an agent runs here (%s is set)", variable).
-			Suggest("Run it in a terminal of your own.")
+	if err := a.refuseAgents(); err != nil {
+		return nil, err
 	}
 	return a.personal(pick)
 }

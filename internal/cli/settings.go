@@ -52,6 +52,11 @@ const (
 // settle sets the flags that were not given, from the environment and from
 // c3po.yaml.
 func (a *app) settle(cmd *cobra.Command, _ []string) error {
+	if isReserved(cmd) {
+		if err := a.refuseAgents(); err != nil {
+			return err
+		}
+	}
 	if err := a.readFile(cmd); err != nil {
 		return err
 	}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// openToAgents are the commands an agent may run, and why that gives it nothing
+// that is a person's.
+var openToAgents = map[string]string{
+	"send": "acts as itself", "inbox": "acts as itself", "reply": "acts as itself", "wait": "acts as itself", "ack": "acts as itself",
+	"claim": "acts as itself", "thread": "acts as itself", "tickets": "acts as itself", "cancel": "acts as itself", "broadcast": "acts as itself",
+	"ask-human": "acts as itself", "register": "acts as itself", "unregister": "acts as itself", "status set": "acts as itself",
+	"room set": "acts as itself: the coordinator asks who made the room", "room prune": "ends rooms that are empty and silent", "thread resume": "asks the coordinator, which asks for a person",
+	"rename": "acts as itself", "whoami": "acts as itself", "run": "acts as itself", "mcp": "acts as itself",
+	"bridge-register": "acts as itself", "bridge-reply": "acts as itself",
+	"bridgectl list agents": "looks", "bridgectl list tickets": "looks", "bridgectl tail logs": "looks",
+	"room create": "acts as itself", "room join": "acts as itself", "room leave": "acts as itself", "room post": "acts as itself",
+	"room invite": "acts as itself", "room history": "looks", "room list": "looks",
+	"agents": "looks", "instances": "looks", "trace": "looks", "tail": "looks", "top": "looks; acts for the person only where no agent runs",
+	"status": "looks", "health": "looks", "doctor": "looks", "fsck": "looks", "config": "looks", "version": "looks",
+	"verify": "sends a probe to itself", "bench": "measures on a coordinator of its own, or as itself",
+	"upgrade": "prints commands", "completion": "prints what is built in", "man": "prints what is built in", "exit-codes": "prints what is built in",
+	"format-stream": "rewrites its input", "hook session-start": "is what a client runs", "monitor": "is what a client runs",
+	"off":            "takes agents out, which gives them nothing",
+	"install claude": "writes what the agent's client lets it write", "uninstall claude": "as install",
+	"install codex": "as install claude", "uninstall codex": "as install claude", "install gemini": "as install claude", "uninstall gemini": "as install claude",
+	"install opencode": "as install claude", "uninstall opencode": "as install claude", "install copilot": "as install claude", "uninstall copilot": "as install claude",
+	"install kimi": "as install claude", "uninstall kimi": "as install claude", "install bridge": "as install claude", "uninstall bridge": "as install claude",
+	"agent list": "looks", "agent check": "looks", "agent unit": "prints text", "agent logs": "looks", "agent status": "looks", "agent ps": "looks",
+}
+
+func TestEveryCommandSaysWhoMayRunIt(t *testing.T) {
+	t.Parallel()
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+		if !cmd.Runnable() || cmd.HasSubCommands() {
+			return
+		}
+		name := cmd.CommandPath()[len("c3po "):]
+		switch _, open := openToAgents[name]; {
+		case open && isReserved(cmd):
+			t.Errorf("c3po %s is reserved for people and open to agents", name)
+		case !open && !isReserved(cmd):
+			t.Errorf("c3po %s is neither reserved for people nor said to be open to agents, with the reason", name)
+		}
+	}
+	walk((&app{}).root())
+}
+
+func TestNoReservedCommandBeginsWhereAnAgentRuns(t *testing.T) {
+	t.Parallel()
+	for _, name := range leaves((&app{}).root(), "") {
+		a := &app{Process: Process{Getenv: func(name string) string {
+			return map[string]string{"CLAUDECODE": "1", "HOME": t.TempDir()}[name]
+		}}}
+		root := a.root()
+		cmd, _, err := root.Find(strings.Fields(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !isReserved(cmd) {
+			continue
+		}
+		cmd.Args = nil
+		cmd.DisableFlagParsing = true
+		cmd.RunE = func(*cobra.Command, []string) error {
+			t.Errorf("c3po %s begins", name)
+			return nil
+		}
+		root.SetArgs(strings.Fields(name))
+		if err := root.Execute(); c3po.AsError(err).Code != c3po.Forbidden {
+			t.Errorf("c3po %s is answered %v", name, err)
+		}
+	}
+}
