@@ -416,7 +416,7 @@ func TestTheSelfTestCountsTheTools(t *testing.T) {
 	home := faultrig.Home(t)
 	cmd := commandIn(home, command, "mcp")
 	tools, err := bridge.SelfTest(t.Context(), "1", cmd)
-	if err != nil || tools != 10 {
+	if err != nil || tools != 11 {
 		t.Errorf("%d tools, %v", tools, err)
 	}
 	if _, err := bridge.SelfTest(t.Context(), "1", commandIn(home, "/bin/false")); err == nil {

@@ -75,7 +75,9 @@ func (r *rig) connect(run string) {
 		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Run: run, Socket: r.socket, Off: r.off.Load,
 		Note: func(run bridge.HookRun) { r.noted.Store(&run) },
 	}
-	r.change(&cfg)
+	if r.change != nil {
+		r.change(&cfg)
+	}
 	b := bridge.New(cfg)
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
