@@ -50,6 +50,9 @@ type Config struct {
 	Socket string
 	// Off says that the person has switched c3po off here; never if nil.
 	Off func() bool
+	// SwitchOn lets agents take part again, in this project or everywhere; nobody
+	// can from within the session if nil.
+	SwitchOn func(everywhere bool) error
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
 	// Rouse starts a turn of an idle session with a line, for a client that has no
@@ -86,6 +89,7 @@ type Bridge struct {
 	run      string
 	socket   string
 	off      func() bool
+	switchOn func(everywhere bool) error
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
 	attended bool
@@ -122,13 +126,16 @@ type Bridge struct {
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
-		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off,
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off, switchOn: cfg.SwitchOn,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
 	}
 	if b.off == nil {
 		b.off = func() bool { return false }
+	}
+	if b.switchOn == nil {
+		b.switchOn = func(bool) error { return nil }
 	}
 	if len(b.tools) == 0 {
 		b.tools = []c3po.Toolset{c3po.Core}

@@ -40,6 +40,7 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	defer b.slept()
 	defer b.hasRun(event.Name, time.Now())
 	b.evidence(event)
+	b.personSwitches(event)
 	switch {
 	case event.Name == hook.PreToolUse:
 		return b.allow(event)

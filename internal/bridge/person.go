@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -21,6 +22,22 @@ func (b *Bridge) personWrites(event hook.Event) bool {
 	s.unsettled = map[c3po.MessageID]bool{}
 	b.settleSoon()
 	return news
+}
+
+// personSwitches lets the person switch c3po on again in the session itself. The
+// command is a person's and is refused where an agent runs, and here it is the
+// prompt that says who asks: no script, and no model.
+func (b *Bridge) personSwitches(event hook.Event) {
+	b.mu.Lock()
+	scripted := b.session.scripted
+	b.mu.Unlock()
+	words := strings.Fields(event.Prompt)
+	if !event.ByPerson() || scripted || len(words) < 2 || words[0] != "/c3po:coordinate" || words[1] != "on" {
+		return
+	}
+	if err := b.switchOn(len(words) > 2 && words[2] == "all"); err != nil {
+		b.log.Warn("cannot switch c3po on", "err", err)
+	}
 }
 
 // settleSoon is called with the lock held.

@@ -142,7 +142,7 @@ func (b *Bridge) endCall(name string, interrupted, good bool) {
 
 func switchedOff() *mcp.CallToolResult {
 	e := c3po.Errorf(c3po.Forbidden, "c3po is switched off here").
-		Suggest("Your user has switched it off; `c3po on` switches it on again.")
+		Suggest("Your user has switched it off, and only they can switch it on again. Go on without it.")
 	text, err := e.MarshalJSON()
 	if err != nil {
 		text = []byte(e.Message)

@@ -163,6 +163,12 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 			_ = a.folders.NoteHookRun(clientName, paths.HookRun{Event: run.Event, Agent: first.ID(), At: run.At, Took: run.Took})
 		},
 		Off: func() bool { return a.folders.Off(project) },
+		SwitchOn: func(everywhere bool) error {
+			if everywhere {
+				return a.folders.SwitchOn("")
+			}
+			return a.folders.SwitchOn(project)
+		},
 		Reach: func() *client.Client {
 			found, err := reach()
 			if err != nil {

@@ -248,7 +248,7 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 }
 
 // Claims: R7, AC7
-func TestAC7OffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
+func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.host("pi").agent("api", nil)
@@ -259,14 +259,20 @@ func TestAC7OffIsSeenAtTheNextStepAndOnBringsItBack(t *testing.T) {
 	a.model.brain = following(
 		on("c3po is off in", call("list_agents", nil)),
 		on("c3po is switched off here", bash("on")),
-		on("c3po is on in", call("list_agents", nil)),
-		on(`"id":"api"`, say("BACK")),
+		on("this is reserved for people", say("REFUSED")),
+		on("Your user typed `/c3po:coordinate on`", call("list_agents", nil)),
+		on("status, then what it says of itself", say("BACK")),
 		on("switch it off", bash("off")),
 	)
-	p := a.print("switch it off", "--allowedTools", "Bash")
-	if p.result != "BACK" {
-		t.Errorf("it ended with %q\n%s", p.result, p.text())
+	term := a.open("--allowedTools", "Bash")
+	term.idle()
+	term.enter("switch it off")
+	term.see("REFUSED")
+	if entries, _ := os.ReadDir(a.home() + "/.local/state/c3po/off"); len(entries) != 1 {
+		t.Errorf("the model switched it on again: %v", entries)
 	}
+	term.enter("/c3po:coordinate on")
+	term.see("BACK")
 	if entries, _ := os.ReadDir(a.home() + "/.local/state/c3po/off"); len(entries) != 0 {
 		t.Errorf("left in the off folder: %v", entries)
 	}

@@ -68,11 +68,11 @@ func TestThePersonsWordsAfterCoordinateDoWhatTheySay(t *testing.T) {
 	}()
 	for _, line := range []struct{ words, report string }{
 		{"status", w.coordinator.URL()},
-		{"agents", `"id":"meshtastic"`},
+		{"agents", "| meshtastic"},
 		{"ask meshtastic What topics do you use?", "| mesh/#"},
-		{"auto", `"id":"meshtastic"`},
+		{"auto", "| meshtastic"},
 		{"off", "c3po is off in " + a.folder},
-		{"on", "c3po is on in " + a.folder},
+		{"on", "c3po is switched off here"}, // a script is no person
 	} {
 		t.Run(line.words, func(t *testing.T) {
 			p := a.print("/c3po:coordinate "+line.words, "--allowedTools", "Bash")
