@@ -44,7 +44,7 @@ func TestToolsAreListedAndAnswerInWordsWithoutACoordinator(t *testing.T) {
 			always = append(always, tool.Name)
 		}
 	}
-	if len(list.Tools) != 10 || len(always) != 3 {
+	if len(list.Tools) != 11 || len(always) != 3 {
 		t.Errorf("%d tools, always before the model: %v", len(list.Tools), always)
 	}
 	text, failed := r.call("u1", "send_message", map[string]any{"target": "web", "message": "hello"})
