@@ -92,10 +92,14 @@ func (b *Bridge) stay(ctx context.Context) {
 
 // settle registers the agent and looks who is there and what mail it has.
 func (b *Bridge) settle(ctx context.Context) error {
+	if b.before != nil {
+		b.before(ctx, b.to())
+	}
 	self, err := b.to().RegisterAgent(ctx, b.profile)
 	if err != nil {
 		return err
 	}
+	b.owe(true)
 	for _, room := range b.rooms {
 		// Who is in it already keeps its place. A room that it may not join, or no
 		// longer, is no reason not to be there.
@@ -298,5 +302,13 @@ func (b *Bridge) goodbye(ctx context.Context) {
 	b.sendReport(ctx)
 	if _, err := b.to().Unregister(ctx, c3po.None{}); err != nil {
 		b.log.InfoContext(ctx, "cannot say goodbye", "err", err)
+		return
 	}
+	b.owe(false)
+}
+
+func (b *Bridge) owe(owes bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.owes = owes
 }

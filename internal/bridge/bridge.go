@@ -53,6 +53,8 @@ type Config struct {
 	// SwitchOn lets agents take part again, in this project or everywhere; nobody
 	// can from within the session if nil.
 	SwitchOn func(everywhere bool) error
+	// Before is done each time before the agent registers; nothing if nil.
+	Before func(ctx context.Context, to *client.Client)
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
 	// Rouse starts a turn of an idle session with a line, for a client that has no
@@ -90,6 +92,7 @@ type Bridge struct {
 	socket   string
 	off      func() bool
 	switchOn func(everywhere bool) error
+	before   func(context.Context, *client.Client)
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
 	attended bool
@@ -106,17 +109,19 @@ type Bridge struct {
 	notable    chan struct{} // a hook has run
 	settling   chan struct{} // there may be questions to withdraw
 
-	mu      sync.Mutex
-	client  *client.Client
-	session session
-	leave   context.CancelFunc // ends the stay of the agent
-	rewait  context.CancelFunc // ends the wait, so that another is held
-	state   c3po.SessionState  // what the wait says of the session
-	plain   bool               // the coordinator is of a version that knows no states
-	settled chan struct{}      // closed while the agent is registered and its mail known
-	tried   chan struct{}      // closed when that is so, or when it has failed
-	trouble error              // why it has
-	patient time.Duration      // how long hooks may still wait for it
+	mu        sync.Mutex
+	client    *client.Client
+	session   session
+	leave     context.CancelFunc // ends the stay of the agent
+	wantedOff bool               // it was wanted while c3po was off
+	owes      bool               // the coordinator has the agent's run, and does not know that it is over
+	rewait    context.CancelFunc // ends the wait, so that another is held
+	state     c3po.SessionState  // what the wait says of the session
+	plain     bool               // the coordinator is of a version that knows no states
+	settled   chan struct{}      // closed while the agent is registered and its mail known
+	tried     chan struct{}      // closed when that is so, or when it has failed
+	trouble   error              // why it has
+	patient   time.Duration      // how long hooks may still wait for it
 
 	wantedAt time.Time // when the agent was wanted that is not there yet
 	silent   bool      // the coordinator did not answer the last hook in time
@@ -126,7 +131,7 @@ type Bridge struct {
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
-		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off, switchOn: cfg.SwitchOn,
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off, switchOn: cfg.SwitchOn, before: cfg.Before,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
@@ -193,6 +198,13 @@ func (b *Bridge) server() *mcp.Server {
 	}, b.hookCall)
 	server.AddReceivingMiddleware(b.listing, b.calling)
 	return server
+}
+
+// Owes says that the coordinator still has to be told that the run is over.
+func (b *Bridge) Owes() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.owes
 }
 
 // to is the client of the coordinator as it was last found.

@@ -44,9 +44,24 @@ func (b *Bridge) observe(ctx context.Context) {
 			}
 			b.mu.Unlock()
 		}
+		if b.switchedOn() {
+			b.want()
+		}
 		b.slept()
 		b.wake()
 	}
+}
+
+// switchedOn says, once, that c3po is on again and the session has asked for it
+// meanwhile.
+func (b *Bridge) switchedOn() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.wantedOff || b.off() {
+		return false
+	}
+	b.wantedOff = false
+	return true
 }
 
 // evidence takes in what a hook shows of the session.
@@ -73,6 +88,7 @@ func (b *Bridge) evidence(event hook.Event) {
 		s.activity = s.activity.Asks(now)
 		return
 	case hook.UserPromptSubmit:
+		s.turn()
 	case hook.StopEvent, hook.SessionEnd:
 	default:
 		s.activity = s.activity.Works(now)

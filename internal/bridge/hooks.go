@@ -47,6 +47,7 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 	case event.Name == hook.DialogOpens:
 		return b.asksPerson(event)
 	case b.off():
+		b.unheard(event)
 		return "{}"
 	}
 	if event.SessionID != "" {
@@ -77,6 +78,24 @@ func (b *Bridge) hooked(ctx context.Context, event hook.Event) string {
 		}
 	}
 	return "{}"
+}
+
+// unheard takes in what a hook shows while c3po is switched off: nothing is said, but
+// once it is switched on the session is what it has become meanwhile.
+func (b *Bridge) unheard(event hook.Event) {
+	if event.SessionID != "" {
+		b.enter(event)
+	}
+	switch event.Name {
+	case hook.SessionStart, hook.UserPromptSubmit:
+		b.mu.Lock()
+		b.wantedOff = true
+		b.mu.Unlock()
+	case hook.StopEvent:
+		b.putOff()
+	case hook.StopFailure:
+		b.failed()
+	}
 }
 
 // allow lets a tool of ours run, also when c3po is off: the tool says so then.
@@ -153,7 +172,6 @@ func (b *Bridge) greet(ctx context.Context) hook.Decision {
 
 func (b *Bridge) prompted(ctx context.Context) hook.Decision {
 	b.mu.Lock()
-	b.session.turn()
 	greeted := b.session.memory.Greeted()
 	b.mu.Unlock()
 	if !b.hookSettled(ctx) || b.to().Lost() {
