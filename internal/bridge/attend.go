@@ -92,14 +92,13 @@ func (b *Bridge) stay(ctx context.Context) {
 
 // settle registers the agent and looks who is there and what mail it has.
 func (b *Bridge) settle(ctx context.Context) error {
-	if b.before != nil {
-		b.before(ctx, b.to())
-	}
+	b.before(ctx, b.to())
 	self, err := b.to().RegisterAgent(ctx, b.profile)
+	b.owe(err)
 	if err != nil {
 		return err
 	}
-	b.owe(true)
+	b.holds(self.ID)
 	for _, room := range b.rooms {
 		// Who is in it already keeps its place. A room that it may not join, or no
 		// longer, is no reason not to be there.
@@ -304,11 +303,17 @@ func (b *Bridge) goodbye(ctx context.Context) {
 		b.log.InfoContext(ctx, "cannot say goodbye", "err", err)
 		return
 	}
-	b.owe(false)
-}
-
-func (b *Bridge) owe(owes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.owes = owes
+	b.owes = false
+}
+
+// owe takes in how an attempt to register has ended. One of which nobody knows may
+// still be carried out.
+func (b *Bridge) owe(err error) {
+	if err == nil || errors.Is(err, c3po.UnknownOutcome) || errors.Is(err, c3po.Timeout) || errors.Is(err, c3po.RedisUnavailable) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.owes = true
+	}
 }

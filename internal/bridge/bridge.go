@@ -53,8 +53,10 @@ type Config struct {
 	// SwitchOn lets agents take part again, in this project or everywhere; nobody
 	// can from within the session if nil.
 	SwitchOn func(everywhere bool) error
-	// Before is done each time before the agent registers; nothing if nil.
-	Before func(ctx context.Context, to *client.Client)
+	// Before is done each time before the agent registers, Registered when it has an
+	// id; nothing if nil.
+	Before     func(ctx context.Context, to *client.Client)
+	Registered func(c3po.AgentID)
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
 	// Rouse starts a turn of an idle session with a line, for a client that has no
@@ -93,6 +95,7 @@ type Bridge struct {
 	off      func() bool
 	switchOn func(everywhere bool) error
 	before   func(context.Context, *client.Client)
+	holds    func(c3po.AgentID)
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
 	attended bool
@@ -114,7 +117,7 @@ type Bridge struct {
 	session   session
 	leave     context.CancelFunc // ends the stay of the agent
 	wantedOff bool               // it was wanted while c3po was off
-	owes      bool               // the coordinator has the agent's run, and does not know that it is over
+	owes      bool               // the coordinator may have the run, and not know that it is over
 	rewait    context.CancelFunc // ends the wait, so that another is held
 	state     c3po.SessionState  // what the wait says of the session
 	plain     bool               // the coordinator is of a version that knows no states
@@ -131,10 +134,16 @@ type Bridge struct {
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
-		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off, switchOn: cfg.SwitchOn, before: cfg.Before,
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off, switchOn: cfg.SwitchOn, before: cfg.Before, holds: cfg.Registered,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
+	}
+	if b.before == nil {
+		b.before = func(context.Context, *client.Client) {}
+	}
+	if b.holds == nil {
+		b.holds = func(c3po.AgentID) {}
 	}
 	if b.off == nil {
 		b.off = func() bool { return false }

@@ -69,8 +69,9 @@ pieces of 50 seconds, or of --timeout if that is longer.`,
 			if cfg.Defaults, err = a.bridgeDefaults(); err != nil {
 				return err
 			}
-			err = bridge.New(cfg).Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
-			a.reportDeath(cmd.Context(), r, cfg.Client)
+			b := bridge.New(cfg)
+			err = b.Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
+			a.reportEnd(cmd.Context(), r, cfg.Client, !b.Owes())
 			return err
 		},
 	}
@@ -110,21 +111,6 @@ func roomNames(list string) ([]c3po.RoomName, error) {
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-// reportMost bounds the last thing a bridge does.
-const reportMost = time.Second
-
-// reportDeath says that the agent's process is gone, if it is: its bridge may be
-// the only one on this host that knows. Where nobody was registered it changes
-// nothing.
-func (a *app) reportDeath(ctx context.Context, r run, to *client.Client) {
-	if r.started == 0 || engine.Started(r.pid) == r.started {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportMost)
-	defer cancel()
-	_, _ = to.ReportDeath(ctx, c3po.DeathInput{Run: r.name}) // there is nobody left to tell if it fails
 }
 
 // unclosed keeps a server from closing what is not its own.
@@ -169,6 +155,11 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 			}
 			return a.folders.SwitchOn(project)
 		},
+		Before: func(ctx context.Context, to *client.Client) {
+			a.reportEnded(ctx, to)
+			a.noteRun(r, to.ID())
+		},
+		Registered: func(id c3po.AgentID) { a.noteRun(r, id) },
 		Reach: func() *client.Client {
 			found, err := reach()
 			if err != nil {

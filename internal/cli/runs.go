@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/paths"
+)
+
+// reportMost bounds the last thing a bridge does.
+const reportMost = time.Second
+
+// noteRun keeps that a coordinator has the run, or soon may: the next bridge on this
+// host reports its end if it cannot itself. Where nothing can be written the name is
+// free again after a while.
+func (a *app) noteRun(r run, id c3po.AgentID) {
+	if _, ok := c3po.ParseProcessRun(r.name); ok {
+		_ = a.folders.NoteRun(paths.Run{Run: r.name, Agent: id})
+	}
+}
+
+// reportEnd says that the agent's process is gone, if it is: its bridge may be the
+// only one on this host that knows. Where nobody was registered it changes nothing.
+func (a *app) reportEnd(ctx context.Context, r run, to *client.Client, knows bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportMost)
+	defer cancel()
+	if r.started != 0 && engine.Started(r.pid) != r.started {
+		_, err := to.ReportDeath(ctx, c3po.DeathInput{Run: r.name})
+		knows = knows || err == nil
+	}
+	if knows {
+		_ = a.folders.ForgetRun(r.name) // else the next one reports it in vain
+	}
+}
+
+// reportEnded tells the coordinator of runs on this host that are over. One whose
+// coordinator was away when it ended, or whose bridge was killed with it, is taken
+// for one that goes on, and holds its name.
+func (a *app) reportEnded(ctx context.Context, to *client.Client) {
+	for _, noted := range a.folders.Runs() {
+		process, ok := c3po.ParseProcessRun(noted.Run)
+		if ok && engine.Started(process.PID) == process.Start {
+			continue
+		}
+		_, err := to.ReportDeath(ctx, c3po.DeathInput{AgentID: noted.Agent, Run: noted.Run})
+		if err != nil && !errors.Is(err, c3po.InvalidRequest) && !errors.Is(err, c3po.Forbidden) && !errors.Is(err, c3po.AgentNotFound) {
+			return
+		}
+		_ = a.folders.ForgetRun(noted.Run) // else it is reported once more
+	}
+}
