@@ -267,6 +267,7 @@ type ThreadInput struct {
 // ReceivedInput reports what a client has provably taken.
 type ReceivedInput struct {
 	MessageIDs []MessageID `json:"message_ids,omitempty" jsonschema:"Messages whose text the client has taken"`
+	Silent     []MessageID `json:"silent,omitempty" jsonschema:"Messages that the session has read, whose sender expects an answer, and without answering which its turn has ended"`
 	Notified   int64       `json:"notified,omitempty" jsonschema:"The session was told of all mail up to this sequence"`
 }
 

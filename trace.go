@@ -27,6 +27,7 @@ type Trace struct {
 	Served       []Fact     `json:"served"`
 	Received     *Fact      `json:"received"`
 	Claimed      *Claim     `json:"claimed,omitempty"` // of a role's mail: who claimed it last
+	Silent       *Fact      `json:"silent,omitempty"`  // the asked agent had read it and ended its turn without an answer
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`
 	Deliveries   int        `json:"deliveries"`

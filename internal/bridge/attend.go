@@ -295,6 +295,7 @@ func (b *Bridge) goodbye(ctx context.Context) {
 	if b.silent {
 		most = hurriedMost
 	}
+	b.session.leave() // nobody answers any more
 	b.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

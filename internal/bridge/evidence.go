@@ -49,6 +49,7 @@ func (b *Bridge) observe(ctx context.Context) {
 		}
 		b.slept()
 		b.wake()
+		b.leaves()
 	}
 }
 

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -31,7 +32,7 @@ func (b *Bridge) report(ctx context.Context) {
 
 // reportSoon is called with the lock held.
 func (b *Bridge) reportSoon() {
-	if len(b.session.proved) == 0 && b.session.told == 0 {
+	if len(b.session.proved) == 0 && len(b.session.silent) == 0 && b.session.told == 0 {
 		return
 	}
 	select {
@@ -51,6 +52,33 @@ func (b *Bridge) reportAgain() {
 
 // sendReport makes one attempt. What fails is sent with the next.
 func (b *Bridge) sendReport(ctx context.Context) {
+	b.sendTaken(ctx)
+	b.sendSilent(ctx)
+}
+
+// sendSilent reports what was left unanswered. A coordinator that is older than this
+// refuses it, and is not asked again.
+func (b *Bridge) sendSilent(ctx context.Context) {
+	b.mu.Lock()
+	ids := b.session.silent[:min(len(b.session.silent), c3po.DefaultLimits().BatchIDs)]
+	b.session.silent = b.session.silent[len(ids):]
+	b.mu.Unlock()
+	if len(ids) == 0 {
+		return
+	}
+	_, err := b.to().Received(ctx, c3po.ReceivedInput{Silent: ids})
+	if err == nil || errors.Is(err, c3po.InvalidRequest) {
+		return
+	}
+	b.log.InfoContext(ctx, "cannot report what was left unanswered", "err", err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session.silent = append(ids, b.session.silent...)
+	time.AfterFunc(reportPause, b.reportAgain)
+}
+
+// sendTaken reports what the client has taken and been told.
+func (b *Bridge) sendTaken(ctx context.Context) {
 	b.mu.Lock()
 	in := c3po.ReceivedInput{MessageIDs: b.session.proved, Notified: b.session.told}
 	if most := c3po.DefaultLimits().BatchIDs; len(in.MessageIDs) > most {

@@ -43,6 +43,7 @@ type session struct {
 
 	uses   []use
 	proved []c3po.MessageID // taken by the client, to be reported
+	silent []c3po.MessageID // left unanswered, to be reported
 	told   int64            // the session was told of mail up to here, to be reported
 	hinted int64            // a hook has told it so, and the client has not shown yet that it took that
 
@@ -53,6 +54,9 @@ type session struct {
 	warned   bool // the person knows that the coordinator is away
 	alone    bool // it runs for its output, which mail must not change
 	scripted bool // its prompts are no person's
+
+	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered
+	asked map[c3po.MessageID]bool // its own questions, to which it may be waiting for an answer
 
 	asking    c3po.MessageID          // a question to the person that they have not been shown
 	unsettled map[c3po.MessageID]bool // questions since the person came to the session; nil if earlier ones are settled
@@ -73,6 +77,7 @@ func (s *session) begin(id string) {
 	if s.mail == nil {
 		s.mail, s.arrived = map[c3po.MessageID]hook.Letter{}, map[c3po.MessageID]bool{}
 		s.former, s.monitors = map[string]hook.Memory{}, map[chan string]bool{}
+		s.owed, s.asked = map[c3po.MessageID]bool{}, map[c3po.MessageID]bool{}
 	}
 	if id == s.id {
 		return
@@ -123,6 +128,7 @@ func (s *session) replace(seen view) {
 	maps.DeleteFunc(s.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seen.seq })
 	for _, l := range seen.mail {
 		s.mail[l.ID] = l
+		delete(s.asked, l.About)
 	}
 	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
 	s.memory = s.memory.Keep(s.letters()).Posts(seen.posts)
@@ -214,6 +220,7 @@ func (s *session) add(seen view) {
 			s.mail[l.ID] = l
 			s.arrived[l.ID] = true
 		}
+		delete(s.asked, l.About)
 	}
 	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
 	s.heed(seen)

@@ -28,7 +28,7 @@ func useOf(ctx context.Context) string {
 func (v voice) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
 	list, err := v.Client.GetMessages(ctx, in)
 	for _, m := range list.Messages {
-		v.bridge.handed(ctx, m.ID)
+		v.bridge.handed(ctx, m)
 	}
 	return list, err
 }
@@ -36,7 +36,7 @@ func (v voice) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.
 func (v voice) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.WaitResult, error) {
 	got, err := v.Client.WaitForMessage(ctx, in)
 	if err == nil && got.Outcome == nil {
-		v.bridge.handed(ctx, got.ID)
+		v.bridge.handed(ctx, got.Message)
 	}
 	return got, err
 }
@@ -47,7 +47,10 @@ func (v voice) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt
 	}
 	receipt, err := v.Client.SendMessage(ctx, in)
 	if receipt.Reply != nil {
-		v.bridge.handed(ctx, receipt.Reply.ID)
+		v.bridge.handed(ctx, *receipt.Reply)
+	}
+	if err == nil {
+		v.bridge.waitsFor(in, receipt)
 	}
 	return receipt, err
 }
@@ -59,8 +62,17 @@ func (v voice) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, err
 	reply, err := v.Client.Reply(ctx, in)
 	if err == nil {
 		v.bridge.ended(in.MessageID)
+		v.bridge.answered(in.MessageID)
 	}
 	return reply, err
+}
+
+func (v voice) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelResult, error) {
+	done, err := v.Client.Cancel(ctx, in)
+	if err == nil {
+		v.bridge.asksNoMore(in.MessageID)
+	}
+	return done, err
 }
 
 func (v voice) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResult, error) {
@@ -80,13 +92,13 @@ func (v voice) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po
 }
 
 // handed says that the answer of the call carries the text of a message.
-func (b *Bridge) handed(ctx context.Context, id c3po.MessageID) {
+func (b *Bridge) handed(ctx context.Context, m c3po.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.session.memory = b.session.memory.Read(id)
+	b.session.hand(m)
 	if name := useOf(ctx); name != "" {
 		call := b.session.useOf(name)
-		call.messages = append(call.messages, id)
+		call.messages = append(call.messages, m.ID)
 	}
 }
 

@@ -91,6 +91,9 @@ func life(t c3po.Trace, from, to string) []occurrence {
 	if t.Received != nil {
 		all = append(all, occurrence{t.Received.At, "received by " + to + where(*t.Received)})
 	}
+	if t.Silent != nil {
+		all = append(all, occurrence{t.Silent.At, to + "'s turn ended without an answer"})
+	}
 	for _, answer := range t.Answered {
 		all = append(all, occurrence{answer.At, "answered with " + inline(string(answer.ID))})
 	}

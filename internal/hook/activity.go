@@ -26,6 +26,7 @@ type Activity struct {
 	silent int       // notices in a row that no turn has followed
 	deaf   bool      // the last turn that a notice started ended without its mail being read
 	frozen bool      // the process is stopped
+	shell  bool      // something that it has started runs in the background
 }
 
 type phase int
@@ -90,7 +91,7 @@ func (a Activity) Says(word string, since time.Time) Activity {
 	if since.After(a.at) {
 		a = next
 	}
-	a.says = true
+	a.says, a.shell = true, word == "shell"
 	return a
 }
 
@@ -111,6 +112,12 @@ func (a Activity) Notices(silent int, deaf bool) Activity {
 // believed in, or it is left alone for a while.
 func (a Activity) Busy(now time.Time) bool {
 	return a.calls > 0 || now.Before(a.until) || a.says && a.phase != resting
+}
+
+// Idle is since when the session does nothing, and nothing that it has started runs
+// on, if that is known.
+func (a Activity) Idle(now time.Time) (since time.Time, known bool) {
+	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && !a.shell && !a.Busy(now)
 }
 
 // BelievedUntil is when the evidence ends.

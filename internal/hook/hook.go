@@ -21,14 +21,15 @@ type Letter struct {
 	Seq          int64
 	Urgent       bool
 	ExpectsReply bool
-	Reply        bool // answers a message of this agent's own
+	Reply        bool           // answers a message of this agent's own
+	About        c3po.MessageID // the message it answers, or tells of
 }
 
 // LetterOf leaves the text of a message out.
 func LetterOf(m c3po.Message) Letter {
 	return Letter{
 		ID: m.ID, From: m.FromAgent, Seq: m.Seq, Urgent: m.Priority == c3po.Urgent,
-		ExpectsReply: m.ExpectsReply, Reply: m.Kind == c3po.KindReply && !m.Quiet,
+		ExpectsReply: m.ExpectsReply, Reply: m.Kind == c3po.KindReply && !m.Quiet, About: m.MessageID,
 	}
 }
 

@@ -203,6 +203,9 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if err := a.hub.checkIDs(in.MessageIDs); err != nil {
 		return c3po.AckResult{}, err
 	}
+	if err := a.hub.checkIDs(in.Silent); err != nil {
+		return c3po.AckResult{}, err
+	}
 	if in.Notified < 0 {
 		return c3po.AckResult{}, refuse("notified cannot be negative")
 	}
@@ -219,6 +222,9 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	}
 	// Of a post the cursor says how far the agent is; nothing else is kept of it.
 	mail := slices.DeleteFunc(slices.Clone(in.MessageIDs), func(id c3po.MessageID) bool { return id.Room() != "" })
+	if err := a.silent(ctx, in.Silent); err != nil {
+		return c3po.AckResult{}, err
+	}
 	if len(mail) == 0 {
 		return acked(nil, nil), nil
 	}

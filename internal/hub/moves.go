@@ -65,6 +65,7 @@ type MovedMessage struct {
 	Reason       string          `json:"reason,omitempty"`
 	Ended        time.Time       `json:"ended,omitzero"`
 	Cancelled    time.Time       `json:"cancelled,omitzero"`
+	Silent       time.Time       `json:"silent,omitzero"`
 	// Life is how many lived seconds are left until it dies unacked, or, if it
 	// has ended, until it is forgotten; 0 = it does not die.
 	Life         int64           `json:"life,omitempty"`

@@ -327,6 +327,7 @@ type Facts struct {
 	Ended      time.Time
 	Cancelled  time.Time // also of a message that had ended as acked
 	AskedBy    string    // the run that sent the ticket, also of the answer to it; empty if it had none
+	Silent     time.Time // when who has read it ended its turn without an answer; zero if that did not happen
 	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
 	Answers    []c3po.Answered
 	Notices    []NoticeFact // of a question to a person, by name

@@ -335,7 +335,7 @@ func addFacts(t *c3po.Ticket, e Entry) (next c3po.MessageID) {
 	case e.State == c3po.StateDead && next == "":
 		t.TimedOutAt = e.Facts.Ended
 	}
-	t.CancelledAt = e.Facts.Cancelled
+	t.CancelledAt, t.SilentAt = e.Facts.Cancelled, e.Facts.Silent
 	return next
 }
 

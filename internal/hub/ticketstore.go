@@ -17,6 +17,17 @@ type CancelStep struct {
 	Holder     c3po.AgentID // who is thought to hold a role's message
 }
 
+// SilenceStep says that an agent has read a question and ended its turn without
+// an answer.
+type SilenceStep struct {
+	Agent      c3po.AgentID // who says so of itself
+	Run        string       // SUPERSEDED if another run holds Agent; empty passes
+	ID         c3po.MessageID
+	To         c3po.AgentID // what who asked is called today; empty: nobody is told
+	Notice     string
+	Durability c3po.Durability
+}
+
 // Cancelled is what became of it.
 type Cancelled struct {
 	Outcome c3po.CancelOutcome
@@ -39,6 +50,13 @@ type ticketStore interface {
 	// that claimed it last, if that is registered and is the Holder of the step. It works
 	// when the store is full.
 	Cancel(ctx context.Context, space c3po.Space, step CancelStep) (Cancelled, error)
+	// Silence records that the agent leaves the question in its mailbox, or the one of
+	// a role that it has claimed, unanswered, and puts one notice into the inbox of who
+	// asked: AGENT_NOT_FOUND, and nothing changes, if To is not registered. It reports
+	// false, and changes nothing, for a message that expects no answer, was answered,
+	// handed on, cancelled or buried, or of which it was said before. It works when
+	// the store is full.
+	Silence(ctx context.Context, space c3po.Space, step SilenceStep) (bool, error)
 	// Lapse writes the event that a ticket's deadline has passed unanswered, once;
 	// it reports whether it did.
 	Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error)

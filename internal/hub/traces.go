@@ -186,6 +186,9 @@ func life(e Entry) c3po.Trace {
 	if r := e.Facts.Received; r != nil {
 		trace.Received = &c3po.Fact{At: r.First, Session: r.Reader, Route: r.Route}
 	}
+	if !e.Facts.Silent.IsZero() {
+		trace.Silent = &c3po.Fact{At: e.Facts.Silent}
+	}
 	if !e.Facts.Ended.IsZero() {
 		trace.Ended = &c3po.Fact{At: e.Facts.Ended}
 	}

@@ -219,6 +219,10 @@ var steps = []step{
 		_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: at.held, Notice: "never mind", Holder: "carl"})
 		return err
 	}},
+	{"say that nobody answers", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Silence(ctx, space, hub.SilenceStep{Agent: "bob", ID: at.unanswered, To: "ana", Notice: "no answer"})
+		return err
+	}},
 	{"lapse", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		_, err := s.Lapse(ctx, space, at.unanswered)
 		return err

@@ -211,7 +211,7 @@ func (e *exporter) message(ctx context.Context, at place) error {
 	m := was.Message
 	moved := &hub.MovedMessage{
 		ID: m.ID, Kind: m.Kind, Thread: m.Thread, Priority: f.Priority, ExpectsReply: m.ExpectsReply, Quiet: m.Quiet, Accepted: m.Timestamp,
-		Durability: f.Durability, Bytes: f.Bytes - f.KeyBytes, State: was.State, Reason: f.Reason, Ended: was.Facts.Ended, Cancelled: was.Facts.Cancelled,
+		Durability: f.Durability, Bytes: f.Bytes - f.KeyBytes, State: was.State, Reason: f.Reason, Ended: was.Facts.Ended, Cancelled: was.Facts.Cancelled, Silent: was.Facts.Silent,
 		Deadline: was.Facts.Deadline, AskedBy: f.AskedBy, Chain: f.Chain, InReplyTo: f.Answers, Ticket: f.Ticket, HandedFrom: f.HandedFrom,
 		Answers: was.Facts.Answers, Claim: was.Facts.Claim, BodyGone: was.BodyGone, Body: movedBody(m),
 	}

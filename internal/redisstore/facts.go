@@ -33,6 +33,7 @@ type fact struct {
 	Reason     string            `json:"w,omitempty"`
 	Ended      int64             `json:"n,omitempty"`
 	Cancelled  int64             `json:"c,omitempty"`
+	Silent     int64             `json:"sl,omitempty"` // when who has read it ended its turn without an answer
 	Deadline   int64             `json:"dl,omitempty"`
 	Ticket     c3po.MessageID    `json:"o,omitempty"`
 	HandedFrom c3po.AgentID      `json:"b,omitempty"`
@@ -147,7 +148,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1,
 		},
 		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, KeyBytes: f.KeyBytes, Expires: f.Expires, Ended: instant(f.Ended),
-			Cancelled: instant(f.Cancelled), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
+			Cancelled: instant(f.Cancelled), Silent: instant(f.Silent), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
 	}
 	e.Facts.Chain = f.Chain
 	for _, r := range f.Replies {

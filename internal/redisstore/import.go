@@ -143,7 +143,7 @@ func factOf(m hub.MovedMessage) fact {
 	from, to, _ := m.ID.Split()
 	f := fact{
 		From: from, Thread: m.Thread, Kind: m.Kind, Accepted: stamp(m.Accepted), Durability: m.Durability, Bytes: m.Bytes, Answers: m.InReplyTo,
-		Reason: m.Reason, Ended: stamp(m.Ended), Cancelled: stamp(m.Cancelled), Deadline: stamp(m.Deadline), Ticket: m.Ticket,
+		Reason: m.Reason, Ended: stamp(m.Ended), Cancelled: stamp(m.Cancelled), Silent: stamp(m.Silent), Deadline: stamp(m.Deadline), Ticket: m.Ticket,
 		HandedFrom: m.HandedFrom, AskedBy: m.AskedBy, Chain: m.Chain,
 	}
 	if m.Priority == c3po.Urgent {

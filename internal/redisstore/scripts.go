@@ -47,7 +47,7 @@ type scripts struct {
 	vacate, leaving, floor, begin        script
 	inbox, next, entries, cards, online  script
 	rollback                             script
-	cancel, lapse, keyed, die            script
+	cancel, lapse, keyed, die, silent    script
 	noticeClaim, noticeSent              script
 	retire, trimRetired, revive, rename  script
 	reindex, reclaim, reRooms, relist    script
@@ -82,7 +82,8 @@ func loadScripts() scripts {
 		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
 		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
 		importPost: load("importpost", writes), importMember: load("importmember", writes),
-		die: load("die", drains), sign: load("sign", drains),
+		silent: load("silent", drains),
+		die:    load("die", drains), sign: load("sign", drains),
 		// A full store must not keep a known agent out, a person from pausing it, a
 		// coordinator from starting, or anybody from ending or using a token.
 		registerKnown: load("register", drains),

@@ -63,6 +63,35 @@ func (s *Store) notSentBy(ctx context.Context, space c3po.Space, step hub.Cancel
 	return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
 }
 
+// Silence implements hub.Store.
+func (s *Store) Silence(ctx context.Context, space c3po.Space, step hub.SilenceStep) (bool, error) {
+	from, owner, hex := step.ID.Split()
+	note := hub.Draft{From: c3po.System, To: step.To, Kind: c3po.KindNotice, Text: step.Notice}
+	body, err := encodeBody(note)
+	if err != nil {
+		return false, err
+	}
+	k, l := keysOf(space), s.limits
+	asker := cmp.Or(step.To, from)
+	answer, err := s.run(ctx, s.scripts.silent, []string{
+		k.meta(), k.agent(step.Agent), k.fact(owner), k.expire(), k.threads(), k.events(),
+		k.agent(asker), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
+	}, []string{
+		s.nowArg(), k.wake(), string(owner), string(from), hex, itoa(l.EventEntries), string(step.Agent), step.Run, string(step.To),
+		body, itoa(note.Bytes()), seconds(l.MessageLife), string(step.Durability),
+	})
+	if err != nil {
+		return false, err
+	}
+	switch word(answer[0]) {
+	case "superseded":
+		return false, hub.RefuseSuperseded(step.Agent)
+	case "unknown":
+		return false, hub.RefuseNoAgent(step.To)
+	}
+	return word(answer[0]) == "silent", nil
+}
+
 // Lapse implements hub.Store.
 func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
 	from, owner, hex := id.Split()

@@ -159,6 +159,10 @@ func (c *crowd) worstChanges() []worst {
 			_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: ids[0], Notice: "never mind"})
 			return err
 		})},
+		{name: "say that nobody answers", size: full, fresh: mail(1, func(ctx context.Context, ids []c3po.MessageID) error {
+			_, err := s.Silence(ctx, space, hub.SilenceStep{Agent: "bob", ID: ids[0], To: "ana", Notice: "no answer"})
+			return err
+		})},
 		{name: "note what was served, told and seen", size: of(3*noteBatch, "notes, new sessions"), fresh: mail(noteBatch, func(ctx context.Context, ids []c3po.MessageID) error {
 			run += crowdSessions
 			notes := hub.Notes{Served: servedNotes(ids, "another"), Notified: c.notified(run, run+noteBatch)}

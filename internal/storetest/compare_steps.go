@@ -41,6 +41,7 @@ func allSteps() []step {
 		{"ack", 4, (*duel).ack},
 		{"received", 3, (*duel).received},
 		{"cancel", 4, (*duel).cancel},
+		{"leave unanswered", 3, (*duel).leaveUnanswered},
 		{"lapse", 2, (*duel).lapse},
 		{"notice", 2, (*duel).notice},
 		{"tickets", 2, (*duel).tickets},
@@ -429,6 +430,19 @@ func (d *duel) cancel(a *arena) {
 		in.Holder = draw(d, "holder", append([]c3po.AgentID{""}, a.agents...))
 	}
 	_, _ = both(d, "cancel", func(s hub.Store) (hub.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
+}
+
+func (d *duel) leaveUnanswered(a *arena) {
+	id := d.mailOf(a, d.owner(a))
+	from, owner, _ := id.Split()
+	if owner.Role() != "" || d.oneIn(8, "another says so") {
+		owner = d.agent(a, "who says so")
+	}
+	in := hub.SilenceStep{Agent: owner, Run: d.run(a, owner), ID: id, To: from, Notice: fmt.Sprintf("no answer to %s", id), Durability: c3po.OnDisk}
+	if d.oneIn(4, "nobody is told") {
+		in.To = ""
+	}
+	_, _ = both(d, "silence", func(s hub.Store) (bool, error) { return s.Silence(d.ctx, a.space, in) })
 }
 
 func (d *duel) lapse(a *arena) {

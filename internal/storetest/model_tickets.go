@@ -82,6 +82,35 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 	return hub.Cancelled{Outcome: c3po.CancelDone, Told: told}, nil
 }
 
+// Silence implements hub.Store.
+func (m *Model) Silence(_ context.Context, name c3po.Space, step hub.SilenceStep) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.Agent, step.Run) {
+		return false, hub.RefuseSuperseded(step.Agent)
+	}
+	msg := sp.messages[step.ID]
+	switch {
+	case msg == nil || !msg.view.ExpectsReply || !msg.facts.Cancelled.IsZero() || len(msg.facts.Answers) > 0 || !msg.facts.Silent.IsZero():
+		return false, nil
+	case msg.state != c3po.StatePending && msg.state != c3po.StateAcked:
+		return false, nil
+	case msg.view.ToAgent.Role() != "" && (msg.facts.Claim == nil || msg.facts.Claim.By != step.Agent):
+		return false, nil
+	case step.To != "" && sp.agents[step.To] == nil:
+		return false, hub.RefuseNoAgent(step.To)
+	}
+	if step.To != "" {
+		notice := sp.accept(hub.Draft{
+			From: c3po.System, To: step.To, Kind: c3po.KindNotice, Thread: msg.view.Thread, Priority: c3po.Normal, Text: step.Notice,
+		}, c3po.EventAccepted, cmp.Or(msg.view.Ticket, msg.view.ID), step.Durability, now)
+		notice.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+	}
+	msg.facts.Silent = now
+	return true, nil
+}
+
 // Lapse implements hub.Store.
 func (m *Model) Lapse(_ context.Context, name c3po.Space, id c3po.MessageID) (bool, error) {
 	m.mu.Lock()

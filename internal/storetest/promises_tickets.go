@@ -32,8 +32,63 @@ func (w *world) lapse(id c3po.MessageID) bool {
 	return lapsed
 }
 
+// unanswered says that an agent ends its turn without answering a message, and that its
+// sender is to be told.
+func (w *world) unanswered(agent c3po.AgentID, id c3po.MessageID) bool {
+	w.Helper()
+	from, _, _ := id.Split()
+	said, err := w.store.Silence(w.ctx, w.space, hub.SilenceStep{Agent: agent, ID: id, To: from, Notice: "no answer", Durability: c3po.OnDisk})
+	w.must(err)
+	return said
+}
+
 func ticketPromises() []promise {
 	return []promise{
+		{"who asked hears once that its question is left unanswered, and may still get an answer", nil, func(w *world) {
+			w.enter(alice, bob)
+			pending, acked := w.send(alice, bob, "why?"), w.send(alice, bob, "how?")
+			w.ack(bob, acked)
+			w.advance(time.Second)
+			for _, id := range []c3po.MessageID{pending, acked} {
+				same(w, "said", w.unanswered(bob, id), true)
+				same(w, "silent", w.entry(id).Facts.Silent, w.now())
+			}
+			same(w, "inbox", w.inbox(alice), []string{"no answer", "no answer"})
+			notice := w.page(alice, hub.InboxQuery{}).Entries[0].Message
+			same(w, "kind", notice.Kind, c3po.KindNotice)
+			same(w, "about", notice.MessageID, pending)
+			same(w, "from", notice.FromAgent, c3po.System)
+			w.advance(time.Second)
+			w.unchanged(func() { same(w, "again", w.unanswered(bob, pending), false) })
+			w.reply(bob, pending, "because")
+			same(w, "answers", len(w.entry(pending).Facts.Answers), 1)
+		}},
+		{"nothing is said of a message that needs no answer, or of somebody else's", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			told, answered, cancelled, lost := w.tell(alice, bob, "so"), w.send(alice, bob, "why?"), w.send(alice, bob, "how?"), w.send(alice, bob, "lost")
+			w.reply(bob, answered, "because")
+			w.cancel(alice, cancelled)
+			w.bury(lost)
+			w.unchanged(func() {
+				for _, id := range []c3po.MessageID{told, answered, cancelled, lost, "box/alice::box/bob::00000000"} {
+					same(w, "said of "+string(id), w.unanswered(bob, id), false)
+				}
+			})
+		}},
+		{"who asked and is gone is not told, and nothing is recorded until nobody is to be told", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.send(alice, bob, "why?")
+			step := hub.SilenceStep{Agent: bob, ID: id, To: "nobody", Notice: "no answer", Durability: c3po.OnDisk}
+			w.unchanged(func() {
+				_, err := w.store.Silence(w.ctx, w.space, step)
+				w.refused(err, c3po.AgentNotFound)
+			})
+			step.To = ""
+			said, err := w.store.Silence(w.ctx, w.space, step)
+			w.must(err)
+			same(w, "said", said, true)
+			same(w, "inbox", w.inbox(alice), nil)
+		}},
 		{"a cancelled message leaves the inbox and keeps its record", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "why?")
