@@ -82,12 +82,12 @@ const (
 
 // SendInput is a message to be sent.
 type SendInput struct {
-	Target       string          `json:"target" jsonschema:"The agent to send to: its id, a bare name if only one agent has it, or role:NAME for any one agent with that capability"`
-	Message      string          `json:"message" jsonschema:"The message, at most 50000 characters"`
-	Context      string          `json:"context,omitempty" jsonschema:"Background the other agent needs, at most 50000 characters"`
-	Priority     Priority        `json:"priority,omitempty" jsonschema:"normal (default) or urgent"`
-	ExpectsReply *bool           `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer; true if left out"`
-	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"Wait so many seconds for the answer in this call"`
+	Target       string          `json:"target" jsonschema:"An agent's id, its name if only one has it, or role:NAME for any agent with that capability"`
+	Message      string          `json:"message" jsonschema:"At most 50000 characters"`
+	Context      string          `json:"context,omitempty" jsonschema:"Background the other agent needs"`
+	Priority     Priority        `json:"priority,omitempty" jsonschema:"Default normal"`
+	ExpectsReply *bool           `json:"expects_reply,omitempty" jsonschema:"Default true"`
+	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"Wait for the answer in this call"`
 	Thread       string          `json:"thread,omitempty" jsonschema:"Thread to go on with; a new one if left out"`
 	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never sends twice"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the message"`
@@ -158,9 +158,9 @@ func (l *MessageList) Cursor() *string { return &l.Next }
 type ReplyInput struct {
 	MessageID    MessageID       `json:"message_id" jsonschema:"Id of the message you answer"`
 	Response     string          `json:"response" jsonschema:"Your answer, at most 50000 characters"`
-	Status       string          `json:"status,omitempty" jsonschema:"success (default), error, or handed_over"`
+	Status       string          `json:"status,omitempty" jsonschema:"Default success"`
 	ExpectsReply bool            `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer to this answer"`
-	HandedTo     AgentID         `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes the task on"`
+	HandedTo     AgentID         `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes it on"`
 	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the answer"`
 	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the answer's text, for example application/json"`

@@ -9,7 +9,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -333,28 +332,10 @@ func Decode[In any](arguments []byte) (In, error) {
 	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		return in, badArguments(err)
+		return in, badArguments(err, reflect.TypeFor[In]())
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return in, Errorf(InvalidRequest, "there is something after the JSON object").Suggest("Send one JSON object.")
 	}
 	return in, nil
-}
-
-func badArguments(err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	sentence := strings.TrimPrefix(err.Error(), "json: ")
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		sentence = "argument " + wrong.Field + " has the wrong type: " + wrong.Value
-		if wrong.Field == "" {
-			sentence = "the arguments have the wrong type: not a JSON object"
-		}
-	}
-	refused := Errorf(InvalidRequest, "%s", sentence)
-	if strings.HasPrefix(sentence, "unknown field ") {
-		refused.cause = errNotKnown
-	}
-	return refused.Suggest("Check parameter values and formats.")
 }

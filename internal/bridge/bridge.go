@@ -126,9 +126,10 @@ type Bridge struct {
 	trouble   error              // why it has
 	patient   time.Duration      // how long hooks may still wait for it
 
-	wantedAt time.Time // when the agent was wanted that is not there yet
-	silent   bool      // the coordinator did not answer the last hook in time
-	ran      HookRun   // the last one
+	wantedAt time.Time         // when the agent was wanted that is not there yet
+	silent   bool              // the coordinator did not answer the last hook in time
+	ran      HookRun           // the last one
+	doubtful map[string]string // keys of calls that failed and may have been carried out, by what they said
 }
 
 // New makes a Bridge. It does not connect.
@@ -197,7 +198,7 @@ func hungUp(err error) bool {
 
 func (b *Bridge) server() *mcp.Server {
 	server := mcpserver.New(mcpserver.Config{
-		Version: b.version, Features: c3po.Features(), Instructions: instructions, Unshown: loaded, Defaults: b.defaults, Brief: true, Log: b.log,
+		Version: b.version, Features: c3po.Features(), Instructions: b.instructions(), Unshown: loaded, Defaults: b.defaults, Brief: true, Acks: b.acks, Log: b.log,
 	}).
 		ServerOf(func() c3po.Service { return voice{b.to(), b} }, b.tools)
 	server.AddTool(&mcp.Tool{

@@ -134,8 +134,12 @@ func TestAnAnswerIsAckedWhenTheClientHasTakenItAndNotBefore(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if text, _ := r.call("u1", "send_message", map[string]any{"target": "web", "message": "Which port?", "wait_seconds": 30}); !strings.Contains(text, "| 8080") {
+	if text, _ := r.call("u1", "send_message", map[string]any{"target": "web", "message": "Which port?", "wait_seconds": 30}); !strings.Contains(text, "| 8080") || !strings.Contains(text, "needs no reply and no ack") {
 		t.Fatalf("the answer is %s", text)
+	}
+	// Nobody will hear whether the client has what an unnamed call answers.
+	if text, _ := r.call("", "get_messages", nil); !strings.Contains(text, "| 8080") || !strings.Contains(text, "once dealt with: ack_messages(") {
+		t.Errorf("to a client that does not name its calls the answer is %s", text)
 	}
 	unacked := func() int {
 		pending, err := r.as("api").Pending(t.Context(), c3po.PendingInput{})
@@ -220,18 +224,24 @@ func TestACancelledWaitEndsAtTheCoordinatorToo(t *testing.T) {
 // doorTo lets requests through to a coordinator that see does not end.
 func doorTo(t *testing.T, address string, see func(*http.Request)) *httptest.Server {
 	t.Helper()
-	target, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	proxy := proxyTo(t, address)
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		see(r)
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(door.Close)
 	return door
+}
+
+func proxyTo(t *testing.T, address string) *httputil.ReverseProxy {
+	t.Helper()
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	return proxy
 }
 
 // Claims: A6

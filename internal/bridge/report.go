@@ -103,3 +103,11 @@ func (b *Bridge) sendTaken(ctx context.Context) {
 	b.session.drop(done.Acked) // an answer is acked by being received
 	b.reportSoon()
 }
+
+// acks says that answers in the result of a call are acked once the client has it:
+// it has named the call, and its hooks run, so that one of them will say so.
+func (b *Bridge) acks(ctx context.Context) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return useOf(ctx) != "" && b.ran.Event != ""
+}

@@ -45,7 +45,9 @@ func (v voice) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt
 	if kind := v.bridge.subagentOf(ctx); kind != "" {
 		in.Metadata = withSubagent(in.Metadata, kind)
 	}
+	same := v.bridge.repeats(ctx, "send_message", &in, &in.ClientKey)
 	receipt, err := v.Client.SendMessage(ctx, in)
+	same(err)
 	if receipt.Reply != nil {
 		v.bridge.handed(ctx, *receipt.Reply)
 	}
@@ -59,7 +61,9 @@ func (v voice) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, err
 	if kind := v.bridge.subagentOf(ctx); kind != "" {
 		in.Metadata = withSubagent(in.Metadata, kind)
 	}
+	same := v.bridge.repeats(ctx, "reply", &in, &in.ClientKey)
 	reply, err := v.Client.Reply(ctx, in)
+	same(err)
 	if err == nil {
 		v.bridge.ended(in.MessageID)
 		v.bridge.answered(in.MessageID)

@@ -34,6 +34,9 @@ const (
 type Renderer struct {
 	// Mark draws the mark of one answer: 6 hex digits. Random if nil.
 	Mark func() string
+	// Acks says that an answer which asks nothing back is acked as soon as its
+	// reader has it, so that it needs no call.
+	Acks bool
 }
 
 func (r Renderer) mark() string {
@@ -60,7 +63,7 @@ func (r Renderer) Inbox(tool string, list c3po.MessageList) string {
 	default:
 		fmt.Fprintf(&b, "c3po: %s. Mail stays until you answer or ack it.\n", count(here, "unacked message"))
 	}
-	r.messages(&b, list.Messages, answerable)
+	r.messages(&b, list.Messages, r.answerable())
 	more(&b, tool, list.Next)
 	return b.String()
 }
@@ -85,7 +88,7 @@ func (r Renderer) Wait(got c3po.WaitResult) string {
 		outcome(&b, *got.Outcome)
 	} else {
 		b.WriteString("c3po: one message.\n")
-		r.messages(&b, []c3po.Message{got.Message}, answerable)
+		r.messages(&b, []c3po.Message{got.Message}, r.answerable())
 		if others := got.Unacked - 1; others > 0 {
 			fmt.Fprintf(&b, "\nc3po: besides this, %s: get_messages() shows all.\n", count(others, "unacked message"))
 		}
@@ -121,12 +124,16 @@ func (r Renderer) Receipt(receipt c3po.Receipt) string {
 		fmt.Fprintf(&b, "c3po: warning: %s\n", onOneLine(receipt.Warning))
 	}
 	if receipt.Wait != nil {
-		outcome(&b, *receipt.Wait)
+		end := *receipt.Wait
+		if end.Status == c3po.WaitTimeout && receipt.Notice != "" {
+			end.Suggestion = "" // it guesses what the notice has just said
+		}
+		outcome(&b, end)
 		fmt.Fprintf(&b, "c3po: to wait for the answer: wait_for_message(message_id=%q).\n", word(string(receipt.ID)))
 	}
 	if receipt.Reply != nil {
 		b.WriteString("c3po: the answer came.\n")
-		r.messages(&b, []c3po.Message{*receipt.Reply}, answerable)
+		r.messages(&b, []c3po.Message{*receipt.Reply}, r.answerable())
 	}
 	return b.String()
 }
@@ -153,8 +160,16 @@ type footing int
 const (
 	record footing = iota
 	answerable
+	acking  // answerable, and an answer needs no ack
 	printed // to be answered by printing
 )
+
+func (r Renderer) answerable() footing {
+	if r.Acks {
+		return acking
+	}
+	return answerable
+}
 
 func (r Renderer) messages(b *strings.Builder, messages []c3po.Message, foot footing) {
 	b.WriteString("c3po: " + carries + "\n")
@@ -194,6 +209,8 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 		fmt.Fprintf(b, ` no reply expected; read up to here: ack_messages(message_ids=["%s"])`, id)
 	case m.ExpectsReply:
 		fmt.Fprintf(b, ` to answer: reply(message_id="%s", response="…")`, id)
+	case foot == acking && m.Kind == c3po.KindReply:
+		b.WriteString(" needs no reply and no ack")
 	default:
 		fmt.Fprintf(b, ` no reply expected; once dealt with: ack_messages(message_ids=["%s"])`, id)
 	}

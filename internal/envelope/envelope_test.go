@@ -20,6 +20,13 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var fixed = envelope.Renderer{Mark: func() string { return "7f3a9c" }}
 
+// acking is for a reader whose answers are acked by its having them.
+var acking = envelope.Renderer{Mark: fixed.Mark, Acks: true}
+
+func note() c3po.Message {
+	return c3po.Message{ID: "web::api::0000002e", FromAgent: "web", ToAgent: "api", Kind: c3po.KindMessage, Message: "Just so you know"}
+}
+
 func question() c3po.Message {
 	return c3po.Message{
 		ID: "api::web::0000002a", FromAgent: "api", ToAgent: "web", Kind: c3po.KindMessage,
@@ -72,6 +79,7 @@ func TestAnswersReadAsWritten(t *testing.T) {
 		"wait-drain":    fixed.Wait(c3po.WaitResult{Outcome: &c3po.WaitOutcome{Status: c3po.WaitRetry, Code: c3po.Timeout, Message: "The coordinator restarts", RetryAfterMS: 1200}}),
 		"receipt-reply": fixed.Receipt(replied),
 		"receipt-wait":  fixed.Receipt(timedOut),
+		"inbox-acking":  acking.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{question(), answer(), note()}, Count: 3}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,4 +275,22 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("an error and %d messages", len(got))
 		}
 	})
+}
+
+func TestATimeoutDoesNotGuessWhatTheReceiptHasSaid(t *testing.T) {
+	t.Parallel()
+	const guess = "The target agent may be offline or busy. Check agent status with list_agents."
+	receipt := c3po.Receipt{Message: question(), Recipient: c3po.Offline, Reachability: c3po.ReachOffline,
+		Wait: &c3po.WaitOutcome{Status: c3po.WaitTimeout, Code: c3po.Timeout, Message: "No response received within 60 seconds", Suggestion: guess}}
+	if text := fixed.Receipt(receipt); !strings.Contains(text, guess) {
+		t.Errorf("a receipt that says nothing of its recipient leaves this out:\n%s", text)
+	}
+	receipt.Notice = "'web' is offline; it reads this when it is started again"
+	if text := fixed.Receipt(receipt); strings.Contains(text, guess) || !strings.Contains(text, "is offline") {
+		t.Errorf("the receipt says:\n%s", text)
+	}
+	receipt.Wait.Status, receipt.Wait.Suggestion = c3po.WaitDied, "Ask somebody else."
+	if text := fixed.Receipt(receipt); !strings.Contains(text, "Ask somebody else.") {
+		t.Errorf("what to do after another end is left out:\n%s", text)
+	}
 }

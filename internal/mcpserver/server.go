@@ -45,6 +45,10 @@ type Config struct {
 	// Brief answers a send or a reply with a line: the model knows what it wrote.
 	Brief bool
 
+	// Acks says of a call whether answers in its result are acked once its client
+	// has the result. If nil, none are.
+	Acks func(context.Context) bool
+
 	// Envelope writes the answers that carry text of others.
 	Envelope envelope.Renderer
 }
@@ -152,7 +156,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	tools := map[string]tool{}
 	for _, op := range c3po.Operations() {
 		if slices.Contains(sets, op.Toolset) {
-			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, log: s.log}
+			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, acks: s.config.Acks, log: s.log}
 			server.AddTool(t.declaration(), t.call)
 			tools[op.Tool] = t
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,7 @@ type tool struct {
 	service  func(context.Context) (c3po.Service, error)
 	envelope envelope.Renderer
 	brief    bool
+	acks     func(context.Context) bool
 	log      *slog.Logger
 }
 
@@ -93,6 +95,7 @@ func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, argum
 	if err == nil {
 		var out any
 		if out, err = t.run(ctx, svc, arguments); err == nil {
+			t.envelope.Acks = t.acks != nil && t.acks(ctx)
 			a, err = t.success(out)
 		}
 	}
@@ -106,8 +109,22 @@ func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, argum
 	if e.Code == c3po.Internal && ctx.Err() == nil {
 		t.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)
 	}
-	return failure(e)
+	return failure(t.worded(e))
 }
+
+// worded names no argument that the tool does not show.
+func (t tool) worded(e *c3po.Error) *c3po.Error {
+	if takes(t.Operation, "client_key") && !slices.Contains(t.unshown, "client_key") {
+		return e
+	}
+	worded := *e
+	worded.Suggestion = withoutKey.Replace(e.Suggestion)
+	return &worded
+}
+
+// withoutKey leaves the key out of the advice to make a call again.
+var withoutKey = strings.NewReplacer(", with the same client_key if it had one", "", " with the same client_key", "",
+	" with the same key", "")
 
 // run asks for as many messages or agents as one answer can show. The cursor of the next
 // page is the service's, so it must know how many those are.

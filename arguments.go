@@ -1,0 +1,88 @@
+package c3po
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// badArguments says what is wrong with arguments that are to be of a type.
+func badArguments(err error, of reflect.Type) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	sentence := strings.TrimPrefix(err.Error(), "json: ")
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		sentence = "argument " + wrong.Field + " has the wrong type: " + wrong.Value
+		if wrong.Field == "" {
+			sentence = "the arguments have the wrong type: not a JSON object"
+		}
+	}
+	refused := Errorf(InvalidRequest, "%s", sentence).Suggest("Check parameter values and formats.")
+	quoted, unknown := strings.CutPrefix(sentence, "unknown field ")
+	if !unknown {
+		return refused
+	}
+	refused.cause = errNotKnown
+	if name, err := strconv.Unquote(quoted); err == nil {
+		if meant := argumentMeant(name, of); meant != "" {
+			refused.Suggest("Did you mean %q?", meant)
+		}
+	}
+	return refused
+}
+
+// otherWords are words that callers use for an argument, besides its own name.
+var otherWords = map[string][]string{
+	"target":       {"to", "recipient", "agent", "agent_id", "target_agent", "to_agent"},
+	"message":      {"text", "body", "content", "question", "msg"},
+	"response":     {"text", "body", "content", "answer", "reply", "message"},
+	"message_id":   {"id", "reply_to", "request_id", "ticket"},
+	"message_ids":  {"ids", "message_id", "id", "messages"},
+	"agent_id":     {"id", "agent", "target", "name"},
+	"wait_seconds": {"wait", "timeout", "timeout_seconds"},
+	"timeout":      {"wait", "wait_seconds", "timeout_seconds", "seconds"},
+	"current_task": {"task"},
+	"client_key":   {"key", "idempotency_key"},
+}
+
+// argumentMeant is the argument that an unknown one stands for; empty if none is
+// likely.
+func argumentMeant(name string, of reflect.Type) string {
+	if of.Kind() != reflect.Struct {
+		return ""
+	}
+	near := ""
+	for _, field := range reflect.VisibleFields(of) {
+		argument, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case argument == "" || argument == "-":
+		case strings.ReplaceAll(strings.ToLower(name), "-", "_") == argument, slices.Contains(otherWords[argument], name):
+			return argument
+		case near == "" && len(name) > 3 && oneOff(name, argument):
+			near = argument
+		}
+	}
+	return near
+}
+
+// oneOff says that two words differ by one letter: left out, added, or another.
+func oneOff(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) == len(b) {
+		return i < len(a) && a[i+1:] == b[i+1:]
+	}
+	return a[i:] == b[i+1:]
+}
