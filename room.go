@@ -71,6 +71,31 @@ const (
 	InviteOnly Visibility = "invite_only" // its members, and whom they invite
 )
 
+// Notify says by what of a room a member is woken.
+type Notify string
+
+// The values of Notify.
+const (
+	NotifyAll      Notify = "all"      // every post counts as mail of the member
+	NotifyMentions Notify = "mentions" // only what names the member with @ is mail; the default
+	NotifyNone     Notify = "none"     // nothing is, and no wait ends with a post
+)
+
+// Known says that a word is one of them.
+func (n Notify) Known() bool { return n == NotifyAll || n == NotifyMentions || n == NotifyNone }
+
+// Hears says whether a reader that is after rooms of this kind, or of a louder one,
+// hears of a room that is set to other. An empty one hears of all.
+func (n Notify) Hears(other Notify) bool {
+	switch n {
+	case NotifyAll:
+		return other == NotifyAll
+	case NotifyMentions:
+		return other != NotifyNone
+	}
+	return true
+}
+
 // A Room as a caller sees it.
 type Room struct {
 	Room       RoomName   `json:"room"`
@@ -80,6 +105,7 @@ type Room struct {
 	Posts      int        `json:"posts"` // that are kept
 	Joined     bool       `json:"joined"`
 	Unread     int        `json:"unread,omitempty"` // of a room the caller is in
+	Notify     Notify     `json:"notify,omitempty"` // of a room the caller is in
 	Created    time.Time  `json:"created"`
 }
 
@@ -87,6 +113,7 @@ type Room struct {
 type RoomJoinInput struct {
 	Room       RoomName   `json:"room" jsonschema:"Name of the room; it is made if there is none"`
 	Visibility Visibility `json:"visibility,omitempty" jsonschema:"Of a room that is made by this: public (default) or invite_only"`
+	Notify     Notify     `json:"notify,omitempty" jsonschema:"What of it is mail that wakes you: all posts, mentions of you (default) or none; joining again changes it"`
 }
 
 // RoomJoined is a room and the last that was said in it.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -17,8 +18,8 @@ func (a *app) room() *cobra.Command {
 		Use:   "room",
 		Short: "Talk in rooms",
 		Long: `Talk in rooms. What is said in a room is kept there once, and each member reads it
-with c3po inbox when it looks; nobody is woken by it, and nobody has to answer.
-A member that is named with @ gets it as mail too.`,
+with c3po inbox when it looks; nobody has to answer. A member that is named with @
+gets it as mail too, and one that joined with --notify all is woken by every post.`,
 		Example: `  c3po room join build
   c3po room post build "@api the tests are red"
   c3po room history build`,
@@ -31,12 +32,14 @@ A member that is named with @ gets it as mail too.`,
 
 func (a *app) roomJoin() *cobra.Command {
 	var inviteOnly bool
+	var notify string
 	cmd := &cobra.Command{
 		Use:   "join ROOM",
 		Short: "Join a room, making it if there is none",
 		Long: `Join a room, making it if there is none, and show the last that was said there.
-Joining again changes nothing.`,
+Joining again changes only what wakes you, if --notify is given.`,
 		Example: `  c3po room join build
+  c3po room join build --notify all
   c3po room join secret --invite-only`,
 		Args: arguments(1, 1, "ROOM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,6 +51,7 @@ Joining again changes nothing.`,
 			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
 				return err
 			}
+			in.Notify = c3po.Notify(notify)
 			if inviteOnly {
 				in.Visibility = c3po.InviteOnly
 			}
@@ -64,14 +68,26 @@ Joining again changes nothing.`,
 				case joined.Already:
 					did = "was already in"
 				}
-				fmt.Fprintf(w, "%s %s %s (%s, %s)\n", inline(string(svc.ID())), did, inline(string(joined.Room.Room)),
-					inline(string(joined.Visibility)), counted(joined.Members, "member"))
+				fmt.Fprintf(w, "%s %s %s (%s, %s%s)\n", inline(string(svc.ID())), did, inline(string(joined.Room.Room)),
+					inline(string(joined.Visibility)), counted(joined.Members, "member"), wakes(joined.Notify))
 				printNotice(w, joined.Notice)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&inviteOnly, "invite-only", false, "if the room is made: only for those a member invites")
+	cmd.Flags().StringVar(&notify, "notify", "", "what of it wakes you: all posts, mentions of you, or none; mentions if left out")
 	return cmd
+}
+
+// wakes says what of a room wakes its member, unless that is the usual.
+func wakes(n c3po.Notify) string {
+	switch n {
+	case c3po.NotifyAll:
+		return ", every post wakes it"
+	case c3po.NotifyNone:
+		return ", nothing wakes it"
+	}
+	return ""
 }
 
 // counted is a number of things in words.
@@ -235,13 +251,13 @@ func printRooms(w io.Writer, rooms []c3po.Room) {
 		return
 	}
 	table(w, func(row func(...string)) {
-		row("ROOM", "MEMBERS", "POSTS", "UNREAD", "VISIBLE", "MADE BY")
+		row("ROOM", "MEMBERS", "POSTS", "UNREAD", "NOTIFY", "VISIBLE", "MADE BY")
 		for _, r := range rooms {
-			unread := "-"
+			unread, notify := "-", "-"
 			if r.Joined {
-				unread = strconv.Itoa(r.Unread)
+				unread, notify = strconv.Itoa(r.Unread), cmp.Or(inline(string(r.Notify)), "-")
 			}
-			row(inline(string(r.Room)), strconv.Itoa(r.Members), strconv.Itoa(r.Posts), unread, inline(string(r.Visibility)), inline(string(r.Creator)))
+			row(inline(string(r.Room)), strconv.Itoa(r.Members), strconv.Itoa(r.Posts), unread, notify, inline(string(r.Visibility)), inline(string(r.Creator)))
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row fun
 		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
 	}
 	if err == nil && page.Rooms {
-		page, err = a.withPosts(ctx, page, in)
+		page, err = a.withPosts(ctx, page, in, 0, "")
 	}
 	if err != nil {
 		return c3po.MessageList{}, err

@@ -129,10 +129,11 @@ type MovedPost struct {
 
 // A MovedMember is an agent's place in a room.
 type MovedMember struct {
-	Room  c3po.RoomName    `json:"room"`
-	Agent c3po.AgentID     `json:"agent"`
-	Read  c3po.MessageID   `json:"read,omitempty"`  // the last post it has read; none if empty
-	Skips []c3po.MessageID `json:"skips,omitempty"` // later ones that it is not shown: its own, and those it has as mail
+	Room   c3po.RoomName    `json:"room"`
+	Agent  c3po.AgentID     `json:"agent"`
+	Read   c3po.MessageID   `json:"read,omitempty"` // the last post it has read; none if empty
+	Notify c3po.Notify      `json:"notify,omitempty"`
+	Skips  []c3po.MessageID `json:"skips,omitempty"` // later ones that it is not shown: its own, and those it has as mail
 }
 
 // An Origin is what a store remembers an imported thing by, so that importing it

@@ -18,7 +18,7 @@ import (
 var mention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_.@/-])@([A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?)`)
 
 // RoomPost says something in a room. It is stored once; members read it when
-// they look, and nobody is woken from its sleep by it.
+// they look, and only who asked for all of the room is woken by it.
 func (a *Actor) RoomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
 	receipt, err := a.roomPost(ctx, in)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	}
 	for _, id := range mentioned {
 		if id != a.id && !slices.Contains(receipt.Mailed, id) && !posted.Repeat {
-			receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("'%s' did not get it as mail: it is not in the room, or its inbox is full", id))
+			receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("'%s' did not get it as mail: it is not in the room or wants no mail from it, or its inbox is full", id))
 		}
 	}
 	return receipt, nil

@@ -9,10 +9,10 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// withPosts puts what the caller has not acked in its rooms among a page of its
-// mail, in the order it all came; urgent mail stays in front. The page begins
-// where in says.
-func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessagesInput) (InboxPage, error) {
+// withPosts puts what the caller has not acked in its rooms, or in those that wake it
+// so, among a page of its mail, in the order it all came; urgent mail stays in front.
+// The page begins where in says, and has nothing up to minSeq.
+func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessagesInput, minSeq int64, hears c3po.Notify) (InboxPage, error) {
 	after, err := parseCursor(inboxCursor, in.Cursor)
 	if err != nil {
 		return InboxPage{}, err
@@ -22,7 +22,8 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 		return InboxPage{}, err
 	}
 	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{
-		Run: a.caller.Run, Reader: a.caller.Reader(), After: max(0, after-normalBand), Limit: limit, Bytes: a.hub.limits.PageBytes,
+		Run: a.caller.Run, Reader: a.caller.Reader(), After: max(minSeq, after-normalBand), Limit: limit, Bytes: a.hub.limits.PageBytes,
+		Hears: hears,
 	})
 	if err != nil {
 		return InboxPage{}, a.failed(err)
@@ -44,7 +45,11 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 		all = append(all, p.Entry)
 	}
 	slices.SortStableFunc(all, func(x, y Entry) int { return int(readingPosition(x) - readingPosition(y)) })
-	page.Count += mail.Unread()
+	if hears == c3po.NotifyAll {
+		page.Count += mail.Loud()
+	} else {
+		page.Count += mail.Unread()
+	}
 	page.Entries, page.Next = nil, 0
 	bytes := 0
 	for i, e := range all {
@@ -60,7 +65,7 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 	switch {
 	case frontier < math.MaxInt64:
 		page.Next = frontier
-	case after == 0:
+	case after == 0 && minSeq == 0:
 		page.Count = len(page.Entries) // all there is, whatever the bound was
 	}
 	return page, nil
@@ -71,12 +76,12 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 func (a *Actor) nextPost(ctx context.Context, next NextMessage, query NextQuery) (NextMessage, error) {
 	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{
 		Run: query.Run, Reader: query.Reader, After: query.MinSeq, Limit: 1, Bytes: a.hub.limits.PageBytes,
-		Unheard: true, Positioned: query.Positioned, Given: query.Given,
+		Unheard: true, Positioned: query.Positioned, Given: query.Given, Hears: c3po.NotifyMentions,
 	})
 	if err != nil {
 		return NextMessage{}, a.failed(err)
 	}
-	a.listenTo(mail)
+	a.listenTo(mail, c3po.NotifyMentions)
 	next.Count += mail.Unread()
 	if len(mail.Posts) == 0 {
 		return next, nil
@@ -104,7 +109,7 @@ func (a *Actor) nextPost(ctx context.Context, next NextMessage, query NextQuery)
 // post after a number, if there is one.
 func (a *Actor) unread(ctx context.Context, after int64) (RoomMail, error) {
 	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run, After: after, Limit: 1, Bytes: 1})
-	a.listenTo(mail)
+	a.listenTo(mail, c3po.NotifyAll)
 	if after == 0 && len(mail.Posts) == 0 {
 		// What is counted are broadcasts, and none of them is for the caller.
 		for i := range mail.Rooms {
@@ -114,14 +119,15 @@ func (a *Actor) unread(ctx context.Context, after int64) (RoomMail, error) {
 	return mail, a.failed(err)
 }
 
-// listenTo makes a wait for posts, if this is one, listen to these rooms.
-func (a *Actor) listenTo(mail RoomMail) {
+// listenTo makes a wait for posts, if this is one, listen to rooms that wake the
+// caller so.
+func (a *Actor) listenTo(mail RoomMail, hears c3po.Notify) {
 	if a.rooms == nil {
 		return
 	}
 	a.rooms = a.rooms[:0]
 	for _, r := range mail.Rooms {
-		if r.Room != c3po.Everybody {
+		if r.Room != c3po.Everybody && hears.Hears(r.Notify) {
 			a.rooms = append(a.rooms, r.Room.Address())
 		}
 	}

@@ -35,7 +35,12 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 	if err := checkVisibility(visibility); err != nil {
 		return c3po.RoomJoined{}, err
 	}
-	joined, err := a.hub.store.Join(ctx, a.caller.Space, JoinStep{Room: in.Room, Agent: a.id, Run: a.caller.Run, Visibility: visibility})
+	if in.Notify != "" && !in.Notify.Known() {
+		return c3po.RoomJoined{}, refuse("notify is %q; it must be all, mentions or none", in.Notify)
+	}
+	joined, err := a.hub.store.Join(ctx, a.caller.Space, JoinStep{
+		Room: in.Room, Agent: a.id, Run: a.caller.Run, Visibility: visibility, Notify: in.Notify,
+	})
 	if err != nil {
 		return c3po.RoomJoined{}, a.failed(err)
 	}
@@ -44,6 +49,7 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 		a.tell(ctx, c3po.EventJoined, a.id, "")
 	}
 	out := c3po.RoomJoined{Room: room(joined.Room), Made: joined.Made, Already: joined.Already, Messages: []c3po.Message{}}
+	out.Notify = joined.Notify
 	history, err := a.history(ctx, in.Room, 0, joinShows)
 	if err != nil {
 		out.Notice = sentences(a.doneBut(ctx, "you are in the room, but what was said there cannot be read now", err), "room_history shows it")
@@ -117,9 +123,9 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 		return c3po.RoomList{}, a.failed(err)
 	}
 	var names []c3po.RoomName
-	unread := map[c3po.RoomName]int{}
+	own := map[c3po.RoomName]RoomUnread{}
 	for _, r := range mail.Rooms {
-		names, unread[r.Room] = append(names, r.Room), r.Unread
+		names, own[r.Room] = append(names, r.Room), r
 	}
 	// Nobody is in so many that they need pages.
 	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
@@ -129,7 +135,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 	list := c3po.RoomList{Rooms: []c3po.Room{}}
 	for _, r := range records {
 		shown := room(r)
-		shown.Unread = unread[r.Name]
+		shown.Unread, shown.Notify = own[r.Name].Unread, own[r.Name].Notify
 		list.Rooms = append(list.Rooms, shown)
 	}
 	return list, nil

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,5 +191,80 @@ func TestAGuestReadsARoomOnlyOnceItHasJoined(t *testing.T) {
 		if len(got.Messages) != 1 || got.Messages[0].ID != said.ID {
 			t.Errorf("who has joined reads %+v", got)
 		}
+	})
+}
+
+// Claims: C2
+func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob", "carl", "dora")
+		h.joinRoom("build", "ann", "carl")
+		join := func(id c3po.AgentID, notify c3po.Notify) c3po.RoomJoined {
+			t.Helper()
+			return must(h.as(id).RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "build", Notify: notify}))(t)
+		}
+		same(t, "told so", join("bob", c3po.NotifyAll).Notify, c3po.NotifyAll)
+		join("dora", c3po.NotifyNone)
+		woken := map[c3po.AgentID]c3po.PendingResult{}
+		var mu sync.Mutex
+		var waits sync.WaitGroup
+		for _, id := range []c3po.AgentID{"bob", "carl", "dora"} {
+			waits.Go(func() {
+				got, err := h.as(id).Pending(t.Context(), c3po.PendingInput{Timeout: 30})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				woken[id] = got
+			})
+		}
+		synctest.Wait()
+		said := h.say("ann", "build", "the build is red")
+		waits.Wait()
+		got := woken["bob"]
+		if got.Outcome != nil || got.Count != 1 || len(got.Messages) != 1 || got.Messages[0].ID != said.ID || got.RoomUnread != 0 {
+			t.Errorf("who wants all got %+v", got)
+		}
+		for _, id := range []c3po.AgentID{"carl", "dora"} {
+			if got := woken[id]; got.Outcome == nil || got.Count != 0 || got.RoomUnread != 1 {
+				t.Errorf("%s got %+v", id, got)
+			}
+		}
+		must(h.as("bob").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{said.ID}}))(t)
+		same(t, "once it is acked", must(h.as("bob").Pending(t.Context(), c3po.PendingInput{}))(t).Count, 0)
+
+		// A mention is mail, but for who wants none.
+		receipt := h.say("ann", "build", "@carl @dora please look")
+		same(t, "mailed", receipt.Mailed, []c3po.AgentID{"carl"})
+		same(t, "in the room it is read", texts(h.inbox("dora")), []string{"the build is red", "@carl @dora please look"})
+
+		// Who changes its mind while it waits hears of it at once.
+		waits.Go(func() {
+			got, err := h.as("carl").Pending(t.Context(), c3po.PendingInput{Timeout: 30, After: &receipt.Seq})
+			if err != nil || len(got.Messages) != 1 {
+				t.Errorf("who changed its mind got %+v, %v", got, err)
+			}
+		})
+		synctest.Wait()
+		same(t, "set", join("carl", c3po.NotifyAll).Notify, c3po.NotifyAll)
+		synctest.Wait()
+		h.say("ann", "build", "green again")
+		waits.Wait()
+		own := must(h.as("carl").RoomList(t.Context(), c3po.RoomListInput{}))(t).Rooms
+		same(t, "listed", own[0].Notify, c3po.NotifyAll)
+		_, err := h.as("carl").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "build", Notify: "loud"})
+		refused(t, err, c3po.InvalidRequest, "notify")
+
+		// Nor does what is said there end a wait of who wants none.
+		result := must(h.as("dora").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 2}))(t)
+		if result.Outcome == nil {
+			t.Errorf("who wants none got %+v", result)
+		}
+		// Membership that ends takes the wish along.
+		must(h.as("bob").RoomLeave(t.Context(), c3po.RoomInput{Room: "build"}))(t)
+		same(t, "joined anew", join("bob", "").Notify, c3po.NotifyMentions)
+		h.balanced()
 	})
 }

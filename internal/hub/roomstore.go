@@ -27,13 +27,15 @@ type JoinStep struct {
 	Agent      c3po.AgentID
 	Run        string
 	Visibility c3po.Visibility // of a room that is made by it
+	Notify     c3po.Notify     // what wakes the member from now on; empty: as before, or only mentions
 }
 
 // Joined is a membership.
 type Joined struct {
 	Room    RoomRecord
 	Made    bool // the room is new
-	Already bool // nothing changed: the member keeps its cursor
+	Already bool // the member keeps its cursor
+	Notify  c3po.Notify
 }
 
 // LeaveOutcome is what became of a membership that was to end.
@@ -128,6 +130,9 @@ type RoomQuery struct {
 	Unheard    bool
 	Positioned bool
 	Given      []c3po.MessageID // given to the reader by this node, perhaps not yet noted
+	// Hears leaves out posts of rooms that do not wake the owner like that. The
+	// rooms themselves are listed.
+	Hears c3po.Notify
 }
 
 // RoomUnread is how much of a room is not acked. Of broadcasts it is an upper
@@ -135,6 +140,7 @@ type RoomQuery struct {
 type RoomUnread struct {
 	Room   c3po.RoomName
 	Unread int
+	Notify c3po.Notify
 }
 
 // RoomMail is an answer to RoomQuery.
@@ -146,11 +152,22 @@ type RoomMail struct {
 	Now   time.Time
 }
 
-// Unread is the sum over all rooms.
+// Unread is the sum over all rooms; that of Loud over those whose posts are mail.
 func (m RoomMail) Unread() int {
 	sum := 0
 	for _, room := range m.Rooms {
 		sum += room.Unread
+	}
+	return sum
+}
+
+// Loud is what is unread in rooms of which the owner wants to hear everything.
+func (m RoomMail) Loud() int {
+	sum := 0
+	for _, room := range m.Rooms {
+		if room.Notify == c3po.NotifyAll {
+			sum += room.Unread
+		}
 	}
 	return sum
 }
@@ -165,7 +182,8 @@ type roomStore interface {
 	// Join makes the agent a member, and the room if there is none. Its cursor
 	// starts at the end of the log. Checks in this order: SUPERSEDED,
 	// AGENT_NOT_FOUND, RefuseNoRoom if the room is for invited agents and this is
-	// neither one nor its creator, RefuseManyRooms. An invitation is spent by it.
+	// neither one nor its creator, RefuseManyRooms. An invitation is spent by it. Who
+	// is a member already can change what wakes it; its waits then look again.
 	Join(ctx context.Context, space c3po.Space, step JoinStep) (Joined, error)
 	// Leave ends a membership. The room stays, also without members.
 	Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (LeaveOutcome, error)
@@ -179,7 +197,7 @@ type roomStore interface {
 	// RefuseNoRoom, RefuseNotCreator.
 	SetVisibility(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error
 	// Post adds to the log of a room, once whatever the number of members, and
-	// puts it into the inboxes of mentioned members that have room for it. The oldest posts
+	// puts it into the inboxes of mentioned members that have room for it and want it. The oldest posts
 	// go when there are more than RoomPosts, or RoomBytes. Checks in this order:
 	// SUPERSEDED, the repeat of an earlier post (KEY_CONFLICT), RefuseNoRoom,
 	// RefuseNotInRoom, RATE_LIMITED.

@@ -279,12 +279,18 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	default:
 		a.state = c3po.SessionWaiting
 	}
+	if timeout > 0 {
+		a.rooms = []c3po.AgentID{}
+	}
 	var page InboxPage
 	var said RoomMail
 	look := func(ctx context.Context) (bool, error) {
 		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
 		if err == nil && page.Rooms {
 			said, err = a.unread(ctx, after)
+		}
+		if err == nil && said.Loud() > 0 {
+			page, err = a.withPosts(ctx, page, c3po.GetMessagesInput{Cursor: in.Cursor, Limit: in.Limit}, after, c3po.NotifyAll)
 		}
 		changed := in.Paused != nil && *in.Paused != page.Paused
 		return changed || len(page.Entries) > 0, err
@@ -310,11 +316,11 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if end == drained {
 		return c3po.PendingResult{Outcome: callAgain("")}, nil
 	}
-	list := page.list(show)
+	list := page.list(a.show)
 	if a.caller.Role == c3po.RoleRunner {
 		blank(list.Messages)
 	}
-	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next, RoomUnread: said.Unread()}}
+	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next, RoomUnread: said.Unread() - said.Loud()}}
 	if in.Paused != nil {
 		result.Paused = &page.Paused
 	}

@@ -195,7 +195,7 @@ func (p *plan) importOne(ctx context.Context, store *redisstore.Store, origin hu
 		for _, id := range m.Member.Skips {
 			skips = append(skips, p.posts[id])
 		}
-		return store.ImportMember(ctx, p.space, origin, p.names.room(m.Member.Room), p.names.agent(m.Member.Agent), p.posts[m.Member.Read], skips)
+		return store.ImportMember(ctx, p.space, origin, p.names.room(m.Member.Room), p.names.agent(m.Member.Agent), p.posts[m.Member.Read], m.Member.Notify, skips)
 	default:
 		return store.ImportMessage(ctx, p.space, origin, p.names.movedMessage(*m.Message))
 	}

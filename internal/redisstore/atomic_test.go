@@ -322,7 +322,7 @@ var steps = []step{
 		return err
 	}},
 	{"import a member", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportMember(ctx, space, "member", "room", "carl", "", nil)
+		_, err := s.ImportMember(ctx, space, "member", "room", "carl", "", c3po.NotifyAll, nil)
 		return err
 	}},
 	{"raise the epoch", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {

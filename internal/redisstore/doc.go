@@ -29,7 +29,8 @@
 //	sessions      hash    client session to the id it last had
 //	nodes         hash    node to the end of its lease, in ms
 //	attached      zset    "node id", all at score 0: who is connected to a node
-//	agent:ID      hash    one agent's record; rooms (their names), cast (its cursor in the
+//	agent:ID      hash    one agent's record; rooms (their names), notify (of those
+//	                      where it is not mentions, "room=all …"), cast (its cursor in the
 //	                      built-in room "all", which nobody joins), asks (its open questions
 //	                      to a person, "human::hex" each), state and state_at (while
 //	                      attached: what its session does, and since when in ms)

@@ -328,7 +328,16 @@ func (e *exporter) member(ctx context.Context, room c3po.RoomName, id c3po.Agent
 	}
 	_, at, _ := strings.Cut(places[0], " ")
 	read := atoi(at)
+	wakes, err := e.store.strings(ctx, e.store.commands.B().Hmget().Key(e.k.agent(id)).Field("notify").Build())
+	if err != nil {
+		return err
+	}
 	moved := &hub.MovedMember{Room: room, Agent: id, Read: e.said(room, read)}
+	for _, one := range strings.Fields(wakes[0]) {
+		if name, is, _ := strings.Cut(one, "="); name == string(room) {
+			moved.Notify = c3po.Notify(is)
+		}
+	}
 	skips, err := e.store.strings(ctx, e.store.commands.B().Zrangebylex().Key(e.k.skips(id)).Min("["+string(room)+"\x00").Max("("+string(room)+"\x01").Build())
 	if err != nil {
 		return err

@@ -218,9 +218,12 @@ func (s *Store) inRoom(room c3po.RoomName) func(hub.ImportOutcome, error) (hub.I
 // ImportMember gives an agent its place in a room: behind the post that came from
 // read, and without those that came from skips. AGENT_NOT_FOUND, and
 // INVALID_REQUEST if the room has ended.
-func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin hub.Origin, room c3po.RoomName, id c3po.AgentID, read hub.Origin, skips []hub.Origin) (hub.ImportOutcome, error) {
+func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin hub.Origin, room c3po.RoomName, id c3po.AgentID, read hub.Origin, notify c3po.Notify, skips []hub.Origin) (hub.ImportOutcome, error) {
 	k := keysOf(space)
-	args := []string{s.nowArg(), k.wake(), string(room), string(id), string(origin), itoa(s.limits.EventEntries), string(read)}
+	if !notify.Known() {
+		notify = "" // of a later version, perhaps
+	}
+	args := []string{s.nowArg(), k.wake(), string(room), string(id), string(origin), itoa(s.limits.EventEntries), string(read), string(notify)}
 	for _, skip := range skips {
 		args = append(args, string(skip))
 	}

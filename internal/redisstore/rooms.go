@@ -47,7 +47,7 @@ func (s *Store) Join(ctx context.Context, space c3po.Space, step hub.JoinStep) (
 		[]string{k.meta(), k.agent(step.Agent), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.joined(step.Agent), k.events()},
 		[]string{
 			s.nowArg(), k.wake(), string(room), string(step.Agent), step.Run, string(step.Visibility),
-			itoa(s.limits.Rooms), itoa(s.limits.AgentRooms), itoa(s.limits.EventEntries),
+			itoa(s.limits.Rooms), itoa(s.limits.AgentRooms), itoa(s.limits.EventEntries), string(step.Notify),
 		})
 	if err != nil {
 		return hub.Joined{}, err
@@ -65,7 +65,7 @@ func (s *Store) Join(ctx context.Context, space c3po.Space, step hub.JoinStep) (
 	if err != nil {
 		return hub.Joined{}, err
 	}
-	joined := hub.Joined{Room: row.record(room), Made: integer(answer[1]) == 1, Already: integer(answer[2]) == 1}
+	joined := hub.Joined{Room: row.record(room), Made: integer(answer[1]) == 1, Already: integer(answer[2]) == 1, Notify: c3po.Notify(word(answer[4]))}
 	joined.Room.Member = true
 	return joined, nil
 }
@@ -290,13 +290,13 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 	for _, row := range answer[8:] {
 		parts := list(row)
 		room, cursor, last, unread := c3po.RoomName(word(parts[0])), integer(parts[1]), integer(parts[2]), int(integer(parts[3]))
-		mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: room, Unread: unread})
+		mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: room, Unread: unread, Notify: c3po.Notify(word(parts[5]))})
 		heard, told := readHeard(word(parts[4]))
 		read.marks[room] = heard
 		if q.Unheard && (!q.Positioned || told <= after) {
 			cursor = max(cursor, heard)
 		}
-		if from := max(cursor, after); from < last {
+		if from := max(cursor, after); from < last && q.Hears.Hears(c3po.Notify(word(parts[5]))) {
 			read.keys = append(read.keys, k.room(room))
 			read.places = append(read.places, string(room), itoa(from))
 		}
@@ -304,7 +304,7 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 	slices.SortFunc(mail.Rooms, func(a, b hub.RoomUnread) int {
 		return cmp.Or(cmp.Compare(flag(a.Room == c3po.Everybody), flag(b.Room == c3po.Everybody)), cmp.Compare(a.Room, b.Room))
 	})
-	if n := len(mail.Rooms); n > 0 && mail.Rooms[n-1] == (hub.RoomUnread{Room: c3po.Everybody}) {
+	if n := len(mail.Rooms); n > 0 && mail.Rooms[n-1].Room == c3po.Everybody && mail.Rooms[n-1].Unread == 0 {
 		mail.Rooms = mail.Rooms[:n-1]
 	}
 	if q.Limit == 0 || len(read.keys) == 0 {

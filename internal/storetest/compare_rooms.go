@@ -18,7 +18,8 @@ func (d *duel) visibility() c3po.Visibility {
 }
 
 func (d *duel) join(a *arena) {
-	in := hub.JoinStep{Room: d.roomName(), Agent: draw(d, "agent", append(slices.Clone(a.agents), "nobody")), Visibility: d.visibility()}
+	in := hub.JoinStep{Room: d.roomName(), Agent: draw(d, "agent", append(slices.Clone(a.agents), "nobody")), Visibility: d.visibility(),
+		Notify: draw(d, "notify", []c3po.Notify{"", "", c3po.NotifyAll, c3po.NotifyMentions, c3po.NotifyNone})}
 	in.Run = d.run(a, in.Agent)
 	_, _ = both(d, "join", func(s hub.Store) (hub.Joined, error) { return s.Join(d.ctx, a.space, in) })
 }
@@ -134,7 +135,7 @@ func (d *duel) roomMail(a *arena) {
 	q := hub.RoomQuery{
 		Run: d.run(a, owner), Reader: d.reader(), After: draw(d, "after", []int64{0, 0, a.seq / 2}), Limit: draw(d, "limit", []int{0, 1, 3, 100}),
 		Bytes: draw(d, "bytes", []int{300, 1 << 20}), Unheard: d.oneIn(2, "unheard"), Positioned: d.oneIn(2, "positioned"),
-		Given: []c3po.MessageID{d.postID(a)},
+		Given: []c3po.MessageID{d.postID(a)}, Hears: draw(d, "hears", []c3po.Notify{"", "", c3po.NotifyAll, c3po.NotifyMentions}),
 	}
 	_, _ = both(d, "room mail", func(s hub.Store) (hub.RoomMail, error) { return s.RoomMail(d.ctx, a.space, owner, q) }, listed())
 }

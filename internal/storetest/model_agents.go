@@ -34,6 +34,7 @@ type agent struct {
 	paused       string
 	asks         []c3po.MessageID // open questions to a person
 	rooms        map[c3po.RoomName]seat
+	notify       map[c3po.RoomName]c3po.Notify
 	cast         seat // its place among the broadcasts
 	skips        map[skip]bool
 }
@@ -121,7 +122,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 		sp.books.Agents++
 		sp.registrations++
 		sp.retired = slices.DeleteFunc(sp.retired, func(other retiree) bool { return other.id == id })
-		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{}, skips: map[skip]bool{},
+		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{}, notify: map[c3po.RoomName]c3po.Notify{}, skips: map[skip]bool{},
 			cast: seat{sp.books.Seq + 1, sp.everybody().last.ordinal}}
 		sp.agents[id] = a
 	}

@@ -45,7 +45,7 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 	var mailed []c3po.AgentID
 	for _, id := range step.Mentions {
 		mail := step.Mail(id)
-		if _, member := r.members[id]; member && id != step.From && sp.agents[id] != nil && sp.roomFor(mail, step.MailBytes(), true) == nil &&
+		if _, member := r.members[id]; member && id != step.From && sp.agents[id] != nil && sp.agents[id].notifies(step.Room) != c3po.NotifyNone && sp.roomFor(mail, step.MailBytes(), true) == nil &&
 			!sp.crowded(step.From, id, (len(mailed)+1)*step.MailBytes()) {
 			mailed = append(mailed, id)
 		}
@@ -262,13 +262,13 @@ func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID,
 				continue
 			}
 			unread++
-			if p.Message.Seq > from && !slices.Contains(q.Given, p.Message.ID) && sp.isFor(p, owner) {
+			if q.Hears.Hears(sp.agents[owner].notifies(where)) && p.Message.Seq > from && !slices.Contains(q.Given, p.Message.ID) && sp.isFor(p, owner) {
 				p.Heard = p.Message.Seq <= heard.Seq
 				found = append(found, p)
 			}
 		}
 		if where != c3po.Everybody || unread > 0 {
-			mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: where, Unread: unread})
+			mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: where, Unread: unread, Notify: sp.agents[owner].notifies(where)})
 		}
 	}
 	slices.SortFunc(mail.Rooms, func(a, b hub.RoomUnread) int {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -111,7 +112,11 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 	made := r == nil
 	if !made {
 		if _, member := r.members[step.Agent]; member {
-			return hub.Joined{Room: r.record(step.Room, step.Agent), Already: true}, nil
+			if step.Notify != "" && a.notifies(step.Room) != step.Notify {
+				a.notify[step.Room] = step.Notify
+				m.publish(name, c3po.Event{Agent: step.Agent})
+			}
+			return hub.Joined{Room: r.record(step.Room, step.Agent), Already: true, Notify: a.notifies(step.Room)}, nil
 		}
 		_, invited := r.invited[step.Agent]
 		if r.visibility == c3po.InviteOnly && r.creator != step.Agent && !invited {
@@ -134,7 +139,15 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 	r.members[step.Agent], r.emptied = sp.books.Seq, 0
 	delete(r.invited, step.Agent)
 	a.rooms[step.Room] = r.last
-	return hub.Joined{Room: r.record(step.Room, step.Agent), Made: made}, nil
+	if step.Notify != "" {
+		a.notify[step.Room] = step.Notify
+	}
+	return hub.Joined{Room: r.record(step.Room, step.Agent), Made: made, Notify: a.notifies(step.Room)}, nil
+}
+
+// notifies is what of a room wakes the agent.
+func (a *agent) notifies(name c3po.RoomName) c3po.Notify {
+	return cmp.Or(a.notify[name], c3po.NotifyMentions)
 }
 
 func (sp *space) roomCount() int {
@@ -165,6 +178,7 @@ func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, i
 	sp.event(c3po.EventLeft, id, "", m.now())
 	delete(r.members, id)
 	delete(sp.agents[id].rooms, where)
+	delete(sp.agents[id].notify, where)
 	maps.DeleteFunc(sp.agents[id].skips, func(s skip, _ bool) bool { return s.room == where })
 	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id && key.room == where })
 	if len(r.members) > 0 {

@@ -57,7 +57,7 @@ func allPromises() []promise {
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
 		ackPromises(), replyPromises(), rolePromises(), flowPromises(), threadPromises(), ticketPromises(), noticePromises(), reaperPromises(), trimPromises(), sweepPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
-		roomPromises(),
+		roomPromises(), roomLifePromises(),
 	)
 }
 

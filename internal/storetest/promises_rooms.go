@@ -23,27 +23,6 @@ func (w *world) joinRoom(name c3po.RoomName, ids ...c3po.AgentID) hub.Joined {
 	return joined
 }
 
-func (w *world) leave(name c3po.RoomName, id c3po.AgentID) hub.LeaveOutcome {
-	w.Helper()
-	outcome, err := w.store.Leave(w.ctx, w.space, name, id, "")
-	w.must(err)
-	return outcome
-}
-
-func (w *world) endRoom(step hub.EndRoomStep) hub.EndRoomOutcome {
-	w.Helper()
-	outcome, err := w.store.EndRoom(w.ctx, w.space, step)
-	w.must(err)
-	return outcome
-}
-
-func (w *world) roomNames() []c3po.RoomName {
-	w.Helper()
-	names, _, err := w.store.RoomPage(w.ctx, w.space, 0, 100)
-	w.must(err)
-	return names
-}
-
 // saying is an ordinary post.
 func saying(from c3po.AgentID, name c3po.RoomName, text string) hub.PostStep {
 	step := hub.PostStep{
@@ -173,61 +152,6 @@ func roomPromises() []promise {
 			same(w, "already", w.joinRoom(lobby, bob).Already, true)
 			w.expectHears(bob, "hi")
 			same(w, "rooms of the record", w.record(bob).Rooms, []c3po.RoomName{lobby})
-		}},
-		{"a room and its history outlast its last member", nil, func(w *world) {
-			w.enter(alice, bob)
-			w.joinRoom(lobby, alice, bob)
-			w.say(alice, lobby, "hi")
-			same(w, "first", w.leave(lobby, alice), hub.LeaveDone)
-			same(w, "again", w.leave(lobby, alice), hub.LeaveNone)
-			same(w, "last", w.leave(lobby, bob), hub.LeaveEmpty)
-			same(w, "rooms", w.roomNames(), []c3po.RoomName{lobby})
-			posts, _, err := w.store.History(w.ctx, w.space, lobby, 0, 10, 1<<20)
-			w.must(err)
-			same(w, "its history", postTexts(posts), []string{"hi"})
-			same(w, "made anew", w.joinRoom(lobby, bob).Made, false)
-			w.expectHears(bob)
-		}},
-		{"a room ends when its maker or a person says so, once nobody is in it", nil, func(w *world) {
-			w.enter(alice, bob)
-			w.joinRoom(lobby, alice, bob)
-			w.say(alice, lobby, "hi")
-			step := hub.EndRoomStep{Room: lobby, By: bob}
-			_, err := w.store.EndRoom(w.ctx, w.space, step)
-			w.refused(err, c3po.Forbidden)
-			step.By = alice
-			same(w, "with members", w.endRoom(step), hub.EndMembers)
-			w.leave(lobby, bob)
-			w.leave(lobby, alice)
-			same(w, "rooms", w.roomNames(), []c3po.RoomName{lobby})
-			same(w, "without", w.endRoom(step), hub.EndDone)
-			same(w, "rooms", len(w.roomNames()), 0)
-			_, err = w.store.EndRoom(w.ctx, w.space, step)
-			w.refused(err, c3po.InvalidRequest)
-			same(w, "made anew", w.joinRoom(lobby, bob).Made, true)
-			w.expectHears(bob)
-			w.leave(lobby, bob)
-			same(w, "by a person", w.endRoom(hub.EndRoomStep{Room: lobby, By: c3po.Human, Outside: true}), hub.EndDone)
-		}},
-		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *world) {
-			w.enter(alice, bob)
-			w.joinRoom(lobby, alice)
-			w.joinRoom("hall", bob)
-			w.joinRoom("attic", bob)
-			w.leave(lobby, alice)
-			w.leave("attic", bob)
-			w.live(2 * time.Hour)
-			step := hub.EndRoomStep{Room: "attic", Outside: true, Silent: 3 * time.Hour}
-			same(w, "too early", w.endRoom(step), hub.EndKept)
-			said := saying(c3po.Human, "attic", "is anybody here?")
-			said.Outside = true
-			w.post(said)
-			w.live(2 * time.Hour)
-			w.trim(100)
-			same(w, "rooms", w.roomNames(), []c3po.RoomName{"hall", "attic"})
-			w.live(2 * time.Hour)
-			w.trim(100)
-			same(w, "rooms", w.roomNames(), []c3po.RoomName{"hall"})
 		}},
 		{"who has left a room has no place in it", nil, func(w *world) {
 			w.enter(alice, bob)

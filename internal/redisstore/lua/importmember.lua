@@ -2,7 +2,8 @@
 --
 -- KEYS  meta, agent, rooms, members, joined, skips (the agent's), imported, events
 -- ARGV  now, channel, room, id, origin, most events, origin of the last post it
---       has read or nothing, then the origins of the posts it is not shown
+--       has read or nothing, what wakes it or nothing, then the origins of the posts
+--       it is not shown
 -- Returns {"imported"}, {"already"}, {"unknown"} if there is no such agent, or
 -- {"no_room"} if the room has ended here since.
 typed({ 'hash', 'hash', 'hash', 'zset', 'hash', 'zset', 'hash', 'stream' })
@@ -15,11 +16,12 @@ if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
 local row, names = roomed(raw), redis.call('HGET', agent, 'rooms')
 local at = ARGV[7] ~= '' and redis.call('HGET', imported, ARGV[7]) or '0 0'
 local skip = {}
-for i = 8, #ARGV do
+for i = 9, #ARGV do
   local _, ordinal = seat(redis.call('HGET', imported, ARGV[i]))
   if ordinal > 0 then table.insert(skip, skipped(room, ordinal)) end
 end
 local member = redis.call('ZSCORE', members, id)
+local wakes = with_notify(agent, room, ARGV[8] == '' and 'mentions' or ARGV[8])
 
 if member then
   redis.call('HSET', imported, origin, room)
@@ -35,5 +37,6 @@ redis.call('HSET', rooms, room, cjson.encode(row))
 redis.call('ZADD', members, whole(seq), id)
 redis.call('HSET', joined, room, at)
 redis.call('HSET', agent, 'rooms', (names and names ~= '') and names .. ' ' .. room or room)
+if wakes ~= '' then redis.call('HSET', agent, 'notify', wakes) end
 for _, place in ipairs(skip) do redis.call('ZADD', skips, 0, place) end
 return { 'imported' }

@@ -21,13 +21,15 @@ for _, reader in ipairs(redis.call('HKEYS', heard)) do
   if string.sub(reader, 1, #room + 1) == room .. '\0' then table.insert(forgotten, reader) end
 end
 
+local wakes = with_notify(agent, room, 'mentions')
+
 local log = opened(meta, events, channel, most_events, now)
 emit(log, 'left', id, '')
 redis.call('ZREM', members, id)
 redis.call('HDEL', joined, room)
 redis.call('ZREMRANGEBYLEX', skips, '[' .. room .. '\0', '(' .. room .. '\1')
 for _, reader in ipairs(forgotten) do redis.call('HDEL', heard, reader) end
-if redis.call('EXISTS', agent) == 1 then redis.call('HSET', agent, 'rooms', table.concat(rest, ' ')) end
+if redis.call('EXISTS', agent) == 1 then redis.call('HSET', agent, 'rooms', table.concat(rest, ' '), 'notify', wakes) end
 row.m = row.m - 1
 if row.m == 0 then row.e = lived end
 redis.call('HSET', rooms, room, cjson.encode(row))

@@ -509,6 +509,25 @@ local function seat(text)
   return tonumber(seq or 0), tonumber(ordinal or 0)
 end
 
+-- notified is what of a room wakes a member: all, mentions or none. with_notify is
+-- the agent's list of that, "room=word …", with another word for one room; without
+-- one if that is the default.
+local function notified(agent, room)
+  for name, is in string.gmatch(redis.call('HGET', agent, 'notify') or '', '(%S+)=(%S+)') do
+    if name == room then return is end
+  end
+  return 'mentions'
+end
+
+local function with_notify(agent, room, word)
+  local rest = {}
+  for name, is in string.gmatch(redis.call('HGET', agent, 'notify') or '', '(%S+)=(%S+)') do
+    if name ~= room then table.insert(rest, name .. '=' .. is) end
+  end
+  if word ~= 'mentions' then table.insert(rest, room .. '=' .. word) end
+  return table.concat(rest, ' ')
+end
+
 -- roomed reads the row of a room. A damaged one is refused: its numbers are those
 -- of all its members.
 local function roomed(raw)

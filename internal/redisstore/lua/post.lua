@@ -68,7 +68,7 @@ for i = MENTIONS + 1, #ARGV do
     expire = expire, threads = threads, tickets = KEYS[14] }
   local holds = held(k.box, from)
   if ARGV[i] ~= from and redis.call('EXISTS', KEYS[base + 1]) == 1 and redis.call('ZSCORE', members, ARGV[i])
-    and not full(holds, mail_bytes, box_messages, box_bytes, share, true) and not crowded(log, from, ARGV[i], (#mail + 1) * mail_bytes, most_space) then
+    and notified(KEYS[base + 1], room) ~= 'none' and not full(holds, mail_bytes, box_messages, box_bytes, share, true) and not crowded(log, from, ARGV[i], (#mail + 1) * mail_bytes, most_space) then
     table.insert(mail, { k = k, to = ARGV[i], holds = holds })
     table.insert(mailed, ARGV[i])
   end

@@ -1,0 +1,118 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+func (w *world) leave(name c3po.RoomName, id c3po.AgentID) hub.LeaveOutcome {
+	w.Helper()
+	outcome, err := w.store.Leave(w.ctx, w.space, name, id, "")
+	w.must(err)
+	return outcome
+}
+
+func (w *world) endRoom(step hub.EndRoomStep) hub.EndRoomOutcome {
+	w.Helper()
+	outcome, err := w.store.EndRoom(w.ctx, w.space, step)
+	w.must(err)
+	return outcome
+}
+
+func (w *world) roomNames() []c3po.RoomName {
+	w.Helper()
+	names, _, err := w.store.RoomPage(w.ctx, w.space, 0, 100)
+	w.must(err)
+	return names
+}
+
+// roomLifePromises say how long a room lasts, and whom it wakes.
+func roomLifePromises() []promise {
+	return []promise{
+		{"a room and its history outlast its last member", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.joinRoom(lobby, alice, bob)
+			w.say(alice, lobby, "hi")
+			same(w, "first", w.leave(lobby, alice), hub.LeaveDone)
+			same(w, "again", w.leave(lobby, alice), hub.LeaveNone)
+			same(w, "last", w.leave(lobby, bob), hub.LeaveEmpty)
+			same(w, "rooms", w.roomNames(), []c3po.RoomName{lobby})
+			posts, _, err := w.store.History(w.ctx, w.space, lobby, 0, 10, 1<<20)
+			w.must(err)
+			same(w, "its history", postTexts(posts), []string{"hi"})
+			same(w, "made anew", w.joinRoom(lobby, bob).Made, false)
+			w.expectHears(bob)
+		}},
+		{"a room ends when its maker or a person says so, once nobody is in it", nil, func(w *world) {
+			w.enter(alice, bob)
+			w.joinRoom(lobby, alice, bob)
+			w.say(alice, lobby, "hi")
+			step := hub.EndRoomStep{Room: lobby, By: bob}
+			_, err := w.store.EndRoom(w.ctx, w.space, step)
+			w.refused(err, c3po.Forbidden)
+			step.By = alice
+			same(w, "with members", w.endRoom(step), hub.EndMembers)
+			w.leave(lobby, bob)
+			w.leave(lobby, alice)
+			same(w, "rooms", w.roomNames(), []c3po.RoomName{lobby})
+			same(w, "without", w.endRoom(step), hub.EndDone)
+			same(w, "rooms", len(w.roomNames()), 0)
+			_, err = w.store.EndRoom(w.ctx, w.space, step)
+			w.refused(err, c3po.InvalidRequest)
+			same(w, "made anew", w.joinRoom(lobby, bob).Made, true)
+			w.expectHears(bob)
+			w.leave(lobby, bob)
+			same(w, "by a person", w.endRoom(hub.EndRoomStep{Room: lobby, By: c3po.Human, Outside: true}), hub.EndDone)
+		}},
+		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *world) {
+			w.enter(alice, bob)
+			w.joinRoom(lobby, alice)
+			w.joinRoom("hall", bob)
+			w.joinRoom("attic", bob)
+			w.leave(lobby, alice)
+			w.leave("attic", bob)
+			w.live(2 * time.Hour)
+			step := hub.EndRoomStep{Room: "attic", Outside: true, Silent: 3 * time.Hour}
+			same(w, "too early", w.endRoom(step), hub.EndKept)
+			said := saying(c3po.Human, "attic", "is anybody here?")
+			said.Outside = true
+			w.post(said)
+			w.live(2 * time.Hour)
+			w.trim(100)
+			same(w, "rooms", w.roomNames(), []c3po.RoomName{"hall", "attic"})
+			w.live(2 * time.Hour)
+			w.trim(100)
+			same(w, "rooms", w.roomNames(), []c3po.RoomName{"hall"})
+		}},
+		{"a member chooses what of a room is mail for it, and nobody else does", nil, func(w *world) {
+			w.enter(alice, bob, carol)
+			w.joinRoom(lobby, alice, bob, carol)
+			choose := func(id c3po.AgentID, n c3po.Notify) hub.Joined {
+				w.Helper()
+				joined, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: id, Notify: n})
+				w.must(err)
+				return joined
+			}
+			same(w, "at first", choose(bob, "").Notify, c3po.NotifyMentions)
+			same(w, "chosen", choose(bob, c3po.NotifyAll).Notify, c3po.NotifyAll)
+			choose(carol, c3po.NotifyNone)
+			same(w, "kept", choose(bob, "").Notify, c3po.NotifyAll)
+			step := saying(alice, lobby, "@bob @carol hi")
+			step.Mentions = []c3po.AgentID{carol}
+			same(w, "mail of who wants none", len(w.post(step).Mailed), 0)
+			hears := func(id c3po.AgentID, n c3po.Notify) []string {
+				w.Helper()
+				return postTexts(w.roomMail(id, hub.RoomQuery{Limit: 10, Bytes: 1 << 20, Hears: n}).Posts)
+			}
+			same(w, "who wants all", hears(bob, c3po.NotifyAll), []string{"@bob @carol hi"})
+			same(w, "who wants none", hears(carol, c3po.NotifyMentions), nil)
+			same(w, "but reads it", hears(carol, ""), []string{"@bob @carol hi"})
+			same(w, "with its rooms", w.roomMail(carol, hub.RoomQuery{Hears: c3po.NotifyMentions}).Rooms,
+				[]hub.RoomUnread{{Room: lobby, Unread: 1, Notify: c3po.NotifyNone}})
+			w.leave(lobby, bob)
+			same(w, "anew", choose(bob, "").Notify, c3po.NotifyMentions)
+		}},
+	}
+}
