@@ -15,12 +15,8 @@ import (
 // the message's id, and it is always called as the caller has called it.
 type Broker struct{ Service Service }
 
-const (
-	// ticketKept is how long a ticket that has ended can be asked for.
-	ticketKept = 30 * time.Minute
-	// bridgeWait is how long a tool waits for an answer unless it is told.
-	bridgeWait = 30 * time.Second
-)
+// bridgeWait is how long a tool waits for an answer unless it is told.
+const bridgeWait = 30 * time.Second
 
 var ticketForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$`)
 
@@ -37,9 +33,18 @@ func CheckTicketID(name string) error {
 		Suggest("A ticketId is what the send answered, or one of your own: 1-128 of A-Z a-z 0-9 _ . - starting with a letter or digit.")
 }
 
+// TicketName is what a ticket is called in the bridge dialect: the ticketId its
+// sender chose, which is also the name of its thread, else the message's id.
+func (t Ticket) TicketName() string {
+	if _, err := ParseMessageID(t.Thread); err == nil || !ticketForm.MatchString(t.Thread) {
+		return string(t.ID)
+	}
+	return t.Thread
+}
+
 func noTicket(name string) *Error {
 	return Errorf(TicketNotFound, "there is no ticket '%s'", clip(name)).
-		Suggest("Copy the ticketId whole. One that has ended is forgotten after 30 minutes; `c3po thread` still shows what was said.")
+		Suggest("Copy the ticketId whole. One that has ended is forgotten after a while (ticket_life, 30 minutes); `c3po thread` still shows what was said.")
 }
 
 // RefuseNotRegistered is AGENT_NOT_FOUND in the bridge's words; the advice stays.
@@ -60,6 +65,12 @@ func (b Broker) Register(ctx context.Context, in BridgeRegister, onlineFor time.
 	}
 	if in.Heartbeat < 0 {
 		return BridgeRegistered{}, Errorf(InvalidRequest, "heartbeatIntervalMs cannot be negative").Suggest("Leave it out, or give milliseconds.")
+	}
+	if about.Capabilities == nil {
+		about.Capabilities = []string{} // those of the record before are replaced as well
+	}
+	if len(in.Metadata) == 0 {
+		in.Metadata = json.RawMessage("{}")
 	}
 	self, err := b.Service.RegisterAgent(ctx, RegisterInput{
 		Type: in.Type, Metadata: in.Metadata, Cwd: about.Cwd, Capabilities: about.Capabilities, HeartbeatInterval: seconds(in.Heartbeat),
@@ -186,18 +197,14 @@ func (b Broker) kept(ctx context.Context, name string) (Ticket, error) {
 		return Ticket{}, err
 	}
 	ticket := list.Tickets[0]
-	ended := ticket.RespondedAt
-	if ticket.State == TicketCancelled {
-		ended = ticket.CancelledAt
-	}
-	if ended.IsZero() {
+	if ticket.KeptUntil.IsZero() {
 		return ticket, nil
 	}
 	pong, err := b.Service.Ping(ctx, None{})
 	if err != nil {
 		return Ticket{}, err
 	}
-	if pong.Timestamp.Sub(ended) >= ticketKept {
+	if !pong.Timestamp.Before(ticket.KeptUntil) {
 		return Ticket{}, noTicket(name)
 	}
 	return ticket, nil

@@ -15,6 +15,7 @@ type Caller struct {
 	Role    Role
 	Agents  Pattern   // as whom it may act; empty: as anybody
 	KID     string    // of its token; empty if it showed none
+	Payer   string    // whose sends are counted, if not the agent's: of callers that share an id
 	Expires time.Time // of its token
 }
 

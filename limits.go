@@ -32,6 +32,7 @@ type Limits struct {
 	KeyLife        time.Duration // of an idempotency key
 	RepeatWindow   time.Duration // the same text without a key is the same message for so long
 	EndedLife      time.Duration // of a message that has ended
+	TicketLife     time.Duration // of a ticket of the bridge dialect, from its end on
 	EndedBytes     int           // of all ended messages of a space
 	DeadLife       time.Duration // of a dead letter
 	RetireAfter    time.Duration // an agent that was silent for so long is forgotten; 0 = never
@@ -91,6 +92,7 @@ func DefaultLimits() Limits {
 		KeyLife:        24 * time.Hour,
 		RepeatWindow:   30 * time.Second,
 		EndedLife:      7 * 24 * time.Hour,
+		TicketLife:     30 * time.Minute,
 		EndedBytes:     256 << 20,
 		DeadLife:       30 * 24 * time.Hour,
 		RetireAfter:    7 * 24 * time.Hour,

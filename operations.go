@@ -219,8 +219,12 @@ func forPersons(o *Operation)   { o.roles = []Role{RoleHuman} }
 
 func op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...trait) Operation {
 	o := Operation{Name: name, Tool: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In](), roles: []Role{RoleAgent}}
+	decode := Decode[In]
+	if set == Bridge {
+		decode = DecodeOpen[In]
+	}
 	o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
-		in, err := Decode[In](arguments)
+		in, err := decode(arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -280,6 +284,8 @@ var operations = []Operation{
 	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies, atLeastOne("timeoutMs")),
 	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies, atLeastOne("timeoutMs")),
 	op("post_reply", Bridge, "Answer a ticket that was sent to you through c3po.", postReply, idempotent),
+	op("broadcast_message", Bridge, "Send a message to several c3po agents, with a ticket for each, or to all of them at once.", bridgeBroadcast, forWriters),
+	op("subscribe_updates", Bridge, "Show the latest c3po events, or those after an earlier answer. Never what messages say.", bridgeUpdates, readOnly, forViewers),
 	op("cancel_ticket", Bridge, "Withdraw a ticket of yours that nobody has answered yet.", cancelTicket, idempotent),
 	op("bridge_list_agents", Bridge, "List the agents of other programs and hosts you can reach through c3po, with all they say of themselves.", bridgeAgents, called("list_agents"), readOnly, forViewers),
 	op("bridge_co_workers", Bridge, "List c3po agents in one short line each.", bridgeCoWorkers, called("co_workers"), readOnly, forViewers),
@@ -321,7 +327,13 @@ func FindOperation(name string) (Operation, error) {
 
 // Decode reads arguments strictly: a misspelt field is refused, not ignored,
 // and text that is not UTF-8 is refused, because it could not be kept unchanged.
-func Decode[In any](arguments []byte) (In, error) {
+func Decode[In any](arguments []byte) (In, error) { return decode[In](arguments, true) }
+
+// DecodeOpen ignores fields it does not know. The bridge's document leaves its
+// objects open, and its clients send more than it lists.
+func DecodeOpen[In any](arguments []byte) (In, error) { return decode[In](arguments, false) }
+
+func decode[In any](arguments []byte, closed bool) (In, error) {
 	var in In
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		return in, nil
@@ -330,7 +342,9 @@ func Decode[In any](arguments []byte) (In, error) {
 		return in, Errorf(InvalidRequest, "the request is not valid UTF-8").Suggest("Send the text as UTF-8.")
 	}
 	d := json.NewDecoder(bytes.NewReader(arguments))
-	d.DisallowUnknownFields()
+	if closed {
+		d.DisallowUnknownFields()
+	}
 	if err := d.Decode(&in); err != nil {
 		return in, badArguments(err, reflect.TypeFor[In]())
 	}

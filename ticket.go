@@ -33,7 +33,8 @@ type Ticket struct {
 	TimedOutAt  time.Time   `json:"timed_out_at,omitzero"`
 	CancelledAt time.Time   `json:"cancelled_at,omitzero"`
 	Deadline    time.Time   `json:"deadline,omitzero"`
-	Replies     []Answered  `json:"replies"` // in order; the first that hands nothing over is the answer
+	KeptUntil   time.Time   `json:"kept_until,omitzero"` // of one that has ended: how long the bridge dialect answers for it
+	Replies     []Answered  `json:"replies"`             // in order; the first that hands nothing over is the answer
 	Seq         int64       `json:"seq"`
 }
 

@@ -73,18 +73,24 @@ func (a *app) bridgeDefaults() (map[string]map[string]any, error) {
 
 func (a *app) bridgeRegister() *cobra.Command {
 	var in c3po.BridgeRegister
-	var pane, session, cwd string
+	var pane, session, cwd, file string
 	var capabilities []string
 	cmd := &cobra.Command{
 		Use:   bridgeRegister + " --agent NAME",
 		Short: "Announce an agent of the agent-to-agent bridge",
 		Long: `Announce an agent under a name of its own, so that others can send to it. To
-register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID.`,
+register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID. With
+--file all agents of a file are announced: {"agents": [{"agentId": "Jerry", "type":
+"codex", "metadata": {}}]}, or the list alone; what else the file has is ignored.`,
 		Example: `  c3po bridge-register --agent Jerry --type codex --pane %0
-  c3po bridge-register --agent Jerry --capability review --capability tests`,
+  c3po bridge-register --agent Jerry --capability review --capability tests
+  c3po bridge-register --file broker.config.json`,
 		Args:   arguments(0, 0, "--agent NAME"),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file != "" && in.AgentID == "" {
+				return a.registerFile(cmd.Context(), file)
+			}
 			a.as = cmp.Or(in.AgentID, a.as)
 			if a.as == "" {
 				return &usageError{"the agent has no name", "Give it one with --agent, or set BRIDGE_AGENT_ID."}
@@ -113,14 +119,13 @@ register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID.`,
 			if err != nil {
 				return err
 			}
-			return a.show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "registered %s; it is online until %s, and longer if it is heard of\n",
-					inline(string(out.AgentID)), out.ExpiresAt.Local().Format("15:04:05"))
-			})
+			return a.show(out, func(w io.Writer) { printRegistered(w, out) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.AgentID, "agent", "", "name of the agent")
+	flags.StringVar(&file, "file", "", "announce the agents of this file")
+	setting(flags, "file", "BRIDGE_REGISTRY_FILE", "")
 	flags.StringVar(&in.Type, "type", "", "the program it is, for example codex")
 	flags.StringVar(&pane, "pane", "", "its pane of tmux, for example %0")
 	flags.StringVar(&session, "session", "", "its session of tmux")
@@ -137,8 +142,9 @@ func (a *app) bridgeReply() *cobra.Command {
 		Use:   bridgeReply + " [TICKET] [TEXT]",
 		Short: "Answer a ticket of the agent-to-agent bridge",
 		Long: `Answer a ticket. Without TEXT and --message, or with -, the answer is read from
-stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. It is answered as
---agent, else as BRIDGE_AGENT_ID, else as the agent it was sent to.`,
+stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. Within c3po run
+that is "current": the question that the program was told of last. It is answered
+as --agent, else as BRIDGE_AGENT_ID, else as the agent it was sent to.`,
 		Example: `  c3po bridge-reply uuid-123 "There are two tests missing"
   git diff | c3po bridge-reply --ticket uuid-123`,
 		Args:   arguments(0, 2, "[TICKET] [TEXT]"),
@@ -148,9 +154,9 @@ stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. It is answered a
 			if in.TicketID == "" && len(args) > 0 {
 				in.TicketID, texts = args[0], args[1:]
 			}
-			in.TicketID = strings.TrimSpace(cmp.Or(in.TicketID, a.Getenv("BRIDGE_TICKET")))
-			if in.TicketID == "" {
-				return &usageError{"there is no ticket to answer", "It is written bridge-reply TICKET TEXT."}
+			var err error
+			if in.TicketID, err = a.ticketToAnswer(in.TicketID); err != nil {
+				return err
 			}
 			if err := c3po.CheckTicketID(in.TicketID); err != nil {
 				return err
@@ -161,7 +167,6 @@ stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. It is answered a
 			if len(texts) > 1 {
 				return &usageError{"the answer is given twice", "Give it as --message or behind the ticket; a text of several words in quotes."}
 			}
-			var err error
 			if in.Payload.Text, err = a.body(texts); err != nil {
 				return err
 			}
@@ -185,6 +190,26 @@ stdin; without TICKET and --ticket the ticket is BRIDGE_TICKET. It is answered a
 	return cmd
 }
 
+// currentTicket is the ticket of a program whose environment cannot change with
+// each question: what c3po run wrote into the file of BRIDGE_TICKET_FILE.
+const currentTicket = "current"
+
+// ticketToAnswer is the ticket that was named, else that of the environment.
+func (a *app) ticketToAnswer(named string) (string, error) {
+	ticket := strings.TrimSpace(cmp.Or(named, a.Getenv("BRIDGE_TICKET")))
+	file := a.Getenv("BRIDGE_TICKET_FILE")
+	if ticket == currentTicket && file != "" {
+		text, err := os.ReadFile(file) // #nosec G304 G703 -- the file that c3po run names in our environment
+		if ticket = strings.TrimSpace(string(text)); err != nil || ticket == "" {
+			return "", &usageError{"no question has come yet", "Name the ticket: bridge-reply TICKET TEXT."}
+		}
+	}
+	if ticket == "" {
+		return "", &usageError{"there is no ticket to answer", "It is written bridge-reply TICKET TEXT."}
+	}
+	return ticket, nil
+}
+
 // bridgeControl is two of our commands by the bridge's names.
 func (a *app) bridgeControl() *cobra.Command {
 	named := func(name, use, example string, cmd *cobra.Command) *cobra.Command {
@@ -205,7 +230,7 @@ func (a *app) bridgeControl() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(
-		named("list", "tickets [MESSAGE_ID]", "  c3po bridgectl list tickets --open", a.tickets()),
+		named("list", "tickets [TICKET]", "  c3po bridgectl list tickets --open", a.ticketList(true)),
 		named("tail", "logs", "  c3po bridgectl tail logs --agent Jerry", a.tail()),
 	)
 	return root

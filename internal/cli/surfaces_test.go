@@ -69,6 +69,8 @@ var shellForms = map[string]shellForm{
 	"bridge_send_message":   {because: "bridge dialect's name for `c3po send --wait`"},
 	"await_reply":           {because: "bridge dialect's name for `c3po wait --for`"},
 	"post_reply":            {command: "bridge-reply", given: map[string]string{"ticketId": "ticket", "payload": "message", "metadata": ""}},
+	"broadcast_message":     {because: "bridge dialect's name for `c3po broadcast`, or several `c3po send`"},
+	"subscribe_updates":     {because: "bridge dialect's name for `c3po tail`"},
 	"cancel_ticket":         {because: "bridge dialect's name for `c3po cancel`"},
 	"bridge_list_agents":    {because: "bridge dialect's name for `c3po agents`"},
 	"bridge_co_workers":     {because: "bridge dialect's name for `c3po agents`"},
@@ -105,7 +107,7 @@ var toolReasons = map[string]string{
 var shortcuts = map[string]string{
 	"list_agents": "`GET /api/agents`", "pending": "`GET /api/pending`, `GET /api/wait`", "unregister": "`POST /api/unregister`", "ping": "`GET /api/health`",
 	"bridge_send_message": "`POST /agents/{id}/send`", "await_reply": "`GET /replies/{ticket}`, `/stream`", "post_reply": "`POST /replies`",
-	"bridge_list_agents": "`GET /agents`", "bridge_register_agent": "`POST /agents/register`, `/heartbeat`", "tail_log": "`GET /api/events`",
+	"bridge_list_agents": "`GET /agents`", "subscribe_updates": "`GET /api/events`", "bridge_register_agent": "`POST /agents/register`, `/heartbeat`", "tail_log": "`GET /api/events`",
 }
 
 // An agent that is only a script lacks nothing that a model has.

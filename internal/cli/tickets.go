@@ -10,7 +10,11 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-func (a *app) tickets() *cobra.Command {
+func (a *app) tickets() *cobra.Command { return a.ticketList(false) }
+
+// ticketList lists tickets by their ids, or for the bridge dialect by the names
+// that their senders chose.
+func (a *app) ticketList(named bool) *cobra.Command {
 	var in c3po.TicketsInput
 	var limit int
 	var open, closed bool
@@ -32,7 +36,11 @@ through), cancelled.`,
 			if err != nil {
 				return err
 			}
-			if len(args) == 1 {
+			if len(args) == 1 && named {
+				if in.MessageID, err = (c3po.Broker{Service: svc}).FindTicket(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+			} else if len(args) == 1 {
 				if in.MessageID, err = messageID(args[0]); err != nil {
 					return err
 				}
@@ -57,7 +65,14 @@ through), cancelled.`,
 				return err
 			}
 			defer a.more(more, "tickets")
-			return a.show(&list, func(w io.Writer) { printTickets(w, time.Now(), list.Tickets) })
+			if !named {
+				return a.show(&list, func(w io.Writer) { printTickets(w, time.Now(), list.Tickets) })
+			}
+			rows := []namedTicket{}
+			for _, t := range list.Tickets {
+				rows = append(rows, namedTicket{t.TicketName(), t})
+			}
+			return a.show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), list.Tickets, c3po.Ticket.TicketName) })
 		},
 	}
 	flags := cmd.Flags()
@@ -68,7 +83,18 @@ through), cancelled.`,
 	return cmd
 }
 
+// A namedTicket is a ticket as bridgectl prints it as JSON.
+type namedTicket struct {
+	TicketID string `json:"ticketId"`
+	c3po.Ticket
+}
+
 func printTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
+	printTicketsAs(w, now, tickets, func(t c3po.Ticket) string { return string(t.ID) })
+}
+
+// printTicketsAs calls each ticket by a name.
+func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, name func(c3po.Ticket) string) {
 	if len(tickets) == 0 {
 		fmt.Fprintln(w, "no tickets; a message that expects an answer is one")
 		return
@@ -76,7 +102,7 @@ func printTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
 	table(w, func(row func(...string)) {
 		row("TICKET", "FROM", "TO", "STATE", "SINCE", "ASKED", "REPLIES")
 		for _, t := range tickets {
-			row(inline(string(t.ID)), inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(how(t)),
+			row(inline(name(t)), inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(how(t)),
 				ago(now, since(t)), ago(now, t.CreatedAt), fmt.Sprint(len(t.Replies)))
 		}
 	})

@@ -139,10 +139,14 @@ func line(ts *testscript.TestScript, neg bool, args []string) {
 // answer is what stdout then is.
 func op(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: op AGENT NAME ARGUMENTS")
+		ts.Fatalf("usage: op AGENT NAME ARGUMENTS, or op AGENT /PATH BODY")
 	}
 	field(ts, false, []string{"opurl", "note", "url"})
-	q, err := http.NewRequest(http.MethodPost, ts.Getenv("opurl")+"/api/op/"+args[1], strings.NewReader(args[2]))
+	at := args[1]
+	if !strings.HasPrefix(at, "/") {
+		at = "/api/op/" + at
+	}
+	q, err := http.NewRequest(http.MethodPost, ts.Getenv("opurl")+at, strings.NewReader(args[2]))
 	ts.Check(err)
 	q.Header.Set("X-Agent-ID", args[0])
 	mine, err := paths.ReadCredentials(filepath.Join(ts.Getenv("HOME"), ".config", "c3po"))

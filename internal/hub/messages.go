@@ -42,7 +42,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	step := SendStep{Draft: draft, Run: a.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
+	step := SendStep{Payer: a.caller.Payer, Draft: draft, Run: a.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
 	if draft.To == c3po.Human {
 		step.Mailbox = true
 	} else {
@@ -114,6 +114,9 @@ func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
 		From: a.id, To: to, Kind: c3po.KindMessage, Thread: in.Thread, Priority: priority,
 		ExpectsReply: in.ExpectsReply == nil || *in.ExpectsReply,
 		Text:         in.Message, Context: in.Context, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
+		// A key that also names the thread is the name of a ticket: who chooses a new
+		// one means another ticket, whatever it says.
+		Distinct: in.ClientKey != "" && in.ClientKey == in.Thread,
 	}
 	if draft.ExpectsReply {
 		draft.Within = time.Duration(in.DeadlineMS) * time.Millisecond

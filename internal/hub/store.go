@@ -242,6 +242,9 @@ type Draft struct {
 	// Within is how soon the sender hopes for an answer; 0 if it does not say.
 	// It is no part of what makes two drafts the same.
 	Within time.Duration
+	// Distinct says that its sender means another message, even with a text it sent
+	// before: the budget of same texts does not count it.
+	Distinct bool
 }
 
 // SendStep is a Draft and the conditions under which it is accepted.
@@ -250,6 +253,7 @@ type SendStep struct {
 	Run        string // of the sender; SUPERSEDED if another run holds From. Empty passes
 	Durability c3po.Durability
 	RateLimit  int          // sends of From in the last 60 s; 0 = not counted
+	Payer      string       // whose sends are counted instead of From's, if several callers share that id
 	FailIfAway bool         // AGENT_UNAVAILABLE if the recipient is offline, away or paused
 	Asked      c3po.AgentID // the former name of To that was asked for; repeats are told by it
 	Alias      string       // the bare name that was resolved to To, if it was
@@ -258,6 +262,9 @@ type SendStep struct {
 	PauseFrom  string       // pauses the sender for this reason in the same step (escalation)
 	Chain      string       // whose budget it is charged to; empty: that of its thread
 }
+
+// Counted is whose sends of the last minute the step is held against.
+func (s SendStep) Counted() c3po.AgentID { return cmp.Or(c3po.AgentID(s.Payer), s.From) }
 
 // Fingerprint is that of the draft as it was asked for. Under a key the recipient is
 // compared apart, by what it is called today.

@@ -308,6 +308,12 @@ func (a *Actor) ticket(ctx context.Context, first Entry, now time.Time) (c3po.Ti
 		t.TimedOutAt = earliest(t.TimedOutAt, t.Deadline)
 	}
 	t.State = ticketState(t)
+	switch t.State {
+	case c3po.TicketResponded:
+		t.KeptUntil = t.RespondedAt.Add(a.hub.limits.TicketLife)
+	case c3po.TicketCancelled:
+		t.KeptUntil = t.CancelledAt.Add(a.hub.limits.TicketLife)
+	}
 	return t, nil
 }
 

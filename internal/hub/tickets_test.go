@@ -137,3 +137,19 @@ func TestTicketsAreListedForWhoHasAPartInThem(t *testing.T) {
 	_, err = h.as("alice").Ticket(t.Context(), third)
 	refused(t, err, c3po.InvalidRequest, "there is no message")
 }
+
+// Claims: B1
+func TestHowLongATicketIsKeptAfterItsEndIsASetting(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.TicketLife = 5 * time.Minute })
+		h.enter("bob")
+		broker := c3po.Broker{Service: h.as("alice")}
+		must(broker.Send(t.Context(), "bob", c3po.BridgeSend{TicketID: "t1", Payload: c3po.Payload{Text: "a joke?"}}))(t)
+		must(c3po.Broker{Service: h.as("bob")}.Reply(t.Context(), c3po.BridgeReply{TicketID: "t1", Payload: c3po.Payload{Text: "knock knock"}}))(t)
+		pass(4 * time.Minute)
+		same(t, "within its life", must(broker.Await(t.Context(), "t1", 0))(t).Status, "responded")
+		pass(time.Minute)
+		_, err := broker.Await(t.Context(), "t1", 0)
+		same(t, "after it", c3po.AsError(err).Code, c3po.TicketNotFound)
+	})
+}

@@ -314,6 +314,8 @@ func callsOf(set c3po.Toolset) []struct{ tool, arguments string } {
 		{"await_reply", `{"ticketId":"web::api::0000002b"}`},
 		{"await_reply", `{"ticketId":"../x"}`},
 		{"post_reply", `{"ticketId":"api::web::0000002a","payload":"8080","metadata":{"status":"completed"}}`},
+		{"broadcast_message", `{"agentIds":["api"],"payload":"who is free?"}`},
+		{"subscribe_updates", `{"limit":2}`},
 		{"cancel_ticket", `{"ticketId":"web::api::0000002b"}`},
 		{"list_agents", `{"type":"codex"}`},
 		{"co_workers", `{}`},

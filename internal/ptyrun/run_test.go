@@ -28,9 +28,9 @@ func TestAShellIsToldOfMailAndWhatItPrintsBetweenMarksIsTheAnswer(t *testing.T) 
 	p.see("$ ")
 	id := w.ask("web", "api", "which port?")
 	p.see("c3po: 1 new message expecting an answer from web. " + noticeWords)
-	p.press("env | grep -E '^(C3PO|BRIDGE)_'; cat \"$BRIDGE_TICKET\"\r")
+	p.press("env | grep -E '^(C3PO|BRIDGE)_'; cat \"$BRIDGE_TICKET_FILE\"\r")
 	for _, want := range []string{
-		"C3PO_AGENT_ID=api\r", "BRIDGE_AGENT_ID=api\r", "C3PO_RUN=", "BRIDGE_BROKER_URL=" + w.url, "BRIDGE_TICKET=/", "\n" + string(id) + "\r",
+		"C3PO_AGENT_ID=api\r", "BRIDGE_AGENT_ID=api\r", "C3PO_RUN=", "BRIDGE_BROKER_URL=" + w.url, "BRIDGE_TICKET=current\r", "BRIDGE_TICKET_FILE=/", "\n" + string(id) + "\r",
 	} {
 		p.see(want)
 	}

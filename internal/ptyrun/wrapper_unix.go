@@ -74,7 +74,9 @@ func (w *wrapper) identity(id c3po.AgentID) []string {
 		all = append(all, "BRIDGE_BROKER_URL="+to.URL())
 	}
 	if w.cfg.TicketFile != "" {
-		all = append(all, "BRIDGE_TICKET="+w.cfg.TicketFile)
+		// An environment does not change while a program runs: the ticket is the one
+		// that the file names when somebody answers.
+		all = append(all, "BRIDGE_TICKET=current", "BRIDGE_TICKET_FILE="+w.cfg.TicketFile)
 	}
 	return all
 }

@@ -34,7 +34,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	field, window := s.idempotency(step.Draft, fingerprint)
 	answer, err := s.run(ctx, s.scripts.send, []string{
 		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
-		k.idem(), k.idemx(), k.rate(step.From), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(), k.flow(), k.flowx(),
+		k.idem(), k.idemx(), k.rate(step.Counted()), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(), k.flow(), k.flowx(),
 		k.renamed(),
 	}, []string{
 		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),

@@ -1,9 +1,11 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -75,7 +77,7 @@ func bridgeBody[In any](r *http.Request) (In, error) {
 		var none In
 		return none, err
 	}
-	return c3po.Decode[In](data)
+	return c3po.DecodeOpen[In](data)
 }
 
 func (s *server) bridgeRegister(r *http.Request) (string, bridgeCall, error) {
@@ -108,6 +110,9 @@ func (s *server) bridgeSend(r *http.Request) (string, bridgeCall, error) {
 	in, err := bridgeBody[c3po.BridgeSend](r)
 	target := r.PathValue("id")
 	return callerOr(r, bridgeAsker), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+		if callerOr(r, "") == "" {
+			caller.Payer = bridgeAsker + "#" + cmp.Or(caller.KID, address(r))
+		}
 		actor := s.hub.As(caller)
 		out, err := c3po.Broker{Service: actor}.Send(r.Context(), target, in)
 		if in.ExpectReply == nil || *in.ExpectReply {
@@ -115,6 +120,15 @@ func (s *server) bridgeSend(r *http.Request) (string, bridgeCall, error) {
 		}
 		return s.bridgeAnswer(w, r, actor, out, err)
 	}, err
+}
+
+// address is where a request comes from, without the port, which is another one
+// for each connection.
+func address(r *http.Request) string {
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		return host
+	}
+	return "local"
 }
 
 // callerOr is who the caller says it is, else somebody.

@@ -2,8 +2,11 @@ package rest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -196,5 +199,95 @@ func TestWhatTicketsCarryIsNotLogged(t *testing.T) {
 	}
 	if lines := s.log.lines(t, "request"); len(lines) != 5 {
 		t.Errorf("%d requests are logged, want 5", len(lines))
+	}
+}
+
+// Who chooses a new ticketId says that it is another ticket, whatever is in it.
+// Claims: B1
+func TestTheSamePayloadUnderANewTicketIDIsANewTicket(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	for _, id := range []string{"t1", "t2", "t3", "t4"} {
+		s.ticket(t, space, "jerry", `{"ticketId":"`+id+`","payload":"Please review"}`)
+	}
+	var pending c3po.Pending
+	s.op(t, space, "jerry", "pending", c3po.PendingInput{}, &pending)
+	if pending.Count != 4 {
+		t.Errorf("jerry has %d tickets, want 4", pending.Count)
+	}
+}
+
+// Claims: B1
+func TestSendersWithoutANameHaveABudgetForEachAddress(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	from := func(address string, n int) int {
+		r := question{path: "/agents/jerry/send", space: space, body: fmt.Sprintf(`{"ticketId":"t%d-%s","payload":"%d"}`, n, address, n)}.request(t.Context())
+		r.RemoteAddr = address + ":4711"
+		recorder := httptest.NewRecorder()
+		s.ServeHTTP(recorder, r)
+		return recorder.Code
+	}
+	most := c3po.DefaultLimits().SendsPerMinute
+	for n := range most {
+		if got := from("10.0.0.1", n); got != http.StatusOK {
+			t.Fatalf("send %d: %d", n, got)
+		}
+	}
+	if got := from("10.0.0.1", most); got != http.StatusTooManyRequests {
+		t.Errorf("send %d of one address: %d, want 429", most+1, got)
+	}
+	if got := from("10.0.0.2", 0); got != http.StatusOK {
+		t.Errorf("the first send of another address: %d", got)
+	}
+}
+
+// Claims: B1
+func TestFieldsThatTheBridgeDoesNotKnowAreIgnored(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	for _, q := range []question{
+		{path: "/agents/register", body: `{"agentId":"jerry","color":"green"}`},
+		{path: "/agents/jerry/heartbeat", body: `{"load":0.5}`},
+		{path: "/agents/jerry/send", body: `{"ticketId":"t1","payload":"a joke?","priority":"low"}`},
+		{path: "/replies", body: `{"ticketId":"t1","payload":"knock knock","mood":"good"}`},
+		{path: "/api/op/await_reply", as: "bridge", body: `{"ticketId":"t1","verbose":true}`},
+		{path: "/api/op/bridge_list_agents", as: "bridge", body: `{"verbose":true}`},
+	} {
+		q.space = space
+		if got := s.ask(t, q); got.status >= 300 {
+			t.Errorf("%s: %d %s", q.path, got.status, got.body)
+		}
+	}
+	s.ask(t, question{path: "/replies", space: space, body: `{"ticketId":"t1","payload":"x"} and more`}).refused(t, http.StatusBadRequest, c3po.InvalidRequest)
+}
+
+// Claims: B2
+func TestABroadcastOfTheBridgeOpensATicketForEachAgent(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	s.registered(t, space, "spock")
+	var out c3po.BridgeBroadcasted
+	s.op(t, space, "ann", "broadcast_message", map[string]any{"agentIds": []string{"jerry", "spock", "nobody"}, "payload": "who is free?"}, &out)
+	if len(out.Tickets) != 3 || out.Tickets[0].Status != "pending" || out.Tickets[1].Status != "pending" || out.Tickets[2].Status != "error" {
+		t.Fatalf("the tickets are %+v", out.Tickets)
+	}
+	s.replied(t, space, out.Tickets[1].TicketID, "I am")
+	got := s.ask(t, question{path: "/replies/" + out.Tickets[1].TicketID + "?waitMs=0", as: "ann", space: space})
+	if got.status != http.StatusOK || !strings.Contains(string(got.body), "I am") {
+		t.Errorf("the answer: %d %s", got.status, got.body)
+	}
+	var everybody c3po.BridgeBroadcasted
+	s.op(t, space, "ann", "broadcast_message", map[string]any{"payload": "The database moves"}, &everybody)
+	if len(everybody.Tickets) != 0 || !slices.Contains(everybody.Live, "jerry") {
+		t.Errorf("a broadcast to everybody: %+v", everybody)
+	}
+	var updates c3po.BridgeUpdates
+	s.op(t, space, "ann", "subscribe_updates", map[string]any{}, &updates)
+	if len(updates.Events) == 0 || updates.After == "" || updates.StreamEndpoint != "/api/events" {
+		t.Errorf("the updates are %+v", updates)
 	}
 }

@@ -116,6 +116,8 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "bridge_send_message", c3po.BridgeSendTool{AgentID: "bob", Payload: c3po.Payload{Text: "a joke?"}, AwaitResponse: &no}, &ticket)
 	do("bob", "post_reply", c3po.BridgeReply{TicketID: ticket.TicketID, Payload: c3po.Payload{Text: `{"joke":"..."}`, JSON: true}}, nil)
 	do("ann", "cancel_ticket", c3po.BridgeTicketInput{TicketID: ticket.TicketID}, nil)
+	do("ann", "broadcast_message", c3po.BridgeBroadcast{Payload: c3po.Payload{Text: "who is free?"}}, nil)
+	do("ann", "subscribe_updates", c3po.BridgeSubscribe{Limit: 5}, nil)
 	do("ann", "await_reply", c3po.BridgeAwait{TicketID: ticket.TicketID, TimeoutMS: 1}, nil)
 
 	var books c3po.Audit

@@ -93,7 +93,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	}
 	sp.charge(bill, msg.view.ID, now)
 	if step.RateLimit > 0 {
-		sp.sends[step.From] = append(sent, now)
+		sp.sends[step.Counted()] = append(sent, now)
 	}
 	if step.ExpectsReply {
 		msg.facts.AskedBy = step.Run
@@ -139,7 +139,7 @@ func (sp *space) rate(step hub.SendStep, now time.Time) ([]time.Time, error) {
 		return nil, nil
 	}
 	var sent []time.Time
-	for _, at := range sp.sends[step.From] {
+	for _, at := range sp.sends[step.Counted()] {
 		if now.Sub(at) < hub.RateWindow && !at.After(now) {
 			sent = append(sent, at)
 		}

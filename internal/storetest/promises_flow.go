@@ -155,6 +155,16 @@ func flowPromises() []promise {
 				w.reply(bob, w.send(alice, bob, fmt.Sprint("question ", i)), "yes")
 			}
 		}},
+		{"a message that is meant as another one is not held against the same text", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *world) {
+			w.enter(alice, bob)
+			for _, key := range []string{"t1", "t2", "t3"} {
+				step := keyed(letter(alice, bob, "Please review"), key)
+				step.Distinct = true
+				same(w, key, w.spentBy(step), nil)
+			}
+			same(w, "a plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k1")), nil)
+			same(w, "a second plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k2")), &hub.Spent{Whose: hub.SpentText, What: "repeated"})
+		}},
 		{"the system, a person and what is written to a person have no budget", budgets(func(l *c3po.Limits) { l.ChainMessages, l.PairMessages, l.AgentMessages, l.SameTexts = 1, 1, 1, 1 }), func(w *world) {
 			w.enter(alice)
 			for i := range 3 {

@@ -201,6 +201,18 @@ func limitPromises() []promise {
 			step.To = alice
 			w.sendStep(step)
 		}},
+		{"callers that share an id are held to a rate each", nil, func(w *world) {
+			w.enter(alice, bob)
+			send := func(payer, text string) hub.SendStep {
+				step := letter(bob, alice, text)
+				step.RateLimit, step.Payer = 1, payer
+				return step
+			}
+			w.sendStep(send("bridge#one", "1"))
+			w.unchanged(func() { w.sendRefused(send("bridge#one", "2"), c3po.RateLimited) })
+			w.sendStep(send("bridge#two", "3"))
+			w.sendStep(send("", "4"))
+		}},
 		{"the rate window rolls", nil, func(w *world) {
 			w.enter(alice, bob)
 			send := func(text string) error {

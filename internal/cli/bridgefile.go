@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// registerFile announces the agents of a file, each as itself.
+func (a *app) registerFile(ctx context.Context, name string) error {
+	agents, err := readRegistry(name)
+	if err != nil {
+		return err
+	}
+	done := []c3po.BridgeRegistered{}
+	for _, in := range agents {
+		a.as = in.AgentID
+		svc, err := a.looking()
+		if err != nil {
+			return err
+		}
+		out, err := c3po.Broker{Service: svc}.Register(ctx, in, c3po.DefaultLimits().OnlineWindow)
+		if err != nil {
+			return err
+		}
+		done = append(done, out)
+	}
+	return a.show(done, func(w io.Writer) {
+		for _, out := range done {
+			printRegistered(w, out)
+		}
+	})
+}
+
+// readRegistry reads a list of agents, or an object that has one under agents.
+func readRegistry(name string) ([]c3po.BridgeRegister, error) {
+	text, err := os.ReadFile(name) // #nosec G304 -- the file the person names
+	if err != nil {
+		return nil, c3po.Because(err, c3po.InvalidRequest, fmt.Sprintf("%s cannot be read", name)).Suggest("Name a file of agents.")
+	}
+	var file struct {
+		Agents []c3po.BridgeRegister `json:"agents"`
+	}
+	if json.Unmarshal(text, &file.Agents) != nil && json.Unmarshal(text, &file) != nil || len(file.Agents) == 0 {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "%s is not a file of agents", name).
+			Suggest(`For example {"agents": [{"agentId": "Jerry", "type": "codex"}]}.`)
+	}
+	for _, agent := range file.Agents {
+		if agent.AgentID == "" {
+			return nil, c3po.Errorf(c3po.InvalidRequest, "an agent in %s has no agentId", name).Suggest("Give each agent an agentId.")
+		}
+	}
+	return file.Agents, nil
+}
+
+func printRegistered(w io.Writer, out c3po.BridgeRegistered) {
+	fmt.Fprintf(w, "registered %s; it is online until %s, and longer if it is heard of\n", inline(string(out.AgentID)), out.ExpiresAt.Local().Format("15:04:05"))
+}
