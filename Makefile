@@ -8,6 +8,8 @@ TESTFLAGS ?=
 # Every package has a time of its own and leaves nothing behind.
 TEST      := $(GO) test -timeout 15m -exec '$(CURDIR)/.ci/limits'
 FUZZTIME  ?= 10s
+# What package-lock.json names, by its hash, and no script of a package is run.
+NPM_CI    := { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; }
 CHECKS    ?= 2000
 ROWS      ?=
 SEED      ?= random
@@ -30,10 +32,10 @@ image: ## the coordinator's image, by docker or podman
 	$$(command -v docker || command -v podman) build -t c3po/c3po:latest deploy
 
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
-	cd web && npm install --no-package-lock --no-audit --no-fund --loglevel=error && npm run build
+	cd web && $(NPM_CI) && npm run build
 
 site: ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
-	cd site && npm install --no-package-lock --no-audit --no-fund --loglevel=error && npm run -s build
+	cd site && $(NPM_CI) && npm run -s build
 
 site-e2e: site ## the site in Chromium, as wide as a phone
 	cd site && npm run -s check

@@ -1,6 +1,7 @@
 package c3po_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -112,5 +113,64 @@ func TestAReleaseWaitsForCI(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^    needs: \[.*\bci\b.*\]$`).MatchString(release) ||
 		!strings.Contains(string(workflow), "\n  ci:\n    uses: ./.github/workflows/ci.yml\n") {
 		t.Error("the job that publishes does not need all of ci.yml")
+	}
+}
+
+// What npm installs runs with the rights of the job it is in. The job that signs
+// and publishes therefore runs none of it.
+func TestNoPackageOfNPMRunsInTheJobThatSigns(t *testing.T) {
+	t.Parallel()
+	release, err := os.ReadFile(".github/workflows/release.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, signs, found := strings.Cut(string(release), "\n  release:\n")
+	if !found || !strings.Contains(signs, "id-token: write") {
+		t.Fatal("the job that signs is not found")
+	}
+	for _, word := range []string{"npm", "setup-node", "make web"} {
+		if strings.Contains(signs, word) {
+			t.Errorf("the job that signs has %q", word)
+		}
+	}
+	if !strings.Contains(signs, "sha256sum --check") {
+		t.Error("what another job built is taken without a look at its hash")
+	}
+}
+
+// Without a lock, what is installed is what a registry says that day.
+func TestThePagesAreBuiltFromPackagesWithKnownHashes(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(makefile), "npm ci --ignore-scripts") || strings.Contains(string(makefile), "npm install") {
+		t.Error("the Makefile installs more than the lock names, or runs what packages bring")
+	}
+	for _, folder := range []string{"web", "site"} {
+		lock, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var named struct {
+			Packages map[string]struct {
+				Integrity string
+				Resolved  string
+				Optional  bool
+			}
+		}
+		if err := json.Unmarshal(lock, &named); err != nil || len(named.Packages) < 2 {
+			t.Fatalf("the lock of %s: %v, %d packages", folder, err, len(named.Packages))
+		}
+		for name, one := range named.Packages {
+			// The native parts for systems that no release is built on have none.
+			if name != "" && !one.Optional && !strings.HasPrefix(one.Integrity, "sha512-") {
+				t.Errorf("the lock of %s has no hash for %s", folder, name)
+			}
+			if one.Resolved != "" {
+				t.Errorf("the lock of %s says where %s was found, which is different elsewhere", folder, name)
+			}
+		}
 	}
 }
