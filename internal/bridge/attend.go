@@ -139,7 +139,7 @@ func (b *Bridge) settle(ctx context.Context) error {
 	b.session.place = place
 	b.session.paused.seq = 0 // numbers from before may be another store's
 	b.session.replace(seen)
-	b.trouble = nil
+	b.trouble, b.unanswered = nil, false
 	close(b.settled)
 	b.haveTried()
 	b.reportSoon() // what could not be reported while it was away
@@ -248,6 +248,7 @@ func (b *Bridge) watch(ctx context.Context) error {
 		}
 		b.mu.Lock()
 		b.session.add(seen)
+		b.unanswered = false
 		b.mu.Unlock()
 		b.wake()
 	}

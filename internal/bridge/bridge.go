@@ -126,10 +126,11 @@ type Bridge struct {
 	trouble   error              // why it has
 	patient   time.Duration      // how long hooks may still wait for it
 
-	wantedAt time.Time         // when the agent was wanted that is not there yet
-	silent   bool              // the coordinator did not answer the last hook in time
-	ran      HookRun           // the last one
-	doubtful map[string]string // keys of calls that failed and may have been carried out, by what they said
+	wantedAt   time.Time         // when the agent was wanted that is not there yet
+	silent     bool              // the coordinator did not answer the last hook in time
+	ran        HookRun           // the last one
+	doubtful   map[string]string // keys of calls that failed and may have been carried out, by what they said
+	unanswered bool              // nothing shows that the coordinator answers
 }
 
 // New makes a Bridge. It does not connect.

@@ -11,6 +11,9 @@ import (
 const (
 	// seeEvery is how often the client is looked at. Only a change costs anything.
 	seeEvery = 500 * time.Millisecond
+	// askEvery is how often a coordinator that did not answer is asked again, if it
+	// cannot be seen to be away.
+	askEvery = 2 * time.Second
 )
 
 // failedPauses are how long after a turn that failed its mail starts another; after
@@ -29,6 +32,7 @@ type Sight struct {
 func (b *Bridge) observe(ctx context.Context) {
 	tick := time.NewTicker(seeEvery)
 	defer tick.Stop()
+	var asked time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -47,10 +51,33 @@ func (b *Bridge) observe(ctx context.Context) {
 		if b.switchedOn() {
 			b.want()
 		}
+		if b.isUnanswered() && time.Since(asked) >= askEvery {
+			asked = time.Now()
+			b.relook(ctx, askEvery/2)
+		}
 		b.slept()
 		b.wake()
 		b.leaves()
 	}
+}
+
+// hears notes whether the coordinator has answered. Until it does nothing starts a
+// turn: that could read no mail, and another would follow it.
+func (b *Bridge) hears(answered bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unanswered = !answered
+}
+
+// isUnanswered says that the agent is there, as far as is known, and its coordinator did
+// not answer.
+func (b *Bridge) isUnanswered() bool {
+	if !b.isSettled() {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unanswered
 }
 
 // switchedOn says, once, that c3po is on again and the session has asked for it

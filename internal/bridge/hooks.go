@@ -235,6 +235,7 @@ func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	}
 	if away && !alone {
 		b.putOff()
+		b.hears(false)
 		return b.warn()
 	}
 	b.mu.Lock()
@@ -286,15 +287,19 @@ func (b *Bridge) worthLooking() bool {
 // elsewhere, by a person for example; and while the connection is being made anew
 // there may be mail that is not known yet. It says whether that could be done.
 func (b *Bridge) refresh(ctx context.Context) bool {
-	if b.to().Lost() {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, refreshMost)
+	return !b.to().Lost() && b.relook(ctx, refreshMost)
+}
+
+// relook is refresh also where the last that was heard of the coordinator is that it
+// is away.
+func (b *Bridge) relook(ctx context.Context, most time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	seen, err := b.look(ctx, c3po.PendingInput{})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.silent = err != nil
+	b.unanswered = b.unanswered && err != nil
 	if err == nil { // else what is known is the best there is
 		b.session.replace(seen)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/redistest"
 )
 
 // listen is what the monitor of the session is told.
@@ -153,5 +154,38 @@ func TestADialogIsSeenUntilTheNextStep(t *testing.T) {
 	}
 	if text := r.hook(hook.Event{Name: hook.DialogOpens, SessionID: "s1", ToolName: "mcp__plugin_c3po_c3po__reply", Mode: hook.PlanMode}); !strings.Contains(text, `"behavior":"allow"`) {
 		t.Errorf("a dialog for our own tool is answered with %s", text)
+	}
+}
+
+// Each line is a turn, which finds nothing and ends: nothing has changed by then.
+func TestMailStartsNoTurnWhileTheCoordinatorOrItsRedisIsAway(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(*faultrig.Coordinator, *redistest.Server) (repair func()){
+		"killed": func(c *faultrig.Coordinator, _ *redistest.Server) func() { c.Kill(); return c.Restart },
+		"frozen": func(_ *faultrig.Coordinator, redis *redistest.Server) func() { redis.Freeze(); return redis.Thaw },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redis := redistest.New(t)
+			c := faultrig.Start(t, redis.URL())
+			r := start(t, c.URL(), "box:1:1")
+			lines := r.idles()
+			r.send("web", "Which port?")
+			<-lines
+			r.prompt() // the turn that the line starts
+			repair := fault(c, redis)
+			r.stop()
+			select {
+			case line := <-lines:
+				t.Errorf("a turn is started that can read nothing: %q", line)
+			case <-time.After(3 * time.Second):
+			}
+			repair()
+			select {
+			case <-lines:
+			case <-time.After(10 * time.Second):
+				t.Error("the mail is stranded")
+			}
+		})
 	}
 }

@@ -65,6 +65,9 @@ func (b *Bridge) wake() {
 	if len(b.session.arrived) == 0 || len(b.session.monitors) == 0 || b.session.alone || b.off() {
 		return
 	}
+	if b.unanswered || b.trouble != nil {
+		return // a turn could read nothing
+	}
 	if b.rouse != nil && b.session.id == "" {
 		return // there is no session to be roused yet
 	}
