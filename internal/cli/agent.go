@@ -78,6 +78,23 @@ func (f *showFlags) how(otherwise runner.Streaming) (runner.Streaming, error) {
 	}
 }
 
+// agentStreaming is how the output of agents is shown: as a flag says, else as
+// streamLogging in claude-docker.yaml does.
+func (a *app) agentStreaming(f showFlags) (runner.Streaming, error) {
+	places, err := a.runnerPlaces()
+	if err != nil {
+		return 0, err
+	}
+	streams, err := places.StreamLogging()
+	if err != nil {
+		return 0, err
+	}
+	if !streams {
+		return f.how(runner.Buffered)
+	}
+	return f.how(runner.Formatted)
+}
+
 func (a *app) agent() *cobra.Command {
 	run := a.agentRun()
 	cmd := &cobra.Command{
@@ -120,7 +137,7 @@ that of the program in the container; of a loop that was ended, 0.`,
   c3po agent run reviewer --once`,
 		Args: arguments(1, 1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			how, err := flags.how(runner.Formatted)
+			how, err := a.agentStreaming(flags)
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,24 @@ func (a *app) runnerHere(cmd *cobra.Command, runtime string) (runner.Config, str
 		return runner.Config{}, "", &usageError{"the current folder has no name", "Change into one that has."}
 	}
 	cfg, err := a.withContainers(cmd.Context(), runtime)
-	return cfg, folder, err
+	if err != nil {
+		return cfg, folder, err
+	}
+	// A prompt and a shell need no coordinator; with one they are given what an
+	// agent is.
+	if known, err := a.knowsCoordinator(); err == nil && known {
+		if cfg.Coordinator, err = a.runnerAccess(cmd.Context()); err != nil {
+			cfg.Log.WarnContext(cmd.Context(), "runs without c3po", "err", err)
+			cfg.Coordinator = runner.Coordinator{}
+		}
+	}
+	return cfg, folder, nil
+}
+
+// knowsCoordinator says whether this host was told of one.
+func (a *app) knowsCoordinator() (bool, error) {
+	mine, err := a.folders.Credentials()
+	return mine != nil || a.url != "" || a.Getenv(tokenVariable) != "", err
 }
 
 func (a *app) agentShell() *cobra.Command {
@@ -180,6 +197,10 @@ func (a *app) runnerTokenFrom(cmd *cobra.Command, mine paths.Credentials, token 
 	if c3po.AsError(err).Code != c3po.Forbidden {
 		return "", err
 	}
-	_, err = c.Ping(cmd.Context(), c3po.None{})
+	info, err := c.ServerInfo(cmd.Context(), c3po.None{})
+	if err == nil && info.Access.Role == c3po.RoleAgent {
+		return "", c3po.Errorf(c3po.Forbidden, "this token is an agent's, and cannot start agents").
+			Suggest("Give one of the role runner: `c3po token create --role runner --agents 'docker/*'`.")
+	}
 	return token, err
 }

@@ -24,7 +24,7 @@ as with c3po agent run, and one that fails is started again after a rest.`,
 		Example: `  c3po agent up`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			how, err := flags.how(runner.Formatted)
+			how, err := a.agentStreaming(flags)
 			if err != nil {
 				return err
 			}

@@ -112,6 +112,11 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("EXAMPLES", examples)
+	runtime, err := filepath.Abs("../container/testdata/fake.sh")
+	if err != nil {
+		return err
+	}
+	env.Setenv("FAKE_RUNTIME", runtime)
 	// The race detector lets a process sleep for a second before it exits.
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Defer(func() {

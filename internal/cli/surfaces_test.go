@@ -48,6 +48,7 @@ var shellForms = map[string]shellForm{
 
 	"room_join":    {command: "room join", given: map[string]string{"room": "ROOM", "visibility": "invite-only"}},
 	"room_leave":   {command: "room leave", given: map[string]string{"room": "ROOM"}},
+	"room_end":     {command: "room end", given: map[string]string{"room": "ROOM"}},
 	"room_post":    {command: "room post", given: map[string]string{"room": "ROOM", "message": "MESSAGE", "client_key": "key"}},
 	"room_history": {command: "room history", given: map[string]string{"room": "ROOM"}},
 	"room_list":    {command: "room list"},

@@ -60,6 +60,9 @@ func (r *Runner) Agent(ctx context.Context, agent agentfile.Agent, options Agent
 	}()
 	if len(agent.Triggers) == 0 || options.Once {
 		exit, err := k.once(ctx, firing{why: "started"})
+		if err == nil {
+			k.afterwards(ctx)
+		}
 		k.farewell(ctx)
 		return exit, err
 	}

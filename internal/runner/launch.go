@@ -174,10 +174,14 @@ func (r *Runner) introduce(spec *container.Spec, l launch, secrets string, user 
 		return nil, err
 	}
 	spec.Mounts = append(spec.Mounts, mount{Host: folder, Inside: path.Join(image.Home, ".config", "c3po"), ReadOnly: true})
-	open := []variable{{"C3PO_COORDINATOR_URL", address}, {"C3PO_AGENT_ID", string(l.as.ID)}, {"C3PO_RUN", l.as.run()}, {"C3PO_UNATTENDED", "answer"}}
+	open := []variable{{"C3PO_COORDINATOR_URL", address}, {"C3PO_AGENT_ID", string(l.as.ID)}, {"C3PO_RUN", l.as.run()}}
 	if l.as.Space != "" {
 		open = append(open, variable{"C3PO_SPACE", string(l.as.Space)})
 	}
+	if l.mode != modeAgent {
+		return open, nil // mail does not change what a prompt prints
+	}
+	open = append(open, variable{"C3PO_UNATTENDED", "answer"})
 	handoff, err := r.handoff(l.agent.Name, user)
 	if err != nil {
 		return nil, err
@@ -188,16 +192,6 @@ func (r *Runner) introduce(spec *container.Spec, l launch, secrets string, user 
 
 // command says what runs in the container.
 func (r *Runner) command(spec *container.Spec, l launch, user owner) error {
-	if l.mode == modeShell {
-		// Past the entrypoint and its checks, but not past what the agent would have.
-		argv := l.instead
-		if argv == nil {
-			argv = []string{"bash"}
-		}
-		spec.Entrypoint = "bash"
-		spec.Args = append([]string{"-c", `[ ! -r "$C3PO_ENV_FILE" ] || . "$C3PO_ENV_FILE"; exec "$@"`, "bash"}, argv...)
-		return nil
-	}
 	withPlugin := false
 	if l.as != nil && l.agent.Client == agentfile.DefaultClient && r.cfg.Binary != "" {
 		folder, err := r.writePlugin(user)
@@ -206,6 +200,21 @@ func (r *Runner) command(spec *container.Spec, l launch, user owner) error {
 		}
 		spec.Mounts = append(spec.Mounts, mount{Host: folder, Inside: pluginInside, ReadOnly: true})
 		withPlugin = true
+	}
+	if l.mode == modeShell {
+		// Past the entrypoint and its checks, but not past what the agent would have.
+		argv := l.instead
+		if argv == nil {
+			argv = []string{"bash"}
+		}
+		first := `[ ! -r "$C3PO_ENV_FILE" ] || . "$C3PO_ENV_FILE"; `
+		if withPlugin {
+			// Whoever types claude there has the plugin too.
+			first += `claude() { command claude --plugin-dir ` + pluginInside + ` "$@"; }; export -f claude; `
+		}
+		spec.Entrypoint = "bash"
+		spec.Args = append([]string{"-c", first + `exec "$@"`, "bash"}, argv...)
+		return nil
 	}
 	spec.Args, _ = command(l.agent, l.prompt, l.how, withPlugin)
 	if l.agent.Image == "" {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/paths"
 )
@@ -16,18 +17,39 @@ type PromptOptions struct {
 	Model string
 }
 
-// Prompt runs a prompt in a folder, as nobody's agent.
+// Prompt runs a prompt in a folder. Where this host may start agents it has the
+// plugin and is one of that folder's name, else it is nobody's agent.
 func (r *Runner) Prompt(ctx context.Context, workspace, prompt string, options PromptOptions) (exit int, err error) {
 	agent := nameless(workspace)
 	agent.Model = options.Model
-	return r.alone(ctx, launch{mode: modePrompt, agent: agent, prompt: prompt, how: options.How, again: options.Build})
+	return r.alone(ctx, launch{mode: modePrompt, agent: agent, prompt: prompt, how: options.How, again: options.Build, as: r.inFolder(ctx, workspace)})
 }
 
 // Shell is a shell with everything an agent would have, past all checks.
 func (r *Runner) Shell(ctx context.Context, workspace string, build bool) (exit int, err error) {
 	return r.alone(ctx, launch{
-		mode: modeShell, agent: nameless(workspace), again: build, stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw,
+		mode: modeShell, agent: nameless(workspace), again: build, stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, as: r.inFolder(ctx, workspace),
 	})
+}
+
+// inFolder is the identity of what runs in a folder, or nil: a prompt needs no
+// coordinator, so why there is none is only said.
+func (r *Runner) inFolder(ctx context.Context, workspace string) *identity {
+	if r.cfg.Coordinator.Client.URL == "" {
+		return nil
+	}
+	name := string(c3po.AgentIDFromFolder(filepath.Base(workspace)))
+	folder := filepath.Join(r.cfg.Places.State, "alone", name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		r.cfg.Log.WarnContext(ctx, "runs without c3po", "err", err)
+		return nil
+	}
+	as, err := r.identify(ctx, agentfile.Agent{Name: name}, folder)
+	if err != nil {
+		r.cfg.Log.WarnContext(ctx, "runs without c3po", "err", err)
+		return nil
+	}
+	return &as
 }
 
 func nameless(workspace string) agentfile.Agent {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agentfile"
@@ -71,6 +72,31 @@ func (p Places) prepare(user owner) error {
 		}
 	}
 	return user.takeAll(p.Claude, p.ClaudeRC, p.Settings)
+}
+
+// StreamLogging is what claude-docker.yaml says of it: whether agents show what
+// they do as they do it, unless a flag says otherwise. It is so if there is no file.
+func (p Places) StreamLogging() (bool, error) {
+	text, err := os.ReadFile(p.Settings)
+	if err != nil {
+		return true, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if key != "streamLogging" {
+			continue
+		}
+		value, _, _ = strings.Cut(value, "#")
+		switch strings.TrimSpace(value) {
+		case "true", "yes", "on":
+			return true, nil
+		case "false", "no", "off":
+			return false, nil
+		default:
+			return true, c3po.Errorf(c3po.InvalidRequest, "%s: streamLogging is neither true nor false", p.Settings).Suggest("Write streamLogging: true, or false.")
+		}
+	}
+	return true, nil
 }
 
 func cannotMake(name string, err error) error {

@@ -213,7 +213,29 @@ func (s *show) answered(b block, r record) {
 		s.say(c.indent, fmt.Sprintf("✗ %s  %s: %s", c.what, brief(took), cut(resultText(b.Content), mostColumns)), red)
 		return
 	}
-	s.say(c.indent, fmt.Sprintf("• %s  %s", c.what, brief(took)), blue)
+	text := strings.TrimRight(resultText(b.Content), " \n")
+	if s.Results {
+		s.say(c.indent, fmt.Sprintf("• %s  %s", c.what, brief(took)), blue)
+		for _, line := range sanitise.Lines(text) {
+			s.say(c.indent, "  | "+line, dim)
+		}
+		return
+	}
+	s.say(c.indent, fmt.Sprintf("• %s  %s%s", c.what, brief(took), firstLine(text)), blue)
+}
+
+// firstLine is what a tool has answered, as far as a line has room for it.
+func firstLine(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	shown := " → " + cut(first, mostColumns/2)
+	if n := strings.Count(text, "\n") + 1; n > 1 {
+		shown += fmt.Sprintf(" … (%d lines)", n)
+	}
+	return shown
 }
 
 func (s *show) result(r record) {

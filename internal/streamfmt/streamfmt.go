@@ -28,9 +28,10 @@ const (
 
 // A Config says how a stream is shown. The zero value of every field is usable.
 type Config struct {
-	Colour bool
-	Quiet  time.Duration    // a silence after which it is said what goes on; 10 s if 0
-	Now    func() time.Time // time.Now if nil
+	Colour  bool
+	Results bool             // all that tools answer, not only the first line
+	Quiet   time.Duration    // a silence after which it is said what goes on; 10 s if 0
+	Now     func() time.Time // time.Now if nil
 }
 
 // A Summary is how a run went, by its own account.

@@ -111,12 +111,12 @@ func TestTheLoopKeepsToWhatItsFileSays(t *testing.T) {
   post_run: [exit 3, pwd >> afterwards]
 `))
 	runs, afterwards := filepath.Join(workspace, "runs"), filepath.Join(workspace, "afterwards")
-	if got := h.c3po(workspace, "", "agent", "run", "coder", "--once"); got.code != 0 || len(lines(runs)) != 1 || len(lines(afterwards)) != 0 {
+	if got := h.c3po(workspace, "", "agent", "run", "coder", "--once"); got.code != 0 || len(lines(runs)) != 1 || len(lines(afterwards)) != 1 {
 		t.Errorf("--once: %d, %v, %v: %s", got.code, lines(runs), lines(afterwards), got.stderr)
 	}
 	h.alsoAgents("broken: /no/such/folder\n")
 	loop := h.start("agent", "up")
-	eventually(t, time.Minute, "the first run and what comes after it", func() bool { return len(lines(runs)) == 2 && len(lines(afterwards)) == 1 })
+	eventually(t, time.Minute, "the first run and what comes after it", func() bool { return len(lines(runs)) == 2 && len(lines(afterwards)) == 2 })
 	if id := lines(runs)[1]; id != "docker/coder" {
 		t.Errorf("it acts as %s", id)
 	}
@@ -133,7 +133,7 @@ func TestTheLoopKeepsToWhatItsFileSays(t *testing.T) {
 	if err := writeFile(filepath.Join(workspace, "go")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "the script starts another", func() bool { return len(lines(runs)) == 3 && len(lines(afterwards)) == 2 })
+	eventually(t, time.Minute, "the script starts another", func() bool { return len(lines(runs)) == 3 && len(lines(afterwards)) == 3 })
 	if said := h.c3po(workspace, "", "agent", "logs", "coder"); said.code != 0 {
 		t.Errorf("logs: %+v", said)
 	}
