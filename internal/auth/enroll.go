@@ -135,15 +135,23 @@ func (k *Keeper) hostTaken(ctx context.Context, host, except string) (bool, erro
 		return false, err
 	}
 	for _, g := range grants {
-		if g.KID != except && g.Live(k.now()) && hostOf(g.Pattern) == host {
+		// A person would read Lap and lap as the same.
+		if g.KID != except && g.Live(k.now()) && strings.EqualFold(hostOf(g.Pattern), host) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
+// containerHost is the host part of every agent that c3po starts in a container.
+const containerHost = "docker"
+
 func checkHost(host string) error {
 	id, err := c3po.ParseAgentID(host)
+	if strings.EqualFold(host, containerHost) {
+		return c3po.Errorf(c3po.InvalidRequest, "no host can be called '%s': agents in containers are", containerHost).
+			Suggest("Give another name with --host.")
+	}
 	if err != nil || id.Host() != "" || id.Reserved() {
 		return c3po.Errorf(c3po.InvalidRequest, "%q cannot be the name of a host", clip(host)).
 			Suggest("It has 1-64 of A-Z a-z 0-9 _ . - and starts with a letter or digit. Give one with --host.")

@@ -38,6 +38,11 @@ func (k *Keeper) LoginLink(ctx context.Context, caller c3po.Caller) (c3po.LoginL
 			Suggest("Run `c3po open` in a terminal of your own.")
 	}
 	mine, _ := ctx.Value(grantKey{}).(Grant)
+	if mine.Fixed {
+		// It would never end: each browser could let in the next.
+		return c3po.LoginLink{}, c3po.Errorf(c3po.Forbidden, "a browser that was let in for a time lets in no other").
+			Suggest("Run `c3po open` in a terminal of your own.")
+	}
 	spaces := mine.Spaces
 	if len(spaces) == 0 {
 		spaces = []string{string(caller.Space)} // without authentication there is no grant

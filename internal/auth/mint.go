@@ -36,11 +36,34 @@ func (k *Keeper) CreateToken(ctx context.Context, caller c3po.Caller, in c3po.To
 			return c3po.NewToken{}, err
 		}
 	}
+	if err := k.checkCase(ctx, in.Agents); err != nil {
+		return c3po.NewToken{}, err
+	}
 	made, err := k.Mint(ctx, Grant{Role: in.Role, Spaces: in.Spaces, Pattern: in.Agents, Label: in.Label})
 	if err == nil {
 		k.recordToken(ctx, caller, EventTokenCreated, made.KID, string(made.Role)+" for "+strings.Join(made.Spaces, ","))
 	}
 	return made, err
+}
+
+// checkCase refuses a token for a host whose name differs from another's in case
+// alone: a person would take its agents for those of the other.
+func (k *Keeper) checkCase(ctx context.Context, pattern string) error {
+	host := hostOf(pattern)
+	if host == "" {
+		return nil
+	}
+	grants, err := k.store.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if other := hostOf(g.Pattern); other != host && strings.EqualFold(other, host) && g.Live(k.now()) {
+			return c3po.Errorf(c3po.InvalidRequest, "there is a host '%s', which reads like '%s'", other, host).
+				Suggest("Use its name, or one that differs in more than case.")
+		}
+	}
+	return nil
 }
 
 // Mint makes a token of a grant and stores the grant. It is for what the
@@ -114,8 +137,20 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 	if !old.Live(k.now()) {
 		return c3po.NewToken{}, c3po.Errorf(c3po.InvalidRequest, "token '%s' has ended", kid).Suggest("Make a new one with `c3po token create`.")
 	}
+	next := Grant{Role: old.Role, Spaces: old.Spaces, Pattern: old.Pattern, Label: old.Label, SuccessorOf: old.KID}
+	if old.Fixed {
+		// Given for a time, it has no successor that lives longer. One that is fixed
+		// because it was rotated has a successor that is not.
+		lasts, err := k.hasLastingSuccessor(ctx, old.KID)
+		if err != nil {
+			return c3po.NewToken{}, err
+		}
+		if !lasts {
+			next.Fixed, next.Expires = true, old.Expires
+		}
+	}
 	// The new one first: whatever happens in between, one of them works.
-	made, err := k.Mint(ctx, Grant{Role: old.Role, Spaces: old.Spaces, Pattern: old.Pattern, Label: old.Label, SuccessorOf: old.KID})
+	made, err := k.Mint(ctx, next)
 	if err != nil {
 		return c3po.NewToken{}, err
 	}
@@ -129,6 +164,11 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 	}
 	k.recordToken(ctx, caller, EventTokenRotated, kid, "successor "+made.KID)
 	return made, nil
+}
+
+func (k *Keeper) hasLastingSuccessor(ctx context.Context, kid string) (bool, error) {
+	grants, err := k.store.Grants(ctx)
+	return slices.ContainsFunc(grants, func(g Grant) bool { return g.SuccessorOf == kid && !g.Fixed }), err
 }
 
 func (k *Keeper) find(ctx context.Context, caller c3po.Caller, kid string) (Grant, error) {
