@@ -31,13 +31,27 @@ func attended(clientName string, pid int) bool {
 }
 
 // unattended says that the client which has started this process runs one prompt
-// for its output: claude -p, codex exec, opencode run, gemini -p, copilot -p.
+// for its output: claude -p, codex exec, opencode run, gemini -p, copilot -p, or
+// either of the last two with its prompt on stdin.
 func (a *app) unattended(clientName string) bool {
 	if clientName == string(hook.ClaudeCode) && strings.HasPrefix(a.Getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
 		return true
 	}
 	args, known := engine.Arguments(os.Getppid())
-	return known && len(args) > 0 && runsOnePrompt(hook.Dialect(clientName), args[1:])
+	if !known || len(args) == 0 {
+		return false
+	}
+	by := hook.Dialect(clientName)
+	terminal, known := engine.OnTerminal(os.Getppid())
+	return runsOnePrompt(by, args[1:]) || known && !terminal && readsPrompt(by, args[1:])
+}
+
+// readsPrompt says that a client whose stdin is no terminal takes its one prompt from
+// there. An editor also speaks to it that way, and says so by a flag.
+func readsPrompt(by hook.Dialect, args []string) bool {
+	return (by == hook.Gemini || by == hook.Copilot) && !slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "acp") || arg == "--server" || arg == "--headless"
+	})
 }
 
 // runsOnePrompt reads the arguments of a client.

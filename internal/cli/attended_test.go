@@ -29,6 +29,15 @@ func TestAClientWithOnePromptIsNotAttended(t *testing.T) {
 			t.Errorf("%s runs one prompt: %v", line, got)
 		}
 	}
+	for line, want := range map[string]bool{
+		"gemini": true, "gemini -m m": true, "copilot -s": true, "gemini --experimental-acp": false, "gemini --acp": false,
+		"copilot --acp --stdio": false, "copilot --server": false, "claude-code": false, "codex": false, "opencode": false, "kimi": false,
+	} {
+		words := strings.Fields(line)
+		if got := readsPrompt(hook.Dialect(words[0]), words[1:]); got != want {
+			t.Errorf("%s reads its prompt from stdin: %v", line, got)
+		}
+	}
 	if attended("kimi", os.Getpid()) || attended("copilot", -1) {
 		t.Error("it is attended though nobody can say")
 	}

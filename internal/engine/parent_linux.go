@@ -45,3 +45,10 @@ func Arguments(pid int) (args []string, known bool) {
 	}
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00"), true
 }
+
+// OnTerminal says whether a process reads from a terminal; not known if it is gone
+// or not ours.
+func OnTerminal(pid int) (is, known bool) {
+	from, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", pid))
+	return strings.HasPrefix(from, "/dev/pts/") || strings.HasPrefix(from, "/dev/tty") || from == "/dev/console", err == nil
+}

@@ -10,3 +10,6 @@ func Stopped(int) bool { return false }
 
 // Arguments knows nothing here.
 func Arguments(int) (args []string, known bool) { return nil, false }
+
+// OnTerminal knows nothing here.
+func OnTerminal(int) (is, known bool) { return false, false }

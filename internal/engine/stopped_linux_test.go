@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -31,4 +32,29 @@ func TestAProcessThatIsHaltedIsSeenToBe(t *testing.T) {
 	}
 	becomes(syscall.SIGSTOP, true)
 	becomes(syscall.SIGCONT, false)
+}
+
+func TestAProcessThatReadsFromAPipeIsNotOnATerminal(t *testing.T) {
+	t.Parallel()
+	for name, on := range map[string]func(*exec.Cmd) error{
+		"a pipe":      func(cmd *exec.Cmd) error { _, err := cmd.StdinPipe(); return err },
+		"/dev/null":   func(*exec.Cmd) error { return nil },
+		"no terminal": func(cmd *exec.Cmd) error { cmd.Stdin = strings.NewReader("x"); return nil },
+	} {
+		cmd := exec.Command("sleep", "60")
+		if err := on(cmd); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if is, known := engine.OnTerminal(cmd.Process.Pid); is || !known {
+			t.Errorf("%s: a terminal: %v, known: %v", name, is, known)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	if _, known := engine.OnTerminal(-1); known {
+		t.Error("it is known of a process that is not there")
+	}
 }

@@ -25,7 +25,8 @@ type scriptedRun struct {
 // changing is what differs between two runs of the same: ids, times, counts.
 var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]+|\d+(\.\d+)?`)
 
-func (r *rig) script(argv ...string) scriptedRun {
+// script runs a command as a script does, which may give it its prompt on stdin.
+func (r *rig) script(stdin string, argv ...string) scriptedRun {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -33,6 +34,9 @@ func (r *rig) script(argv ...string) scriptedRun {
 	cmd.Dir, cmd.Env = r.project(), r.env()
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
+	}
 	before := r.model.count()
 	err := cmd.Run()
 	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
@@ -49,20 +53,25 @@ func (r *rig) script(argv ...string) scriptedRun {
 // Claims: D1
 func TestMailDoesNotChangeAScriptsRun(t *testing.T) {
 	t.Parallel()
-	for name, argv := range map[string][]string{
-		"codex":    {"exec", "--skip-git-repo-check", "do some work"},
-		"opencode": {"run", "do some work"},
-		"gemini":   {"-m", "gemini-2.5-flash", "-p", "do some work"},
-		"copilot":  {"-s", "-p", "do some work"},
-		"kimi":     {"-p", "do some work"},
+	for _, c := range []struct {
+		name, stdin string
+		argv        []string
+	}{
+		{"codex", "", []string{"codex", "exec", "--skip-git-repo-check", "do some work"}},
+		{"opencode", "", []string{"opencode", "run", "do some work"}},
+		{"gemini", "", []string{"gemini", "-m", "gemini-2.5-flash", "-p", "do some work"}},
+		{"gemini from a pipe", "do some work", []string{"gemini", "-m", "gemini-2.5-flash"}},
+		{"copilot", "", []string{"copilot", "-s", "-p", "do some work"}},
+		{"copilot from a pipe", "do some work", []string{"copilot", "-s"}},
+		{"kimi", "", []string{"kimi", "-p", "do some work"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, name, func(*rig) brain { return reading("port 8080", done) })
+			r := newRig(t, c.argv[0], func(*rig) brain { return reading("port 8080", done) })
 			if _, err := r.as("api").Ping(t.Context(), c3po.None{}); err != nil {
 				t.Fatal(err)
 			}
-			once := func() scriptedRun { return r.script(append([]string{name}, argv...)...) }
+			once := func() scriptedRun { return r.script(c.stdin, c.argv...) }
 			want := once()
 			if !strings.Contains(want.stdout, "ALL-DONE") || want.code != 0 {
 				t.Fatalf("without mail: %+v", want)
