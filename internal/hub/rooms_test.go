@@ -206,7 +206,8 @@ func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
 		}
 		same(t, "told so", join("bob", c3po.NotifyAll).Notify, c3po.NotifyAll)
 		join("dora", c3po.NotifyNone)
-		woken := map[c3po.AgentID]c3po.PendingResult{}
+		woken, took := map[c3po.AgentID]c3po.PendingResult{}, map[c3po.AgentID]time.Duration{}
+		began := time.Now()
 		var mu sync.Mutex
 		var waits sync.WaitGroup
 		for _, id := range []c3po.AgentID{"bob", "carl", "dora"} {
@@ -217,7 +218,7 @@ func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				woken[id] = got
+				woken[id], took[id] = got, time.Since(began)
 			})
 		}
 		synctest.Wait()
@@ -226,6 +227,9 @@ func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
 		got := woken["bob"]
 		if got.Outcome != nil || got.Count != 1 || len(got.Messages) != 1 || got.Messages[0].ID != said.ID || got.RoomUnread != 0 {
 			t.Errorf("who wants all got %+v", got)
+		}
+		if took["bob"] > time.Second {
+			t.Errorf("who wants all heard of the post after %v", took["bob"])
 		}
 		for _, id := range []c3po.AgentID{"carl", "dora"} {
 			if got := woken[id]; got.Outcome == nil || got.Count != 0 || got.RoomUnread != 1 {
