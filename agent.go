@@ -86,6 +86,7 @@ type Agent struct {
 	Rooms        []RoomName      `json:"rooms"`
 	CurrentTask  string          `json:"current_task,omitempty"`
 	Client       string          `json:"client,omitempty"`
+	Heartbeat    int             `json:"heartbeat_interval,omitempty"` // seconds between its calls, as it declared
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
 	Unread       *int            `json:"unread,omitempty"` // mail it has not acked; for people and observers
 	RegisteredAt time.Time       `json:"registered_at"`
@@ -118,7 +119,7 @@ type RegisterInput struct {
 	PID               int             `json:"pid,omitempty" jsonschema:"Process id of the agent"`
 	PIDStart          int64           `json:"pid_start,omitempty" jsonschema:"Start time of that process, as its host counts it"`
 	Metadata          json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB"`
-	HeartbeatInterval int             `json:"heartbeat_interval,omitempty" jsonschema:"Seconds between heartbeats, if the agent sends any"`
+	HeartbeatInterval int             `json:"heartbeat_interval,omitempty" jsonschema:"Seconds between your calls, at most 3600: you are online for three of them, instead of 90 seconds"`
 }
 
 // ListAgentsInput selects and pages.

@@ -52,6 +52,15 @@ func (p Payload) contentType() string {
 	return ""
 }
 
+// Expires is when an agent that does not call again is no longer online, given how
+// long that is without a declared interval.
+func (a Agent) Expires(window time.Duration) time.Time {
+	if a.Heartbeat > 0 {
+		window = OnlineBeats * time.Duration(a.Heartbeat) * time.Second
+	}
+	return a.LastSeen.Add(window)
+}
+
 // BridgeRegister is the argument of /agents/register and of the tool
 // register_agent.
 type BridgeRegister struct {

@@ -78,7 +78,7 @@ func (b Broker) Register(ctx context.Context, in BridgeRegister, onlineFor time.
 	if err != nil {
 		return BridgeRegistered{}, err
 	}
-	return BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.LastSeen.Add(onlineFor)}, nil
+	return BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.Expires(onlineFor)}, nil
 }
 
 // described are the parts of an agent's metadata that we know by themselves.

@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// OnlineBeats is for how many of its declared intervals an agent that does not call
+// counts as online.
+const OnlineBeats = 3
+
 // A ProcessRun is a run that is a process of a host: its number and when it
 // started, as that host counts, so that the next process that gets the number is
 // not taken for it. It is written "host:pid:start".

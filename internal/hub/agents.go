@@ -38,6 +38,9 @@ func (a *Actor) profile(in c3po.RegisterInput) (Profile, error) {
 	if in.PID < 0 || in.PIDStart < 0 || in.HeartbeatInterval < 0 {
 		return Profile{}, refuse("pid, pid_start and heartbeat_interval cannot be negative")
 	}
+	if in.HeartbeatInterval > mostHeartbeat {
+		return Profile{}, refuse("heartbeat_interval is at most %d seconds", mostHeartbeat)
+	}
 	labels := []label{
 		{"name", in.Name, 200}, {"type", in.Type, 100}, {"cwd", in.Cwd, 4096}, {"host", in.Host, 255},
 	}

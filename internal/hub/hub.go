@@ -59,6 +59,7 @@ type Hub struct {
 	entered   func(c3po.Space, c3po.AgentID, string)
 	bindings  *bindings
 	notes     *notes
+	lastCalls *lastCalls
 	presence  *presence
 	marks     *marks
 	deadlines *deadlines
@@ -98,10 +99,11 @@ func New(c Config) *Hub {
 		meter:    c.Meter,
 		entered:  c.Entered,
 		bindings: newBindings(c.Limits.SeenEvery),
-		notes:    newNotes(c.Store, c.Log),
 		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),
 	}
+	h.lastCalls = newLastCalls(c.Limits)
+	h.notes = newNotes(c.Store, c.Log, h.lastCalls)
 	h.marks = newMarks(c.Store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
 	h.deadlines = newDeadlines(h.lapse)
 	h.notices = newNotices(c.Store, c.Log, c.Notifier)
@@ -143,7 +145,7 @@ func (h *Hub) Run(ctx context.Context) error {
 
 	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeMost)
 	defer cancel()
-	h.notes.flush(goodbye)
+	h.notes.flush(goodbye, true)
 	h.presence.end(goodbye)
 	h.resign(goodbye)
 	return nil

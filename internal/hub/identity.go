@@ -33,6 +33,7 @@ type binding struct {
 	notice string
 	roles  []c3po.AgentID // the mailboxes of its roles
 	cause  cause          // what it was given last
+	beat   int            // the interval it declared, in seconds
 	noted  time.Time      // when the store last heard that it is alive
 	used   time.Time
 	// sessions the store knows of. A run may use several at once; each is
@@ -61,7 +62,11 @@ func (b *bindings) find(key bindingKey, session string) (found binding, note, ok
 	}
 	now := time.Now()
 	known.used = now
-	if now.Sub(known.noted) >= b.seenEvery {
+	every := b.seenEvery
+	if known.beat > 0 {
+		every = min(every, time.Duration(known.beat)*time.Second)
+	}
+	if now.Sub(known.noted) >= every {
 		known.noted, note = now, true
 	}
 	return *known, note, true
@@ -178,6 +183,7 @@ func (a *Actor) enter(ctx context.Context) error {
 	// What is remembered may be what another token was given.
 	if known, note, ok := a.hub.bindings.find(a.key(), a.caller.Session); ok && a.caller.MayBe(known.id) {
 		a.actAs(known)
+		a.hub.lastCalls.made(agentKey{a.caller.Space, a.id}, known.beat, note)
 		if note {
 			a.hub.notes.seen(a.caller.Space, a.id)
 			a.refreshRoles(ctx, known)
@@ -235,6 +241,7 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 	}
 	given := a.bindTo(registration.Record)
 	a.hub.presence.moved(a.caller.Space, a.id)
+	a.hub.lastCalls.made(agentKey{a.caller.Space, a.id}, given.beat, true)
 	a.hub.bindings.put(a.key(), a.caller.Session, given)
 	a.hub.marks.touched(a.caller.Space, 0)
 	a.hub.entered(a.caller.Space, a.id, a.caller.Run)
@@ -274,7 +281,7 @@ func (a *Actor) enterFullStore(ctx context.Context, full error) (Registration, e
 }
 
 func (a *Actor) bindTo(record Record) binding {
-	given := binding{id: record.ID, epoch: record.Epoch, roles: c3po.RolesOf(record.Profile.Capabilities)}
+	given := binding{id: record.ID, epoch: record.Epoch, roles: c3po.RolesOf(record.Profile.Capabilities), beat: record.Profile.Heartbeat}
 	if record.ID != a.caller.ID {
 		given.notice = fmt.Sprintf("another session holds '%s'; you are '%s'", a.caller.ID, record.ID)
 	}

@@ -31,6 +31,7 @@ const (
 type notes struct {
 	store Store
 	log   *slog.Logger
+	calls *lastCalls
 
 	mu        sync.Mutex
 	unwritten map[c3po.Space]*unwritten
@@ -41,6 +42,7 @@ type notes struct {
 
 type unwritten struct {
 	seen     map[c3po.AgentID]struct{}
+	late     map[c3po.AgentID]time.Time // when they called
 	served   []ServedNote
 	times    map[c3po.MessageID]int // in served
 	notified map[sessionKey]NotifiedNote
@@ -88,8 +90,8 @@ func (g *givenMail) drop(id c3po.MessageID) {
 	g.mail = slices.DeleteFunc(g.mail, func(m given) bool { return m.id == id })
 }
 
-func newNotes(store Store, log *slog.Logger) *notes {
-	return &notes{store: store, log: log, unwritten: map[c3po.Space]*unwritten{}, given: map[readerKey]*givenMail{}}
+func newNotes(store Store, log *slog.Logger, calls *lastCalls) *notes {
+	return &notes{store: store, log: log, calls: calls, unwritten: map[c3po.Space]*unwritten{}, given: map[readerKey]*givenMail{}}
 }
 
 func (n *notes) run(ctx context.Context) {
@@ -101,7 +103,7 @@ func (n *notes) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-flush.C:
-			n.flush(ctx)
+			n.flush(ctx, false)
 		case now := <-sweep.C:
 			n.sweep(now)
 		}
@@ -112,18 +114,6 @@ func (n *notes) seen(space c3po.Space, id c3po.AgentID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.of(space).seen[id] = struct{}{}
-}
-
-// hasSeen says that the agent has called, and that this is not written down yet.
-func (n *notes) hasSeen(space c3po.Space, id c3po.AgentID) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	u := n.unwritten[space]
-	if u == nil {
-		return false
-	}
-	_, seen := u.seen[id]
-	return seen
 }
 
 // servedBefore says how often a message was handed out since the last flush,
@@ -237,16 +227,21 @@ func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 func (n *notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
-		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}, passed: map[sessionKey]GivenNote{}, heard: map[roomKey]HeardNote{}}
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}, passed: map[sessionKey]GivenNote{}, heard: map[roomKey]HeardNote{}}
 		n.unwritten[space] = u
 	}
 	return u
 }
 
 // flush writes down what has gathered. What is on its way is counted neither
-// here nor there for that moment: less than the truth, never more.
-func (n *notes) flush(ctx context.Context) {
+// here nor there for that moment: less than the truth, never more. The last flush
+// also says when everybody last called.
+func (n *notes) flush(ctx context.Context, last bool) {
+	late := n.calls.late(time.Now(), last)
 	n.mu.Lock()
+	for key, at := range late {
+		n.of(key.space).late[key.id] = at
+	}
 	taken := n.unwritten
 	n.unwritten = map[c3po.Space]*unwritten{}
 	n.mu.Unlock()
@@ -275,6 +270,15 @@ func (u *unwritten) parts() []Notes {
 	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.heard)), flushItems) {
 		parts = append(parts, Notes{Heard: chunk})
 	}
+	var late []LateNote
+	for id, at := range u.late {
+		if _, seen := u.seen[id]; !seen {
+			late = append(late, LateNote{Agent: id, Ago: time.Since(at)})
+		}
+	}
+	for chunk := range slices.Chunk(late, flushItems) {
+		parts = append(parts, Notes{Late: chunk})
+	}
 	var rest Notes
 	for id := range u.seen {
 		rest.Seen = append(rest.Seen, id)
@@ -288,7 +292,7 @@ func (u *unwritten) parts() []Notes {
 		next := Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
 		rest = Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
 		// Few notes of both sorts are the common case: one step, not two.
-		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard) == 0 && len(parts[0].Served)+len(parts[0].Given)+seen+notified <= flushItems {
+		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard)+len(parts[0].Late) == 0 && len(parts[0].Served)+len(parts[0].Given)+seen+notified <= flushItems {
 			parts[0].Seen, parts[0].Notified = next.Seen, next.Notified
 			continue
 		}
@@ -317,6 +321,9 @@ func (n *notes) putBack(space c3po.Space, notes Notes) {
 	u := n.of(space)
 	for _, id := range notes.Seen {
 		u.seen[id] = struct{}{}
+	}
+	for _, note := range notes.Late {
+		u.late[note.Agent] = time.Now().Add(-note.Ago)
 	}
 	for _, note := range notes.Notified {
 		if key := (sessionKey{note.Agent, note.Reader}); note.Seq > u.notified[key].Seq {

@@ -27,6 +27,7 @@ func view(r Record) c3po.Agent {
 		Rooms:        []c3po.RoomName{},
 		CurrentTask:  r.CurrentTask,
 		Client:       r.Profile.Client,
+		Heartbeat:    r.Profile.Heartbeat,
 		Metadata:     r.Profile.Metadata,
 		RegisteredAt: r.RegisteredAt,
 		LastSeen:     r.Seen,
@@ -43,11 +44,15 @@ func view(r Record) c3po.Agent {
 	return agent
 }
 
-// lately adds to a record that its agent has called here, which is written down
-// once a second. Of one that has ended its session that was before.
+// lately adds to a record that its agent has called here, of which the store hears
+// later. Of one that has ended its session that was before.
 func (a *Actor) lately(r Record) Record {
-	if !r.Online && !r.Left && a.hub.notes.hasSeen(a.caller.Space, r.ID) {
-		r.Online = true
+	if r.Left {
+		return r
+	}
+	if last := a.hub.lastCalls.last(agentKey{a.caller.Space, r.ID}); last.After(r.Seen) {
+		r.Seen = last.UTC()
+		r.Online = r.Online || time.Since(last) < OnlineFor(a.hub.limits, r.Profile.Heartbeat)
 	}
 	return r
 }

@@ -148,10 +148,17 @@ type agentStore interface {
 // late or lost, so they under-report, but they never say what did not happen.
 type Notes struct {
 	Seen     []c3po.AgentID
+	Late     []LateNote
 	Served   []ServedNote
 	Notified []NotifiedNote
 	Given    []GivenNote
 	Heard    []HeardNote
+}
+
+// A LateNote says that an agent called some time ago. It moves nothing back.
+type LateNote struct {
+	Agent c3po.AgentID
+	Ago   time.Duration
 }
 
 // A ServedNote says that an answer carrying the body was written.

@@ -36,7 +36,7 @@ func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 
 func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) (outcome string, err error) {
 	k := keysOf(space)
-	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake()}
+	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake(), millis(s.limits.OnlineWindow)}
 	for _, id := range ids {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
@@ -74,9 +74,10 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 
 // WriteNotes implements hub.Store.
 func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
-	for len(notes.Seen)+len(notes.Served)+len(notes.Notified)+len(notes.Given) > 0 {
+	for len(notes.Seen)+len(notes.Late)+len(notes.Served)+len(notes.Notified)+len(notes.Given) > 0 {
 		var batch hub.Notes
 		batch.Seen, notes.Seen = split(notes.Seen)
+		batch.Late, notes.Late = split(notes.Late)
 		batch.Served, notes.Served = split(notes.Served)
 		batch.Notified, notes.Notified = split(notes.Notified)
 		batch.Given, notes.Given = split(notes.Given)
@@ -100,9 +101,12 @@ func split[T any](all []T) (batch, rest []T) {
 func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
 	k := keysOf(space)
 	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events(), k.heard()}
-	args := []string{s.nowArg(), itoa(len(notes.Seen)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks), itoa(len(notes.Notified))}
+	args := []string{s.nowArg(), itoa(len(notes.Seen) + len(notes.Late)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks), itoa(len(notes.Notified)), millis(s.limits.OnlineWindow)}
 	for _, id := range notes.Seen {
-		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
+		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id), "0")
+	}
+	for _, n := range notes.Late {
+		keyNames, args = append(keyNames, k.agent(n.Agent)), append(args, string(n.Agent), itoa(max(1, n.Ago.Milliseconds())))
 	}
 	for _, n := range notes.Served {
 		from, to, hex := n.ID.Split()

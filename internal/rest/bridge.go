@@ -101,7 +101,7 @@ func (s *server) bridgeHeartbeat(r *http.Request) (string, bridgeCall, error) {
 			return c3po.RefuseNotRegistered(string(caller.ID), err)
 		}
 		self, err := actor.WhoAmI(r.Context(), c3po.None{})
-		out := c3po.BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.LastSeen.Add(s.limits.OnlineWindow)}
+		out := c3po.BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.Expires(s.limits.OnlineWindow)}
 		return s.bridgeAnswer(w, r, actor, out, err)
 	}, err
 }

@@ -59,6 +59,32 @@ func (a answer) event(t *testing.T) (name string, ticket c3po.BridgeTicket, sign
 }
 
 // Claims: B1
+func TestAHeartbeatMovesTheEndByThreeOfTheDeclaredIntervals(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	for beat, want := range map[string]time.Duration{"5000": 15 * time.Second, "300000": 15 * time.Minute} {
+		id := "jerry-" + beat
+		until := func(path, body string) time.Time {
+			t.Helper()
+			got := s.ask(t, question{path: path, space: space, body: body})
+			var out c3po.BridgeRegistered
+			got.into(t, &out)
+			if left := time.Until(out.ExpiresAt); got.status != http.StatusOK || left > want+time.Second || left < want-5*time.Second {
+				t.Errorf("every %s ms: expires in %v, want %v", beat, left, want)
+			}
+			return out.ExpiresAt
+		}
+		first := until("/agents/register", `{"agentId":"`+id+`","type":"codex","heartbeatIntervalMs":`+beat+`}`)
+		deadline := time.Now().Add(10 * time.Second)
+		for !until("/agents/"+id+"/heartbeat", "{}").After(first) {
+			if time.Now().After(deadline) {
+				t.Fatal("a heartbeat did not move expiresAt")
+			}
+		}
+	}
+}
+
+// Claims: B1
 func TestAStreamHasOneEventWithTheReply(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()

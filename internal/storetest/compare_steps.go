@@ -135,7 +135,7 @@ func (d *duel) register(a *arena) {
 		Explicit: d.oneIn(3, "explicit"),
 		Profile: hub.Profile{
 			Name: draw(d, "name", []string{"", "n1"}), Capabilities: draw(d, "capabilities", [][]string{nil, {}, {"x", "y"}}),
-			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Client: draw(d, "client", []string{"c1", "c2"}),
+			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Heartbeat: draw(d, "heartbeat", []int{0, 0, 5, 300}), Client: draw(d, "client", []string{"c1", "c2"}),
 		},
 	}
 	// The wanted id is always covered: the door sees to that.
@@ -194,9 +194,11 @@ func (d *duel) reader() string { return draw(d, "reader", []string{"s1", "s2"}) 
 func (d *duel) notes(a *arena) {
 	owner, now := d.owner(a), d.model.now()
 	var notes hub.Notes
-	switch draw(d, "note", []string{"seen", "served", "served again", "notified", "given"}) {
+	switch draw(d, "note", []string{"seen", "late", "served", "served again", "notified", "given"}) {
 	case "seen":
 		notes.Seen = []c3po.AgentID{owner, "nobody"}
+	case "late":
+		notes.Late = []hub.LateNote{{Agent: owner, Ago: draw(d, "ago", []time.Duration{time.Millisecond, 3 * time.Second, 80 * time.Second})}, {Agent: "nobody", Ago: 1}}
 	case "served", "served again":
 		notes.Served = []hub.ServedNote{{ID: d.mailOf(a, owner), Reader: d.reader(), Route: "mcp", Cursor: draw(d, "cursor", []int64{0, a.seq}), At: now}}
 	case "notified":

@@ -52,7 +52,7 @@ func (sp *space) online(a *agent, now time.Time) bool {
 	case a.node != "":
 		return sp.attached(a, now)
 	default:
-		return now.Sub(a.seen) < sp.limits.OnlineWindow
+		return now.Sub(a.seen) < hub.OnlineFor(sp.limits, a.profile.Heartbeat)
 	}
 }
 

@@ -78,15 +78,14 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	for _, id := range notes.Seen {
-		a := sp.agents[id]
-		if a == nil {
-			continue
+		if a := sp.agents[id]; a != nil {
+			sp.noteSeen(a, now, now)
 		}
-		sp.see(a, now)
-		// A note from before the agent unregistered must not bring it back; one
-		// that is too late to be from before must.
-		if now.Sub(a.goneAt) > hub.NotesLate {
-			a.goneAt = time.Time{}
+	}
+	for _, note := range notes.Late {
+		at := now.Add(-note.Ago.Truncate(time.Millisecond))
+		if a := sp.agents[note.Agent]; a != nil && at.After(a.seen) {
+			sp.noteSeen(a, at, now)
 		}
 	}
 	for _, note := range notes.Served {
@@ -110,6 +109,16 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 		sp.mark(note.Agent, note.Reader, func(is *reader) { is.given = max(is.given, note.Seq) })
 	}
 	return nil
+}
+
+// noteSeen: a note from before the agent unregistered must not bring it back; one
+// that is too late to be from before must.
+func (sp *space) noteSeen(a *agent, at, now time.Time) {
+	sp.see(a, now)
+	a.seen = at
+	if at.Sub(a.goneAt) > hub.NotesLate {
+		a.goneAt = time.Time{}
+	}
 }
 
 // A reader is how far one session has come in the mail of an agent.

@@ -15,6 +15,12 @@ func (sp *space) hasRole(id, role c3po.AgentID) bool {
 	return a != nil && slices.Contains(c3po.RolesOf(a.profile.Capabilities), role)
 }
 
+// sign is the last sign of life of an agent, moved so that the same window says of all
+// agents whether they are online.
+func (sp *space) sign(a *agent) time.Time {
+	return a.seen.Add(hub.OnlineFor(sp.limits, a.profile.Heartbeat) - sp.limits.OnlineWindow)
+}
+
 // held says whether the newest claim of a message still holds.
 func (sp *space) held(msg *message, now time.Time) bool {
 	claim := msg.facts.Claim
@@ -27,8 +33,8 @@ func (sp *space) held(msg *message, now time.Time) bool {
 		return false
 	case sp.attached(a, now):
 		return true
-	case a.node == "" && a.seen.After(claim.At):
-		return now.Sub(a.seen) < sp.limits.ClaimLease
+	case a.node == "" && sp.sign(a).After(claim.At):
+		return now.Sub(sp.sign(a)) < sp.limits.ClaimLease
 	default:
 		return now.Sub(claim.At) < sp.limits.ClaimLease
 	}

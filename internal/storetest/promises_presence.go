@@ -161,6 +161,49 @@ func presencePromises() []promise {
 			w.advance(w.limits.OnlineWindow)
 			same(w, "online", w.online(alice), false)
 		}},
+		{"an agent is online for three of the intervals it declared, and counted so", nil, func(w *world) {
+			for id, beat := range map[c3po.AgentID]int{alice: 5, bob: 300} {
+				step := hub.RegisterStep{Want: id, Run: "run " + string(id), Explicit: true, Profile: hub.Profile{Heartbeat: beat}}
+				_, err := w.store.Register(w.ctx, w.space, step)
+				w.must(err)
+			}
+			count := func() int {
+				w.Helper()
+				n, err := w.store.OnlineCount(w.ctx, w.space)
+				w.must(err)
+				return n
+			}
+			w.advance(14 * time.Second)
+			same(w, "both", count(), 2)
+			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			w.advance(14 * time.Second)
+			same(w, "after a note", count(), 2)
+			w.advance(time.Second)
+			same(w, "after three intervals", w.online(alice), false)
+			same(w, "counted", count(), 1)
+			w.attach(alice, "n1")
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false))
+			w.advance(15 * time.Second)
+			same(w, "after a wait", count(), 1)
+			w.advance(14 * time.Minute)
+			same(w, "five minutes, declared", w.online(bob), true)
+			w.advance(time.Minute)
+			same(w, "three times", w.online(bob), false)
+			same(w, "counted", count(), 0)
+		}},
+		{"a note of an earlier call says when that was, and moves nothing back", nil, func(w *world) {
+			w.enter(alice)
+			began := w.record(alice).Seen
+			w.advance(80 * time.Second)
+			w.notes(hub.Notes{Late: []hub.LateNote{{Agent: alice, Ago: 50 * time.Second}, {Agent: "nobody", Ago: time.Second}}})
+			same(w, "seen", w.record(alice).Seen.Sub(began), 30*time.Second)
+			w.notes(hub.Notes{Late: []hub.LateNote{{Agent: alice, Ago: 60 * time.Second}}})
+			same(w, "seen", w.record(alice).Seen.Sub(began), 30*time.Second)
+			w.advance(39 * time.Second)
+			same(w, "online", w.online(alice), true)
+			w.advance(time.Second)
+			same(w, "online", w.online(alice), false)
+		}},
 		{"a late note does not bring back who unregistered", nil, func(w *world) {
 			w.enter(alice)
 			w.unregister(alice, "")

@@ -416,17 +416,27 @@ local function attached(node, nodes, now)
   return node and node ~= '' and amount(redis.call('HGET', nodes, node)) > now
 end
 
+-- lasting is for how long after a call an agent counts as online: three of the
+-- intervals it declared, in seconds, else the window. signed is a sign of life as
+-- the list of all has it: moved, so that one window holds for all.
+local BEATS = 3
+local function lasting(heartbeat, window)
+  local beat = amount(heartbeat)
+  return beat > 0 and BEATS * beat * 1000 or window
+end
+local function signed(at, heartbeat, window) return at + lasting(heartbeat, window) - window end
+
 -- present: attached; or, for an agent no node claims, seen within the window.
 -- An agent whose node has died is offline until it is seen again.
-local function present(gone, node, seen, nodes, now, window)
+local function present(gone, node, seen, heartbeat, nodes, now, window)
   if gone then return false end
   if node and node ~= '' then return attached(node, nodes, now) end
-  return now - amount(seen) < window
+  return now - amount(seen) < lasting(heartbeat, window)
 end
 
 local function online(agent, nodes, now, window)
-  local r = redis.call('HMGET', agent, 'gone', 'node', 'seen')
-  return present(r[1], r[2], r[3], nodes, now, window)
+  local r = redis.call('HMGET', agent, 'gone', 'node', 'seen', 'heartbeat')
+  return present(r[1], r[2], r[3], r[4], nodes, now, window)
 end
 
 -- superseded: another run holds the id, or nobody does any more because the
@@ -444,7 +454,7 @@ end
 local function card(agent, nodes, meta, now, window)
   local fields, is = redis.call('HGETALL', agent), {}
   for i = 1, #fields, 2 do is[fields[i]] = fields[i + 1] end
-  return { fields, attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, nodes, now, window) and 1 or 0,
+  return { fields, attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, is.heartbeat, nodes, now, window) and 1 or 0,
     redis.call('HGET', meta, 'paused') or '' }
 end
 

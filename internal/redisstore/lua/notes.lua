@@ -4,8 +4,8 @@
 -- KEYS  seen, attached, nodes, meta, events, heard, then one key per note:
 --       agent, fact or mark
 -- ARGV  now, number of seen, number of served, most served, channel, most
---       events, most marks, number of notified, then per note
---       seen: id; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at;
+--       events, most marks, number of notified, online window, then per note
+--       seen: id, how many milliseconds ago; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at;
 --       given: reader, seq
 typed({ 'zset', 'zset', 'hash', 'hash', 'stream', 'zset' })
 for i = 7, #KEYS do
@@ -18,26 +18,28 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 local LATE = 2000
 local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
 ahead(log)
-local k, a = 7, 9
-local lived = number(KEYS[4], 'lived')
+local k, a = 7, 10
+local lived, window = number(KEYS[4], 'lived'), tonumber(ARGV[9])
 for _ = 1, seen_notes do
-  local agent, id = KEYS[k], ARGV[a]
-  local r = redis.call('HMGET', agent, 'seen', 'node', 'gone')
-  if r[1] then
-    redis.call('HSET', agent, 'seen', whole(now))
+  local agent, id, ago = KEYS[k], ARGV[a], tonumber(ARGV[a + 1])
+  local at = now - ago
+  local r = redis.call('HMGET', agent, 'seen', 'node', 'gone', 'heartbeat')
+  -- Of a call some time ago the store may have heard more since.
+  if r[1] and (ago == 0 or at > amount(r[1])) then
+    redis.call('HSET', agent, 'seen', whole(at))
     redis.call('ZADD', KEYS[6], whole(lived), id)
     if r[2] and r[2] ~= '' and not attached(r[2], KEYS[3], now) then
       redis.call('ZREM', KEYS[2], r[2] .. ' ' .. id)
       redis.call('HDEL', agent, 'node')
       r[2] = nil
     end
-    if r[3] and now - amount(r[3]) > LATE then
+    if r[3] and at - amount(r[3]) > LATE then
       redis.call('HDEL', agent, 'gone')
       r[3] = nil
     end
-    if not r[3] and not (r[2] and r[2] ~= '') then redis.call('ZADD', KEYS[1], whole(now), id) end
+    if not r[3] and not (r[2] and r[2] ~= '') then redis.call('ZADD', KEYS[1], whole(signed(at, r[4], window)), id) end
   end
-  k, a = k + 1, a + 1
+  k, a = k + 1, a + 2
 end
 for _ = 1, served_notes do
   local from, owner, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]

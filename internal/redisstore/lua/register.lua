@@ -130,7 +130,6 @@ end
 redis.call('HDEL', agent, 'gone')
 if run ~= '' then redis.call('HDEL', agent, 'died') end
 redis.call('HSET', agent, 'seen', whole(now), 'client', client)
-redis.call('ZADD', seen, node == '' and whole(now) or 'inf', name)
 redis.call('ZADD', heard, whole(lived), name)
 redis.call('ZREM', retired, name)
 if run ~= '' then
@@ -151,5 +150,6 @@ if explicit or not existed then
     redis.call('ZADD', roles, 0, role .. ' ', 0, role .. ' ' .. name)
   end
 end
+redis.call('ZADD', seen, node == '' and whole(signed(now, redis.call('HGET', agent, 'heartbeat'), window)) or 'inf', name)
 return { 'ok', name, now, redis.call('ZCARD', KEYS[FIXED + candidates + chosen]), card(agent, nodes, meta, now, window),
   redis.call('ZLEXCOUNT', owed, '[' .. name .. '\0', '(' .. name .. '\1') }

@@ -14,7 +14,7 @@ local meta, agent, agents, names, seen, sessions, nodes, attachments, events, he
 local now, channel, id, silent, window, most_events = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local empty, later = ARGV[7] == '1', tonumber(ARGV[8])
 
-local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles', 'rooms')
+local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles', 'rooms', 'heartbeat')
 if not r[1] then return { 'unknown' } end
 local lived, node = number(meta, 'lived'), r[2] or ''
 if online(agent, nodes, now, window) then
@@ -29,7 +29,7 @@ if lived - last < silent then
   if node ~= '' then
     redis.call('ZREM', attachments, node .. ' ' .. id)
     redis.call('HDEL', agent, 'node')
-    redis.call('ZADD', seen, r[1], id)
+    redis.call('ZADD', seen, whole(signed(amount(r[1]), r[6], window)), id)
   end
   return { 'kept' }
 end
