@@ -186,9 +186,10 @@ func (a *Actor) enter(ctx context.Context) error {
 		a.hub.lastCalls.made(agentKey{a.caller.Space, a.id}, known.beat, note)
 		if note {
 			a.hub.notes.seen(a.caller.Space, a.id)
-			a.refreshRoles(ctx, known)
 		}
-		return nil
+		if !note || a.refreshRoles(ctx, known) {
+			return nil
+		}
 	}
 	_, err := a.register(ctx, false, Profile{Client: a.caller.Client})
 	return err

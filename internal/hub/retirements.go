@@ -51,6 +51,9 @@ const retirePage = 100
 func (h *Hub) retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (RetireOutcome, error) {
 	for {
 		outcome, err := h.store.Retire(ctx, space, id, silent, empty)
+		if err == nil && outcome == RetireDone {
+			h.bindings.dropAgent(space, id) // its next call registers it
+		}
 		if err != nil || outcome != RetireRooms {
 			return outcome, err
 		}

@@ -24,17 +24,19 @@ const (
 
 // refreshRoles reads the caller's roles anew: it may have registered with others
 // at another coordinator. What was known stays if the store does not answer soon:
-// the call itself is not to wait for it.
-func (a *Actor) refreshRoles(ctx context.Context, known binding) {
+// the call itself is not to wait for it. It says whether the caller is still
+// registered, as far as is known: another coordinator may have retired it.
+func (a *Actor) refreshRoles(ctx context.Context, known binding) bool {
 	ctx, cancel := context.WithTimeout(ctx, rolesMost)
 	defer cancel()
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{known.id})
 	if err != nil || len(records) != 1 {
-		return
+		return err != nil
 	}
 	known.roles = c3po.RolesOf(records[0].Profile.Capabilities)
 	a.hub.bindings.setRoles(a.key(), known.roles)
 	a.actAs(known)
+	return true
 }
 
 // readerOf names the caller among the readers of a mailbox. Sessions of several

@@ -179,3 +179,29 @@ func TestARenamedAgentKeepsItsRoomsWhichAreTold(t *testing.T) {
 		h.balanced()
 	})
 }
+
+// Claims: C5
+func TestASweptAgentIsThereAgainWithItsNextRead(t *testing.T) {
+	for _, where := range []string{"where it was swept", "at another coordinator"} {
+		t.Run(where, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := build(t)
+				reads := h
+				if where != "where it was swept" {
+					reads = h.neighbour()
+				}
+				reads.inbox("bob")
+				h.send("alice", "bob", "hello")
+				pass(2 * time.Minute)
+				swept := h.sweep(c3po.SweepInput{Older: "1m"})
+				if h.known("bob") {
+					t.Fatalf("swept %+v", swept)
+				}
+				same(t, "mail", texts(reads.inbox("bob")), []string{"hello"})
+				if !h.known("bob") {
+					t.Error("bob has read its inbox, and is still unknown")
+				}
+			})
+		})
+	}
+}

@@ -76,8 +76,11 @@ func (r *run) clean(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanMost)
 	defer cancel()
-	r.ackAll(ctx)
 	// The sessions that were tried have said that it is theirs.
 	_, _ = r.Service.RegisterAgent(ctx, r.Profile)
+	for _, probe := range r.asked {
+		_, _ = r.Service.Cancel(ctx, c3po.MessageInput{MessageID: probe})
+	}
+	r.ackAll(ctx)
 	_, _ = r.Service.Unregister(ctx, c3po.None{}) // it is forgotten anyway when it stays silent
 }

@@ -45,7 +45,7 @@ func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 			lines <- scanner.Text()
 		}
 	}()
-	probe, err := s.send(ctx, pathMonitor)
+	probe, err := s.send(ctx, pathMonitor, true)
 	if err != nil {
 		return "", "", err
 	}

@@ -109,7 +109,7 @@ func (s *session) mail(ctx context.Context) (c3po.MessageID, error) {
 		return s.probe, nil
 	}
 	var err error
-	s.probe, err = s.send(ctx, s.client.path("sessions"))
+	s.probe, err = s.send(ctx, s.client.path("sessions"), len(s.client.paths()) > 1)
 	return s.probe, err
 }
 

@@ -78,6 +78,8 @@ type run struct {
 	self c3po.AgentID
 	tell func(Result)
 	all  []Result
+	// asked are the probes that expect an answer.
+	asked []c3po.MessageID
 }
 
 // Run tries every path and tells of each result when it is known.
@@ -156,11 +158,15 @@ func (r *run) skipAll(because string) {
 	}
 }
 
-// send makes a probe. It expects an answer, so that a session is woken for it.
-func (r *run) send(ctx context.Context, path string) (c3po.MessageID, error) {
+// send makes a probe. One that is to wake a session expects an answer, and is
+// cancelled in the end: a question that nobody will answer is left to nobody.
+func (r *run) send(ctx context.Context, path string, wakes bool) (c3po.MessageID, error) {
 	receipt, err := r.Service.SendMessage(ctx, c3po.SendInput{
-		Target: string(r.self), Message: "a probe of c3po verify, for " + path + ", " + rand.Text(),
+		Target: string(r.self), Message: "a probe of c3po verify, for " + path + ", " + rand.Text(), ExpectsReply: &wakes,
 	})
+	if err == nil && wakes {
+		r.asked = append(r.asked, receipt.ID)
+	}
 	return receipt.ID, err
 }
 
@@ -172,7 +178,7 @@ func (r *run) rest(ctx context.Context) (c3po.MessageID, string, error) {
 	}
 	r.self = self.ID
 	r.ackAll(ctx) // what an earlier run that was interrupted has left
-	probe, err := r.send(ctx, PathREST)
+	probe, err := r.send(ctx, PathREST, false)
 	if err != nil {
 		return "", "", err
 	}
@@ -201,7 +207,7 @@ func (r *run) wait(ctx context.Context) (c3po.MessageID, string, error) {
 		got, err := r.Service.WaitForMessage(ctx, c3po.WaitInput{Timeout: seconds})
 		ended <- end{got, err}
 	}()
-	probe, err := r.send(ctx, PathWait)
+	probe, err := r.send(ctx, PathWait, false)
 	if err != nil {
 		return "", "", err
 	}
