@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,19 +103,22 @@ func (g Grant) actAs(id c3po.AgentID) (c3po.AgentID, error) {
 var processRun = regexp.MustCompile(`^[^:]+:[0-9]+:[0-9]+$`)
 
 const (
-	noteRunEvery  = 24 * time.Hour
-	mostAncestors = 64
+	noteRunEvery = 24 * time.Hour
+	maxAncestors = 64
 )
 
 // checkRun remembers the processes of agents, and refuses a person's acts that
-// come out of one of them. It is a guard against mistakes, not against malice:
-// the same user of one machine is the same trust.
+// come out of one of them, and a run that is not the caller's own.
 func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Caller, grant Grant) error {
+	started := k.startedBy(r)
 	if caller.Person() {
-		return k.checkAncestors(ctx, r)
+		return k.checkAncestors(ctx, started.runs)
 	}
 	if grant.Role != c3po.RoleAgent || !processRun.MatchString(caller.Run) {
 		return nil
+	}
+	if err := started.checkOwn(caller.Run); err != nil {
+		return err
 	}
 	now := k.now()
 	k.mu.Lock()
@@ -135,16 +139,46 @@ func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Call
 	return nil
 }
 
-func (k *Keeper) checkAncestors(ctx context.Context, r *http.Request) error {
+// origins are the runs that the processes before a request would have.
+type origins struct {
+	runs   []string
+	proved bool // the kernel named them, not the caller
+}
+
+// startedBy finds out what has started the process that makes a request. On our
+// own socket the kernel says which process that is. Elsewhere the caller does, and
+// may leave out what it likes.
+func (k *Keeper) startedBy(r *http.Request) origins {
+	if p, local := peerIn(r.Context()); local && p.pid > 0 && k.lineage != nil {
+		if runs := k.lineage(p.pid); len(runs) > 0 {
+			return origins{runs: runs, proved: true}
+		}
+	}
 	given := r.Header.Get(AncestorsHeader)
 	if given == "" {
+		return origins{}
+	}
+	runs := strings.Split(given, ",")
+	return origins{runs: runs[:min(len(runs), maxAncestors)]}
+}
+
+// checkOwn refuses the run of a process of this machine that has not started the
+// caller: whoever claims the run of a person's shell would lock the person out.
+func (o origins) checkOwn(run string) error {
+	if !o.proved || slices.Contains(o.runs, run) {
 		return nil
 	}
-	ancestors := strings.Split(given, ",")
-	if len(ancestors) > mostAncestors {
-		ancestors = ancestors[:mostAncestors]
+	host, _, _ := strings.Cut(run, ":")
+	if own, _, _ := strings.Cut(o.runs[0], ":"); own != host {
+		return nil
 	}
-	run, err := k.store.AgentRun(ctx, ancestors)
+	return c3po.Errorf(c3po.Forbidden, "the process %s has not started this one", run).
+		Suggest("Leave out %s, or name a process that has started this one.", RunHeader)
+}
+
+// checkAncestors refuses a person's act if an agent is among what has started it.
+func (k *Keeper) checkAncestors(ctx context.Context, runs []string) error {
+	run, err := k.store.AgentRun(ctx, runs)
 	if err != nil || run == "" {
 		return err
 	}

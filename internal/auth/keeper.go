@@ -49,6 +49,9 @@ type Config struct {
 	Mode  Mode             // Tokens if empty
 	Log   *slog.Logger     // silent if nil
 	Now   func() time.Time // time.Now if nil
+	// Lineage gives the runs that a process of this machine and those it was started
+	// by would have, the nearest first; nil where that cannot be told.
+	Lineage func(pid int) []string
 }
 
 // A Keeper knows who makes a request.
@@ -57,6 +60,8 @@ type Keeper struct {
 	mode  Mode
 	log   *slog.Logger
 	now   func() time.Time
+
+	lineage func(pid int) []string
 
 	mu       sync.Mutex
 	cache    map[string]cached
@@ -87,7 +92,7 @@ type visit struct {
 // New makes a Keeper. Run keeps it up to date.
 func New(cfg Config) *Keeper {
 	k := &Keeper{
-		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now,
+		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now, lineage: cfg.Lineage,
 		cache: map[string]cached{}, open: map[string]map[*visit]bool{}, noted: map[string]time.Time{}, revision: -1,
 	}
 	if k.mode == "" {
@@ -140,7 +145,7 @@ func (k *Keeper) admit(r *http.Request) (Grant, context.Context, func(), error) 
 		return Grant{}, nil, nil, err
 	}
 	if !given {
-		if samePeer(r.Context()) {
+		if _, local := peerIn(r.Context()); local {
 			return peerGrant(), r.Context(), func() {}, nil
 		}
 		return Grant{}, nil, nil, unauthorized("a token is needed here")

@@ -7,8 +7,13 @@ import (
 	"syscall"
 )
 
-// peerKey is under which the context of a connection says that the same user is
-// at its other end.
+// A peer is the process at the other end of a connection, as the kernel says.
+type peer struct {
+	pid int // 0 if it cannot be told, as for a process of another container
+}
+
+// peerKey is under which the context of a connection has its peer, if that is a
+// process of the same user.
 type peerKey struct{}
 
 // WithPeer is for http.Server.ConnContext: it marks a connection over a unix
@@ -21,13 +26,15 @@ func WithPeer(ctx context.Context, conn net.Conn) context.Context {
 	if !ok {
 		return ctx
 	}
-	if uid, ok := peerUID(raw); ok && uid == os.Getuid() {
-		return context.WithValue(ctx, peerKey{}, true)
+	if uid, pid, ok := peerOf(raw); ok && uid == os.Getuid() {
+		return context.WithValue(ctx, peerKey{}, peer{pid})
 	}
 	return ctx
 }
 
-func samePeer(ctx context.Context) bool {
-	same, _ := ctx.Value(peerKey{}).(bool)
-	return same
+// peerIn is the process whose connection a request came over, if it came over
+// our own socket.
+func peerIn(ctx context.Context) (peer, bool) {
+	found, ok := ctx.Value(peerKey{}).(peer)
+	return found, ok
 }

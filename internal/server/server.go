@@ -67,8 +67,11 @@ type Config struct {
 	// Started is when a process of this machine started, 0 if there is none: with it
 	// the agents of this machine are seen to die. Nobody looks if nil.
 	Started func(pid int) int64
-	Log     *slog.Logger     // silent if nil
-	Now     func() time.Time // a clock for tests; that of Redis if nil
+	// Parent is the process that started another one of this machine; 0 if that
+	// cannot be told. Without it callers are believed about what started them.
+	Parent func(pid int) int
+	Log    *slog.Logger     // silent if nil
+	Now    func() time.Time // a clock for tests; that of Redis if nil
 }
 
 // Run is a coordinator from start to end. It calls ready with the address it
@@ -119,7 +122,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)
 		return err
 	}
-	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log})
+	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: lineage(cfg)})
 	if keeper.Mode() == auth.None {
 		cfg.Log.Warn("AUTHENTICATION IS OFF: whoever reaches this coordinator may act as anybody, read everything and answer as the person", "auth", auth.None)
 	}
@@ -174,6 +177,24 @@ func watchProcesses(cfg Config) *liveness.Watcher {
 		host = "" // no run is of a host without a name
 	}
 	return liveness.New(liveness.Config{Host: host, Started: cfg.Started, Log: cfg.Log})
+}
+
+// maxLineage is more than any terminal is deep.
+const maxLineage = 64
+
+// lineage finds the runs of a process of this machine and of those before it.
+func lineage(cfg Config) func(pid int) []string {
+	host, err := os.Hostname()
+	if err != nil || cfg.Started == nil || cfg.Parent == nil {
+		return nil
+	}
+	return func(pid int) []string {
+		var runs []string
+		for ; pid > 1 && len(runs) < maxLineage; pid = cfg.Parent(pid) {
+			runs = append(runs, c3po.ProcessRun{Host: host, PID: pid, Start: cfg.Started(pid)}.String())
+		}
+		return runs
+	}
 }
 
 // authWord is what server_info says of the mode, if it is worth a word.
