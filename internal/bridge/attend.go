@@ -90,7 +90,7 @@ func (b *Bridge) stay(ctx context.Context) {
 	}
 }
 
-// settle registers the agent and looks who is there and what mail it has.
+// settle registers the agent and looks what mail it has.
 func (b *Bridge) settle(ctx context.Context) error {
 	b.before(ctx, b.to())
 	self, err := b.to().RegisterAgent(ctx, b.profile)
@@ -106,24 +106,11 @@ func (b *Bridge) settle(ctx context.Context) error {
 			b.log.WarnContext(ctx, "cannot join a room", "room", room, "err", err)
 		}
 	}
-	others, err := b.to().ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: 100})
-	if err != nil {
-		return err
-	}
 	seen, err := b.look(ctx, c3po.PendingInput{})
 	if err != nil {
 		return err
 	}
-	place := hook.Place{ID: self.ID, Asked: b.asked}
-	for _, other := range others.Agents {
-		switch {
-		case other.ID == self.ID:
-		case len(place.Online) < hook.MostNamed:
-			place.Online = append(place.Online, other.ID)
-		default:
-			place.More++
-		}
-	}
+	place := hook.Place{ID: self.ID, Asked: b.asked, Unseen: true}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch b.session.place.ID {
@@ -144,6 +131,34 @@ func (b *Bridge) settle(ctx context.Context) error {
 	b.haveTried()
 	b.reportSoon() // what could not be reported while it was away
 	return nil
+}
+
+// lookAround sees who is online, for a session that is about to be told.
+func (b *Bridge) lookAround(ctx context.Context) {
+	b.mu.Lock()
+	place, alone := b.session.place, b.session.alone
+	b.mu.Unlock()
+	if alone || b.to().Lost() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshMost)
+	defer cancel()
+	others, err := b.to().ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: 100})
+	place.Online, place.More, place.Unseen = nil, 0, err != nil
+	for _, other := range others.Agents {
+		switch {
+		case other.ID == place.ID:
+		case len(place.Online) < hook.MostNamed:
+			place.Online = append(place.Online, other.ID)
+		default:
+			place.More++
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.session.place.ID == place.ID {
+		b.session.place = place
+	}
 }
 
 // haveTried is called with the lock held.

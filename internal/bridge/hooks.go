@@ -167,6 +167,7 @@ func (b *Bridge) greet(ctx context.Context) hook.Decision {
 	if !b.hookSettled(ctx) {
 		return hook.Decision{}
 	}
+	b.lookAround(ctx)
 	return b.decide(b.start)
 }
 
@@ -178,6 +179,7 @@ func (b *Bridge) prompted(ctx context.Context) hook.Decision {
 		return b.warn()
 	}
 	if !greeted {
+		b.lookAround(ctx)
 		return b.decide(b.start)
 	}
 	if b.worthLooking() {

@@ -21,6 +21,7 @@ type Place struct {
 	Asked  c3po.AgentID   // the id it asked for
 	Online []c3po.AgentID // others
 	More   int            // how many are online besides those
+	Unseen bool           // nobody could say who is online
 }
 
 // Start greets a session: who it is, who is there, and what mail and posts of

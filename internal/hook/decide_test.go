@@ -38,6 +38,7 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 		posts int
 	}{
 		"c3po: you are api. Nobody else is online.": {place: hook.Place{ID: "api", Asked: "api"}},
+		"c3po: you are ui.":                         {place: hook.Place{ID: "ui", Asked: "ui", Unseen: true}},
 		"c3po: another session is api; you are api-2. Online: nas/web, ui and 3 more.": {
 			place: hook.Place{ID: "api-2", Asked: "api", Online: []c3po.AgentID{"nas/web", "ui"}, More: 3}},
 		"c3po: you are api. Nobody else is online. 1 message is not acked and expects an answer. get_messages shows it.": {
@@ -53,6 +54,19 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 		}
 		if !memory.Greeted() {
 			t.Error("it is not remembered")
+		}
+	}
+}
+
+// On a host that has joined, the coordinator puts the host before the id that was asked for.
+func TestAHostBeforeItsIdIsNotAnotherSession(t *testing.T) {
+	t.Parallel()
+	for want, place := range map[string]hook.Place{
+		"c3po: you are pi/homeassistant. Nobody else is online.":                                     {ID: "pi/homeassistant", Asked: "homeassistant"},
+		"c3po: another session is homeassistant; you are pi/homeassistant-2. Nobody else is online.": {ID: "pi/homeassistant-2", Asked: "homeassistant"},
+	} {
+		if got, _ := hook.Start(hook.Memory{}, place, nil, 0, noon); got.Context != want {
+			t.Errorf("it is told %q, want %q", got.Context, want)
 		}
 	}
 }

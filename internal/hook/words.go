@@ -36,7 +36,10 @@ func whoWords(p Place) string {
 
 func placeWords(p Place) string {
 	who := whoWords(p)
-	if len(p.Online) == 0 {
+	switch {
+	case p.Unseen:
+		return who
+	case len(p.Online) == 0:
 		return who + " Nobody else is online."
 	}
 	return who + " Online: " + named(p.Online, p.More) + "."

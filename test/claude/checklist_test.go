@@ -52,7 +52,7 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 
 	line("Install plugin on fresh CC instance", func(t *testing.T) {
 		a.plugin, a.extra = "", a.extra[1:]
-		if out := a.must(binary, "install", "claude"); !strings.Contains(out, "Claude Code has c3po with 10 tools") {
+		if out := a.must(binary, "install", "claude"); !strings.Contains(out, "Claude Code has c3po with 11 tools") {
 			t.Errorf("it says:\n%s", out)
 		}
 	})

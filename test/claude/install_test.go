@@ -55,7 +55,7 @@ func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
 	}
 	began := time.Now()
 	out := a.must(c3poBinary, "install", "claude")
-	if !strings.Contains(out, "Claude Code has c3po with 10 tools") || !strings.Contains(out, "answers") {
+	if !strings.Contains(out, "Claude Code has c3po with 11 tools") || !strings.Contains(out, "answers") {
 		t.Errorf("the self-test says:\n%s", out)
 	}
 	if all := w.ids(); len(all) != 0 {
@@ -197,7 +197,7 @@ func (n nas) joined(h *host, project string, thinks brain) *agent {
 	// As root the script would install for the whole machine.
 	a.plugin, a.extra = "", []string{"C3PO_BIN=" + filepath.Join(a.home(), ".local", "bin")}
 	out := a.must("sh", "-c", lines[1])
-	if !strings.Contains(out, "as "+h.name) || !strings.Contains(out, "Claude Code has c3po with 10 tools") {
+	if !strings.Contains(out, "as "+h.name) || !strings.Contains(out, "Claude Code has c3po with 11 tools") {
 		n.t.Errorf("the one command says:\n%s", out)
 	}
 	return a
