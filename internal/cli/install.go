@@ -140,6 +140,13 @@ func (i *claudeInstaller) install(ctx context.Context, out io.Writer) error {
 	if len(i.rooms) > 0 {
 		words += ", whose sessions join " + i.roomList()
 	}
+	footprint, err := i.footprint()
+	if err == nil && !i.dryRun {
+		err = footprint.Write(i.footprintFile()) // before anything can fail half way
+	}
+	if err != nil {
+		return err
+	}
 	if err := i.step(words, i.write); err != nil {
 		return err
 	}
@@ -151,31 +158,10 @@ func (i *claudeInstaller) install(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	return i.step("test it", func() error { return i.test(ctx) })
-}
-
-func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {
-	i.out = out
-	for _, part := range []struct {
-		list  []string
-		sign  string // that it is there
-		taken []string
-	}{
-		{[]string{"plugin", "list", "--json"}, `"` + pluginID + `"`, []string{"plugin", "uninstall", pluginID}},
-		{[]string{"plugin", "marketplace", "list", "--json"}, `"` + marketplace + `"`, []string{"plugin", "marketplace", "remove", marketplace}},
-	} {
-		out, err := i.output(ctx, part.list...)
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(out, []byte(part.sign)) {
-			continue
-		}
-		if err := i.step("claude "+strings.Join(part.taken, " "), func() error { return i.run(ctx, part.taken...) }); err != nil {
-			return err
-		}
+	if err := i.step("test it", func() error { return i.test(ctx) }); err != nil || i.dryRun {
+		return err
 	}
-	return i.step("remove "+i.folder, func() error { return os.RemoveAll(i.folder) })
+	return footprint.Leave().Write(i.footprintFile())
 }
 
 // step says what it does, and does it.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/bridge"
@@ -20,11 +19,7 @@ func (a *app) sight(clientName string, pid int) func() bridge.Sight {
 	if clientName != string(hook.ClaudeCode) {
 		return func() bridge.Sight { return bridge.Sight{Stopped: engine.Stopped(pid)} }
 	}
-	folder := a.Getenv("CLAUDE_CONFIG_DIR")
-	if folder == "" {
-		folder = filepath.Join(a.Getenv("HOME"), ".claude")
-	}
-	name := filepath.Join(folder, "sessions", fmt.Sprintf("%d.json", pid))
+	name := a.claudeFolder("sessions", fmt.Sprintf("%d.json", pid))
 	started := engine.Started(pid)
 	var last bridge.Sight
 	var read time.Time

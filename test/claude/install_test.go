@@ -3,6 +3,8 @@ package claude_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +87,106 @@ func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
 	a.print("hello")
 	if w.status("api") != c3po.Offline {
 		t.Error("an agent without the plugin is online")
+	}
+}
+
+// tree is every file below a folder with its text, and every folder.
+func tree(t *testing.T, root string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case entry.Type().IsRegular():
+			text, err := os.ReadFile(path)
+			all[name] = string(text)
+			return err
+		case entry.IsDir():
+			all[name] = "a folder"
+		default:
+			all[name] = "something else"
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Claims: U1
+func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
+	t.Parallel()
+	const mine = `{"model":"opus",   "permissions":{"allow":["Bash(ls)"]}}`
+	for name, c := range map[string]struct {
+		settings string
+		used     bool // before
+		between  func(t *testing.T, a *agent, settings string)
+		want     string // of the settings
+	}{
+		"fresh":                        {},
+		"with settings":                {settings: mine, want: mine},
+		"used before":                  {settings: mine, used: true, want: mine},
+		"used with c3po":               {settings: mine, used: true, want: mine, between: func(t *testing.T, a *agent, _ string) { a.print("hello") }},
+		"installed twice, then edited": {settings: mine, want: `{"model":"haiku"}`, between: edited(`{"model":"haiku", "enabledPlugins":{"c3po@c3po":true}}`)},
+		"edited back":                  {settings: mine, want: mine, between: edited(`{"permissions":{"allow":["Bash(ls)"]},"model":"opus","enabledPlugins":{"c3po@c3po":true}}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			a := w.host("pi").agent("api", quiet)
+			binary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
+			a.plugin, a.extra = "", a.extra[1:]
+			folder := filepath.Join(a.home(), ".claude")
+			settings := filepath.Join(folder, "settings.json")
+			if err := os.RemoveAll(folder); err != nil {
+				t.Fatal(err)
+			}
+			if c.used {
+				a.print("hello")
+			}
+			if c.settings != "" {
+				if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(settings, []byte(c.settings), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := tree(t, a.home())
+			a.must(binary, "install", "claude")
+			if c.between != nil {
+				a.must(binary, "install", "claude")
+				c.between(t, a, settings)
+			}
+			a.must(binary, "uninstall", "claude")
+			a.must(binary, "uninstall", "claude") // has nothing left to do
+			after := tree(t, a.home())
+			if c.between == nil {
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Errorf("what was changed (-before +after):\n%s", diff)
+				}
+				return
+			}
+			if got := after[".claude/settings.json"]; squeezed(got) != squeezed(c.want) || c.want == mine && got != mine {
+				t.Errorf("the settings are %q, want %q", got, c.want)
+			}
+			for name := range after {
+				if strings.Contains(name, "c3po") && before[name] == "" && !strings.HasPrefix(name, ".local/state") && !strings.HasPrefix(name, ".cache") {
+					t.Errorf("%s was left behind", name)
+				}
+			}
+		})
+	}
+}
+
+func squeezed(text string) string { return strings.Join(strings.Fields(text), "") }
+
+func edited(text string) func(*testing.T, *agent, string) {
+	return func(t *testing.T, _ *agent, settings string) {
+		t.Helper()
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

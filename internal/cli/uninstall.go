@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/c3po-dev/c3po/internal/clients"
+)
+
+func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {
+	i.out = out
+	footprint, known, err := clients.ReadFootprint(i.footprintFile())
+	if err != nil {
+		return err
+	}
+	if !i.dryRun {
+		defer i.removeEmpty()
+	}
+	untouched := footprint.Untouched()
+	if err := i.takeOut(ctx); err != nil {
+		return err
+	}
+	cache := i.app.claudeFolder("plugins", "cache", marketplace)
+	if err := i.step("remove "+i.folder+" and "+cache, func() error { return errors.Join(os.RemoveAll(i.folder), os.RemoveAll(cache)) }); err != nil || !known {
+		return err
+	}
+	return i.step("make the files of Claude Code what they were", func() error {
+		err := footprint.Restore(untouched, func(path string, before, now []byte) []byte {
+			if path != i.app.claudeFolder("settings.json") {
+				return now
+			}
+			return clients.WithoutEmpty(before, now, "enabledPlugins", "extraKnownMarketplaces")
+		})
+		if err == nil {
+			err = os.Remove(i.footprintFile())
+		}
+		footprint.RemoveFolders()
+		return err
+	})
+}
+
+// removeEmpty removes our own folders, and those above, that hold nothing. They are
+// made whenever somebody asks where they are.
+func (i *claudeInstaller) removeEmpty() {
+	ours := []string{filepath.Dir(i.folder)}
+	if state, err := i.app.folders.State(); err == nil {
+		ours = append(ours, state)
+	}
+	for _, folder := range ours {
+		for range 3 { // as in ~/.local/share/c3po
+			if os.Remove(folder) != nil {
+				break
+			}
+			folder = filepath.Dir(folder)
+		}
+	}
+}
+
+// takeOut lets Claude Code take out what it has of ours.
+func (i *claudeInstaller) takeOut(ctx context.Context) error {
+	for _, part := range []struct {
+		list  []string
+		file  string // in which Claude Code keeps the list
+		sign  string // that it is there
+		taken []string
+	}{
+		{[]string{"plugin", "list", "--json"}, "installed_plugins.json", `"` + pluginID + `"`, []string{"plugin", "uninstall", pluginID}},
+		{[]string{"plugin", "marketplace", "list", "--json"}, "known_marketplaces.json", `"` + marketplace + `"`, []string{"plugin", "marketplace", "remove", marketplace}},
+	} {
+		if _, err := os.Stat(i.app.claudeFolder("plugins", part.file)); errors.Is(err, fs.ErrNotExist) {
+			continue // asking would make files where Claude Code was never used
+		}
+		out, err := i.output(ctx, part.list...)
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(out, []byte(part.sign)) {
+			continue
+		}
+		if err := i.step("claude "+strings.Join(part.taken, " "), func() error { return i.run(ctx, part.taken...) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// footprintFile is where it is kept how the files of Claude Code were.
+func (i *claudeInstaller) footprintFile() string { return i.folder + "-before.json" }
+
+// footprint is how the files were that installing changes; of an installation that
+// is repeated, before the first.
+func (i *claudeInstaller) footprint() (clients.Footprint, error) {
+	if f, known, err := clients.ReadFootprint(i.footprintFile()); known || err != nil {
+		return f.Again(), err
+	}
+	at := i.app.claudeFolder
+	files := []string{at("settings.json"), at("plugins", "installed_plugins.json"), at("plugins", "known_marketplaces.json")}
+	if _, err := os.Stat(i.app.claudeState()); errors.Is(err, fs.ErrNotExist) {
+		files = append(files, i.app.claudeState()) // which Claude Code makes whatever it is asked to do
+	}
+	folders := []string{at(), at("backups"), at("plugins"), at("plugins", "cache"), at("plugins", "marketplaces")}
+	return clients.TakeFootprint(files, folders)
+}
+
+// claudeFolder is where Claude Code keeps its files, or one of them.
+func (a *app) claudeFolder(path ...string) string {
+	folder := a.Getenv("CLAUDE_CONFIG_DIR")
+	if folder == "" {
+		folder = filepath.Join(a.Getenv("HOME"), ".claude")
+	}
+	return filepath.Join(append([]string{folder}, path...)...)
+}
+
+// claudeState is the file in which Claude Code keeps what it knows of its user.
+func (a *app) claudeState() string {
+	if folder := a.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
+		return filepath.Join(folder, ".claude.json")
+	}
+	return filepath.Join(a.Getenv("HOME"), ".claude.json")
+}
