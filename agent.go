@@ -102,6 +102,16 @@ type Self struct {
 	Notice    string  `json:"notice,omitempty"`   // says so in words
 	Unread    int     `json:"unread"`
 	SessionID string  `json:"session_id,omitempty"`
+	// LeftBehind is mail of sessions beside this one that have ended. Only whoami
+	// says so.
+	LeftBehind []LeftBehind `json:"left_behind,omitempty"`
+}
+
+// LeftBehind is unacked mail of an agent whose session has ended and whose number
+// nobody may ever be given again: get_messages with left_by reads it.
+type LeftBehind struct {
+	ID     AgentID `json:"id"`
+	Unread int     `json:"unread"`
 }
 
 // TypeProbe is the type of an agent that is there to try something out. It is

@@ -139,6 +139,7 @@ const (
 type GetMessagesInput struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"How many at the most"`
+	LeftBy string `json:"left_by,omitempty" jsonschema:"Instead of yours, the mail that an ended session beside yours has left; whoami names it"`
 }
 
 // A MessageList is one page of messages.

@@ -133,7 +133,8 @@ func (b *Bridge) settle(ctx context.Context) error {
 	return nil
 }
 
-// lookAround sees who is online, for a session that is about to be told.
+// lookAround sees who is online, and who has left mail behind, for a session that is
+// about to be told.
 func (b *Bridge) lookAround(ctx context.Context) {
 	b.mu.Lock()
 	place, alone := b.session.place, b.session.alone
@@ -153,6 +154,9 @@ func (b *Bridge) lookAround(ctx context.Context) {
 		default:
 			place.More++
 		}
+	}
+	if self, err := b.to().WhoAmI(ctx, c3po.None{}); err == nil {
+		place.Left = self.LeftBehind
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

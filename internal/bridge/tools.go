@@ -30,7 +30,7 @@ const (
 // other tools the model sees the names, and looks them up when it needs one.
 var loaded = map[string][]string{
 	"send_message": {"client_key", "metadata", "content_type", "if_away", "thread", "deadline_ms"},
-	"get_messages": {"limit"},
+	"get_messages": {"limit", "left_by"},
 	"reply":        {"client_key", "expects_reply", "metadata", "content_type"},
 }
 

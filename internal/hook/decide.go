@@ -22,6 +22,7 @@ type Place struct {
 	Online []c3po.AgentID // others
 	More   int            // how many are online besides those
 	Unseen bool           // nobody could say who is online
+	Left   []c3po.LeftBehind
 }
 
 // Start greets a session: who it is, who is there, and what mail and posts of

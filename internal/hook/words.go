@@ -35,14 +35,27 @@ func whoWords(p Place) string {
 }
 
 func placeWords(p Place) string {
-	who := whoWords(p)
+	text := whoWords(p)
 	switch {
 	case p.Unseen:
-		return who
 	case len(p.Online) == 0:
-		return who + " Nobody else is online."
+		text += " Nobody else is online."
+	default:
+		text += " Online: " + named(p.Online, p.More) + "."
 	}
-	return who + " Online: " + named(p.Online, p.More) + "."
+	return text + leftWords(p.Left)
+}
+
+// leftWords is mail of sessions beside this one that have ended.
+func leftWords(left []c3po.LeftBehind) (text string) {
+	for i, l := range left {
+		if i == mostSenders {
+			return text + fmt.Sprintf(" So it is for %d more; whoami names them.", len(left)-i)
+		}
+		text += fmt.Sprintf(" %s for %s, whose session has ended. get_messages(left_by=%q) shows %s.",
+			plural(l.Unread, "message waits", "messages wait"), l.ID, string(l.ID), pronoun(l.Unread))
+	}
+	return text
 }
 
 // Invite adds to a decision that the session should wait for mail in the

@@ -74,7 +74,9 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 	if err != nil {
 		return c3po.Self{}, err
 	}
-	return a.self(record, unread), nil
+	self := a.self(record, unread)
+	self.LeftBehind, err = a.leftBehind(ctx, record)
+	return self, err
 }
 
 func (a *Actor) self(record Record, unread int) c3po.Self {

@@ -23,6 +23,13 @@ func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row fun
 	if err := a.enter(ctx); err != nil {
 		return c3po.MessageList{}, err
 	}
+	if in.LeftBy != "" {
+		page, err := a.readLeft(ctx, in)
+		if err != nil {
+			return c3po.MessageList{}, err
+		}
+		return page.list(row), nil
+	}
 	page, err := a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
 	moved := false
 	if err == nil {

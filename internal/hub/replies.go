@@ -32,9 +32,19 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	if err != nil {
 		return c3po.Message{}, err
 	}
-	return a.answer(ctx, id, in.Response, ReplyStep{
-		Draft: Draft{From: a.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
-		Run:   a.caller.Run,
+	as := a
+	if _, to, _ := id.Split(); to != a.id {
+		place, err := a.successor(ctx, to)
+		if err != nil {
+			return c3po.Message{}, err
+		}
+		if place != nil {
+			as = place
+		}
+	}
+	return as.answer(ctx, id, in.Response, ReplyStep{
+		Draft: Draft{From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
+		Run:   as.caller.Run,
 	})
 }
 

@@ -269,19 +269,33 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome,
 	if err != nil {
 		return nil, err
 	}
+	left := map[c3po.AgentID]bool{}
+	for _, id := range ids {
+		_, owner, _ := id.Split()
+		if owner == a.id || owner.Role() != "" || owner.Room() != "" || left[owner] {
+			continue
+		}
+		place, err := a.successor(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		left[owner] = place != nil
+	}
 	return byMailbox(ids, func(owner c3po.AgentID) c3po.AgentID {
 		switch {
 		case owner.Room() != "":
 			return posts
-		case owner.Role() == "":
+		case owner.Role() == "" && !left[owner]:
 			return a.id
 		}
 		return owner
 	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]AckOutcome, error) {
-		switch owner {
-		case a.id:
+		switch {
+		case owner == a.id:
 			return a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
-		case posts:
+		case left[owner]:
+			return a.hub.store.Ack(ctx, a.caller.Space, owner, "", group)
+		case owner == posts:
 			return a.hub.store.AckPosts(ctx, a.caller.Space, a.id, a.caller.Run, group)
 		default:
 			return a.hub.store.AckClaimed(ctx, a.caller.Space, owner, a.id, a.caller.Run, group)
