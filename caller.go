@@ -12,6 +12,7 @@ type Caller struct {
 	Epoch   int64   // the epoch the caller believes it has; 0 if it did not say
 	Client  string  // "c3po/1.2 claude-code"
 	Route   string  // the door: "rest" or "mcp"
+	Local   bool    // it is on the coordinator's own host, so that its process numbers mean something here
 	Role    Role
 	Agents  Pattern   // as whom it may act; empty: as anybody
 	KID     string    // of its token; empty if it showed none

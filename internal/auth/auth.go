@@ -8,6 +8,7 @@
 package auth
 
 import (
+	"net"
 	"net/http"
 	"strconv"
 	"unicode"
@@ -45,6 +46,7 @@ func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 		Epoch:   parsed(&h, EpochHeader, epoch),
 		Client:  parsed(&h, ClientHeader, printable(ClientHeader)),
 		Route:   route,
+		Local:   local(r),
 		// Headers alone prove nothing about a role, so everybody has every one.
 		Role: c3po.RoleAdmin,
 	}
@@ -55,6 +57,13 @@ func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 		caller.Run = caller.Session
 	}
 	return caller, nil
+}
+
+// local says that a request came from this host: over loopback, or over our own
+// socket, which has no address.
+func local(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err != nil || Loopback(host)
 }
 
 // headers reads values and keeps the first thing that was wrong.

@@ -38,6 +38,19 @@ func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.Death
 	return c3po.DeathResult{AgentID: id, Died: died}, err
 }
 
+// DeclaredEnded says that the process an agent declared is not there, as was seen on
+// its own host. It reports whether that was news.
+func (h *Hub) DeclaredEnded(ctx context.Context, space c3po.Space, id c3po.AgentID, process Declared) (bool, error) {
+	died, err := h.store.DieDeclared(ctx, space, id, process)
+	if err != nil || !died {
+		return false, err
+	}
+	h.presence.moved(space, id)
+	h.marks.touched(space, 0)
+	h.log.InfoContext(ctx, "changed", "kind", c3po.EventDied, "space", space, "agent", id)
+	return true, nil
+}
+
 // ProcessEnded says that the process of an agent's run has ended, as was seen on
 // its own host. It reports whether that was news.
 func (h *Hub) ProcessEnded(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {

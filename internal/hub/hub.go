@@ -44,8 +44,11 @@ type Config struct {
 	Notifier Notifier                                            // tells the person of questions; nobody does if nil
 	Auth     string                                              // what callers must show, if that is worth a word
 	Entered  func(space c3po.Space, id c3po.AgentID, run string) // told of each run that is given an id here; may be nil
-	Meter    Meter                                               // nobody counts if nil
-	Log      *slog.Logger                                        // silent if nil
+	// Declared is told of each process that an agent on the named host declares; the
+	// host is empty for the coordinator's own. It may be nil.
+	Declared func(space c3po.Space, id c3po.AgentID, host string, pid int, start int64)
+	Meter    Meter        // nobody counts if nil
+	Log      *slog.Logger // silent if nil
 }
 
 // A Hub serves every space of its store. It needs Run beside it: without that
@@ -57,6 +60,7 @@ type Hub struct {
 	log       *slog.Logger
 	meter     Meter
 	entered   func(c3po.Space, c3po.AgentID, string)
+	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	bindings  *bindings
 	notes     *notes
 	lastCalls *lastCalls
@@ -84,6 +88,9 @@ func New(c Config) *Hub {
 	if c.Entered == nil {
 		c.Entered = func(c3po.Space, c3po.AgentID, string) {}
 	}
+	if c.Declared == nil {
+		c.Declared = func(c3po.Space, c3po.AgentID, string, int, int64) {}
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -98,6 +105,7 @@ func New(c Config) *Hub {
 		log:      c.Log,
 		meter:    c.Meter,
 		entered:  c.Entered,
+		declared: c.Declared,
 		bindings: newBindings(c.Limits.SeenEvery),
 		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),

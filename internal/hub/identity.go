@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,11 +247,21 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 	a.hub.bindings.put(a.key(), a.caller.Session, given)
 	a.hub.marks.touched(a.caller.Space, 0)
 	a.hub.entered(a.caller.Space, a.id, a.caller.Run)
+	a.declare(registration.Record)
 	a.tell(ctx, c3po.EventRegistered, a.id, "")
 	if registration.Owed > 0 {
 		a.welcomeBack(ctx, &registration)
 	}
 	return registration, nil
+}
+
+// declare has the process that an agent names looked at. Where the agent does not say
+// on which host that is, it is this one if the call came from here.
+func (a *Actor) declare(r Record) {
+	host := cmp.Or(r.Profile.Host, r.ID.Host())
+	if r.Profile.PID > 0 && (host != "" || a.caller.Local) {
+		a.hub.declared(a.caller.Space, r.ID, host, r.Profile.PID, r.Profile.PIDStart)
+	}
 }
 
 // welcomeBack gives an agent that returns what was taken from its inbox when it

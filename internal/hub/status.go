@@ -68,6 +68,11 @@ func since(r Record) *time.Time {
 // alive says what is known of the run: that it is there, that it is over, or
 // nothing. Silence proves neither.
 func alive(r Record) *bool {
+	if r.Profile.PID > 0 && !r.Died.IsZero() {
+		// The process it named is not there, whoever calls in its name.
+		gone := false
+		return &gone
+	}
 	if r.Online || r.Gone {
 		return &r.Online
 	}

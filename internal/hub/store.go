@@ -119,6 +119,11 @@ type agentStore interface {
 	// reports whether the run held the id and was not known to be dead. The next run
 	// that registers ends it. It works when the store is full.
 	Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
+	// DieDeclared says that the process an agent declared is not there. If it was there
+	// once, the agent is offline at once, until it calls again. It reports whether that
+	// is still the process it declares, and was not known to be dead. Declaring one
+	// again ends it.
+	DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process Declared) (bool, error)
 	// SetStatus stores availability and task.
 	SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error
 	// SetPaused pauses (why not empty) or resumes an agent; an empty id means the
@@ -153,6 +158,13 @@ type Notes struct {
 	Notified []NotifiedNote
 	Given    []GivenNote
 	Heard    []HeardNote
+}
+
+// Declared is the process an agent has named as its own.
+type Declared struct {
+	PID   int
+	Start int64 // 0 if it did not say
+	Seen  bool  // it was there once
 }
 
 // A LateNote says that an agent called some time ago. It moves nothing back.

@@ -1,8 +1,9 @@
 // Package liveness sees the processes of agents end on the host it runs on.
 //
-// It says so only of a process it has seen alive: of one it never saw it cannot
-// know whether it has ended or lives where it does not look, in a container that
-// borrows the host's name for example.
+// Of a run it says so only if it has seen the process alive: of one it never saw it
+// cannot know whether it has ended or lives where it does not look, in a container
+// that borrows the host's name for example. Of a process that an agent declares to be
+// on this host it also says that it is not there.
 package liveness
 
 import (
@@ -18,13 +19,18 @@ const (
 	lookEvery = time.Second
 	// mostRuns bounds what one process keeps in mind.
 	mostRuns = 10_000
+	// never is when a process started that is not there.
+	never = -1
 )
 
 // A Run is the run of an agent that is a process of this host.
 type Run struct {
 	Space c3po.Space
 	Agent c3po.AgentID
-	Name  string // host:pid:start
+	Name  string // host:pid:start; empty for the process that the agent declared:
+	PID   int
+	Start int64 // 0 if it did not say
+	Seen  bool  // the process was there once
 }
 
 // Config configures a Watcher.
@@ -74,6 +80,24 @@ func (w *Watcher) Watch(space c3po.Space, agent c3po.AgentID, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.runs[run] = process
+}
+
+// Declare keeps an eye on a process that an agent says is its own, and reports it at
+// the next look if it is not there. An empty host is this one.
+func (w *Watcher) Declare(space c3po.Space, agent c3po.AgentID, host string, pid int, start int64) {
+	if w.Host == "" || host != "" && host != w.Host {
+		return
+	}
+	run := Run{Space: space, Agent: agent, PID: pid, Start: start, Seen: true}
+	process := c3po.ProcessRun{Host: w.Host, PID: pid, Start: w.Started(pid)}
+	if process.Start == 0 || start != 0 && process.Start != start {
+		run.Seen, process.Start = false, never
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.runs) < mostRuns {
+		w.runs[run] = process
+	}
 }
 
 // Run looks until ctx ends.

@@ -3,6 +3,7 @@ package liveness_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -118,5 +119,35 @@ func TestAReportThatFailsIsMadeAgain(t *testing.T) {
 		m.set(7, 0)
 		pass(10 * time.Second)
 		m.want(t, "bob")
+	})
+}
+
+// Claims: A4, C3
+func TestADeclaredProcessIsReportedWhenItEndsAndWhenItNeverWas(t *testing.T) {
+	watched(t, func(m *machine, w *liveness.Watcher) {
+		w.Declare("main", "there", "box", 7, 70)
+		w.Declare("main", "without-start", "", 8, 0)
+		w.Declare("main", "never-was", "box", 4711, 0)
+		w.Declare("main", "number-of-another", "box", 7, 69)
+		w.Declare("main", "elsewhere", "another", 4711, 0)
+		<-time.After(1500 * time.Millisecond)
+		synctest.Wait()
+		m.mu.Lock()
+		slices.Sort(m.ended)
+		if diff := cmp.Diff([]string{"never-was", "number-of-another"}, m.ended); diff != "" {
+			t.Errorf("reported at once (-want +got):\n%s", diff)
+		}
+		m.ended = nil
+		m.mu.Unlock()
+		m.set(7, 0)
+		m.set(8, 81)
+		<-time.After(1500 * time.Millisecond)
+		synctest.Wait()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		slices.Sort(m.ended)
+		if diff := cmp.Diff([]string{"there", "without-start"}, m.ended); diff != "" {
+			t.Errorf("reported when they ended (-want +got):\n%s", diff)
+		}
 	})
 }

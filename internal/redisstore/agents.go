@@ -227,6 +227,15 @@ func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run 
 	return err == nil && word(answer[0]) == "died", err
 }
 
+// DieDeclared implements hub.Store.
+func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process hub.Declared) (bool, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.dieDeclared,
+		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard()},
+		[]string{s.nowArg(), k.wake(), string(id), itoa(s.limits.EventEntries), itoa(process.PID), itoa(process.Start), flag(process.Seen)})
+	return err == nil && word(answer[0]) == "died", err
+}
+
 // SetStatus implements hub.Store.
 func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error {
 	answer, err := s.run(ctx, s.scripts.status, []string{keysOf(space).agent(id)}, []string{run, string(a), task})

@@ -159,6 +159,10 @@ var steps = []step{
 		_, err := s.Die(ctx, space, "bob", "run of bob")
 		return err
 	}},
+	{"die declared", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		_, err := s.DieDeclared(ctx, space, "bob", hub.Declared{PID: 7, Seen: true})
+		return err
+	}},
 	{"status", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		return s.SetStatus(ctx, space, "bob", "", c3po.Busy, "task")
 	}},

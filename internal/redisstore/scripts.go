@@ -52,7 +52,7 @@ type scripts struct {
 	retire, trimRetired, revive, rename  script
 	reindex, reclaim, reRooms, relist    script
 	join, leave, invite, roomSet, post   script
-	endRoom                              script
+	endRoom, dieDeclared                 script
 	ackPosts, heard, roomMail, posts     script
 	grantPut, grantRevoke, grantTouch    script
 	changes, invitePut, inviteSpend      script
@@ -83,7 +83,7 @@ func loadScripts() scripts {
 		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
 		importPost: load("importpost", writes), importMember: load("importmember", writes),
 		silent: load("silent", drains),
-		die:    load("die", drains), sign: load("sign", drains),
+		die:    load("die", drains), dieDeclared: load("diedeclared", drains), sign: load("sign", drains),
 		// A full store must not keep a known agent out, a person from pausing it, a
 		// coordinator from starting, or anybody from ending or using a token.
 		registerKnown: load("register", drains),

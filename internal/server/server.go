@@ -116,9 +116,13 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	watcher := watchProcesses(cfg)
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
-		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Notifier: notifier, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Declared: watcher.Declare, Notifier: notifier, Log: cfg.Log,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
+		if run.Name == "" {
+			_, err := h.DeclaredEnded(ctx, run.Space, run.Agent, hub.Declared{PID: run.PID, Start: run.Start, Seen: run.Seen})
+			return err
+		}
 		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)
 		return err
 	}
@@ -173,8 +177,8 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 // by their own host, or by their connections.
 func watchProcesses(cfg Config) *liveness.Watcher {
 	host, err := os.Hostname()
-	if err != nil || cfg.Started == nil {
-		host = "" // no run is of a host without a name
+	if err != nil || cfg.Started == nil || cfg.Started(os.Getpid()) == 0 {
+		host = "" // no run is of a host without a name, or on which processes cannot be seen
 	}
 	return liveness.New(liveness.Config{Host: host, Started: cfg.Started, Log: cfg.Log})
 }

@@ -155,6 +155,11 @@ func (d *duel) unregister(a *arena) {
 func (d *duel) die(a *arena) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
+	if d.oneIn(3, "declared") {
+		process := hub.Declared{PID: draw(d, "pid", []int{0, 7, 7}), Seen: d.oneIn(2, "seen")}
+		_, _ = both(d, "die declared", func(s hub.Store) (bool, error) { return s.DieDeclared(d.ctx, a.space, id, process) })
+		return
+	}
 	_, _ = both(d, "die", func(s hub.Store) (bool, error) { return s.Die(d.ctx, a.space, id, run) })
 }
 

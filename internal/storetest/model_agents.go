@@ -142,7 +142,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	a.profile.Client = step.Profile.Client
 	sp.see(a, now)
 	a.goneAt = time.Time{}
-	if step.Run != "" {
+	if step.Run != "" || step.Explicit && step.Profile.PID > 0 {
 		a.diedAt = time.Time{}
 	}
 	if created || changed {
@@ -230,6 +230,24 @@ func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run str
 	}
 	a.diedAt, a.goneAt, a.cut, a.node, a.heard = m.now(), m.now(), false, "", sp.books.Lived
 	a.endWork()
+	sp.event(c3po.EventDied, id, "", m.now())
+	return true, nil
+}
+
+// DieDeclared implements hub.Store.
+func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID, process hub.Declared) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	a := sp.agents[id]
+	if a == nil || process.PID == 0 || a.profile.PID != process.PID || a.profile.PIDStart != process.Start || !a.diedAt.IsZero() {
+		return false, nil
+	}
+	a.diedAt = m.now()
+	if process.Seen {
+		a.goneAt, a.cut, a.node, a.heard = m.now(), false, "", sp.books.Lived
+		a.endWork()
+	}
 	sp.event(c3po.EventDied, id, "", m.now())
 	return true, nil
 }

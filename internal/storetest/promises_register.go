@@ -45,6 +45,30 @@ func registerPromises() []promise {
 			same(w, "next run", w.register(alice, "r2").Record.ID, alice)
 			same(w, "died", w.record(alice).Died, time.Time{})
 		}},
+		{"a declared process that ended takes its agent offline, one that never was does not, and neither is there", nil, func(w *world) {
+			for _, seen := range []bool{true, false} {
+				step := hub.RegisterStep{Want: alice, Explicit: true, Profile: hub.Profile{PID: 7, PIDStart: 70}}
+				_, err := w.store.Register(w.ctx, w.space, step)
+				w.must(err)
+				same(w, "declared anew", w.record(alice).Died, time.Time{})
+				w.advance(time.Second)
+				die := func(pid int, start int64) bool {
+					w.Helper()
+					died, err := w.store.DieDeclared(w.ctx, w.space, alice, hub.Declared{PID: pid, Start: start, Seen: seen})
+					w.must(err)
+					return died
+				}
+				w.unchanged(func() {
+					same(w, "another process", die(8, 70), false)
+					same(w, "another start", die(7, 71), false)
+					same(w, "none", die(0, 0), false)
+				})
+				same(w, "died", die(7, 70), true)
+				same(w, "when", w.record(alice).Died, w.now())
+				same(w, "online", w.record(alice).Online, !seen)
+				w.unchanged(func() { same(w, "again", die(7, 70), false) })
+			}
+		}},
 		{"only the run that holds an id can die as it", nil, func(w *world) {
 			w.register(alice, "r1")
 			w.enter(bob)

@@ -128,7 +128,9 @@ if node ~= '' and (changed or not attached(node, nodes, now)) then
   node = ''
 end
 redis.call('HDEL', agent, 'gone')
-if run ~= '' then redis.call('HDEL', agent, 'died') end
+local declares = false
+for i = 1, fields do declares = declares or ARGV[FIELDS + i * 2 - 1] == 'pid' end
+if run ~= '' or explicit and declares then redis.call('HDEL', agent, 'died') end
 redis.call('HSET', agent, 'seen', whole(now), 'client', client)
 redis.call('ZADD', heard, whole(lived), name)
 redis.call('ZREM', retired, name)

@@ -1,0 +1,56 @@
+package server_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/server"
+)
+
+// Claims: A4, C3
+func TestAnAgentWhoseDeclaredProcessIsGoneIsNotAlive(t *testing.T) {
+	t.Parallel()
+	c := start(t, server.Config{RedisURL: redistest.Start(t), Auth: auth.None, Started: engine.Started})
+	process := exec.CommandContext(t.Context(), "sleep", "600")
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	register := func(id string, pid int, start int64) {
+		t.Helper()
+		curl(t, c.url+"/api/op/register_agent", "-H", "X-Agent-ID: "+id, "-H", "Content-Type: application/json",
+			"-d", fmt.Sprintf(`{"pid":%d,"pid_start":%d}`, pid, start))
+	}
+	is := func(id, word string) bool {
+		t.Helper()
+		return strings.Contains(curl(t, c.url+"/api/op/get_agent_status", "-H", "Content-Type: application/json", "-d", `{"agent_id":"`+id+`"}`), word)
+	}
+	eventually := func(id, word string) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !is(id, word); {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not said to have %s", id, word)
+			}
+		}
+	}
+	register("there", process.Process.Pid, engine.Started(process.Process.Pid))
+	register("never-was", 1<<22+1, 0)
+	eventually("never-was", `"alive":false`)
+	if !is("never-was", `"status":"online"`) {
+		t.Error("who has just called is offline")
+	}
+	if !is("there", `"alive":true`) {
+		t.Error("a process that is there is not alive")
+	}
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = process.Wait()
+	eventually("there", `"alive":false`)
+	eventually("there", `"status":"offline"`)
+}
