@@ -53,6 +53,7 @@ share: ## bin/share, what packages carry beside the program: completions and man
 docs: ## the references of commands, tools and REST, and the manual pages; tests fail until they are current
 	$(GO) test -count=1 -run "TestTheReferenceAndTheManualAreCurrent|TestTheTableOfSurfacesIsCurrent" ./internal/cli -update
 	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/mcpserver ./internal/rest -update
+	$(GO) test -count=1 -run TestEveryRequirementHasATestThatShowsIt . -update
 
 quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector
 	$(GO) vet ./...
