@@ -210,9 +210,9 @@ func TestTheRuleOfConformanceBites(t *testing.T) {
 		t.Errorf("a fresh page: %q", problems)
 	}
 	for change, want := range map[string]string{
-		strings.ReplaceAll(page, "TestThat", "TestOther"):                      "A2: TestOther in b/more_test.go does not claim it any more",
-		strings.ReplaceAll(page, "| A1 |", "| A9 |"):                           "A1 has no test on the page",
-		page + "| A3 | x | `TestIt` in `a_test.go` | `make test` |\n":          "A3 is no requirement",
+		strings.ReplaceAll(page, "TestThat", "TestOther"):                    "A2: TestOther in b/more_test.go does not claim it any more",
+		strings.ReplaceAll(page, "| A1 |", "| A9 |"):                         "A1 has no test on the page",
+		page + "| A3 | x | `TestIt` in `a_test.go` | `make test` |\n":        "A3 is no requirement",
 		strings.ReplaceAll(page, "`TestScripts/one` in `s/one.txtar`; ", ""): "",
 	} {
 		problems := judgeConformance(change, order, proofs)
