@@ -90,6 +90,15 @@ const (
 	EventLoginRefused = "login_refused"
 )
 
+// Refusal says that an entry tells of somebody who was not let in or not heard.
+func (e AuditEntry) Refusal() bool {
+	switch e.Event {
+	case EventAuthFailed, EventForbidden, EventJoinRefused, EventLoginRefused:
+		return true
+	}
+	return false
+}
+
 // Store keeps what authentication needs, for all coordinators alike. It has no
 // spaces: a grant may be for several.
 type Store interface {

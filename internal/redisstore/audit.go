@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// auditMost is how many entries are kept, about.
+// auditMost is how many entries are kept, about, of deeds and of refusals each.
+// Anybody can be refused as often as they like; that must not push out what was
+// done.
 const auditMost = 10_000
 
 // Audit implements auth.Store.
@@ -24,7 +27,11 @@ func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.audit, []string{auditKey}, []string{string(text), itoa(auditMost)})
+	streams := []string{auditKey, refusalsKey}
+	if e.Refusal() {
+		slices.Reverse(streams)
+	}
+	_, err = s.run(ctx, s.scripts.audit, streams, []string{string(text), itoa(auditMost)})
 	return err
 }
 
@@ -32,36 +39,58 @@ func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) error {
 func (s *Store) AuditTail(ctx context.Context, after string, limit int) ([]auth.AuditEntry, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	rows, err := s.commands.Do(ctx, s.auditRead(after, limit)).AsXRange()
-	if refused, ok := rueidis.IsRedisErr(err); ok && strings.Contains(refused.Error(), "Invalid stream ID") {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "%q is no place in the audit", after).
-			Suggest("Give the id of an entry, or leave it out for the newest ones.")
-	}
-	if err != nil && !rueidis.IsRedisNil(err) {
-		return nil, s.failure(ctx, "audit", err)
-	}
-	if after == "" {
-		slices.Reverse(rows)
-	}
 	entries := []auth.AuditEntry{}
-	for _, row := range rows {
-		var e auth.AuditEntry
-		if err := json.Unmarshal([]byte(row.FieldValues["e"]), &e); err != nil {
-			return nil, err
+	for _, answer := range s.commands.DoMulti(ctx, s.auditRead(auditKey, after, limit), s.auditRead(refusalsKey, after, limit)) {
+		rows, err := answer.AsXRange()
+		if refused, ok := rueidis.IsRedisErr(err); ok && strings.Contains(refused.Error(), "Invalid stream ID") {
+			return nil, c3po.Errorf(c3po.InvalidRequest, "%q is no place in the audit", after).
+				Suggest("Give the id of an entry, or leave it out for the newest ones.")
 		}
-		e.ID = row.ID
-		ms, _, _ := strings.Cut(row.ID, "-")
-		e.At = instantOf(ms)
-		entries = append(entries, e)
+		if err != nil && !rueidis.IsRedisNil(err) {
+			return nil, s.failure(ctx, "audit", err)
+		}
+		for _, row := range rows {
+			e, err := auditEntry(row)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, e)
+		}
 	}
-	return entries, nil
+	slices.SortFunc(entries, func(a, b auth.AuditEntry) int { return compareStreamIDs(a.ID, b.ID) })
+	most := min(limit, len(entries))
+	if after == "" {
+		return entries[len(entries)-most:], nil
+	}
+	return entries[:most], nil
 }
 
-func (s *Store) auditRead(after string, limit int) rueidis.Completed {
-	if after == "" {
-		return s.commands.B().Xrevrange().Key(auditKey).End("+").Start("-").Count(int64(limit)).Build()
+func auditEntry(row rueidis.XRangeEntry) (auth.AuditEntry, error) {
+	var e auth.AuditEntry
+	if err := json.Unmarshal([]byte(row.FieldValues["e"]), &e); err != nil {
+		return e, err
 	}
-	return s.commands.B().Xrange().Key(auditKey).Start("(" + after).End("+").Count(int64(limit)).Build()
+	e.ID = row.ID
+	ms, _, _ := strings.Cut(row.ID, "-")
+	e.At = instantOf(ms)
+	return e, nil
+}
+
+func (s *Store) auditRead(key, after string, limit int) rueidis.Completed {
+	if after == "" {
+		return s.commands.B().Xrevrange().Key(key).End("+").Start("-").Count(int64(limit)).Build()
+	}
+	return s.commands.B().Xrange().Key(key).Start("(" + after).End("+").Count(int64(limit)).Build()
+}
+
+// compareStreamIDs compares ids of entries, which are two numbers.
+func compareStreamIDs(a, b string) int {
+	aMillis, aSeq, _ := strings.Cut(a, "-")
+	bMillis, bSeq, _ := strings.Cut(b, "-")
+	return cmp.Or(
+		cmp.Compare(len(aMillis), len(bMillis)), cmp.Compare(aMillis, bMillis),
+		cmp.Compare(len(aSeq), len(bSeq)), cmp.Compare(aSeq, bSeq),
+	)
 }
 
 // instantOf is a moment as scripts write it down.

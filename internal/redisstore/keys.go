@@ -11,6 +11,7 @@ const (
 	authorityKey = "c3po:1:{_}:ca"
 	runsKey      = "c3po:1:{_}:runs"
 	auditKey     = "c3po:1:{_}:audit"
+	refusalsKey  = "c3po:1:{_}:refusals"
 	schemaKey    = "c3po:1:{_}:schema"
 	reaperKey    = "c3po:1:{_}:reaper"
 	leavingKey   = "c3po:1:{_}:leaving"

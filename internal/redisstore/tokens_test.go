@@ -325,6 +325,55 @@ func TestTheAuditIsReadInOrderFromWhereOneWas(t *testing.T) {
 	}
 }
 
+// Anybody is refused as often as they like.
+//
+// Claims: I3
+func TestRefusalsNeverPushOutWhatWasDone(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, redistest.Start(t))
+	note := func(event string) {
+		t.Helper()
+		if err := v.Audit(t.Context(), auth.AuditEntry{Event: event}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note(auth.EventTokenCreated)
+	for range 10_300 { // a stream is cut by whole nodes of a hundred entries
+		note(auth.EventAuthFailed)
+	}
+	note(auth.EventTokenRevoked)
+	var deeds, refusals int
+	seen := map[string]bool{}
+	after := "0-0"
+	for {
+		page, err := v.AuditTail(t.Context(), after, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			if seen[e.ID] {
+				t.Fatalf("%s is there twice", e.ID)
+			}
+			seen[e.ID] = true
+			if e.Refusal() {
+				refusals++
+			} else {
+				deeds++
+			}
+		}
+		after = page[len(page)-1].ID
+	}
+	if deeds != 2 || refusals < 10_000 || refusals > 10_200 {
+		t.Errorf("there are %d deeds and %d refusals", deeds, refusals)
+	}
+	if newest, err := v.AuditTail(t.Context(), "", 2); err != nil || len(newest) != 2 || newest[1].Event != auth.EventTokenRevoked {
+		t.Errorf("the newest are %+v, %v", newest, err)
+	}
+}
+
 func TestTheRunsOfAgentsAreKnownForAWeek(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))
