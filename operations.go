@@ -244,7 +244,7 @@ var operations = []Operation{
 	op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, readOnly, forEverybody),
 	op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, readOnly, forViewers),
 	op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, idempotent),
-	op("send_message", Core, "Send a message to another c3po agent. With wait_seconds the answer comes back in the same call.", Service.SendMessage, carriesBodies, forWriters),
+	op("send_message", Core, "Send a message to another c3po agent.", Service.SendMessage, carriesBodies, forWriters),
 	op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, readOnly, carriesBodies),
 	op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
 	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, carriesBodies, atLeastOne("timeout")),

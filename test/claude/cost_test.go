@@ -34,8 +34,9 @@ func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *test
 	t.Parallel()
 	const most = 2400
 	w := newWorld(t)
-	// Somebody is there who could be contacted.
-	if _, err := w.as("meshtastic").Ping(t.Context(), c3po.None{}); err != nil {
+	// Somebody is there who could be contacted. Both are called as on hosts that have
+	// joined, which takes the most words.
+	if _, err := w.as("nas/meshtastic").Ping(t.Context(), c3po.None{}); err != nil {
 		t.Fatal(err)
 	}
 	h := w.host("pi")
@@ -43,6 +44,7 @@ func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *test
 	without.plugin = ""
 	without.print("hello")
 	with := h.agent("homeassistant", nil)
+	with.extra = append(with.extra, "C3PO_AGENT_ID=pi/homeassistant")
 	bash := call("Bash", map[string]any{"command": "true", "description": "a step"})
 	with.model.brain = following(on("hello", bash))
 	with.print("hello", "--allowedTools", "Bash")
@@ -56,7 +58,7 @@ func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *test
 	if found := proposals.FindString(words + tools); found != "" {
 		t.Errorf("the model reads %q in:\n%s%s", found, words, tools)
 	}
-	if !strings.Contains(words, "c3po: you are homeassistant. Online: meshtastic.") {
+	if !strings.Contains(words, "c3po: you are pi/homeassistant. Online: nas/meshtastic.") {
 		t.Errorf("the model does not know who it is and who is there:\n%s", words)
 	}
 	_, later := with.model.seen()[1].ours()
