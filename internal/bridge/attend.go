@@ -92,7 +92,9 @@ func (b *Bridge) stay(ctx context.Context) {
 
 // settle registers the agent and looks what mail it has.
 func (b *Bridge) settle(ctx context.Context) error {
-	b.before(ctx, b.to())
+	if err := b.before(ctx, b.to()); err != nil {
+		return err
+	}
 	self, err := b.to().RegisterAgent(ctx, b.profile)
 	b.owe(err)
 	if err != nil {

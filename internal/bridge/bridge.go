@@ -53,9 +53,9 @@ type Config struct {
 	// SwitchOn lets agents take part again, in this project or everywhere; nobody
 	// can from within the session if nil.
 	SwitchOn func(everywhere bool) error
-	// Before is done each time before the agent registers, Registered when it has an
-	// id; nothing if nil.
-	Before     func(ctx context.Context, to *client.Client)
+	// Before is done each time before the agent registers, which it does not if that
+	// fails; Registered when it has an id. Nothing if nil.
+	Before     func(ctx context.Context, to *client.Client) error
 	Registered func(c3po.AgentID)
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
@@ -94,7 +94,7 @@ type Bridge struct {
 	socket   string
 	off      func() bool
 	switchOn func(everywhere bool) error
-	before   func(context.Context, *client.Client)
+	before   func(context.Context, *client.Client) error
 	holds    func(c3po.AgentID)
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, session, line string) error
@@ -142,7 +142,7 @@ func New(cfg Config) *Bridge {
 		tried: make(chan struct{}), patient: answerMost,
 	}
 	if b.before == nil {
-		b.before = func(context.Context, *client.Client) {}
+		b.before = func(context.Context, *client.Client) error { return nil }
 	}
 	if b.holds == nil {
 		b.holds = func(c3po.AgentID) {}

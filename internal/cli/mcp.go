@@ -155,9 +155,9 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 			}
 			return a.folders.SwitchOn(project)
 		},
-		Before: func(ctx context.Context, to *client.Client) {
-			a.reportEnded(ctx, to)
+		Before: func(ctx context.Context, to *client.Client) error {
 			a.noteRun(r, to.ID())
+			return a.reportEnded(ctx, to)
 		},
 		Registered: func(id c3po.AgentID) { a.noteRun(r, id) },
 		Reach: func() *client.Client {

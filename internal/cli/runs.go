@@ -39,17 +39,21 @@ func (a *app) reportEnd(ctx context.Context, r run, to *client.Client, knows boo
 
 // reportEnded tells the coordinator of runs on this host that are over. One whose
 // coordinator was away when it ended, or whose bridge was killed with it, is taken
-// for one that goes on, and holds its name.
-func (a *app) reportEnded(ctx context.Context, to *client.Client) {
+// for one that goes on, and holds its name: whoever registers before that is told
+// gets another for good. So it fails if the coordinator does not answer.
+func (a *app) reportEnded(ctx context.Context, to *client.Client) error {
 	for _, noted := range a.folders.Runs() {
 		process, ok := c3po.ParseProcessRun(noted.Run)
 		if ok && engine.Started(process.PID) == process.Start {
 			continue
 		}
 		_, err := to.ReportDeath(ctx, c3po.DeathInput{AgentID: noted.Agent, Run: noted.Run})
-		if err != nil && !errors.Is(err, c3po.InvalidRequest) && !errors.Is(err, c3po.Forbidden) && !errors.Is(err, c3po.AgentNotFound) {
-			return
+		for _, silence := range []error{c3po.CoordDown, c3po.RedisUnavailable, c3po.UnknownOutcome, c3po.Timeout} {
+			if errors.Is(err, silence) {
+				return err
+			}
 		}
 		_ = a.folders.ForgetRun(noted.Run) // else it is reported once more
 	}
+	return nil
 }
