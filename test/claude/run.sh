@@ -39,5 +39,5 @@ own=(unshare -n)
 [ "$(id -u)" -eq 0 ] || own=(unshare -rn)
 cd test/claude
 limit=20m
-[ -z "${C3PO_TORTURE:-}" ] || limit=60m
+[ -z "${C3PO_TORTURE:-}" ] || limit=120m
 "${own[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$folder/claude.test" -test.timeout="$limit" -test.parallel="${PARALLEL:-2}" "$@"

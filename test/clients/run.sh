@@ -48,9 +48,11 @@ trap 'rm -rf "$folder"' EXIT
 go test -c -o "$folder/clients.test" ./test/clients
 own=(unshare -n)
 [ "$(id -u)" -eq 0 ] || own=(unshare -rn)
+limit=20m
+[ -z "${C3PO_TORTURE:-}" ] || limit=120m
 (
 	cd test/clients
-	"${own[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$folder/clients.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
+	"${own[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$folder/clients.test" -test.timeout="$limit" -test.parallel="${PARALLEL:-2}" "$@"
 )
 for client in "${missing[@]}"; do
 	give_up "$client" "npm could not install it"

@@ -1,0 +1,303 @@
+package claude_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/seed"
+)
+
+// A truth audit: sessions of the real Claude Code go through walks of chance, and
+// all the while what is shown of them is compared with what they really do. At the
+// end no message may be left. C3PO_TORTURE=1 makes 60 walks of it.
+//
+// Claims: C13, A2
+func TestNoStateThatIsShownIsFalseAndNoMailIsStranded(t *testing.T) {
+	t.Parallel()
+	var looks, messages atomic.Int64
+	var mu sync.Mutex
+	var lag, served time.Duration
+	walks, steps := faultrig.Size(8, 60), faultrig.Size(9, 16)
+	t.Run("walks", func(t *testing.T) {
+		for i := range walks {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				w := newWalk(t, seed.Rand(t, uint64(1000+i)))
+				w.wander(steps)
+				looks.Add(int64(w.looks))
+				messages.Add(int64(len(w.mail)))
+				mu.Lock()
+				lag, served = max(lag, w.lag), max(served, w.served)
+				mu.Unlock()
+			})
+		}
+	})
+	faultrig.Verdict{
+		Row: "H3", Holds: []faultrig.Invariant{faultrig.NoWakeIsLost},
+		Size:   fmt.Sprintf("%d walks of %d steps, %d messages, %d looks; what is shown follows within %v", walks, steps, messages.Load(), looks.Load(), lag.Round(time.Millisecond)),
+		Faults: "by chance: Esc, off, SIGSTOP, SIGKILL, 529, the coordinator killed, Redis frozen", Recovery: served,
+	}.Record(t)
+}
+
+// A walk is one session, the faults that are made around it, and what the model
+// behind it is to do next.
+type walk struct {
+	*witness
+	rand *rand.Rand
+	a    *agent
+	term *terminal
+
+	at       string // what is on the screen: "" for the prompt
+	plan     bool
+	talked   bool // there is something to compact
+	stopped  bool
+	dead     bool
+	down     bool
+	frozen   bool
+	off      bool
+	goOn     func() // after SIGSTOP
+	n        int
+	log      []string
+	logMu    sync.Mutex
+	refusing atomic.Bool
+	refused  atomic.Int64
+
+	mu       sync.Mutex
+	prompt   string
+	answer   func() step
+	release  chan struct{}
+	answered map[string]bool
+}
+
+const workScript = "#!/bin/sh\nwhile [ ! -e release ]; do sleep 0.1; done\nrm -f release\n"
+
+func newWalk(t *testing.T, chance *rand.Rand) *walk {
+	w := &walk{rand: chance, release: make(chan struct{}), answered: map[string]bool{}}
+	w.witness = &witness{world: newWorld(t), did: w.note}
+	w.a = w.host("pi").agent("api", w.think)
+	// tmux goes on with a program of its own that is stopped; one below it is left alone.
+	w.a.within = []string{"sh", "-c", `"$@"; exit $?`, "sh"}
+	w.a.model.refuses = func() int {
+		if w.refusing.Load() {
+			w.refused.Add(1)
+			return 529
+		}
+		return http.StatusOK
+	}
+	if err := os.WriteFile(filepath.Join(w.a.folder, "work"), []byte(workScript), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(w.a.offSwitch()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	w.awaitOnline("api")
+	return w
+}
+
+func (w *walk) note(format string, args ...any) {
+	w.logMu.Lock()
+	defer w.logMu.Unlock()
+	w.log = append(w.log, time.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// start opens the terminal, with the conversation there was.
+func (w *walk) start() {
+	more := []string{"--allowedTools", "Bash(./work)"}
+	if w.saved() {
+		more = append(more, "--continue")
+	}
+	term := w.a.open(more...)
+	shell := term.pid
+	eventually(w.t, 10*time.Second, "it runs below its shell", func() bool {
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", shell, shell))
+		pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
+		term.pid = pid
+		return err == nil
+	})
+	w.change(func() {
+		w.witness.term, w.settled, w.grace = term, time.Now(), outageMost
+		w.unseen, w.quiet = false, w.off
+	})
+	w.term, w.at, w.plan, w.stopped, w.dead = term, "", false, false, false
+	term.idle()
+}
+
+// saved says that there is a conversation to go back to: a session that was killed in
+// its first turn may have left none.
+func (w *walk) saved() bool {
+	names, _ := filepath.Glob(filepath.Join(w.a.home(), ".claude", "projects", "*", "*.jsonl"))
+	return slices.ContainsFunc(names, func(name string) bool {
+		text, _ := os.ReadFile(name)
+		return strings.Contains(string(text), `"type":"assistant"`)
+	})
+}
+
+// think is the model: it does what the walk wants of a prompt, once, and else
+// answers its mail.
+func (w *walk) think(r request) step {
+	w.mu.Lock()
+	answer := w.answer
+	if w.prompt == "" || !strings.Contains(r.all(), w.prompt) {
+		answer = nil
+	} else {
+		w.answer = nil
+	}
+	w.mu.Unlock()
+	if answer != nil {
+		return answer()
+	}
+	if strings.Contains(r.fresh(), "detailed summary") {
+		return say("<summary>They talked.</summary>")
+	}
+	for _, match := range toAnswer.FindAllStringSubmatch(r.all(), -1) {
+		if id := match[1]; w.unanswered(id) {
+			return call("reply", map[string]any{"message_id": id, "response": "as you say"})
+		}
+	}
+	return following(on(notice.String(), call("get_messages", nil)))(r)
+}
+
+// unanswered says, once, that a message has no answer of this model.
+func (w *walk) unanswered(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.answered[id]
+	w.answered[id] = true
+	return first
+}
+
+// ask types a prompt to which the model does that.
+func (w *walk) ask(answer func() step) {
+	w.n++
+	text := fmt.Sprintf("task-%d please", w.n)
+	w.mu.Lock()
+	w.prompt, w.answer, w.release = text, answer, make(chan struct{})
+	w.mu.Unlock()
+	w.term.press("C-u")
+	w.term.enter(text)
+}
+
+// asked waits until the model has been asked that.
+func (w *walk) asked() {
+	w.t.Helper()
+	w.until("the model is asked", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.answer == nil
+	})
+}
+
+func (w *walk) until(what string, holds func() bool) {
+	w.t.Helper()
+	if !faultrig.Within(20*time.Second, holds) {
+		w.t.Fatalf("not within 20 s: %s\n%s", what, w.term.screen())
+	}
+}
+
+func (w *walk) sees(want truth) {
+	w.t.Helper()
+	w.until("its terminal shows "+string(want), func() bool { return w.term.shows() == want })
+}
+
+// wander makes steps of chance, then sets everything right again. By then all mail
+// must have been before the model.
+func (w *walk) wander(steps int) {
+	ctx, stop := context.WithCancel(w.t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { w.watch(ctx) })
+	defer func() {
+		stop()
+		watching.Wait()
+		if w.t.Failed() || len(w.faults) > 0 {
+			w.t.Errorf("%d false\n%s\n%s", len(w.faults), strings.Join(w.log, "\n"), w.term.screen())
+		}
+	}()
+	for range steps {
+		var possible []move
+		for _, m := range w.moves() {
+			for range m.weight() {
+				if m.can {
+					possible = append(possible, m)
+				}
+			}
+		}
+		w.step(possible[w.rand.IntN(len(possible))])
+	}
+	for _, name := range []string{"the coordinator is back", "Redis goes on", "SIGCONT", "on", "resume", "the turn ends", "the tool ends", "Esc"} {
+		if m := w.moves()[slices.IndexFunc(w.moves(), func(m move) bool { return m.name == name })]; m.can {
+			w.step(m)
+		}
+	}
+	w.post() // the session is as good as new
+	if !faultrig.Within(3*serveMost, func() bool { return len(w.waiting()) == 0 }) {
+		w.t.Errorf("stranded: %q", w.waiting())
+	}
+	// A message is told of, read and answered; more than once if a fault came between.
+	if most, asked := 10*w.n, len(w.a.model.seen()); asked > most {
+		w.t.Errorf("the model was asked %d times, want %d at the most", asked, most)
+	}
+}
+
+// step makes a move and stays until what is shown has followed.
+func (w *walk) step(m move) {
+	w.t.Helper()
+	w.note("> %s", m.name)
+	w.untold()
+	m.make()
+	w.becomesShown()
+	faultrig.Pass(w.t.Context(), time.Duration(w.rand.IntN(500))*time.Millisecond)
+}
+
+// untold wants no message to be called notified that was sent to a session which
+// could not hear of it, and has not been able to since.
+func (w *walk) untold() {
+	w.t.Helper()
+	if w.down || w.frozen {
+		return
+	}
+	for _, p := range w.unheard() {
+		if trace, err := w.as("web").Trace(w.t.Context(), c3po.MessageInput{MessageID: p.id}); err == nil && len(trace.Notified) > 0 {
+			w.change(func() { w.fault("%q is called notified, and the session is %s since before it was sent", p.text, w.is) })
+		}
+	}
+}
+
+// becomesShown waits until senders are told what is so, as long as that may take;
+// the witness judges. What the host says of the session is compared too.
+func (w *walk) becomesShown() {
+	w.t.Helper()
+	ctx := w.t.Context()
+	if w.down || w.frozen {
+		if !w.dead && !w.off && !faultrig.Within(graceMost, func() bool { _, connected := w.here(); return !connected }) {
+			w.change(func() { w.fault("the host says that the session hears of mail, and it cannot") })
+		}
+		return
+	}
+	faultrig.Within(graceMost, func() bool {
+		told, asked := w.told(ctx)
+		return asked && told == w.term.does().shown()
+	})
+	var want truth
+	var state string
+	if !faultrig.Within(graceMost, func() bool {
+		want = w.term.does()
+		state, _ = w.here()
+		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown)
+	}) {
+		w.change(func() { w.fault("the host says %q of a session that is %s", state, want) })
+	}
+}
