@@ -174,6 +174,10 @@ func (o Operation) Check(role Role) error {
 // line, which a person reads, has advice of its own instead.
 const AskPerson = "Ask the person with escalate_to_human."
 
+// WorkLocally is the advice to an agent whose coordinator is away: it cannot mend
+// that. A command line has advice of its own instead.
+const WorkLocally = "You can continue working locally."
+
 // RefuseAgent is the refusal of what only a person may do.
 func RefuseAgent() *Error {
 	return Errorf(Forbidden, "only a person may do this").Suggest(AskPerson)

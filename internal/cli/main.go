@@ -83,7 +83,7 @@ func (a *app) end(err error) int {
 	case errors.Is(err, context.Canceled) && !errors.Is(err, c3po.UnknownOutcome):
 		return exitInterrupted
 	}
-	e := forPerson(c3po.AsError(err))
+	e := a.forPerson(c3po.AsError(err))
 	if a.json {
 		// The form every other surface has; whoever asked for JSON reads codes.
 		_ = writeJSON(a.Stderr, e)
@@ -97,12 +97,19 @@ func (a *app) end(err error) int {
 }
 
 // forPerson is an error with advice to the person who reads it, instead of to an agent.
-func forPerson(e *c3po.Error) *c3po.Error {
-	if e.Suggestion != c3po.AskPerson {
-		return e
+func (a *app) forPerson(e *c3po.Error) *c3po.Error {
+	switch e.Suggestion {
+	case c3po.AskPerson:
+		return c3po.Because(e, e.Code, e.Message).
+			Suggest("The token of this host is an agent's. Run it on the coordinator's host, or set %s to a token with the role human.", tokenVariable)
+	case c3po.WorkLocally:
+		advice := "Run `c3po status` to check the connection, `c3po up` to start one here."
+		if mine, err := a.folders.Credentials(); err == nil && mine != nil {
+			advice = "Run `c3po status` to check the connection to " + mine.URL + ", which this host has joined."
+		}
+		return c3po.Because(e, e.Code, e.Message).Suggest("%s %s", c3po.WorkLocally, advice)
 	}
-	return c3po.Because(e, e.Code, e.Message).
-		Suggest("The token of this host is an agent's. Run it on the coordinator's host, or set %s to a token with the role human.", tokenVariable)
+	return e
 }
 
 // complain writes to stderr in the one form all errors have.

@@ -244,5 +244,5 @@ func final(err error, readOnly bool) error {
 
 func coordDown(cause error) *c3po.Error {
 	return c3po.Because(cause, c3po.CoordDown, "c3po coordinator is not reachable. Coordination features disabled.").
-		Suggest("You can continue working locally. Run `c3po status` to check the connection, `c3po up` to start one here.")
+		Suggest(c3po.WorkLocally)
 }
