@@ -14,6 +14,10 @@ type TokenInput struct {
 	Label  string `json:"label,omitempty"`
 }
 
+// TokenUseNoted is how often the use of a token is noted, and so how exactly its last
+// use is known.
+const TokenUseNoted = time.Hour
+
 // A Token is what is known of a token. Only NewToken has the token itself.
 type Token struct {
 	KID         string    `json:"kid"`
@@ -24,7 +28,7 @@ type Token struct {
 	State       string    `json:"state"` // live, expired or revoked
 	Created     time.Time `json:"created"`
 	Expires     time.Time `json:"expires"`
-	LastUsed    time.Time `json:"last_used,omitzero"`
+	LastUsed    time.Time `json:"last_used,omitzero"` // or up to TokenUseNoted later
 	SuccessorOf string    `json:"successor_of,omitempty"`
 }
 

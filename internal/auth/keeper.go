@@ -37,7 +37,7 @@ const (
 	// life is how long a token lives after its last use; touchEvery is how exact
 	// that is.
 	life       = 365 * 24 * time.Hour
-	touchEvery = time.Hour
+	touchEvery = c3po.TokenUseNoted
 	// rotatedLife is how long a token still works beside its successor.
 	rotatedLife = 10 * time.Minute
 )

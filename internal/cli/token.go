@@ -85,16 +85,30 @@ func (a *app) tokenList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			now := time.Now()
 			return a.show(tokens, func(w io.Writer) {
 				table(w, func(row func(...string)) {
 					row("KEY ID", "ROLE", "STATE", "SPACES", "AGENTS", "LAST USED", "EXPIRES", "LABEL")
 					for _, t := range tokens {
 						row(inline(t.KID), inline(string(t.Role)), inline(t.State), inline(strings.Join(t.Spaces, " ")), inline(cmp.Or(t.Agents, "-")),
-							day(t.LastUsed), day(t.Expires), inline(t.Label))
+							lastUsed(now, t.LastUsed), day(t.Expires), inline(t.Label))
 					}
 				})
 			})
 		},
+	}
+}
+
+// lastUsed is when a token was last used as exactly as it is known: its use is noted
+// once an hour.
+func lastUsed(now, noted time.Time) string {
+	switch {
+	case noted.IsZero():
+		return "never"
+	case now.Sub(noted) < c3po.TokenUseNoted:
+		return "within the hour"
+	default:
+		return day(noted) + "-" + noted.Add(c3po.TokenUseNoted).Local().Format("15:04")
 	}
 }
 

@@ -65,16 +65,18 @@ func since(r Record) *time.Time {
 	return &r.StateAt
 }
 
-// alive says what is known of the run: that it is there, that it is over, or
-// nothing. Silence proves neither.
+// alive says what is known of the run: that it is there, because it holds a
+// connection; that it is over; or nothing. Silence proves neither, nor does a call
+// that was made: the program that made it may have ended since.
 func alive(r Record) *bool {
-	if r.Profile.PID > 0 && !r.Died.IsZero() {
-		// The process it named is not there, whoever calls in its name.
-		gone := false
-		return &gone
-	}
-	if r.Online || r.Gone {
-		return &r.Online
+	yes, no := true, false
+	switch {
+	case r.Profile.PID > 0 && !r.Died.IsZero(): // the process it named is not there, whoever calls in its name
+		return &no
+	case r.Online && (r.Attached || r.Profile.PID > 0): // that process is watched
+		return &yes
+	case r.Gone && !r.Online:
+		return &no
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -147,7 +148,17 @@ func TestAliveIsSaidOnlyWhenItIsKnown(t *testing.T) {
 		h := build(t)
 		h.enter("bob", "carl")
 		yes, no := true, false
-		same(t, "online", h.agent("bob").Alive, &yes)
+		same(t, "it has called, and may have ended since", h.agent("bob").Alive, (*bool)(nil))
+		waiting, leave := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = h.as("bob").WaitForMessage(waiting, c3po.WaitInput{Timeout: 60})
+		}()
+		pass(time.Second)
+		same(t, "it waits", h.agent("bob").Alive, &yes)
+		leave()
+		<-ended
 		must(h.as("carl").Unregister(t.Context(), c3po.None{}))(t)
 		same(t, "it said goodbye", h.agent("carl").Alive, &no)
 		pass(2 * time.Minute)
@@ -155,7 +166,7 @@ func TestAliveIsSaidOnlyWhenItIsKnown(t *testing.T) {
 		pass(24 * time.Hour)
 		same(t, "silent for long", h.agent("bob").Alive, (*bool)(nil))
 		h.enter("carl")
-		same(t, "back", h.agent("carl").Alive, &yes)
+		same(t, "back", h.agent("carl").Alive, (*bool)(nil))
 	})
 }
 

@@ -16,6 +16,13 @@ export function ago(at: string | undefined, now: number): string {
   return `${Math.floor(seconds / 86400)} d ago`;
 }
 
+// lastUsed is when a token was last used, as exactly as it is known: its use is noted
+// once an hour.
+export function lastUsed(noted: string | undefined, now: number): string {
+  if (noted && !noted.startsWith("0001") && now - Date.parse(noted) < 3_600_000) return "within the hour";
+  return ago(noted, now);
+}
+
 export function clock(at: string): string {
   return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 }

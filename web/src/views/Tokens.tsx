@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../api";
 import { useNow } from "../data";
-import { ago, moment, plain } from "../plain";
+import { ago, lastUsed, moment, plain } from "../plain";
 import { Dialog, Empty, Head, Id, say, sayError, Trouble } from "../ui";
 import type { AuditEntry, Role, Token } from "../wire";
 
@@ -93,7 +93,7 @@ export function Tokens() {
                 <td>
                   <bdi>{plain(t.label ?? "")}</bdi>
                 </td>
-                <td title={moment(t.last_used)}>{ago(t.last_used, now)}</td>
+                <td title={moment(t.last_used)}>{lastUsed(t.last_used, now)}</td>
                 <td title={moment(t.expires)}>{t.state === "live" ? new Date(t.expires).toLocaleDateString() : t.state}</td>
                 <td>
                   {t.state === "live" && (
