@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"internal/auth":       {"."},
 	"internal/backup":     {".", "internal/engine", "internal/hub", "internal/redisstore"},
 	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
-	"internal/bridge":     {".", "internal/client", "internal/hook", "internal/mcpserver", "internal/paths"},
+	"internal/bridge":     {".", "internal/client", "internal/envelope", "internal/hook", "internal/mcpserver", "internal/paths"},
 	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/backup", "internal/bench", "internal/client", "internal/engine", "internal/move", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor", "internal/agentfile", "internal/container", "internal/release", "internal/runner"},
 	"internal/attempt":    {},
 	"internal/client":     {".", "internal/attempt"},

@@ -302,6 +302,9 @@ func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) (view, error) {
 		}
 		for _, m := range page.Messages {
 			seen.mail = append(seen.mail, hook.LetterOf(m))
+			if _, ok := short(m); ok {
+				seen.texts = append(seen.texts, m)
+			}
 		}
 		if page.Next == "" || len(seen.mail) >= lettersMost {
 			return seen, nil

@@ -352,7 +352,7 @@ func TestAMonitorHearsOfMailWhileTheSessionIsIdleAndNotWhileItWorks(t *testing.T
 	if text := r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1", Again: "true"}); text != "{}" {
 		t.Errorf("and then %s", text)
 	}
-	r.send("ui", "while it is idle")
+	r.send("ui", "<i>while it is idle</i>") // with a tag it is told of, and does not come by itself
 	if line := <-lines; line != "c3po: 1 new message expecting an answer from ui. get_messages shows it." {
 		t.Errorf("the line is %q", line)
 	}
@@ -375,7 +375,7 @@ func TestALineThatNoHookFollowsIsSentAgain(t *testing.T) {
 	}()
 	r.prompt()
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
-	r.send("web", "Which port?")
+	r.send("web", "<i>Which port?</i>")
 	first := <-lines
 	select {
 	case second := <-lines:

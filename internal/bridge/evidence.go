@@ -99,13 +99,13 @@ func (b *Bridge) evidence(event hook.Event) {
 	defer b.mu.Unlock()
 	s := &b.session
 	if event.SessionID != "" && event.SessionID != s.id {
-		s.hinted = 0 // another session shows nothing of what the last one took
+		s.hinted, s.brought = 0, nil // another session shows nothing of what the last one took
 	}
 	switch event.Name {
 	case hook.SessionStart:
 		return // it neither begins nor ends a turn
 	case hook.StopFailure:
-		s.hinted = 0 // the model was not asked
+		s.hinted, s.brought = 0, nil // the model was not asked
 		return
 	case hook.Notification:
 		if event.Kind == "permission_prompt" || event.Kind == "elicitation_dialog" {
@@ -128,6 +128,9 @@ func (b *Bridge) evidence(event hook.Event) {
 		s.turnFor, s.waking, s.wokenAt, s.wakes = append(s.turnFor, s.waking...), nil, time.Time{}, 0
 	}
 	s.tookNotice()
+	if event.Name == hook.UserPromptSubmit {
+		s.comes(event.Prompt)
+	}
 	b.reportSoon()
 }
 

@@ -64,7 +64,7 @@ func TestMailWhoseTurnFailedStartsAnother(t *testing.T) {
 	r.hook(hook.Event{Name: hook.StopFailure, SessionID: "s1"})
 	select {
 	case line := <-lines:
-		if !strings.Contains(line, "1 new message expecting an answer from web") {
+		if !strings.Contains(line, "\n| Which port?\n") {
 			t.Errorf("it hears %q", line)
 		}
 	case <-time.After(20 * time.Second):
@@ -92,7 +92,7 @@ func TestATurnThatEndsWhileTheCoordinatorIsAwayIsNotToldOfMailAndHearsOfItWhenIt
 	c.Restart()
 	select {
 	case line := <-lines:
-		if !strings.Contains(line, "1 new message expecting an answer from web") {
+		if !strings.Contains(line, "\n| Which port?\n") {
 			t.Errorf("it hears %q", line)
 		}
 	case <-time.After(30 * time.Second):

@@ -81,11 +81,11 @@ func TestWhoWaitsForItsPersonIsNotDisturbed(t *testing.T) {
 	lines := r.monitor()
 	r.prompt()
 	for use, reason := range []string{"May I?", "And then?"} {
-		if text, failed := r.call(fmt.Sprint("u", use), "escalate_to_human", map[string]any{"reason": reason, "choices": []string{"yes", "no"}}); failed {
+		if text, failed := r.call(fmt.Sprint("u", use), "escalate_to_human", map[string]any{"reason": reason, "choices": []string{"<b>yes</b>", "no"}}); failed {
 			t.Fatal(text)
 		}
 	}
-	first := r.send("web", "Are you there?")
+	first := r.send("web", "<i>Are you there?</i>")
 	if first.Reachability != c3po.ReachWaitingForHuman {
 		t.Errorf("web is told %s", first.Reachability)
 	}
@@ -93,7 +93,7 @@ func TestWhoWaitsForItsPersonIsNotDisturbed(t *testing.T) {
 	if text := r.stop(); text != "{}" {
 		t.Errorf("the end of a turn says %s", text)
 	}
-	r.send("web", "And now?")
+	r.send("web", "<i>And now?</i>")
 	r.knows(c3po.PausedForHuman, 2)
 
 	person := r.as("")
@@ -131,7 +131,7 @@ func TestWhoIsPausedIsNotDisturbed(t *testing.T) {
 		if _, err := person.Pause(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		held := r.send("web", fmt.Sprint("Hello? ", n))
+		held := r.send("web", fmt.Sprint("<i>Hello?</i> ", n))
 		r.knows(in.Reason, 1)
 		if text := r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1"}); text != "{}" {
 			t.Errorf("in the middle of a turn who is paused (%s) hears %s", in.Reason, text)
@@ -140,7 +140,7 @@ func TestWhoIsPausedIsNotDisturbed(t *testing.T) {
 			t.Errorf("at its end %s", text)
 		}
 		// What its person writes comes through.
-		written, err := person.SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: fmt.Sprint("Are you well? ", n)})
+		written, err := person.SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: fmt.Sprint("<i>Are you well?</i> ", n)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestWhoWaitsAtTheEndOfATurnWaitsNoLongerThanUntilTheNext(t *testing.T) {
 	lines := make(chan string, 8)
 	wait(lines)
 	r.send("web", "Are you there?")
-	if line := <-lines; !strings.Contains(line, "1 new message expecting an answer from web") {
+	if line := <-lines; !strings.Contains(line, "| Are you there?") {
 		t.Errorf("it hears %q", line)
 	}
 }

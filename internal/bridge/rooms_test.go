@@ -85,7 +85,7 @@ func TestAPostNeitherWakesASessionNorKeepsItFromStopping(t *testing.T) {
 	}
 	r.post("web", "build", "while it is idle")
 	// Mail that comes after it is the first that the monitor hears of.
-	r.send("web", "Which port?")
+	r.send("web", "<i>Which port?</i>")
 	if line := <-lines; line != "c3po: 1 new message expecting an answer from web. get_messages shows it." {
 		t.Errorf("the line is %q", line)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/hook"
@@ -78,7 +79,7 @@ func listen(ctx context.Context, socket string, q question, tell func(line strin
 	defer stop()
 	lines := bufio.NewScanner(connection)
 	for lines.Scan() {
-		tell(lines.Text())
+		tell(strings.ReplaceAll(lines.Text(), lineBreak, "\n"))
 	}
 	return lines.Err()
 }

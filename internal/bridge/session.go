@@ -40,6 +40,7 @@ type session struct {
 	turnFor  []c3po.MessageID // the mail that has started the turn, or made it go on
 	failures int              // turns in a row that failed
 	deaf     bool             // the last turn for mail has left it alone
+	used     bool             // the turn has called a tool of ours
 
 	uses   []use
 	proved []c3po.MessageID // taken by the client, to be reported
@@ -54,6 +55,11 @@ type session struct {
 	warned   bool // the person knows that the coordinator is away
 	alone    bool // it runs for its output, which mail must not change
 	scripted bool // its prompts are no person's
+
+	texts    map[c3po.MessageID]c3po.Message // mail that may come with a wake
+	bringing []c3po.Message                  // was sent to the monitors
+	frame    []string                        // the lines of ours around it
+	brought  []c3po.Message                  // is in a prompt, with which the model is not known to have been asked
 
 	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered
 	asked map[c3po.MessageID]bool // its own questions, to which it may be waiting for an answer
@@ -77,6 +83,7 @@ func (s *session) begin(id string) {
 	if s.mail == nil {
 		s.mail, s.arrived = map[c3po.MessageID]hook.Letter{}, map[c3po.MessageID]bool{}
 		s.former, s.monitors = map[string]hook.Memory{}, map[chan string]bool{}
+		s.texts = map[c3po.MessageID]c3po.Message{}
 		s.owed, s.asked = map[c3po.MessageID]bool{}, map[c3po.MessageID]bool{}
 	}
 	if id == s.id {
@@ -100,6 +107,7 @@ func (s *session) turn() {
 			close(lines)
 		}
 	}
+	s.used = false
 	s.activity = s.activity.Works(time.Now())
 }
 
@@ -111,6 +119,7 @@ func (s *session) letters() []hook.Letter {
 // A view is unacked mail as it was found.
 type view struct {
 	mail   []hook.Letter
+	texts  []c3po.Message // of the mail
 	seq    int64
 	posts  int     // of rooms, unread
 	paused *string // why the agent is paused, empty if it is not; nil from who did not say
@@ -130,6 +139,8 @@ func (s *session) replace(seen view) {
 		s.mail[l.ID] = l
 		delete(s.asked, l.About)
 	}
+	s.keep(seen.texts)
+	maps.DeleteFunc(s.texts, func(id c3po.MessageID, _ c3po.Message) bool { _, here := s.mail[id]; return !here })
 	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
 	s.memory = s.memory.Keep(s.letters()).Posts(seen.posts)
 	s.heed(seen)
@@ -176,6 +187,7 @@ func (s *session) heard() int64 {
 // tookNotice says that the client has shown that it took the last notice, to be reported.
 func (s *session) tookNotice() {
 	s.told, s.hinted = max(s.told, s.hinted), 0
+	s.tookMail()
 }
 
 // rearm makes mail that the session was told of, and has not read, news again: what
@@ -222,6 +234,7 @@ func (s *session) add(seen view) {
 		}
 		delete(s.asked, l.About)
 	}
+	s.keep(seen.texts)
 	s.seq, s.posts = max(s.seq, seen.seq), seen.posts
 	s.heed(seen)
 }
@@ -231,6 +244,7 @@ func (s *session) drop(ids []c3po.MessageID) {
 	for _, id := range ids {
 		delete(s.mail, id)
 		delete(s.arrived, id)
+		delete(s.texts, id)
 	}
 }
 
@@ -253,13 +267,14 @@ func (s *session) rest(later []c3po.MessageID) {
 	s.activity = s.activity.Rests(time.Now(), alone)
 }
 
-// left says that the turn has ended well. Mail that has started it and was not read
-// by then is left alone by the session, which may not have our tools.
+// left says that the turn has ended well. Mail that has started it and was neither
+// read nor, if it came with the notice, answered is left alone by the session, which
+// may not have our tools.
 func (s *session) left() {
 	if len(s.turnFor) > 0 {
 		s.deaf = true
 		for _, id := range s.turnFor {
-			if _, here := s.mail[id]; !here || s.memory.HasRead(id) {
+			if _, here := s.mail[id]; !here || s.memory.HasRead(id) && (s.used || !s.owed[id]) {
 				s.deaf = false
 			}
 		}

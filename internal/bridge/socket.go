@@ -106,6 +106,10 @@ func (b *Bridge) serve(ctx context.Context, connection net.Conn) {
 	}
 }
 
+// lineBreak stands for a line break in what is sent to a monitor, which prints it all
+// at once. No text of ours or of others' has it: the envelope spells it out.
+const lineBreak = "\x1e"
+
 // serveMonitor sends a line whenever mail wakes the session, until the monitor
 // is gone, or it is one of a turn and the next begins.
 func (b *Bridge) serveMonitor(ctx context.Context, connection net.Conn, reader *bufio.Reader, ofTurn bool) {
@@ -123,7 +127,7 @@ func (b *Bridge) serveMonitor(ctx context.Context, connection net.Conn, reader *
 			if !open {
 				return
 			}
-			if _, err := connection.Write([]byte(line + "\n")); err != nil {
+			if _, err := connection.Write([]byte(strings.ReplaceAll(line, "\n", lineBreak) + "\n")); err != nil {
 				return
 			}
 		case <-gone:

@@ -89,7 +89,7 @@ func (b *Bridge) wake() {
 		return
 	}
 	b.expectTurn(arrived, now)
-	b.tellMonitors(decision.Context)
+	b.tellMonitors(b.bring(decision))
 }
 
 // hurry tells of urgent mail in the middle of a turn by way of the monitors, if

@@ -42,7 +42,7 @@ func TestAnIdleSessionIsWokenForWhatCameWhileItWasNotLetIn(t *testing.T) {
 	eventually(t, "it is out", out.Load)
 	r.send("web", "Are you there?")
 	shut.Store(false)
-	if line := <-lines; !strings.Contains(line, "1 new message expecting an answer from web") {
+	if line := <-lines; !strings.Contains(line, "| Are you there?") {
 		t.Errorf("the monitor hears %q", line)
 	}
 }

@@ -99,6 +99,13 @@ func (r Renderer) Wait(got c3po.WaitResult) string {
 	return b.String()
 }
 
+// Brought shows mail that comes to a session with a notice, without a call of a tool.
+func (r Renderer) Brought(messages []c3po.Message) string {
+	var b strings.Builder
+	r.messages(&b, messages, brought)
+	return b.String()
+}
+
 // Typed shows a message to a program that can only read and print.
 func (r Renderer) Typed(m c3po.Message) string {
 	var b strings.Builder
@@ -109,12 +116,16 @@ func (r Renderer) Typed(m c3po.Message) string {
 
 // Replied says that an answer is stored. Whoever wrote it knows what it says.
 func (r Renderer) Replied(m c3po.Message) string {
-	return fmt.Sprintf("c3po: answered %s, which is acked.\n", word(string(m.MessageID)))
+	return "c3po: answered and acked.\n"
 }
 
 // Receipt shows what became of a send, and its answer if that was waited for.
 func (r Renderer) Receipt(receipt c3po.Receipt) string {
 	var b strings.Builder
+	if receipt.Reply != nil && r.Acks {
+		r.settled(&b, receipt)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "c3po: sent %s (durability %s; recipient %s, reachability %s).\n", word(string(receipt.ID)),
 		word(string(receipt.Durability)), word(string(receipt.Recipient)), word(string(receipt.Reachability)))
 	if receipt.Notice != "" {
@@ -136,6 +147,23 @@ func (r Renderer) Receipt(receipt c3po.Receipt) string {
 		r.messages(&b, []c3po.Message{*receipt.Reply}, r.answerable())
 	}
 	return b.String()
+}
+
+// settled shows a send that was answered: how safely it was stored and when it would
+// be read is no longer of interest.
+func (r Renderer) settled(b *strings.Builder, receipt c3po.Receipt) {
+	b.WriteString("c3po: the answer came.\n")
+	if receipt.Warning != "" {
+		fmt.Fprintf(b, "c3po: warning: %s\n", onOneLine(receipt.Warning))
+	}
+	answer := *receipt.Reply
+	if answer.Thread == receipt.Thread || answer.Thread == string(receipt.ID) {
+		answer.Thread = string(answer.ID)
+	}
+	if answer.MessageID == receipt.ID {
+		answer.MessageID = ""
+	}
+	r.messages(b, []c3po.Message{answer}, brought)
 }
 
 // Fit says how many of messages, from the first on, make an answer of at most
@@ -161,6 +189,7 @@ const (
 	record footing = iota
 	answerable
 	acking  // answerable, and an answer needs no ack
+	brought // acking, with no more facts than the moment needs
 	printed // to be answered by printing
 )
 
@@ -186,7 +215,7 @@ func (r Renderer) messages(b *strings.Builder, messages []c3po.Message, foot foo
 }
 
 func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
-	fmt.Fprintf(b, "\n[c3po %s] %s\n", mark, header(m))
+	fmt.Fprintf(b, "\n[c3po %s] %s\n", mark, header(m, foot == brought))
 	if !m.BodyGone {
 		carried(b, m.Text())
 	}
@@ -207,9 +236,11 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 		fmt.Fprintf(b, ` to answer, print < <c3po:%s and a line break, your answer, and then c3po> >, leaving out the blanks inside of < < and > >`, id)
 	case m.Kind == c3po.KindPost || m.Kind == c3po.KindBroadcast:
 		fmt.Fprintf(b, ` no reply expected; read up to here: ack_messages(message_ids=["%s"])`, id)
+	case m.ExpectsReply && foot == brought:
+		b.WriteString(" to answer: reply") // the id is in its header, two lines above
 	case m.ExpectsReply:
 		fmt.Fprintf(b, ` to answer: reply(message_id="%s", response="…")`, id)
-	case foot == acking && m.Kind == c3po.KindReply:
+	case (foot == acking || foot == brought) && m.Kind == c3po.KindReply:
 		b.WriteString(" needs no reply and no ack")
 	default:
 		fmt.Fprintf(b, ` no reply expected; once dealt with: ack_messages(message_ids=["%s"])`, id)
@@ -217,8 +248,9 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 	b.WriteByte('\n')
 }
 
-// header is made of facts the coordinator recorded.
-func header(m c3po.Message) string {
+// header is made of facts the coordinator recorded. A brief one leaves out when
+// it came, and that nothing is special about it.
+func header(m c3po.Message, brief bool) string {
 	kind := m.Kind
 	if kind == "" {
 		kind = c3po.KindMessage
@@ -231,7 +263,7 @@ func header(m c3po.Message) string {
 	}
 	add("in room %s", string(m.Room))
 	add("answers %s", string(m.MessageID))
-	if m.Kind == c3po.KindReply {
+	if m.Kind == c3po.KindReply && (!brief || m.Status != c3po.ReplySuccess) {
 		add("status %s", m.Status)
 	}
 	add("handed to %s", string(m.HandedTo))
@@ -244,10 +276,10 @@ func header(m c3po.Message) string {
 	if m.Claim != nil {
 		add("claimed by %s", string(m.Claim.By))
 	}
-	if !m.Timestamp.IsZero() {
+	if !m.Timestamp.IsZero() && !brief {
 		fields = append(fields, m.Timestamp.UTC().Format(time.RFC3339))
 	}
-	if m.Thread != string(m.ID) { // a thread is named after its first message
+	if m.Thread != string(m.ID) && !(brief && m.Thread == string(m.MessageID)) { // a thread is named after its first message
 		add("thread %s", m.Thread)
 	}
 	if m.Priority == c3po.Urgent {

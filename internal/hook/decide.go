@@ -126,7 +126,7 @@ func Wake(m Memory, arrived []Letter, now time.Time) (Decision, Memory) {
 		return Decision{}, m
 	}
 	m.woken = with(m.woken, ids(fresh))
-	return Decision{Context: "c3po: " + newWords(fresh)}, m.tell(fresh, now)
+	return Decision{Context: "c3po: " + newWords(fresh), News: ids(fresh)}, m.tell(fresh, now)
 }
 
 func ids(mail []Letter) []c3po.MessageID {

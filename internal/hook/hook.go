@@ -2,9 +2,9 @@
 // and when. The decisions are functions of what is known: they do no I/O, read
 // no clock, and are the same for every client.
 //
-// What they say is made of constant words, counts and ids that were validated.
-// Text that other agents wrote never passes through a hook, and without mail
-// nothing is said that could be taken for a proposal to contact anybody.
+// What they say is made of constant words, counts and ids that were validated; the
+// text of others is put behind it elsewhere, in its envelope. Without mail nothing
+// is said that could be taken for a proposal to contact anybody.
 package hook
 
 import (
@@ -148,6 +148,8 @@ func (m Memory) tell(mail []Letter, now time.Time) Memory {
 type Decision struct {
 	Context string // for the model; at the end of a turn it makes the turn go on
 	Person  string // for the person, never for the model
+	// News is the mail that Context tells of, when it wakes a session.
+	News []c3po.MessageID
 	// Later is mail that a session should be woken for once it has rested.
 	Later []c3po.MessageID
 }

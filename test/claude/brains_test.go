@@ -6,10 +6,12 @@ import (
 )
 
 var (
-	// toAnswer is the call that an envelope offers for a message.
-	toAnswer = regexp.MustCompile(`to answer: reply\(message_id="([^"]+)"`)
-	// notice is how every hook of ours speaks of mail.
-	notice = regexp.MustCompile(`c3po: [^\n]*get_messages shows (it|them)`)
+	// toAnswer is the header of a message that expects an answer.
+	toAnswer = regexp.MustCompile(`(?m)^\[c3po [0-9a-f]{6}\] \w+ (\S+)(?: \|.*)? \| reply expected`)
+	// notice is how a session is told of mail: in words, or by the mail itself.
+	notice = regexp.MustCompile(`c3po: [^\n]*get_messages shows (it|them)|<event>c3po: Lines that start with`)
+	// unread is a notice that does not bring the mail itself.
+	unread = regexp.MustCompile(`c3po: [^\n]*get_messages shows (it|them)`)
 	gutter = regexp.MustCompile(`(?m)^\| (.*)$`)
 )
 
@@ -44,7 +46,7 @@ func reading(answer func(question string) string) []rule {
 		{toAnswer.String(), func(r request, match []string) step {
 			return call("reply", map[string]any{"message_id": match[1], "response": answer(written(r.fresh()))})
 		}},
-		{notice.String(), func(request, []string) step { return call("get_messages", nil) }},
+		{unread.String(), func(request, []string) step { return call("get_messages", nil) }},
 	}
 }
 

@@ -68,25 +68,44 @@ func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *test
 	}
 }
 
+// grown is what came into a conversation after so many messages: all that is around
+// the texts, and what the model itself said, counts too.
+func (r request) grown(from int) (bytes int) {
+	for _, size := range r.sizes[from:] {
+		bytes += size
+	}
+	return bytes
+}
+
 func TestWhatAnExchangeCosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b := w.host("nas").agent("meshtastic", following(reading(always("mesh/# for all topics"))...))
-	b.open().idle()
-	w.awaitOnline("meshtastic")
-	a := w.host("pi").agent("homeassistant", following(
-		on("what MQTT topics", call("send_message", map[string]any{"target": "meshtastic", "message": "What MQTT topics do you use?", "wait_seconds": 60}))))
-	a.print("Ask the meshtastic agent what MQTT topics it uses")
-	t.Logf("the asker reads %d bytes as the answer to its one call", len(a.model.seen()[1].fresh()))
-	eventually(t, 10*time.Second, "the asked has its receipt", func() bool { return len(b.model.seen()) >= 3 })
-	requests := b.model.seen()
-	told := notice.FindString(requests[0].fresh())
-	mail := requests[1].fresh()
-	if end := regexp.MustCompile(`(?m)^\[end .*$`).FindStringIndex(mail); end != nil {
-		mail = mail[:end[1]] // Claude Code says other things after it
+	b := w.host("nas").agent("mesh", following(reading(always("mesh/# for all topics"))...))
+	term := b.open()
+	term.idle()
+	w.awaitOnline("mesh")
+	term.enter("hello")
+	term.rest()
+	before := b.model.seen()
+	a := w.host("pi").agent("home", following(
+		on("what MQTT topics", call("send_message", map[string]any{"target": "mesh", "message": "What MQTT topics do you use?", "wait_seconds": 60}))))
+	a.print("Ask the mesh agent what MQTT topics it uses")
+	eventually(t, 10*time.Second, "the asked has its receipt", func() bool { return len(b.model.seen()) > len(before)+1 })
+	asked, asker := b.model.seen()[len(before):], a.model.seen()
+	limit := func(what string, r request, from, most int) {
+		t.Helper()
+		for i := from; i < len(r.messages); i++ {
+			t.Logf("%d bytes of %s:\n%s", r.sizes[i], r.messages[i].role, r.messages[i].text)
+		}
+		t.Logf("%s: %d bytes, limit %d", what, r.grown(from), most)
+		if got := r.grown(from); got > most {
+			t.Errorf("%s costs %d bytes, at most %d are allowed", what, got, most)
+		}
 	}
-	t.Logf("the asked reads %d bytes of notice, %d of mail, %d of receipt", len(told), len(mail), len(requests[2].fresh()))
-	if n := len(requests); n != 3 {
-		t.Errorf("the asked model was called %d times, want 3: notice, mail, receipt", n)
+	// Beyond the model's answer to hello, and the asker's prompt.
+	limit("an exchange for the asked", asked[len(asked)-1], len(before[len(before)-1].messages)+1, 1400)
+	limit("an exchange for the asker", asker[1], len(asker[0].messages), 700)
+	if n := len(asked); n != 2 {
+		t.Errorf("the asked model was called %d times, want 2: question, receipt", n)
 	}
 }

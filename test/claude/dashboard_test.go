@@ -82,7 +82,7 @@ func (p *person) does(act string, how map[string]string) {
 
 // toldOf is when the model was last told that there is mail of an agent.
 func toldOf(m *model, agent string) time.Time {
-	told := regexp.MustCompile(`c3po: [^\n]* from [^\n.]*\b` + agent + `\b[^\n]*get_messages`)
+	told := regexp.MustCompile(`c3po: [^\n]* from [^\n.]*\b` + agent + `\b[^\n]*get_messages|\[c3po \w+\] \w+ \S+ \| from ` + agent + `\b`)
 	var last time.Time
 	for _, r := range m.seen() {
 		if told.MatchString(r.fresh()) {
@@ -103,7 +103,7 @@ func TestAC2ToAC4APersonAtTheDashboardInterruptsIsAskedAndAnswers(t *testing.T) 
 	a := w.host("pi").agent("api", following(append([]rule{
 		on("something risky", call("escalate_to_human", map[string]any{"reason": "May I drop the table?", "choices": []string{"drop it", "rename it"}})),
 		on(`"paused":"waiting_for_human"`, say("I WAIT")),
-		on(`c3po: 1 new message expecting an answer from human\.`, say("MY-PERSON-CALLS")),
+		on(`message \S+ \| from human`, say("MY-PERSON-CALLS")),
 		{`\] reply .* from human`, func(r request, _ []string) step { return say("MY-PERSON-SAID %s", written(r.fresh())) }},
 	}, reading(always("port 8080"))...)...))
 	term := a.open()

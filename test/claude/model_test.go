@@ -44,6 +44,7 @@ type request struct {
 	messages []turn
 	tools    []json.RawMessage
 	bytes    int
+	sizes    []int // of the messages, with all that is around their texts
 }
 
 type turn struct {
@@ -146,6 +147,7 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		if json.Unmarshal(raw, &message) == nil {
 			asked.messages = append(asked.messages, turn{message.Role, textOf(message.Content)})
+			asked.sizes = append(asked.sizes, len(raw))
 		}
 	}
 	if m.refuses != nil {
