@@ -2,6 +2,7 @@ package c3po
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -79,8 +80,17 @@ func compatRequest(m Message) CompatRequest {
 	return CompatRequest{ID: m.ID, From: m.FromAgent, Message: m.Text(), Context: m.Context, Timestamp: m.Timestamp}
 }
 
+// sendRequest refuses for who has said that it is away, and for who is not known, as
+// that document has it. Others that are offline read it when they are back.
 func sendRequest(svc Service, ctx context.Context, in CompatSend) (CompatSent, error) {
-	receipt, err := svc.SendMessage(ctx, SendInput{Target: in.Target, Message: in.Message, Context: in.Context})
+	ifAway := ""
+	if is, err := svc.GetAgentStatus(ctx, AgentInput{AgentID: in.Target}); err == nil && is.Availability == Away {
+		ifAway = "fail"
+	}
+	receipt, err := svc.SendMessage(ctx, SendInput{Target: in.Target, Message: in.Message, Context: in.Context, IfAway: ifAway})
+	if errors.Is(err, AgentNotFound) {
+		return CompatSent{}, Errorf(AgentUnavailable, "Agent '%s' is not available", clip(in.Target)).Suggest("%s", AsError(err).Suggestion)
+	}
 	return CompatSent{RequestID: receipt.ID, Status: receipt.Status}, err
 }
 

@@ -58,5 +58,6 @@ type Health struct {
 func Features() []string {
 	return []string{
 		"spaces", "runs", "receipts", "threads", "priorities", "idempotent_sends", "wait_after", "escalation", "pause", "trace", "events", "log", "tickets", "bridge", "roles", "dead_letters", "compat",
+		"rooms", "room_notify", "broadcast", "liveness", "heartbeats", "pid_start_time", "budgets", "atomic_write", "rename", "claims", "deadlines", "human", "metrics",
 	}
 }

@@ -58,7 +58,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	stored, err := a.deliver(ctx, step)
 	if err != nil {
 		a.spent(ctx, stored.Spent, draft.To, err)
-		return c3po.Receipt{}, 0, err
+		return c3po.Receipt{}, 0, a.orOthers(ctx, draft.To, err)
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
 	if draft.Within > 0 && !stored.Repeat {
@@ -134,7 +134,7 @@ func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Dura
 	}
 	to := a.lately(stored.Recipient)
 	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
-	receipt.Notice = sentences(a.notice, prospect(to))
+	receipt.Notice = sentences(a.notice, a.absence(ctx, to))
 	return receipt
 }
 

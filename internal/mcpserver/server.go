@@ -152,7 +152,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 		Logger:       s.log,
 		Capabilities: s.capabilities(),
 	})
-	server.AddReceivingMiddleware(s.recovering)
+	server.AddReceivingMiddleware(s.recovering, s.introducing)
 	tools := map[string]tool{}
 	for _, op := range c3po.Operations() {
 		if slices.Contains(sets, op.Toolset) {
@@ -172,14 +172,39 @@ func (s *Server) implementation() *mcp.Implementation {
 // capabilities says what we have besides the protocol's own. The tools of a
 // server never change, and there is no logging.
 func (s *Server) capabilities() *mcp.ServerCapabilities {
-	features := s.config.Features
-	if features == nil {
-		features = []string{}
-	}
 	return &mcp.ServerCapabilities{
 		Tools:        &mcp.ToolCapabilities{},
-		Experimental: map[string]any{"c3po": map[string]any{"features": features}},
+		Experimental: map[string]any{"c3po": map[string]any{"features": s.features()}},
 	}
+}
+
+// hello is the answer to initialize with our features beside the version, where some
+// clients look for them; the protocol's own place is among the capabilities.
+type hello struct {
+	*mcp.InitializeResult
+	ServerInfo featured `json:"serverInfo"`
+}
+
+type featured struct {
+	*mcp.Implementation
+	Features []string `json:"features"`
+}
+
+func (s *Server) introducing(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, request)
+		if greeting, ok := result.(*mcp.InitializeResult); ok && err == nil && greeting != nil {
+			return &hello{greeting, featured{greeting.ServerInfo, s.features()}}, nil
+		}
+		return result, err
+	}
+}
+
+func (s *Server) features() []string {
+	if s.config.Features == nil {
+		return []string{}
+	}
+	return s.config.Features
 }
 
 // What models are told. It says how, never that another agent should be asked:

@@ -1,0 +1,74 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// mostOthers is how many agents are named in place of one that is not there.
+const mostOthers = 3
+
+// others says which agents are there and share a capability with one that is not;
+// empty if none is. It names ids alone: what they say of themselves is not ours to
+// repeat.
+func (a *Actor) others(ctx context.Context, of Record) string {
+	var names []string
+	for _, role := range c3po.RolesOf(of.Profile.Capabilities) {
+		ids, err := a.hub.store.Members(ctx, a.caller.Space, role, membersLook)
+		if err != nil {
+			return "" // it is only advice
+		}
+		ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == a.id || id == of.ID })
+		records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+		if err != nil {
+			return ""
+		}
+		for _, r := range records {
+			name := fmt.Sprintf("'%s'", r.ID)
+			if isAvailable(a.lately(r)) && !slices.Contains(names, name) && len(names) < mostOthers {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Available with the same capabilities: " + strings.Join(names, ", ")
+}
+
+// orOthers adds to the refusal of a message for an agent that is not there who else is.
+func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error {
+	var refusal *c3po.Error
+	if !errors.Is(err, c3po.AgentUnavailable) || !errors.As(err, &refusal) {
+		return err
+	}
+	id, failed := a.known(ctx, to)
+	if failed != nil || id == "" {
+		return err
+	}
+	record, failed := a.record(ctx, id)
+	if failed != nil {
+		return err
+	}
+	if others := a.others(ctx, record); others != "" {
+		return refusal.Suggest("%s %s.", refusal.Suggestion, others)
+	}
+	return err
+}
+
+// absence is what a receipt says of a recipient that does not read soon.
+func (a *Actor) absence(ctx context.Context, to Record) string {
+	why := prospect(to)
+	if why == "" && to.Availability == c3po.Away {
+		why = fmt.Sprintf("'%s' has said that it is away", to.ID)
+	}
+	if why == "" || isAvailable(to) {
+		return why
+	}
+	return sentences(why, a.others(ctx, to))
+}
