@@ -18,7 +18,7 @@ type Limits struct {
 	AgentRooms     int           // that one agent is in
 	RoomPosts      int           // kept of one room
 	RoomBytes      int           // their bytes, about
-	RoomLife       time.Duration `zero:"off"` // a room without members, in which nothing was said for so long, ends; 0 = never
+	RoomLife       time.Duration `zero:"off"` // a room without members, in which nothing was said for so long, ends; 0 = off
 	ChainMessages  int           `zero:"off"` // an hour, of a thread and what follows from it; 0 = off
 	ChainBytes     int           `zero:"off"` // an hour, likewise; 0 = off
 	ChainHops      int           `zero:"off"` // likewise, since a person had a part in it; 0 = off

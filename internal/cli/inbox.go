@@ -15,6 +15,7 @@ import (
 func (a *app) inbox() *cobra.Command {
 	var peek bool
 	var limit int
+	var leftBy string
 	cmd := &cobra.Command{
 		Use:   "inbox",
 		Short: "Show the messages that are not acked",
@@ -33,7 +34,7 @@ acked, however often they are shown.`,
 			}
 			var list c3po.MessageList
 			rows, more, err := pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
-				page, err := read(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most})
+				page, err := read(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most, LeftBy: leftBy})
 				list.Count = page.Count
 				return page.Messages, page.Next, err
 			})
@@ -48,6 +49,7 @@ acked, however often they are shown.`,
 			})
 		},
 	}
+	cmd.Flags().StringVar(&leftBy, "left-by", "", "instead of yours, the mail that an ended session beside yours has left")
 	cmd.Flags().BoolVar(&peek, "peek", false, "look without this counting as delivered")
 	limitFlag(cmd, &limit, 20)
 	return cmd

@@ -15,7 +15,7 @@ var openToAgents = map[string]string{
 	"send": "acts as itself", "inbox": "acts as itself", "reply": "acts as itself", "wait": "acts as itself", "ack": "acts as itself",
 	"claim": "acts as itself", "thread": "acts as itself", "tickets": "acts as itself", "cancel": "acts as itself", "broadcast": "acts as itself",
 	"ask-human": "acts as itself", "register": "acts as itself", "unregister": "acts as itself", "status set": "acts as itself",
-	"room set": "acts as itself: the coordinator asks who made the room", "room prune": "ends rooms that are empty and silent", "thread resume": "asks the coordinator, which asks for a person",
+	"room set": "acts as itself: the coordinator asks who made the room", "room end": "acts as itself: the coordinator asks who made the room", "room prune": "ends rooms that are empty and silent", "thread resume": "asks the coordinator, which asks for a person",
 	"rename": "acts as itself", "whoami": "acts as itself", "run": "acts as itself", "mcp": "acts as itself",
 	"bridge-register": "acts as itself", "bridge-reply": "acts as itself",
 	"bridgectl list agents": "looks", "bridgectl list tickets": "looks", "bridgectl tail logs": "looks",
