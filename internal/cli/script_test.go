@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "test", Commit: "none",
 		}))
 	}
-	testscript.Main(m, map[string]func(){"c3po": program, "bridge-register": program, "bridge-reply": program, "bridgectl": program, "format-stream": program})
+	testscript.Main(m, map[string]func(){"c3po": program, "bridge-register": program, "bridge-reply": program, "bridgectl": program, "format-stream": program, "claude-docker": program})
 }
 
 const (

@@ -105,7 +105,11 @@ func (i *claudeInstaller) footprint() (clients.Footprint, error) {
 		files = append(files, i.app.claudeState()) // which Claude Code makes whatever it is asked to do
 	}
 	folders := []string{at(), at("backups"), at("plugins"), at("plugins", "cache"), at("plugins", "marketplaces")}
-	return clients.TakeFootprint(files, folders)
+	f, err := clients.TakeFootprint(files, folders)
+	if _, older := os.Stat(i.folder); older == nil {
+		f = f.Again() // of an installation that kept none: the files have ours in them
+	}
+	return f, err
 }
 
 // claudeFolder is where Claude Code keeps its files, or one of them.
