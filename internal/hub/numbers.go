@@ -23,6 +23,9 @@ const (
 	// MostMarks is of how many readers of an agent's mail it is kept how far they
 	// were told of it, and given it.
 	MostMarks = 8
+	// MostTold is of how many notices to one reader it is kept when they were, so that
+	// when it was told of a message never changes. Of mail before them nothing is said.
+	MostTold = 24
 	// MostHeard is of how many readers of an agent it is kept how far they have come
 	// in a room.
 	MostHeard = 8

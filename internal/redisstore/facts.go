@@ -72,9 +72,24 @@ type served struct {
 }
 
 type mark struct {
-	Seq   int64  `json:"q"`
-	At    int64  `json:"a"`
-	Route string `json:"o"`
+	Seq     int64   `json:"q"`
+	At      int64   `json:"a"`
+	Route   string  `json:"o"`
+	Before  []int64 `json:"h"` // Seq and At of the notices before, the oldest first
+	Dropped int64   `json:"d"` // Seq of the last notice that is no longer known
+}
+
+// first is the first notice that told of a message.
+func (m mark) first(seq int64) (upTo, at int64, known bool) {
+	if seq <= m.Dropped || seq > m.Seq {
+		return 0, 0, false
+	}
+	for i := 0; i+1 < len(m.Before); i += 2 {
+		if m.Before[i] >= seq {
+			return m.Before[i], m.Before[i+1], true
+		}
+	}
+	return m.Seq, m.At, true
 }
 
 func (s served) fact() hub.ServedFact {
@@ -178,8 +193,11 @@ func notified(owner c3po.AgentID, seq int64, marks []rueidis.RedisMessage) []hub
 	var out []hub.NotifiedNote
 	for i := 0; i+1 < len(marks); i += 2 {
 		var m mark
-		if json.Unmarshal([]byte(word(marks[i+1])), &m) == nil && m.Seq >= seq {
-			out = append(out, hub.NotifiedNote{Agent: owner, Reader: word(marks[i]), Route: m.Route, Seq: m.Seq, At: instant(m.At)})
+		if json.Unmarshal([]byte(word(marks[i+1])), &m) != nil {
+			continue
+		}
+		if upTo, at, known := m.first(seq); known {
+			out = append(out, hub.NotifiedNote{Agent: owner, Reader: word(marks[i]), Route: m.Route, Seq: upTo, At: instant(at)})
 		}
 	}
 	slices.SortFunc(out, func(a, b hub.NotifiedNote) int { return strings.Compare(a.Reader, b.Reader) })

@@ -101,7 +101,7 @@ func split[T any](all []T) (batch, rest []T) {
 func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
 	k := keysOf(space)
 	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events(), k.heard()}
-	args := []string{s.nowArg(), itoa(len(notes.Seen) + len(notes.Late)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks), itoa(len(notes.Notified)), millis(s.limits.OnlineWindow)}
+	args := []string{s.nowArg(), itoa(len(notes.Seen) + len(notes.Late)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks), itoa(len(notes.Notified)), millis(s.limits.OnlineWindow), itoa(hub.MostTold)}
 	for _, id := range notes.Seen {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id), "0")
 	}

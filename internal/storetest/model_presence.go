@@ -102,6 +102,7 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 		sp.mark(note.Agent, note.Reader, func(is *reader) {
 			if note.Seq > is.told.Seq {
 				is.told = note
+				is.notes = append(is.notes, note)
 			}
 		})
 	}
@@ -124,7 +125,8 @@ func (sp *space) noteSeen(a *agent, at, now time.Time) {
 // A reader is how far one session has come in the mail of an agent.
 type reader struct {
 	told  hub.NotifiedNote
-	given int64 // all unacked mail up to here
+	notes []hub.NotifiedNote // all, the last being told
+	given int64              // all unacked mail up to here
 }
 
 // mark changes what is kept of a reader. Of those that came furthest it is kept.

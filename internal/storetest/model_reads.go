@@ -31,10 +31,14 @@ func (sp *space) entry(msg *message) hub.Entry {
 	}
 	marks := sp.marks[msg.view.ToAgent]
 	for _, reader := range slices.Sorted(maps.Keys(marks)) {
-		if told := marks[reader].told; told.Seq >= msg.view.Seq {
-			told.Agent = msg.view.ToAgent
-			e.Facts.Notified = append(e.Facts.Notified, told)
+		notes := marks[reader].notes
+		i := slices.IndexFunc(notes, func(n hub.NotifiedNote) bool { return n.Seq >= msg.view.Seq })
+		if i < 0 || i < len(notes)-hub.MostTold {
+			continue
 		}
+		told := notes[i]
+		told.Agent = msg.view.ToAgent
+		e.Facts.Notified = append(e.Facts.Notified, told)
 	}
 	return e
 }

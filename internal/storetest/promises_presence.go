@@ -304,6 +304,28 @@ func notePromises() []promise {
 			same(w, "told of the first", w.entry(early.ID).Facts.Notified, []hub.NotifiedNote{told})
 			same(w, "told of the second", w.entry(late.ID).Facts.Notified, nil)
 		}},
+		{"when a session was told of a message does not change when it is told of later ones", nil, func(w *world) {
+			w.enter(alice, bob)
+			first, second := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
+			var told []hub.NotifiedNote
+			for n := range int64(hub.MostTold + 1) {
+				w.advance(time.Second)
+				note := hub.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: first.Seq, At: w.now()}
+				if n > 0 {
+					note.Seq = second.Seq + n - 1 // the second message, and others after it
+				}
+				told = append(told, note)
+				w.notes(hub.Notes{Notified: []hub.NotifiedNote{note}})
+				want := told[:1]
+				if n == hub.MostTold {
+					want = nil // too long ago: nothing is said rather than another time
+				}
+				same(w, fmt.Sprint("told of the first, after ", n), w.entry(first.ID).Facts.Notified, want)
+				if n > 0 {
+					same(w, fmt.Sprint("told of the second, after ", n), w.entry(second.ID).Facts.Notified, told[1:2])
+				}
+			}
+		}},
 		{"it is kept of eight sessions how far they were told, of those that came furthest", nil, func(w *world) {
 			w.enter(alice, bob)
 			first, last := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message

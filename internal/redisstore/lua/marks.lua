@@ -1,5 +1,6 @@
 -- A mark is how far one reader of an agent's mail has come: q, a, o of what it was
--- told up to where, when and how; g up to where it was given all. An agent can have any
+-- told up to where, when and how; h the same q and a of the notices before, the
+-- oldest first, and d the q of the last that was dropped; g up to where it was given all. An agent can have any
 -- number of sessions, so only the marks of those that came furthest are kept: of
 -- the others less is told than happened.
 
@@ -7,14 +8,40 @@
 local function legible_mark(raw)
   local read, mark = pcall(cjson.decode, raw)
   if not read or type(mark) ~= 'table' then return nil end
-  for _, field in ipairs({ 'q', 'g', 'a' }) do
+  for _, field in ipairs({ 'q', 'g', 'a', 'd' }) do
     if mark[field] ~= nil and type(mark[field]) ~= 'number' then return nil end
+  end
+  if type(mark.h) ~= 'table' then mark.h = nil end
+  for _, n in ipairs(mark.h or {}) do
+    if type(n) ~= 'number' then
+      mark.h = nil
+      break
+    end
   end
   return mark
 end
 local function marked(key, reader)
   local raw = redis.call('HGET', key, reader)
   return raw and legible_mark(raw) or nil
+end
+
+-- further is a mark whose reader was told of more. Of the notices before it the last
+-- are kept, so that when the reader was told of a message does not change.
+local function further(mark, seq, at, route, most)
+  local is = { q = seq, a = at, o = route }
+  if not mark then return is end
+  is.g, is.d, is.h = mark.g, mark.d, mark.h or {}
+  if mark.q and mark.a then
+    table.insert(is.h, mark.q)
+    table.insert(is.h, mark.a)
+  end
+  while #is.h >= 2 * most do
+    is.d = is.h[1]
+    table.remove(is.h, 1)
+    table.remove(is.h, 1)
+  end
+  if #is.h == 0 then is.h = nil end
+  return is
 end
 
 -- put_mark keeps a mark, if it is among the most that came furthest. Before there

@@ -4,7 +4,7 @@
 -- KEYS  seen, attached, nodes, meta, events, heard, then one key per note:
 --       agent, fact or mark
 -- ARGV  now, number of seen, number of served, most served, channel, most
---       events, most marks, number of notified, online window, then per note
+--       events, most marks, number of notified, online window, most notices of a mark, then per note
 --       seen: id, how many milliseconds ago; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at;
 --       given: reader, seq
 typed({ 'zset', 'zset', 'hash', 'hash', 'stream', 'zset' })
@@ -18,7 +18,7 @@ local now, seen_notes, served_notes, most = clock(ARGV[1]), tonumber(ARGV[2]), t
 local LATE = 2000
 local log = opened(KEYS[4], KEYS[5], ARGV[5], ARGV[6], now)
 ahead(log)
-local k, a = 7, 10
+local k, a = 7, 11
 local lived, window = number(KEYS[4], 'lived'), tonumber(ARGV[9])
 for _ = 1, seen_notes do
   local agent, id, ago = KEYS[k], ARGV[a], tonumber(ARGV[a + 1])
@@ -69,7 +69,7 @@ for i = k, last do
   local reader, route, seq, at = ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
   local mark = marked(KEYS[i], reader)
   if not mark or (mark.q or 0) < seq then
-    put_mark(KEYS[i], reader, mark ~= nil, { q = seq, a = at, o = route, g = mark and mark.g }, tonumber(ARGV[7]))
+    put_mark(KEYS[i], reader, mark ~= nil, further(mark, seq, at, route, tonumber(ARGV[10])), tonumber(ARGV[7]))
   end
   a = a + 4
 end
