@@ -227,8 +227,9 @@ func (d *duel) send(a *arena) {
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[1]}`)}),
 			Key:      draw(d, "key", []string{"", "", "k1", "k2", "k3", "k4"}),
 			Within:   draw(d, "within", []time.Duration{0, 0, time.Millisecond, 30 * time.Second}),
+			Distinct: d.oneIn(4, "distinct"),
 		},
-		Run: d.run(a, from), Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), FailIfAway: d.oneIn(8, "fail if away"),
+		Run: d.run(a, from), Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), Payer: draw(d, "payer", []string{"", "", sharedPayer}), FailIfAway: d.oneIn(8, "fail if away"),
 	}
 	if to.Name() == "a" && d.oneIn(2, "by name") {
 		in.Alias = "|a"
@@ -465,3 +466,6 @@ func (d *duel) tickets(a *arena) {
 	from, key := d.agent(a, "from"), draw(d, "key", []string{"k1", "k2", "k3", "k4", "none"})
 	_, _ = both(d, "keyed", func(s hub.Store) (c3po.MessageID, error) { return s.Keyed(d.ctx, a.space, from, key) })
 }
+
+// sharedPayer is whose sends are counted of callers that share an id.
+const sharedPayer = "bridge#one"
