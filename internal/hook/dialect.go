@@ -117,10 +117,15 @@ func (Dialect) kimi(d Decision, event string) string {
 // Read is an event as the client hands it to a command. name is what the client
 // calls the event.
 func (by Dialect) Read(name string, data []byte) (Event, bool) {
-	var event Event
-	if json.Unmarshal(data, &event) != nil {
+	var read struct {
+		Event
+		Prompt said `json:"prompt"`
+	}
+	if json.Unmarshal(data, &read) != nil {
 		return Event{}, false
 	}
+	event := read.Event
+	event.Prompt = string(read.Prompt)
 	if by == Copilot {
 		var own struct {
 			Session string          `json:"sessionId"`
@@ -140,6 +145,25 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 	}
 	event.Name = by.event(name)
 	return event, event.Name != ""
+}
+
+// said is what a person has typed, which a client writes as a text or as parts of one.
+type said string
+
+// UnmarshalJSON takes both. What is neither is nothing that was said, and no reason
+// not to hear of the rest.
+func (s *said) UnmarshalJSON(data []byte) error {
+	var text string
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(data, &text) != nil && json.Unmarshal(data, &parts) == nil {
+		for _, part := range parts {
+			text += part.Text
+		}
+	}
+	*s = said(text)
+	return nil
 }
 
 // prefix is what the client puts before the names of our tools, if it is one that

@@ -121,3 +121,20 @@ func TestCopilotIsAllowedOurToolsAndOurCommandAndNothingElse(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Kimi writes a prompt as parts. An event that is not understood is not heard at all.
+func TestAPromptIsReadHoweverItsClientWritesIt(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		`"hello"`:                             "hello",
+		`[{"type":"text","text":"hello"}]`:    "hello",
+		`[{"type":"image"},{"text":"hello"}]`: "hello",
+		`{"unheard":"of"}`:                    "",
+		`null`:                                "",
+	} {
+		event, ok := hook.Kimi.Read(hook.UserPromptSubmit, []byte(`{"session_id":"s1","prompt":`+written+`}`))
+		if !ok || event.SessionID != "s1" || event.Prompt != want {
+			t.Errorf("%s is read as %+v, %v", written, event, ok)
+		}
+	}
+}
