@@ -183,7 +183,7 @@ func (w *walk) post(change ...func(*c3po.SendInput)) {
 	receipt := w.send("web", "api", p.text, change...)
 	w.change(func() {
 		p.id = receipt.ID
-		stood := time.Since(w.since) > graceMost && time.Since(w.settled) > w.grace
+		stood := time.Since(w.since) > graceMost && time.Since(w.settled) > w.grace && !w.unseen && !w.quiet
 		if is := w.term.does(); stood && is == w.is && receipt.Reachability != is.shown() {
 			w.fault("the receipt says %q of a session that is %s", receipt.Reachability, is)
 		}
