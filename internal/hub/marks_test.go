@@ -181,6 +181,8 @@ type tally struct {
 	count map[string]int
 }
 
+func (m *tally) Warned(string) {}
+
 func (m *tally) add(what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,6 +24,7 @@ const (
 	WarnSender = "sender" // the sender's share of it
 	WarnSpace  = "space"
 	WarnMemory = "memory" // of the engine
+	WarnBudget = "budget" // of a conversation, a pair, an agent, or the sends of a minute
 )
 
 func percent(used, most int64) int {
@@ -59,8 +60,31 @@ func (a *Actor) warning(ctx context.Context, stored Stored) string {
 	if memory, err := a.hub.store.Memory(ctx); err == nil {
 		warn(WarnMemory, memory.Percent(), "the memory of Redis is %d %% full")
 	}
-	if len(said) == 0 {
-		return ""
+	full := ""
+	if len(said) > 0 {
+		full = sentences(append(said, "What is full refuses; acking what was dealt with makes room")...)
 	}
-	return sentences(append(said, "What is full refuses; acking what was dealt with makes room")...)
+	return sentences(full, a.spending(fill.Spending, to))
+}
+
+// spending says which budget is almost spent.
+func (a *Actor) spending(used Spending, to c3po.AgentID) string {
+	l := a.hub.limits
+	of := func(used, most int) int { return percent(int64(used), int64(most)) }
+	var said []string
+	warn := func(percent int, sentence string) {
+		if percent >= warnAt {
+			a.hub.meter.Warned(WarnBudget)
+			said = append(said, sentence)
+		}
+	}
+	chain := max(of(used.ChainMessages, l.ChainMessages), of(used.ChainBytes, l.ChainBytes), of(used.ChainHops, l.ChainHops))
+	warn(chain, fmt.Sprintf("this conversation has used %d %% of its budget; when that is spent it is paused until a person resumes it", chain))
+	pair := max(of(used.PairMessages, l.PairMessages), of(used.PairBytes, l.PairBytes))
+	warn(pair, fmt.Sprintf("you and '%s' have used %d %% of the budget of an hour", to, pair))
+	own := max(of(used.AgentMessages, l.AgentMessages), of(used.AgentBytes, l.AgentBytes))
+	warn(own, fmt.Sprintf("you have used %d %% of your budget of an hour", own))
+	minute := of(used.Sent, l.SendsPerMinute)
+	warn(minute, fmt.Sprintf("you have sent %d %% of what you may in a minute", minute))
+	return sentences(said...)
 }

@@ -76,3 +76,32 @@ func TestAFullSpaceRefusesAndCanBeDrained(t *testing.T) {
 		same(t, "balanced", must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t).Balanced, true)
 	})
 }
+
+func TestAReceiptWarnsBeforeABudgetIsSpent(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*c3po.Limits)
+		says   string
+	}{
+		"of the conversation": {func(l *c3po.Limits) { l.ChainMessages = 10 }, "this conversation has used 80 % of its budget"},
+		"its hops":            {func(l *c3po.Limits) { l.ChainHops = 10 }, "this conversation has used 80 % of its budget"},
+		"of the pair":         {func(l *c3po.Limits) { l.PairMessages = 10 }, "you and 'bob' have used 80 % of the budget of an hour"},
+		"of the agent":        {func(l *c3po.Limits) { l.AgentMessages = 10 }, "you have used 80 % of your budget of an hour"},
+		"of the minute":       {func(l *c3po.Limits) { l.SendsPerMinute = 10 }, "you have sent 80 % of what you may in a minute"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := build(t, func(l *c3po.Limits) {
+					*l = l.Unbudgeted()
+					c.change(l)
+				})
+				h.enter("ann", "bob")
+				for n := 1; n <= 9; n++ {
+					receipt := must(h.as("ann").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: fmt.Sprint("step ", n), Thread: "release"}))(t)
+					if warns := strings.Contains(receipt.Warning, c.says); n < 8 && receipt.Warning != "" || n == 8 && !warns {
+						t.Errorf("the warning of message %d is %q", n, receipt.Warning)
+					}
+				}
+			})
+		})
+	}
+}

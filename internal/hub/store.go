@@ -325,6 +325,15 @@ type Fill struct {
 	Messages, Bytes       int
 	OwnMessages, OwnBytes int
 	SpaceBytes            int64
+	Spending
+}
+
+// Spending is what a message's sender has used of its budgets, this message included.
+type Spending struct {
+	ChainMessages, ChainBytes, ChainHops int
+	PairMessages, PairBytes              int
+	AgentMessages, AgentBytes            int
+	Sent                                 int // within a minute; 0 if that is not limited
 }
 
 // An Entry is a message with its facts.

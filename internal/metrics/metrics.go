@@ -97,7 +97,7 @@ func New(cfg Config) *Metrics {
 	for _, reason := range []string{c3po.ReasonExpired, c3po.ReasonCorrupt} {
 		m.dead.WithLabelValues(reason)
 	}
-	for _, of := range []string{hub.WarnInbox, hub.WarnSender, hub.WarnSpace, hub.WarnMemory} {
+	for _, of := range []string{hub.WarnInbox, hub.WarnSender, hub.WarnSpace, hub.WarnMemory, hub.WarnBudget} {
 		m.warnings.WithLabelValues(of)
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

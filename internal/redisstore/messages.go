@@ -60,6 +60,12 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 	case "ok":
 		out, err := s.stored(outcome, answer, step.Draft, "", body)
 		out.Fill = fillOf(answer[6])
+		if n, _ := answer[7].AsIntSlice(); out.Fill != nil && len(n) == 7 {
+			out.Fill.Spending = hub.Spending{
+				ChainMessages: int(n[0]), ChainBytes: int(n[1]), ChainHops: int(n[2]), PairMessages: int(n[3]), PairBytes: int(n[4]),
+				AgentMessages: int(n[5]), AgentBytes: int(n[6]), Sent: int(integer(answer[8])),
+			}
+		}
 		return out, err
 	default:
 		return s.stored(outcome, answer, step.Draft, "", body)

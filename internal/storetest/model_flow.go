@@ -118,6 +118,32 @@ func (sp *space) reckon(d hub.Draft, chain, digest string, now time.Time) (bill,
 	return bill{chainName: c, pairName: p, agentName: a}, nil
 }
 
+// forgetTexts lets the pair say the same again.
+func (b bill) forgetTexts() {
+	for name, a := range b {
+		if name[:2] == "p:" {
+			a.texts = nil
+			b[name] = a
+		}
+	}
+}
+
+// spending is what the accounts have used with this message.
+func (b bill) spending() hub.Spending {
+	var s hub.Spending
+	for name, a := range b {
+		switch name[:2] {
+		case "t:":
+			s.ChainMessages, s.ChainBytes, s.ChainHops = a.messages, a.bytes, a.hops
+		case "p:":
+			s.PairMessages, s.PairBytes = a.messages, a.bytes
+		case "a:":
+			s.AgentMessages, s.AgentBytes = a.messages, a.bytes
+		}
+	}
+	return s
+}
+
 // lastOf keeps the last few.
 func lastOf[T any](all []T) []T { return all[max(0, len(all)-8):] }
 

@@ -92,6 +92,10 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 		msg.facts.Chain = step.Chain
 	}
 	sp.charge(bill, msg.view.ID, now)
+	spending := bill.spending()
+	if step.RateLimit > 0 {
+		spending.Sent = len(sent) + 1
+	}
 	if step.RateLimit > 0 {
 		sp.sends[step.Counted()] = append(sent, now)
 	}
@@ -111,6 +115,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	}
 	stored := sp.stored(msg, now)
 	stored.Fill = sp.fill(step.To, step.From)
+	stored.Fill.Spending = spending
 	return stored, nil
 }
 
@@ -363,6 +368,9 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	bill, spent := sp.reckon(answer, chain, digest, now)
 	if spent != nil {
 		return hub.Stored{Spent: spent}, hub.RefuseSpent(*spent, sp.limits)
+	}
+	if question.view.ExpectsReply && moved == nil {
+		bill.forgetTexts()
 	}
 	ticket := cmp.Or(question.view.Ticket, step.Answers)
 

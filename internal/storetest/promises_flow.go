@@ -155,6 +155,24 @@ func flowPromises() []promise {
 				w.reply(bob, w.send(alice, bob, fmt.Sprint("question ", i)), "yes")
 			}
 		}},
+		{"the same text may be sent again once it was answered", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *world) {
+			w.enter(alice, bob)
+			ask := func() (hub.Stored, error) {
+				w.advance(time.Minute)
+				in := letter(alice, bob, "are you done?")
+				in.ExpectsReply = true
+				return w.store.Send(w.ctx, w.space, in)
+			}
+			first, err := ask()
+			w.must(err)
+			_, err = ask()
+			w.refused(err, c3po.BudgetSpent)
+			w.reply(bob, first.Message.ID, "not yet")
+			_, err = ask()
+			w.must(err)
+			_, err = ask()
+			w.refused(err, c3po.BudgetSpent)
+		}},
 		{"a message that is meant as another one is not held against the same text", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *world) {
 			w.enter(alice, bob)
 			for _, key := range []string{"t1", "t2", "t3"} {

@@ -107,6 +107,16 @@ local function reckon(flow, flowx, m, caps, now)
   return { { 't:' .. m.chain, c }, { 'p:' .. pair, p }, { 'a:' .. m.from, a } }
 end
 
+-- spending is what accounts have used: of the chain messages, bytes and hops, of the
+-- pair and of the agent messages and bytes.
+local function spending(accounts)
+  local of = {}
+  for _, entry in ipairs(accounts) do of[string.sub(entry[1], 1, 2)] = entry[2] end
+  local none = { n = 0, b = 0, hops = 0 }
+  local c, p, a = of['t:'] or none, of['p:'] or none, of['a:'] or none
+  return { c.n, c.b, c.hops, p.n, p.b, a.n, a.b }
+end
+
 -- charge writes accounts down; id names the chain of a message that began one.
 local function charge(flow, flowx, accounts, id, now)
   local fields, used = {}, {}

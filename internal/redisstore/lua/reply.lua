@@ -75,6 +75,12 @@ local quiet = question.k == 'reply' and not question.e and expects ~= '1'
 local accounts, spent = reckon(KEYS[27], KEYS[28],
   { from = from, to = to, chain = chain, bytes = bytes, digest = question.k == 'reply' and digest or '' }, caps, now)
 if not accounts then return spent end
+-- A question that has its answer may be asked again in the same words.
+if question.e and handed_to == '' then
+  for _, entry in ipairs(accounts) do
+    if string.sub(entry[1], 1, 2) == 'p:' then entry[2].tail = '' end
+  end
+end
 
 local ticket = question.o or answered
 local expires = 0

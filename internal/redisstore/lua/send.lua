@@ -49,8 +49,9 @@ if fail_if_away == '1' and known then
   local says = redis.call('HMGET', agent, 'availability', 'paused')
   if recipient[3] == 0 or says[1] == 'away' or (says[2] and says[2] ~= '') or recipient[4] ~= '' then return { 'away' } end
 end
+local sent = -1
 if limit > 0 then
-  local sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
+  sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
   if sent >= limit then return { 'rate', sent } end
 end
 local holds = held(box, from)
@@ -92,4 +93,5 @@ if pausing then
   emit(log, 'paused', from, '')
   recipient = card(agent, nodes, meta, now, online_window)
 end
-return { 'ok', hex, seq, thread, now, recipient, { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes } }
+return { 'ok', hex, seq, thread, now, recipient, { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes },
+  spending(accounts), sent + 1 }
