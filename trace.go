@@ -31,7 +31,11 @@ type Trace struct {
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`
 	Deliveries   int        `json:"deliveries"`
-	Expires      string     `json:"expires,omitempty"` // lived time left, in words a person reads
+	// Of a pending message to an agent: when it reads mail that waits now, and since when
+	// its session is in the state which that follows from.
+	Reachability Reachability `json:"reachability,omitempty"`
+	StateSince   *time.Time   `json:"state_since,omitempty"`
+	Expires      string       `json:"expires,omitempty"` // lived time left, in words a person reads
 }
 
 // StatePosted is the one state of a post: it stays in its room until there are

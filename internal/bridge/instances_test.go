@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/hook"
 	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/redistest"
 )
 
 // Claims: C9
@@ -95,5 +97,27 @@ func TestTheLastHookOfAClientIsWrittenDown(t *testing.T) {
 	r.hangUp()
 	if last := r.noted.Load(); last.Event != hook.StopEvent {
 		t.Errorf("after the end %s is written down as the last", last.Event)
+	}
+}
+
+// A wait that is held shows nothing of a coordinator, or of a Redis, that is stopped.
+func TestASessionWhoseCoordinatorOrRedisIsFrozenIsNotSaidToHear(t *testing.T) {
+	t.Parallel()
+	redis := redistest.New(t)
+	c := faultrig.Start(t, redis.URL())
+	r := start(t, c.URL(), "box:1:1")
+	r.idles()
+	hears := func() bool {
+		all := bridge.Instances(t.Context(), filepath.Dir(r.socket))
+		return len(all) == 1 && all[0].Connected && all[0].Trouble == ""
+	}
+	eventually(t, "it hears", hears)
+	for name, one := range map[string]struct{ freeze, thaw func() }{"coordinator": {c.Freeze, c.Thaw}, "Redis": {redis.Freeze, redis.Thaw}} {
+		one.freeze()
+		if hears() {
+			t.Errorf("with its %s frozen it is said to hear", name)
+		}
+		one.thaw()
+		eventually(t, "it hears again", hears)
 	}
 }

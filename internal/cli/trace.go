@@ -70,9 +70,20 @@ func printTrace(w io.Writer, t c3po.Trace) {
 	default:
 		fmt.Fprintf(w, "now %s\n", inline(t.State))
 	}
+	if t.Reachability != "" {
+		fmt.Fprintf(w, "%s %s%s\n", inline(string(to)), prospect(t.Reachability), sinceWhen(t.StateSince, time.Now()))
+	}
 	if t.BodyGone {
 		fmt.Fprintln(w, "its text is no longer kept")
 	}
+}
+
+// sinceWhen is how old what is known of a session is.
+func sinceWhen(at *time.Time, now time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return ", as its session showed " + ago(now, *at)
 }
 
 // life puts the facts in the order in which they came about.

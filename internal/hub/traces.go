@@ -139,6 +139,16 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		}
 		trace.Expires = expiry(entry.Facts.Expires - counters.Lived)
 	}
+	if to := entry.Message.ToAgent; entry.State == c3po.StatePending && to != c3po.Human && to.Role() == "" {
+		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{to})
+		if err != nil {
+			return c3po.Trace{}, err
+		}
+		if len(records) > 0 {
+			record := a.lately(records[0])
+			trace.Reachability, trace.StateSince = reachability(record), since(record)
+		}
+	}
 	return trace, nil
 }
 
