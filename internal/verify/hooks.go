@@ -56,12 +56,18 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 	// A hook never waits for a coordinator: the bridge may not know of the probe
 	// yet. Each try is another session, which was told nothing before.
 	var name string
+	ended := false // a run of the hook
 	for said := ""; said == ""; {
 		name = newSession()
 		text, err := s.fire(ctx, h, event{"session_id": name, "source": "startup"})
+		if err != nil && ended && ctx.Err() != nil {
+			// It has ended before: the time is over, and not its fault.
+			return probe, "", failed("it does not tell the session of the probe")
+		}
 		if err != nil {
 			return probe, "", err
 		}
+		ended = true
 		a, ok := understand(text)
 		if !ok {
 			return probe, "", failed("its answer is not understood: %.200q", text)
