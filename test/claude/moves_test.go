@@ -98,7 +98,9 @@ func (w *walk) leave(key string) {
 	was := w.term.shows()
 	over := func() bool { return w.term.shows() != was }
 	if w.at == "menu" {
-		over = func() bool { return !strings.Contains(w.term.tmux("capture-pane", "-p"), "Settings  Status") }
+		// It is gone for a moment whenever it is drawn.
+		shown := func() bool { return strings.Contains(w.term.tmux("capture-pane", "-p"), "Settings  Status") }
+		over = func() bool { return !shown() && !faultrig.Within(500*time.Millisecond, shown) }
 	}
 	w.until("it is left by "+key, func() bool {
 		w.term.press(key)
