@@ -45,9 +45,15 @@ type unwritten struct {
 	late     map[c3po.AgentID]time.Time // when they called
 	served   []ServedNote
 	times    map[c3po.MessageID]int // in served
+	latest   map[servedKey]int      // where in served the note of a message and reader is that takes further answers
 	notified map[sessionKey]NotifiedNote
 	passed   map[sessionKey]GivenNote
 	heard    map[roomKey]HeardNote
+}
+
+type servedKey struct {
+	id     c3po.MessageID
+	reader string
 }
 
 type roomKey struct {
@@ -133,7 +139,14 @@ func (n *notes) served(space c3po.Space, note ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u := n.of(space)
-	if len(u.served) < mostUnwritten {
+	key := servedKey{note.ID, note.Reader}
+	note.Times, note.First = 1, note.At
+	if i, ok := u.latest[key]; ok {
+		note.Times, note.First = u.served[i].Times+1, u.served[i].First
+		u.served[i] = note
+		u.times[note.ID]++
+	} else if len(u.served) < mostUnwritten {
+		u.latest[key] = len(u.served)
 		u.served = append(u.served, note)
 		u.times[note.ID]++
 	}
@@ -227,7 +240,7 @@ func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 func (n *notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
-		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, notified: map[sessionKey]NotifiedNote{}, passed: map[sessionKey]GivenNote{}, heard: map[roomKey]HeardNote{}}
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, latest: map[servedKey]int{}, notified: map[sessionKey]NotifiedNote{}, passed: map[sessionKey]GivenNote{}, heard: map[roomKey]HeardNote{}}
 		n.unwritten[space] = u
 	}
 	return u
@@ -341,7 +354,11 @@ func (n *notes) putBack(space c3po.Space, notes Notes) {
 	kept := notes.Served[:min(len(notes.Served), mostUnwritten-len(u.served))]
 	u.served = slices.Concat(kept, u.served)
 	for _, note := range kept {
-		u.times[note.ID]++
+		u.times[note.ID] += max(1, note.Times)
+	}
+	// What may have been written takes no further answers: it would count twice.
+	for key, i := range u.latest {
+		u.latest[key] = i + len(kept)
 	}
 }
 

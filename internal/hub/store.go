@@ -180,6 +180,10 @@ type ServedNote struct {
 	Route  string
 	Cursor int64 // the position the answer told the reader; 0 if it told none
 	At     time.Time
+	// Times is for how many answers this note stands, of which At is the last and First
+	// the first; 0 and zero for one.
+	Times int
+	First time.Time
 }
 
 // A HeardNote says that an answer carrying a post was written.

@@ -110,8 +110,12 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Note
 	}
 	for _, n := range notes.Served {
 		from, to, hex := n.ID.Split()
+		first := n.First
+		if first.IsZero() {
+			first = n.At
+		}
 		keyNames = append(keyNames, k.fact(to))
-		args = append(args, string(from), string(to), hex, n.Reader, n.Route, itoa(n.At.UnixMilli()), itoa(n.Cursor))
+		args = append(args, string(from), string(to), hex, n.Reader, n.Route, itoa(n.At.UnixMilli()), itoa(n.Cursor), itoa(max(1, n.Times)), itoa(first.UnixMilli()))
 	}
 	for _, n := range notes.Notified {
 		keyNames = append(keyNames, k.mark(n.Agent))

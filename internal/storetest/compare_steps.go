@@ -205,7 +205,7 @@ func (d *duel) notes(a *arena) {
 	case "late":
 		notes.Late = []hub.LateNote{{Agent: owner, Ago: draw(d, "ago", []time.Duration{time.Millisecond, 3 * time.Second, 80 * time.Second})}, {Agent: "nobody", Ago: 1}}
 	case "served", "served again":
-		notes.Served = []hub.ServedNote{{ID: d.mailOf(a, owner), Reader: d.reader(), Route: "mcp", Cursor: draw(d, "cursor", []int64{0, a.seq}), At: now}}
+		notes.Served = []hub.ServedNote{{ID: d.mailOf(a, owner), Reader: d.reader(), Route: "mcp", Cursor: draw(d, "cursor", []int64{0, a.seq}), At: now, Times: draw(d, "times", []int{0, 1, 3})}}
 	case "notified":
 		seq := rapid.Int64Range(1, a.seq+1).Draw(d.T, "seq")
 		notes.Notified = []hub.NotifiedNote{{Agent: owner, Reader: d.reader(), Route: "hook", Seq: seq, At: now}}

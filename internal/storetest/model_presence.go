@@ -151,16 +151,19 @@ func (sp *space) mark(agent c3po.AgentID, name string, change func(*reader)) {
 // noteServed counts an answer once, however often its note is written: a note
 // that is not later than the last one of its reader is a repeat.
 func (msg *message) noteServed(note hub.ServedNote) {
-	at := stamp(note.At)
+	at, first := stamp(note.At), stamp(note.At)
+	if !note.First.IsZero() {
+		first = stamp(note.First)
+	}
 	i := slices.IndexFunc(msg.facts.Served, func(f hub.ServedFact) bool { return f.Reader == note.Reader })
 	switch {
 	case i < 0 && len(msg.facts.Served) < hub.MostServed:
 		msg.facts.Served = append(msg.facts.Served, hub.ServedFact{
-			Reader: note.Reader, Route: note.Route, First: at, Last: at, Times: 1, Cursor: note.Cursor,
+			Reader: note.Reader, Route: note.Route, First: first, Last: at, Times: max(1, note.Times), Cursor: note.Cursor,
 		})
 	case i >= 0 && at.After(msg.facts.Served[i].Last):
 		msg.facts.Served[i].Route, msg.facts.Served[i].Cursor = note.Route, note.Cursor
 		msg.facts.Served[i].Last, msg.facts.Served[i].Before = at, false
-		msg.facts.Served[i].Times++
+		msg.facts.Served[i].Times += max(1, note.Times)
 	}
 }

@@ -5,7 +5,7 @@
 --       agent, fact or mark
 -- ARGV  now, number of seen, number of served, most served, channel, most
 --       events, most marks, number of notified, online window, most notices of a mark, then per note
---       seen: id, how many milliseconds ago; served: from, owner, hex, reader, route, at, cursor; notified: reader, route, seq, at;
+--       seen: id, how many milliseconds ago; served: from, owner, hex, reader, route, at, cursor, times, first; notified: reader, route, seq, at;
 --       given: reader, seq
 typed({ 'zset', 'zset', 'hash', 'hash', 'stream', 'zset' })
 for i = 7, #KEYS do
@@ -43,7 +43,7 @@ for _ = 1, seen_notes do
 end
 for _ = 1, served_notes do
   local from, owner, hex, reader, route = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
-  local at, cursor = tonumber(ARGV[a + 5]), tonumber(ARGV[a + 6])
+  local at, cursor, times, first = tonumber(ARGV[a + 5]), tonumber(ARGV[a + 6]), tonumber(ARGV[a + 7]), tonumber(ARGV[a + 8])
   local raw = redis.call('HGET', KEYS[k], hex)
   local fact = editable(raw)
   if fact and fact.f == from then
@@ -56,13 +56,13 @@ for _ = 1, served_notes do
       if s.r == reader then found = s end
     end
     if found and at > found.l then
-      found.l, found.n, found.o, found.c, found.b = at, found.n + 1, route, cursor, nil
+      found.l, found.n, found.o, found.c, found.b = at, found.n + times, route, cursor, nil
     elseif not found and #fact.sv < most then
-      table.insert(fact.sv, { r = reader, o = route, f = at, l = at, n = 1, c = cursor })
+      table.insert(fact.sv, { r = reader, o = route, f = first, l = at, n = times, c = cursor })
     end
     redis.call('HSET', KEYS[k], hex, cjson.encode(fact))
   end
-  k, a = k + 1, a + 7
+  k, a = k + 1, a + 9
 end
 local last = k + tonumber(ARGV[8]) - 1
 for i = k, last do
