@@ -123,15 +123,17 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings string
 		used     bool // before
-		between  func(t *testing.T, a *agent, settings string)
+		between  func(t *testing.T, a *agent, binary, settings string)
 		want     string // of the settings
 	}{
 		"fresh":                        {},
 		"with settings":                {settings: mine, want: mine},
 		"used before":                  {settings: mine, used: true, want: mine},
-		"used with c3po":               {settings: mine, used: true, want: mine, between: func(t *testing.T, a *agent, _ string) { a.print("hello") }},
+		"used with c3po":               {settings: mine, used: true, want: mine, between: func(_ *testing.T, a *agent, _, _ string) { a.print("hello") }},
 		"installed twice, then edited": {settings: mine, want: `{"model":"haiku"}`, between: edited(`{"model":"haiku", "enabledPlugins":{"c3po@c3po":true}}`)},
-		"edited back":                  {settings: mine, want: mine, between: edited(`{"permissions":{"allow":["Bash(ls)"]},"model":"opus","enabledPlugins":{"c3po@c3po":true}}`)},
+		"installed by an older version": {settings: mine, between: older,
+			want: `{"permissions":{"allow":["Bash(ls)"]},"model":"opus","enabledPlugins":{},"extraKnownMarketplaces":{}}`},
+		"edited back": {settings: mine, want: mine, between: edited(`{"permissions":{"allow":["Bash(ls)"]},"model":"opus","enabledPlugins":{"c3po@c3po":true}}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +158,7 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 			a.must(binary, "install", "claude")
 			if c.between != nil {
 				a.must(binary, "install", "claude")
-				c.between(t, a, settings)
+				c.between(t, a, binary, settings)
 			}
 			a.must(binary, "uninstall", "claude")
 			after := tree(t, a.home())
@@ -186,8 +188,17 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 
 func squeezed(text string) string { return strings.Join(strings.Fields(text), "") }
 
-func edited(text string) func(*testing.T, *agent, string) {
-	return func(t *testing.T, _ *agent, settings string) {
+// older makes the installation one of a version that kept nothing.
+func older(t *testing.T, a *agent, binary, _ string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(a.home(), ".local", "share", "c3po", "claude-before.json")); err != nil {
+		t.Fatal(err)
+	}
+	a.must(binary, "install", "claude")
+}
+
+func edited(text string) func(*testing.T, *agent, string, string) {
+	return func(t *testing.T, _ *agent, _, settings string) {
 		t.Helper()
 		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -175,6 +175,28 @@ func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T
 	w.onlyHas("api", "api-2")
 }
 
+// Claims: A6
+func TestTheNextSessionAnswersTheMailThatASecondOneHasLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host("pi")
+	term := h.agent("api", quiet).open()
+	w.awaitOnline("api")
+	h.agent("api", quiet).print("hello")
+	w.onlyHas("api", "api-2")
+	question := w.send("web", "api-2", "Which port?")
+	term.close()
+	eventually(t, 10*time.Second, "the first is offline", func() bool { return w.status("api") == c3po.Offline })
+	next := h.agent("api", following(append([]rule{
+		on("1 message waits for api-2, whose session has ended", call("get_messages", map[string]any{"left_by": "api-2"})),
+	}, reading(always("8080"))...)...))
+	next.print("hello")
+	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 10})
+	if err != nil || got.Response != "8080" || got.FromAgent != "api-2" {
+		t.Errorf("the answer is %+v, %v; its model was shown:\n%s", got, err, next.model.seen()[0].fresh())
+	}
+}
+
 // Claims: D4
 func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
 	t.Parallel()
