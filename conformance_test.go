@@ -29,7 +29,7 @@ type proof struct {
 var (
 	testFunc = regexp.MustCompile(`^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 	promise  = regexp.MustCompile(`^\s*\{"([^"]+)"`)
-	proofRow = regexp.MustCompile("^\\| ([A-Z]+[0-9]+[a-z]?) \\|")
+	proofRow = regexp.MustCompile(`^\| ([A-Z]+[0-9]+[a-z]?) \|`)
 	shownBy  = regexp.MustCompile("`([^`]+)` in `([^`]+)`")
 )
 

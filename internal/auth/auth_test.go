@@ -22,7 +22,7 @@ func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 }
 
 func request(pairs ...string) *http.Request {
-	r := &http.Request{Header: http.Header{}}
+	r := &http.Request{Header: http.Header{}, RemoteAddr: "192.0.2.7:1"}
 	for i := 0; i < len(pairs); i += 2 {
 		r.Header.Add(pairs[i], pairs[i+1])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"slices"
@@ -114,7 +115,9 @@ func (a *app) roundTrip(ctx context.Context, r run, id c3po.AgentID) *doctor.Tri
 	if err != nil {
 		return &doctor.Trip{Err: err}
 	}
-	cfg.Run, cfg.ClientName = r.name, "doctor"
+	// Not the run of a process: this one also looks with the person's eyes, which
+	// no process of an agent may.
+	cfg.Run, cfg.ClientName = fmt.Sprintf("doctor-%d-%d", r.pid, r.started), "doctor"
 	self := client.New(cfg)
 	began := time.Now()
 	registered, err := self.RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeProbe, Host: r.host, PID: r.pid, PIDStart: r.started})

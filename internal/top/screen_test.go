@@ -137,6 +137,9 @@ func (s *stage) play() c3po.MessageID {
 	s.t.Helper()
 	ctx := s.t.Context()
 	must(s.as("docs").RegisterAgent(ctx, c3po.RegisterInput{Type: "codex"}))(s)
+	// A coordinator remembers who called it moments ago, whatever the clock says.
+	s.c3po("down")
+	s.c3po("up")
 	s.at("11:40:00")
 	for _, id := range []c3po.AgentID{"api", "web", "reviewer", "tester"} {
 		must(s.as(id).RegisterAgent(ctx, c3po.RegisterInput{Type: "claude-code", Cwd: "/home/ann/" + string(id), Capabilities: []string{"go", "review"}}))(s)

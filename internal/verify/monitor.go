@@ -49,18 +49,15 @@ func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 	if err != nil {
 		return "", "", err
 	}
-	select {
-	case <-ctx.Done():
-		return probe, "", failed("it prints nothing for a session that is idle")
-	case line, open := <-lines:
-		if !open {
-			return probe, "", failed("its command ended at once. %s", said.text())
-		}
-		if !strings.Contains(line, "get_messages") {
-			return probe, "", failed("it prints %.200q", line)
-		}
+	printed, err := wakes(ctx, lines, probe)
+	if err != nil {
+		return probe, "", err
 	}
-	if err := s.goesOn(ctx, name, userPromptSubmit); err != nil { // the turn that the line starts
+	if printed == "" {
+		return probe, "", failed("its command ended at once. %s", said.text())
+	}
+	// The turn that it starts has what was printed in its prompt.
+	if _, err := s.tools.call(ctx, hookTool, map[string]string{"hook_event_name": userPromptSubmit, "session_id": name, "prompt": printed}, nil); err != nil {
 		return probe, "", err
 	}
 	if err := s.notifiedTo(ctx, probe, name); err != nil {
@@ -68,3 +65,31 @@ func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 	}
 	return probe, "it woke an idle session", s.ack(ctx, probe)
 }
+
+// wakes reads what wakes a session: the line that tells of the probe, or the lines
+// that bring it. It is empty if the command has ended.
+func wakes(ctx context.Context, lines <-chan string, probe c3po.MessageID) (printed string, err error) {
+	for {
+		select {
+		case <-ctx.Done():
+			if printed == "" {
+				return "", failed("it prints nothing for a session that is idle")
+			}
+			return "", failed("it prints %.200q", printed)
+		case line, open := <-lines:
+			if !open {
+				return "", nil
+			}
+			printed += line + "\n"
+			if strings.Contains(line, "get_messages") || strings.Contains(line, string(probe)) {
+				return printed, nil
+			}
+			if len(printed) > maxPrinted {
+				return "", failed("it prints %.200q", printed)
+			}
+		}
+	}
+}
+
+// maxPrinted is more than any mail that wakes a session.
+const maxPrinted = 8 << 10

@@ -2,7 +2,6 @@ package clients_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -113,7 +112,7 @@ func (r *rig) clientPID() int {
 		}
 		return found > 1
 	}) {
-		r.t.Fatal(fmt.Sprintf("no bridge of %s runs", r.client))
+		r.t.Fatalf("no bridge of %s runs", r.client)
 	}
 	return found
 }
