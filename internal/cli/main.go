@@ -98,18 +98,25 @@ func (a *app) end(err error) int {
 
 // forPerson is an error with advice to the person who reads it, instead of to an agent.
 func (a *app) forPerson(e *c3po.Error) *c3po.Error {
-	switch e.Suggestion {
-	case c3po.AskPerson:
-		return c3po.Because(e, e.Code, e.Message).
-			Suggest("The token of this host is an agent's. Run it on the coordinator's host, or set %s to a token with the role human.", tokenVariable)
-	case c3po.WorkLocally:
-		advice := "Run `c3po status` to check the connection, `c3po up` to start one here."
-		if mine, err := a.folders.Credentials(); err == nil && mine != nil {
-			advice = "Run `c3po status` to check the connection to " + mine.URL + ", which this host has joined."
-		}
-		return c3po.Because(e, e.Code, e.Message).Suggest("%s %s", c3po.WorkLocally, advice)
+	advice := a.adviceForPerson(e.Suggestion)
+	if advice == e.Suggestion {
+		return e
 	}
-	return e
+	return c3po.Because(e, e.Code, e.Message).Suggest("%s", advice)
+}
+
+// adviceForPerson says to a person what the advice to an agent means for them.
+func (a *app) adviceForPerson(advice string) string {
+	switch advice {
+	case c3po.AskPerson:
+		return "The token of this host is an agent's. Run it on the coordinator's host, or set " + tokenVariable + " to a token with the role human."
+	case c3po.WorkLocally:
+		if mine, err := a.folders.Credentials(); err == nil && mine != nil && mine.Host != "" {
+			return advice + " Run `c3po status` to check the connection to " + mine.URL + ", which this host has joined."
+		}
+		return advice + " Run `c3po status` to check the connection, `c3po up` to start one here."
+	}
+	return advice
 }
 
 // complain writes to stderr in the one form all errors have.

@@ -69,6 +69,7 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 	cfg.Limit = limit
 	tell := func(r verify.Result) {
 		if !a.json {
+			r.Fix = a.adviceForPerson(r.Fix)
 			printPath(a.Stdout, a.ink(), r)
 		}
 	}
@@ -88,6 +89,9 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 			}
 		}
 		p.Paths = verify.Run(ctx, cfg, tell)
+	}
+	for i := range p.Paths {
+		p.Paths[i].Fix = a.adviceForPerson(p.Paths[i].Fix)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -160,7 +160,9 @@ func TestARoomIsEndedByItsMakerOrAPersonOnly(t *testing.T) {
 // Claims: C2
 func TestARoomOutlivesASweepAndARetirementAndIsPrunedWhenItIsEmptyForLong(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		h := build(t)
+		// Days of an hour, because every second of them is lived through.
+		const day = time.Hour
+		h := build(t, func(l *c3po.Limits) { l.RetireAfter, l.RoomLife = 7*day, 30*day })
 		h.enter("ann", "bob")
 		h.joinRoom("build", "ann")
 		h.joinRoom("attic", "bob")
@@ -169,24 +171,24 @@ func TestARoomOutlivesASweepAndARetirementAndIsPrunedWhenItIsEmptyForLong(t *tes
 			t.Helper()
 			return roomNames(must(h.asPerson().RoomList(t.Context(), c3po.RoomListInput{}))(t))
 		}
-		pass(2 * 24 * time.Hour)
-		same(t, "swept", len(must(h.asPerson().Sweep(t.Context(), c3po.SweepInput{}))(t).Swept), 2)
+		pass(2 * day)
+		same(t, "swept", len(must(h.asPerson().Sweep(t.Context(), c3po.SweepInput{Older: "1h"}))(t).Swept), 2)
 		same(t, "after a sweep", rooms(), []c3po.RoomName{"build", "attic"})
 		prune := func(days int, dry bool) []c3po.RoomName {
 			t.Helper()
-			in := c3po.RoomPruneInput{Empty: true, Older: days * 24 * 3600, DryRun: dry}
+			in := c3po.RoomPruneInput{Empty: true, Older: days * 3600, DryRun: dry}
 			return must(h.asPerson().RoomPrune(t.Context(), in))(t).Ended
 		}
-		pass(3 * 24 * time.Hour)
+		pass(3 * day)
 		h.enter("carl")
 		h.joinRoom("build", "carl")
 		same(t, "too early", prune(4, false), []c3po.RoomName{})
 		same(t, "a dry run", prune(2, true), []c3po.RoomName{"attic"})
 		same(t, "after a dry run", rooms(), []c3po.RoomName{"build", "attic"})
 		same(t, "pruned", prune(2, false), []c3po.RoomName{"attic"})
-		pass(8 * 24 * time.Hour)
+		pass(8 * day)
 		same(t, "after its members are retired", rooms(), []c3po.RoomName{"build"})
-		pass(31 * 24 * time.Hour)
+		pass(31 * day)
 		same(t, "after thirty silent days", rooms(), []c3po.RoomName{})
 		h.balanced()
 	})
