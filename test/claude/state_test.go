@@ -158,3 +158,28 @@ func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
 		t.Errorf("the model does not hear that its question is settled:\n%s", last)
 	}
 }
+
+// A rule of the person's takes our tools away: the model is woken by mail, and can
+// do nothing with it.
+func TestASessionWithoutOurToolsIsNotSaidToWake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.host("pi").agent("api", func(request) step { return say("NO SUCH TOOL") })
+	settings := filepath.Join(a.home(), ".claude", "settings.json")
+	rules := `{"permissions":{"deny":["` + strings.TrimSuffix(toolPrefix, "__") + `"]}}`
+	if err := os.WriteFile(settings, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	w.send("web", "api", "Which port?")
+	term.see("NO SUCH TOOL")
+	w.reached("its model was asked and could not read", c3po.ReachUnknown)
+	asked := len(a.model.seen())
+	w.send("web", "api", "And which host?")
+	w.reached("more mail", c3po.ReachUnknown)
+	if now := len(a.model.seen()); now > asked+1 {
+		t.Errorf("the model was asked %d times more", now-asked)
+	}
+}
