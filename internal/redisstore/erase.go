@@ -13,8 +13,13 @@ import (
 // for a Redis that has lost what it acknowledged.
 func (s *Store) Erase(ctx context.Context, space c3po.Space) error {
 	for _, node := range s.commands.Nodes() {
-		if err := s.erase(ctx, node, string(keysOf(space))+"*"); err != nil {
-			return err
+		// Until nothing is found: a step whose caller has given up may still run while
+		// the keys are looked through, and write where that has been.
+		for found := true; found; {
+			var err error
+			if found, err = s.erase(ctx, node, string(keysOf(space))+"*"); err != nil {
+				return err
+			}
 		}
 	}
 	s.known.Delete(space)
@@ -25,23 +30,24 @@ func (s *Store) Erase(ctx context.Context, space c3po.Space) error {
 
 // erase removes the keys of a pattern that one node has. All are of one space,
 // so in a cluster they are of one slot and go in one command, to whoever may
-// write there: the node may be a replica.
-func (s *Store) erase(ctx context.Context, node rueidis.Client, pattern string) error {
+// write there: the node may be a replica. It says whether there were any.
+func (s *Store) erase(ctx context.Context, node rueidis.Client, pattern string) (found bool, err error) {
 	for cursor := uint64(0); ; {
 		page, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build()).AsScanEntry()
 		if err != nil {
-			return s.failure(ctx, "erase", err)
+			return found, s.failure(ctx, "erase", err)
 		}
 		if len(page.Elements) > 0 {
+			found = true
 			err := s.write(ctx, "erase", func() error {
 				return s.commands.Do(ctx, s.commands.B().Unlink().Key(page.Elements...).Build()).Error()
 			})
 			if err != nil {
-				return err
+				return found, err
 			}
 		}
 		if cursor = page.Cursor; cursor == 0 {
-			return nil
+			return found, nil
 		}
 	}
 }
