@@ -1,12 +1,14 @@
 package c3po
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -160,22 +162,43 @@ func (b Broker) FindTicket(ctx context.Context, name string) (MessageID, error) 
 	if err != nil {
 		return "", err
 	}
-	// Two agents may have chosen the same name; each has its own ticket first.
-	var me, first MessageID
-	for _, m := range thread.Messages {
+	return b.pickTicket(name, thread.Messages)
+}
+
+// pickTicket chooses among tickets of one name, which several agents may have
+// chosen: of those the caller has a part in the one that is open, and if there is
+// none the last.
+func (b Broker) pickTicket(name string, messages []Message) (MessageID, error) {
+	acting, _ := b.Service.(interface{ ID() AgentID })
+	answered := map[MessageID]bool{}
+	for _, m := range messages {
+		if m.Kind == KindReply {
+			answered[m.MessageID] = true
+		}
+	}
+	var first, own MessageID
+	var open []string
+	for _, m := range messages {
 		if m.Kind == KindReply {
 			continue
 		}
-		if first == "" {
-			first = m.ID
+		first = cmp.Or(first, m.ID)
+		if acting == nil || m.FromAgent != acting.ID() && m.ToAgent != acting.ID() {
+			continue
 		}
-		if acting, ok := b.Service.(interface{ ID() AgentID }); ok && me == "" && (m.FromAgent == acting.ID() || m.ToAgent == acting.ID()) {
-			me = m.ID
+		if !answered[m.ID] {
+			open = append(open, string(m.ID))
 		}
+		own = m.ID
 	}
 	switch {
-	case me != "":
-		return me, nil
+	case len(open) > 1:
+		return "", Errorf(InvalidRequest, "%d open tickets are called '%s'", len(open), name).
+			Suggest("Use the id of one: %s.", strings.Join(open, ", "))
+	case len(open) == 1:
+		return MessageID(open[0]), nil
+	case own != "":
+		return own, nil
 	case first != "":
 		return first, nil
 	default:

@@ -97,6 +97,10 @@ func (b *Bridge) settle(ctx context.Context) error {
 	}
 	self, err := b.to().RegisterAgent(ctx, b.profile)
 	b.owe(err)
+	if err == nil && self.ID == "" {
+		// Some programs answer everything with an object.
+		err = c3po.Errorf(c3po.Internal, "what answered is not a c3po coordinator").Suggest("Check the address of the coordinator.")
+	}
 	if err != nil {
 		return err
 	}

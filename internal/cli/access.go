@@ -66,6 +66,15 @@ func (a *app) person(pick func(paths.Person) string) (*client.Client, error) {
 	return a.personal(pick)
 }
 
+// actingOrPerson is the client of a command that is also a person's: theirs, where
+// no agent was named and none runs.
+func (a *app) actingOrPerson() (*client.Client, error) {
+	if mine, err := a.folders.Person(); err == nil && mine != nil && a.as == "" && a.refuseAgents() == nil {
+		return a.personal(humanToken)
+	}
+	return a.acting()
+}
+
 // personal is a client with a credential of the person, if there is one for
 // this coordinator.
 func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {

@@ -30,6 +30,10 @@ does not come in time the exit code is 4, and the question stays open.`,
   c3po ask-human "May I reboot?" --deadline 2h`,
 		Args: arguments(1, 1, "REASON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if most := int(c3po.DefaultLimits().WaitMost / time.Second); wait < 0 || wait > most {
+				// Refused before anything is asked.
+				return &usageError{fmt.Sprintf("--wait must be 0-%d seconds", most), "With 0 the answer comes later: c3po wait --for ID."}
+			}
 			svc, err := a.acting()
 			if err != nil {
 				return err

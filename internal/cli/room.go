@@ -303,7 +303,7 @@ func (a *app) roomSet() *cobra.Command {
 		Example: `  c3po room set build invite_only`,
 		Args:    arguments(2, 2, "ROOM public|invite_only"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
+			svc, err := a.actingOrPerson()
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ the agent that made the room may.`,
 		Example: `  c3po room end build`,
 		Args:    arguments(1, 1, "ROOM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
+			svc, err := a.actingOrPerson()
 			if err != nil {
 				return err
 			}

@@ -40,17 +40,13 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
-	allowed, err := a.hasPart(ctx, thread)
+	entries, err := a.ownPart(ctx, thread, after, limit+1)
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
-	if !allowed {
+	if len(entries) == 0 && after == 0 {
 		return c3po.MessageList{}, c3po.Errorf(c3po.InvalidRequest, "there is no thread '%s' you have a part in", in.Thread).
 			Suggest("Copy the thread from a message of yours.")
-	}
-	entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, limit+1)
-	if err != nil {
-		return c3po.MessageList{}, err
 	}
 	return a.threadPage(entries, limit), nil
 }
@@ -77,24 +73,29 @@ func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
 	return entry.Message.Thread, nil
 }
 
-// hasPart says whether the caller may read a thread: it wrote or was written to
-// in it, or may read everything. An empty thread does not exist for anybody.
-func (a *Actor) hasPart(ctx context.Context, thread string) (bool, error) {
+// ownPart reads what the caller may read of a thread: what it wrote or was written
+// to, and everything if it may read everything. Anybody can name a thread in a
+// message, so that alone gives no right to read what others said in it.
+func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most int) ([]Entry, error) {
+	if a.caller.SeesAll() {
+		return a.hub.store.Thread(ctx, a.caller.Space, thread, after, most)
+	}
 	mine, err := a.names(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	for after := int64(0); ; {
+	own := []Entry{}
+	for {
 		entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, a.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
-			return false, err
-		}
-		if a.caller.SeesAll() {
-			return true, nil
+			return own, err
 		}
 		for _, entry := range entries {
 			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(a.roles(), entry.Message.ToAgent) {
-				return true, nil
+				own = append(own, entry)
+			}
+			if len(own) == most {
+				return own, nil
 			}
 			after = entry.Message.Seq
 		}

@@ -136,3 +136,26 @@ func TestTheBooksBalance(t *testing.T) {
 		}
 	})
 }
+
+func TestNamingAThreadGivesNoRightToReadWhatOthersSaidInIt(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "bob", "eve")
+	in := func(from, to c3po.AgentID, text string) {
+		t.Helper()
+		must(h.as(from).SendMessage(t.Context(), c3po.SendInput{Target: string(to), Message: text, Thread: "uuid-1"}))(t)
+	}
+	in("ann", "bob", "private")
+	in("eve", "bob", "let me in")
+	list := must(h.as("eve").GetThread(t.Context(), c3po.ThreadInput{Thread: "uuid-1"}))(t)
+	if len(list.Messages) != 1 || list.Messages[0].Message != "let me in" {
+		t.Errorf("eve reads %+v", list.Messages)
+	}
+	// With pages of one, what is hidden is no page.
+	first := must(h.as("eve").GetThread(t.Context(), c3po.ThreadInput{Thread: "uuid-1", Limit: 1}))(t)
+	if len(first.Messages) != 1 || first.Next != "" {
+		t.Errorf("eve's first page is %+v", first)
+	}
+	same(t, "what bob reads", len(must(h.as("bob").GetThread(t.Context(), c3po.ThreadInput{Thread: "uuid-1"}))(t).Messages), 2)
+	same(t, "what a person reads", len(must(h.asPerson().GetThread(t.Context(), c3po.ThreadInput{Thread: "uuid-1"}))(t).Messages), 2)
+}

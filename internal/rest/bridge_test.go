@@ -245,6 +245,44 @@ func TestTheSamePayloadUnderANewTicketIDIsANewTicket(t *testing.T) {
 }
 
 // Claims: B1
+func TestOfTicketsWithOneNameTheOpenOneIsAnswered(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	ask := func(as string) {
+		t.Helper()
+		if got := s.ask(t, question{path: "/agents/jerry/send", as: as, space: space, body: `{"ticketId":"job","payload":"for ` + as + `"}`}); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	answer := func(text string) int {
+		return s.ask(t, question{path: "/replies", as: "jerry", space: space, body: `{"ticketId":"job","payload":"` + text + `"}`}).status
+	}
+	holds := func(as string) string {
+		return string(s.ask(t, question{method: "GET", path: "/replies/job?timeoutMs=1", as: as, space: space}).body)
+	}
+	ask("alice")
+	if got := answer("to alice"); got != http.StatusNoContent {
+		t.Fatal(got)
+	}
+	ask("bobby")
+	if got := answer("to bobby"); got != http.StatusNoContent {
+		t.Fatal(got)
+	}
+	if got := holds("bobby"); !strings.Contains(got, "to bobby") {
+		t.Errorf("bobby's ticket holds %s", got)
+	}
+	if got := holds("alice"); !strings.Contains(got, "to alice") || strings.Contains(got, "to bobby") {
+		t.Errorf("alice's ticket holds %s", got)
+	}
+	ask("carl")
+	ask("dora")
+	if got := answer("to whom?"); got != http.StatusBadRequest {
+		t.Errorf("with two open tickets of the name an answer is %d", got)
+	}
+}
+
+// Claims: B1
 func TestSendersWithoutANameHaveABudgetForEachAddress(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
