@@ -186,3 +186,7 @@ func clip(s string) string {
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
+
+// ContainerHost is the host part of agents in containers, where the runner's token is
+// for it. No host can join under it.
+const ContainerHost = "docker"

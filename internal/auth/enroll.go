@@ -143,13 +143,10 @@ func (k *Keeper) hostTaken(ctx context.Context, host, except string) (bool, erro
 	return false, nil
 }
 
-// containerHost is the host part of every agent that c3po starts in a container.
-const containerHost = "docker"
-
 func checkHost(host string) error {
 	id, err := c3po.ParseAgentID(host)
-	if strings.EqualFold(host, containerHost) {
-		return c3po.Errorf(c3po.InvalidRequest, "no host can be called '%s': agents in containers are", containerHost).
+	if strings.EqualFold(host, c3po.ContainerHost) {
+		return c3po.Errorf(c3po.InvalidRequest, "no host can be called '%s': agents in containers are", c3po.ContainerHost).
 			Suggest("Give another name with --host.")
 	}
 	if err != nil || id.Host() != "" || id.Reserved() {

@@ -33,9 +33,7 @@ func short(m c3po.Message) (characters int, ok bool) {
 // keep holds the mail that may come with a wake.
 func (s *session) keep(mail []c3po.Message) {
 	for _, m := range mail {
-		if _, ok := short(m); ok {
-			s.texts[m.ID] = m
-		}
+		s.texts[m.ID] = m
 	}
 }
 

@@ -119,7 +119,7 @@ func (s *session) letters() []hook.Letter {
 // A view is unacked mail as it was found.
 type view struct {
 	mail   []hook.Letter
-	texts  []c3po.Message // of the mail
+	texts  []c3po.Message // of the mail that may come with a wake
 	seq    int64
 	posts  int     // of rooms, unread
 	paused *string // why the agent is paused, empty if it is not; nil from who did not say

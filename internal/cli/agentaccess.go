@@ -166,6 +166,6 @@ func (a *app) makeRunnerToken(ctx context.Context, mine paths.Credentials) (stri
 // containersToken is what a runner needs: agents in containers, in all spaces.
 func containersToken() c3po.TokenInput {
 	return c3po.TokenInput{
-		Role: c3po.RoleRunner, Agents: "docker/*", Spaces: []string{string(c3po.DefaultSpace), "*"}, Label: "runner of host " + hostPart(),
+		Role: c3po.RoleRunner, Agents: c3po.ContainerHost + "/*", Spaces: []string{string(c3po.DefaultSpace), "*"}, Label: "runner of host " + hostPart(),
 	}
 }

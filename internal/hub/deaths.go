@@ -42,19 +42,18 @@ func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.Death
 // its own host. It reports whether that was news.
 func (h *Hub) DeclaredEnded(ctx context.Context, space c3po.Space, id c3po.AgentID, process Declared) (bool, error) {
 	died, err := h.store.DieDeclared(ctx, space, id, process)
-	if err != nil || !died {
-		return false, err
-	}
-	h.presence.moved(space, id)
-	h.marks.touched(space, 0)
-	h.log.InfoContext(ctx, "changed", "kind", c3po.EventDied, "space", space, "agent", id)
-	return true, nil
+	return h.sawEnd(ctx, space, id, died, err)
 }
 
 // ProcessEnded says that the process of an agent's run has ended, as was seen on
 // its own host. It reports whether that was news.
 func (h *Hub) ProcessEnded(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	died, err := h.store.Die(ctx, space, id, run)
+	return h.sawEnd(ctx, space, id, died, err)
+}
+
+// sawEnd makes known that an agent has died, if the store says that it is news.
+func (h *Hub) sawEnd(ctx context.Context, space c3po.Space, id c3po.AgentID, died bool, err error) (bool, error) {
 	if err != nil || !died {
 		return false, err
 	}

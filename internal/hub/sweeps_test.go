@@ -216,3 +216,24 @@ func TestASweptAgentIsThereAgainWithItsNextRead(t *testing.T) {
 		})
 	}
 }
+
+// The store hears of a call a moment later.
+func TestWhoeverCalledAMomentAgoIsNeitherSweptNorTakenOutOfRooms(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		h.joinRoom("build", "ann")
+		pass(8 * time.Minute)
+		must(h.as("ann").Ping(t.Context(), c3po.None{}))(t)
+		swept := must(h.asPerson().Sweep(t.Context(), c3po.SweepInput{Older: "5m"}))(t).Swept
+		if len(swept) != 1 || swept[0].ID != "bob" {
+			t.Errorf("swept are %+v", swept)
+		}
+		pass(8 * time.Minute)
+		must(h.as("ann").Ping(t.Context(), c3po.None{}))(t)
+		pruned := must(h.asPerson().RoomPrune(t.Context(), c3po.RoomPruneInput{Older: 300}))(t)
+		if len(pruned.Evicted) != 0 {
+			t.Errorf("taken out of rooms are %+v", pruned.Evicted)
+		}
+	})
+}

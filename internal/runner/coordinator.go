@@ -17,10 +17,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/paths"
 )
 
-// containerHost is the first part of the ids of agents in containers, where the
-// runner's token is for it.
-const containerHost = "docker"
-
 // A Coordinator is how the runner reaches the coordinator, and how its
 // containers do.
 type Coordinator struct {
@@ -52,7 +48,7 @@ func (i identity) run() string { return "container:" + string(i.ID) }
 
 // ids are those an agent may have, the best first.
 func (c Coordinator) ids(agent agentfile.Agent) ([]c3po.AgentID, error) {
-	hosts := []string{containerHost, c.Host}
+	hosts := []string{c3po.ContainerHost, c.Host}
 	if agent.Host != "" {
 		hosts = []string{agent.Host}
 	}
