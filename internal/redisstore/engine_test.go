@@ -262,8 +262,9 @@ func TestRestartsInAFullStoreDoNotAddUp(t *testing.T) {
 	for i := range restarts {
 		restart(50 + i)
 	}
-	// Of a role only its name stays, because it may have mail.
-	if grew := info(t, server.Addr(), "memory", "used_memory_dataset") - before; grew > restarts*200 {
+	// Of a role only its name stays, because it may have mail: about 200 bytes a
+	// restart, as the tables of Redis grow. What must not stay is the kilobyte of metadata.
+	if grew := info(t, server.Addr(), "memory", "used_memory_dataset") - before; grew > restarts*500 {
 		t.Errorf("%d restarts added %d bytes", restarts, grew)
 	}
 	if _, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: "stranger"}); !errors.Is(err, c3po.StoreFull) {
