@@ -12,6 +12,8 @@ type Limits struct {
 	SendsPerMinute int           `zero:"off"` // of one agent; 0 = off
 	InboxMessages  int           // unacked messages in one inbox
 	InboxBytes     int           // their bytes
+	PersonMessages int           `zero:"off"` // kept free for a person in every inbox, beyond InboxMessages; 0 = off
+	PersonBytes    int           `zero:"off"` // likewise, beyond InboxBytes; 0 = off
 	SpaceBytes     int           `zero:"off"` // of all unacked messages of a space; 0 = off
 	SenderShare    int           // one sender may hold 1/SenderShare of an inbox
 	Rooms          int           // of one space
@@ -63,6 +65,16 @@ func (l Limits) Unbudgeted() Limits {
 	return l
 }
 
+// Inbox is how many messages and bytes an inbox may hold with one more of this
+// sender, and which part of it the sender's own may be. What agents fill never
+// shuts a person out: there is a reserve only a person writes to.
+func (l Limits) Inbox(from AgentID) (messages, bytes, share int) {
+	if from == Human {
+		return l.InboxMessages + l.PersonMessages, l.InboxBytes + l.PersonBytes, 1
+	}
+	return l.InboxMessages, l.InboxBytes, l.SenderShare
+}
+
 // DefaultLimits is what a coordinator runs with.
 func DefaultLimits() Limits {
 	return Limits{
@@ -72,6 +84,8 @@ func DefaultLimits() Limits {
 		SendsPerMinute: 10,
 		InboxMessages:  10_000,
 		InboxBytes:     64 << 20,
+		PersonMessages: 100,
+		PersonBytes:    4 << 20,
 		SpaceBytes:     1 << 30,
 		SenderShare:    4,
 		Rooms:          10_000,

@@ -30,6 +30,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		return hub.Stored{}, err
 	}
 	k, l := keysOf(space), s.limits
+	messages, inboxBytes, share := l.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
 	answer, err := s.run(ctx, s.scripts.send, []string{
@@ -41,7 +42,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
 		itoa(step.RateLimit), flag(step.FailIfAway), step.Alias, mailboxWord(step), step.PauseFrom,
 		field, fingerprint, millis(window), seconds(l.KeyLife),
-		seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
+		seconds(l.MessageLife), itoa(messages), itoa(inboxBytes), itoa(share),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
 		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()),
 	})
@@ -92,6 +93,8 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		return hub.Stored{}, err
 	}
 	k, l := keysOf(space), s.limits
+	messages, inboxBytes, share := l.Inbox(step.From)
+	nextMessages, nextBytes, _ := l.Inbox(asked) // what is handed over stays its asker's word
 	fingerprint := hub.Fingerprint(step.Draft, step.Answers)
 	field, window := s.idempotency(step.Draft, fingerprint)
 	next := replier
@@ -109,9 +112,10 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
 		flag(step.ExpectsReply), body, itoa(draft.Bytes()), step.Run, string(step.Durability),
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
-		itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare), itoa(l.EventEntries), millis(l.OnlineWindow),
+		itoa(messages), itoa(inboxBytes), itoa(share), itoa(l.EventEntries), millis(l.OnlineWindow),
 		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
 		hub.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(draft.KeyBytes()),
+		itoa(nextMessages), itoa(nextBytes),
 	})
 	if err != nil {
 		return hub.Stored{}, err

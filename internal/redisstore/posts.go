@@ -65,6 +65,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 		return hub.Posted{}, err
 	}
 	k, l, room := keysOf(space), s.limits, step.Room
+	messages, inboxBytes, share := l.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
 	keyNames := []string{
@@ -75,7 +76,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 		s.nowArg(), k.wake(), string(step.From), string(room), string(step.Kind), step.Run, flag(step.Outside),
 		text, itoa(step.Bytes()) + " " + itoa(step.MailBytes()), string(step.Durability), itoa(step.RateLimit),
 		field, fingerprint, millis(window), seconds(l.KeyLife), itoa(l.RoomPosts), itoa(l.RoomBytes), seconds(l.MessageLife),
-		itoa(l.EventEntries), itoa(l.InboxMessages), itoa(l.InboxBytes), itoa(l.SenderShare),
+		itoa(l.EventEntries), itoa(messages), itoa(inboxBytes), itoa(share),
 		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()), itoa(l.SpaceBytes),
 	}
 	for _, id := range step.Mentions {

@@ -33,6 +33,7 @@ func Compare(t *testing.T, open func(t *testing.T, limits c3po.Limits) Harness) 
 func tightLimits() c3po.Limits {
 	l := c3po.DefaultLimits()
 	l.InboxMessages, l.InboxBytes, l.SenderShare, l.SpaceBytes = 4, 5_500, 2, 11_000
+	l.PersonMessages, l.PersonBytes = 1, 1_000
 	l.MessageLife, l.KeyLife, l.NameLife = 10*time.Minute, 25*time.Minute, 15*time.Minute
 	l.ChainMessages, l.ChainHops, l.PairMessages, l.AgentMessages, l.AgentBytes = 4, 6, 9, 14, 4_000
 	l.EndedLife, l.EndedBytes, l.DeadLife = 20*time.Minute, 2_500, 12*time.Minute

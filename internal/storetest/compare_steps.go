@@ -219,6 +219,10 @@ func (d *duel) notes(a *arena) {
 func (d *duel) send(a *arena) {
 	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody", roleX, roleX}))
 	from := d.agent(a, "from")
+	run := d.run(a, from)
+	if to != c3po.Human && d.oneIn(10, "a person writes") {
+		from, run = c3po.Human, ""
+	}
 	in := hub.SendStep{
 		Draft: hub.Draft{
 			From: from, To: to, Kind: c3po.KindMessage, Thread: d.threadName(a),
@@ -229,7 +233,7 @@ func (d *duel) send(a *arena) {
 			Within:   draw(d, "within", []time.Duration{0, 0, time.Millisecond, 30 * time.Second}),
 			Distinct: d.oneIn(4, "distinct"),
 		},
-		Run: d.run(a, from), Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), Payer: draw(d, "payer", []string{"", "", sharedPayer}), FailIfAway: d.oneIn(8, "fail if away"),
+		Run: run, Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), Payer: draw(d, "payer", []string{"", "", sharedPayer}), FailIfAway: d.oneIn(8, "fail if away"),
 	}
 	if to.Name() == "a" && d.oneIn(2, "by name") {
 		in.Alias = "|a"

@@ -24,7 +24,7 @@ func (sp *space) fill(to, from c3po.AgentID) *hub.Fill {
 // roomFor checks the inbox, and the sender's share of it if the share is guarded.
 func (sp *space) roomFor(d hub.Draft, bytes int, guarded bool) error {
 	held := sp.fill(d.To, d.From)
-	messages, most, share := sp.limits.InboxMessages, sp.limits.InboxBytes, sp.limits.SenderShare
+	messages, most, share := sp.limits.Inbox(d.From)
 	switch {
 	case held.Messages+1 > messages:
 		return hub.RefuseInboxFull(d.To, hub.FullOfMessages)

@@ -94,6 +94,32 @@ func limitPromises() []promise {
 			step.Mailbox = true
 			w.sendRefused(step, c3po.InboxFull)
 		}},
+		{"a person's word finds a reserve in an inbox full of messages", func(l *c3po.Limits) { fourMessages(l); l.PersonMessages = 2 }, func(w *world) {
+			w.enter(alice, bob)
+			w.fill(bob, alice, 4)
+			w.sendRefused(letter(bob, alice, "too much"), c3po.InboxFull)
+			w.sendStep(letter(c3po.Human, alice, "stop"))
+			w.sendStep(letter(c3po.Human, alice, "I mean it"))
+			w.unchanged(func() { w.sendRefused(letter(c3po.Human, alice, "the reserve is used up"), c3po.InboxFull) })
+			w.unchanged(func() { w.sendRefused(letter(bob, alice, "the reserve is not for agents"), c3po.InboxFull) })
+		}},
+		{"a person's word finds a reserve in an inbox full of bytes", func(l *c3po.Limits) {
+			l.InboxBytes, l.SenderShare, l.PersonBytes = weight(bob, alice, 400), 1, weight(c3po.Human, alice, 100)
+		}, func(w *world) {
+			w.enter(alice, bob)
+			w.sendStep(letter(bob, alice, strings.Repeat("x", 400)))
+			w.sendRefused(letter(bob, alice, "x"), c3po.InboxFull)
+			w.unchanged(func() { w.sendRefused(letter(c3po.Human, alice, strings.Repeat("x", 400)), c3po.InboxFull) })
+			w.sendStep(letter(c3po.Human, alice, strings.Repeat("x", 100)))
+		}},
+		{"a person's answer finds the reserve too", func(l *c3po.Limits) { fourMessages(l); l.PersonMessages = 1 }, func(w *world) {
+			w.enter(alice, bob)
+			step := letter(alice, c3po.Human, "may I?")
+			step.Mailbox = true
+			asked := w.sendStep(step).Message.ID
+			w.fill(bob, alice, 4)
+			w.reply(c3po.Human, asked, "no")
+		}},
 		{"a bounce comes into a full inbox", fourMessages, func(w *world) {
 			w.enter(alice, bob)
 			lost := w.send(bob, alice, "lost")

@@ -61,7 +61,7 @@ if handed_to ~= '' then
     if answer.m then return { 'moved' } end
   end
   if redis.call('EXISTS', next_agent) == 0 then return { 'no_next' } end
-  full_of = full(held(next.box, question.f), question.z, most_messages, most_bytes, share, false)
+  full_of = full(held(next.box, question.f), question.z, tonumber(ARGV[35]), tonumber(ARGV[36]), share, false)
   if full_of then return { 'next_full', full_of } end
   text_of_question = redis.call('HGET', own.body, hex)
 end
