@@ -1,9 +1,9 @@
+import { hidden } from "./hidden";
+
 // Text of others is shown, never interpreted: it only ever becomes text nodes.
 // Characters that do something instead of being seen are spelt out.
-const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
-
 export function plain(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(unseen, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return text.replace(/\r\n/g, "\n").replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
 export function ago(at: string | undefined, now: number): string {
