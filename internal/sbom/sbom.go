@@ -1,6 +1,7 @@
 // Package sbom writes the software bill of materials of a Go binary, as
 // CycloneDX 1.6, from what the linker recorded in it: so it says what is in that
-// binary, not what a folder would give if it were built again.
+// binary, not what a folder would give if it were built again. Of what npm has
+// brought into it, and built it with, nothing is recorded but the lock files.
 package sbom
 
 import (
@@ -34,6 +35,7 @@ type component struct {
 	Ref        string     `json:"bom-ref"`
 	Name       string     `json:"name"`
 	Version    string     `json:"version"`
+	Scope      string     `json:"scope,omitempty"`
 	PURL       string     `json:"purl"`
 	Hashes     []hash     `json:"hashes,omitempty"`
 	Properties []property `json:"properties,omitempty"`
@@ -56,8 +58,8 @@ type dependency struct {
 
 // Of is the bill of a binary with this build information: the program, the
 // modules in it with the hashes that go.sum has of them, the standard library,
-// and how it was built.
-func Of(info *debug.BuildInfo) ([]byte, error) {
+// and how it was built; and the packages of npm that these lock files name.
+func Of(info *debug.BuildInfo, locks ...Lock) ([]byte, error) {
 	if info == nil || info.Main.Path == "" {
 		return nil, fmt.Errorf("the binary says nothing of the modules it was built from")
 	}
@@ -79,11 +81,22 @@ func Of(info *debug.BuildInfo) ([]byte, error) {
 		}
 		components = append(components, c)
 	}
-	slices.SortFunc(components, func(a, b component) int { return cmp.Compare(a.Ref, b.Ref) })
+	for _, lock := range locks {
+		more, err := lock.components()
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, more...)
+	}
+	slices.SortFunc(components, func(a, b component) int { return cmp.Or(cmp.Compare(a.Ref, b.Ref), -cmp.Compare(a.Scope, b.Scope)) })
+	// One that two lock files name is one: needed, if one of them needs it.
+	components = slices.CompactFunc(components, func(a, b component) bool { return a.Ref == b.Ref })
 	// The linker does not say which module needs which: the program needs all.
 	needs := dependency{Ref: program.Ref}
 	for _, c := range components {
-		needs.DependsOn = append(needs.DependsOn, c.Ref)
+		if c.Scope != excluded {
+			needs.DependsOn = append(needs.DependsOn, c.Ref)
+		}
 	}
 	bill, err := json.MarshalIndent(document{
 		Format: "CycloneDX", Spec: "1.6", Version: 1,

@@ -77,6 +77,61 @@ func TestTheBillOfTheBinaryNamesEveryModuleInItWithItsHash(t *testing.T) {
 	}
 }
 
+func TestTheBillNamesThePackagesOfTheDashboardAndWhatBuiltItApart(t *testing.T) {
+	t.Parallel()
+	info := &debug.BuildInfo{Main: debug.Module{Path: "x"}, GoVersion: "go1.26"}
+	var locks []sbom.Lock
+	for _, name := range []string{"web/package-lock.json", "site/package-lock.json"} {
+		data, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks = append(locks, sbom.Lock{Name: name, Data: data, Builds: strings.HasPrefix(name, "site")})
+	}
+	text, err := sbom.Of(info, locks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Components []struct {
+			part
+			Scope string
+		}
+		Dependencies []struct{ DependsOn []string }
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	scopes, seen := map[string]string{}, map[string]bool{}
+	for _, c := range got.Components {
+		if seen[c.PURL] {
+			t.Errorf("%s is there twice", c.PURL)
+		}
+		seen[c.PURL], scopes[c.Name] = true, c.Scope
+		if c.Scope == "required" && (len(c.Hashes) != 1 || c.Hashes[0].Alg != "SHA-512" || len(c.Hashes[0].Content) != 128) {
+			t.Errorf("%s has the hashes %v", c.Name, c.Hashes)
+		}
+		if strings.HasPrefix(c.Name, "@") && !strings.HasPrefix(c.PURL, "pkg:npm/%40") {
+			t.Errorf("%s is called %s", c.Name, c.PURL)
+		}
+		if needed := slices.Contains(got.Dependencies[0].DependsOn, c.PURL); needed == (c.Scope == "excluded") {
+			t.Errorf("%s, %s: the program needs it: %v", c.Name, c.Scope, needed)
+		}
+	}
+	for name, want := range map[string]string{"react": "required", "@xyflow/react": "required", "vite": "excluded", "vitepress": "excluded"} {
+		if scopes[name] != want {
+			t.Errorf("%s is %q, want %q", name, scopes[name], want)
+		}
+	}
+	for name, lock := range map[string]string{
+		"no hash": `{"lockfileVersion":3,"packages":{"node_modules/x":{"version":"1.0.0"}}}`, "an old lock": `{"lockfileVersion":1}`, "no lock": `x`,
+	} {
+		if _, err := sbom.Of(info, sbom.Lock{Name: "l", Data: []byte(lock)}); err == nil {
+			t.Errorf("%s: there is a bill", name)
+		}
+	}
+}
+
 func TestABinaryWithoutModulesOrHashesHasNoBill(t *testing.T) {
 	t.Parallel()
 	for name, info := range map[string]*debug.BuildInfo{

@@ -1,4 +1,5 @@
-// Command cmd prints the bill of materials of a Go binary:
+// Command cmd prints the bill of materials of our binary, from the folder of
+// its repository:
 //
 //	go run ./internal/sbom/cmd bin/c3po >c3po.cdx.json
 package main
@@ -26,7 +27,13 @@ func bill(args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := sbom.Of(info)
+	locks := []sbom.Lock{{Name: "web/package-lock.json"}, {Name: "site/package-lock.json", Builds: true}}
+	for i := range locks {
+		if locks[i].Data, err = os.ReadFile(locks[i].Name); err != nil {
+			return err
+		}
+	}
+	text, err := sbom.Of(info, locks...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
