@@ -62,6 +62,8 @@ type Agent struct {
 	Env       []Variable
 	Init      []string
 	PostRun   []string
+	Push      *Push  // none if nil
+	Network   string // one of Networks; NetworkOwn if empty
 	Triggers  []Trigger
 	Memory    string // MemoryThread, or none
 	Limits    Limits
@@ -82,9 +84,28 @@ type Limits struct {
 	RunsPerHour int           // starts of its container
 	RunTimeout  time.Duration // of one run; 0 = as long as it takes
 	StopGrace   time.Duration // between the request to end and the end
-	Memory      string        // as the container runtime writes it, for example 2g; all if empty
-	CPUs        string        // for example 1.5; all if empty
-	PIDs        int           // processes at a time; as the runtime likes if 0
+	Memory      string        // as the container runtime writes it, for example 2g, or All; the runner decides if empty
+	CPUs        string        // for example 1.5, or All; the runner decides if empty
+	PIDs        int           // processes at a time; the runner decides if 0
+}
+
+// All is a limit of memory or processors that is none.
+const All = "all"
+
+// The networks of a container.
+const (
+	NetworkOwn  = "own"  // the outside world, and nothing of this host's loopback
+	NetworkNone = "none" // nothing but the coordinator
+	NetworkHost = "host" // that of this host, with all that listens on its loopback
+)
+
+// Networks are the networks that can be asked for.
+func Networks() []string { return []string{NetworkOwn, NetworkNone, NetworkHost} }
+
+// A Push is where a branch of the workspace's repository goes after each run.
+type Push struct {
+	To     string // an address, never taken from the workspace
+	Branch string // there and in the workspace
 }
 
 // DefaultLimits are those of an agent that sets none.
@@ -189,6 +210,9 @@ func (r reader) agent(pair *ast.MappingValueNode) (Agent, error) {
 	if err == nil && agent.Client != DefaultClient && agent.Client != ShellClient && agent.Image == "" {
 		err = r.at(pair.Key).refuse("agent %s runs %s, which the built-in image does not have", name, agent.Client).
 			Suggest("Name an image that has it with `image:`.")
+	}
+	if err == nil && agent.Push != nil && agent.Push.Branch == "" {
+		agent.Push.Branch = name
 	}
 	if err == nil && triggers != nil {
 		agent.Triggers, err = r.triggers(triggers, &agent)

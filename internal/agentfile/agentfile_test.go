@@ -51,7 +51,11 @@ coder:
     - type: webhook
       port: 8901
       path: /deploy
-  post_run: git push
+  post_run: notify-send done
+  push:
+    to: git@git.example:team/project.git
+    branch: agent/coder
+  network: none
   memory: thread
   limits:
     runs_per_hour: 12
@@ -85,7 +89,9 @@ func TestTheShortAndTheBlockFormAreRead(t *testing.T) {
 				{Type: agentfile.TriggerFile, Path: "/home/ada/Code/project/inbox"},
 				{Type: agentfile.TriggerWebhook, Port: 8901, Path: "/deploy"},
 			},
-			PostRun: []string{"git push"},
+			PostRun: []string{"notify-send done"},
+			Push:    &agentfile.Push{To: "git@git.example:team/project.git", Branch: "agent/coder"},
+			Network: agentfile.NetworkNone,
 			Memory:  agentfile.MemoryThread,
 			Limits:  agentfile.Limits{RunsPerHour: 12, RunTimeout: 30 * time.Minute, StopGrace: 5 * time.Second, Memory: "2g", CPUs: "1.5", PIDs: 200},
 		},
@@ -137,6 +143,12 @@ var mistakes = []struct {
 	{"a file outside by ..", "a:\n  workspace: /w\n  triggers: [{type: file, path: ../x}]\n", "leaves the workspace", "full path", "a pattern cannot follow a path"},
 	{"a port that is none", "a:\n  workspace: /w\n  triggers: [{type: webhook, port: 70000}]\n", "port cannot be", "65535", ""},
 	{"a path that is none", "a:\n  workspace: /w\n  triggers: [{type: webhook, port: 7000, path: x}]\n", "path cannot be", "/deploy", ""},
+	{"a program for a remote", "a:\n  workspace: /w\n  push: 'ext::sh -c id'\n", "to cannot be", "address of git", ""},
+	{"an option for a remote", "a:\n  workspace: /w\n  push: --receive-pack=id\n", "to cannot be", "address of git", ""},
+	{"a host that is an option", "a:\n  workspace: /w\n  push: ssh://-oProxyCommand=id/x\n", "to cannot be", "address of git", ""},
+	{"an option for a branch", "a:\n  workspace: /w\n  push: {to: /r, branch: --all}\n", "branch cannot be", "agent/reviewer", ""},
+	{"a branch without an address", "a:\n  workspace: /w\n  push: {branch: b}\n", "push has no address", "to:", ""},
+	{"an unknown network", "a:\n  workspace: /w\n  network: hots\n", `network cannot be "hots"`, "Did you mean host?", ""},
 	{"an unknown memory", "a:\n  workspace: /w\n  memory: threads\n", `memory cannot be "threads"`, "Did you mean thread?", ""},
 	{"a time without its unit", "a:\n  workspace: /w\n  limits:\n    run_timeout: 30\n", `run_timeout cannot be "30"`, "unit", ""},
 	{"no runs at all", "a:\n  workspace: /w\n  limits:\n    runs_per_hour: 0\n", "runs_per_hour cannot be", "from 1", ""},

@@ -17,8 +17,11 @@ var (
 	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	imageForm    = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._:/@-]{0,255}$`)
 	modelForm    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`)
-	memoryForm   = regexp.MustCompile(`^[1-9][0-9]*[kmg]$`)
-	cpusForm     = regexp.MustCompile(`^[0-9]+(\.[0-9]{1,3})?$`)
+	memoryForm   = regexp.MustCompile(`^([1-9][0-9]*[kmg]|all)$`)
+	cpusForm     = regexp.MustCompile(`^([0-9]+(\.[0-9]{1,3})?|all)$`)
+	// An address of git that names a program, such as ext::, is none of these.
+	remoteForm = regexp.MustCompile(`^((https|ssh|git|file)://[^\s:-][^\s]*|/[^\s]+|[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9.-]+:[^:\s-][^\s]*)$`)
+	branchForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*$`)
 )
 
 // agentKeys are those of an agent's block; the first is what the short form gives.
@@ -35,6 +38,8 @@ func agentKeys(a *Agent, triggers *ast.Node) []key {
 		{"prompt", func(r reader, v ast.Node) (err error) { a.Prompt, err = r.prompt(v); return err }},
 		{"triggers", func(_ reader, v ast.Node) error { *triggers = v; return nil }},
 		{"post_run", func(r reader, v ast.Node) (err error) { a.PostRun, err = r.texts(v, "post_run"); return err }},
+		{"push", func(r reader, v ast.Node) (err error) { a.Push, err = r.push(v); return err }},
+		{"network", func(r reader, v ast.Node) (err error) { a.Network, err = r.oneOf(v, "network", Networks()); return err }},
 		{"memory", func(r reader, v ast.Node) (err error) {
 			a.Memory, err = r.oneOf(v, "memory", []string{MemoryThread})
 			return err
@@ -48,7 +53,7 @@ func limitKeys(l *Limits) []key {
 		{"runs_per_hour", count(&l.RunsPerHour, "runs_per_hour")},
 		{"run_timeout", duration(&l.RunTimeout, "run_timeout", 24*time.Hour)},
 		{"stop_grace", duration(&l.StopGrace, "stop_grace", 10*time.Minute)},
-		{"memory", matching(&l.Memory, "memory", memoryForm, "Give a size such as 512m or 2g.")},
+		{"memory", matching(&l.Memory, "memory", memoryForm, "Give a size such as 512m or 2g, or all.")},
 		{"cpus", cpus(&l.CPUs)},
 		{"pids", count(&l.PIDs, "pids")},
 	}
@@ -117,6 +122,29 @@ func (r reader) prompt(v ast.Node) (string, error) {
 	return text, nil
 }
 
+// push is where results go: an address, or one with a branch.
+func (r reader) push(v ast.Node) (*Push, error) {
+	p := &Push{}
+	keys := []key{
+		{"to", matching(&p.To, "to", remoteForm, "Give an address of git, for example git@github.com:you/project.git.")},
+		{"branch", matching(&p.Branch, "branch", branchForm, "Give a name such as agent/reviewer.")},
+	}
+	switch v.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		if err := r.fill(v, "push", keys); err != nil {
+			return nil, err
+		}
+	default:
+		if err := r.set(v, keys[0]); err != nil {
+			return nil, err
+		}
+	}
+	if p.To == "" {
+		return nil, r.at(v).refuse("push has no address").Suggest("Give it one: `to: git@github.com:you/project.git`.")
+	}
+	return p, nil
+}
+
 // variables are those of the mapping, in its order.
 func (r reader) variables(v ast.Node) ([]Variable, error) {
 	pairs, err := r.pairs(v, "env")
@@ -179,8 +207,11 @@ func count(to *int, what string) func(reader, ast.Node) error {
 
 func cpus(to *string) func(reader, ast.Node) error {
 	return func(r reader, v ast.Node) error {
-		if err := matching(to, "cpus", cpusForm, "Give a number such as 2 or 0.5.")(r, v); err != nil {
+		if err := matching(to, "cpus", cpusForm, "Give a number such as 2 or 0.5, or all.")(r, v); err != nil {
 			return err
+		}
+		if *to == All {
+			return nil
 		}
 		if n, err := strconv.ParseFloat(*to, 64); err != nil || n < 0.01 || n > 4096 {
 			return r.at(v).refuse("cpus cannot be %.80q", *to).Suggest("Give a number from 0.01.")

@@ -26,7 +26,7 @@ const (
 // A Trigger starts a container when it fires.
 type Trigger struct {
 	Type     TriggerType
-	Command  string   // of a script; it runs in the workspace
+	Command  string   // of a script
 	Schedule Schedule // of cron
 	Path     string   // of a file: a full path; of a webhook: that of its address
 	Port     int      // of a webhook

@@ -39,7 +39,7 @@ func (a *app) reach() (client.Config, error) {
 	if !mine.For(cfg.URL) {
 		return cfg, nil
 	}
-	cfg.Token = cmp.Or(cfg.Token, mine.Token)
+	cfg.Token, cfg.Socket = cmp.Or(cfg.Token, mine.Token), mine.Socket
 	cfg.TLS, err = trustIn(mine.CA)
 	return cfg, err
 }

@@ -58,6 +58,11 @@ func (a *app) runnerConfig() (runner.Config, error) {
 		Places: p, Getenv: a.Getenv, Started: engine.Started, Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr,
 		Terminal: isTerminal(a.Stdin) && isTerminal(a.Stdout), Colour: bool(a.ink()), Log: a.runnerLog(),
 	}
+	if file, bad := a.agentFile(p); bad == nil && err == nil { // who runs an agent of it is told what is wrong with it
+		for _, agent := range file.Agents {
+			cfg.Workspaces = append(cfg.Workspaces, agent.Workspace)
+		}
+	}
 	if runtime.GOOS == "linux" {
 		cfg.Binary, _ = os.Executable() // without it a container has no c3po, and its check says so
 	} else {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/paths"
 	"github.com/c3po-dev/c3po/internal/runner"
@@ -17,7 +19,7 @@ import (
 
 func (a *app) agentPrompt() *cobra.Command {
 	var flags showFlags
-	var model string
+	var model, network string
 	cmd := &cobra.Command{
 		Use:   "prompt TEXT",
 		Short: "Run one prompt in a container, in the current folder",
@@ -28,6 +30,9 @@ show the result. With - the prompt is read from stdin.`,
 		Args: arguments(1, 1, "TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how, err := flags.how(runner.Buffered)
+			if err == nil {
+				err = checkNetwork(network)
+			}
 			if err != nil {
 				return err
 			}
@@ -39,12 +44,26 @@ show the result. With - the prompt is read from stdin.`,
 			if err != nil {
 				return err
 			}
-			return ended(runner.New(cfg).Prompt(cmd.Context(), folder, prompt, runner.PromptOptions{How: how, Build: flags.build, Model: model}))
+			options := runner.PromptOptions{How: how, Build: flags.build, Model: model, Network: network}
+			return ended(runner.New(cfg).Prompt(cmd.Context(), folder, prompt, options))
 		},
 	}
 	flags.add(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "the model, in the words of Claude Code")
+	addNetwork(cmd, &network)
 	return cmd
+}
+
+func addNetwork(cmd *cobra.Command, network *string) {
+	cmd.Flags().StringVar(network, "network", agentfile.NetworkOwn,
+		"own; none: the coordinator alone; host: with all that listens on this host's loopback")
+}
+
+func checkNetwork(network string) error {
+	if !slices.Contains(agentfile.Networks(), network) {
+		return &usageError{fmt.Sprintf("--network cannot be %.40q", network), "Give one of " + strings.Join(agentfile.Networks(), ", ") + "."}
+	}
+	return nil
 }
 
 // runnerHere is a runner for the current folder.
@@ -76,7 +95,7 @@ func (a *app) knowsCoordinator() (bool, error) {
 
 func (a *app) agentShell() *cobra.Command {
 	var build bool
-	var runtime string
+	var runtime, network string
 	cmd := &cobra.Command{
 		Use:   "shell",
 		Short: "Open a shell in a container, with all that a prompt would have",
@@ -86,14 +105,18 @@ a prompt would have. Nothing is checked or updated before.`,
   echo "claude --version" | c3po agent shell`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkNetwork(network); err != nil {
+				return err
+			}
 			cfg, folder, err := a.runnerHere(cmd, runtime)
 			if err != nil {
 				return err
 			}
-			return ended(runner.New(cfg).Shell(cmd.Context(), folder, build))
+			return ended(runner.New(cfg).Shell(cmd.Context(), folder, build, network))
 		},
 	}
 	cmd.Flags().BoolVarP(&build, "build", "b", false, "build the image although it is current")
+	addNetwork(cmd, &network)
 	addRuntime(cmd, &runtime)
 	return cmd
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner"
 )
 
 // A checkedAgent is one of a file that was understood.
@@ -52,9 +54,18 @@ started and nothing is asked for over the network.`,
 			if err != nil {
 				return err
 			}
+			if left := p.LeftBehind(); left != "" {
+				a.complain(fmt.Sprintf("%s is no longer the ~/.claude of containers: any of them could write to it, and each agent has its own now", left),
+					fmt.Sprintf("Look at it, and copy what you want in all of them to %s.", p.Template))
+			}
+			cfg, err := a.runnerConfig()
+			if err != nil {
+				return err
+			}
+			r := runner.New(cfg)
 			checked := []checkedAgent{}
 			for _, agent := range file.Agents {
-				checked = append(checked, a.checkAgent(agent))
+				checked = append(checked, a.checkAgent(r, agent, file.Agents))
 			}
 			return a.show(checked, func(w io.Writer) { showChecked(w, file, checked) })
 		},
@@ -64,7 +75,7 @@ started and nothing is asked for over the network.`,
 }
 
 // checkAgent looks at what a file cannot know of this host.
-func (a *app) checkAgent(agent agentfile.Agent) checkedAgent {
+func (a *app) checkAgent(r *runner.Runner, agent agentfile.Agent, all []agentfile.Agent) checkedAgent {
 	c := checkedAgent{Name: agent.Name, Line: agent.Line, Workspace: agent.Workspace, Client: agent.Client, Triggers: []string{}, Warnings: []string{}}
 	warn := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
 	for _, t := range agent.Triggers {
@@ -72,16 +83,44 @@ func (a *app) checkAgent(agent agentfile.Agent) checkedAgent {
 	}
 	if info, err := os.Stat(agent.Workspace); err != nil || !info.IsDir() {
 		warn("there is no folder %s", agent.Workspace)
+	} else if err := r.CheckWorkspace(agent); err != nil {
+		warn("it will not run: %v", err)
+	}
+	for _, other := range all {
+		if other.Name != agent.Name && other.Workspace != agent.Workspace && runner.Within(agent.Workspace, other.Workspace) {
+			warn("its workspace is in that of %s, which decides what is in it", other.Name)
+		}
 	}
 	for _, v := range agent.Env {
 		if v.Inherit && a.Getenv(v.Name) == "" {
 			warn("%s has no value in the file, and none in this environment", v.Name)
 		}
 	}
+	for _, t := range agent.Triggers {
+		if t.Type == agentfile.TriggerScript && touches(t.Command, agent) {
+			warn("a script trigger works on what the container wrote: run no program of the workspace, and no git, make or npm in it")
+		}
+	}
+	for i, command := range agent.PostRun {
+		if touches(command, agent) {
+			warn("command %d of post_run works on what the container wrote: run no program of the workspace, and no git, make or npm in it; `push:` is for git", i+1)
+		}
+	}
+	if agent.Network == agentfile.NetworkHost {
+		warn("network: host: the container reaches everything that listens on this host's loopback, such as databases and the coordinator, and may listen there itself")
+	}
 	if agent.Prompt == "" && len(agent.Triggers) == 0 {
 		warn("%s has no prompt and no triggers: it waits for mail inside its container, which costs tokens", agent.Name)
 	}
 	return c
+}
+
+// gitWord is a git that is run by a command.
+var gitWord = regexp.MustCompile(`(^|[\s;&|(])git\s`)
+
+// touches says that a command of this host seems to work in the workspace.
+func touches(command string, agent agentfile.Agent) bool {
+	return strings.Contains(command, runner.WorkspaceVariable) || strings.Contains(command, agent.Workspace) || gitWord.MatchString(command)
 }
 
 func showChecked(w io.Writer, file *agentfile.File, checked []checkedAgent) {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,6 +127,22 @@ func (c *CLI) Program() string { return c.program }
 
 // HostName is the name by which a container that may reach this host does so.
 func (c *CLI) HostName() string { return c.quirks.hostName }
+
+// Lacking are the cgroup controllers that a runtime of this user does without:
+// a limit that needs one of them makes it refuse the container. Only Podman
+// without root is such; where it does not say, it is not asked for any.
+func (c *CLI) Lacking(ctx context.Context) []string {
+	all := []string{"cpu", "memory", "pids"}
+	if c.quirks.name != "podman" {
+		return nil
+	}
+	said, err := c.ask(ctx, "info", "--format", "{{.Host.CgroupControllers}}")
+	if err != nil {
+		return all
+	}
+	there := strings.Fields(strings.Trim(said, "[]"))
+	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(there, name) })
+}
 
 // answers says whether the engine behind the program is there.
 func (c *CLI) answers(ctx context.Context) error {

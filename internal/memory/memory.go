@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -153,15 +154,22 @@ func trimNotes(name string) error {
 	if info.Size() <= MostBytes {
 		return nil
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return cannot("read", name, err)
-	}
-	if err := paths.WriteFile(filepath.Join(filepath.Dir(name), "notes-older.md"), data); err != nil {
+	// It may be of any size: the whole is moved, and only its end is read.
+	older := filepath.Join(filepath.Dir(name), "notes-older.md")
+	if err := os.Rename(name, older); err != nil {
 		return cannot("keep", name, err)
 	}
+	file, err := os.Open(older)
+	if err != nil {
+		return cannot("read", older, err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.NewSectionReader(file, info.Size()-MostBytes, MostBytes))
+	if err != nil {
+		return cannot("read", older, err)
+	}
 	const cut = "(what stood before was cut: notes have at most 64 KiB)\n"
-	data = data[len(data)-MostBytes+len(cut):]
+	data = data[min(len(cut), len(data)):]
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		data = data[i+1:]
 	}

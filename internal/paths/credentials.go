@@ -23,6 +23,8 @@ type Credentials struct {
 	Host   string `json:"host,omitempty"` // the name under which this host has joined
 	// Also are where further coordinators of this user are, on the same Redis.
 	Also []string `json:"also,omitempty"`
+	// Socket leads to that address where nothing else does: in a container.
+	Socket string `json:"socket,omitempty"`
 }
 
 // For says that these are the credentials for the coordinator at an address.

@@ -42,7 +42,7 @@ func (r *Runner) Agent(ctx context.Context, agent agentfile.Agent, options Agent
 	if runtime.GOOS == "windows" {
 		return 0, c3po.Errorf(c3po.InvalidRequest, "agents in containers are for Linux and macOS").Suggest("Run c3po in WSL.")
 	}
-	if err := checkWorkspace(agent); err != nil {
+	if err := r.CheckWorkspace(agent); err != nil {
 		return 0, err
 	}
 	k, release, err := r.keeper(ctx, agent, options)
@@ -141,11 +141,25 @@ func (k *keeper) once(ctx context.Context, why firing) (exit int, err error) {
 	exit, err = k.launch(ctx, l)
 	if err == nil {
 		k.journal.record.LastExit = &exit
-		if id, ok := k.handedOver(k.agent.Name); ok {
+		if id, ok := k.handedOver(k.agent.Name); ok && k.mayBe(ctx, id) {
 			k.polls = id
 		}
 	}
 	return exit, err
+}
+
+// mayBe says that a container may be who it says it has become. The runner may
+// look into the mail of all its agents and end their sessions; what a container
+// writes must not make it do so to another's.
+func (k *keeper) mayBe(ctx context.Context, id c3po.AgentID) bool {
+	if id == k.as.ID {
+		return true
+	}
+	_, err := k.Runner.cfg.Coordinator.as(id, k.as.Token, "").Pending(ctx, c3po.PendingInput{Limit: 1})
+	if err != nil {
+		k.Runner.cfg.Log.WarnContext(ctx, "a container says it is another agent, and may not be", "agent", k.agent.Name, "err", err)
+	}
+	return err == nil
 }
 
 // remember gives the container the conversation it was started for, and its
@@ -241,11 +255,14 @@ func (k *keeper) report(ctx context.Context, exit int, err error, took time.Dura
 	}
 }
 
-// afterwards runs the commands of post_run. One that fails keeps neither the
-// next nor the loop from going on.
+// afterwards pushes what the agent has committed and runs the commands of
+// post_run. One that fails keeps neither the next nor the loop from going on.
 func (k *keeper) afterwards(ctx context.Context) {
+	if err := k.push(ctx); err != nil && ctx.Err() == nil {
+		k.Runner.cfg.Log.WarnContext(ctx, "the results were not pushed", "agent", k.agent.Name, "err", err)
+	}
 	for i, command := range k.agent.PostRun {
-		if err := k.shell(ctx, command, k.agent.Workspace); err != nil && ctx.Err() == nil {
+		if err := k.shell(ctx, command, k.agent); err != nil && ctx.Err() == nil {
 			k.Runner.cfg.Log.WarnContext(ctx, "a command of post_run has failed", "agent", k.agent.Name, "number", i+1, "err", err)
 		}
 	}
@@ -259,11 +276,11 @@ func (k *keeper) watches() []watch {
 		case agentfile.TriggerC3PO:
 			all = append(all, k.mailWatch(k.mailbox()))
 		case agentfile.TriggerScript:
-			all = append(all, k.scriptWatch(t, k.agent.Workspace))
+			all = append(all, k.scriptWatch(t, k.agent))
 		case agentfile.TriggerCron:
 			all = append(all, cronWatch(t, k.since))
 		case agentfile.TriggerFile:
-			all = append(all, fileWatch(t))
+			all = append(all, fileWatch(t, k.agent.Workspace))
 		case agentfile.TriggerWebhook:
 			all = append(all, hooks[0].watch)
 			hooks = hooks[1:]

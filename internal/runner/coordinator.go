@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/c3po-dev/c3po"
@@ -150,9 +151,9 @@ func readIdentity(name string) (*identity, error) {
 }
 
 // inside is the address by which a container reaches the coordinator, and
-// whether it must share the network of this host for that: on Linux nothing else
-// leads to its loopback.
-func inside(address, hostName, system string) (reached string, shared bool) {
+// whether that is on the loopback of this host. On Linux the address stays what
+// it is, for a relay or the host's own network leads there.
+func inside(address, hostName, system string) (reached string, near bool) {
 	u, err := url.Parse(address)
 	if err != nil || !loopback(u.Hostname()) {
 		return address, false
@@ -161,7 +162,21 @@ func inside(address, hostName, system string) (reached string, shared bool) {
 		return address, true
 	}
 	u.Host = strings.TrimSuffix(net.JoinHostPort(hostName, u.Port()), ":")
-	return u.String(), false
+	return u.String(), true
+}
+
+// relayed says that a container reaches the coordinator by a relay.
+func (r *Runner) relayed(agent agentfile.Agent) bool {
+	_, near := inside(r.cfg.Coordinator.Client.URL, "", runtime.GOOS)
+	return near && runtime.GOOS == "linux" && agent.Network != agentfile.NetworkHost
+}
+
+// networkOf is what the runtime calls the network of an agent.
+func networkOf(agent agentfile.Agent) string {
+	if agent.Network == agentfile.NetworkOwn {
+		return "" // as the runtime has it
+	}
+	return agent.Network
 }
 
 func loopback(host string) bool {

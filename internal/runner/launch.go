@@ -37,6 +37,8 @@ const (
 	binaryInside  = "/usr/local/bin/c3po"
 
 	entrypointInside = "/opt/c3po/entrypoint.sh"
+
+	mostHandoff = 1 << 10 // more than any id has
 )
 
 // A variable is one of a container's environment.
@@ -64,7 +66,7 @@ type mount = container.Mount
 // launch runs a container to its end and says how it ended. An error means that
 // there was none.
 func (r *Runner) launch(ctx context.Context, l launch) (exit int, err error) {
-	if err := checkWorkspace(l.agent); err != nil {
+	if err := r.CheckWorkspace(l.agent); err != nil {
 		return 0, err
 	}
 	in, err := r.login(l.agent)
@@ -95,19 +97,31 @@ func (r *Runner) launch(ctx context.Context, l launch) (exit int, err error) {
 		return 0, err
 	}
 	spec.Image, spec.Pull = name, l.agent.Image != "" // ours is nowhere to be had
+	r.bound(ctx, &spec, l.agent.Limits)
+	if l.as != nil && r.relayed(l.agent) {
+		end, err := r.relay(ctx, secrets, user)
+		if err != nil {
+			return 0, err
+		}
+		defer end()
+	}
 	return r.run(ctx, l, spec)
 }
 
 // spec is what the runtime is asked for.
 func (r *Runner) spec(l launch, in login, user owner, secrets string) (container.Spec, error) {
 	p, home := r.cfg.Places, image.Home
+	own, err := r.home(l, user)
+	if err != nil {
+		return container.Spec{}, err
+	}
 	spec := container.Spec{
 		Name: fmt.Sprintf("claude-code-%d", os.Getpid()), Labels: r.labels(l),
 		WorkDir: image.Workspace, User: user.String(), Stdin: l.stdin != nil, Terminal: l.tty,
-		Memory: l.agent.Limits.Memory, CPUs: l.agent.Limits.CPUs, PIDs: l.agent.Limits.PIDs, StopGrace: l.agent.Limits.StopGrace,
+		StopGrace: l.agent.Limits.StopGrace, Network: networkOf(l.agent),
 		Mounts: []mount{
-			{Host: p.Claude, Inside: path.Join(home, ".claude")},
-			{Host: p.ClaudeRC, Inside: path.Join(home, ".claude.json")},
+			{Host: own.claude, Inside: path.Join(home, ".claude")},
+			{Host: own.rc, Inside: path.Join(home, claudeRC)},
 			{Host: p.Settings, Inside: path.Join(home, "claude-docker.yaml"), ReadOnly: true},
 			{Host: l.agent.Workspace, Inside: image.Workspace},
 			{Host: secrets, Inside: secretsInside, ReadOnly: true},
@@ -157,17 +171,18 @@ func (r *Runner) spec(l launch, in login, user owner, secrets string) (container
 
 // introduce gives a container the identity it acts with.
 func (r *Runner) introduce(spec *container.Spec, l launch, secrets string, user owner) ([]variable, error) {
-	address, shared := inside(r.cfg.Coordinator.Client.URL, r.cfg.Containers.HostName(), runtime.GOOS)
-	if shared {
-		spec.Network = "host"
-	} else {
-		spec.ReachHost = true
-	}
+	address, near := inside(r.cfg.Coordinator.Client.URL, r.cfg.Containers.HostName(), runtime.GOOS)
+	// A runtime that works in a virtual machine has a name for this host.
+	spec.ReachHost = near && runtime.GOOS != "linux" && spec.Network != agentfile.NetworkNone
 	folder := filepath.Join(secrets, "config")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, cannotMake(folder, err)
 	}
-	if err := (paths.Credentials{URL: address, Token: l.as.Token, CA: r.cfg.Coordinator.CA}).Write(folder); err != nil {
+	mine := paths.Credentials{URL: address, Token: l.as.Token, CA: r.cfg.Coordinator.CA}
+	if r.relayed(l.agent) {
+		mine.Socket = path.Join(secretsInside, socketName)
+	}
+	if err := mine.Write(folder); err != nil {
 		return nil, err
 	}
 	if err := user.takeAll(folder, filepath.Join(folder, "credentials.json")); err != nil {
@@ -256,18 +271,31 @@ func (r *Runner) run(ctx context.Context, l launch, spec container.Spec) (int, e
 }
 
 // handoff makes the file in which an image may say that its agent has another
-// id, empty.
+// id, empty. It is a new one each time: what a container has made of the last
+// leads nowhere.
 func (r *Runner) handoff(name string, user owner) (string, error) {
-	file := filepath.Join(r.cfg.Places.Handoffs, name+"-trigger-handoff")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
+	file := r.handoffFile(name)
+	if err := os.RemoveAll(file); err != nil {
+		return "", cannotMake(file, err)
+	}
+	if err := writeNew(file, nil); err != nil {
 		return "", cannotMake(file, err)
 	}
 	return file, user.takeAll(file)
 }
 
+func (r *Runner) handoffFile(name string) string {
+	return filepath.Join(r.cfg.Places.Handoffs, name+"-trigger-handoff")
+}
+
 // handedOver is the id that a container has left, if it is one.
 func (r *Runner) handedOver(name string) (c3po.AgentID, bool) {
-	data, err := os.ReadFile(filepath.Join(r.cfg.Places.Handoffs, name+"-trigger-handoff"))
+	file, err := os.Open(r.handoffFile(name))
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, mostHandoff))
 	if err != nil {
 		return "", false
 	}

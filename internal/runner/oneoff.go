@@ -15,20 +15,24 @@ type PromptOptions struct {
 	How   Streaming
 	Build bool
 	Model string
+	// Network is one of agentfile.Networks; agentfile.NetworkOwn if empty.
+	Network string
 }
 
 // Prompt runs a prompt in a folder. Where this host may start agents it has the
 // plugin and is one of that folder's name, else it is nobody's agent.
 func (r *Runner) Prompt(ctx context.Context, workspace, prompt string, options PromptOptions) (exit int, err error) {
 	agent := nameless(workspace)
-	agent.Model = options.Model
+	agent.Model, agent.Network = options.Model, options.Network
 	return r.alone(ctx, launch{mode: modePrompt, agent: agent, prompt: prompt, how: options.How, again: options.Build, as: r.inFolder(ctx, workspace)})
 }
 
 // Shell is a shell with everything an agent would have, past all checks.
-func (r *Runner) Shell(ctx context.Context, workspace string, build bool) (exit int, err error) {
+func (r *Runner) Shell(ctx context.Context, workspace string, build bool, network string) (exit int, err error) {
+	agent := nameless(workspace)
+	agent.Network = network
 	return r.alone(ctx, launch{
-		mode: modeShell, agent: nameless(workspace), again: build, stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, as: r.inFolder(ctx, workspace),
+		mode: modeShell, agent: agent, again: build, stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, as: r.inFolder(ctx, workspace),
 	})
 }
 
@@ -77,6 +81,9 @@ func (r *Runner) alone(ctx context.Context, l launch) (int, error) {
 
 // SetupToken lets a person make a token for Claude Code, in a container.
 func (r *Runner) SetupToken(ctx context.Context, workspace string) (exit int, err error) {
+	if err := os.RemoveAll(filepath.Join(r.cfg.Places.Homes, setupHome)); err != nil {
+		return 0, cannotMake(r.cfg.Places.Homes, err)
+	}
 	return r.alone(ctx, launch{
 		mode: modeShell, agent: nameless(workspace), stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, instead: []string{"claude", "setup-token"},
 	})

@@ -11,67 +11,71 @@ import (
 	"github.com/c3po-dev/c3po/internal/agentfile"
 )
 
-// Places are the files and folders of the runner on this host.
+// Places are the files and folders of the runner on this host. Containers may
+// write to none of them but what Homes and Handoffs hold for each.
 type Places struct {
-	AgentFile string // agents.yaml
-	Claude    string // a folder: the ~/.claude of all containers
-	ClaudeRC  string // their ~/.claude.json
-	Settings  string // their ~/claude-docker.yaml
-	Login     string // the token that setup has stored
-	Personal  string // what the person's own Claude Code is logged in with
-	Handoffs  string // a folder: NAME-trigger-handoff of each agent
-	State     string // a folder: what the runner remembers, never seen by a container
+	AgentFile string   // agents.yaml
+	Template  string   // a folder of the person's: what every ~/.claude begins with
+	Homes     string   // a folder: the ~/.claude and ~/.claude.json of each agent
+	Settings  string   // their ~/claude-docker.yaml
+	Login     string   // the token that setup has stored
+	Personal  string   // what the person's own Claude Code is logged in with
+	Handoffs  string   // a folder: NAME-trigger-handoff of each agent
+	State     string   // a folder: what the runner remembers, never seen by a container
+	Shared    string   // the ~/.claude that all containers once could write to; no longer used
+	Own       []string // the folders of c3po, which no workspace may hold or be in
 }
 
-// legacy is the folder of claude-docker, which goes on to be used where it is.
+// legacy is the folder of claude-docker, whose settings are read where it is.
 const legacy = ".claude-docker"
 
-// FindPlaces says where everything is, or would be: in our own folders, or in
-// ~/.claude-docker if that exists. It makes nothing.
+// FindPlaces says where everything is, or would be: in our own folders, or, what
+// only the person writes, in ~/.claude-docker if that exists. It makes nothing.
 func FindPlaces(home, config, state string) Places {
 	own := filepath.Join(state, "agent")
 	p := Places{
 		AgentFile: filepath.Join(config, agentfile.Name),
-		Claude:    filepath.Join(own, "claude"),
-		ClaudeRC:  filepath.Join(own, "claude.json"),
+		Template:  filepath.Join(config, "claude"),
+		Homes:     filepath.Join(own, "homes"),
 		Settings:  filepath.Join(own, "claude-docker.yaml"),
 		Login:     filepath.Join(config, "oauth-token"),
 		Personal:  filepath.Join(home, ".claude", ".credentials.json"),
 		Handoffs:  filepath.Join(own, "handoff"),
 		State:     own,
+		Shared:    filepath.Join(own, "claude"),
+		Own:       []string{config, state},
 	}
 	old := filepath.Join(home, legacy)
 	if info, err := os.Stat(old); err == nil && info.IsDir() {
-		p.AgentFile, p.Claude = filepath.Join(old, agentfile.Name), old
-		p.ClaudeRC, p.Settings = filepath.Join(old, ".claude.json"), filepath.Join(old, "claude-docker.yaml")
-		p.Login, p.Handoffs = filepath.Join(old, ".oauth-token"), filepath.Join(old, "agents")
+		p.AgentFile, p.Login, p.Shared = filepath.Join(old, agentfile.Name), filepath.Join(old, ".oauth-token"), old
+		p.Settings = filepath.Join(old, "claude-docker.yaml")
+		p.Own = append(p.Own, old)
 	}
 	return p
 }
 
-// prepare makes what containers are given of the places, for the user they run
-// as.
+// prepare makes what all containers are given of the places.
 func (p Places) prepare(user owner) error {
-	for _, dir := range []string{p.Claude, p.Handoffs, p.State} {
+	for _, dir := range []string{p.Homes, p.Handoffs, p.State} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return cannotMake(dir, err)
 		}
 	}
-	for name, text := range map[string]string{p.ClaudeRC: "{}\n", p.Settings: "streamLogging: true\n"} {
-		// O_EXCL: one that is there is a person's.
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err == nil {
-			_, err = file.WriteString(text)
-			err = errors.Join(err, file.Close())
-		}
-		if err != nil {
-			return cannotMake(name, err)
-		}
+	// One that is there is a person's.
+	if err := writeNew(p.Settings, []byte("streamLogging: true\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+		return cannotMake(p.Settings, err)
 	}
-	return user.takeAll(p.Claude, p.ClaudeRC, p.Settings)
+	return user.takeAll(p.Settings)
+}
+
+// writeNew makes a file that must not be there, not even as a link.
+func writeNew(name string, data []byte) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Close())
 }
 
 // StreamLogging is what claude-docker.yaml says of it: whether agents show what

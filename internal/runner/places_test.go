@@ -19,9 +19,9 @@ func TestTheFolderOfClaudeDockerIsUsedWhereItIs(t *testing.T) {
 	home := t.TempDir()
 	own := FindPlaces(home, "/config", "/state")
 	want := Places{
-		AgentFile: "/config/agents.yaml", Claude: "/state/agent/claude", ClaudeRC: "/state/agent/claude.json",
+		AgentFile: "/config/agents.yaml", Template: "/config/claude", Homes: "/state/agent/homes",
 		Settings: "/state/agent/claude-docker.yaml", Login: "/config/oauth-token", Personal: filepath.Join(home, ".claude", ".credentials.json"),
-		Handoffs: "/state/agent/handoff", State: "/state/agent",
+		Handoffs: "/state/agent/handoff", State: "/state/agent", Shared: "/state/agent/claude", Own: []string{"/config", "/state"},
 	}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("our own places (-want +got):\n%s", diff)
@@ -30,10 +30,9 @@ func TestTheFolderOfClaudeDockerIsUsedWhereItIs(t *testing.T) {
 	if err := os.Mkdir(old, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	want = Places{
-		AgentFile: old + "/agents.yaml", Claude: old, ClaudeRC: old + "/.claude.json", Settings: old + "/claude-docker.yaml",
-		Login: old + "/.oauth-token", Personal: want.Personal, Handoffs: old + "/agents", State: "/state/agent",
-	}
+	// What containers write is never in it.
+	want.AgentFile, want.Settings, want.Login = old+"/agents.yaml", old+"/claude-docker.yaml", old+"/.oauth-token"
+	want.Shared, want.Own = old, append(want.Own, old)
 	if diff := cmp.Diff(want, FindPlaces(home, "/config", "/state")); diff != "" {
 		t.Errorf("those of claude-docker (-want +got):\n%s", diff)
 	}
@@ -92,15 +91,15 @@ func TestAContainerReachesTheCoordinatorOfItsHost(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		address, system, want string
-		shared                bool
+		near                  bool
 	}{
 		{"http://localhost:8420", "linux", "http://localhost:8420", true},
-		{"http://127.0.0.1:8420", "darwin", "http://host.docker.internal:8420", false},
+		{"http://127.0.0.1:8420", "darwin", "http://host.docker.internal:8420", true},
 		{"https://nas.example:8420", "linux", "https://nas.example:8420", false},
 		{"http://[::1]:8420", "linux", "http://[::1]:8420", true},
 	} {
-		if got, shared := inside(row.address, "host.docker.internal", row.system); got != row.want || shared != row.shared {
-			t.Errorf("%s on %s: %s %v", row.address, row.system, got, shared)
+		if got, near := inside(row.address, "host.docker.internal", row.system); got != row.want || near != row.near {
+			t.Errorf("%s on %s: %s %v", row.address, row.system, got, near)
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/container"
 )
 
@@ -19,6 +17,8 @@ type Config struct {
 	Coordinator Coordinator
 	Getenv      func(string) string
 	Environ     []string // of scripts and of post_run; that of this process if nil
+	// Workspaces are those of all agents of agents.yaml.
+	Workspaces []string
 	// Binary is a c3po for Linux that containers are given; none if empty.
 	Binary string
 	// Started is when a process of this host began, 0 if there is none.
@@ -67,17 +67,6 @@ func (r *Runner) folder(name string) (string, error) {
 		return "", cannotMake(dir, err)
 	}
 	return dir, nil
-}
-
-// checkWorkspace says what is wrong with a folder before a runtime does, in
-// words of its own.
-func checkWorkspace(agent agentfile.Agent) error {
-	info, err := os.Stat(agent.Workspace)
-	if err != nil || !info.IsDir() {
-		return c3po.Errorf(c3po.InvalidRequest, "the workspace %s of %s is not a folder", agent.Workspace, agent.Name).
-			Suggest("Make it, or correct agents.yaml.")
-	}
-	return nil
 }
 
 // A Streaming is how the output of a container is shown.

@@ -2,7 +2,10 @@ package runner
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -68,11 +71,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // scriptWatch fires when the command ends well.
-func (r *Runner) scriptWatch(t agentfile.Trigger, workspace string) watch {
+func (r *Runner) scriptWatch(t agentfile.Trigger, agent agentfile.Agent) watch {
 	return func(ctx context.Context) (firing, bool) {
 		rest := backoff{least: scriptLeast, most: scriptMost}
 		for {
-			err := r.shell(ctx, t.Command, workspace)
+			err := r.shell(ctx, t.Command, agent)
 			if ctx.Err() != nil {
 				return firing{}, false
 			}
@@ -86,10 +89,29 @@ func (r *Runner) scriptWatch(t agentfile.Trigger, workspace string) watch {
 	}
 }
 
-// shell runs a command of agents.yaml on this host.
-func (r *Runner) shell(ctx context.Context, command, workspace string) error {
+// WorkspaceVariable tells commands of agents.yaml where the workspace is.
+const WorkspaceVariable = "C3PO_WORKSPACE"
+
+// shell runs a command of agents.yaml on this host, in a folder of its own: in
+// the workspace a git, a make or a plain name would run what a container has
+// left there.
+func (r *Runner) shell(ctx context.Context, command string, agent agentfile.Agent) error {
+	folder, err := r.folder(agent.Name)
+	if err != nil {
+		return err
+	}
+	folder = filepath.Join(folder, "commands")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return cannotMake(folder, err)
+	}
+	environ := r.cfg.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = workspace, r.cfg.Environ, r.cfg.Stderr, r.cfg.Stderr
+	// A git looks for a repository in the folders above.
+	cmd.Env = append(slices.Clone(environ), WorkspaceVariable+"="+agent.Workspace, "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder), "PWD="+folder)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, r.cfg.Stderr, r.cfg.Stderr
 	cmd.WaitDelay = pauseMost
 	endWithChildren(cmd)
 	return cmd.Run()

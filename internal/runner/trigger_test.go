@@ -78,31 +78,37 @@ func TestCronFiresAtItsTimeAndAtOnceIfThatWasDuringTheRun(t *testing.T) {
 }
 
 // Claims: E9
-func TestAScriptFiresWhenItEndsWellInTheWorkspace(t *testing.T) {
+func TestAScriptFiresWhenItEndsWell(t *testing.T) {
 	t.Parallel()
-	r, workspace := New(Config{Stderr: os.Stderr}), t.TempDir()
-	if err := os.WriteFile(filepath.Join(workspace, "ready"), nil, 0o600); err != nil {
+	r, agent := commandRunner(t)
+	if err := os.WriteFile(filepath.Join(agent.Workspace, "ready"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	watching := r.scriptWatch(agentfile.Trigger{Command: "test -e ready"}, workspace)
+	watching := r.scriptWatch(agentfile.Trigger{Command: `test -e "$C3PO_WORKSPACE/ready"`}, agent)
 	if got, fired := watching(t.Context()); !fired || got.why != "script" {
 		t.Errorf("%v %v", got, fired)
 	}
 }
 
+// commandRunner runs the commands of one agent.
+func commandRunner(t *testing.T) (*Runner, agentfile.Agent) {
+	t.Helper()
+	return New(Config{Stderr: os.Stderr, Places: Places{State: t.TempDir()}}), agentfile.Agent{Name: "coder", Workspace: t.TempDir()}
+}
+
 // Claims: E9
 func TestAScriptThatIsCancelledEndsWithWhatItHasStarted(t *testing.T) {
 	t.Parallel()
-	r, workspace := New(Config{Stderr: os.Stderr}), t.TempDir()
+	r, agent := commandRunner(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan bool)
 	go func() {
-		_, fired := r.scriptWatch(agentfile.Trigger{Command: "sleep 600 & echo $! > child; wait"}, workspace)(ctx)
+		_, fired := r.scriptWatch(agentfile.Trigger{Command: `sleep 600 & echo $! > "$C3PO_WORKSPACE/child"; wait`}, agent)(ctx)
 		done <- fired
 	}()
 	var child int
 	poll(t, "the child has written its number", func() bool {
-		data, _ := os.ReadFile(filepath.Join(workspace, "child"))
+		data, _ := os.ReadFile(filepath.Join(agent.Workspace, "child"))
 		var err error
 		child, err = strconv.Atoi(strings.TrimSpace(string(data)))
 		return err == nil
@@ -121,6 +127,23 @@ func TestAScriptThatIsCancelledEndsWithWhatItHasStarted(t *testing.T) {
 func TestAFileFiresWhenItIsMadeChangedOrRemoved(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
+	for _, workspace := range []string{"/elsewhere", folder} {
+		fileFires(t, folder, workspace)
+	}
+	secret := t.TempDir()
+	if err := os.Symlink(secret, filepath.Join(folder, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if fingerprint(filepath.Join(folder, "link"), folder) != "" {
+		t.Error("a link of the agent's is followed out of its workspace")
+	}
+	if fingerprint(filepath.Join(folder, "link"), "/elsewhere") == "" {
+		t.Error("a link of the person's is not followed")
+	}
+}
+
+func fileFires(t *testing.T, folder, workspace string) {
+	t.Helper()
 	name := filepath.Join(folder, "f")
 	for i, act := range []func() error{
 		func() error { return os.WriteFile(name, []byte("a"), 0o600) },
@@ -128,16 +151,16 @@ func TestAFileFiresWhenItIsMadeChangedOrRemoved(t *testing.T) {
 		func() error { return os.Remove(name) },
 	} {
 		for _, path := range []string{name, folder} {
-			before := fingerprint(path)
-			if fingerprint(path) != before {
+			before := fingerprint(path, workspace)
+			if fingerprint(path, workspace) != before {
 				t.Errorf("step %d: %s changes by itself", i, path)
 			}
 		}
-		was, all := fingerprint(name), fingerprint(folder)
+		was, all := fingerprint(name, workspace), fingerprint(folder, workspace)
 		if err := act(); err != nil {
 			t.Fatal(err)
 		}
-		if fingerprint(name) == was || fingerprint(folder) == all {
+		if fingerprint(name, workspace) == was || fingerprint(folder, workspace) == all {
 			t.Errorf("step %d is not seen", i)
 		}
 	}

@@ -28,7 +28,7 @@ func TestTheChecksBeforeALaunchAreThoseOfItsMode(t *testing.T) {
 	stage(t, "checks")
 	h := newHostOf(t)
 	withClaudeThatNotes(t, h)
-	plugins := filepath.Join(h.home, ".local", "state", "c3po", "agent", "claude", "plugins")
+	plugins := filepath.Join(h.home, ".config", "c3po", "claude", "plugins")
 	if err := os.MkdirAll(plugins, 0o755); err != nil {
 		t.Fatal(err)
 	}
