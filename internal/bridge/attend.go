@@ -284,7 +284,7 @@ func (b *Bridge) watch(ctx context.Context) error {
 func (b *Bridge) slept() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.rewait != nil && b.state != b.session.state(b.off(), time.Now()) {
+	if is := b.session.state(b.off(), time.Now()); b.rewait != nil && b.state != is {
 		b.rewait()
 	}
 }

@@ -30,12 +30,14 @@ type Instance struct {
 	Off       bool              `json:"off"`
 	Busy      bool              `json:"busy"`
 	State     c3po.SessionState `json:"state,omitempty"`
-	Monitors  int               `json:"monitors"` // that can wake it while it is idle
-	Ignored   int               `json:"ignored_wakes"`
-	Unread    int               `json:"unread"`
-	Paused    string            `json:"paused,omitempty"` // why; nobody but the person wakes it then
-	Asked     c3po.AgentID      `json:"asked,omitempty"`  // the id it would rather have
-	LastHook  *HookRun          `json:"last_hook,omitempty"`
+	// StateSince is when the bridge first saw that.
+	StateSince *time.Time   `json:"state_since,omitempty"`
+	Monitors   int          `json:"monitors"` // that can wake it while it is idle
+	Ignored    int          `json:"ignored_wakes"`
+	Unread     int          `json:"unread"`
+	Paused     string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
+	Asked      c3po.AgentID `json:"asked,omitempty"`  // the id it would rather have
+	LastHook   *HookRun     `json:"last_hook,omitempty"`
 }
 
 // Instances asks the bridges whose sockets are in a folder. One that does not
@@ -104,7 +106,7 @@ func (b *Bridge) about() Instance {
 	defer b.mu.Unlock()
 	about := Instance{
 		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
-		Session: b.session.id, Off: off, State: b.session.state(off, time.Now()), Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
+		Session: b.session.id, Off: off, State: b.session.state(off, time.Now()), StateSince: b.session.stateSince(), Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
 		Unread: len(b.session.mail), Paused: b.session.paused.why,
 	}
 	if about.Agent.Name() != b.asked.Name() {

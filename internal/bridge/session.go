@@ -34,6 +34,8 @@ type session struct {
 	arrived map[c3po.MessageID]bool // came while the session was busy
 
 	activity hook.Activity
+	is       c3po.SessionState // when state was last asked
+	isSince  time.Time
 	wokenAt  time.Time        // when a line was last sent to the monitors that no turn has followed
 	waking   []c3po.MessageID // what it was for
 	wakes    int              // lines in a row that no turn has followed
@@ -250,9 +252,22 @@ func (s *session) drop(ids []c3po.MessageID) {
 
 func (s *session) busy(now time.Time) bool { return s.activity.Busy(now) }
 
-// state is what the session does.
+// state is what the session does. When that changes is noted: observe looks often.
 func (s *session) state(off bool, now time.Time) c3po.SessionState {
-	return s.activity.Notices(s.wakes, s.deaf).State(hook.Switch{Off: off, Alone: s.alone, Armed: len(s.monitors) > 0}, now)
+	is := s.activity.Notices(s.wakes, s.deaf).State(hook.Switch{Off: off, Alone: s.alone, Armed: len(s.monitors) > 0}, now)
+	if is != s.is {
+		s.is, s.isSince = is, now
+	}
+	return is
+}
+
+// stateSince is when the session was first seen in its state.
+func (s *session) stateSince() *time.Time {
+	if s.isSince.IsZero() {
+		return nil
+	}
+	since := s.isSince.UTC()
+	return &since
 }
 
 // rest is the end of a turn. What came during it is told at the next one, which

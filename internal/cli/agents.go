@@ -84,10 +84,9 @@ func printAgents(w io.Writer, in ink, agents []c3po.Agent) {
 	}
 	now := time.Now()
 	table(w, func(row func(...string)) {
-		row(in.bold("AGENT"), in.bold("STATUS"), in.bold("AVAILABLE"), in.bold("MAIL"), in.bold("SEEN"), in.bold("TASK"))
+		row(in.bold("AGENT"), in.bold("STATE"), in.bold("AVAILABLE"), in.bold("MAIL"), in.bold("TASK"))
 		for _, agent := range agents {
-			row(inline(string(agent.ID)), in.status(agent.Status), availability(agent), prospect(agent.Reachability),
-				ago(now, agent.LastSeen), inline(agent.CurrentTask))
+			row(inline(string(agent.ID)), in.standing(agent, now), availability(agent), prospect(agent.Reachability), inline(agent.CurrentTask))
 		}
 	})
 }

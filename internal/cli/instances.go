@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,10 +62,11 @@ func printInstances(w io.Writer, in ink, all []instance) {
 		fmt.Fprintln(w, "no agent session on this host")
 		return
 	}
+	now := time.Now()
 	table(w, func(row func(...string)) {
 		row(in.bold("AGENT"), in.bold("CLIENT"), in.bold("PID"), in.bold("ALIVE"), in.bold("STATE"), in.bold("UNREAD"), in.bold("RUN"), in.bold("FOLDER"))
 		for _, i := range all {
-			row(orDash(string(i.Agent)), orDash(i.Client), fmt.Sprint(i.PID), i.alive(in), i.state(in), fmt.Sprint(i.Unread), orDash(i.Run), orDash(i.Folder))
+			row(orDash(string(i.Agent)), orDash(i.Client), fmt.Sprint(i.PID), i.alive(in), i.standing(in, now), fmt.Sprint(i.Unread), orDash(i.Run), orDash(i.Folder))
 		}
 	})
 }
@@ -87,26 +89,23 @@ func (i instance) alive(in ink) string {
 	}
 }
 
-// state says in a few words what the session is doing.
-func (i instance) state(in ink) string {
+// standing says in a few words what the session is doing, and for how long.
+func (i instance) standing(in ink, now time.Time) string {
+	lasting := inline(i.State.For(i.StateSince, now))
 	switch {
 	case i.Off:
-		return in.warn("switched off")
+		return in.warn(lasting)
 	case i.Trouble != "":
 		return in.bad(inline(i.Trouble))
 	case !i.Connected:
 		return "not begun"
 	case i.Paused == c3po.PausedForHuman:
-		return in.warn("waits for its person")
+		return in.warn("waits for its person, " + lasting)
 	case i.Paused != "":
-		return in.warn("paused: " + inline(i.Paused))
-	case i.State == c3po.SessionUnarmed:
-		return "idle, nothing wakes it"
-	case i.State == c3po.SessionDialog:
-		return in.warn("dialog open")
-	case i.State == c3po.SessionUnknown:
-		return in.warn("does not react")
+		return in.warn("paused: " + inline(i.Paused) + ", " + lasting)
+	case i.State == c3po.SessionDialog, i.State == c3po.SessionUnknown:
+		return in.warn(lasting)
 	default:
-		return inline(string(i.State))
+		return lasting
 	}
 }

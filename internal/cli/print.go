@@ -49,24 +49,7 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // ago says when something was in the words a person uses.
-func ago(now, then time.Time) string {
-	if then.IsZero() {
-		return "never"
-	}
-	passed := now.Sub(then)
-	switch {
-	case passed < 10*time.Second:
-		return "just now"
-	case passed < time.Minute:
-		return fmt.Sprintf("%d s ago", passed/time.Second)
-	case passed < time.Hour:
-		return fmt.Sprintf("%d min ago", passed/time.Minute)
-	case passed < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", passed/time.Hour)
-	default:
-		return fmt.Sprintf("%d days ago", passed/(24*time.Hour))
-	}
-}
+func ago(now, then time.Time) string { return c3po.Ago(now, then) }
 
 // printMessage writes one message: a line of ours, then what its sender wrote.
 func printMessage(w io.Writer, now time.Time, m c3po.Message) {

@@ -25,7 +25,7 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		say("It waits at a coordinator, so mail reaches its program at once.")
 	case c3po.ReachNextStep:
 		if agent.State == c3po.SessionWorking {
-			say("A turn of it has been running since %s: it hears of urgent mail at its next step, of other mail when the turn ends.", ago(now, inState(agent)))
+			say("A turn has been running for %s: it hears of urgent mail at its next step, of other mail when the turn ends.", inState(agent, now))
 			break
 		}
 		say("It has called %s but does not wait, so nothing can wake it: it reads mail when it calls again.", ago(now, agent.LastSeen))
@@ -38,15 +38,15 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		}
 		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
 	case c3po.ReachDialog:
-		say("A dialog has been open in its session since %s: it goes on when its user answers.", ago(now, inState(agent)))
+		say("A dialog has been open in its session for %s: it goes on when its user answers.", inState(agent, now))
 	case c3po.ReachOff:
 		say("Its user has switched c3po off there: c3po on, in its folder.")
 	case c3po.ReachNextSession:
 		say("A script runs it for its output, so it is left alone: its next session hears of mail.")
 	case c3po.ReachUnknown:
-		say("Its session has not reacted since %s.", ago(now, inState(agent)))
+		say("Its session has not reacted for %s.", inState(agent, now))
 	case c3po.ReachOffline:
-		say("Nothing of it was seen since %s: no program runs that could be woken.", ago(now, agent.LastSeen))
+		say("It was last seen %s: no program runs that could be woken.", ago(now, agent.LastSeen))
 	}
 	if agent.Paused == nil && agent.Availability != c3po.Available {
 		say("It says that it is %s.", agent.Availability)
@@ -62,12 +62,13 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	return why
 }
 
-// inState is since when an agent is in its state.
-func inState(agent c3po.Agent) time.Time {
-	if agent.StateSince == nil {
-		return agent.LastSeen
+// inState is for how long an agent is known to be in its state.
+func inState(agent c3po.Agent, now time.Time) string {
+	since := agent.LastSeen
+	if agent.StateSince != nil {
+		since = *agent.StateSince
 	}
-	return *agent.StateSince
+	return c3po.Age(now.Sub(since))
 }
 
 // explain is what the bridge of a session on this host adds.
@@ -108,8 +109,7 @@ func printExplained(w io.Writer, in ink, agents []explained, now time.Time) {
 		return
 	}
 	for _, agent := range agents {
-		fmt.Fprintf(w, "%s  %s, %s, seen %s: %s\n", in.bold(inline(string(agent.ID))), in.status(agent.Status), availability(agent.Agent),
-			ago(now, agent.LastSeen), prospect(agent.Reachability))
+		fmt.Fprintf(w, "%s  %s, %s: %s\n", in.bold(inline(string(agent.ID))), in.standing(agent.Agent, now), availability(agent.Agent), prospect(agent.Reachability))
 		var facts []string
 		for _, fact := range []struct{ name, value string }{
 			{"type", agent.Type}, {"client", agent.Client}, {"host", agent.Host}, {"folder", agent.Cwd}, {"task", agent.CurrentTask},
@@ -128,9 +128,15 @@ func printExplained(w io.Writer, in ink, agents []explained, now time.Time) {
 	}
 }
 
-func (i ink) status(status c3po.Status) string {
-	if status == c3po.Online {
-		return i.good(inline(string(status)))
+// standing is what is known of an agent, and how old that is.
+func (i ink) standing(agent c3po.Agent, now time.Time) string {
+	text := inline(agent.Standing(now, now))
+	switch {
+	case agent.Status != c3po.Online:
+		return i.faint(text)
+	case agent.State == c3po.SessionDialog, agent.State == c3po.SessionOff, agent.State == c3po.SessionUnknown:
+		return i.warn(text)
+	default:
+		return i.good(text)
 	}
-	return i.faint(inline(string(status)))
 }

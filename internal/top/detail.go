@@ -55,7 +55,7 @@ func (m *model) agentFacts(a c3po.Agent) []string {
 		rooms = append(rooms, inline(string(room)))
 	}
 	return facts("Agent "+inline(string(a.ID)),
-		[2]string{"status", status(a)}, [2]string{"says it is", inline(string(a.Availability))}, [2]string{"paused", paused},
+		[2]string{"state", m.standing(a)}, [2]string{"says it is", inline(string(a.Availability))}, [2]string{"paused", paused},
 		[2]string{"process", alive}, [2]string{"mail is read", reach(a)}, [2]string{"unread", unread(a)},
 		[2]string{"seen", age(m.now(), a.LastSeen) + " ago"}, [2]string{"task", inline(a.CurrentTask)},
 		[2]string{"type", inline(a.Type)}, [2]string{"client", inline(a.Client)}, [2]string{"host", inline(a.Host)},
@@ -153,6 +153,8 @@ func (m *model) help() []string {
 		"  p                     pause the chosen agent, or let it go on",
 		"  q                     quit", "",
 		bold().of("What the words say"), "",
+		"  STATE                 what its session does and for how long, or when the",
+		"                        agent was last seen; old news says its age",
 		"  MAIL IS READ          when an agent reads what is sent to it now",
 		"  asks you              it has asked its person and waits for the answer",
 		"  UNREAD                mail it has not acked yet",

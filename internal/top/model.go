@@ -35,6 +35,7 @@ const (
 // A model is the view at one time.
 type model struct {
 	seen  Snapshot
+	read  time.Time // when its lists were
 	url   string
 	now   func() time.Time
 	act   func(act) tea.Cmd // starts an act
@@ -61,7 +62,7 @@ type choice struct {
 }
 
 func newModel(first Snapshot, url string, now func() time.Time) *model {
-	m := &model{seen: first, url: url, now: now, width: 80, height: 24}
+	m := &model{seen: first, read: now(), url: url, now: now, width: 80, height: 24}
 	if len(first.Questions) == 0 {
 		m.focus = agents
 	}
@@ -86,7 +87,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case seenMsg:
 		space, events := m.seen.Space, m.seen.Events
-		m.seen, m.lostAt = Snapshot(msg), time.Time{}
+		m.seen, m.read, m.lostAt = Snapshot(msg), m.now(), time.Time{}
 		m.seen.Space, m.seen.Events = space, events
 		m.settle()
 	case flowMsg:

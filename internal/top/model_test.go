@@ -225,3 +225,27 @@ func TestALineIsWrittenAsInATerminal(t *testing.T) {
 		t.Errorf("%q", l.text())
 	}
 }
+
+func TestAStateThatIsNoLongerReadIsShownAsOld(t *testing.T) {
+	t.Parallel()
+	since, now := at(40*time.Second), noon
+	s := Snapshot{Agents: []c3po.Agent{{ID: "api", Status: c3po.Online, State: c3po.SessionIdle, StateSince: &since, Reachability: c3po.ReachNow, LastSeen: since}}}
+	m := newModel(s, "http://here", func() time.Time { return now })
+	shows := func(want string) {
+		t.Helper()
+		m.mode = listing
+		list := ansi.Strip(strings.Join(m.screen(), "\n"))
+		m.mode = reading
+		if one := ansi.Strip(strings.Join(m.screen(), "\n")); !strings.Contains(list, want+" ") || !strings.Contains(one, want) {
+			t.Errorf("%q is not in the list or not in the row:\n%s\n%s", want, list, one)
+		}
+	}
+	shows("idle for 40 s")
+	now = noon.Add(5 * time.Second)
+	shows("idle for 40 s") // nobody has said that it still is
+	now = noon.Add(3 * time.Minute)
+	m.link(true)
+	shows("idle 3 min ago")
+	m.Update(seenMsg(s))
+	shows("idle for 3 min")
+}

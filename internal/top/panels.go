@@ -27,7 +27,7 @@ func columns(p panel, width int) []column {
 	case questions:
 		return []column{{"FROM", id}, {"ASKED", 6}, {"QUESTION", 0}}
 	case agents:
-		return []column{{"AGENT", id}, {"STATUS", 9}, {"MAIL IS READ", 13}, {"UNREAD", 6}, {"SEEN", 6}, {"TASK", 0}}
+		return []column{{"AGENT", id}, {"STATE", 22}, {"MAIL IS READ", 13}, {"UNREAD", 6}, {"TASK", 0}}
 	case tickets:
 		return []column{{"FROM", id}, {"TO", id}, {"STATE", 9}, {"ASKED", 6}, {"DUE", 0}}
 	default:
@@ -123,7 +123,7 @@ func (m *model) cells(p panel, i int) []string {
 		return []string{inline(string(q.From)), age(now, q.At), text}
 	case agents:
 		a := m.seen.Agents[i]
-		return []string{inline(string(a.ID)), status(a), reach(a), unread(a), age(now, a.LastSeen), inline(a.CurrentTask)}
+		return []string{inline(string(a.ID)), m.standing(a), reach(a), unread(a), inline(a.CurrentTask)}
 	case tickets:
 		t := m.seen.Tickets[i]
 		return []string{inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)), age(now, t.CreatedAt), due(now, t.Deadline)}
@@ -133,19 +133,23 @@ func (m *model) cells(p panel, i int) []string {
 	}
 }
 
-// status is an agent in a word.
-func status(a c3po.Agent) string {
+// standing is what is known of an agent, and how old that is.
+func (m *model) standing(a c3po.Agent) string {
+	text := inline(a.Standing(m.read, m.now()))
+	brief := strings.TrimPrefix(text, "online, ")
 	switch {
 	case a.Paused != nil && *a.Paused == c3po.PausedForHuman:
-		return warn().of("asks you")
+		return warn().of("asks you, " + brief)
 	case a.Paused != nil:
-		return warn().of("paused")
+		return warn().of("paused, " + brief)
 	case a.Status != c3po.Online:
-		return faint().of("offline")
+		return faint().of(text)
 	case a.Availability == c3po.Busy, a.Availability == c3po.Away:
-		return string(a.Availability)
+		return string(a.Availability) + ", " + brief
+	case a.State == c3po.SessionDialog, a.State == c3po.SessionOff, a.State == c3po.SessionUnknown:
+		return warn().of(text)
 	default:
-		return good().of("online")
+		return good().of(text)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -158,17 +159,19 @@ func (s *stage) play() c3po.MessageID {
 	must(s.as("web").SendMessage(ctx, c3po.SendInput{Target: "reviewer", Message: "and this one"}))(s)
 	sent := must(s.as("web").SendMessage(ctx, c3po.SendInput{Target: "tester", Message: "run it"}))(s)
 	must(s.as("tester").Reply(ctx, c3po.ReplyInput{MessageID: sent.ID, Response: "green"}))(s)
+	s.at("11:59:50")
+	s.waits("reviewer")
 	s.at("12:00:00")
-	// All but one give a sign of life now, so that whether a later call counts as
-	// one changes nothing; one of them waits.
-	for _, id := range []c3po.AgentID{"api", "web", "reviewer", "tester"} {
+	// All others but one give a sign of life now, so that whether a later call counts
+	// as one changes nothing.
+	for _, id := range []c3po.AgentID{"api", "web", "tester"} {
 		must(s.as(id).RegisterAgent(ctx, c3po.RegisterInput{Type: "claude-code", Cwd: "/home/ann/" + string(id), Capabilities: []string{"go", "review"}}))(s)
 	}
-	s.waits("reviewer")
 	return question.MessageID
 }
 
-// waits lets an agent wait for mail after all there is, until the test is over.
+// waits lets an agent wait for mail after all there is, until the test is over. It
+// returns when that is known.
 func (s *stage) waits(id c3po.AgentID) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	ended := make(chan struct{})
@@ -180,6 +183,12 @@ func (s *stage) waits(id c3po.AgentID) {
 			_, _ = s.as(id).Pending(ctx, c3po.PendingInput{Timeout: 600, After: &after})
 		}
 	}()
+	eventually(s.t, func() string {
+		if agent, err := s.as("").GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(id)}); err != nil || agent.State != c3po.SessionWaiting {
+			return fmt.Sprintf("%s is %q, %v", id, agent.State, err)
+		}
+		return ""
+	})
 }
 
 // A screen is a terminal of a given size in which c3po top runs.

@@ -62,6 +62,18 @@ describe("the dashboard", () => {
     assert.equal((await rig.person("get_agent_status", { agent_id: "newcomer" })).paused, null);
   });
 
+  test("what a session does is shown with its age, soon after it changes", async () => {
+    await view(page, rig, "agents");
+    await page.getByRole("link", { name: /web.*online, seen/ }).waitFor();
+    const waits = rig.as("web", "pending", { timeout: 60, after: 1e12, state: "working" }).catch(() => undefined);
+    await page.getByRole("link", { name: /web.*working for [1-9]\d* s/ }).waitFor({ timeout: 15_000 });
+    await view(page, rig, "agents", "web");
+    await page.locator(".facts dd", { hasText: /working for [1-9]\d* s, available/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await rig.as("web", "register_agent", { type: "claude-code", cwd: "/src/web" });
+    void waits;
+  });
+
   test("a person writes to an agent and sees the life of the message", async () => {
     await view(page, rig, "agents", "web");
     await page.getByLabel("Write to web").fill("How far are you?");

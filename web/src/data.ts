@@ -14,11 +14,14 @@ const pagesAtOnce = 12; // the rest comes when somebody scrolls there
 export function useAgents() {
   const query = useInfiniteQuery({
     queryKey: ["agents"],
-    queryFn: ({ pageParam }) => list<Agent>("list_agents", { cursor: pageParam, limit: pageParam ? page : firstPage }),
+    queryFn: async ({ pageParam }) => {
+      const answer = await list<Agent>("list_agents", { cursor: pageParam, limit: pageParam ? page : firstPage });
+      return { ...answer, rows: answer.rows.map((a) => ({ ...a, read: Date.now() })) };
+    },
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
-    // Who comes and goes without a word is not among the events.
-    refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) > 2 ? 120_000 : 20_000),
+    // Who comes and goes without a word is not among the events, nor what a session does.
+    refetchInterval: (q) => [5_000, 5_000, 20_000][q.state.data?.pages.length ?? 0] ?? 120_000,
   });
   const { data, hasNextPage, isFetching, fetchNextPage } = query;
   useEffect(() => {
@@ -124,7 +127,7 @@ async function patch(client: QueryClient, id: string): Promise<void> {
   if (!client.getQueryData(["agents"])) return;
   let agent: Agent;
   try {
-    agent = await call<Agent>("get_agent_status", { agent_id: id });
+    agent = { ...(await call<Agent>("get_agent_status", { agent_id: id })), read: Date.now() };
   } catch {
     return; // it is gone, or the next look will tell
   }

@@ -6,14 +6,45 @@ export function plain(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
+// age is a length of time as people say it, as c3po.Age says it elsewhere.
+function age(seconds: number): string {
+  if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} days`;
+}
+
+function since(at: number, now: number): string {
+  const seconds = (now - at) / 1000;
+  return seconds < 10 ? "just now" : `${age(seconds)} ago`;
+}
+
 export function ago(at: string | undefined, now: number): string {
   if (!at || at.startsWith("0001")) return "never";
-  const seconds = Math.max(0, (now - Date.parse(at)) / 1000);
-  if (seconds < 5) return "now";
-  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
-  return `${Math.floor(seconds / 86400)} d ago`;
+  return since(Date.parse(at), now);
+}
+
+const freshFor = 10_000; // how long what was read of an agent may be shown as if it were so now
+
+// The words for a state, before and after its age.
+const states: Record<string, [string, string?]> = {
+  dialog: ["in a dialog"],
+  unarmed: ["idle", ", nothing wakes it"],
+  off: ["switched off"],
+  unattended: ["run by a script"],
+  unknown: ["no reaction"],
+};
+
+// standing says what is known of an agent and how old that is, as Agent.Standing says it
+// elsewhere. If the agent was read long ago, nothing is said of now.
+export function standing(a: { status: string; state?: string; state_since?: string; last_seen: string; read: number }, now: number): string {
+  const seen = `seen ${ago(a.last_seen, now)}`;
+  const fresh = now - a.read < freshFor;
+  if (!a.state) return fresh ? `${a.status}, ${seen}` : seen;
+  const [before, after = ""] = states[a.state] ?? [plain(a.state)];
+  if (!fresh) return `${before} ${since(a.read, now)}`;
+  const lasting = a.state_since ? (a.read - Date.parse(a.state_since)) / 1000 : 0;
+  return lasting < 1 ? before + after : `${before} for ${age(lasting)}${after}`;
 }
 
 // lastUsed is when a token was last used, as exactly as it is known: its use is noted

@@ -10,6 +10,8 @@ export interface Agent {
   alive: boolean | null;
   paused: string | null;
   reachability: string;
+  state?: string; // of its session, while that is connected
+  state_since?: string;
   capabilities: string[];
   type?: string;
   host?: string;
@@ -20,6 +22,7 @@ export interface Agent {
   unread?: number;
   registered_at: string;
   last_seen: string;
+  read: number; // when the page read it
 }
 
 export interface Message {

@@ -3,7 +3,7 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { act as actAsPerson, clientKey } from "../api";
 import { useAgents, useNow } from "../data";
 import { useShortcuts } from "../keys";
-import { ago, moment, plain, reach, reachWhy } from "../plain";
+import { ago, moment, plain, reach, reachWhy, standing } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Dialog, Empty, Head, Id, Reach, say, sayError, Trouble } from "../ui";
@@ -92,8 +92,8 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
                   </span>
                   {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
                   <Reach agent={a} />
-                  <time className="quiet wide" title={moment(a.last_seen)}>
-                    {ago(a.last_seen, now)}
+                  <time className="quiet wide" title={`seen ${moment(a.last_seen)}`}>
+                    {standing(a, now)}
                   </time>
                 </a>
               </div>
@@ -127,7 +127,7 @@ function AgentSheet({ agent: a, act, onClose }: { agent: Agent; act: boolean; on
     }
   };
   const facts: [string, string][] = [
-    ["Status", `${a.status}, ${a.availability}`],
+    ["State", `${standing(a, now)}, ${a.availability}`],
     ["Task", a.current_task ?? ""],
     ["Paused", a.reachability === "waiting_for_human" ? "" : (a.paused ?? "")], // of which the first line speaks
     ["Unread", a.unread === undefined ? "" : String(a.unread)],

@@ -1,0 +1,83 @@
+package c3po
+
+import (
+	"fmt"
+	"time"
+)
+
+// Age is a length of time as people say it: "40 s", "3 min", "2 h", "5 days".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(0, d/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	}
+}
+
+// Ago says when something was.
+func Ago(now, then time.Time) string {
+	switch d := now.Sub(then); {
+	case then.IsZero():
+		return "never"
+	case d < 10*time.Second:
+		return "just now"
+	default:
+		return Age(d) + " ago"
+	}
+}
+
+// freshFor is how long what was read of an agent may be shown as if it were so now.
+const freshFor = 10 * time.Second
+
+// words are a state as people say it, before and after its age.
+func (s SessionState) words() (before, after string) {
+	switch s {
+	case SessionDialog:
+		return "in a dialog", ""
+	case SessionUnarmed:
+		return "idle", ", nothing wakes it"
+	case SessionOff:
+		return "switched off", ""
+	case SessionUnattended:
+		return "run by a script", ""
+	case SessionUnknown:
+		return "no reaction", ""
+	default:
+		return string(s), ""
+	}
+}
+
+// For says a state and how long it has been known: "idle for 40 s". The age is left
+// out if it is not known, also because the clocks of two hosts differ.
+func (s SessionState) For(since *time.Time, now time.Time) string {
+	before, after := s.words()
+	if since == nil || now.Sub(*since) < time.Second {
+		return before + after
+	}
+	return before + " for " + Age(now.Sub(*since)) + after
+}
+
+// Standing says what is known of an agent and how old that is: the state of its
+// session while that is connected, else when the agent was last seen. The agent was
+// read at some time; if that is long ago, nothing is said of now: "idle 40 s ago".
+// Every surface shows this. web/src/plain.ts is the same for the dashboard.
+func (a Agent) Standing(read, now time.Time) string {
+	seen := "seen " + Ago(now, a.LastSeen)
+	fresh := now.Sub(read) < freshFor
+	switch {
+	case a.State != "" && fresh:
+		return a.State.For(a.StateSince, read)
+	case a.State != "":
+		before, _ := a.State.words()
+		return before + " " + Ago(now, read)
+	case fresh:
+		return string(a.Status) + ", " + seen
+	default:
+		return seen
+	}
+}

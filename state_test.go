@@ -1,0 +1,53 @@
+package c3po_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// The dashboard says the same of the same cases: web/e2e/words.test.mjs.
+func TestAStateIsShownWithHowOldItIs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/standing.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		State       c3po.SessionState
+		Status      c3po.Status
+		Since, Seen *float64 // seconds ago
+		Read        float64
+		Want        string
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	before := func(seconds float64) time.Time { return now.Add(-time.Duration(seconds * float64(time.Second))) }
+	shown := map[c3po.SessionState]bool{}
+	for _, c := range cases {
+		agent := c3po.Agent{State: c.State, Status: c.Status}
+		if c.Since != nil {
+			since := before(*c.Since)
+			agent.StateSince = &since
+		}
+		if c.Seen != nil {
+			agent.LastSeen = before(*c.Seen)
+		}
+		if got := agent.Standing(before(c.Read), now); got != c.Want {
+			t.Errorf("%+v is shown as %q, want %q", c, got, c.Want)
+		}
+		shown[c.State] = true
+	}
+	for _, state := range []c3po.SessionState{
+		c3po.SessionIdle, c3po.SessionWaiting, c3po.SessionWorking, c3po.SessionDialog, c3po.SessionUnarmed, c3po.SessionOff, c3po.SessionUnattended, c3po.SessionUnknown,
+	} {
+		if !shown[state] {
+			t.Errorf("no case shows %q", state)
+		}
+	}
+}
