@@ -70,6 +70,7 @@ type walk struct {
 	off      bool
 	goOn     func() // after SIGSTOP
 	n        int
+	tools    int // that were begun
 	log      []string
 	logMu    sync.Mutex
 	refusing atomic.Bool
@@ -82,7 +83,9 @@ type walk struct {
 	answered map[string]bool
 }
 
-const workScript = "#!/bin/sh\nwhile [ ! -e release ]; do sleep 0.1; done\nrm -f release\n"
+// workScript waits for a file of its own: one whose session was killed must not take
+// another's. It ends when the folder does.
+const workScript = "#!/bin/sh\nwhile [ -e work ] && [ ! -e \"release-$1\" ]; do sleep 0.1; done\n"
 
 func newWalk(t *testing.T, chance *rand.Rand) *walk {
 	w := &walk{rand: chance, release: make(chan struct{}), answered: map[string]bool{}}
@@ -116,7 +119,7 @@ func (w *walk) note(format string, args ...any) {
 
 // start opens the terminal, with the conversation there was.
 func (w *walk) start() {
-	more := []string{"--allowedTools", "Bash(./work)"}
+	more := []string{"--allowedTools", "Bash(./work:*)"}
 	if w.saved() {
 		more = append(more, "--continue")
 	}

@@ -25,7 +25,7 @@ func (w *walk) moves() []move {
 	return []move{
 		{"prompt", free, func() { w.ask(func() step { return say("It is done") }); w.asked(); w.sees(trulyIdle); w.talked = true }},
 		{"long turn", free, func() { w.holds(true); w.ask(w.hold); w.asked(); w.at = "turn" }},
-		{"tool", free && !w.plan, func() { w.holds(true); w.ask(bash("./work")); w.asked(); w.at, w.talked = "tool", true }},
+		{"tool", free && !w.plan, w.useTool},
 		{"permission dialog", free, func() { w.ask(bash("touch x")); w.asked(); w.sees(trulyDialog); w.at = "dialog" }},
 		{"menu", free, func() { w.command("/config"); w.sees(trulyDialog); w.at = "menu" }},
 		{"plan mode", free, w.planMode},
@@ -98,19 +98,28 @@ func (w *walk) leave(key string) {
 	was := w.term.shows()
 	over := func() bool { return w.term.shows() != was }
 	if w.at == "menu" {
-		// It is gone for a moment whenever it is drawn.
-		shown := func() bool { return strings.Contains(w.term.tmux("capture-pane", "-p"), "Settings  Status") }
-		over = func() bool { return !shown() && !faultrig.Within(500*time.Millisecond, shown) }
+		// It is gone for a moment whenever it is drawn. Its title is no sign: Claude Code
+		// may draw it over other text.
+		shown := func() bool { return w.term.shows() == trulyDialog }
+		over = func() bool { return !shown() && !faultrig.Within(time.Second, shown) }
 	}
 	w.until("it is left by "+key, func() bool {
 		w.term.press(key)
-		return faultrig.Within(2*time.Second, over)
+		return faultrig.Within(3*time.Second, over)
 	})
 	w.sees(trulyIdle)
 }
 
+func (w *walk) useTool() {
+	w.holds(true)
+	w.tools++
+	w.ask(bash(fmt.Sprintf("./work %d", w.tools)))
+	w.asked()
+	w.at, w.talked = "tool", true
+}
+
 func (w *walk) toolEnds() {
-	if err := os.WriteFile(filepath.Join(w.a.folder, "release"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.a.folder, fmt.Sprintf("release-%d", w.tools)), nil, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	w.letGo()

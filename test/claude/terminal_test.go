@@ -81,11 +81,19 @@ func (term *terminal) see(text string) {
 	}
 }
 
-// enter types a text and sends it. Both at once would be taken for a paste.
+// enter types a text and sends it. Both at once would be taken for a paste. A turn
+// that begins meanwhile may empty the box: then it is typed again, as a person would.
 func (term *terminal) enter(text string) {
 	term.t.Helper()
-	term.tmux("send-keys", "-l", text)
 	end := text[max(0, len(text)-20):]
+	before := strings.Count(term.screen(), end)
+	for range 3 {
+		term.tmux("send-keys", "-l", text)
+		if faultrig.Within(10*time.Second, func() bool { return strings.Count(term.screen(), end) > before }) {
+			break
+		}
+		term.tmux("send-keys", "C-u")
+	}
 	term.see(end)
 	term.tmux("send-keys", "Enter")
 }
