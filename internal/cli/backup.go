@@ -171,6 +171,9 @@ func (a *app) alone(ctx context.Context) (release func() error, err error) {
 // user, which ends again if it did not run before.
 func (a *app) withRedis(ctx context.Context, named string, do func(url string) error) (err error) {
 	if named != "" {
+		if named, err = a.openRedis(named); err != nil {
+			return err
+		}
 		return do(named)
 	}
 	state, err := a.folders.State()

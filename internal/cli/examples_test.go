@@ -21,6 +21,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/paths"
 )
 
@@ -266,8 +267,13 @@ func (s *stage) made(line string) string {
 		return token.KID, err
 	})
 	replace("redis://127.0.0.1:6379", func() (string, error) {
-		note, err := paths.ReadCoordinator(filepath.Join(s.home, ".local", "state", "c3po"))
-		return "unix://" + note.RedisSocket, err
+		state := filepath.Join(s.home, ".local", "state", "c3po")
+		note, err := paths.ReadCoordinator(state)
+		if err != nil {
+			return "", err
+		}
+		// Those who run it have another home, so they are told the password.
+		return engine.Open(filepath.Join(state, "redis"), "unix://"+note.RedisSocket)
 	})
 	return line
 }

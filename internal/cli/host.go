@@ -34,6 +34,16 @@ func (a *app) engineConfig(state string, log *slog.Logger) (engine.Config, error
 	return engine.Config{Dir: filepath.Join(state, "redis"), Socket: socket, Log: log}, err
 }
 
+// openRedis gives the address of this user's private Redis its password, which only
+// the coordinator's files have. Another address stays as it is.
+func (a *app) openRedis(address string) (string, error) {
+	state, err := a.folders.StateFile("redis")
+	if err != nil {
+		return "", err
+	}
+	return engine.Open(state, address)
+}
+
 // running finds the coordinator of a state folder: the process that wrote the
 // note is still that process, and it answers.
 func (a *app) running(ctx context.Context, state string) (*paths.Coordinator, error) {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -39,14 +40,21 @@ type Config struct {
 
 // An Engine is a server that answers.
 type Engine struct {
-	cfg    Config
-	Socket string
-	PID    int
-	New    bool // it was started, not found
+	cfg      Config
+	password string
+	Socket   string
+	PID      int
+	New      bool // it was started, not found
 }
 
-// URL is the address of the server as a Redis client writes it.
-func (e *Engine) URL() string { return "unix://" + e.Socket }
+// URL is the address of the server as a Redis client writes it, with its password.
+func (e *Engine) URL() string {
+	at := url.URL{Scheme: "unix", Path: e.Socket}
+	if e.password != "" {
+		at.User = url.UserPassword("", e.password)
+	}
+	return at.String()
+}
 
 // Start returns the server of the folder: the one that runs, or a new one.
 func Start(ctx context.Context, cfg Config) (*Engine, error) {
@@ -56,14 +64,18 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	defer starting.Release()
 
+	password, err := keepPassword(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
 	note := readNote(cfg.Dir)
 	alive, err := paths.TryLock(aliveName(cfg.Dir))
 	if err != nil {
 		return nil, err
 	}
 	if alive == nil {
-		if err := reach(ctx, note.Socket, cfg.Dir); err == nil {
-			return adopt(cfg, note)
+		if err := reach(ctx, door{note.Socket, password}, cfg.Dir); err == nil {
+			return adopt(cfg, note, password)
 		} else if ctx.Err() != nil {
 			return nil, err
 		}
@@ -73,7 +85,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	defer alive.Release()
-	return launch(ctx, cfg, alive)
+	return launch(ctx, cfg, password, alive)
 }
 
 // Stop ends the server of the folder and reports whether there was one. All it
@@ -93,8 +105,13 @@ func Stop(ctx context.Context, cfg Config) (bool, error) {
 		return false, alive.Release()
 	}
 	note := readNote(cfg.Dir)
-	if err := reach(ctx, note.Socket, cfg.Dir); err == nil {
-		alive, err = shutDown(ctx, cfg.Dir, note)
+	password, err := readPassword(cfg.Dir)
+	if err != nil {
+		return true, err
+	}
+	at := door{note.Socket, password}
+	if err := reach(ctx, at, cfg.Dir); err == nil {
+		alive, err = shutDown(ctx, cfg.Dir, at)
 		if err != nil {
 			return true, err
 		}
@@ -107,7 +124,11 @@ func Stop(ctx context.Context, cfg Config) (bool, error) {
 // begin makes the folder and takes the lock under which servers are started
 // and stopped.
 func begin(ctx context.Context, cfg Config) (*paths.Lock, error) {
-	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+	err := os.MkdirAll(cfg.Dir, 0o700)
+	if err == nil {
+		err = os.Chmod(cfg.Dir, 0o700) // #nosec G302 -- a folder is entered by its x
+	}
+	if err != nil {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "cannot make the folder %s: %w", cfg.Dir, err).
 			Suggest("Check who owns its parents.")
 	}
@@ -151,11 +172,19 @@ func (n note) write(dir string) error {
 	return paths.WriteFile(noteName(dir), data)
 }
 
-// adopt takes over a server that somebody else started.
-func adopt(cfg Config, n note) (*Engine, error) {
+// adopt takes over a server that somebody else started. One of an older version
+// gets the password; whoever is connected to it stays so.
+func adopt(cfg Config, n note, password string) (*Engine, error) {
+	at := door{n.Socket, password}
+	if err := at.lock(); err != nil {
+		return nil, err
+	}
+	if err := closeFiles(cfg.Dir); err != nil {
+		return nil, err
+	}
 	if n.PID == 0 {
 		// Who started it was ended before it could write the number down.
-		pid, err := processID(n.Socket)
+		pid, err := processID(at)
 		if err != nil {
 			return nil, err
 		}
@@ -165,20 +194,20 @@ func adopt(cfg Config, n note) (*Engine, error) {
 		}
 	}
 	cfg.Log.Info("found a running redis", "pid", n.PID, "socket", n.Socket)
-	return &Engine{cfg: cfg, Socket: n.Socket, PID: n.PID}, nil
+	return &Engine{cfg: cfg, password: password, Socket: n.Socket, PID: n.PID}, nil
 }
 
 // reach waits until the server on the socket has read its data and answers,
 // and proves that its data is ours.
-func reach(ctx context.Context, socket, dir string) error {
+func reach(ctx context.Context, at door, dir string) error {
 	giveUp := time.Now().Add(reachTime)
 	for {
-		theirs, err := dataFolder(socket)
+		theirs, err := dataFolder(at)
 		switch {
 		case err == nil && sameFolder(theirs, dir):
 			return nil
 		case err == nil:
-			return foreign(socket, theirs, dir)
+			return foreign(at.socket, theirs, dir)
 		case errors.Is(err, errLoading):
 			// It lives and reads its data, which takes as long as it takes.
 			giveUp = time.Now().Add(reachTime)
@@ -205,8 +234,8 @@ func sameFolder(a, b string) bool {
 }
 
 // shutDown asks the server to end and returns the lock it held.
-func shutDown(ctx context.Context, dir string, n note) (*paths.Lock, error) {
-	if err := requestShutdown(n.Socket); err != nil {
+func shutDown(ctx context.Context, dir string, at door) (*paths.Lock, error) {
+	if err := requestShutdown(at); err != nil {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "the Redis in %s does not end: %w", dir, err).
 			Suggest("Its log is %s.", logName(dir))
 	}

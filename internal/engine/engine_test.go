@@ -68,8 +68,14 @@ func do(t *testing.T, socket, command string) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "%s\r\n", command)
 	r := bufio.NewReader(conn)
+	if password := passwordBeside(socket); password != "" {
+		fmt.Fprintf(conn, "AUTH %s\r\n", password)
+		if line, err := r.ReadString('\n'); err != nil || line != "+OK\r\n" {
+			t.Fatalf("the password is answered %q, %v", line, err)
+		}
+	}
+	fmt.Fprintf(conn, "%s\r\n", command)
 	line, err := r.ReadString('\n')
 	if err == nil && line[0] == '$' && line[1] != '-' {
 		line, err = r.ReadString('\n')
@@ -116,7 +122,7 @@ func TestAServerKeepsWhatItAcceptedOnDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(conn, "CONFIG GET %s\r\nQUIT\r\n", setting)
+		fmt.Fprintf(conn, "AUTH %s\r\nCONFIG GET %s\r\nQUIT\r\n", passwordBeside(e.Socket), setting)
 		answer, err := io.ReadAll(conn)
 		conn.Close()
 		if err != nil || !strings.Contains(string(answer), "\r\n"+want+"\r\n") {
@@ -301,7 +307,7 @@ func TestASocketThatAnotherServerUsesIsNotTakenFromIt(t *testing.T) {
 	do(t, other.Socket, "SET k theirs")
 	mine.Socket = other.Socket
 	_, err := engine.Start(t.Context(), mine)
-	if !errors.Is(err, c3po.RedisUnavailable) || !strings.Contains(err.Error(), theirs.Dir) || !strings.Contains(c3po.AsError(err).Suggestion, "XDG_RUNTIME_DIR") {
+	if !errors.Is(err, c3po.RedisUnavailable) || !strings.Contains(err.Error(), theirs.Socket) || !strings.Contains(c3po.AsError(err).Suggestion, "XDG_RUNTIME_DIR") {
 		t.Errorf("Start = %v, %+v", err, c3po.AsError(err))
 	}
 	if got := do(t, other.Socket, "GET k"); got != "theirs" {

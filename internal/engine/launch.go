@@ -36,22 +36,29 @@ func settings(cfg Config) []string {
 
 // launch starts a server that inherits the lock on its folder, and returns when
 // it answers.
-func launch(ctx context.Context, cfg Config, alive *paths.Lock) (*Engine, error) {
+func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock) (*Engine, error) {
 	program, err := Program()
 	if err != nil {
 		return nil, err
 	}
 	// A new server would take the socket from whoever has it. With the lock in our
 	// hands that is none of ours.
-	if theirs, err := configured(cfg.Socket); err == nil {
+	at := door{cfg.Socket, password}
+	if theirs, err := configured(at); err == nil {
 		return nil, foreign(cfg.Socket, theirs, cfg.Dir)
+	} else if errors.Is(err, errLocked) {
+		return nil, c3po.Errorf(c3po.RedisUnavailable, "the Redis on %s has a password that is not the one in %s", cfg.Socket, cfg.Dir).
+			Suggest("Stop it, or set XDG_RUNTIME_DIR to a folder of your own.")
+	}
+	if err := closeFiles(cfg.Dir); err != nil {
+		return nil, err
 	}
 	// Written first, so that a server whose starter was ended can be found.
 	n := note{Socket: cfg.Socket}
 	if err := n.write(cfg.Dir); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(program, settings(cfg)...)
+	cmd := alone(program, append([]string{passwordName(cfg.Dir)}, settings(cfg)...))
 	cmd.ExtraFiles = []*os.File{alive.File()}
 	// A pipe to us would end the server when it writes after we have ended; its
 	// settings are refused on stderr before it opens its log, hence a file.
@@ -72,7 +79,7 @@ func launch(ctx context.Context, cfg Config, alive *paths.Lock) (*Engine, error)
 	answers := make(chan error, 1)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { answers <- reach(watching, cfg.Socket, cfg.Dir) }()
+	go func() { answers <- reach(watching, at, cfg.Dir) }()
 	select {
 	case err = <-answers:
 	case err = <-ended:
@@ -89,7 +96,7 @@ func launch(ctx context.Context, cfg Config, alive *paths.Lock) (*Engine, error)
 		return nil, err
 	}
 	cfg.Log.InfoContext(ctx, "started redis", "pid", n.PID, "program", program, "socket", n.Socket)
-	return &Engine{cfg: cfg, Socket: n.Socket, PID: n.PID, New: true}, nil
+	return &Engine{cfg: cfg, password: password, Socket: n.Socket, PID: n.PID, New: true}, nil
 }
 
 func notStarted(cfg Config, program, complaints string, cause error) error {

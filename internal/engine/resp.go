@@ -12,15 +12,22 @@ import (
 	"time"
 )
 
-// Five questions are all this package asks of a server, each over a connection
+// A few questions are all this package asks of a server, each over a connection
 // of its own. The store's client is not for this: it knows no server that is
 // still starting.
 
-var errLoading = errors.New("it is still reading its data")
+var (
+	errLoading = errors.New("it is still reading its data")
+	errLocked  = errors.New("it has another password")
+	errOpen    = errors.New("it has no password")
+)
+
+// A door is where a server is asked, and with which password.
+type door struct{ socket, password string }
 
 // ask sends one command and returns the strings of its answer.
-func ask(socket, command string) ([]string, error) {
-	conn, err := net.DialTimeout("unix", socket, time.Second)
+func (d door) ask(command string) ([]string, error) {
+	conn, err := net.DialTimeout("unix", d.socket, time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +35,31 @@ func ask(socket, command string) ([]string, error) {
 	if err := conn.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
 		return nil, err
 	}
+	reader := bufio.NewReader(conn)
+	if d.password != "" {
+		if _, err := io.WriteString(conn, "AUTH "+d.password+"\r\n"); err != nil {
+			return nil, err
+		}
+		// That it wants none is found out by what it answers then.
+		if _, err := answer(reader); err != nil && !errors.Is(err, errOpen) {
+			return nil, err
+		}
+	}
 	if _, err := io.WriteString(conn, command+"\r\n"); err != nil {
 		return nil, err
 	}
-	return answer(bufio.NewReader(conn))
+	return answer(reader)
+}
+
+// lock gives a server that has no password this one.
+func (d door) lock() error {
+	if _, err := (door{socket: d.socket}).ask("PING"); errors.Is(err, errLocked) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	_, err := d.ask("CONFIG SET requirepass " + d.password)
+	return err
 }
 
 func answer(r *bufio.Reader) ([]string, error) {
@@ -48,8 +76,13 @@ func answer(r *bufio.Reader) ([]string, error) {
 	case '+', ':':
 		return []string{rest}, nil
 	case '-':
-		if strings.HasPrefix(rest, "LOADING") {
+		switch {
+		case strings.HasPrefix(rest, "LOADING"):
 			return nil, errLoading
+		case strings.HasPrefix(rest, "NOAUTH"), strings.HasPrefix(rest, "WRONGPASS"):
+			return nil, errLocked
+		case strings.HasPrefix(rest, "ERR AUTH "):
+			return nil, errOpen
 		}
 		return nil, errors.New(rest)
 	}
@@ -76,17 +109,17 @@ func answer(r *bufio.Reader) ([]string, error) {
 }
 
 // dataFolder asks a server that has read its data where it keeps it.
-func dataFolder(socket string) (string, error) {
+func dataFolder(at door) (string, error) {
 	// CONFIG answers while the data is being read, PING does not.
-	if _, err := ask(socket, "PING"); err != nil {
+	if _, err := at.ask("PING"); err != nil {
 		return "", err
 	}
-	return configured(socket)
+	return configured(at)
 }
 
 // configured is where a server keeps its data, also while it reads it.
-func configured(socket string) (string, error) {
-	got, err := ask(socket, "CONFIG GET dir")
+func configured(at door) (string, error) {
+	got, err := at.ask("CONFIG GET dir")
 	if err != nil {
 		return "", err
 	}
@@ -97,8 +130,8 @@ func configured(socket string) (string, error) {
 }
 
 // processID asks a server for the number of its process.
-func processID(socket string) (int, error) {
-	got, err := ask(socket, "INFO server")
+func processID(at door) (int, error) {
+	got, err := at.ask("INFO server")
 	if err != nil {
 		return 0, err
 	}
@@ -111,8 +144,8 @@ func processID(socket string) (int, error) {
 }
 
 // requestShutdown asks a server to end. One that does so hangs up.
-func requestShutdown(socket string) error {
-	_, err := ask(socket, "SHUTDOWN")
+func requestShutdown(at door) error {
+	_, err := at.ask("SHUTDOWN")
 	if errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -57,7 +57,7 @@ func StartThrowaway(ctx context.Context, snapshot string) (*Throwaway, error) {
 		defer cancel()
 		_ = cmd.Wait() // its log says why
 	}()
-	if err := reach(reaching, t.socket(), dir); err != nil {
+	if err := reach(reaching, door{socket: t.socket()}, dir); err != nil {
 		failed := notStarted(Config{Dir: dir}, program, "", err)
 		t.Close()
 		return nil, failed
