@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -38,17 +39,25 @@ func (a *app) join() *cobra.Command {
 	var host string
 	var noInstall bool
 	cmd := &cobra.Command{
-		Use:   "join INVITATION",
+		Use:   "join [INVITATION]",
 		Short: "Join this host to a coordinator",
 		Long: `Join this host to a coordinator, with an invitation that c3po invite printed there.
 What answers is compared with the invitation before anything secret is sent. The
 host gets a token of its own, kept in a file that only you can read, and is tried
 out with a message to itself. Then c3po is installed into the coding agents that
-are found here: Claude Code.`,
-		Example: `  c3po join c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v…`,
-		Args:    arguments(1, 1, "INVITATION"),
+are found here: Claude Code.
+
+Everybody on this machine can read the arguments of a command. Where others use
+it too, leave the invitation out or write -, and it is read from stdin.`,
+		Example: `  c3po join c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v…
+  c3po join -`,
+		Args: arguments(0, 1, "[INVITATION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			invited, err := pki.ParseInvitation(strings.TrimSpace(args[0]))
+			text, err := a.invitation(args)
+			if err != nil {
+				return err
+			}
+			invited, err := pki.ParseInvitation(text)
 			if err != nil {
 				return err
 			}
@@ -65,6 +74,22 @@ are found here: Claude Code.`,
 	cmd.Flags().StringVar(&host, "host", "", "name this host would like to have; else its own")
 	cmd.Flags().BoolVar(&noInstall, "no-install", false, "leave the coding agents of this host as they are")
 	return cmd
+}
+
+// invitation is the one that was given: as an argument, or the first line of stdin.
+func (a *app) invitation(args []string) (string, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return strings.TrimSpace(args[0]), nil
+	}
+	if isTerminal(a.Stdin) {
+		fmt.Fprint(a.Stderr, "Paste the invitation: ")
+	}
+	line, err := bufio.NewReader(io.LimitReader(a.Stdin, mostInput)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	// What c3po invite prints may be pasted as it is.
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "c3po join ")), nil
 }
 
 // hostName is the name of this machine, as far as it can be part of an id.

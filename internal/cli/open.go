@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"html"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -61,21 +65,51 @@ Where no browser can be started, over ssh for example, open the address yourself
 }
 
 // browse starts the browser of the desktop, if there is one, and does not wait
-// for it. The address is in its arguments, which is why it is good for one use.
+// for it. Others on this machine can read its arguments, so the address is in a
+// file that only its user can read.
 func (a *app) browse(url string) bool {
-	var browser *exec.Cmd
+	var program []string
 	switch {
 	case runtime.GOOS == "darwin":
-		browser = exec.Command("open", url)
+		program = []string{"open"}
 	case runtime.GOOS == "windows":
-		browser = exec.Command("rundll32", "url.dll,FileProtocolHandler", url)
+		program = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	case a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "":
-		browser = exec.Command("xdg-open", url)
+		program = []string{"xdg-open"}
 	default:
 		return false
 	}
+	page, err := a.redirectTo(url)
+	if err != nil {
+		return false
+	}
+	browser := exec.Command(program[0], append(program[1:], page)...)
 	if browser.Start() != nil {
 		return false
 	}
 	return browser.Process.Release() == nil
+}
+
+const redirectPrefix, redirectSuffix = "open-", ".html"
+
+// redirectTo makes a page that leads a browser to an address, and removes those of
+// links that are over.
+func (a *app) redirectTo(address string) (string, error) {
+	state, err := a.folders.State()
+	if err != nil {
+		return "", err
+	}
+	old, _ := filepath.Glob(filepath.Join(state, redirectPrefix+"*"+redirectSuffix)) // the pattern is well formed
+	for _, name := range old {
+		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = os.Remove(name) // what stays is of no use to anybody
+		}
+	}
+	page, err := os.CreateTemp(state, redirectPrefix+"*"+redirectSuffix) // 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(page, `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>c3po</title>`+
+		`<meta http-equiv="refresh" content="0; url=%[1]s"><a href="%[1]s">Open the dashboard</a>`+"\n", html.EscapeString(address))
+	return page.Name(), errors.Join(err, page.Close())
 }
