@@ -18,6 +18,12 @@ type Caller struct {
 	KID     string    // of its token; empty if it showed none
 	Payer   string    // whose sends are counted, if not the agent's: of callers that share an id
 	Expires time.Time // of its token
+	// Confined is a program of the coordinator's own user that an agent may have
+	// started. It does not act as an agent that another live process here holds.
+	Confined bool
+	// Lineage are the runs that the processes before it would have, the nearest
+	// first, as the kernel says; empty if nobody can tell.
+	Lineage []string
 }
 
 // MayBe says whether the caller may act as an agent.

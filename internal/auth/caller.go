@@ -42,7 +42,9 @@ func Challenge(header http.Header, err *c3po.Error) {
 // peerGrant is what the user at the other end of our own socket may do: be any
 // agent of this machine. What is a person's to do needs a token there too.
 func peerGrant() Grant {
-	return LocalGrant(c3po.RoleAgent, "")
+	g := LocalGrant(c3po.RoleAgent, "")
+	g.Local = true
+	return g
 }
 
 // everySpace is the default space for who names none, and all others.
@@ -109,34 +111,70 @@ const (
 
 // checkRun remembers the processes of agents, and refuses a person's acts that
 // come out of one of them, and a run that is not the caller's own.
-func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Caller, grant Grant) error {
+func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Caller, grant Grant) (c3po.Caller, error) {
 	started := k.startedBy(r)
 	if caller.Person() {
-		return k.checkAncestors(ctx, started.runs)
+		return caller, k.checkAncestors(ctx, started.runs)
 	}
-	if grant.Role != c3po.RoleAgent || !processRun.MatchString(caller.Run) {
-		return nil
+	if grant.Role != c3po.RoleAgent {
+		return caller, nil
 	}
-	if err := started.checkOwn(caller.Run); err != nil {
-		return err
+	if processRun.MatchString(caller.Run) {
+		if err := k.checkOwn(ctx, started, caller.Run, grant); err != nil {
+			return caller, err
+		}
+		k.noteRun(ctx, caller.Run)
 	}
+	if !grant.Local || caller.ID == "" || started.proved && slices.Contains(started.runs, caller.Run) {
+		return caller, nil
+	}
+	return k.confine(ctx, r, caller, started)
+}
+
+// confine marks a caller of our own user that speaks for no process of its own.
+// Somebody at a shell may act as any agent; a program that an agent has started,
+// or that may have been, is held to what its own session holds.
+func (k *Keeper) confine(ctx context.Context, r *http.Request, caller c3po.Caller, started origins) (c3po.Caller, error) {
+	if started.proved {
+		above, err := k.store.AgentRun(ctx, started.runs)
+		if err == nil && above != "" {
+			caller.Confined, caller.Lineage = true, started.runs
+		}
+		return caller, err
+	}
+	// On a socket of a system that cannot tell, callers are believed.
+	_, onSocket := peerIn(r.Context())
+	caller.Confined = !onSocket && k.lineage != nil
+	return caller, nil
+}
+
+// noteRun remembers that a process is an agent's.
+func (k *Keeper) noteRun(ctx context.Context, run string) {
+	if !k.due(run) {
+		return
+	}
+	if err := k.store.NoteRun(context.WithoutCancel(ctx), run); err != nil {
+		k.log.WarnContext(ctx, "cannot note the run of an agent", "run", run, "err", err)
+		k.forget(run)
+	}
+}
+
+// due says that something was not done for a day, and takes it for done.
+func (k *Keeper) due(what string) bool {
 	now := k.now()
 	k.mu.Lock()
-	due := now.Sub(k.noted[caller.Run]) >= noteRunEvery
-	if due {
-		k.noted[caller.Run] = now
+	defer k.mu.Unlock()
+	if now.Sub(k.noted[what]) < noteRunEvery {
+		return false
 	}
-	k.mu.Unlock()
-	if !due {
-		return nil
-	}
-	if err := k.store.NoteRun(context.WithoutCancel(ctx), caller.Run); err != nil {
-		k.log.WarnContext(ctx, "cannot note the run of an agent", "run", caller.Run, "err", err)
-		k.mu.Lock()
-		delete(k.noted, caller.Run)
-		k.mu.Unlock()
-	}
-	return nil
+	k.noted[what] = now
+	return true
+}
+
+func (k *Keeper) forget(what string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.noted, what)
 }
 
 // origins are the runs that the processes before a request would have.
@@ -163,17 +201,42 @@ func (k *Keeper) startedBy(r *http.Request) origins {
 }
 
 // checkOwn refuses the run of a process of this machine that has not started the
-// caller: whoever claims the run of a person's shell would lock the person out.
-func (o origins) checkOwn(run string) error {
-	if !o.proved || slices.Contains(o.runs, run) {
+// caller, or that stands above the agent that has: whoever claims the run of a
+// person's shell would lock the person out.
+func (k *Keeper) checkOwn(ctx context.Context, started origins, run string, grant Grant) error {
+	if !started.proved {
+		if !grant.Local || k.lineage == nil || hostIn(run) != k.host {
+			return nil
+		}
+		return c3po.Errorf(c3po.Forbidden, "nothing proves here that the process %s calls", run).
+			Suggest("Call over the coordinator's socket, as the c3po command does; elsewhere use a token made with `c3po token create`.")
+	}
+	at := slices.Index(started.runs, run)
+	if at == 0 || at < 0 && hostIn(run) != hostIn(started.runs[0]) {
 		return nil
 	}
-	host, _, _ := strings.Cut(run, ":")
-	if own, _, _ := strings.Cut(o.runs[0], ":"); own != host {
-		return nil
+	if at > 0 {
+		// The parents of a process do not change, so one answer is good for a while.
+		asked := started.runs[0] + " " + run
+		if !k.due(asked) {
+			return nil
+		}
+		between, err := k.store.AgentRun(ctx, started.runs[:at])
+		if err == nil && between == "" {
+			return nil
+		}
+		k.forget(asked)
+		if err != nil {
+			return err
+		}
 	}
-	return c3po.Errorf(c3po.Forbidden, "the process %s has not started this one", run).
+	return c3po.Errorf(c3po.Forbidden, "the process %s has not started this one, or an agent stands between them", run).
 		Suggest("Leave out %s, or name a process that has started this one.", RunHeader)
+}
+
+func hostIn(run string) string {
+	host, _, _ := strings.Cut(run, ":")
+	return host
 }
 
 // checkAncestors refuses a person's act if an agent is among what has started it.

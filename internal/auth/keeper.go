@@ -52,6 +52,7 @@ type Config struct {
 	// Lineage gives the runs that a process of this machine and those it was started
 	// by would have, the nearest first; nil where that cannot be told.
 	Lineage func(pid int) []string
+	Host    string // the one whose processes those are
 }
 
 // A Keeper knows who makes a request.
@@ -62,6 +63,7 @@ type Keeper struct {
 	now   func() time.Time
 
 	lineage func(pid int) []string
+	host    string
 
 	mu       sync.Mutex
 	cache    map[string]cached
@@ -92,7 +94,7 @@ type visit struct {
 // New makes a Keeper. Run keeps it up to date.
 func New(cfg Config) *Keeper {
 	k := &Keeper{
-		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now, lineage: cfg.Lineage,
+		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now, lineage: cfg.Lineage, host: cfg.Host,
 		cache: map[string]cached{}, open: map[string]map[*visit]bool{}, noted: map[string]time.Time{}, revision: -1,
 	}
 	if k.mode == "" {
@@ -121,7 +123,7 @@ func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx 
 	grant, ctx, release, err := k.admit(r)
 	if err == nil {
 		if caller, err = grant.bind(caller, r.Header.Get(SpaceHeader) != ""); err == nil {
-			err = k.checkRun(ctx, r, caller, grant)
+			caller, err = k.checkRun(ctx, r, caller, grant)
 		}
 		if err != nil {
 			release()
@@ -160,8 +162,25 @@ func (k *Keeper) admit(r *http.Request) (Grant, context.Context, func(), error) 
 		cancel(err)
 		return grant, nil, nil, err
 	}
+	if err := k.checkDoor(r, grant); err != nil {
+		release()
+		return grant, nil, nil, err
+	}
 	k.touch(ctx, grant)
 	return grant, ctx, release, nil
+}
+
+// checkDoor refuses the token in a person's file where nobody can tell who shows
+// it: an agent of the same user can read that file.
+func (k *Keeper) checkDoor(r *http.Request, grant Grant) error {
+	if !grant.Local || grant.Role != c3po.RoleHuman && grant.Role != c3po.RoleAdmin {
+		return nil
+	}
+	if p, onSocket := peerIn(r.Context()); onSocket && (k.lineage == nil || p.pid > 0) {
+		return nil
+	}
+	return c3po.Errorf(c3po.Forbidden, "this token is for the coordinator's socket, and for programs on its own machine").
+		Suggest("Use the c3po command there. For a program that speaks HTTP, make a token with `c3po token create`.")
 }
 
 // enter checks a token and registers the visit in one step, as revocation sees

@@ -92,12 +92,27 @@ func LocalGrant(role c3po.Role, label string) Grant {
 
 // Works says whether a token is worth something now.
 func (k *Keeper) Works(ctx context.Context, text string) (bool, error) {
+	_, works, err := k.working(ctx, text)
+	return works, err
+}
+
+func (k *Keeper) working(ctx context.Context, text string) (Grant, bool, error) {
 	token, err := ParseToken(text)
 	if err != nil {
-		return false, nil
+		return Grant{}, false, nil
 	}
 	grant, ok, err := k.store.Grant(ctx, token.KID)
-	return ok && k.judge(token, grant) == nil, err
+	return grant, ok && k.judge(token, grant) == nil, err
+}
+
+// Localize makes a token Local that works but was made by an older version.
+func (k *Keeper) Localize(ctx context.Context, text string) error {
+	grant, works, err := k.working(ctx, text)
+	if err != nil || !works || grant.Local {
+		return err
+	}
+	grant.Local = true
+	return k.store.PutGrant(ctx, grant)
 }
 
 // Tokens are all tokens, oldest first.
@@ -137,7 +152,7 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 	if !old.Live(k.now()) {
 		return c3po.NewToken{}, c3po.Errorf(c3po.InvalidRequest, "token '%s' has ended", kid).Suggest("Make a new one with `c3po token create`.")
 	}
-	next := Grant{Role: old.Role, Spaces: old.Spaces, Pattern: old.Pattern, Label: old.Label, SuccessorOf: old.KID}
+	next := Grant{Role: old.Role, Spaces: old.Spaces, Pattern: old.Pattern, Label: old.Label, SuccessorOf: old.KID, Local: old.Local}
 	if old.Fixed {
 		// Given for a time, it has no successor that lives longer. One that is fixed
 		// because it was rotated has a successor that is not.

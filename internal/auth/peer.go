@@ -17,7 +17,8 @@ type peer struct {
 type peerKey struct{}
 
 // WithPeer is for http.Server.ConnContext: it marks a connection over a unix
-// socket whose other end is a process of the user this one runs as.
+// socket whose other end is a process of the user this one runs as, or of root,
+// who may become that user anyway: `sudo HOME=/var/lib/c3po c3po invite`.
 func WithPeer(ctx context.Context, conn net.Conn) context.Context {
 	if conn.LocalAddr().Network() != "unix" {
 		return ctx
@@ -26,11 +27,14 @@ func WithPeer(ctx context.Context, conn net.Conn) context.Context {
 	if !ok {
 		return ctx
 	}
-	if uid, pid, ok := peerOf(raw); ok && uid == os.Getuid() {
+	if uid, pid, ok := peerOf(raw); ok && (uid == os.Getuid() || uid == 0) {
 		return context.WithValue(ctx, peerKey{}, peer{pid})
 	}
 	return ctx
 }
+
+// KnowsPeers says that this system tells who is at the other end of a socket.
+const KnowsPeers = knowsPeers
 
 // peerIn is the process whose connection a request came over, if it came over
 // our own socket.

@@ -4,5 +4,7 @@ package auth
 
 import "syscall"
 
+const knowsPeers = false
+
 // peerOf knows nobody here.
 func peerOf(syscall.Conn) (uid, pid int, ok bool) { return 0, 0, false }

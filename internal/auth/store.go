@@ -27,6 +27,10 @@ type Grant struct {
 	Fixed       bool      // use does not move its end away
 	SuccessorOf string    // the KID this one replaces, if it does
 	Revoked     bool
+	// Local is a token that lies in a file of the coordinator's own user. A
+	// person's or an admin's is good over the socket alone, where the kernel says
+	// which process shows it.
+	Local bool
 }
 
 // Live says whether the grant is worth anything at that time.

@@ -1,10 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
+	"net/url"
 	"os"
 
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
 	"github.com/c3po-dev/c3po/internal/paths"
@@ -15,8 +17,10 @@ import (
 const tokenVariable = "C3PO_TOKEN" // #nosec G101 -- a name
 
 // reach is how an agent of this user reaches the coordinator: at the address it
-// was told; else the one that runs here, through its socket; else the one this
-// host has joined. A token is sent to no other coordinator than its own.
+// was told; else the one that runs here; else the one this host has joined. A
+// token is sent to no other coordinator than its own, and one of this user's own
+// is reached through its socket: at its address anybody on this machine may
+// listen once it is down.
 func (a *app) reach() (client.Config, error) {
 	cfg := client.Config{URL: a.url, Token: a.Getenv(tokenVariable)}
 	if a.url == "" {
@@ -30,18 +34,58 @@ func (a *app) reach() (client.Config, error) {
 		}
 	}
 	mine, err := a.folders.Credentials()
-	if err != nil || mine == nil {
+	if err != nil {
 		return cfg, err
 	}
-	if cfg.URL == "" {
+	if cfg.URL == "" && mine != nil {
 		cfg.URL = mine.URL
 	}
-	if !mine.For(cfg.URL) {
-		return cfg, nil
+	if cfg.Socket, err = a.socketOf(cfg.URL); err != nil || mine == nil || !mine.For(cfg.URL) {
+		return cfg, err
 	}
-	cfg.Token, cfg.Socket = cmp.Or(cfg.Token, mine.Token), mine.Socket
+	if cfg.Token == "" {
+		if err := checkProved(cfg); err != nil && !mine.Unproved {
+			return cfg, err
+		}
+		cfg.Token = mine.Token
+	}
 	cfg.TLS, err = trustIn(mine.CA)
 	return cfg, err
+}
+
+// socketOf is the socket of this user's own coordinator at an address; empty if it
+// is another's. One that is down is not there, and nobody else can put it there.
+func (a *app) socketOf(url string) (string, error) {
+	mine, err := a.folders.Credentials()
+	if err != nil {
+		return "", err
+	}
+	if mine != nil && mine.SocketOf(url) != "" {
+		return mine.SocketOf(url), nil
+	}
+	person, err := a.folders.Person()
+	if err != nil {
+		return "", err
+	}
+	if person != nil && person.SocketOf(url) != "" {
+		return person.SocketOf(url), nil
+	}
+	note, err := a.folders.Coordinator()
+	if err != nil || note == nil || !paths.SameAddress(note.URL, url) {
+		return "", err
+	}
+	return note.Socket, nil
+}
+
+// checkProved refuses to send a token from a file to an address of this machine
+// where nothing proves whose program listens.
+func checkProved(cfg client.Config) error {
+	at, err := url.Parse(cfg.URL)
+	if cfg.Socket != "" || !auth.KnowsPeers || err != nil || at.Scheme != "http" || !auth.Loopback(at.Hostname()) {
+		return nil
+	}
+	return c3po.Errorf(c3po.CoordDown, "nothing proves that a coordinator of yours listens at %s, and no token was sent there", cfg.URL).
+		Suggest("Start it with `c3po up`. One that runs and is older than this program has to be started again.")
 }
 
 // answering is the client of a command that may leave it to the coordinator as
@@ -91,6 +135,9 @@ func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {
 		return client.New(cfg), nil
 	}
 	if a.Getenv(tokenVariable) == "" {
+		if err := checkProved(cfg); err != nil {
+			return nil, err
+		}
 		cfg.Token = pick(*mine)
 	}
 	if cfg.TLS, err = trustIn(mine.CA); err != nil {

@@ -212,7 +212,11 @@ func (a *app) runnerTokenFrom(cmd *cobra.Command, mine paths.Credentials, token 
 	if err != nil {
 		return "", err
 	}
-	c := client.New(client.Config{URL: mine.URL, Token: token, TLS: trust, ClientName: "cli", Version: a.Version})
+	socket, err := a.socketOf(mine.URL)
+	if err != nil {
+		return "", err
+	}
+	c := client.New(client.Config{URL: mine.URL, Socket: socket, Token: token, TLS: trust, ClientName: "cli", Version: a.Version})
 	made, err := c.CreateToken(cmd.Context(), containersToken())
 	if err == nil {
 		return made.Secret, nil

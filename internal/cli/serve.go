@@ -131,6 +131,20 @@ func (a *app) inviteHere() string {
 	return runtime + " exec " + name + " " + command
 }
 
+// serveSocket is where the programs of this user reach a coordinator that serve
+// runs. There may be several. Without a place for it there is only the address.
+func (a *app) serveSocket(s coordinator, log *slog.Logger) string {
+	if person, err := a.folders.Person(); s.auth == string(auth.None) && err == nil && person == nil {
+		return "" // nobody has a token to keep
+	}
+	socket, err := a.folders.Socket(fmt.Sprintf("serve-%d.sock", os.Getpid()))
+	if err != nil {
+		log.Warn("no socket for the programs of this user; a person's token is accepted at the address", "err", err)
+		return ""
+	}
+	return socket
+}
+
 func (a *app) serve() *cobra.Command {
 	var s coordinator
 	cmd := &cobra.Command{
@@ -149,12 +163,17 @@ good.`,
 			if err := s.check(); err != nil {
 				return err
 			}
+			var err error
+			if s.redis, err = a.openRedis(s.redis); err != nil {
+				return err
+			}
 			if state, err := a.folders.StateFile(""); err == nil {
 				if other, err := a.running(cmd.Context(), state); err == nil && other != nil {
 					s.beside = other.URL
 				}
 			}
-			return s.run(cmd.Context(), a, "", s.log(a.Stderr), func(url string) {
+			log := s.log(a.Stderr)
+			return s.run(cmd.Context(), a, a.serveSocket(s, log), log, func(url string) {
 				// Nobody may be reading.
 				_ = a.show(map[string]string{"url": url}, func(w io.Writer) {
 					fmt.Fprintf(w, "c3po listens on %s\n", url)

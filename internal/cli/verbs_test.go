@@ -177,7 +177,7 @@ func agentRun(ts *testscript.TestScript, neg bool, args []string) {
 	host, err := os.Hostname()
 	ts.Check(err)
 	agent := client.New(client.Config{
-		URL: ts.Getenv("opurl"), Token: mine.Token, AgentID: c3po.AgentID(args[0]),
+		URL: ts.Getenv("opurl"), Socket: mine.SocketOf(ts.Getenv("opurl")), AgentID: c3po.AgentID(args[0]),
 		Run: fmt.Sprintf("%s:%d:%d", host, os.Getpid(), engine.Started(os.Getpid())),
 	})
 	_, err = agent.Ping(context.Background(), c3po.None{})

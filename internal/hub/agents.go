@@ -13,7 +13,7 @@ const scanMost = 5000
 // RegisterAgent stores what the caller says of itself. It is also the way back
 // for a run that was superseded.
 func (a *Actor) RegisterAgent(ctx context.Context, in c3po.RegisterInput) (c3po.Self, error) {
-	if err := a.named(); err != nil {
+	if err := a.named(ctx); err != nil {
 		return c3po.Self{}, err
 	}
 	profile, err := a.profile(in)
@@ -259,7 +259,7 @@ func (a *Actor) forgetProbe(ctx context.Context) {
 
 // Unregister ends the caller's session and never starts one.
 func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered, error) {
-	if err := a.named(); err != nil {
+	if err := a.named(ctx); err != nil {
 		return c3po.Unregistered{}, err
 	}
 	ended := false

@@ -10,7 +10,7 @@ import (
 // The host part of an id comes with the token, so nobody can bury the agents of
 // another host. It registers nobody.
 func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.DeathResult, error) {
-	if err := a.named(); err != nil {
+	if err := a.named(ctx); err != nil {
 		return c3po.DeathResult{}, err
 	}
 	dead, ok := c3po.ParseProcessRun(in.Run)

@@ -47,8 +47,12 @@ type Config struct {
 	// Declared is told of each process that an agent on the named host declares; the
 	// host is empty for the coordinator's own. It may be nil.
 	Declared func(space c3po.Space, id c3po.AgentID, host string, pid int, start int64)
-	Meter    Meter        // nobody counts if nil
-	Log      *slog.Logger // silent if nil
+	// Holders are the runs of the live process of the coordinator's own machine that
+	// holds an agent, by which what it has started is known; none if there is no such
+	// process. Nobody is confined if it is nil.
+	Holders func(Record) []string
+	Meter   Meter        // nobody counts if nil
+	Log     *slog.Logger // silent if nil
 }
 
 // A Hub serves every space of its store. It needs Run beside it: without that
@@ -61,6 +65,7 @@ type Hub struct {
 	meter     Meter
 	entered   func(c3po.Space, c3po.AgentID, string)
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
+	holders   func(Record) []string
 	bindings  *bindings
 	notes     *notes
 	lastCalls *lastCalls
@@ -91,6 +96,9 @@ func New(c Config) *Hub {
 	if c.Declared == nil {
 		c.Declared = func(c3po.Space, c3po.AgentID, string, int, int64) {}
 	}
+	if c.Holders == nil {
+		c.Holders = func(Record) []string { return nil }
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -106,6 +114,7 @@ func New(c Config) *Hub {
 		meter:    c.Meter,
 		entered:  c.Entered,
 		declared: c.Declared,
+		holders:  c.Holders,
 		bindings: newBindings(c.Limits.SeenEvery),
 		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),

@@ -178,7 +178,7 @@ func (a *Actor) enter(ctx context.Context) error {
 		a.actAs(binding{id: c3po.Human})
 		return nil
 	}
-	if err := a.named(); err != nil {
+	if err := a.named(ctx); err != nil {
 		return err
 	}
 	// What is remembered may be what another token was given.
@@ -208,7 +208,7 @@ func (a *Actor) enterIfNamed(ctx context.Context) error {
 	return nil
 }
 
-func (a *Actor) named() error {
+func (a *Actor) named(ctx context.Context) error {
 	if a.caller.ID == "" {
 		return c3po.Errorf(c3po.InvalidRequest, "Missing X-Agent-ID header").
 			Suggest("Say who you are: set the X-Agent-ID header, or C3PO_AGENT_ID for our own clients.")
@@ -217,7 +217,7 @@ func (a *Actor) named() error {
 		return c3po.Errorf(c3po.InvalidRequest, "'%s' is a reserved name: no agent may have it", a.caller.ID).
 			Suggest("Choose another agent id.")
 	}
-	return nil
+	return a.confine(ctx)
 }
 
 func (a *Actor) key() bindingKey {

@@ -23,9 +23,16 @@ type Credentials struct {
 	Host   string `json:"host,omitempty"` // the name under which this host has joined
 	// Also are where further coordinators of this user are, on the same Redis.
 	Also []string `json:"also,omitempty"`
-	// Socket leads to that address where nothing else does: in a container.
-	Socket string `json:"socket,omitempty"`
+	// Sockets are where this user's own coordinators listen as well, by their
+	// addresses: at the address alone anybody on this machine may listen.
+	Sockets map[string]string `json:"sockets,omitempty"`
+	// Unproved is a token for one run of a container. It is sent to a loopback
+	// address although nothing proves who listens: a container has no socket of ours.
+	Unproved bool `json:"unproved,omitempty"`
 }
+
+// SocketOf is the socket of the coordinator at an address; empty if none is known.
+func (c Credentials) SocketOf(address string) string { return socketOf(c.Sockets, address) }
 
 // For says that these are the credentials for the coordinator at an address.
 func (c Credentials) For(address string) bool { return among(address, c.URL, c.Also) }
@@ -38,14 +45,31 @@ type Person struct {
 	Human string   `json:"human"`
 	Admin string   `json:"admin"`
 	Also  []string `json:"also,omitempty"` // as in Credentials
+
+	Sockets map[string]string `json:"sockets,omitempty"` // as in Credentials
 }
+
+// SocketOf is the socket of the coordinator at an address; empty if none is known.
+func (p Person) SocketOf(address string) string { return socketOf(p.Sockets, address) }
+
+func socketOf(sockets map[string]string, address string) string {
+	for known, socket := range sockets {
+		if SameAddress(known, address) {
+			return socket
+		}
+	}
+	return ""
+}
+
+// SameAddress says that two addresses are of one coordinator.
+func SameAddress(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
 // For says that these are the credentials for the coordinator at an address.
 func (p Person) For(address string) bool { return among(address, p.URL, p.Also) }
 
 func among(address, first string, more []string) bool {
 	return slices.ContainsFunc(append([]string{first}, more...), func(known string) bool {
-		return strings.TrimRight(known, "/") == strings.TrimRight(address, "/")
+		return SameAddress(known, address)
 	})
 }
 

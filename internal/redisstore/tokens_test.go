@@ -68,7 +68,7 @@ func TestAGrantIsKeptAsItWasPut(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, v *vault) {
 		g := auth.Grant{
 			KID: "one", Hash: "abc", Role: c3po.RoleRunner, Spaces: []string{"team", "repo-*"}, Pattern: "box/*", Label: "ünï",
-			Created: v.now().Add(-time.Hour), Expires: v.now().Add(time.Hour), SuccessorOf: "zero",
+			Created: v.now().Add(-time.Hour), Expires: v.now().Add(time.Hour), SuccessorOf: "zero", Local: true,
 		}
 		v.mustPut(t, g)
 		if diff := cmp.Diff(g, v.mustGrant(t, "one")); diff != "" {

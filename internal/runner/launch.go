@@ -178,9 +178,9 @@ func (r *Runner) introduce(spec *container.Spec, l launch, secrets string, user 
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, cannotMake(folder, err)
 	}
-	mine := paths.Credentials{URL: address, Token: l.as.Token, CA: r.cfg.Coordinator.CA}
+	mine := paths.Credentials{URL: address, Token: l.as.Token, CA: r.cfg.Coordinator.CA, Unproved: true}
 	if r.relayed(l.agent) {
-		mine.Socket = path.Join(secretsInside, socketName)
+		mine.Sockets = map[string]string{address: path.Join(secretsInside, socketName)}
 	}
 	if err := mine.Write(folder); err != nil {
 		return nil, err

@@ -12,10 +12,14 @@ import (
 // introduce lets the programs of this user find the coordinator at url and be let
 // in. leave takes back what is of no use when it has ended.
 func introduce(ctx context.Context, keeper *auth.Keeper, cfg Config, url, ca string) (leave func(), err error) {
-	if cfg.Config != "" && cfg.Beside != "" && keeper.Mode() != auth.None && hasLocal(cfg.Config) {
-		return stayBeside(ctx, keeper, cfg.Config, url, ca, cfg.Beside)
+	l := local{keeper: keeper, folder: cfg.Config, url: url, ca: ca}
+	if auth.KnowsPeers {
+		l.socket = cfg.Socket
 	}
-	return func() {}, writeLocal(ctx, keeper, cfg.Config, url, ca)
+	if cfg.Config != "" && cfg.Beside != "" && keeper.Mode() != auth.None && hasLocal(cfg.Config) {
+		return l.stayBeside(ctx, cfg.Beside)
+	}
+	return func() {}, l.write(ctx)
 }
 
 // hasLocal says that there are credentials in a folder.
@@ -27,19 +31,49 @@ func hasLocal(folder string) bool {
 // stayBeside makes a coordinator known to the user whose other one runs. The
 // credentials stay those of that one: they must be good here too, which they are
 // on the same Redis. leave takes back what was written.
-func stayBeside(ctx context.Context, keeper *auth.Keeper, folder, url, ca, other string) (leave func(), err error) {
-	unlock, err := lockLocal(ctx, folder)
+func (l local) stayBeside(ctx context.Context, other string) (leave func(), err error) {
+	unlock, err := lockLocal(ctx, l.folder)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	agents, err := paths.ReadCredentials(folder)
-	if err != nil {
+	if err := l.checkGood(ctx, other); err != nil {
 		return nil, err
 	}
-	person, err := paths.ReadPerson(folder)
-	if err != nil {
+	if err := l.change(func(also *[]string, known *string, sockets *map[string]string) {
+		if !slices.Contains(*also, l.url) {
+			*also = append(*also, l.url)
+		}
+		if *known == "" {
+			*known = l.ca
+		}
+		l.listed(sockets)
+	}); err != nil {
 		return nil, err
+	}
+	return func() {
+		unlock, err := lockLocal(context.WithoutCancel(ctx), l.folder)
+		if err != nil {
+			return // an address that nobody listens at any more does no harm
+		}
+		defer unlock()
+		_ = l.change(func(also *[]string, _ *string, sockets *map[string]string) {
+			*also = slices.DeleteFunc(*also, func(a string) bool { return a == l.url })
+			delete(*sockets, l.url)
+		})
+	}, nil
+}
+
+// checkGood refuses a Redis on which the credentials of the other coordinator are
+// worth nothing.
+func (l local) checkGood(ctx context.Context, other string) error {
+	agents, err := paths.ReadCredentials(l.folder)
+	if err != nil {
+		return err
+	}
+	person, err := paths.ReadPerson(l.folder)
+	if err != nil {
+		return err
 	}
 	var tokens []string
 	if agents != nil && agents.Host == "" {
@@ -49,51 +83,35 @@ func stayBeside(ctx context.Context, keeper *auth.Keeper, folder, url, ca, other
 		tokens = append(tokens, person.Human, person.Admin)
 	}
 	for _, token := range tokens {
-		works, err := keeper.Works(ctx, token)
+		works, err := l.keeper.Works(ctx, token)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !works {
-			return nil, c3po.Errorf(c3po.InvalidRequest, "another coordinator of yours runs at %s on another Redis, and this one would take its credentials away", other).
+			return c3po.Errorf(c3po.InvalidRequest, "another coordinator of yours runs at %s on another Redis, and this one would take its credentials away", other).
 				Suggest("End that one with `c3po down`, or give this one folders of its own: set XDG_CONFIG_HOME.")
 		}
 	}
-	if err := changeLocal(folder, agents, person, func(also *[]string, known *string) {
-		if !slices.Contains(*also, url) {
-			*also = append(*also, url)
-		}
-		if *known == "" {
-			*known = ca
-		}
-	}); err != nil {
-		return nil, err
-	}
-	return func() {
-		unlock, err := lockLocal(context.WithoutCancel(ctx), folder)
-		if err != nil {
-			return // an address that nobody listens at any more does no harm
-		}
-		defer unlock()
-		agents, _ := paths.ReadCredentials(folder)
-		person, _ := paths.ReadPerson(folder)
-		_ = changeLocal(folder, agents, person, func(also *[]string, _ *string) {
-			*also = slices.DeleteFunc(*also, func(a string) bool { return a == url })
-		})
-	}, nil
+	return nil
 }
 
-// changeLocal changes what is written down of the addresses and the authority of
-// this user's coordinators.
-func changeLocal(folder string, agents *paths.Credentials, person *paths.Person, change func(also *[]string, ca *string)) error {
+// change changes what is written down of the addresses and the authority of this
+// user's coordinators, where anything is.
+func (l local) change(change func(also *[]string, ca *string, sockets *map[string]string)) error {
+	agents, err := paths.ReadCredentials(l.folder)
+	if err != nil {
+		return err
+	}
 	if agents != nil && agents.Host == "" {
-		change(&agents.Also, &agents.CA)
-		if err := agents.Write(folder); err != nil {
+		change(&agents.Also, &agents.CA, &agents.Sockets)
+		if err := agents.Write(l.folder); err != nil {
 			return err
 		}
 	}
-	if person == nil {
-		return nil
+	person, err := paths.ReadPerson(l.folder)
+	if err != nil || person == nil {
+		return err
 	}
-	change(&person.Also, &person.CA)
-	return person.Write(folder)
+	change(&person.Also, &person.CA, &person.Sockets)
+	return person.Write(l.folder)
 }

@@ -20,7 +20,9 @@ import (
 // A house is a coordinator with a socket, and the credentials of its user.
 type house struct {
 	t      *testing.T
+	folder string
 	socket string
+	url    string
 	person paths.Person
 }
 
@@ -29,18 +31,14 @@ func newHouse(t *testing.T) house {
 	if runtime.GOOS != "linux" {
 		t.Skip("the parents of processes are read on Linux")
 	}
-	dir, err := os.MkdirTemp("", "c3s") // short, for the socket in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h := house{t: t, socket: filepath.Join(dir, "s")}
-	start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Parent: engine.Parent})
+	dir := shortFolder(t)
+	h := house{t: t, folder: dir, socket: filepath.Join(dir, "s")}
+	c := start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Parent: engine.Parent})
 	person, err := paths.ReadPerson(dir)
 	if err != nil || person == nil {
 		t.Fatalf("the person has %v, %v", person, err)
 	}
-	h.person = *person
+	h.url, h.person = c.url, *person
 	return h
 }
 
@@ -107,4 +105,15 @@ func TestNobodyClaimsTheProcessOfAnother(t *testing.T) {
 			t.Errorf("%s: answered %s", name, answer)
 		}
 	}
+}
+
+// shortFolder is a folder whose name leaves room for that of a socket.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "c3s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }

@@ -11,28 +11,41 @@ import (
 	"github.com/c3po-dev/c3po/internal/paths"
 )
 
-// writeLocal makes sure that the user who runs this coordinator has credentials
-// for it: a token of agents with bare names, and apart from it those of the
-// person. What is there and works is kept. Ca is what the coordinator proves
-// itself with, if that is its own authority.
-func writeLocal(ctx context.Context, keeper *auth.Keeper, folder, url, ca string) error {
-	if folder == "" || keeper.Mode() == auth.None {
+// A local is what a coordinator writes for the user who runs it.
+type local struct {
+	keeper *auth.Keeper
+	folder string // for the files; none are written if empty
+	url    string
+	ca     string // what the coordinator proves itself with, if that is its own authority
+	socket string // where it can be told which process calls; empty if nowhere
+}
+
+// write makes sure that the user who runs this coordinator has credentials for
+// it: a token of agents with bare names, and apart from it those of the person.
+// What is there and works is kept.
+func (l local) write(ctx context.Context) error {
+	open := l.keeper.Mode() == auth.None
+	if l.folder == "" || open && !hasLocal(l.folder) {
 		return nil
 	}
-	unlock, err := lockLocal(ctx, folder)
+	unlock, err := lockLocal(ctx, l.folder)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	if open {
+		// What is there leads to the coordinator that was at this address before.
+		return l.change(func(_ *[]string, _ *string, sockets *map[string]string) { l.listed(sockets) })
+	}
 	host, _ := os.Hostname() // only a label
-	if err := writeAgents(ctx, keeper, folder, url, ca, host); err != nil {
+	if err := l.writeAgents(ctx, host); err != nil {
 		return err
 	}
-	return writePerson(ctx, keeper, folder, url, ca, host)
+	return l.writePerson(ctx, host)
 }
 
-func writeAgents(ctx context.Context, keeper *auth.Keeper, folder, url, ca, host string) error {
-	had, err := paths.ReadCredentials(folder)
+func (l local) writeAgents(ctx context.Context, host string) error {
+	had, err := paths.ReadCredentials(l.folder)
 	if err != nil {
 		return err
 	}
@@ -44,18 +57,18 @@ func writeAgents(ctx context.Context, keeper *auth.Keeper, folder, url, ca, host
 	if had != nil {
 		have = *had
 	}
-	if have.Token, err = kept(ctx, keeper, have.Token, auth.LocalGrant(c3po.RoleAgent, "agents of "+host)); err != nil {
+	if have.Token, err = l.kept(ctx, have.Token, auth.LocalGrant(c3po.RoleAgent, "agents of "+host)); err != nil {
 		return err
 	}
-	have.URL, have.CA = url, ca
+	have.URL, have.CA, have.Sockets = l.url, l.ca, l.withOthers(have.Sockets, have.Also)
 	if had != nil && reflect.DeepEqual(*had, have) {
 		return nil
 	}
-	return have.Write(folder)
+	return have.Write(l.folder)
 }
 
-func writePerson(ctx context.Context, keeper *auth.Keeper, folder, url, ca, host string) error {
-	had, err := paths.ReadPerson(folder)
+func (l local) writePerson(ctx context.Context, host string) error {
+	had, err := paths.ReadPerson(l.folder)
 	if err != nil {
 		return err
 	}
@@ -63,17 +76,58 @@ func writePerson(ctx context.Context, keeper *auth.Keeper, folder, url, ca, host
 	if had != nil {
 		have = *had
 	}
-	if have.Human, err = kept(ctx, keeper, have.Human, auth.LocalGrant(c3po.RoleHuman, "the person at "+host)); err != nil {
+	if have.Human, err = l.kept(ctx, have.Human, auth.LocalGrant(c3po.RoleHuman, "the person at "+host)); err != nil {
 		return err
 	}
-	if have.Admin, err = kept(ctx, keeper, have.Admin, auth.LocalGrant(c3po.RoleAdmin, "the admin at "+host)); err != nil {
+	if have.Admin, err = l.kept(ctx, have.Admin, auth.LocalGrant(c3po.RoleAdmin, "the admin at "+host)); err != nil {
 		return err
 	}
-	have.URL, have.CA = url, ca
+	have.URL, have.CA, have.Sockets = l.url, l.ca, l.withOthers(have.Sockets, have.Also)
 	if had != nil && reflect.DeepEqual(*had, have) {
 		return nil
 	}
-	return have.Write(folder)
+	return have.Write(l.folder)
+}
+
+// withOthers are the sockets of this coordinator and of those beside it.
+func (l local) withOthers(known map[string]string, also []string) map[string]string {
+	var all map[string]string
+	for _, url := range also {
+		if socket, ok := known[url]; ok {
+			local{url: url, socket: socket}.listed(&all)
+		}
+	}
+	l.listed(&all)
+	return all
+}
+
+// listed notes the socket beside those of the user's other coordinators.
+func (l local) listed(sockets *map[string]string) {
+	if l.socket == "" {
+		delete(*sockets, l.url)
+		return
+	}
+	if *sockets == nil {
+		*sockets = map[string]string{}
+	}
+	(*sockets)[l.url] = l.socket
+}
+
+// kept is a token that works: the one there is, else a new one.
+func (l local) kept(ctx context.Context, token string, grant auth.Grant) (string, error) {
+	works, err := l.keeper.Works(ctx, token)
+	if err != nil {
+		return token, err
+	}
+	if works {
+		if l.socket != "" {
+			err = l.keeper.Localize(ctx, token)
+		}
+		return token, err
+	}
+	grant.Local = l.socket != ""
+	made, err := l.keeper.Mint(ctx, grant)
+	return made.Secret, err
 }
 
 // lockLocal keeps two coordinators that start at once from undoing what the other
@@ -84,14 +138,4 @@ func lockLocal(ctx context.Context, folder string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = lock.Release() }, nil
-}
-
-// kept is a token that works: the one there is, else a new one.
-func kept(ctx context.Context, keeper *auth.Keeper, token string, grant auth.Grant) (string, error) {
-	works, err := keeper.Works(ctx, token)
-	if works || err != nil {
-		return token, err
-	}
-	made, err := keeper.Mint(ctx, grant)
-	return made.Secret, err
 }

@@ -113,10 +113,11 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	if err != nil {
 		return err
 	}
-	watcher := watchProcesses(cfg)
+	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Declared: watcher.Declare, Notifier: notifier, Log: cfg.Log,
+		Holders: here.holders,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
 		if run.Name == "" {
@@ -126,7 +127,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)
 		return err
 	}
-	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: lineage(cfg)})
+	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host})
 	if keeper.Mode() == auth.None {
 		cfg.Log.Warn("AUTHENTICATION IS OFF: whoever reaches this coordinator may act as anybody, read everything and answer as the person", "auth", auth.None)
 	}
@@ -181,24 +182,6 @@ func watchProcesses(cfg Config) *liveness.Watcher {
 		host = "" // no run is of a host without a name, or on which processes cannot be seen
 	}
 	return liveness.New(liveness.Config{Host: host, Started: cfg.Started, Log: cfg.Log})
-}
-
-// maxLineage is more than any terminal is deep.
-const maxLineage = 64
-
-// lineage finds the runs of a process of this machine and of those before it.
-func lineage(cfg Config) func(pid int) []string {
-	host, err := os.Hostname()
-	if err != nil || cfg.Started == nil || cfg.Parent == nil {
-		return nil
-	}
-	return func(pid int) []string {
-		var runs []string
-		for ; pid > 1 && len(runs) < maxLineage; pid = cfg.Parent(pid) {
-			runs = append(runs, c3po.ProcessRun{Host: host, PID: pid, Start: cfg.Started(pid)}.String())
-		}
-		return runs
-	}
 }
 
 // authWord is what server_info says of the mode, if it is worth a word.

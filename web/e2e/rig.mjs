@@ -43,9 +43,10 @@ export class Rig {
     rig.port = await freePort();
     rig.url = `http://127.0.0.1:${rig.port}`;
     await rig.up();
-    const person = JSON.parse(readFileSync(path.join(rig.folder, ".config/c3po/person.json"), "utf8"));
+    // The person's own tokens are for the coordinator's socket.
+    const made = (role) => rig.c3po("token", "create", "--role", role, "--for", "main,*");
     const mine = JSON.parse(readFileSync(path.join(rig.folder, ".config/c3po/credentials.json"), "utf8"));
-    rig.tokens = { human: person.human, admin: person.admin, agent: mine.token };
+    rig.tokens = { human: await made("human"), admin: await made("admin"), agent: mine.token };
     return rig;
   }
 
