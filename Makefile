@@ -16,7 +16,7 @@ SEED      ?= random
 DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: help build image web web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -141,6 +141,9 @@ release-check: ## all targets with the real goreleaser, twice, and what package-
 
 runner-e2e: ## agents in real containers, with podman
 	test/runner/run.sh
+
+attack: ## every attack of testdata/attacks.txt, and whether it was refused
+	.ci/attacks
 
 fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)
