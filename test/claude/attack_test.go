@@ -154,10 +154,15 @@ func TestASessionThatTriesEverythingIsNobodyButItself(t *testing.T) {
 
 	before := ledgerOf(attacker, binary)
 	fill := strings.NewReplacer("QUESTION", question, "MAIL", mail, "PROGRAM", binary)
-	for _, a := range attempts {
-		pending = append(pending, attempt{a.name, fill.Replace(a.command)})
+	// In several sessions, each of which is over soon on a busy machine too.
+	for some := range slices.Chunk(attempts, 20) {
+		mu.Lock()
+		for _, a := range some {
+			pending = append(pending, attempt{a.name, fill.Replace(a.command)})
+		}
+		mu.Unlock()
+		attacker.print("try everything", "--allowedTools", "Bash", "--max-turns", fmt.Sprint(len(some)+5))
 	}
-	attacker.print("try everything", "--allowedTools", "Bash", "--max-turns", fmt.Sprint(len(attempts)+5))
 	after := ledgerOf(attacker, binary)
 
 	mu.Lock()
