@@ -16,6 +16,7 @@ type Caller struct {
 	Role    Role
 	Agents  Pattern   // as whom it may act; empty: as anybody
 	KID     string    // of its token; empty if it showed none
+	Account string    // whose budgets it draws on, whatever it calls itself; empty for a person
 	Payer   string    // whose sends are counted, if not the agent's: of callers that share an id
 	Expires time.Time // of its token
 	// Confined is a program of the coordinator's own user that an agent may have

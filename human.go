@@ -51,6 +51,7 @@ type Notification struct {
 	Space     Space            `json:"space"`
 	MessageID MessageID        `json:"message_id,omitempty"`
 	FromAgent AgentID          `json:"from_agent,omitempty"`
+	Count     int              `json:"count,omitempty"` // how many questions it is of, if several; the rest is said of the first
 	AskedAt   time.Time        `json:"asked_at,omitzero"`
 	Deadline  time.Time        `json:"deadline,omitzero"`
 	Question  string           `json:"question,omitempty"`

@@ -28,6 +28,12 @@ type Limits struct {
 	PairBytes      int           `zero:"off"` // an hour, between two agents; 0 = off
 	AgentMessages  int           `zero:"off"` // an hour, of one agent, answers too; 0 = off
 	AgentBytes     int           `zero:"off"` // an hour, of one agent; 0 = off
+	TokenAgents    int           `zero:"off"` // new ones an hour, of one token on one coordinator; 0 = off
+	TokenMessages  int           `zero:"off"` // an hour, of one token under all names, on one coordinator; 0 = off
+	TokenBytes     int           `zero:"off"` // an hour, likewise; 0 = off
+	TokenQuestions int           `zero:"off"` // an hour, likewise: what is written to the person, answers aside; 0 = off
+	TokenWaits     int           `zero:"off"` // under way at once, likewise; 0 = off
+	TokenStreams   int           `zero:"off"` // of events, open at once, likewise; 0 = off
 	SameTexts      int           `zero:"off"` // the same text to the same agent so often within SameTextWindow; 0 = off
 	SameTextWindow time.Duration // for SameTexts
 	MessageLife    time.Duration // unacked, then dead letter
@@ -62,6 +68,7 @@ func (l Limits) Unbudgeted() Limits {
 	l.SendsPerMinute, l.SameTexts = 0, 0
 	l.ChainMessages, l.ChainBytes, l.ChainHops = 0, 0, 0
 	l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes = 0, 0, 0, 0
+	l.TokenAgents, l.TokenMessages, l.TokenBytes, l.TokenQuestions = 0, 0, 0, 0
 	return l
 }
 
@@ -100,6 +107,12 @@ func DefaultLimits() Limits {
 		PairBytes:      32 << 20,
 		AgentMessages:  2_000,
 		AgentBytes:     128 << 20,
+		TokenAgents:    500,
+		TokenMessages:  8_000,
+		TokenBytes:     512 << 20,
+		TokenQuestions: 60,
+		TokenWaits:     2_000,
+		TokenStreams:   100,
 		SameTexts:      2,
 		SameTextWindow: 10 * time.Minute,
 		MessageLife:    24 * time.Hour,

@@ -1,10 +1,13 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +56,9 @@ func everySpace() []string { return []string{string(c3po.DefaultSpace), "*"} }
 // bind holds what a caller says of itself against what it was granted.
 func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
 	c.Role, c.KID, c.Expires = g.Role, g.KID, g.Expires
+	if !c.Person() {
+		c.Account = g.account()
+	}
 	if g.Role == c3po.RoleAgent || g.Role == c3po.RoleRunner {
 		c.Agents = c3po.Pattern(g.Pattern)
 	}
@@ -72,6 +78,33 @@ func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
 	var err error
 	c.ID, err = g.actAs(c.ID)
 	return c, err
+}
+
+// account is whose budgets the holder draws on. Whoever calls over our own socket
+// without a token is a process of our user, and all of those share one.
+func (g Grant) account() string { return cmp.Or(g.Account, g.KID, "uid "+strconv.Itoa(os.Getuid())) }
+
+// Known says on whose account a request is before it was admitted, if it shows what
+// was let in here before; it asks no store. Any text can be shown as a token.
+func (k *Keeper) Known(r *http.Request) (account string, ok bool) {
+	if k.mode == None {
+		return RemoteOf(r), true
+	}
+	text, given, err := bearer(r.Header)
+	if _, local := peerIn(r.Context()); !given && err == nil && local {
+		return peerGrant().account(), true
+	}
+	token, err := ParseToken(text)
+	if err != nil {
+		return "", false
+	}
+	k.mu.Lock()
+	entry := k.cache[token.KID]
+	k.mu.Unlock()
+	if k.judge(token, entry.grant) != nil {
+		return "", false
+	}
+	return entry.grant.account(), true
 }
 
 // actAs is the id the holder has if it asks for one.

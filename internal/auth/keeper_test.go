@@ -63,7 +63,7 @@ func TestAHostsTokenActsAsAgentsOfThatHost(t *testing.T) {
 	}
 	for asked, want := range map[string]c3po.AgentID{"": "", "api": "box/api", "box/api": "box/api"} {
 		got, err := ask(k, bearing(token, "X-Agent-ID", asked))
-		caller := c3po.Caller{Space: "team", ID: want, Route: "rest", Role: c3po.RoleAgent, Agents: "box/*", KID: known.KID, Expires: end}
+		caller := c3po.Caller{Space: "team", ID: want, Route: "rest", Role: c3po.RoleAgent, Agents: "box/*", KID: known.KID, Account: known.KID, Expires: end}
 		if diff := cmp.Diff(caller, got); err != nil || diff != "" {
 			t.Errorf("as %q: %v\n%s", asked, err, diff)
 		}

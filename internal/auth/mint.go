@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -30,16 +31,18 @@ func (k *Keeper) CreateToken(ctx context.Context, caller c3po.Caller, in c3po.To
 	if err := checkInput(in); err != nil {
 		return c3po.NewToken{}, err
 	}
+	account := ""
 	if caller.Role == c3po.RoleRunner {
 		mine, _ := ctx.Value(grantKey{}).(Grant)
 		if err := checkChild(mine, in); err != nil {
 			return c3po.NewToken{}, err
 		}
+		account = caller.Account
 	}
 	if err := k.checkCase(ctx, in.Agents); err != nil {
 		return c3po.NewToken{}, err
 	}
-	made, err := k.Mint(ctx, Grant{Role: in.Role, Spaces: in.Spaces, Pattern: in.Agents, Label: in.Label})
+	made, err := k.Mint(ctx, Grant{Role: in.Role, Spaces: in.Spaces, Pattern: in.Agents, Label: in.Label, Account: account})
 	if err == nil {
 		k.recordToken(ctx, caller, EventTokenCreated, made.KID, string(made.Role)+" for "+strings.Join(made.Spaces, ","))
 	}
@@ -164,6 +167,7 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 			next.Fixed, next.Expires = true, old.Expires
 		}
 	}
+	next.Account = cmp.Or(old.Account, old.KID)
 	// The new one first: whatever happens in between, one of them works.
 	made, err := k.Mint(ctx, next)
 	if err != nil {

@@ -31,6 +31,9 @@ type Grant struct {
 	// person's or an admin's is good over the socket alone, where the kernel says
 	// which process shows it.
 	Local bool
+	// Account is the KID whose budgets its holder draws on, if not its own: a runner's
+	// tokens share the runner's, and a rotated token goes on with those it had.
+	Account string
 }
 
 // Live says whether the grant is worth anything at that time.

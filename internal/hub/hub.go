@@ -67,6 +67,7 @@ type Hub struct {
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	holders   func(Record) []string
 	bindings  *bindings
+	accounts  *accounts
 	notes     *notes
 	lastCalls *lastCalls
 	presence  *presence
@@ -116,6 +117,7 @@ func New(c Config) *Hub {
 		declared: c.Declared,
 		holders:  c.Holders,
 		bindings: newBindings(c.Limits.SeenEvery),
+		accounts: newAccounts(c.Limits),
 		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),
 	}

@@ -32,8 +32,11 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	if err != nil {
 		return c3po.Escalation{}, err
 	}
-	stored, err := a.hub.store.Send(ctx, a.caller.Space, SendStep{
-		Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
+	stored, err := a.payingForMessage(draft, func(unpaid bool) (Stored, error) {
+		draft.Unpaid = unpaid
+		return a.hub.store.Send(ctx, a.caller.Space, SendStep{
+			Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
+		})
 	})
 	if err != nil {
 		a.rejected(err)

@@ -231,10 +231,15 @@ func (a *Actor) actAs(known binding) {
 
 // register asks the store for an id and remembers the answer.
 func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (Registration, error) {
+	settle, err := a.payForAgent(ctx)
+	if err != nil {
+		return Registration{}, err
+	}
 	registration, err := a.hub.store.Register(ctx, a.caller.Space, RegisterStep{
 		Want: a.caller.ID, Run: a.caller.Run, Session: a.caller.Session, Epoch: a.caller.Epoch,
 		Explicit: explicit, Profile: profile, Agents: a.caller.Agents,
 	})
+	settle(err == nil && registration.Record.RegisteredAt.Equal(registration.Now))
 	if errors.Is(err, c3po.StoreFull) && !explicit {
 		return a.enterFullStore(ctx, err)
 	}

@@ -55,7 +55,10 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		receipt, err := a.sendToRole(ctx, step)
 		return receipt, wait, err
 	}
-	stored, err := a.deliver(ctx, step)
+	stored, err := a.payingForMessage(draft, func(unpaid bool) (Stored, error) {
+		step.Unpaid = unpaid
+		return a.deliver(ctx, step)
+	})
 	if err != nil {
 		a.spent(ctx, stored.Spent, draft.To, err)
 		return c3po.Receipt{}, 0, a.orOthers(ctx, draft.To, err)

@@ -18,6 +18,11 @@ const (
 	// coordinators accepted, and for notices that failed.
 	noticeSweep = 10 * time.Second
 	noticePage  = 100
+	// noticeGather is how long a question waits for others to be told of with it.
+	noticeGather = 2 * time.Second
+	// noticeRest is how long a channel rests after a notice of several questions: a
+	// flood rings twice a minute, whatever its size.
+	noticeRest = 30 * time.Second
 )
 
 // A Notifier tells the person of questions, outside of c3po.
@@ -30,7 +35,8 @@ type Notifier interface {
 }
 
 // notices tell the person of every question once by each channel, whichever
-// coordinator it was asked at. What was told is a fact of the question, so that
+// coordinator it was asked at. Questions that come together
+// are told of together, by each coordinator that has the channel. What was told is a fact of the question, so that
 // nothing is forgotten when a coordinator dies. Each channel has a goroutine of
 // its own: a slow one holds up nobody else.
 type notices struct {
@@ -43,6 +49,7 @@ type notices struct {
 type noticeChannel struct {
 	name string
 	wake chan struct{} // holds one signal: there are spaces to look at
+	rest time.Time     // nothing is told before then
 
 	mu     sync.Mutex
 	spaces map[c3po.Space]bool
@@ -84,9 +91,13 @@ func (n *notices) serve(ctx context.Context, c *noticeChannel) {
 	sweep := time.NewTicker(noticeSweep)
 	defer sweep.Stop()
 	for {
+		if !idle(ctx, time.Until(c.rest)) {
+			return
+		}
 		spaces, err := n.store.Spaces(ctx)
 		n.complain(ctx, c, "", err)
-		n.look(ctx, c, spaces)
+		// A question that was just asked may be the first of many.
+		n.look(ctx, c, spaces, noticeGather)
 	heard:
 		for {
 			select {
@@ -95,9 +106,24 @@ func (n *notices) serve(ctx context.Context, c *noticeChannel) {
 			case <-sweep.C:
 				break heard
 			case <-c.wake:
-				n.look(ctx, c, c.take())
+				if !idle(ctx, max(noticeGather, time.Until(c.rest))) {
+					return
+				}
+				n.look(ctx, c, c.take(), 0)
 			}
 		}
+	}
+}
+
+// idle lets time pass; false if ctx ended meanwhile.
+func idle(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -112,11 +138,21 @@ func (c *noticeChannel) take() []c3po.Space {
 	return spaces
 }
 
-func (n *notices) look(ctx context.Context, c *noticeChannel, spaces []c3po.Space) {
+// look tells the person, in one notice, of all that is due in these spaces and of
+// that age, and in another one of what is late.
+func (n *notices) look(ctx context.Context, c *noticeChannel, spaces []c3po.Space, age time.Duration) {
+	due := map[bool][]dueNotice{}
 	for _, space := range spaces {
-		due, err := n.due(ctx, c.name, space)
+		found, err := n.due(ctx, c.name, space, age)
 		n.complain(ctx, c, space, err)
-		inBatches(due, func(d dueNotice) { n.complain(ctx, c, space, n.tell(ctx, space, d)) })
+		for _, d := range found {
+			due[d.Late] = append(due[d.Late], d)
+		}
+	}
+	for _, late := range []bool{false, true} {
+		if len(due[late]) > 0 {
+			n.complain(ctx, c, due[late][0].space, n.tell(ctx, c, due[late]))
+		}
 	}
 }
 
@@ -128,11 +164,12 @@ func (n *notices) complain(ctx context.Context, c *noticeChannel, space c3po.Spa
 
 type dueNotice struct {
 	Notice
+	space c3po.Space
 	entry Entry
 }
 
 // due finds the open questions a channel has not told of yet.
-func (n *notices) due(ctx context.Context, channel string, space c3po.Space) ([]dueNotice, error) {
+func (n *notices) due(ctx context.Context, channel string, space c3po.Space, age time.Duration) ([]dueNotice, error) {
 	var due []dueNotice
 	query := InboxQuery{Limit: noticePage, Bytes: 1 << 20}
 	for {
@@ -141,7 +178,7 @@ func (n *notices) due(ctx context.Context, channel string, space c3po.Space) ([]
 			return due, err
 		}
 		for _, entry := range page.Entries {
-			if entry.Message.Kind != c3po.KindEscalation || entry.Corrupt {
+			if entry.Message.Kind != c3po.KindEscalation || entry.Corrupt || page.Now.Sub(entry.Message.Timestamp) < age {
 				continue
 			}
 			for _, late := range []bool{false, true} {
@@ -149,7 +186,11 @@ func (n *notices) due(ctx context.Context, channel string, space c3po.Space) ([]
 				if late && (entry.Facts.Deadline.IsZero() || page.Now.Before(entry.Facts.Deadline)) || isTaken(entry.Facts.Notices, notice, page.Now) {
 					continue
 				}
-				due = append(due, dueNotice{notice, entry})
+				if len(due) > 0 {
+					// Of many only the first is shown.
+					entry.Message.Message, entry.Message.Context, entry.Message.Choices = "", "", nil
+				}
+				due = append(due, dueNotice{notice, space, entry})
 			}
 		}
 		if page.Next == 0 {
@@ -166,20 +207,66 @@ func isTaken(facts []NoticeFact, notice Notice, now time.Time) bool {
 	})
 }
 
-// tell takes a notice on and sends it, unless another coordinator does.
-func (n *notices) tell(ctx context.Context, space c3po.Space, due dueNotice) error {
-	claimed, err := n.store.ClaimNotice(ctx, space, due.Notice)
-	if err != nil || !claimed {
+// tell takes notices on and sends word of them, but for those that another
+// coordinator has taken on.
+func (n *notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) error {
+	mine, err := n.claim(ctx, due)
+	if len(mine) == 0 {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, noticeMost)
 	defer cancel()
-	if err := n.notifier.Notify(limited, due.Channel, notification(space, due.entry, due.Late)); err != nil {
+	word := notification(mine[0].space, mine[0].entry, mine[0].Late)
+	if len(mine) > 1 {
+		word.Count = len(mine)
+		word.Question, word.Reason, word.Choices = "", "", nil
+		c.rest = time.Now().Add(noticeRest)
+	}
+	if err := n.notifier.Notify(limited, c.name, word); err != nil {
 		return err
 	}
 	// It was sent: that is written down also when we are about to stop.
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeMost)
 	defer cancel()
-	n.log.InfoContext(ctx, "the person was told of a question", "channel", due.Channel, "space", space, "message_id", due.ID, "late", due.Late)
-	return n.store.NoticeSent(done, space, due.Notice)
+	n.log.InfoContext(ctx, "the person was told of questions", "channel", c.name, "space", mine[0].space, "message_id", mine[0].ID,
+		"late", mine[0].Late, "questions", len(mine))
+	var failed errorBin
+	inBatches(mine, func(d dueNotice) { failed.put(n.store.NoticeSent(done, d.space, d.Notice)) })
+	return failed.first
+}
+
+// claim gives those of the notices that nobody else has taken on, in their order.
+func (n *notices) claim(ctx context.Context, due []dueNotice) ([]dueNotice, error) {
+	claimed := make([]bool, len(due))
+	places := make([]int, len(due))
+	for i := range places {
+		places[i] = i
+	}
+	var failed errorBin
+	inBatches(places, func(i int) {
+		ok, err := n.store.ClaimNotice(ctx, due[i].space, due[i].Notice)
+		claimed[i] = ok
+		failed.put(err)
+	})
+	var mine []dueNotice
+	for i, d := range due {
+		if claimed[i] {
+			mine = append(mine, d)
+		}
+	}
+	return mine, failed.first
+}
+
+// An errorBin keeps the first error of several goroutines.
+type errorBin struct {
+	mu    sync.Mutex
+	first error
+}
+
+func (b *errorBin) put(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.first == nil {
+		b.first = err
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,7 +39,11 @@ func (c *crier) Notify(ctx context.Context, channel string, n c3po.Notification)
 		c.told = append(c.told, "broken: fails")
 		return errors.New("nobody is there")
 	}
-	c.told = append(c.told, fmt.Sprintf("%s: %s of %s: %s", channel, n.Kind, n.FromAgent, n.Question))
+	word := fmt.Sprintf("%s: %s of %s: %s", channel, n.Kind, n.FromAgent, n.Question)
+	if n.Count > 1 {
+		word = fmt.Sprintf("%s: %d of kind %s, the first of %s: %s", channel, n.Count, n.Kind, n.FromAgent, n.Question)
+	}
+	c.told = append(c.told, word)
 	return nil
 }
 
@@ -63,7 +68,7 @@ func TestAPersonIsToldOfAQuestionOnceWhoeverIsAsked(t *testing.T) {
 		c := &crier{channels: []string{"ntfy", "webhook"}}
 		first, second := town(t, c)
 		asked := must(first.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "May I?"}))(t)
-		pass(time.Second)
+		pass(3 * time.Second)
 		said := c.all()
 		slices.Sort(said)
 		same(t, "told", said, []string{"ntfy: question of api: May I?", "webhook: question of api: May I?"})
@@ -71,7 +76,7 @@ func TestAPersonIsToldOfAQuestionOnceWhoeverIsAsked(t *testing.T) {
 		same(t, "told once", len(c.all()), 2)
 
 		must(second.as("web").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "And I?"}))(t)
-		pass(time.Second)
+		pass(3 * time.Second)
 		same(t, "of the second one", len(c.all()), 4)
 		// A message to the person that asks nothing can wait until they look.
 		first.send("api", c3po.Human, "by the way")
@@ -82,6 +87,45 @@ func TestAPersonIsToldOfAQuestionOnceWhoeverIsAsked(t *testing.T) {
 		same(t, "how they were told", len(shown.Told), 2)
 		if shown.Told[0].Channel != "ntfy" || shown.Told[0].At.IsZero() || shown.Told[0].Tries != 1 {
 			t.Errorf("told = %+v", shown.Told)
+		}
+	})
+}
+
+// An agent that asks without end must not ring without end.
+func TestQuestionsThatComeTogetherAreToldOfInOneNotice(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := &crier{channels: []string{"ntfy"}}
+		limits := c3po.DefaultLimits()
+		model := storetest.NewModel(limits)
+		h := run(t, &house{t: t, model: model, calls: &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}, tells: c}, limits, "node-1")
+		var ids []c3po.MessageID
+		ask := func(n int) {
+			asked := must(h.as(c3po.AgentID(fmt.Sprintf("api%d", n))).EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: fmt.Sprint("May I? ", n), Deadline: "10m"}))(t)
+			ids = append(ids, asked.MessageID)
+		}
+		pass(9 * time.Second) // the regular look falls into the flood
+		for n := range 400 {
+			ask(n)
+			pass(4 * time.Millisecond) // 400 in less than two seconds
+		}
+		pass(5 * time.Second)
+		same(t, "told", c.all(), []string{"ntfy: 400 of kind question, the first of api0: "})
+		shown := must(h.asPerson().HumanShow(t.Context(), c3po.MessageInput{MessageID: ids[399]}))(t)
+		if len(shown.Told) != 1 || shown.Told[0].At.IsZero() {
+			t.Errorf("of the last question they were told %+v", shown.Told)
+		}
+		// It goes on, and rings twice a minute.
+		for n := range 60 {
+			ask(400 + n)
+			pass(time.Second)
+		}
+		pass(40 * time.Second)
+		if rings := len(c.all()); rings < 3 || rings > 5 {
+			t.Errorf("a minute of questions more makes %d notices: %q", rings, c.all())
+		}
+		pass(10 * time.Minute)
+		if last := c.all()[len(c.all())-1]; !strings.Contains(last, "of kind overdue") {
+			t.Errorf("the last notice is %q", last)
 		}
 	})
 }
@@ -104,14 +148,14 @@ func TestADeadlineRemindsThePersonOnce(t *testing.T) {
 		first, _ := town(t, c)
 		asked := must(first.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "May I?", Deadline: "10m"}))(t)
 		done := must(first.as("web").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Answered?", Deadline: "10m"}))(t)
-		pass(time.Second)
+		pass(3 * time.Second)
 		must(first.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: done.MessageID, Response: "yes"}))(t)
 		pass(9 * time.Minute)
-		same(t, "before", len(c.all()), 2)
+		same(t, "before", len(c.all()), 1) // both were asked at once
 		pass(2 * time.Minute)
-		same(t, "after", c.all()[2:], []string{"ntfy: overdue of api: May I?"})
+		same(t, "after", c.all()[1:], []string{"ntfy: overdue of api: May I?"})
 		pass(time.Hour)
-		same(t, "later", len(c.all()), 3)
+		same(t, "later", len(c.all()), 2)
 		page, _ := first.log(c3po.LogInput{Kinds: []c3po.EventKind{c3po.EventTimedOut}})
 		if len(page.Events) != 1 || page.Events[0].ID != asked.MessageID {
 			t.Errorf("events = %+v", page.Events)
@@ -133,7 +177,7 @@ func TestAFailedNoticeIsTriedAgainAndASlowChannelHoldsUpNobody(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("asking took %v", took)
 		}
-		pass(time.Millisecond)
+		pass(2 * time.Second)
 		same(t, "at once", len(c.all()), 2)
 		pass(hub.NoticePause - time.Second)
 		same(t, "before the pause is over", len(c.all()), 2)

@@ -79,7 +79,11 @@ func (a *Actor) post(ctx context.Context, step PostStep) (Posted, error) {
 		return Posted{}, err
 	}
 	step.Run, step.Durability, step.Outside, step.RateLimit = a.caller.Run, durability, a.caller.Person(), a.hub.limits.SendsPerMinute
-	posted, err := a.hub.store.Post(ctx, a.caller.Space, step)
+	posted, err := paying(a, spend{messages: 1 + len(step.Mentions), bytes: step.Bytes()},
+		func(unpaid bool) (Posted, error) {
+			step.Unpaid = unpaid
+			return a.hub.store.Post(ctx, a.caller.Space, step)
+		}, func(p Posted) bool { return p.Repeat })
 	if err != nil {
 		return Posted{}, a.failed(err)
 	}

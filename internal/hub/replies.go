@@ -153,10 +153,14 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		return Stored{}, err
 	}
 	step.Answers, step.Durability = id, durability
-	stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
-	if errors.Is(err, c3po.AgentNotFound) {
-		stored, err = a.replyToRenamed(ctx, step, err)
-	}
+	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (Stored, error) {
+		step.Unpaid = unpaid
+		stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
+		if errors.Is(err, c3po.AgentNotFound) {
+			stored, err = a.replyToRenamed(ctx, step, err)
+		}
+		return stored, err
+	})
 	if err != nil {
 		asker, _, _ := id.Split()
 		a.spent(ctx, stored.Spent, asker, err)

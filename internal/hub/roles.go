@@ -54,7 +54,10 @@ func (a *Actor) sendToRole(ctx context.Context, step SendStep) (c3po.Receipt, er
 	if err != nil {
 		return c3po.Receipt{}, err
 	}
-	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
+	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (Stored, error) {
+		step.Unpaid = unpaid
+		return a.hub.store.Send(ctx, a.caller.Space, step)
+	})
 	if err != nil {
 		a.spent(ctx, stored.Spent, step.To, err)
 		return c3po.Receipt{}, a.failed(err)

@@ -280,14 +280,18 @@ func (a *Actor) known(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error
 func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID, at int64) string {
 	durability, err := a.hub.store.Durability(ctx)
 	if err == nil {
-		var stored Stored
-		stored, err = a.hub.store.Send(ctx, a.caller.Space, SendStep{
+		step := SendStep{
 			Draft: Draft{
 				From: a.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
 				Text: fmt.Sprintf("You are invited to the room %s. room_join(room=\"%s\") lets you in.", name, name),
 				Key:  fmt.Sprintf("invite %s %s %d", name, guest, at),
 			},
 			Run: a.caller.Run, Durability: durability, RateLimit: a.hub.limits.SendsPerMinute,
+		}
+		var stored Stored
+		stored, err = a.payingForMessage(step.Draft, func(unpaid bool) (Stored, error) {
+			step.Unpaid = unpaid
+			return a.hub.store.Send(ctx, a.caller.Space, step)
 		})
 		if err == nil {
 			a.stored(ctx, c3po.EventAccepted, stored, durability)

@@ -268,6 +268,9 @@ type Draft struct {
 	// Distinct says that its sender means another message, even with a text it sent
 	// before: the budget of same texts does not count it.
 	Distinct bool
+	// Unpaid says that its sender's token has spent its budget: BUDGET_SPENT, unless it
+	// repeats what was stored before.
+	Unpaid bool
 }
 
 // SendStep is a Draft and the conditions under which it is accepted.

@@ -45,6 +45,11 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	if a.hub.isDraining() {
 		return drained, nil
 	}
+	release, err := a.hub.accounts.hold(a.caller.Account, false)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	// Register before the first look, so that mail that comes between the look

@@ -63,6 +63,8 @@ type Watch struct {
 	start *c3po.StreamStart
 	at    c3po.EventCursor // everything up to here was given
 	began int64            // where the epoch of at began
+	// release gives back its place among the streams of the caller's token.
+	release func()
 }
 
 // Watch opens a stream of what changes in the caller's space, after a place or
@@ -71,7 +73,11 @@ func (a *Actor) Watch(ctx context.Context, after *c3po.EventCursor) (*Watch, err
 	if a.hub.isDraining() {
 		return nil, stopping()
 	}
-	w := &Watch{actor: a, line: a.hub.wakes.watch(a.caller.Space), news: make(chan struct{}, 1)}
+	release, err := a.hub.accounts.hold(a.caller.Account, true)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{actor: a, release: release, line: a.hub.wakes.watch(a.caller.Space), news: make(chan struct{}, 1)}
 	w.line.watched(w)
 	if most := a.hub.limits.Streams; most > 0 && a.hub.wakes.watchers.Load() > int64(most) {
 		w.Close()
@@ -87,7 +93,10 @@ func (a *Actor) Watch(ctx context.Context, after *c3po.EventCursor) (*Watch, err
 }
 
 // Close ends the stream.
-func (w *Watch) Close() { w.line.unwatched(w) }
+func (w *Watch) Close() {
+	w.line.unwatched(w)
+	w.release()
+}
 
 // Next waits for what comes next. It fails when ctx ends or the coordinator
 // stops; a ctx that ended does not end the stream.

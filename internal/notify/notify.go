@@ -96,6 +96,12 @@ func (n *Notifier) Notify(ctx context.Context, channel string, what c3po.Notific
 
 // title is one line of words that no agent has written.
 func title(n c3po.Notification) string {
+	switch {
+	case n.Count > 1 && n.Kind == c3po.NotifyOverdue:
+		return fmt.Sprintf("%d questions still wait for your answer", n.Count)
+	case n.Count > 1:
+		return fmt.Sprintf("%d questions wait for you", n.Count)
+	}
 	switch n.Kind {
 	case c3po.NotifyTest:
 		return "c3po can reach you"
@@ -114,6 +120,9 @@ const textMost = 1000
 func text(n c3po.Notification) string {
 	if n.Kind == c3po.NotifyTest {
 		return "This is a test. Questions of your agents will look like this."
+	}
+	if n.Count > 1 {
+		return fmt.Sprintf("The first is from %s. See all with: c3po human list", n.FromAgent)
 	}
 	var lines []string
 	for _, line := range []string{n.Question, n.Reason} {

@@ -147,6 +147,21 @@ func TestNtfyIsToldWhoAsksAndTheTextOnlyIfAllowed(t *testing.T) {
 	}
 }
 
+func TestANoticeOfManyQuestionsSaysHowMany(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	n := open(t, notify.Config{Ntfy: r.URL + "/topic", Allow: loopback, Bodies: true})
+	many := asked
+	many.Count, many.Question, many.Reason, many.Choices = 400, "", "", nil
+	if err := n.Notify(t.Context(), notify.Ntfy, many); err != nil {
+		t.Fatal(err)
+	}
+	req, body := r.last(t)
+	if got := req.Header.Get("Title"); got != "400 questions wait for you" || body != "The first is from api. See all with: c3po human list" {
+		t.Errorf("%q: %q", got, body)
+	}
+}
+
 func TestWhatAReceiverRefusesIsAnErrorWithoutTheSecretsOfItsAddress(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

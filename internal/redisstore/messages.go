@@ -44,7 +44,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(messages), itoa(inboxBytes), itoa(share),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
-		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()),
+		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()), flag(step.Unpaid),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -115,7 +115,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		itoa(messages), itoa(inboxBytes), itoa(share), itoa(l.EventEntries), millis(l.OnlineWindow),
 		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
 		hub.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(draft.KeyBytes()),
-		itoa(nextMessages), itoa(nextBytes),
+		itoa(nextMessages), itoa(nextBytes), flag(step.Unpaid),
 	})
 	if err != nil {
 		return hub.Stored{}, err
@@ -181,6 +181,8 @@ func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draf
 	switch outcome {
 	case "conflict":
 		return hub.Stored{}, hub.RefuseKeyConflict(d.Key)
+	case "unpaid":
+		return hub.Stored{}, hub.RefuseUnpaid()
 	case "unknown":
 		return hub.Stored{}, hub.RefuseNoAgent(d.To)
 	case "full":

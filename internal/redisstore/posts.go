@@ -77,7 +77,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 		text, itoa(step.Bytes()) + " " + itoa(step.MailBytes()), string(step.Durability), itoa(step.RateLimit),
 		field, fingerprint, millis(window), seconds(l.KeyLife), itoa(l.RoomPosts), itoa(l.RoomBytes), seconds(l.MessageLife),
 		itoa(l.EventEntries), itoa(messages), itoa(inboxBytes), itoa(share),
-		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()), itoa(l.SpaceBytes),
+		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()), itoa(l.SpaceBytes), flag(step.Unpaid),
 	}
 	for _, id := range step.Mentions {
 		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.skips(id))
@@ -90,6 +90,8 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	switch word(answer[0]) {
 	case "conflict":
 		return hub.Posted{}, hub.RefuseKeyConflict(step.Key)
+	case "unpaid":
+		return hub.Posted{}, hub.RefuseUnpaid()
 	case "rate":
 		return hub.Posted{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok", "repeat":

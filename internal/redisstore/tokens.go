@@ -24,11 +24,12 @@ type grantBody struct {
 	Label       string    `json:"label"`
 	SuccessorOf string    `json:"successor_of"`
 	Local       bool      `json:"local,omitempty"`
+	Account     string    `json:"account,omitempty"`
 }
 
 // PutGrant implements auth.Store.
 func (s *Store) PutGrant(ctx context.Context, g auth.Grant) error {
-	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf, g.Local})
+	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf, g.Local, g.Account})
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func grantOf(kid string, fields map[string]string) (auth.Grant, error) {
 	}
 	return auth.Grant{
 		KID: kid, Hash: body.Hash, Role: body.Role, Spaces: body.Spaces, Pattern: body.Pattern, Label: body.Label,
-		SuccessorOf: body.SuccessorOf, Local: body.Local, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
+		SuccessorOf: body.SuccessorOf, Local: body.Local, Account: body.Account, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
 		Created: instantOf(fields["created"]), Expires: instantOf(fields["expires"]), LastUsed: instantOf(fields["used"]),
 	}, nil
 }

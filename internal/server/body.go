@@ -24,11 +24,11 @@ type body struct {
 	ctrl    *http.ResponseController
 	nesting nesting
 	flight  *flight
-	caller  string
+	caller  flier
 	taken   int64
 }
 
-func newBody(w http.ResponseWriter, from io.ReadCloser, flight *flight, caller string) *body {
+func newBody(w http.ResponseWriter, from io.ReadCloser, flight *flight, caller flier) *body {
 	b := &body{ReadCloser: from, ctrl: http.NewResponseController(w), flight: flight, caller: caller}
 	// Not every writer of a test has a deadline to set.
 	_ = b.ctrl.SetReadDeadline(time.Now().Add(bodyMost))

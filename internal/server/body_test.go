@@ -1,10 +1,14 @@
 package server
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -27,7 +31,7 @@ func (w *clockedWriter) SetReadDeadline(until time.Time) error {
 func TestABodyHasATimeLimitThatEndsWithIt(t *testing.T) {
 	t.Parallel()
 	w := &clockedWriter{ResponseWriter: httptest.NewRecorder()}
-	b := newBody(w, io.NopCloser(iotest.OneByteReader(strings.NewReader(`{"a":1}`))), newFlight(), "ann")
+	b := newBody(w, io.NopCloser(iotest.OneByteReader(strings.NewReader(`{"a":1}`))), newFlight(), flier{name: "ann"})
 	for range len(`{"a":1}`) {
 		if left := time.Until(w.until); left <= 0 || left > bodyMost {
 			t.Fatalf("while the body is read there are %v left", left)
@@ -53,7 +57,7 @@ func TestDepthIsSeenAcrossPieces(t *testing.T) {
 		`"\\"` + strings.Repeat("[", 65):           true,
 		`["` + strings.Repeat(`\\\"[`, 100) + `"]`: false,
 	} {
-		b := newBody(httptest.NewRecorder(), io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), newFlight(), "ann")
+		b := newBody(httptest.NewRecorder(), io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), newFlight(), flier{name: "ann"})
 		_, err := io.ReadAll(b)
 		if got := err != nil; got != refused {
 			t.Errorf("%.40s: %v", text, err)
@@ -69,7 +73,7 @@ func TestACallerThatStallsInItsBodiesLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	flight := newFlight()
 	open := func(caller string) *body {
-		return newBody(httptest.NewRecorder(), io.NopCloser(strings.NewReader(strings.Repeat(" ", 2<<20))), flight, caller)
+		return newBody(httptest.NewRecorder(), io.NopCloser(strings.NewReader(strings.Repeat(" ", 2<<20))), flight, flier{name: caller})
 	}
 	most := make([]byte, 2<<20)
 	stalled := []*body{}
@@ -94,6 +98,43 @@ func TestACallerThatStallsInItsBodiesLeavesRoomForOthers(t *testing.T) {
 		if _, err := open("ann").Read(most); err != nil {
 			t.Errorf("once two are gone, the next is answered %v", err)
 		}
+	}
+}
+
+// Any text can be shown as a token, so what is no token has no share of the memory
+// for bodies of its own.
+func TestFalseTokensTakeNoRoomFromTrueOnes(t *testing.T) {
+	t.Parallel()
+	read := make(chan bool)
+	known := func(r *http.Request) (string, bool) { return "ann", r.Header.Get("Authorization") == "Bearer true" }
+	gate := newGate(nil, "1.4.0", known, slog.New(slog.DiscardHandler), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.ReadFull(r.Body, make([]byte, 2<<20))
+		read <- err == nil
+		<-r.Context().Done() // it stalls
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	var stalled sync.WaitGroup
+	defer stalled.Wait()
+	defer cancel()
+	send := func(token, from string) bool {
+		r := httptest.NewRequestWithContext(ctx, "POST", "http://localhost/api/login", strings.NewReader(strings.Repeat(" ", 2<<20+1)))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.RemoteAddr = from + ":4000"
+		stalled.Go(func() { gate.ServeHTTP(httptest.NewRecorder(), r) })
+		return <-read
+	}
+	held := 0
+	for n := range 40 {
+		if send(fmt.Sprint("false ", n), fmt.Sprint("192.0.2.", n%4)) {
+			held++
+		}
+	}
+	if held != maxStrangerFlightBytes/(2<<20) {
+		t.Errorf("strangers hold %d bodies of 2 MiB", held)
+	}
+	if !send("true", "192.0.2.1") {
+		t.Error("the body of a caller we know finds no room")
 	}
 }
 

@@ -27,12 +27,14 @@ type gate struct {
 	version string
 	origins *http.CrossOriginProtection
 	flight  *flight
-	log     *slog.Logger
-	next    http.Handler
+	// known says on whose account a request is, if it comes from somebody we know.
+	known func(*http.Request) (string, bool)
+	log   *slog.Logger
+	next  http.Handler
 }
 
-func newGate(names []string, version string, log *slog.Logger, next http.Handler) http.Handler {
-	return &gate{names: names, version: version, origins: http.NewCrossOriginProtection(), flight: newFlight(), log: log, next: next}
+func newGate(names []string, version string, known func(*http.Request) (string, bool), log *slog.Logger, next http.Handler) http.Handler {
+	return &gate{names: names, version: version, origins: http.NewCrossOriginProtection(), flight: newFlight(), known: known, log: log, next: next}
 }
 
 func (g *gate) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
@@ -49,7 +51,11 @@ func (g *gate) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.ContentLength != 0 {
-		sent := newBody(w, r.Body, g.flight, flightCaller(r))
+		by := flier{name: auth.RemoteOf(r), stranger: true}
+		if account, known := g.known(r); known {
+			by = flier{name: account}
+		}
+		sent := newBody(w, r.Body, g.flight, by)
 		defer sent.release()
 		r.Body = sent
 	}

@@ -153,7 +153,7 @@ func TestTheGateTreatsEveryMethodAlike(t *testing.T) {
 	reached := netip.MustParseAddrPort("127.0.0.1:8420")
 	ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(net.TCPAddrFromAddrPort(reached)))
 	passed := false
-	gate := newGate([]string{"c3po.lan"}, "1.4.0", slog.New(slog.DiscardHandler), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	gate := newGate([]string{"c3po.lan"}, "1.4.0", nobody, slog.New(slog.DiscardHandler), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		passed = true
 		w.WriteHeader(http.StatusOK)
 	}))
@@ -187,7 +187,7 @@ func TestAClientOfAnotherProtocolIsRefusedBeforeAnythingIsDone(t *testing.T) {
 		"new":                        "Leave it out",
 	} {
 		passed := false
-		gate := newGate(nil, "1.4.0", slog.New(slog.DiscardHandler), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }))
+		gate := newGate(nil, "1.4.0", nobody, slog.New(slog.DiscardHandler), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }))
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "http://127.0.0.1/api/agents", nil)
 		r.Header.Set("X-C3PO-Client", "c3po/9.9.0 codex")
 		if protocols != "" {
@@ -289,7 +289,7 @@ func visit(t *testing.T, v visitor, method, url string, want int) {
 
 func TestTwoOriginsAreNone(t *testing.T) {
 	t.Parallel()
-	gate := newGate(nil, "1.4.0", slog.New(slog.DiscardHandler), http.NotFoundHandler())
+	gate := newGate(nil, "1.4.0", nobody, slog.New(slog.DiscardHandler), http.NotFoundHandler())
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		r := visitor{host: "localhost"}.request(t.Context(), "GET", "/api/wait")
 		ours := map[string]string{"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}[name]
@@ -380,3 +380,6 @@ func documentedPaths(t *testing.T) []string {
 	}
 	return paths
 }
+
+// nobody is known to a gate.
+func nobody(*http.Request) (string, bool) { return "", false }

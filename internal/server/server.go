@@ -171,7 +171,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
 	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
-	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, cfg.Log, mux))
+	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 
 // watchProcesses looks at the agents of this machine. Those of others are seen

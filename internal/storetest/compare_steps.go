@@ -231,7 +231,7 @@ func (d *duel) send(a *arena) {
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[1]}`)}),
 			Key:      draw(d, "key", []string{"", "", "k1", "k2", "k3", "k4"}),
 			Within:   draw(d, "within", []time.Duration{0, 0, time.Millisecond, 30 * time.Second}),
-			Distinct: d.oneIn(4, "distinct"),
+			Distinct: d.oneIn(4, "distinct"), Unpaid: d.oneIn(12, "unpaid"),
 		},
 		Run: run, Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), Payer: draw(d, "payer", []string{"", "", sharedPayer}), FailIfAway: d.oneIn(8, "fail if away"),
 	}

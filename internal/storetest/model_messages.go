@@ -64,6 +64,9 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 	if first != nil {
 		return sp.repeat(first, step.To, now), nil
 	}
+	if step.Unpaid {
+		return hub.Stored{}, hub.RefuseUnpaid()
+	}
 	if err := sp.mayCome(step, now); err != nil {
 		return hub.Stored{}, err
 	}
@@ -322,6 +325,9 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	}
 	if first != nil {
 		return sp.repeat(first, asker, now), nil
+	}
+	if step.Unpaid {
+		return hub.Stored{}, hub.RefuseUnpaid()
 	}
 	if question == nil {
 		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)

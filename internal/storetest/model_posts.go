@@ -31,6 +31,9 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 	if first != nil {
 		return sp.postAgain(r, step, first, now), nil
 	}
+	if step.Unpaid {
+		return hub.Posted{}, hub.RefuseUnpaid()
+	}
 	if r == nil {
 		return hub.Posted{}, hub.RefuseNoRoom(step.Room)
 	}

@@ -119,6 +119,28 @@ func repeatPromises() []promise {
 			w.ack(alice, first)
 			w.isNew(step, first)
 		}},
+		{"of a sender whose budget is spent only repeats get through", nil, func(w *world) {
+			w.enter(alice, bob)
+			asked := w.send(bob, alice, "well?")
+			step, reply := letter(alice, bob, "first"), answer(alice, asked, "yes")
+			step.Key, reply.Key = "k1", "k2"
+			first := w.sendStep(step).Message.ID
+			stored, err := w.store.Reply(w.ctx, w.space, reply)
+			w.must(err)
+			step.Unpaid, reply.Unpaid = true, true
+			w.unchanged(func() {
+				again := w.sendStep(step)
+				same(w, "repeat", again.Repeat, true)
+				same(w, "id", again.Message.ID, first)
+				answered, err := w.store.Reply(w.ctx, w.space, reply)
+				w.must(err)
+				same(w, "answer", answered.Message.ID, stored.Message.ID)
+				step.Key, step.Text, reply.Key = "k3", "second", "k4"
+				w.sendRefused(step, c3po.BudgetSpent)
+				_, err = w.store.Reply(w.ctx, w.space, reply)
+				w.refused(err, c3po.BudgetSpent)
+			})
+		}},
 		{"a repeat passes every limit and counts in none", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, func(w *world) {
 			w.enter(alice, bob)
 			step := keyed(letter(bob, alice, "hi"), "k1")

@@ -7,8 +7,8 @@
 -- ARGV  see the names below, then the ids of the mentioned agents
 -- Returns {"ok", entry id, now, now, members, fact} or {"repeat", entry id, at,
 -- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,
--- conflict, no_room, not_member, rate <count>.
-local MENTIONED, MENTIONS, DROP_MOST = 15, 26, 16
+-- conflict, no_room, not_member, rate <count>, unpaid.
+local MENTIONED, MENTIONS, DROP_MOST = 15, 27, 16
 local types = { 'hash', 'hash', 'hash', 'stream', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'zset', 'stream', 'zset', 'hash' }
 for i = MENTIONED + 1, #KEYS, 6 do
   for j, is in ipairs({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset' }) do types[i + j - 1] = is end
@@ -38,6 +38,7 @@ for _, first in ipairs(recalled({ idem = idem, sender = sender, renamed = KEYS[1
     return { 'repeat', first.h, first.a, now, row and row.m or 0, fact, body, first.by }
   end
 end
+if ARGV[27] == '1' then return { 'unpaid' } end
 if cast then
   row = row or { m = 0, q = 0, o = 0, n = 0, b = 0 }
 elseif not row then

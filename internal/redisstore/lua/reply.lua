@@ -11,7 +11,7 @@
 -- Returns {"ok", …, acked, answered, moved to} or {"repeat", …} as send does, or
 -- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
--- spent <see flow.lua>.
+-- spent <see flow.lua>, unpaid.
 typed({ [3] = 'hash', [4] = 'zset', [5] = 'hash', [9] = 'zset', [10] = 'zset', [11] = 'zset', [13] = 'hash',
   [14] = 'zset', [15] = 'hash', [17] = 'hash', [18] = 'zset', [19] = 'zset', [20] = 'zset', [21] = 'zset',
   [22] = 'hash', [23] = 'zset', [24] = 'hash', [25] = 'hash', [26] = 'hash', [27] = 'hash', [28] = 'zset', [29] = 'hash' })
@@ -41,6 +41,7 @@ if first == 'conflict' then return { 'conflict' } end
 if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient, first.by }
 end
+if ARGV[37] == '1' then return { 'unpaid' } end
 
 local raw = redis.call('HGET', own.fact, hex)
 local question = editable(raw)

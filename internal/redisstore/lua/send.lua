@@ -8,7 +8,7 @@
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
--- crowded, spent <see flow.lua>.
+-- crowded, spent <see flow.lua>, unpaid.
 typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset', [18] = 'hash', [19] = 'zset', [20] = 'hash' })
 local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local idem, idemx, rate, expire, threads, events, aliases, nodes =
@@ -36,6 +36,7 @@ if first == 'conflict' then return { 'conflict' } end
 if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient, first.by }
 end
+if ARGV[35] == '1' then return { 'unpaid' } end
 
 if mailbox == '' and not known then return { 'unknown' } end
 if alias ~= '' then
