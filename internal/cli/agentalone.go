@@ -177,6 +177,9 @@ invitation that c3po invite --runner has printed, does the same and more.`,
 			if err != nil {
 				return err
 			}
+			if args[1] != "-" {
+				a.complain("others on this machine can read a token among the arguments", "Write - in its place and give it on stdin.")
+			}
 			config, err := a.folders.Config()
 			if err != nil {
 				return err

@@ -67,3 +67,24 @@ func TestJoinReadsTheInvitationFromStdin(t *testing.T) {
 		}
 	}
 }
+
+func TestASecretAmongTheArgumentsIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"serve --redis redis://:hunter2@127.0.0.1:1 --auth wrong": true,
+		"serve --redis redis://127.0.0.1:1 --auth wrong":          false,
+		"up --notify-secret hunter2 --auth wrong":                 true,
+		"up --auth wrong": false,
+		"agent setup-c3po http://127.0.0.1:1 c3po_runner_x_hunter2":   true,
+		"backup --redis redis://u:hunter2@127.0.0.1:1 /no/such/place": true,
+	} {
+		var said bytes.Buffer
+		home := t.TempDir()
+		Main(t.Context(), Process{Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
+			return map[string]string{"HOME": home}[name]
+		}})
+		if strings.Contains(said.String(), "others on this machine can read") != want || strings.Contains(said.String(), "hunter2") {
+			t.Errorf("c3po %s says %s", line, &said)
+		}
+	}
+}

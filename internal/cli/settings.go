@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,9 +66,28 @@ func (a *app) settle(cmd *cobra.Command, _ []string) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if wrong == nil && f.Annotations[variableOf] != nil {
 			a.origins[f.Name], wrong = a.settleFlag(cmd.Flags(), f)
+			a.warnOfSecret(f)
 		}
 	})
 	return wrong
+}
+
+// warnOfSecret says that everybody on this machine can read what was given as an
+// argument.
+func (a *app) warnOfSecret(f *pflag.Flag) {
+	secret := false
+	switch f.Name {
+	case "notify-secret":
+		secret = true
+	case "redis":
+		at, err := url.Parse(f.Value.String())
+		if err == nil && at.User != nil {
+			_, secret = at.User.Password()
+		}
+	}
+	if secret && a.origins[f.Name].From == fromFlag {
+		a.complain("others on this machine can read the secret in --"+f.Name, "Set "+f.Annotations[variableOf][0]+" instead, or write it in c3po.yaml.")
+	}
 }
 
 func (a *app) settleFlag(flags *pflag.FlagSet, f *pflag.Flag) (origin, error) {
