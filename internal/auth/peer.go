@@ -33,6 +33,16 @@ func WithPeer(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
+// PeerPID is the process at the other end of a unix socket; 0 if it cannot be told.
+func PeerPID(conn net.Conn) int {
+	if raw, ok := conn.(syscall.Conn); ok {
+		if _, pid, ok := peerOf(raw); ok {
+			return pid
+		}
+	}
+	return 0
+}
+
 // KnowsPeers says that this system tells who is at the other end of a socket.
 const KnowsPeers = knowsPeers
 

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -48,6 +49,9 @@ type Config struct {
 	// Socket is where the other processes of the run find the bridge; nowhere if
 	// empty. A file of that name and ".lock" is held by it.
 	Socket string
+	// Stranger says that what has connected to the socket belongs to another session:
+	// it is not told of this one's mail. Nobody is one if nil.
+	Stranger func(net.Conn) bool
 	// Off says that the person has switched c3po off here; never if nil.
 	Off func() bool
 	// SwitchOn lets agents take part again, in this project or everywhere; nobody
@@ -92,6 +96,7 @@ type Bridge struct {
 	rooms    []c3po.RoomName
 	run      string
 	socket   string
+	stranger func(net.Conn) bool
 	off      func() bool
 	switchOn func(everywhere bool) error
 	before   func(context.Context, *client.Client) error
@@ -136,7 +141,7 @@ type Bridge struct {
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
-		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, off: cfg.Off, switchOn: cfg.SwitchOn, before: cfg.Before, holds: cfg.Registered,
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switchOn: cfg.SwitchOn, before: cfg.Before, holds: cfg.Registered,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,

@@ -46,7 +46,7 @@ func Instances(ctx context.Context, dir string) []Instance {
 	sockets, _ := filepath.Glob(filepath.Join(dir, runPrefix+"*.sock"))
 	var all []Instance
 	for _, socket := range sockets {
-		if about, ok := askAbout(ctx, socket); ok {
+		if about, ok := About(ctx, socket); ok {
 			all = append(all, about)
 		} else if held(socket) {
 			all = append(all, Instance{Run: filepath.Base(socket), Trouble: "its bridge does not answer"})
@@ -56,7 +56,9 @@ func Instances(ctx context.Context, dir string) []Instance {
 	return all
 }
 
-func askAbout(ctx context.Context, socket string) (Instance, bool) {
+// About asks the bridge at a socket what it is. One that does not answer in time is
+// not there.
+func About(ctx context.Context, socket string) (Instance, bool) {
 	ctx, cancel := context.WithTimeout(ctx, aboutMost)
 	defer cancel()
 	connection, err := dial(ctx, socket, question{About: true})

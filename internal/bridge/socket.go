@@ -93,6 +93,9 @@ func (b *Bridge) serve(ctx context.Context, connection net.Conn) {
 		return
 	}
 	_ = connection.SetReadDeadline(time.Time{})
+	if !q.About && b.stranger != nil && b.stranger(connection) {
+		return
+	}
 	switch {
 	case q.Event != nil:
 		if _, err := connection.Write([]byte(b.hooked(ctx, *q.Event) + "\n")); err != nil {

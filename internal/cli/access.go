@@ -126,7 +126,7 @@ func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Ancestors = ancestors()
+	cfg.Ancestors = ancestors(os.Getppid())
 	mine, err := a.folders.Person()
 	if err != nil {
 		return nil, err
@@ -163,14 +163,14 @@ func (a *app) agentHere() string {
 // mostAncestors is more than any terminal is deep.
 const mostAncestors = 32
 
-// ancestors are the runs that the processes before this one would have.
-func ancestors() []string {
+// ancestors are the runs that a process and those before it would have.
+func ancestors(pid int) []string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
 	var runs []string
-	for pid := os.Getppid(); pid > 1 && len(runs) < mostAncestors; pid = engine.Parent(pid) {
+	for ; pid > 1 && len(runs) < mostAncestors; pid = engine.Parent(pid) {
 		runs = append(runs, fmt.Sprintf("%s:%d:%d", host, pid, engine.Started(pid)))
 	}
 	return runs

@@ -97,7 +97,12 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 // bridgeAbove is the socket of the bridge of the nearest process above this one
 // that has one.
 func (a *app) bridgeAbove() (socket string, ok bool) {
-	for _, run := range ancestors() {
+	return a.bridgeOf(ancestors(os.Getppid()))
+}
+
+// bridgeOf is the socket of the first of these runs that has a bridge.
+func (a *app) bridgeOf(runs []string) (socket string, ok bool) {
+	for _, run := range runs {
 		socket, err := a.folders.Socket(bridge.SocketName(run))
 		if err != nil {
 			return "", false
@@ -107,6 +112,13 @@ func (a *app) bridgeAbove() (socket string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// stranger says that a process belongs to another session than the one with that
+// socket: the nearest bridge above it is another.
+func (a *app) stranger(pid int, socket string) bool {
+	nearest, ok := a.bridgeOf(ancestors(pid))
+	return ok && nearest != socket
 }
 
 // A listener is one of the ways to hear of mail that wakes a session.

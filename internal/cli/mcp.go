@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/engine"
@@ -148,7 +150,8 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 			// That it cannot be written down is no reason to disturb a session.
 			_ = a.folders.NoteHookRun(clientName, paths.HookRun{Event: run.Event, Agent: first.ID(), At: run.At, Took: run.Took})
 		},
-		Off: func() bool { return a.folders.Off(project) },
+		Stranger: func(conn net.Conn) bool { return a.stranger(auth.PeerPID(conn), r.socket) },
+		Off:      func() bool { return a.folders.Off(project) },
 		SwitchOn: func(everywhere bool) error {
 			if everywhere {
 				return a.folders.SwitchOn("")

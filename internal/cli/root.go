@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/paths"
 	"github.com/c3po-dev/c3po/internal/settings"
@@ -126,11 +128,28 @@ func (a *app) acting() (*client.Client, error) {
 	if a.as != "" {
 		return a.looking()
 	}
+	if own := a.ownSession(); own != "" {
+		return a.clientAs(own)
+	}
 	folder, err := os.Getwd()
 	if err != nil {
 		return nil, &usageError{"the current folder has no name", "Say who you are with --as."}
 	}
 	return a.clientAs(c3po.AgentIDFromFolder(filepath.Base(folder)))
+}
+
+// ownSession is the agent whose session has started this command, as its bridge
+// says; empty if there is none. A daemon of Codex has several, and none is known.
+func (a *app) ownSession() c3po.AgentID {
+	socket, ok := a.bridgeAbove()
+	if !ok {
+		return ""
+	}
+	about, ok := bridge.About(context.Background(), socket)
+	if !ok || !about.Connected || about.Client == codexName {
+		return ""
+	}
+	return about.Agent
 }
 
 // looking is the client of a command that only looks. It has an identity only
