@@ -40,7 +40,7 @@ func (b *Bridge) leaves() {
 	off, now := b.off(), time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	since, idle := b.session.activity.Idle(now)
+	since, idle := b.session.activity.Idle(now, len(b.session.monitors) > 0)
 	if !idle || off || now.Sub(since) < silentAfter || len(b.session.waking) > 0 {
 		return
 	}

@@ -2,10 +2,12 @@ package bridge_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/bridge"
 	"github.com/c3po-dev/c3po/internal/faultrig"
 	"github.com/c3po-dev/c3po/internal/hook"
 )
@@ -139,4 +141,25 @@ func TestTheAskerHearsNothingWhereNoAnswerIsMissing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Claude Code counts our monitor as a shell in the background, as long as it runs.
+func TestTheAskerHearsOfASilenceAlsoWhileAMonitorRuns(t *testing.T) {
+	t.Parallel()
+	var ended atomic.Pointer[time.Time]
+	r := startAs(t, coordinator(t).URL(), "box:1:1", func(cfg *bridge.Config) {
+		cfg.Sees = func() bridge.Sight {
+			if at := ended.Load(); at != nil {
+				return bridge.Sight{Says: "shell", Since: *at}
+			}
+			return bridge.Sight{}
+		}
+	})
+	r.idles()
+	r.send("web", "Which port?")
+	r.reads()
+	r.stop()
+	now := time.Now()
+	ended.Store(&now)
+	eventually(t, "the asker hears of it", func() bool { return len(r.hints("web")) == 1 })
 }

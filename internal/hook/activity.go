@@ -115,9 +115,10 @@ func (a Activity) Busy(now time.Time) bool {
 }
 
 // Idle is since when the session does nothing, and nothing that it has started runs
-// on, if that is known.
-func (a Activity) Idle(now time.Time) (since time.Time, known bool) {
-	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && !a.shell && !a.Busy(now)
+// on, if that is known. A monitor of ours is such a shell: who has one always says
+// that something runs on, which then means nothing.
+func (a Activity) Idle(now time.Time, monitored bool) (since time.Time, known bool) {
+	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && (!a.shell || monitored) && !a.Busy(now)
 }
 
 // BelievedUntil is when the evidence ends.
