@@ -20,7 +20,7 @@ const (
 	// is still there.
 	refreshMost = 150 * time.Millisecond
 	// slowMost is how long a coordinator may take for its first answer before the
-	// person is told that it is away.
+	// person is told that it is away, and at the end of a run that nobody sits before.
 	slowMost = 2 * time.Second
 )
 
@@ -229,11 +229,14 @@ func (b *Bridge) stepped(event hook.Event) hook.Decision {
 
 func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	b.mu.Lock()
-	alone := b.session.alone
+	alone, most := b.session.alone, refreshMost
+	if b.session.scripted {
+		most = slowMost // nobody sits before it
+	}
 	b.mu.Unlock()
 	away := !b.isSettled() || b.to().Lost()
 	if !alone && !away {
-		away = !b.refresh(ctx) // a session that ends now has no other chance to hear of it
+		away = !b.relook(ctx, most) // a session that ends now has no other chance to hear of it
 	}
 	if away && !alone {
 		b.putOff()

@@ -95,7 +95,7 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "codex", func(r *rig) brain {
 		return reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !faultrig.Within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.listens) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")

@@ -86,7 +86,7 @@ func TestCopilotAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "copilot", func(r *rig) brain {
 		return copilotWaits(reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !faultrig.Within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.listens) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")

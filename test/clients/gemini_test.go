@@ -84,7 +84,7 @@ func TestGeminiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "gemini", func(r *rig) brain {
 		return reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !faultrig.Within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.listens) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")

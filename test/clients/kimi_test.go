@@ -78,7 +78,7 @@ func TestKimiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	r := newRig(t, "kimi", func(r *rig) brain {
 		return kimiWaits(reading("port 8080", func(request) step {
 			once.Do(func() {
-				if !faultrig.Within(20*time.Second, r.online) {
+				if !faultrig.Within(20*time.Second, r.listens) {
 					r.t.Error("it is not online")
 				}
 				receipt = r.ask("Which port?")

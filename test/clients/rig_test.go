@@ -168,6 +168,13 @@ func (r *rig) as(id c3po.AgentID) *client.Client {
 
 func (r *rig) online() bool { return r.here("api") }
 
+// listens says that its bridge waits for mail: one that has only registered may not
+// have looked yet when a turn ends.
+func (r *rig) listens() bool {
+	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
+	return err == nil && agent.State != ""
+}
+
 // here says that an agent is online.
 func (r *rig) here(id string) bool {
 	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: id})
