@@ -81,6 +81,7 @@ type walk struct {
 	answer   func() step
 	release  chan struct{}
 	answered map[string]bool
+	unread   bool // it was told of mail and has not looked, perhaps because it had others to answer first
 }
 
 // workScript waits for a file of its own: one whose session was killed must not take
@@ -108,6 +109,7 @@ func newWalk(t *testing.T, chance *rand.Rand) *walk {
 	}
 	w.start()
 	w.awaitOnline("api")
+	w.top = w.openTop()
 	return w
 }
 
@@ -166,12 +168,21 @@ func (w *walk) think(r request) step {
 	if strings.Contains(r.fresh(), "detailed summary") {
 		return say("<summary>They talked.</summary>")
 	}
+	w.mu.Lock()
+	w.unread = w.unread || notice.MatchString(r.fresh())
+	w.mu.Unlock()
 	for _, match := range toAnswer.FindAllStringSubmatch(r.all(), -1) {
 		if id := match[1]; w.unanswered(id) {
 			return call("reply", map[string]any{"message_id": id, "response": "as you say"})
 		}
 	}
-	return following(on(notice.String(), call("get_messages", nil)))(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unread {
+		w.unread = false
+		return call("get_messages", nil)
+	}
+	return say("NOTHING-MORE")
 }
 
 // unanswered says, once, that a message has no answer of this model.
@@ -302,5 +313,8 @@ func (w *walk) becomesShown() {
 		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown)
 	}) {
 		w.change(func() { w.fault("the host says %q of a session that is %s", state, want) })
+	}
+	if !w.unseen && !(w.quiet && w.off) {
+		w.areTrue()
 	}
 }

@@ -105,9 +105,9 @@ func (w *walk) leave(key string) {
 	}
 	w.until("it is left by "+key, func() bool {
 		w.term.press(key)
-		return faultrig.Within(3*time.Second, over)
+		// What was typed during a turn, a menu for example, opens when that is over.
+		return faultrig.Within(3*time.Second, over) && faultrig.Within(3*time.Second, func() bool { return w.term.shows() == trulyIdle })
 	})
-	w.sees(trulyIdle)
 }
 
 func (w *walk) useTool() {

@@ -92,25 +92,27 @@ func (term *terminal) shows() truth {
 type witness struct {
 	*world
 	did func(format string, args ...any)
+	top topView
 
-	mu      sync.Mutex
-	term    *terminal
-	is      truth
-	since   time.Time     // it is so
-	away    bool          // the coordinator or Redis is, so nobody can be told anything
-	settled time.Time     // when that, or what it shows, was last set right
-	grace   time.Duration // from then on
-	quiet   bool          // it was started while c3po was off, so nobody has heard of it
-	unseen  bool          // it has ended meanwhile: nobody could be told, and its coordinator counts it as online for a while
-	held    bool          // the walk holds the turn
-	wrong   time.Time     // since when what is shown is false; zero if it is true
-	able    time.Time     // since when the session can take mail; zero if it cannot
-	mail    []*probe
-	faults  []string
-	looks   int
-	asked   int           // requests of the model that are noted
-	lag     time.Duration // the longest that something false was shown
-	served  time.Duration // the longest that mail took
+	mu       sync.Mutex
+	term     *terminal
+	is       truth
+	since    time.Time     // it is so
+	away     bool          // the coordinator or Redis is, so nobody can be told anything
+	settled  time.Time     // when that, or what it shows, was last set right
+	grace    time.Duration // from then on
+	quiet    bool          // it was started while c3po was off, so nobody has heard of it
+	unseen   bool          // it has ended meanwhile: nobody could be told, and its coordinator counts it as online for a while
+	held     bool          // the walk holds the turn
+	wrong    time.Time     // since when what is shown is false; zero if it is true
+	topWrong time.Time     // the same of c3po top
+	able     time.Time     // since when the session can take mail; zero if it cannot
+	mail     []*probe
+	faults   []string
+	looks    int
+	asked    int           // requests of the model that are noted
+	lag      time.Duration // the longest that something false was shown
+	served   time.Duration // the longest that mail took
 }
 
 // A probe is a message whose way is followed.
@@ -136,6 +138,7 @@ func (w *witness) look(ctx context.Context) {
 	w.mu.Unlock()
 	before := term.does()
 	told, asked := w.told(ctx)
+	line := rowOf(w.top.screen())
 	after := term.does()
 	now := time.Now()
 	w.mu.Lock()
@@ -151,6 +154,7 @@ func (w *witness) look(ctx context.Context) {
 		w.is, w.since = after, now
 	}
 	w.serve(now)
+	w.judgeTop(line, !asked || w.unseen || before != after || w.quiet && w.is == trulyOff, now)
 	switch {
 	case !asked || w.away || w.unseen || before != after || told == w.is.shown() || w.quiet && w.is == trulyOff && told != c3po.ReachNow:
 		if !w.wrong.IsZero() {
