@@ -114,9 +114,8 @@ func TestASessionWhoseCoordinatorOrRedisIsFrozenIsNotSaidToHear(t *testing.T) {
 	eventually(t, "it hears", hears)
 	for name, one := range map[string]struct{ freeze, thaw func() }{"coordinator": {c.Freeze, c.Thaw}, "Redis": {redis.Freeze, redis.Thaw}} {
 		one.freeze()
-		if hears() {
-			t.Errorf("with its %s frozen it is said to hear", name)
-		}
+		// On a busy machine the last thread stops a moment later.
+		eventually(t, "with its "+name+" frozen it is not said to hear", func() bool { return !hears() })
 		one.thaw()
 		eventually(t, "it hears again", hears)
 	}

@@ -23,7 +23,8 @@ type scriptedRun struct {
 // script runs `claude -p` as a script does, for its output.
 func (a *agent) script(prompt string, more ...string) scriptedRun {
 	a.t.Helper()
-	ctx, cancel := context.WithTimeout(a.t.Context(), 2*time.Minute)
+	// Far more than a run takes: one that is cut off for being slow looks like one that changed.
+	ctx, cancel := context.WithTimeout(a.t.Context(), 8*time.Minute)
 	defer cancel()
 	argv := a.onHost(a.arguments(append([]string{"-p", prompt}, more...)...)...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

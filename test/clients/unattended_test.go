@@ -28,7 +28,8 @@ var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]+|\d+(\.\d+)?`)
 // script runs a command as a script does, which may give it its prompt on stdin.
 func (r *rig) script(stdin string, argv ...string) scriptedRun {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
+	// Far more than a run takes: one that is cut off for being slow looks like one that changed.
+	ctx, cancel := context.WithTimeout(r.t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(programs(r.t, r.client), argv[0]), argv[1:]...)
 	cmd.Dir, cmd.Env = r.project(), r.env()
