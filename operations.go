@@ -130,7 +130,24 @@ func (o Operation) Call(ctx context.Context, svc Service, arguments []byte) (any
 			return nil, err
 		}
 	}
-	return Rejoining(ctx, svc, func() (any, error) { return o.call(ctx, svc, arguments) })
+	out, err := Rejoining(ctx, svc, func() (any, error) { return o.call(ctx, svc, arguments) })
+	if witness, ok := svc.(Witness); ok && err == nil {
+		witness.Done(ctx, o, arguments)
+	}
+	return out, err
+}
+
+// A Witness is a Service that is told of each operation that was carried out, by
+// whichever way it was asked for.
+type Witness interface {
+	Done(ctx context.Context, o Operation, arguments []byte)
+}
+
+// Recorded says whether an operation that somebody of that role has carried out as
+// that agent belongs into the audit: what only a person may do, and whatever a person
+// does in their own name.
+func (o Operation) Recorded(role Role, as AgentID) bool {
+	return !o.ReadOnly && (!o.Allows(RoleAgent) || role == RoleHuman || as == Human)
 }
 
 // Rejoining makes a call of a service, and repeats it if it was refused only

@@ -137,3 +137,56 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+// A new operation is recorded, or it is in this test's way.
+func TestEverythingAPersonDoesIsRecordedAndNothingAnAgentDoes(t *testing.T) {
+	t.Parallel()
+	for _, o := range c3po.Operations() {
+		if o.Allows(c3po.RoleHuman) && o.Recorded(c3po.RoleHuman, c3po.Human) == o.ReadOnly {
+			t.Errorf("%s by a person: recorded %v, read-only %v", o.Name, !o.ReadOnly, o.ReadOnly)
+		}
+		if o.Recorded(c3po.RoleAdmin, c3po.Human) == o.ReadOnly {
+			t.Errorf("%s by an admin as the person: recorded %v, read-only %v", o.Name, !o.ReadOnly, o.ReadOnly)
+		}
+		if !o.Allows(c3po.RoleAgent) && o.Recorded(c3po.RoleAdmin, "") == o.ReadOnly {
+			t.Errorf("%s, which is a person's, by an admin: recorded %v, read-only %v", o.Name, !o.ReadOnly, o.ReadOnly)
+		}
+		if o.Allows(c3po.RoleAgent) && o.Recorded(c3po.RoleAgent, "api") {
+			t.Errorf("%s by an agent is recorded", o.Name)
+		}
+	}
+}
+
+// A witness is told of what was carried out, and of nothing else.
+type witness struct {
+	c3po.Service
+	role c3po.Role
+	done []string
+}
+
+func (w *witness) Role() c3po.Role { return w.role }
+
+func (w *witness) Done(_ context.Context, o c3po.Operation, _ []byte) {
+	w.done = append(w.done, o.Name)
+}
+
+func (w *witness) Ping(context.Context, c3po.None) (c3po.Pong, error) { return c3po.Pong{}, nil }
+
+func (w *witness) Sweep(context.Context, c3po.SweepInput) (c3po.SweepResult, error) {
+	return c3po.SweepResult{}, c3po.Errorf(c3po.Internal, "no")
+}
+
+func TestAWitnessIsToldOfWhatWasCarriedOut(t *testing.T) {
+	t.Parallel()
+	w := &witness{role: c3po.RoleHuman}
+	for _, name := range []string{"ping", "sweep", "reply"} { // the second fails, the third is not a person's
+		o, err := c3po.FindOperation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = o.Call(t.Context(), w, []byte("{}"))
+	}
+	if len(w.done) != 1 || w.done[0] != "ping" {
+		t.Errorf("told of %v", w.done)
+	}
+}

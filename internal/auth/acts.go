@@ -1,8 +1,9 @@
 package auth
 
 import (
+	"cmp"
 	"context"
-	"net/http"
+	"encoding/json"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -37,11 +38,31 @@ func (k *Keeper) AuditTail(ctx context.Context, after string, limit int) ([]c3po
 	return told, nil
 }
 
-// RecordAct writes down what was done for a person by the request.
-func (k *Keeper) RecordAct(r *http.Request, role c3po.Role, what string) {
-	grant, _ := r.Context().Value(grantKey{}).(Grant)
-	k.Record(r.Context(), AuditEntry{
-		Event: EventPersonAct, KID: grant.KID, Role: role, Space: clip(r.Header.Get(SpaceHeader)), Agent: clip(r.Header.Get(AgentHeader)),
-		Remote: RemoteOf(r), Detail: what,
+// AuditHeads says how far the chains of the audit go.
+func (k *Keeper) AuditHeads(ctx context.Context) (c3po.AuditHeads, error) {
+	return k.store.AuditHeads(ctx)
+}
+
+// Acted writes down what was done for a person by the request whose context it is
+// given. Of what was said with it only what it was done to is kept.
+func (k *Keeper) Acted(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte) {
+	var to struct {
+		AgentID   string         `json:"agent_id"`
+		Target    string         `json:"target"`
+		Room      string         `json:"room"`
+		MessageID c3po.MessageID `json:"message_id"`
+		All       bool           `json:"all"`
+	}
+	// It was read once already, or the act would not have been done.
+	_ = json.Unmarshal(arguments, &to)
+	what := o.Name
+	if whom := cmp.Or(to.AgentID, to.Target, to.Room, string(to.MessageID)); to.All {
+		what += " everybody"
+	} else if whom != "" {
+		what += " " + clip(whom)
+	}
+	remote, _ := ctx.Value(remoteKey{}).(string)
+	k.Record(ctx, AuditEntry{
+		Event: EventPersonAct, KID: caller.KID, Role: caller.Role, Space: string(caller.Space), Agent: string(as), Remote: remote, Detail: what,
 	})
 }

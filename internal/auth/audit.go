@@ -19,15 +19,19 @@ const failuresMost = 5
 // Record writes down what somebody will ask about later, in the log and in the
 // audit of all coordinators.
 func (k *Keeper) Record(ctx context.Context, e AuditEntry) {
+	if k.store != nil {
+		// Who hangs up is written down all the same.
+		written, err := k.store.Audit(context.WithoutCancel(ctx), e)
+		if err != nil {
+			k.log.WarnContext(ctx, "cannot write the audit", "event", e.Event, "err", err)
+		} else {
+			e = written
+		}
+	}
+	// With its place in the chain the log is a witness of what the store held.
 	k.log.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("event", e.Event), slog.String("kid", e.KID), slog.String("role", string(e.Role)),
-		slog.String("space", e.Space), slog.String("agent", e.Agent), slog.String("remote", e.Remote), slog.String("detail", e.Detail))
-	if k.store == nil {
-		return
-	}
-	// Who hangs up is written down all the same.
-	if err := k.store.Audit(context.WithoutCancel(ctx), e); err != nil {
-		k.log.WarnContext(ctx, "cannot write the audit", "event", e.Event, "err", err)
-	}
+		slog.String("space", e.Space), slog.String("agent", e.Agent), slog.String("remote", e.Remote), slog.String("detail", e.Detail),
+		slog.Int64("n", e.N), slog.String("hash", e.Hash))
 }
 
 func (k *Keeper) noteRefusal(r *http.Request, grant Grant, err error) {

@@ -118,7 +118,7 @@ func (k *Keeper) Mode() Mode { return k.mode }
 func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx context.Context, release func(), err error) {
 	caller, err = fromHeaders(r, route)
 	if err != nil || k.mode == None {
-		return caller, r.Context(), func() {}, err
+		return caller, context.WithValue(r.Context(), remoteKey{}, RemoteOf(r)), func() {}, err
 	}
 	grant, ctx, release, err := k.admit(r)
 	if err == nil {
@@ -133,8 +133,12 @@ func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx 
 		k.noteRefusal(r, grant, err)
 		return c3po.Caller{}, r.Context(), func() {}, err
 	}
+	ctx = context.WithValue(ctx, remoteKey{}, RemoteOf(r))
 	return caller, context.WithValue(ctx, grantKey{}, grant), release, nil
 }
+
+// remoteKey is under which the context of a request holds where it came from.
+type remoteKey struct{}
 
 // grantKey is under which the context of a request holds its grant.
 type grantKey struct{}

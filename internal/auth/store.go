@@ -79,6 +79,9 @@ type AuditEntry struct {
 	Agent  string    `json:"agent,omitempty"`
 	Remote string    `json:"remote,omitempty"` // address it came from
 	Detail string    `json:"detail,omitempty"` // words of ours, never a secret
+	N      int64     `json:"n,omitempty"`      // given by the store, with what follows: its place in the chain
+	Prev   string    `json:"prev,omitempty"`
+	Hash   string    `json:"hash,omitempty"`
 }
 
 // The events of the audit.
@@ -95,16 +98,11 @@ const (
 	EventLinkMade     = "link_made"
 	EventLogin        = "login"
 	EventLoginRefused = "login_refused"
+	EventImported     = "imported"
 )
 
 // Refusal says that an entry tells of somebody who was not let in or not heard.
-func (e AuditEntry) Refusal() bool {
-	switch e.Event {
-	case EventAuthFailed, EventForbidden, EventJoinRefused, EventLoginRefused:
-		return true
-	}
-	return false
-}
+func (e AuditEntry) Refusal() bool { return c3po.AuditEntry(e).Refusal() }
 
 // Store keeps what authentication needs, for all coordinators alike. It has no
 // spaces: a grant may be for several.
@@ -144,8 +142,11 @@ type Store interface {
 	// do so at once the first one wins, for all of them.
 	Authority(ctx context.Context, propose func() ([]byte, error)) ([]byte, error)
 
-	// Audit appends an entry. The newest 10,000 are kept.
-	Audit(ctx context.Context, e AuditEntry) error
+	// Audit appends an entry to its chain, in one step, and gives it with its place
+	// there. The newest c3po.AuditKept of each chain are kept.
+	Audit(ctx context.Context, e AuditEntry) (AuditEntry, error)
+	// AuditHeads says how far the chains go, whatever is kept of them.
+	AuditHeads(ctx context.Context) (c3po.AuditHeads, error)
 	// AuditTail gives entries after an ID, oldest first; after the empty ID the
 	// newest ones.
 	AuditTail(ctx context.Context, after string, limit int) ([]AuditEntry, error)

@@ -22,7 +22,7 @@ func (a *app) audit() *cobra.Command {
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.auditTail())
+	cmd.AddCommand(a.auditTail(), a.auditVerify())
 	return cmd
 }
 

@@ -72,6 +72,7 @@ var (
 		"bridgectl list tickets": {},
 		"bridgectl tail logs":    {"--once"},
 		"audit tail":             {},
+		"audit verify":           {},
 		"token list":             {},
 		"token create":           {"--role", "agent", "--agents", "box/*"},
 		"token revoke":           {"abcdefghij23"},

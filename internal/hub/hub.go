@@ -51,8 +51,11 @@ type Config struct {
 	// holds an agent, by which what it has started is known; none if there is no such
 	// process. Nobody is confined if it is nil.
 	Holders func(Record) []string
-	Meter   Meter        // nobody counts if nil
-	Log     *slog.Logger // silent if nil
+	// Acted is told of each operation that belongs into the audit, once it was carried
+	// out, and who has done it as whom. It may be nil.
+	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte)
+	Meter Meter        // nobody counts if nil
+	Log   *slog.Logger // silent if nil
 }
 
 // A Hub serves every space of its store. It needs Run beside it: without that
@@ -66,6 +69,7 @@ type Hub struct {
 	entered   func(c3po.Space, c3po.AgentID, string)
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	holders   func(Record) []string
+	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte)
 	bindings  *bindings
 	accounts  *accounts
 	notes     *notes
@@ -100,6 +104,9 @@ func New(c Config) *Hub {
 	if c.Holders == nil {
 		c.Holders = func(Record) []string { return nil }
 	}
+	if c.Acted == nil {
+		c.Acted = func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte) {}
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -116,6 +123,7 @@ func New(c Config) *Hub {
 		entered:  c.Entered,
 		declared: c.Declared,
 		holders:  c.Holders,
+		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
 		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
@@ -238,7 +246,15 @@ var (
 	_ c3po.Service    = (*Actor)(nil)
 	_ c3po.Acting     = (*Actor)(nil)
 	_ c3po.RoleHolder = (*Actor)(nil)
+	_ c3po.Witness    = (*Actor)(nil)
 )
+
+// Done hands what was done for a person on to the audit.
+func (a *Actor) Done(ctx context.Context, o c3po.Operation, arguments []byte) {
+	if o.Recorded(a.caller.Role, a.ID()) {
+		a.hub.acted(ctx, a.caller, a.ID(), o, arguments)
+	}
+}
 
 // Role is the caller's.
 func (a *Actor) Role() c3po.Role { return a.caller.Role }

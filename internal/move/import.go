@@ -58,6 +58,10 @@ func Import(ctx context.Context, cfg ImportConfig, in io.Reader) (Imported, erro
 	if cfg.DryRun {
 		return done, nil
 	}
+	// Before it is done: what came in halfway is asked about too.
+	if err := store.RecordImport(ctx, fmt.Sprintf("a file of %s as host %s", done.From.Host, done.Host)); err != nil {
+		return done, err
+	}
 	h := hub.New(hub.Config{Store: store, Limits: c3po.DefaultLimits(), Version: cfg.Version})
 	for _, p := range plans {
 		stored, err := p.carryOut(ctx, store)

@@ -15,24 +15,65 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// auditMost is how many entries are kept, about, of deeds and of refusals each.
-// Anybody can be refused as often as they like; that must not push out what was
-// done.
-const auditMost = 10_000
+// auditTries is how often an entry is written anew because another came first.
+const auditTries = 100
 
-// Audit implements auth.Store.
-func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) error {
-	e.ID, e.At = "", time.Time{} // the stream says both
+// Audit implements auth.Store. Redis' scripts have no SHA-256, so the seal is made
+// here, over where the script has said that the entry goes; it takes the entry only
+// if it still goes there.
+func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) (auth.AuditEntry, error) {
+	e.ID, e.At, e.N, e.Prev, e.Hash = "", time.Time{}, 0, "", "" // the chain says these
 	text, err := json.Marshal(e)
 	if err != nil {
-		return err
+		return e, err
+	}
+	if err := json.Unmarshal(text, &e); err != nil { // as it will be read
+		return e, err
 	}
 	streams := []string{auditKey, refusalsKey}
 	if e.Refusal() {
 		slices.Reverse(streams)
 	}
-	_, err = s.run(ctx, s.scripts.audit, streams, []string{string(text), itoa(auditMost)})
+	// Those of one coordinator take turns. Others may come between.
+	s.auditing.Lock()
+	defer s.auditing.Unlock()
+	for range auditTries {
+		answer, err := s.run(ctx, s.scripts.audit, append(streams, chainKey), []string{
+			string(text), itoa(c3po.AuditKept), streams[0], itoa(e.N), e.Prev, e.ID, e.Hash,
+		})
+		if err != nil {
+			return e, err
+		}
+		if word(answer[0]) == "ok" {
+			return e, nil
+		}
+		e.N, e.Prev, e.ID = integer(answer[1])+1, word(answer[2]), word(answer[3])
+		e.At = timeOf(e.ID)
+		e.Hash = c3po.AuditEntry(e).Seal()
+	}
+	return e, c3po.Errorf(c3po.RedisUnavailable, "others write to the audit all the time").Suggest("Try again.")
+}
+
+// RecordImport writes down that a person brings agents and mail in from a file.
+func (s *Store) RecordImport(ctx context.Context, what string) error {
+	_, err := s.Audit(ctx, auth.AuditEntry{Event: auth.EventImported, Remote: "local", Detail: what})
 	return err
+}
+
+// AuditHeads implements auth.Store.
+func (s *Store) AuditHeads(ctx context.Context) (c3po.AuditHeads, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	said, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(chainKey).Build()).AsStrMap()
+	if err != nil {
+		return c3po.AuditHeads{}, s.failure(ctx, "audit", err)
+	}
+	return c3po.AuditHeads{Deeds: headOf(said[auditKey]), Refusals: headOf(said[refusalsKey])}, nil
+}
+
+func headOf(text string) c3po.AuditHead {
+	n, hash, _ := strings.Cut(text, " ")
+	return c3po.AuditHead{N: atoi(n), Hash: hash}
 }
 
 // AuditTail implements auth.Store.
@@ -70,10 +111,15 @@ func auditEntry(row rueidis.XRangeEntry) (auth.AuditEntry, error) {
 	if err := json.Unmarshal([]byte(row.FieldValues["e"]), &e); err != nil {
 		return e, err
 	}
-	e.ID = row.ID
-	ms, _, _ := strings.Cut(row.ID, "-")
-	e.At = instantOf(ms)
+	e.ID, e.At = row.ID, timeOf(row.ID)
+	e.N, e.Prev, e.Hash = atoi(row.FieldValues["n"]), row.FieldValues["p"], row.FieldValues["h"]
 	return e, nil
+}
+
+// timeOf is when an entry of a stream was written, as its id says.
+func timeOf(id string) time.Time {
+	ms, _, _ := strings.Cut(id, "-")
+	return instantOf(ms)
 }
 
 func (s *Store) auditRead(key, after string, limit int) rueidis.Completed {

@@ -89,7 +89,10 @@
 //	link:ID       hash    one link that lets a browser in, as an invitation
 //	ca            string  what all coordinators prove themselves with, opaque
 //	reaper        hash    node, until, length: the coordinator that reaps, and its term
-//	audit         stream  what somebody will ask about later
+//	audit         stream  what somebody will ask about later: e (JSON), n p h (its place in
+//	                      the chain, the hash before it, its own)
+//	refusals      stream  likewise, of who was not let in
+//	chain         hash    of each of the two its last number and hash
 //	schema        hash    how everything here is written: schema, min_reader (the oldest
 //	                      schema whose coordinators understand it), version (of the
 //	                      c3po that raised them). Missing: schema 1. A space's meta can

@@ -12,6 +12,7 @@ const (
 	runsKey      = "c3po:1:{_}:runs"
 	auditKey     = "c3po:1:{_}:audit"
 	refusalsKey  = "c3po:1:{_}:refusals"
+	chainKey     = "c3po:1:{_}:chain"
 	schemaKey    = "c3po:1:{_}:schema"
 	reaperKey    = "c3po:1:{_}:reaper"
 	leavingKey   = "c3po:1:{_}:leaving"

@@ -53,6 +53,8 @@ type Store struct {
 
 	engine engineCache
 	relief relief
+
+	auditing sync.Mutex // held while an entry finds its place in the audit
 }
 
 // Open connects. It fails if Redis cannot be reached or is too old, and if a

@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -308,7 +309,7 @@ func TestTheAuditIsReadInOrderFromWhereOneWas(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))
 	for i := range 5 {
-		if err := v.Audit(t.Context(), auth.AuditEntry{Event: fmt.Sprint(i), Detail: "ünï", KID: "k"}); err != nil {
+		if _, err := v.Audit(t.Context(), auth.AuditEntry{Event: fmt.Sprint(i), Detail: "ünï", KID: "k"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -325,6 +326,44 @@ func TestTheAuditIsReadInOrderFromWhereOneWas(t *testing.T) {
 	}
 }
 
+// Several coordinators write at once, and each entry has a place of its own.
+func TestEntriesOfManyWritersMakeOneChain(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	var work sync.WaitGroup
+	for n := range 4 {
+		v := newVault(t, redis)
+		work.Go(func() {
+			for i := range 25 {
+				event := auth.EventPersonAct
+				if i%5 == 0 {
+					event = auth.EventForbidden
+				}
+				if _, err := v.Audit(context.WithoutCancel(t.Context()), auth.AuditEntry{Event: event, Detail: fmt.Sprint(n, " ", i, " \xff")}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	v := newVault(t, redis)
+	entries, err := v.AuditTail(t.Context(), "0", 1000)
+	if err != nil || len(entries) != 100 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	chains := map[bool][]c3po.AuditEntry{}
+	for _, e := range entries {
+		chains[e.Refusal()] = append(chains[e.Refusal()], c3po.AuditEntry(e))
+	}
+	heads, err := v.AuditHeads(t.Context())
+	if err != nil || heads.Deeds.N != 80 || heads.Refusals.N != 20 {
+		t.Fatalf("heads %+v, %v", heads, err)
+	}
+	for _, fault := range append(c3po.VerifyAudit(chains[false], heads.Deeds, c3po.AuditHead{}), c3po.VerifyAudit(chains[true], heads.Refusals, c3po.AuditHead{})...) {
+		t.Error(fault)
+	}
+}
+
 // Anybody is refused as often as they like.
 //
 // Claims: I3
@@ -333,7 +372,7 @@ func TestRefusalsNeverPushOutWhatWasDone(t *testing.T) {
 	v := newVault(t, redistest.Start(t))
 	note := func(event string) {
 		t.Helper()
-		if err := v.Audit(t.Context(), auth.AuditEntry{Event: event}); err != nil {
+		if _, err := v.Audit(t.Context(), auth.AuditEntry{Event: event}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -41,11 +41,7 @@ func (s *server) operation(op c3po.Operation) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		out, err := op.Call(r.Context(), svc, arguments)
-		if err == nil {
-			s.record(r, op, svc, arguments)
-		}
-		return out, err
+		return op.Call(r.Context(), svc, arguments)
 	})
 }
 

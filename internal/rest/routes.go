@@ -39,6 +39,7 @@ func (s *server) routes() []route {
 		{"POST", "/api/admin/tokens/{kid}/revoke", s.admitted(s.tokenRevoke)},
 		{"POST", "/api/admin/tokens/{kid}/rotate", s.admitted(s.tokenRotate)},
 		{"GET", "/api/admin/audit", s.forRoles(auth.AuditRoles(), s.auditTail)},
+		{"GET", "/api/admin/audit/heads", s.forRoles(auth.AuditRoles(), s.auditHeads)},
 		{"POST", "/api/admin/invites", s.admitted(s.invite)},
 		{"POST", "/api/join", open(s.joinHost)},
 		{"POST", "/api/login", open(s.login)},

@@ -127,7 +127,11 @@ func (l local) kept(ctx context.Context, token string, grant auth.Grant) (string
 	}
 	grant.Local = l.socket != ""
 	made, err := l.keeper.Mint(ctx, grant)
-	return made.Secret, err
+	if err != nil {
+		return "", err
+	}
+	l.keeper.Record(ctx, auth.AuditEntry{Event: auth.EventTokenCreated, KID: made.KID, Role: grant.Role, Detail: grant.Label + ", made at the start of the coordinator"})
+	return made.Secret, nil
 }
 
 // lockLocal keeps two coordinators that start at once from undoing what the other

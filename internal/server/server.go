@@ -114,10 +114,11 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
+	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host})
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Declared: watcher.Declare, Notifier: notifier, Log: cfg.Log,
-		Holders: here.holders,
+		Holders: here.holders, Acted: keeper.Acted,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
 		if run.Name == "" {
@@ -127,7 +128,6 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)
 		return err
 	}
-	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host})
 	if keeper.Mode() == auth.None {
 		cfg.Log.Warn("AUTHENTICATION IS OFF: whoever reaches this coordinator may act as anybody, read everything and answer as the person", "auth", auth.None)
 	}

@@ -1,0 +1,57 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/server"
+)
+
+func TestWhatAPersonDoesHasAnEntryWhicheverDoorItCameThrough(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, redistest.Start(t), server.Config{})
+	person := g.mint(t, auth.Grant{Role: c3po.RoleHuman})
+	agent := g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}).Secret
+	g.do(t, agent, "bob", "ping", c3po.None{}, nil)
+	tool := func(name, arguments string) {
+		t.Helper()
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
+		status, text, err := call(t.Context(), http.DefaultClient, "POST", g.url+"/mcp?tools=core,diag", person.Secret, body, "Accept", "application/json, text/event-stream")
+		if err != nil || status != http.StatusOK || strings.Contains(text, `"isError":true`) {
+			t.Fatalf("%s over MCP: %d %s %v", name, status, text, err)
+		}
+	}
+	tool("sweep", `{"dry_run":true}`)
+	tool("send_message", `{"target":"bob","message":"over MCP, a secret"}`)
+	for name, in := range map[string]any{
+		"send_message": c3po.SendInput{Target: "bob", Message: "over REST, a secret"}, "sweep": c3po.SweepInput{DryRun: true}, "pause": c3po.PauseInput{AgentID: "bob"},
+	} {
+		if status, refusal := g.do(t, person.Secret, "", name, in, nil); status != http.StatusOK {
+			t.Fatalf("%s: %d %+v", name, status, refusal)
+		}
+	}
+	g.do(t, agent, "bob", "send_message", c3po.SendInput{Target: "human", Message: "no deed of a person"}, nil)
+	entries, err := g.store.AuditTail(t.Context(), "0", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done []string
+	for _, e := range entries {
+		if e.Event == auth.EventPersonAct {
+			done = append(done, e.Detail)
+			if e.KID != person.KID || e.Role != c3po.RoleHuman || e.Remote == "" || e.Space != "main" {
+				t.Errorf("the entry of a deed is %+v", e)
+			}
+		}
+	}
+	slices.Sort(done)
+	if want := []string{"pause bob", "send_message bob", "send_message bob", "sweep", "sweep"}; !slices.Equal(done, want) {
+		t.Errorf("written down are %q, want %q", done, want)
+	}
+}
