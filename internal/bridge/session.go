@@ -42,7 +42,7 @@ type session struct {
 	turnFor  []c3po.MessageID // the mail that has started the turn, or made it go on
 	failures int              // turns in a row that failed
 	deaf     bool             // the last turn for mail has left it alone
-	used     bool             // the turn has called a tool of ours
+	used     bool             // it has called a tool of ours, so that it has them
 
 	uses   []use
 	proved []c3po.MessageID // taken by the client, to be reported
@@ -109,7 +109,6 @@ func (s *session) turn() {
 			close(lines)
 		}
 	}
-	s.used = false
 	s.activity = s.activity.Works(time.Now())
 }
 

@@ -249,3 +249,20 @@ func TestAStateThatIsNoLongerReadIsShownAsOld(t *testing.T) {
 	m.Update(seenMsg(s))
 	shows("idle for 3 min")
 }
+
+func TestLongNamesThatDifferAtTheEndAreToldApart(t *testing.T) {
+	t.Parallel()
+	var s Snapshot
+	for _, end := range []string{"north", "south"} {
+		id := c3po.AgentID("nas/collector-of-everything-there-is-in-the-house-" + end)
+		s.Agents = append(s.Agents, c3po.Agent{ID: id, Status: c3po.Online, LastSeen: noon})
+		s.Tickets = append(s.Tickets, c3po.Ticket{ID: c3po.MessageID(end), FromAgent: id, ToAgent: id, State: "pending"})
+	}
+	m := newModel(s, "http://here", func() time.Time { return noon })
+	screen := ansi.Strip(strings.Join(m.screen(), "\n"))
+	for _, end := range []string{"north", "south"} {
+		if n := strings.Count(screen, "nas/collec…"); n != 6 || strings.Count(screen, "-"+end+" ") != 3 {
+			t.Errorf("%s is not told apart, of %d names:\n%s", end, n, screen)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 type column struct {
 	title string
 	width int
+	names bool // whose ends tell them apart
 }
 
 // columns are those of a panel, for a screen that wide.
@@ -25,13 +26,13 @@ func columns(p panel, width int) []column {
 	}
 	switch p {
 	case questions:
-		return []column{{"FROM", id}, {"ASKED", 6}, {"QUESTION", 0}}
+		return []column{{"FROM", id, true}, {title: "ASKED", width: 6}, {title: "QUESTION"}}
 	case agents:
-		return []column{{"AGENT", id}, {"STATE", 22}, {"MAIL IS READ", 13}, {"UNREAD", 6}, {"TASK", 0}}
+		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 13}, {title: "UNREAD", width: 6}, {title: "TASK"}}
 	case tickets:
-		return []column{{"FROM", id}, {"TO", id}, {"STATE", 9}, {"ASKED", 6}, {"DUE", 0}}
+		return []column{{"FROM", id, true}, {"TO", id, true}, {title: "STATE", width: 9}, {title: "ASKED", width: 6}, {title: "DUE"}}
 	default:
-		return []column{{"", 8}, {"", 12}, {"", 0}}
+		return []column{{width: 8}, {width: 12}, {}}
 	}
 }
 
@@ -52,9 +53,24 @@ func row(columns []column, width int, cells []string) string {
 		if w == 0 {
 			w = rest
 		}
+		if columns[i].names {
+			cell = abridge(cell, w)
+		}
 		parts[i] = fit(cell, w)
 	}
 	return strings.Join(parts, " ")
+}
+
+// abridge takes out the middle of a name that is too long: agents of one project
+// often differ only at the end.
+func abridge(name string, width int) string {
+	wide := ansi.StringWidth(name)
+	if wide <= width || width < 3 {
+		return name
+	}
+	head := ansi.Truncate(name, width/2, "")
+	rest := width - ansi.StringWidth(head) - 1
+	return head + "…" + ansi.TruncateLeft(name, wide-rest, "")
 }
 
 // panel draws a list in so many lines: its name, the titles of its columns, and

@@ -45,6 +45,7 @@ func (w *walk) openTop() topView {
 		w.t.Fatalf("tmux: %v\n%s", err, out)
 	}
 	w.t.Cleanup(func() { _ = exec.Command("tmux", "-L", view.socket, "kill-server").Run() })
+	w.until("top shows the session", func() bool { return rowOf(view.screen()) != view.screen() })
 	return view
 }
 
