@@ -24,7 +24,8 @@ type Caller struct {
 	Confined bool
 	// Lineage are the runs that the processes before it would have, the nearest
 	// first, as the kernel says; empty if nobody can tell.
-	Lineage []string
+	Lineage   []string
+	AllSpaces bool // it may call in every space, so that it may know what all of them add up to
 }
 
 // MayBe says whether the caller may act as an agent.

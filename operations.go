@@ -325,7 +325,7 @@ var operations = []Operation{
 	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
 	op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, idempotent, forPersons),
 	op("room_prune", "", "Evict members from rooms that give no sign of life, or end rooms that are empty and silent.", Service.RoomPrune, idempotent, forPersons),
-	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forViewers),
+	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forPersons),
 	op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, readOnly, forWatchers),
 	op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, readOnly, carriesBodies, forWatchers),
 	op("dead_letter_replay", "", "Deliver dead letters again.", Service.DeadLetterReplay, idempotent, forPersons),

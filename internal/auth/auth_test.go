@@ -40,7 +40,7 @@ func TestACallerIsWhoItsHeadersSay(t *testing.T) {
 	}
 	want := c3po.Caller{
 		Space: "team", ID: "box/api", Session: "s1", Run: "box:7:99", Epoch: 4,
-		Client: "c3po/1.2 claude-code", Route: "rest", Role: c3po.RoleAdmin,
+		Client: "c3po/1.2 claude-code", Route: "rest", Role: c3po.RoleAdmin, AllSpaces: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("caller (-want +got):\n%s", diff)
@@ -53,7 +53,7 @@ func TestWithoutHeadersACallerHasNoNameAndTheDefaultSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := c3po.Caller{Space: c3po.DefaultSpace, Route: "mcp", Role: c3po.RoleAdmin}
+	want := c3po.Caller{Space: c3po.DefaultSpace, Route: "mcp", Role: c3po.RoleAdmin, AllSpaces: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("caller (-want +got):\n%s", diff)
 	}

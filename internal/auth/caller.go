@@ -55,7 +55,7 @@ func everySpace() []string { return []string{string(c3po.DefaultSpace), "*"} }
 
 // bind holds what a caller says of itself against what it was granted.
 func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
-	c.Role, c.KID, c.Expires = g.Role, g.KID, g.Expires
+	c.Role, c.KID, c.Expires, c.AllSpaces = g.Role, g.KID, g.Expires, slices.Contains(g.Spaces, "*")
 	if !c.Person() {
 		c.Account = g.account()
 	}

@@ -58,8 +58,10 @@ func (a *app) examineCoordinator(ctx context.Context, name c3po.AgentID) doctor.
 			break
 		}
 	}
-	if audit, err := svc.Fsck(ctx, c3po.None{}); err == nil {
-		c.Audit = &audit
+	if person, err := a.person(humanToken); err == nil { // an agent's doctor does without
+		if audit, err := person.Fsck(ctx, c3po.None{}); err == nil {
+			c.Audit = &audit
+		}
 	}
 	if agent, err := svc.GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(name)}); err == nil && agent.Status == c3po.Online && agent.ID.Name() == name.Name() {
 		c.Holder = &agent

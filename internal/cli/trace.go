@@ -194,11 +194,11 @@ func (a *app) fsck() *cobra.Command {
 		Short: "Prove that no message is missing",
 		Long: `Prove that no message is missing: every one that was sent is pending or has ended,
 the inboxes hold exactly what is pending, and rooms and agents agree on who is where.
-It reads, and changes nothing.`,
+It reads everything and changes nothing; it is a person's, and runs once at a time.`,
 		Example: `  c3po fsck`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.looking()
+			svc, err := a.person(humanToken)
 			if err != nil {
 				return err
 			}

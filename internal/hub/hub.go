@@ -80,6 +80,7 @@ type Hub struct {
 	notices   *notices
 	wakes     *wakes
 	vitals    vitalsCache
+	auditing  sync.Mutex    // held by the one fsck that runs
 	draining  chan struct{} // closed by Drain
 	drain     sync.Once
 }

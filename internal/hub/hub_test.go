@@ -33,8 +33,9 @@ type calls struct {
 	mu    sync.Mutex
 	count map[string]int
 	fail  map[string]error
-	given int    // how many messages the last Next was told of
-	then  func() // what happens right after events were read
+	given int           // how many messages the last Next was told of
+	then  func()        // what happens right after events were read
+	await chan struct{} // what reading the books waits for; nothing if nil
 }
 
 func (c *calls) note(name string) error {
@@ -127,6 +128,13 @@ func (c *calls) Events(ctx context.Context, space c3po.Space, after int64, limit
 }
 
 func (c *calls) Counters(ctx context.Context, space c3po.Space) (hub.Counters, error) {
+	if c.await != nil {
+		select {
+		case <-c.await:
+		case <-ctx.Done():
+			return hub.Counters{}, ctx.Err()
+		}
+	}
 	counters, err := c.Store.Counters(ctx, space)
 	if err := c.note("Counters"); err != nil {
 		counters.Sent++

@@ -91,21 +91,30 @@ func (h *Hub) Vitals(ctx context.Context) Vitals {
 func (h *Hub) askStore(ctx context.Context) Vitals {
 	ctx, cancel := context.WithTimeout(ctx, vitalsMost)
 	defer cancel()
+	durability, err := h.store.Durability(ctx)
+	memory, err2 := h.store.Memory(ctx)
+	v := h.SpaceVitals(ctx, c3po.DefaultSpace)
+	if errors.Join(err, err2) != nil || !v.StoreUp {
+		return Vitals{}
+	}
+	v.Durability, v.Memory = durability, memory
+	return v
+}
+
+// SpaceVitals are those of one space: how the store is, and its mail.
+func (h *Hub) SpaceVitals(ctx context.Context, space c3po.Space) Vitals {
+	ctx, cancel := context.WithTimeout(ctx, vitalsMost)
+	defer cancel()
 	now, err := h.store.Now(ctx)
 	if err != nil {
 		return Vitals{}
 	}
-	durability, err := h.store.Durability(ctx)
-	books, err2 := h.store.Counters(ctx, c3po.DefaultSpace)
-	oldest, err3 := h.store.Oldest(ctx, c3po.DefaultSpace)
-	memory, err4 := h.store.Memory(ctx)
-	if errors.Join(err, err2, err3, err4) != nil {
+	books, err := h.store.Counters(ctx, space)
+	oldest, err2 := h.store.Oldest(ctx, space)
+	if errors.Join(err, err2) != nil {
 		return Vitals{}
 	}
-	v := Vitals{
-		StoreUp: true, Durability: durability, Pending: books.Pending, PendingBytes: books.PendingBytes,
-		SpaceBytes: h.limits.SpaceBytes, Memory: memory,
-	}
+	v := Vitals{StoreUp: true, Pending: books.Pending, PendingBytes: books.PendingBytes, SpaceBytes: h.limits.SpaceBytes}
 	if !oldest.IsZero() {
 		v.OldestUnacked = max(0, now.Sub(oldest))
 	}

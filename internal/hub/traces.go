@@ -226,8 +226,13 @@ func expiry(seconds int64) string {
 
 // Fsck proves that no message is missing: every one that was sent is pending or
 // has ended, and the inboxes hold exactly what the books call pending. And that
-// rooms and agents agree on who is where.
+// rooms and agents agree on who is where. It reads all there is, so a coordinator
+// does it once at a time.
 func (a *Actor) Fsck(ctx context.Context, _ c3po.None) (c3po.Audit, error) {
+	if !a.hub.auditing.TryLock() {
+		return c3po.Audit{}, c3po.Errorf(c3po.RateLimited, "the books are gone through already").Suggest("Wait for that to end.")
+	}
+	defer a.hub.auditing.Unlock()
 	audit, err := a.audit(ctx)
 	if err == nil && !audit.Balanced {
 		// Mail that moves while the inboxes are counted looks like a hole.

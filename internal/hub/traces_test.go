@@ -1,10 +1,12 @@
 package hub_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -112,6 +114,31 @@ func TestATraceSaysWhichThreadAMessageFollowsFrom(t *testing.T) {
 	for id, want := range map[c3po.MessageID]string{first.ID: "", second.ID: first.Thread, answer.ID: first.Thread, third.ID: ""} {
 		same(t, string(id)+" follows", h.trace(id).Follows, want)
 	}
+}
+
+func TestOneGoesThroughTheBooksAtATime(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		h.calls.await = make(chan struct{})
+		first := make(chan error, 1)
+		go func() {
+			_, err := h.asPerson().Fsck(t.Context(), c3po.None{})
+			first <- err
+		}()
+		synctest.Wait()
+		brief, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for range 16 {
+			_, err := h.asPerson().Fsck(brief, c3po.None{})
+			refused(t, err, c3po.RateLimited)
+		}
+		close(h.calls.await)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		must(h.asPerson().Fsck(t.Context(), c3po.None{}))(t)
+	})
 }
 
 func TestTheBooksBalance(t *testing.T) {

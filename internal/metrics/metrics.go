@@ -125,7 +125,7 @@ func histogram(subsystem, name, help string, buckets []float64) prometheus.Histo
 
 // Handler serves the counters, and with them how the hub is at that moment.
 func (m *Metrics) Handler(h *hub.Hub) http.Handler {
-	m.registry.MustRegister(newVitals(h))
+	m.registry.MustRegister(newVitals(h, c3po.DefaultSpace))
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 

@@ -18,7 +18,7 @@ type vitals struct {
 	bytes, bytesMost, memory, memoryMost                    *prometheus.Desc
 }
 
-func newVitals(h *hub.Hub) *vitals {
+func newVitals(h *hub.Hub, space c3po.Space) *vitals {
 	gauge := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
 	}
@@ -29,12 +29,12 @@ func newVitals(h *hub.Hub) *vitals {
 		watchers:   gauge("sse_clients", "Streams of events that are open here."),
 		up:         gauge("store_up", "1 if Redis answered within two seconds."),
 		fsync:      gauge("store_fsync_mode", "1 for what an accepted message is worth now: fsync or memory.", "mode"),
-		pending:    gauge("messages_pending", "Unacked messages of space main."),
-		bytes:      gauge("space_bytes", "Bytes of the unacked messages of space main."),
+		pending:    gauge("messages_pending", "Unacked messages of space "+string(space)+"."),
+		bytes:      gauge("space_bytes", "Bytes of the unacked messages of space "+string(space)+"."),
 		bytesMost:  gauge("space_bytes_limit", "The most a space may hold of them; 0 if there is no limit."),
 		memory:     gauge("store_memory_bytes", "Memory Redis uses; of a cluster, the fullest node."),
 		memoryMost: gauge("store_memory_limit_bytes", "Memory Redis may use (maxmemory); 0 if there is no limit."),
-		oldest:     gauge("oldest_unacked_seconds", "Age of the oldest unacked message of space main, to the minute; 0 without one. Mail of human is left out."),
+		oldest:     gauge("oldest_unacked_seconds", "Age of the oldest unacked message of space "+string(space)+", to the minute; 0 without one. Mail of human is left out."),
 	}
 }
 

@@ -34,9 +34,17 @@ func (s *server) forRoles(roles []c3po.Role, serve http.HandlerFunc) http.Handle
 	})
 }
 
-// ForRoles is for what is served beside REST and knows no callers.
-func ForRoles(keeper *auth.Keeper, log *slog.Logger, roles []c3po.Role, next http.Handler) http.Handler {
-	return (&server{auth: keeper, log: log}).forRoles(roles, next.ServeHTTP)
+// ForRoles is for what is served beside REST: next makes what a caller of these
+// roles is served.
+func ForRoles(keeper *auth.Keeper, log *slog.Logger, roles []c3po.Role, next func(c3po.Caller) http.Handler) http.Handler {
+	s := &server{auth: keeper, log: log}
+	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+		if err := checkRole(roles, caller.Role); err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		next(caller).ServeHTTP(w, r)
+	})
 }
 
 func checkRole(roles []c3po.Role, role c3po.Role) error {

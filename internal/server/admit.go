@@ -7,6 +7,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/metrics"
 )
 
 // An admission is what the keeper said of a request to the MCP server.
@@ -45,6 +46,16 @@ func serviceOf(h *hub.Hub) func(*http.Request) (c3po.Service, error) {
 	}
 }
 
-// numbersFor are the roles that may read the metrics: they count what happens
-// in all spaces.
+// numbersFor are the roles that may read the metrics.
 func numbersFor() []c3po.Role { return []c3po.Role{c3po.RoleObserver, c3po.RoleHuman, c3po.RoleAdmin} }
+
+// numbers are what a caller may count: what happens in all spaces, or in its own.
+func numbers(counts *metrics.Metrics, h *hub.Hub) func(c3po.Caller) http.Handler {
+	all := counts.Handler(h)
+	return func(caller c3po.Caller) http.Handler {
+		if caller.AllSpaces {
+			return all
+		}
+		return metrics.Space(h, caller.Space)
+	}
+}

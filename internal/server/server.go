@@ -166,7 +166,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admitted(keeper, mcp.Handler())))
-	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), counts.Handler(h))))
+	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), numbers(counts, h))))
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
