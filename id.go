@@ -1,6 +1,7 @@
 package c3po
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"strings"
@@ -68,6 +69,37 @@ func (a AgentID) Host() string {
 		return ""
 	}
 	return host
+}
+
+// BriefMost is how long an id is where a model is told of it in passing: what a
+// person would type, and too short for a speech.
+const BriefMost = 64
+
+// Brief is the id as notices and advice name it. A longer one is cut in both
+// parts and ends in a mark of the whole, so that two differ as their ids do; it
+// is understood wherever an id is asked for, and no agent can be called so.
+func (a AgentID) Brief() string {
+	if len(a) <= BriefMost {
+		return string(a)
+	}
+	const longestHost, mark = 20, 9 // bytes; of ~ and the sum
+	host := a.Host()
+	if len(host) > longestHost {
+		host = host[:longestHost]
+	}
+	name := a.Name()
+	sum := sha256.Sum256([]byte(a))
+	return fmt.Sprintf("%s/%s~%x", host, name[:min(len(name), BriefMost-len(host)-1-mark)], sum[:4])
+}
+
+// BriefName is the beginning of the name that a brief id stands for, if it is one.
+func BriefName(text string) (name string, ok bool) {
+	whole, sum, ok := strings.Cut(text, "~")
+	if !ok || len(text) > BriefMost || len(sum) != 8 {
+		return "", false
+	}
+	id, err := ParseAgentID(whole)
+	return id.Name(), err == nil
 }
 
 // Reserved says that no agent may register under this id.

@@ -118,7 +118,16 @@ func agentFacts(a c3po.Agent) string {
 	if a.Availability != "" && a.Availability != c3po.Available {
 		facts = append(facts, word(string(a.Availability)))
 	}
-	return word(string(a.ID)) + ": " + strings.Join(facts, ", ")
+	return brief(a.ID) + ": " + strings.Join(facts, ", ")
+}
+
+// brief is an id as lists show it. Both parts around its mark are words.
+func brief(id c3po.AgentID) string {
+	before, mark, cut := strings.Cut(id.Brief(), "~")
+	if cut {
+		return word(before) + "~" + word(mark)
+	}
+	return word(before)
 }
 
 // quoted is a saying of others within a line: a single word as it is, all else in

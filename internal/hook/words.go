@@ -146,7 +146,7 @@ func urgentWords(mail []Letter) string {
 func named(ids []c3po.AgentID, more int) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
-		names[i] = string(id)
+		names[i] = id.Brief()
 	}
 	text := strings.Join(names, ", ")
 	if more > 0 {

@@ -200,7 +200,7 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 	if err := a.enterIfNamed(ctx); err != nil {
 		return c3po.Agent{}, err
 	}
-	id, err := c3po.ParseAgentID(in.AgentID)
+	id, err := a.meant(ctx, in.AgentID, c3po.ParseAgentID)
 	if err != nil {
 		return c3po.Agent{}, err
 	}

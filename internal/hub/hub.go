@@ -80,7 +80,7 @@ type Hub struct {
 	notices   *notices
 	wakes     *wakes
 	vitals    vitalsCache
-	auditing  sync.Mutex    // held by the one fsck that runs
+	auditing  atomic.Bool   // one fsck runs
 	draining  chan struct{} // closed by Drain
 	drain     sync.Once
 }

@@ -27,6 +27,13 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if err := a.enter(ctx); err != nil {
 		return c3po.Receipt{}, 0, err
 	}
+	if _, brief := c3po.BriefName(in.Target); brief {
+		to, err := a.meant(ctx, in.Target, c3po.ParseTarget)
+		if err != nil {
+			return c3po.Receipt{}, 0, err
+		}
+		in.Target = string(to)
+	}
 	draft, err := a.draft(in)
 	if err != nil {
 		return c3po.Receipt{}, 0, err

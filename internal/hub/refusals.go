@@ -14,6 +14,11 @@ func RefuseNoAgent(id c3po.AgentID) *c3po.Error {
 		Suggest("Check the spelling of the agent id; list_agents shows who is there.")
 }
 
+// RefuseNoBrief is the refusal of an id in brief that means nobody, or several.
+func RefuseNoBrief(text string) *c3po.Error {
+	return c3po.Errorf(c3po.AgentNotFound, "Agent '%s' not found", text).Suggest("Give its whole id.")
+}
+
 // RefuseSuperseded is SUPERSEDED for a run that no longer holds its id.
 func RefuseSuperseded(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.Superseded, "another run has taken '%s' over", id).
@@ -88,8 +93,8 @@ func RefuseMoved(alias string, was, now c3po.AgentID) *c3po.Error {
 	if _, after, found := strings.Cut(alias, "|"); found {
 		name = after
 	}
-	return c3po.Errorf(c3po.InvalidRequest, "'%s' meant '%s' until now and would mean '%s'", name, was, now).
-		Suggest("Give the full id: '%s' or '%s'.", was, now)
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' meant '%s' until now and would mean '%s'", name, was.Brief(), now.Brief()).
+		Suggest("Give the full id: '%s' or '%s'.", was.Brief(), now.Brief())
 }
 
 // RefuseNoMessage is INVALID_REQUEST for a message that is not known.
@@ -142,8 +147,8 @@ func RefuseNotCreator(room c3po.RoomName, creator c3po.AgentID) *c3po.Error {
 		return c3po.Errorf(c3po.Forbidden, "whoever made the room '%s' is gone: only an admin may do this", room).
 			Suggest("Ask a person, or make another room.")
 	}
-	return c3po.Errorf(c3po.Forbidden, "only '%s', who made the room '%s', or an admin may do this", creator, room).
-		Suggest("Ask '%s' with send_message.", creator)
+	return c3po.Errorf(c3po.Forbidden, "only '%s', who made the room '%s', or an admin may do this", creator.Brief(), room).
+		Suggest("Ask '%s' with send_message.", creator.Brief())
 }
 
 // RefuseManyRooms is INVALID_REQUEST for one room too many.

@@ -59,8 +59,8 @@ func RefuseNotMember(role, agent c3po.AgentID) *c3po.Error {
 
 // RefuseHeld is FORBIDDEN for a message of a role that another agent works on.
 func RefuseHeld(id c3po.MessageID, by c3po.AgentID) *c3po.Error {
-	return c3po.Errorf(c3po.Forbidden, "message '%s' is claimed by '%s'", id, by).
-		Suggest("Leave it to '%s'. If you held it before, your claim has ended: what you did for it does not count.", by)
+	return c3po.Errorf(c3po.Forbidden, "message '%s' is claimed by '%s'", id, by.Brief()).
+		Suggest("Leave it to '%s'. If you held it before, your claim has ended: what you did for it does not count.", by.Brief())
 }
 
 // RefuseEnded is INVALID_REQUEST for a message that was dealt with.

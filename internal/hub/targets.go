@@ -91,6 +91,26 @@ func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentI
 	}
 }
 
+// briefFrom bounds how many agents are looked at for whom a brief id means.
+const briefFrom = 200
+
+// meant is the agent that a text names: its id, or that in brief.
+func (a *Actor) meant(ctx context.Context, text string, parse func(string) (c3po.AgentID, error)) (c3po.AgentID, error) {
+	name, brief := c3po.BriefName(text)
+	if !brief {
+		return parse(text)
+	}
+	near, err := a.hub.store.Neighbours(ctx, a.caller.Space, name, briefFrom)
+	if err != nil {
+		return "", a.failed(err)
+	}
+	near = slices.DeleteFunc(near, func(id c3po.AgentID) bool { return id.Brief() != text })
+	if len(near) != 1 {
+		return "", RefuseNoBrief(text)
+	}
+	return near[0], nil
+}
+
 func (a *Actor) host() string {
 	if a.id != "" {
 		return a.id.Host()
@@ -168,7 +188,7 @@ func closest(target c3po.AgentID, ids []c3po.AgentID) []c3po.AgentID {
 func quoted(ids []c3po.AgentID) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
-		words[i] = fmt.Sprintf("'%s'", id)
+		words[i] = fmt.Sprintf("'%s'", id.Brief())
 	}
 	return strings.Join(words, ", ")
 }

@@ -229,10 +229,10 @@ func expiry(seconds int64) string {
 // rooms and agents agree on who is where. It reads all there is, so a coordinator
 // does it once at a time.
 func (a *Actor) Fsck(ctx context.Context, _ c3po.None) (c3po.Audit, error) {
-	if !a.hub.auditing.TryLock() {
+	if !a.hub.auditing.CompareAndSwap(false, true) {
 		return c3po.Audit{}, c3po.Errorf(c3po.RateLimited, "the books are gone through already").Suggest("Wait for that to end.")
 	}
-	defer a.hub.auditing.Unlock()
+	defer a.hub.auditing.Store(false)
 	audit, err := a.audit(ctx)
 	if err == nil && !audit.Balanced {
 		// Mail that moves while the inboxes are counted looks like a hole.
