@@ -129,7 +129,7 @@ type RegisterInput struct {
 	PID               int             `json:"pid,omitempty" jsonschema:"Process id of the agent"`
 	PIDStart          int64           `json:"pid_start,omitempty" jsonschema:"Start time of that process, as its host counts it"`
 	Metadata          json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB"`
-	HeartbeatInterval int             `json:"heartbeat_interval,omitempty" jsonschema:"Seconds between your calls, at most 3600: you are online for three of them, instead of 90 seconds"`
+	HeartbeatInterval *int            `json:"heartbeat_interval,omitempty" jsonschema:"Seconds between your calls, at most 3600: you are online for three of them, instead of 90 seconds. 0 withdraws it"`
 }
 
 // ListAgentsInput selects and pages.

@@ -74,8 +74,9 @@ func (b Broker) Register(ctx context.Context, in BridgeRegister, onlineFor time.
 	if len(in.Metadata) == 0 {
 		in.Metadata = json.RawMessage("{}")
 	}
+	beat := seconds(in.Heartbeat)
 	self, err := b.Service.RegisterAgent(ctx, RegisterInput{
-		Type: in.Type, Metadata: in.Metadata, Cwd: about.Cwd, Capabilities: about.Capabilities, HeartbeatInterval: seconds(in.Heartbeat),
+		Type: in.Type, Metadata: in.Metadata, Cwd: about.Cwd, Capabilities: about.Capabilities, HeartbeatInterval: &beat,
 	})
 	if err != nil {
 		return BridgeRegistered{}, err

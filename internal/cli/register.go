@@ -17,6 +17,7 @@ import (
 
 func (a *app) register() *cobra.Command {
 	var in c3po.RegisterInput
+	var beat int
 	cmd := &cobra.Command{
 		Use:   "register",
 		Short: "Tell other agents what you are and can do",
@@ -34,6 +35,9 @@ process of this host.`,
 			if in.Cwd == "" {
 				// A folder that is gone has no name, and the agent can do without.
 				in.Cwd, _ = os.Getwd()
+			}
+			if cmd.Flags().Changed("heartbeat") {
+				in.HeartbeatInterval = &beat
 			}
 			if in.PID != 0 {
 				in.PIDStart = engine.Started(in.PID)
@@ -62,7 +66,7 @@ process of this host.`,
 	flags.StringVar(&in.Cwd, "cwd", "", "the folder you work in; else the current one")
 	flags.StringVar(&in.Host, "host", "", "the host; else this one, with --pid")
 	flags.IntVar(&in.PID, "pid", 0, "process id of the agent on this host")
-	flags.IntVar(&in.HeartbeatInterval, "heartbeat", 0, "seconds between the calls you will make")
+	flags.IntVar(&beat, "heartbeat", 0, "seconds between the calls you will make; 0 withdraws it")
 	metadataFlag(flags, &in.Metadata)
 	return cmd
 }

@@ -35,10 +35,16 @@ func (a *Actor) profile(in c3po.RegisterInput) (Profile, error) {
 	if len(in.Capabilities) > mostCapabilities {
 		return Profile{}, refuse("%d capabilities are too many, at most %d are kept", len(in.Capabilities), mostCapabilities)
 	}
-	if in.PID < 0 || in.PIDStart < 0 || in.HeartbeatInterval < 0 {
+	if in.PID < 0 || in.PIDStart < 0 || in.HeartbeatInterval != nil && *in.HeartbeatInterval < 0 {
 		return Profile{}, refuse("pid, pid_start and heartbeat_interval cannot be negative")
 	}
-	if in.HeartbeatInterval > mostHeartbeat {
+	beat := 0
+	if in.HeartbeatInterval != nil {
+		if beat = *in.HeartbeatInterval; beat == 0 {
+			beat = NoHeartbeat
+		}
+	}
+	if beat > mostHeartbeat {
 		return Profile{}, refuse("heartbeat_interval is at most %d seconds", mostHeartbeat)
 	}
 	labels := []label{
@@ -50,9 +56,12 @@ func (a *Actor) profile(in c3po.RegisterInput) (Profile, error) {
 	if err := checkLabels(labels...); err != nil {
 		return Profile{}, err
 	}
+	if in.PID > 0 && in.Host == "" && a.caller.ID.Host() == "" && a.caller.Local {
+		in.Host = a.hub.host // a coordinator that starts later has to know whose process it is
+	}
 	return Profile{
 		Name: in.Name, Capabilities: in.Capabilities, Type: in.Type, Cwd: in.Cwd, Host: in.Host,
-		PID: in.PID, PIDStart: in.PIDStart, Metadata: metadata, Heartbeat: in.HeartbeatInterval, Client: a.caller.Client,
+		PID: in.PID, PIDStart: in.PIDStart, Metadata: metadata, Heartbeat: beat, Client: a.caller.Client,
 	}, nil
 }
 
@@ -80,7 +89,7 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 }
 
 func (a *Actor) self(record Record, unread int) c3po.Self {
-	agent := view(a.lately(record))
+	agent := view(record)
 	agent.Rooms = append(agent.Rooms, record.Rooms...)
 	self := c3po.Self{
 		Agent: agent, Space: a.caller.Space, Epoch: record.Epoch,
@@ -112,7 +121,7 @@ func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.A
 	}
 	list := c3po.AgentList{Agents: []c3po.Agent{}, Next: next}
 	for _, record := range records {
-		list.Agents = append(list.Agents, view(a.lately(record)))
+		list.Agents = append(list.Agents, view(record))
 	}
 	if err := a.showUnread(ctx, list.Agents); err != nil {
 		return c3po.AgentList{}, err

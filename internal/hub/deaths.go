@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -58,7 +60,66 @@ func (h *Hub) sawEnd(ctx context.Context, space c3po.Space, id c3po.AgentID, die
 		return false, err
 	}
 	h.presence.moved(space, id)
+	h.bindings.unnote(space, id) // if it calls after all, that is news
 	h.marks.touched(space, 0)
 	h.log.InfoContext(ctx, "changed", "kind", c3po.EventDied, "space", space, "agent", id)
 	return true, nil
+}
+
+const (
+	// takeUpMost bounds how many agents of a space are looked at when a coordinator
+	// starts: as many as one process watches.
+	takeUpMost = 10_000
+	takeUpPage = 500
+)
+
+// takeUp watches the processes of agents that are online already: the coordinator that
+// did so may be the one before this.
+func (h *Hub) takeUp(ctx context.Context) {
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		err := h.takeUpSpaces(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		h.log.WarnContext(ctx, "processes of agents are not watched yet", "err", err)
+		if !sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+func (h *Hub) takeUpSpaces(ctx context.Context) error {
+	if h.host == "" {
+		return nil
+	}
+	spaces, err := h.store.Spaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, space := range spaces {
+		ids, err := h.store.Recent(ctx, space, takeUpMost)
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(ids, takeUpPage) {
+			records, err := h.store.Agents(ctx, space, some)
+			if err != nil {
+				return err
+			}
+			for _, r := range records {
+				if r.Online {
+					h.entered(space, r.ID, r.Run)
+					h.watchDeclared(space, r)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// watchDeclared has the process that an agent names looked at.
+func (h *Hub) watchDeclared(space c3po.Space, r Record) {
+	if host := cmp.Or(r.Profile.Host, r.ID.Host()); r.Profile.PID > 0 && host != "" {
+		h.declared(space, r.ID, host, r.Profile.PID, r.Profile.PIDStart)
+	}
 }

@@ -44,9 +44,12 @@ type Config struct {
 	Notifier Notifier                                            // tells the person of questions; nobody does if nil
 	Auth     string                                              // what callers must show, if that is worth a word
 	Entered  func(space c3po.Space, id c3po.AgentID, run string) // told of each run that is given an id here; may be nil
-	// Declared is told of each process that an agent on the named host declares; the
-	// host is empty for the coordinator's own. It may be nil.
+	// Host is the coordinator's own, on which it sees processes; empty if it sees none.
+	Host string
+	// Declared is told of each process that an agent on the named host declares, and
+	// Watches says whether it is seen to run. They may be nil.
 	Declared func(space c3po.Space, id c3po.AgentID, host string, pid int, start int64)
+	Watches  func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
 	// Holders are the runs of the live process of the coordinator's own machine that
 	// holds an agent, by which what it has started is known; none if there is no such
 	// process. Nobody is confined if it is nil.
@@ -61,8 +64,9 @@ type Config struct {
 // A Hub serves every space of its store. It needs Run beside it: without that
 // notes stay unwritten, leases lapse and nothing expires.
 type Hub struct {
-	store     Store
+	store     freshStore
 	limits    c3po.Limits
+	host      string
 	info      c3po.ServerInfo
 	log       *slog.Logger
 	meter     Meter
@@ -108,6 +112,9 @@ func New(c Config) *Hub {
 	if c.Acted == nil {
 		c.Acted = func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte) {}
 	}
+	if c.Watches == nil {
+		c.Watches = func(c3po.Space, c3po.AgentID, int, int64) bool { return false }
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -115,8 +122,11 @@ func New(c Config) *Hub {
 	if features == nil {
 		features = []string{}
 	}
+	calls := newLastCalls(c.Limits)
+	store := freshStore{Store: c.Store, calls: calls, watches: c.Watches}
 	h := &Hub{
-		store:    c.Store,
+		store:    store,
+		host:     c.Host,
 		limits:   c.Limits,
 		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: Schema, Auth: c.Auth},
 		log:      c.Log,
@@ -127,15 +137,15 @@ func New(c Config) *Hub {
 		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
-		presence: newPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease),
+		presence: newPresence(store, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),
 	}
-	h.lastCalls = newLastCalls(c.Limits)
-	h.notes = newNotes(c.Store, c.Log, h.lastCalls)
-	h.marks = newMarks(c.Store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
+	h.lastCalls = calls
+	h.notes = newNotes(store, c.Log, h.lastCalls)
+	h.marks = newMarks(store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
 	h.deadlines = newDeadlines(h.lapse)
-	h.notices = newNotices(c.Store, c.Log, c.Notifier)
-	h.wakes = newWakes(c.Store, c.Log, h.marks, c.Limits.CompareEvery)
+	h.notices = newNotices(store, c.Log, c.Notifier)
+	h.wakes = newWakes(store, c.Log, h.marks, c.Limits.CompareEvery)
 	return h
 }
 
@@ -166,6 +176,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	work.Go(func() { h.runReaper(ctx) })
 	work.Go(func() { h.deadlines.run(ctx) })
 	work.Go(func() { h.notices.run(ctx) })
+	work.Go(func() { h.takeUp(ctx) })
 	<-ctx.Done()
 	h.Drain()
 	work.Wait()

@@ -71,11 +71,11 @@ func (c *calls) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 	return c.Store.Attach(ctx, space, id, node, state)
 }
 
-func (c *calls) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
+func (c *calls) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error {
 	if err := c.note("Detach"); err != nil {
 		return err
 	}
-	return c.Store.Detach(ctx, space, id, node, hungUp)
+	return c.Store.Detach(ctx, space, id, node, hungUp, ago)
 }
 
 func (c *calls) RenewLease(ctx context.Context, space c3po.Space, node string) error {

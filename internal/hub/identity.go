@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,6 +137,17 @@ func (b *bindings) dropAgent(space c3po.Space, id c3po.AgentID) {
 	}
 }
 
+// unnote has the next call of an agent noted at once.
+func (b *bindings) unnote(space c3po.Space, id c3po.AgentID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, known := range b.known {
+		if key.space == space && known.id == id {
+			known.noted = time.Time{}
+		}
+	}
+}
+
 func (b *bindings) dropSpace(space c3po.Space) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -252,21 +262,13 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 	a.hub.bindings.put(a.key(), a.caller.Session, given)
 	a.hub.marks.touched(a.caller.Space, 0)
 	a.hub.entered(a.caller.Space, a.id, a.caller.Run)
-	a.declare(registration.Record)
+	a.hub.watchDeclared(a.caller.Space, registration.Record)
+	registration.Record = a.hub.store.fresh(a.caller.Space, registration.Record)
 	a.tell(ctx, c3po.EventRegistered, a.id, "")
 	if registration.Owed > 0 {
 		a.welcomeBack(ctx, &registration)
 	}
 	return registration, nil
-}
-
-// declare has the process that an agent names looked at. Where the agent does not say
-// on which host that is, it is this one if the call came from here.
-func (a *Actor) declare(r Record) {
-	host := cmp.Or(r.Profile.Host, r.ID.Host())
-	if r.Profile.PID > 0 && (host != "" || a.caller.Local) {
-		a.hub.declared(a.caller.Space, r.ID, host, r.Profile.PID, r.Profile.PIDStart)
-	}
 }
 
 // welcomeBack gives an agent that returns what was taken from its inbox when it

@@ -21,7 +21,7 @@ func TestAnAgentIsOnlineForThreeOfTheIntervalsItDeclared(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				h := build(t)
 				other := h.neighbour()
-				must(h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{HeartbeatInterval: c.heartbeat}))(t)
+				must(h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{HeartbeatInterval: &c.heartbeat}))(t)
 				pass(c.there)
 				same(t, "within three intervals", other.agent("pump").Status, c3po.Online)
 				same(t, "counted", must(other.Health(t.Context()))(t).AgentsOnline, 1)
@@ -86,6 +86,30 @@ func TestACoordinatorThatStopsSaysWhenItsCallersLastCalled(t *testing.T) {
 func TestAnIntervalOfDaysIsRefused(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	_, err := h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{HeartbeatInterval: 3601})
+	_, err := h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{HeartbeatInterval: new(3601)})
 	refused(t, err, c3po.InvalidRequest, "heartbeat_interval is at most 3600 seconds")
+}
+
+// Claims: A4
+func TestADeclaredIntervalIsWithdrawnWithZero(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	must(h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{HeartbeatInterval: new(300)}))(t)
+	same(t, "left out", must(h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{Type: "script"}))(t).Heartbeat, 300)
+	same(t, "zero", must(h.as("pump").RegisterAgent(t.Context(), c3po.RegisterInput{HeartbeatInterval: new(0)}))(t).Heartbeat, 0)
+	same(t, "stored", h.agent("pump").Heartbeat, 0)
+}
+
+// Claims: A5
+func TestAnAgentWasLastSeenWhenItsWaitEnded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		must(h.as("pump").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 10}))(t)
+		ended := time.Now()
+		pass(10 * time.Second)
+		if off := other.agent("pump").LastSeen.Sub(ended).Abs(); off > time.Second {
+			t.Errorf("last_seen is %v off", off)
+		}
+	})
 }

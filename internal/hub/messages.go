@@ -142,7 +142,7 @@ func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Dura
 		receipt.Notice = sentences(a.notice, "a person reads this when they look; there is no session to wake")
 		return receipt
 	}
-	to := a.lately(stored.Recipient)
+	to := stored.Recipient
 	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
 	receipt.Notice = sentences(a.notice, a.absence(ctx, to))
 	return receipt

@@ -30,7 +30,7 @@ func (a *Actor) others(ctx context.Context, of Record) string {
 		}
 		for _, r := range records {
 			name := fmt.Sprintf("'%s'", r.ID)
-			if isAvailable(a.lately(r)) && !slices.Contains(names, name) && len(names) < mostOthers {
+			if isAvailable(r) && !slices.Contains(names, name) && len(names) < mostOthers {
 				names = append(names, name)
 			}
 		}

@@ -272,14 +272,14 @@ func (p *presence) detach(ctx context.Context, key agentKey) {
 		return
 	}
 	p.mu.Lock()
-	gone, hungUp := p.isGone(key, time.Now()), held.hungUp
+	gone, hungUp, ago := p.isGone(key, time.Now()), held.hungUp, time.Since(held.left)
 	p.mu.Unlock()
 	if !gone {
 		return
 	}
 	// A detach of what is not there changes nothing. If it fails the agent stays
 	// attached until the node's lease ends; nothing better can be said of it.
-	err := p.store.Detach(ctx, key.space, key.id, p.node, hungUp)
+	err := p.store.Detach(ctx, key.space, key.id, p.node, hungUp, ago)
 	today := c3po.AgentID("")
 	if errors.Is(err, c3po.AgentNotFound) {
 		// It was renamed, and the store has it here by its new name; or it is retired.

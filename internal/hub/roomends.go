@@ -75,7 +75,6 @@ func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Roo
 	case silent == 0:
 		silent = pruneAfter
 	}
-	a.hub.notes.flush(ctx, true) // whoever called a moment ago gives a sign of life
 	now, err := a.hub.store.Now(ctx)
 	if err != nil {
 		return c3po.RoomPruned{}, err

@@ -228,7 +228,7 @@ func (a *Actor) showRooms(ctx context.Context, records []Record, shown []c3po.Ag
 
 // shown is one agent as the caller sees it.
 func (a *Actor) shown(ctx context.Context, r Record) (c3po.Agent, error) {
-	agents := []c3po.Agent{view(a.lately(r))}
+	agents := []c3po.Agent{view(r)}
 	if err := a.showRooms(ctx, []Record{r}, agents); err != nil {
 		return c3po.Agent{}, err
 	}

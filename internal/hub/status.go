@@ -44,19 +44,6 @@ func view(r Record) c3po.Agent {
 	return agent
 }
 
-// lately adds to a record that its agent has called here, of which the store hears
-// later. Of one that has ended its session that was before.
-func (a *Actor) lately(r Record) Record {
-	if r.Left {
-		return r
-	}
-	if last := a.hub.lastCalls.last(agentKey{a.caller.Space, r.ID}); last.After(r.Seen) {
-		r.Seen = last.UTC()
-		r.Online = r.Online || time.Since(last) < OnlineFor(a.hub.limits, r.Profile.Heartbeat)
-	}
-	return r
-}
-
 // since is when the session was first said to be in its state.
 func since(r Record) *time.Time {
 	if r.State == "" || r.StateAt.IsZero() {
@@ -73,7 +60,7 @@ func alive(r Record) *bool {
 	switch {
 	case r.Profile.PID > 0 && !r.Died.IsZero(): // the process it named is not there, whoever calls in its name
 		return &no
-	case r.Online && (r.Attached || r.Profile.PID > 0): // that process is watched
+	case r.Online && (r.Attached || r.Watched):
 		return &yes
 	case r.Gone && !r.Online:
 		return &no

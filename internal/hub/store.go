@@ -48,6 +48,7 @@ type Record struct {
 	StateAt      time.Time         // since when
 	Died         time.Time         // when its host saw that the process of the run has ended; zero if it has not
 	Left         bool              // it ended its session, hung up or died, and was not seen since
+	Watched      bool              // this node sees the process it declared run; no store keeps that
 	Online       bool              // attached; or seen within the online window, if no node claims it; and not gone
 	Profile      Profile
 	Availability c3po.Availability // "" = available
@@ -66,11 +67,14 @@ type Profile struct {
 	Cwd          string
 	Host         string
 	PID          int
-	PIDStart     int64
+	PIDStart     int64  // of that process: it is replaced with it
 	Metadata     []byte // JSON object or nil
-	Heartbeat    int
+	Heartbeat    int    // seconds; NoHeartbeat takes back one that was declared
 	Client       string
 }
+
+// NoHeartbeat is an interval that a profile takes back.
+const NoHeartbeat = -1
 
 // RegisterStep asks for an id.
 type RegisterStep struct {
@@ -119,8 +123,9 @@ type agentStore interface {
 	// reports whether the run held the id and was not known to be dead. The next run
 	// that registers ends it. It works when the store is full.
 	Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
-	// DieDeclared says that the process an agent declared is not there. If it was there
-	// once, the agent is offline at once, until it calls again. It reports whether that
+	// DieDeclared says that the process an agent declared is not there: the agent is
+	// offline at once, until it calls again. Only one that holds a connection stays, if
+	// the process never was there: it lives elsewhere. It reports whether that
 	// is still the process it declares, and was not known to be dead. Declaring one
 	// again ends it.
 	DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process Declared) (bool, error)
@@ -215,14 +220,14 @@ type GivenNote struct {
 
 type presenceStore interface {
 	// Attach says that this node holds a connection of the agent; Detach that it
-	// no longer does. AGENT_NOT_FOUND if there is no such agent, perhaps because it
+	// no longer does, and since when: the agent was seen then. AGENT_NOT_FOUND if there is no such agent, perhaps because it
 	// has another name by now. Attached agents are online while the node's lease lasts, which
 	// Attach renews; one whose node has died is offline until it is seen again. So is
 	// one that hung up: its process ended, or its network, and no call of its will
 	// say so. Attach also says what the session does. Without a state nothing of it
 	// waits at the node any more, which changes nothing if it is elsewhere by now.
 	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error
-	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error
+	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error
 	// RenewLease extends the node's lease in the space by Limits.NodeLease.
 	RenewLease(ctx context.Context, space c3po.Space, node string) error
 	// EndLease detaches everything the node holds; called when it stops.

@@ -26,8 +26,6 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 			return c3po.SweepResult{}, err
 		}
 	}
-	// Whoever called a moment ago is not swept because the store has yet to hear of it.
-	a.hub.notes.flush(ctx, true)
 	silent, err := a.hub.store.Silent(ctx, a.caller.Space, older, scanMost)
 	if err != nil {
 		return c3po.SweepResult{}, err

@@ -146,7 +146,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 			return c3po.Trace{}, err
 		}
 		if len(records) > 0 {
-			record := a.lately(records[0])
+			record := records[0]
 			trace.Reachability, trace.StateSince = reachability(record), since(record)
 		}
 	}

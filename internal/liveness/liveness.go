@@ -83,9 +83,9 @@ func (w *Watcher) Watch(space c3po.Space, agent c3po.AgentID, name string) {
 }
 
 // Declare keeps an eye on a process that an agent says is its own, and reports it at
-// the next look if it is not there. An empty host is this one.
+// the next look if it is not there.
 func (w *Watcher) Declare(space c3po.Space, agent c3po.AgentID, host string, pid int, start int64) {
-	if w.Host == "" || host != "" && host != w.Host {
+	if w.Host == "" || host != w.Host {
 		return
 	}
 	run := Run{Space: space, Agent: agent, PID: pid, Start: start, Seen: true}
@@ -98,6 +98,14 @@ func (w *Watcher) Declare(space c3po.Space, agent c3po.AgentID, host string, pid
 	if len(w.runs) < mostRuns {
 		w.runs[run] = process
 	}
+}
+
+// Watches says that the process an agent declared was there, and was not seen to end.
+func (w *Watcher) Watches(space c3po.Space, agent c3po.AgentID, pid int, start int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, watched := w.runs[Run{Space: space, Agent: agent, PID: pid, Start: start, Seen: true}]
+	return watched
 }
 
 // Run looks until ctx ends.

@@ -126,7 +126,7 @@ func TestAReportThatFailsIsMadeAgain(t *testing.T) {
 func TestADeclaredProcessIsReportedWhenItEndsAndWhenItNeverWas(t *testing.T) {
 	watched(t, func(m *machine, w *liveness.Watcher) {
 		w.Declare("main", "there", "box", 7, 70)
-		w.Declare("main", "without-start", "", 8, 0)
+		w.Declare("main", "without-start", "box", 8, 0)
 		w.Declare("main", "never-was", "box", 4711, 0)
 		w.Declare("main", "number-of-another", "box", 7, 69)
 		w.Declare("main", "elsewhere", "another", 4711, 0)

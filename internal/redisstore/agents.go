@@ -128,19 +128,17 @@ func profileFields(p hub.Profile) []string {
 			said = append(said, field, value)
 		}
 	}
-	count := func(field string, n int64) {
-		if n != 0 {
-			said = append(said, field, itoa(n))
-		}
-	}
 	say("name", p.Name)
 	say("type", p.Type)
 	say("cwd", p.Cwd)
 	say("host", p.Host)
 	say("metadata", string(p.Metadata))
-	count("pid", int64(p.PID))
-	count("pid_start", p.PIDStart)
-	count("heartbeat", int64(p.Heartbeat))
+	if p.PID != 0 {
+		said = append(said, "pid", itoa(p.PID), "pid_start", itoa(p.PIDStart))
+	}
+	if p.Heartbeat != 0 {
+		said = append(said, "heartbeat", itoa(max(0, p.Heartbeat)))
+	}
 	if p.Capabilities != nil {
 		capabilities, _ := json.Marshal(p.Capabilities)
 		said = append(said, "capabilities", string(capabilities), "roles", strings.Join(roleNames(p.Capabilities), " "))
@@ -231,7 +229,7 @@ func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run 
 func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process hub.Declared) (bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.dieDeclared,
-		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard()},
+		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard(), k.nodes()},
 		[]string{s.nowArg(), k.wake(), string(id), itoa(s.limits.EventEntries), itoa(process.PID), itoa(process.Start), flag(process.Seen)})
 	return err == nil && word(answer[0]) == "died", err
 }

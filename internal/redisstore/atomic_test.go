@@ -176,7 +176,7 @@ var steps = []step{
 		return s.Attach(ctx, space, "bob", "another node", c3po.SessionWorking)
 	}},
 	{"detach", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		return s.Detach(ctx, space, "bob", "node", true)
+		return s.Detach(ctx, space, "bob", "node", true, time.Second)
 	}},
 	{"lease", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		return s.RenewLease(ctx, space, "node")

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
@@ -26,17 +27,17 @@ func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 }
 
 // Detach implements hub.Store.
-func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
-	outcome, err := s.detach(ctx, space, node, hungUp, []c3po.AgentID{id})
+func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error {
+	outcome, err := s.detach(ctx, space, node, hungUp, ago, []c3po.AgentID{id})
 	if err != nil {
 		return err
 	}
 	return agentOutcome(outcome, id)
 }
 
-func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ids []c3po.AgentID) (outcome string, err error) {
+func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ago time.Duration, ids []c3po.AgentID) (outcome string, err error) {
 	k := keysOf(space)
-	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake(), millis(s.limits.OnlineWindow)}
+	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake(), millis(s.limits.OnlineWindow), millis(max(0, ago))}
 	for _, id := range ids {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
 	}
@@ -64,7 +65,7 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 		if len(ids) == 0 {
 			break
 		}
-		if _, err := s.detach(ctx, space, node, false, ids); err != nil {
+		if _, err := s.detach(ctx, space, node, false, 0, ids); err != nil {
 			return err
 		}
 	}

@@ -117,7 +117,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host})
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
-		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Declared: watcher.Declare, Notifier: notifier, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Notifier: notifier, Log: cfg.Log,
 		Holders: here.holders, Acted: keeper.Acted,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {

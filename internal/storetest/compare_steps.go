@@ -135,7 +135,7 @@ func (d *duel) register(a *arena) {
 		Explicit: d.oneIn(3, "explicit"),
 		Profile: hub.Profile{
 			Name: draw(d, "name", []string{"", "n1"}), Capabilities: draw(d, "capabilities", [][]string{nil, {}, {"x", "y"}}),
-			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Heartbeat: draw(d, "heartbeat", []int{0, 0, 5, 300}), Client: draw(d, "client", []string{"c1", "c2"}),
+			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Heartbeat: draw(d, "heartbeat", []int{0, 0, -1, 5, 300}), Client: draw(d, "client", []string{"c1", "c2"}),
 		},
 	}
 	// The wanted id is always covered: the door sees to that.
@@ -183,9 +183,10 @@ func (d *duel) presence(a *arena) {
 		state := draw(d, "state", []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, ""})
 		d.done("attach", func(s hub.Store) error { return s.Attach(d.ctx, a.space, id, node, state) })
 	case "detach":
-		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, false) })
+		ago := draw(d, "ago", []time.Duration{0, 0, time.Second})
+		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, false, ago) })
 	case "hang up":
-		d.done("hang up", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, true) })
+		d.done("hang up", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, true, time.Second) })
 	case "renew":
 		d.done("renew", func(s hub.Store) error { return s.RenewLease(d.ctx, a.space, node) })
 	case "end":

@@ -244,7 +244,7 @@ func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID,
 		return false, nil
 	}
 	a.diedAt = m.now()
-	if process.Seen {
+	if process.Seen || !sp.attached(a, m.now()) {
 		a.goneAt, a.cut, a.node, a.heard = m.now(), false, "", sp.books.Lived
 		a.endWork()
 	}
@@ -406,7 +406,10 @@ func copyOfProfile(p hub.Profile) hub.Profile {
 func merged(p, said hub.Profile) hub.Profile {
 	p.Name, p.Type = cmp.Or(said.Name, p.Name), cmp.Or(said.Type, p.Type)
 	p.Cwd, p.Host = cmp.Or(said.Cwd, p.Cwd), cmp.Or(said.Host, p.Host)
-	p.PID, p.PIDStart, p.Heartbeat = cmp.Or(said.PID, p.PID), cmp.Or(said.PIDStart, p.PIDStart), cmp.Or(said.Heartbeat, p.Heartbeat)
+	p.Heartbeat = max(0, cmp.Or(said.Heartbeat, p.Heartbeat))
+	if said.PID != 0 {
+		p.PID, p.PIDStart = said.PID, said.PIDStart
+	}
 	switch {
 	case len(said.Capabilities) > 0:
 		p.Capabilities = said.Capabilities

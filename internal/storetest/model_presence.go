@@ -32,7 +32,7 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 }
 
 // Detach implements hub.Store.
-func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, hungUp bool) error {
+func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -41,7 +41,10 @@ func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 		return hub.RefuseNoAgent(id)
 	}
 	if a.node == node {
-		a.node, a.seen, a.heard = "", m.now(), sp.books.Lived
+		a.node, a.heard = "", sp.books.Lived
+		if left := m.now().Add(-ago.Truncate(time.Millisecond)); left.After(a.seen) {
+			a.seen = left
+		}
 		if hungUp {
 			a.goneAt, a.cut = m.now(), true
 			m.publish(name, c3po.Event{Agent: id})

@@ -87,7 +87,7 @@ func eventPromises() []promise {
 				w.register(alice, "r1")
 				w.enter(alice)
 				w.attach(alice, "n1")
-				w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false))
+				w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false, 0))
 				w.must(w.store.SetStatus(w.ctx, w.space, alice, "r1", c3po.Busy, "x"))
 				w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 				w.must(w.store.SetPaused(w.ctx, w.space, "", ""))

@@ -45,13 +45,17 @@ func registerPromises() []promise {
 			same(w, "next run", w.register(alice, "r2").Record.ID, alice)
 			same(w, "died", w.record(alice).Died, time.Time{})
 		}},
-		{"a declared process that ended takes its agent offline, one that never was does not, and neither is there", nil, func(w *world) {
-			for _, seen := range []bool{true, false} {
+		{"a declared process that is not there takes its agent offline, unless it never was and the agent is connected", nil, func(w *world) {
+			for _, is := range []struct{ seen, connected bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
+				seen := is.seen
 				step := hub.RegisterStep{Want: alice, Explicit: true, Profile: hub.Profile{PID: 7, PIDStart: 70}}
 				_, err := w.store.Register(w.ctx, w.space, step)
 				w.must(err)
 				same(w, "declared anew", w.record(alice).Died, time.Time{})
 				w.advance(time.Second)
+				if is.connected {
+					w.must(w.store.Attach(w.ctx, w.space, alice, "node", c3po.SessionWaiting))
+				}
 				die := func(pid int, start int64) bool {
 					w.Helper()
 					died, err := w.store.DieDeclared(w.ctx, w.space, alice, hub.Declared{PID: pid, Start: start, Seen: seen})
@@ -65,8 +69,9 @@ func registerPromises() []promise {
 				})
 				same(w, "died", die(7, 70), true)
 				same(w, "when", w.record(alice).Died, w.now())
-				same(w, "online", w.record(alice).Online, !seen)
+				same(w, "online", w.record(alice).Online, is.connected && !seen)
 				w.unchanged(func() { same(w, "again", die(7, 70), false) })
+				w.must(w.store.Detach(w.ctx, w.space, alice, "node", false, 0))
 			}
 		}},
 		{"only the run that holds an id can die as it", nil, func(w *world) {

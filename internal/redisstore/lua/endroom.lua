@@ -12,13 +12,8 @@ local now, channel, room, id, run, outside = clock(ARGV[1]), ARGV[2], ARGV[3], A
 local most_events, silent = ARGV[7], tonumber(ARGV[8])
 
 if superseded(agent, run) then return { 'superseded' } end
-local raw = redis.call('HGET', rooms, room)
-if not raw then return { 'no_room' } end
-local row = roomed(raw)
-if outside ~= '1' and row.c ~= id then
-  if row.v == 'invite_only' and not redis.call('ZSCORE', members, id) then return { 'no_room' } end
-  return { 'not_creator', row.c }
-end
+local row, refusal = created(rooms, room, members, id, outside)
+if not row then return refusal end
 if row.m > 0 then return { 'members' } end
 if silent > 0 and not (countable(row.e) and number(meta, 'lived') - row.e >= silent) then return { 'kept' } end
 

@@ -548,6 +548,17 @@ local function roomed(raw)
   return row
 end
 
+-- created gives the row of a room that only who made it, or somebody outside, may
+-- change; else nil and the refusal. Who may not see the room is not told of it.
+local function created(rooms, room, members, id, outside)
+  local raw = redis.call('HGET', rooms, room)
+  if not raw then return nil, { 'no_room' } end
+  local row = roomed(raw)
+  if outside == '1' or row.c == id then return row end
+  if row.v == 'invite_only' and not redis.call('ZSCORE', members, id) then return nil, { 'no_room' } end
+  return nil, { 'not_creator', row.c }
+end
+
 -- noted reads a note or the facts of a post; nothing is in a damaged one.
 local function noted(raw)
   local read, is = pcall(cjson.decode, raw)

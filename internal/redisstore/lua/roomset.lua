@@ -8,13 +8,8 @@ local agent, rooms, members = KEYS[1], KEYS[2], KEYS[3]
 local room, id, run, outside, visibility = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 if superseded(agent, run) then return { 'superseded' } end
-local raw = redis.call('HGET', rooms, room)
-if not raw then return { 'no_room' } end
-local row = roomed(raw)
-if outside ~= '1' and row.c ~= id then
-  if row.v == 'invite_only' and not redis.call('ZSCORE', members, id) then return { 'no_room' } end
-  return { 'not_creator', row.c }
-end
+local row, refusal = created(rooms, room, members, id, outside)
+if not row then return refusal end
 row.v = visibility
 redis.call('HSET', rooms, room, cjson.encode(row))
 return { 'ok' }
