@@ -5,7 +5,7 @@
 -- KEYS  meta, agent, seen, attached, events, heard, nodes
 -- ARGV  now, channel, id, most events, pid, its start or 0, "1" if it was there once
 -- Returns {"died"} or {"none"} if the agent declares another, or it is known to be dead.
-typed({ 'hash', 'hash', 'zset', 'zset', 'stream', 'zset' })
+typed({ 'hash', 'hash', 'zset', 'zset', 'stream', 'zset', 'hash' })
 local meta, agent, seen, attachments, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, channel, id, most_events = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local r = redis.call('HMGET', agent, 'pid', 'pid_start', 'died', 'node')
