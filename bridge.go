@@ -84,7 +84,7 @@ type BridgeSend struct {
 	Payload     Payload         `json:"payload"`
 	Metadata    json.RawMessage `json:"metadata,omitempty"`
 	ExpectReply *bool           `json:"expectReply,omitempty"`
-	TimeoutMS   int             `json:"timeoutMs,omitempty"`
+	TimeoutMS   *int            `json:"timeoutMs,omitempty"`
 }
 
 // BridgeSendTool is the argument of the tool send_message.
@@ -202,7 +202,11 @@ func bridgeSend(svc Service, ctx context.Context, in BridgeSendTool) (BridgeTick
 	if err != nil {
 		return BridgeTicket{}, err
 	}
-	ticket, err := b.open(ctx, in.AgentID, BridgeSend{Payload: in.Payload, Metadata: in.Metadata, TimeoutMS: in.TimeoutMS}, in.ClientKey)
+	send := BridgeSend{Payload: in.Payload, Metadata: in.Metadata}
+	if in.TimeoutMS > 0 {
+		send.TimeoutMS = &in.TimeoutMS
+	}
+	ticket, err := b.open(ctx, in.AgentID, send, in.ClientKey)
 	if err != nil || in.AwaitResponse != nil && !*in.AwaitResponse {
 		return ticket, err
 	}

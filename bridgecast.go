@@ -67,14 +67,49 @@ type BridgeSubscribe struct {
 
 // BridgeUpdates are the latest events, and where to go on.
 type BridgeUpdates struct {
-	Events         []Event `json:"events"`
-	After          string  `json:"after"`
-	StreamEndpoint string  `json:"streamEndpoint"` // the same as a stream of server-sent events
+	Events         []BridgeEvent `json:"events"`
+	After          string        `json:"after"`
+	StreamEndpoint string        `json:"streamEndpoint"` // the same as a stream of server-sent events
+}
+
+// A BridgeEvent is an event, with the ticketId that the sender of its ticket chose.
+type BridgeEvent struct {
+	TicketID string `json:"ticketId,omitempty"`
+	Event
+}
+
+// TicketIDs finds the ticketIds that senders chose, each once.
+type TicketIDs struct {
+	Service Service
+	known   map[MessageID]string
+}
+
+// Of is the ticketId of a message; empty if nobody chose one, or it is forgotten.
+func (t *TicketIDs) Of(ctx context.Context, id MessageID) string {
+	if id == "" || id.Room() != "" {
+		return ""
+	}
+	name, known := t.known[id]
+	if !known {
+		if trace, err := t.Service.Trace(ctx, MessageInput{MessageID: id}); err == nil {
+			name = ChosenTicketID(trace.Thread)
+		}
+		if t.known == nil {
+			t.known = map[MessageID]string{}
+		}
+		t.known[id] = name
+	}
+	return name
 }
 
 // bridgeUpdates answers at once: an MCP client that is not a person's acts on no
 // notification, so a subscription is a place to go on from.
 func bridgeUpdates(svc Service, ctx context.Context, in BridgeSubscribe) (BridgeUpdates, error) {
 	page, err := svc.TailLog(ctx, LogInput{After: in.After, Agent: in.AgentID, Limit: in.Limit})
-	return BridgeUpdates{Events: page.Events, After: page.At, StreamEndpoint: "/api/events"}, err
+	out := BridgeUpdates{Events: []BridgeEvent{}, After: page.At, StreamEndpoint: "/api/events"}
+	names := TicketIDs{Service: svc}
+	for _, event := range page.Events {
+		out.Events = append(out.Events, BridgeEvent{names.Of(ctx, event.ID), event})
+	}
+	return out, err
 }

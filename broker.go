@@ -37,16 +37,38 @@ func CheckTicketID(name string) error {
 
 // TicketName is what a ticket is called in the bridge dialect: the ticketId its
 // sender chose, which is also the name of its thread, else the message's id.
-func (t Ticket) TicketName() string {
-	if _, err := ParseMessageID(t.Thread); err == nil || !ticketForm.MatchString(t.Thread) {
-		return string(t.ID)
+func (t Ticket) TicketName() string { return cmp.Or(ChosenTicketID(t.Thread), string(t.ID)) }
+
+// ChosenTicketID is the ticketId that a thread is called by; empty if nobody chose one.
+func ChosenTicketID(thread string) string {
+	if _, err := ParseMessageID(thread); err == nil || !ticketForm.MatchString(thread) {
+		return ""
 	}
-	return t.Thread
+	return thread
 }
 
-func noTicket(name string) *Error {
+// RefuseNoTicket is TICKET_NOT_FOUND.
+func RefuseNoTicket(name string) *Error {
 	return Errorf(TicketNotFound, "there is no ticket '%s'", clip(name)).
 		Suggest("Copy the ticketId whole. One that has ended is forgotten after a while (ticket_life, 30 minutes); `c3po thread` still shows what was said.")
+}
+
+// RefuseTicketName is INVALID_REQUEST for a name that several open tickets have.
+func RefuseTicketName(name string, open []string) *Error {
+	return Errorf(InvalidRequest, "%d open tickets are called '%s'", len(open), clip(name)).Suggest("Use the id of one: %s.", strings.Join(open, ", "))
+}
+
+// inBridgeWords calls what a refusal speaks of as this dialect does.
+func inBridgeWords(err error) error {
+	var refusal *Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	words := strings.NewReplacer("client_key", "ticketId", "deadline_ms", "timeoutMs", "message is missing", "payload is missing",
+		"message is empty", "payload is empty", "message has", "payload has", "response is", "payload is", "response has", "payload has")
+	named := *refusal
+	named.Message, named.Suggestion = words.Replace(refusal.Message), words.Replace(refusal.Suggestion)
+	return &named
 }
 
 // RefuseNotRegistered is AGENT_NOT_FOUND in the bridge's words; the advice stays.
@@ -116,17 +138,20 @@ func (b Broker) open(ctx context.Context, target string, in BridgeSend, key stri
 		}
 		key = in.TicketID
 	}
-	if in.TimeoutMS < 0 {
-		return BridgeTicket{}, Errorf(InvalidRequest, "timeoutMs cannot be negative").Suggest("Leave it out, or give milliseconds.")
+	within := 0
+	if in.TimeoutMS != nil {
+		if within = *in.TimeoutMS; within < 1 {
+			return BridgeTicket{}, Errorf(InvalidRequest, "timeoutMs is %d; it must be at least 1", within).Suggest("Leave it out if there is no deadline.")
+		}
 	}
 	receipt, err := b.Service.SendMessage(ctx, SendInput{
 		Target: target, Message: in.Payload.Text, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
 		// The thread of a ticket with a name is called by it, so that whoever has a
 		// part in it finds it by that name.
-		ExpectsReply: in.ExpectReply, ClientKey: key, Thread: in.TicketID, DeadlineMS: in.TimeoutMS,
+		ExpectsReply: in.ExpectReply, ClientKey: key, Thread: in.TicketID, DeadlineMS: within,
 	})
 	if err != nil {
-		return BridgeTicket{}, RefuseNotRegistered(target, err)
+		return BridgeTicket{}, inBridgeWords(RefuseNotRegistered(target, err))
 	}
 	ticket := BridgeTicket{TicketID: in.TicketID, Status: string(TicketPending)}
 	if ticket.TicketID == "" {
@@ -136,7 +161,8 @@ func (b Broker) open(ctx context.Context, target string, in BridgeSend, key stri
 		// It was sent before, and has come further.
 		asked, err := b.kept(ctx, string(receipt.ID))
 		if errors.Is(err, TicketNotFound) {
-			return BridgeTicket{}, err
+			return BridgeTicket{}, Errorf(KeyConflict, "the ticketId '%s' was used before, and its ticket has ended", clip(ticket.TicketID)).
+				Suggest("Choose a new ticketId: the same one never sends twice.")
 		}
 		if err != nil {
 			ticket.Message = "The ticket was sent before. How far it has come cannot be read now: " + AsError(err).Message
@@ -158,7 +184,7 @@ func (b Broker) FindTicket(ctx context.Context, name string) (MessageID, error) 
 	}
 	thread, err := b.Service.GetThread(ctx, ThreadInput{Thread: name})
 	if errors.Is(err, InvalidRequest) {
-		return "", noTicket(name)
+		return "", RefuseNoTicket(name)
 	}
 	if err != nil {
 		return "", err
@@ -194,8 +220,7 @@ func (b Broker) pickTicket(name string, messages []Message) (MessageID, error) {
 	}
 	switch {
 	case len(open) > 1:
-		return "", Errorf(InvalidRequest, "%d open tickets are called '%s'", len(open), name).
-			Suggest("Use the id of one: %s.", strings.Join(open, ", "))
+		return "", RefuseTicketName(name, open)
 	case len(open) == 1:
 		return MessageID(open[0]), nil
 	case own != "":
@@ -203,7 +228,7 @@ func (b Broker) pickTicket(name string, messages []Message) (MessageID, error) {
 	case first != "":
 		return first, nil
 	default:
-		return "", noTicket(name)
+		return "", RefuseNoTicket(name)
 	}
 }
 
@@ -215,7 +240,7 @@ func (b Broker) kept(ctx context.Context, name string) (Ticket, error) {
 	}
 	list, err := b.Service.Tickets(ctx, TicketsInput{MessageID: id})
 	if errors.Is(err, InvalidRequest) {
-		return Ticket{}, noTicket(name)
+		return Ticket{}, RefuseNoTicket(name)
 	}
 	if err != nil {
 		return Ticket{}, err
@@ -229,7 +254,7 @@ func (b Broker) kept(ctx context.Context, name string) (Ticket, error) {
 		return Ticket{}, err
 	}
 	if !pong.Timestamp.Before(ticket.KeptUntil) {
-		return Ticket{}, noTicket(name)
+		return Ticket{}, RefuseNoTicket(name)
 	}
 	return ticket, nil
 }
@@ -288,10 +313,11 @@ func (b Broker) Reply(ctx context.Context, in BridgeReply) (Message, error) {
 		return Message{}, err
 	}
 	what := sha256.Sum256([]byte(string(asked.ID) + "\x00" + in.Payload.contentType() + "\x00" + in.Payload.Text + "\x00" + string(in.Metadata)))
-	return b.Service.Reply(ctx, ReplyInput{
+	reply, err := b.Service.Reply(ctx, ReplyInput{
 		MessageID: asked.ID, Response: in.Payload.Text, Status: status, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
 		ClientKey: "bridge-" + hex.EncodeToString(what[:16]),
 	})
+	return reply, inBridgeWords(err)
 }
 
 // Cancel withdraws a ticket of the caller's that is still open.
@@ -311,7 +337,7 @@ func (b Broker) Cancel(ctx context.Context, name string) (BridgeTicket, error) {
 	case CancelAnswered:
 		ticket.Status = string(TicketResponded)
 	case CancelUnknown, CancelNotYours:
-		return BridgeTicket{}, noTicket(name)
+		return BridgeTicket{}, RefuseNoTicket(name)
 	}
 	return ticket, nil
 }

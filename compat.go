@@ -1,8 +1,10 @@
 package c3po
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -80,6 +82,9 @@ func compatRequest(m Message) CompatRequest {
 	return CompatRequest{ID: m.ID, From: m.FromAgent, Message: m.Text(), Context: m.Context, Timestamp: m.Timestamp}
 }
 
+// AdviseQueue is what a refusal of a message to an agent that is away begins its advice with.
+const AdviseQueue = `Send with if_away "queue": it is kept until the agent reads it.`
+
 // sendRequest refuses for who has said that it is away, and for who is not known, as
 // that document has it. Others that are offline read it when they are back.
 func sendRequest(svc Service, ctx context.Context, in CompatSend) (CompatSent, error) {
@@ -90,6 +95,11 @@ func sendRequest(svc Service, ctx context.Context, in CompatSend) (CompatSent, e
 	receipt, err := svc.SendMessage(ctx, SendInput{Target: in.Target, Message: in.Message, Context: in.Context, IfAway: ifAway})
 	if errors.Is(err, AgentNotFound) {
 		return CompatSent{}, Errorf(AgentUnavailable, "Agent '%s' is not available", clip(in.Target)).Suggest("%s", AsError(err).Suggestion)
+	}
+	if errors.Is(err, AgentUnavailable) {
+		// What this tool cannot do is no advice.
+		advice := strings.TrimSpace(strings.TrimPrefix(AsError(err).Suggestion, AdviseQueue))
+		return CompatSent{}, Errorf(AgentUnavailable, "%s", AsError(err).Message).Suggest("%s", cmp.Or(advice, "Ask again when it is back, or ask somebody else: list_agents shows who is there."))
 	}
 	return CompatSent{RequestID: receipt.ID, Status: receipt.Status}, err
 }

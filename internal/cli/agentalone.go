@@ -40,6 +40,9 @@ show the result. With - the prompt is read from stdin.`,
 			if err != nil {
 				return err
 			}
+			if strings.TrimSpace(prompt) == "" {
+				return &usageError{"the prompt is empty", "Say what is to be done: c3po agent prompt TEXT."}
+			}
 			cfg, folder, err := a.runnerHere(cmd, flags.runtime)
 			if err != nil {
 				return err

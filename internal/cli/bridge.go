@@ -203,6 +203,9 @@ func (a *app) ticketToAnswer(named string) (string, error) {
 		if ticket = strings.TrimSpace(string(text)); err != nil || ticket == "" {
 			return "", &usageError{"no question has come yet", "Name the ticket: bridge-reply TICKET TEXT."}
 		}
+		if several := strings.Fields(ticket); len(several) > 1 {
+			return "", &usageError{fmt.Sprintf("%d questions came at once", len(several)), "Name the ticket you answer: " + strings.Join(several, ", ") + "."}
+		}
 	}
 	if ticket == "" {
 		return "", &usageError{"there is no ticket to answer", "It is written bridge-reply TICKET TEXT."}
@@ -231,7 +234,7 @@ func (a *app) bridgeControl() *cobra.Command {
 	}
 	root.AddCommand(
 		named("list", "tickets [TICKET]", "  c3po bridgectl list tickets --open", a.ticketList(true)),
-		named("tail", "logs", "  c3po bridgectl tail logs --agent Jerry", a.tail()),
+		named("tail", "logs", "  c3po bridgectl tail logs --agent Jerry", a.tailLog(true)),
 	)
 	return root
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -17,23 +18,35 @@ func (a *app) registerFile(ctx context.Context, name string) error {
 		return err
 	}
 	done := []c3po.BridgeRegistered{}
+	var failed []string
+	var why error
 	for _, in := range agents {
-		a.as = in.AgentID
-		svc, err := a.looking()
+		out, err := a.registerListed(ctx, in)
 		if err != nil {
-			return err
-		}
-		out, err := c3po.Broker{Service: svc}.Register(ctx, in, c3po.DefaultLimits().OnlineWindow)
-		if err != nil {
-			return err
+			// The others are announced whatever is wrong with one.
+			failed, why = append(failed, fmt.Sprintf("%s: %s", in.AgentID, c3po.AsError(err).Message)), err
+			continue
 		}
 		done = append(done, out)
 	}
-	return a.show(done, func(w io.Writer) {
+	if err := a.show(done, func(w io.Writer) {
 		for _, out := range done {
 			printRegistered(w, out)
 		}
-	})
+	}); err != nil || len(failed) == 0 {
+		return err
+	}
+	return c3po.Errorf(c3po.AsError(why).Code, "%d of %d agents are not registered: %s", len(failed), len(agents), strings.Join(failed, "; ")).
+		Suggest("%s", c3po.AsError(why).Suggestion)
+}
+
+func (a *app) registerListed(ctx context.Context, in c3po.BridgeRegister) (c3po.BridgeRegistered, error) {
+	a.as = in.AgentID
+	svc, err := a.looking()
+	if err != nil {
+		return c3po.BridgeRegistered{}, err
+	}
+	return c3po.Broker{Service: svc}.Register(ctx, in, c3po.DefaultLimits().OnlineWindow)
 }
 
 // readRegistry reads a list of agents, or an object that has one under agents.

@@ -100,7 +100,7 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 				return err
 			}
 			if answerTo != "" {
-				if in.MessageID, err = messageID(answerTo); err != nil {
+				if in.MessageID, err = ticketID(cmd.Context(), svc, answerTo); err != nil {
 					return err
 				}
 			}
@@ -129,7 +129,7 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for")
+	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for; its id, or the ticketId you chose")
 	flags.Int64Var(&after, "after", 0, "only mail after this place: the seq of the last answer, as --json shows it")
 	flags.BoolVar(&incoming, "incoming", false, "leave answers to your own messages out")
 	flags.BoolVar(&notice, "notice", false, "below a coding agent: end with a line when there is mail, and leave the mail where it is")

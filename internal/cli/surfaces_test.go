@@ -58,7 +58,7 @@ var shellForms = map[string]shellForm{
 
 	"server_info": {command: "status"},
 	"trace":       {command: "trace", given: map[string]string{"message_id": "MESSAGE_ID"}},
-	"tail_log":    {command: "tail", given: map[string]string{"kinds": "kind", "after": ""}},
+	"tail_log":    {command: "tail", given: map[string]string{"kinds": "kind"}},
 	"sweep":       {command: "sweep", given: map[string]string{"dry_run": "dry-run"}},
 
 	"send_request":         {because: "first design's name for `c3po send`"},
@@ -201,7 +201,8 @@ func TestTheTableOfSurfacesIsCurrent(t *testing.T) {
 // surfaces is the table of all operations.
 func surfaces() string {
 	var page strings.Builder
-	page.WriteString("\nWritten by `make docs` from the table of operations. A script that has no MCP lacks nothing a model has: every argument of every tool is a flag.\n" +
+	page.WriteString("\nWritten by `make docs` from the table of operations. A script that has no MCP lacks nothing a model has: every argument of every tool is a flag,\n" +
+		"but `cursor`: a command reads page after page by itself, up to its `--limit`.\n" +
 		"Every operation is also `POST /api/op/NAME` with the tool's arguments as JSON.\n\n" +
 		"| operation | MCP tool | REST, beside `/api/op` | command |\n|---|---|---|---|\n")
 	for _, op := range c3po.Operations() {

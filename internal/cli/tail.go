@@ -13,7 +13,10 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
-func (a *app) tail() *cobra.Command {
+func (a *app) tail() *cobra.Command { return a.tailLog(false) }
+
+// tailLog shows events, for the bridge dialect with the ticketIds that senders chose.
+func (a *app) tailLog(named bool) *cobra.Command {
 	var in c3po.LogInput
 	var agent string
 	var kinds []string
@@ -42,11 +45,16 @@ What messages say is never shown.`,
 			for _, kind := range kinds {
 				in.Kinds = append(in.Kinds, c3po.EventKind(kind))
 			}
-			at, err := a.showLog(cmd.Context(), svc, in)
+			show := a.showEvent
+			if named {
+				names := c3po.TicketIDs{Service: svc}
+				show = func(e c3po.Event) error { return a.showTicketEvent(names.Of(cmd.Context(), e.ID), e) }
+			}
+			at, err := a.showLog(cmd.Context(), svc, in, show)
 			if err != nil || once {
 				return err
 			}
-			return a.follow(cmd.Context(), svc, in, at)
+			return a.follow(cmd.Context(), svc, in, at, show)
 		},
 	}
 	limitFlag(cmd, &in.Limit, 10)
@@ -56,19 +64,20 @@ What messages say is never shown.`,
 	flags.StringSliceVar(&kinds, "kind", nil, "only these kinds, separated by commas")
 	flags.StringVar(&in.Thread, "thread", "", "only messages of this conversation: its id, or that of a message in it")
 	flags.StringVar(&in.Since, "since", "", "begin then, instead of with the latest: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z")
+	flags.StringVar(&in.After, "after", "", "begin after this place: the at that tail_log answered, for example 1:4711")
 	flags.BoolVar(&once, "once", false, "show what there is, and do not wait for more")
 	return cmd
 }
 
 // showLog prints what is in the log already and returns the place after it.
-func (a *app) showLog(ctx context.Context, svc *client.Client, in c3po.LogInput) (c3po.EventCursor, error) {
+func (a *app) showLog(ctx context.Context, svc *client.Client, in c3po.LogInput, show func(c3po.Event) error) (c3po.EventCursor, error) {
 	for {
 		page, err := svc.TailLog(ctx, in)
 		if err != nil {
 			return c3po.EventCursor{}, err
 		}
 		for _, e := range page.Events {
-			if err := a.showEvent(e); err != nil {
+			if err := show(e); err != nil {
 				return c3po.EventCursor{}, err
 			}
 		}
@@ -80,7 +89,7 @@ func (a *app) showLog(ctx context.Context, svc *client.Client, in c3po.LogInput)
 }
 
 // follow prints events as they come.
-func (a *app) follow(ctx context.Context, svc *client.Client, in c3po.LogInput, at c3po.EventCursor) error {
+func (a *app) follow(ctx context.Context, svc *client.Client, in c3po.LogInput, at c3po.EventCursor, show func(c3po.Event) error) error {
 	threads := threadFilter{svc: svc, known: map[c3po.MessageID]bool{}}
 	if in.Thread != "" {
 		if err := threads.find(ctx, in.Thread); err != nil {
@@ -105,7 +114,7 @@ func (a *app) follow(ctx context.Context, svc *client.Client, in c3po.LogInput, 
 		} else if !belongs {
 			continue
 		}
-		if err := a.showEvent(*entry.Event); err != nil {
+		if err := show(*entry.Event); err != nil {
 			return err
 		}
 	}
@@ -154,6 +163,18 @@ func (f *threadFilter) has(ctx context.Context, id c3po.MessageID) (bool, error)
 // showEvent prints one line, so that it can be piped.
 func (a *app) showEvent(e c3po.Event) error {
 	return a.show(e, func(w io.Writer) { printEvent(w, a.ink(), e) })
+}
+
+// showTicketEvent calls the message of an event by the ticketId its sender chose.
+func (a *app) showTicketEvent(ticket string, e c3po.Event) error {
+	return a.show(c3po.BridgeEvent{TicketID: ticket, Event: e}, func(w io.Writer) {
+		if ticket == "" {
+			printEvent(w, a.ink(), e)
+			return
+		}
+		from, to, _ := e.ID.Split()
+		fmt.Fprintf(w, "%s  %s  %s  %s to %s\n", a.ink().faint(e.At.Local().Format(time.DateTime)), a.ink().kind(e.Kind), inline(ticket), inline(string(from)), inline(string(to)))
+	})
 }
 
 func printEvent(w io.Writer, in ink, e c3po.Event) {

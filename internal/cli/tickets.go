@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,12 +38,8 @@ through), cancelled.`,
 			if err != nil {
 				return err
 			}
-			if len(args) == 1 && named {
-				if in.MessageID, err = (c3po.Broker{Service: svc}).FindTicket(cmd.Context(), args[0]); err != nil {
-					return err
-				}
-			} else if len(args) == 1 {
-				if in.MessageID, err = messageID(args[0]); err != nil {
+			if len(args) == 1 {
+				if in.MessageID, err = ticketID(cmd.Context(), svc, args[0]); err != nil {
 					return err
 				}
 			}
@@ -90,7 +88,21 @@ type namedTicket struct {
 }
 
 func printTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
-	printTicketsAs(w, now, tickets, func(t c3po.Ticket) string { return string(t.ID) })
+	printTicketsAs(w, now, tickets, func(t c3po.Ticket) string {
+		if name := t.TicketName(); name != string(t.ID) {
+			return string(t.ID) + " (" + name + ")"
+		}
+		return string(t.ID)
+	})
+}
+
+// ticketID is the message that a ticket is, by its id or by the ticketId its sender chose.
+func ticketID(ctx context.Context, svc c3po.Service, name string) (c3po.MessageID, error) {
+	name = strings.TrimSpace(name)
+	if strings.Contains(name, "::") {
+		return c3po.ParseMessageID(name)
+	}
+	return c3po.Broker{Service: svc}.FindTicket(ctx, name)
 }
 
 // printTicketsAs calls each ticket by a name.
@@ -149,7 +161,7 @@ has read it already is told that no answer is needed.`,
 			if err != nil {
 				return err
 			}
-			id, err := messageID(args[0])
+			id, err := ticketID(cmd.Context(), svc, args[0])
 			if err != nil {
 				return err
 			}

@@ -14,9 +14,10 @@ import (
 
 func (a *app) trace() *cobra.Command {
 	return &cobra.Command{
-		Use:     "trace MESSAGE_ID",
-		Short:   "Show the life of a message",
-		Long:    `Show the life of a message: one line for each fact that was proved.`,
+		Use:   "trace MESSAGE_ID",
+		Short: "Show the life of a message",
+		Long: `Show the life of a message: one line for each fact that was proved. A ticketId that
+its sender chose is as good as the message's id.`,
 		Example: `  c3po trace alice::bob::0a1b2c3d`,
 		Args:    arguments(1, 1, "MESSAGE_ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -24,7 +25,7 @@ func (a *app) trace() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := messageID(args[0])
+			id, err := ticketID(cmd.Context(), svc, args[0])
 			if err != nil {
 				return err
 			}

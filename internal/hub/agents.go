@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -51,6 +52,9 @@ func (a *Actor) profile(in c3po.RegisterInput) (Profile, error) {
 		{"name", in.Name, 200}, {"type", in.Type, 100}, {"cwd", in.Cwd, 4096}, {"host", in.Host, 255},
 	}
 	for _, capability := range in.Capabilities {
+		if strings.TrimSpace(capability) == "" {
+			return Profile{}, refuse("a capability is empty").Suggest("Leave it out; an empty list of capabilities is none.")
+		}
 		labels = append(labels, label{"capability", capability, 100})
 	}
 	if err := checkLabels(labels...); err != nil {

@@ -30,7 +30,7 @@ func (a *Actor) others(ctx context.Context, of Record) string {
 		}
 		for _, r := range records {
 			name := fmt.Sprintf("'%s'", r.ID)
-			if isAvailable(r) && !slices.Contains(names, name) && len(names) < mostOthers {
+			if isAvailable(r) && r.Availability != c3po.Busy && !slices.Contains(names, name) && len(names) < mostOthers {
 				names = append(names, name)
 			}
 		}
@@ -39,6 +39,20 @@ func (a *Actor) others(ctx context.Context, of Record) string {
 		return ""
 	}
 	return "Available with the same capabilities: " + strings.Join(names, ", ")
+}
+
+// otherwise names agents that are there, where nobody is known to be able to do the same.
+func (a *Actor) otherwise(ctx context.Context, not c3po.AgentID) string {
+	recent, err := a.hub.store.Recent(ctx, a.caller.Space, suggestFrom)
+	if err != nil {
+		return ""
+	}
+	recent = slices.DeleteFunc(recent, func(id c3po.AgentID) bool { return id == not })
+	online := a.online(ctx, recent)
+	if len(online) == 0 {
+		return ""
+	}
+	return "Online now: " + quoted(online[:min(len(online), mostOthers)])
 }
 
 // orOthers adds to the refusal of a message for an agent that is not there who else is.
@@ -55,7 +69,11 @@ func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error 
 	if failed != nil {
 		return err
 	}
-	if others := a.others(ctx, record); others != "" {
+	others := a.others(ctx, record)
+	if others == "" {
+		others = a.otherwise(ctx, record.ID)
+	}
+	if others != "" {
 		return refusal.Suggest("%s %s.", refusal.Suggestion, others)
 	}
 	return err

@@ -58,3 +58,40 @@ func TestTheFirstDialectSaysThatAnAwayAgentIsUnavailable(t *testing.T) {
 	}
 	same(t, "mail of who is away", len(h.inbox("mesh")), 0)
 }
+
+// Claims: A16
+func TestABusyAgentIsNotOfferedAndWhoeverIsOnlineIsWhereNobodyCanDoTheSame(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("ann", "plain")
+	for _, id := range []c3po.AgentID{"mesh", "ha"} {
+		must(h.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"mqtt"}}))(t)
+	}
+	must(h.as("ha").SetStatus(t.Context(), c3po.StatusInput{Status: c3po.Busy}))(t)
+	for _, id := range []c3po.AgentID{"mesh", "plain"} {
+		must(h.as(id).SetStatus(t.Context(), c3po.StatusInput{Status: c3po.Away}))(t)
+	}
+	receipt := must(h.as("ann").SendMessage(t.Context(), c3po.SendInput{Target: "mesh", Message: "hello?"}))(t)
+	if strings.Contains(receipt.Notice, "'ha'") {
+		t.Errorf("a busy agent is offered: %q", receipt.Notice)
+	}
+	_, err := h.as("ann").SendMessage(t.Context(), c3po.SendInput{Target: "plain", Message: "hello?", IfAway: "fail"})
+	if advice := c3po.AsError(err).Suggestion; !strings.Contains(advice, "Online now: ") || !strings.Contains(advice, "'ha'") || strings.Contains(advice, "'plain'") {
+		t.Errorf("in place of an agent without capabilities: %q", advice)
+	}
+	op, err := c3po.FindOperation("send_request")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = op.Call(t.Context(), h.as("ann"), []byte(`{"target":"mesh","message":"are you there?"}`))
+	if advice := c3po.AsError(err).Suggestion; advice == "" || strings.Contains(advice, "if_away") {
+		t.Errorf("a tool without if_away advises %q", advice)
+	}
+}
+
+func TestAnEmptyCapabilityIsRefused(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	_, err := h.as("ann").RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"mqtt", " "}})
+	refused(t, err, c3po.InvalidRequest, "a capability is empty")
+}

@@ -41,7 +41,7 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	mentioned, err := a.mentioned(ctx, in.Message)
+	mentioned, strangers, err := a.mentioned(ctx, in.Message)
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
@@ -53,6 +53,9 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	receipt := c3po.PostReceipt{
 		ID: m.ID, Room: in.Room, Seq: m.Seq, Timestamp: m.Timestamp, Durability: posted.Post.Facts.Durability, Members: posted.Members,
 		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice,
+	}
+	if len(strangers) > 0 && !posted.Repeat {
+		receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("nobody was sent it as %s: no agent is called so, or several are", strings.Join(strangers, ", ")))
 	}
 	for _, id := range mentioned {
 		if id != a.id && !slices.Contains(receipt.Mailed, id) && !posted.Repeat {
@@ -94,9 +97,14 @@ func (a *Actor) post(ctx context.Context, step PostStep) (Posted, error) {
 	return posted, nil
 }
 
-// mentioned are the agents a text names with an @, the first few.
-func (a *Actor) mentioned(ctx context.Context, text string) ([]c3po.AgentID, error) {
-	var ids []c3po.AgentID
+// mentioned are the agents a text names with an @, the first few, and what it names so
+// that is nobody.
+func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
+	stranger := func(id c3po.AgentID) {
+		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < MostMentions {
+			strangers = append(strangers, name)
+		}
+	}
 	for _, found := range mention.FindAllStringSubmatch(text, 4*MostMentions) {
 		// What ends a sentence is part of no name.
 		id, err := c3po.ParseAgentID(strings.TrimRight(found[1], "._-"))
@@ -105,16 +113,20 @@ func (a *Actor) mentioned(ctx context.Context, text string) ([]c3po.AgentID, err
 		}
 		meant, err := a.known(ctx, id)
 		if errors.Is(err, c3po.InvalidRequest) {
-			continue // several are called so, and none is meant for sure
+			stranger(id) // several are called so, and none is meant for sure
+			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if meant == "" {
+			stranger(id)
 		}
 		if meant != "" && !slices.Contains(ids, meant) && len(ids) < MostMentions {
 			ids = append(ids, meant)
 		}
 	}
-	return ids, nil
+	return ids, strangers, nil
 }
 
 // RoomHistory pages back through what was said in a room.

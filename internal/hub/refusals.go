@@ -83,7 +83,7 @@ func RefuseInboxFull(id c3po.AgentID, why string) *c3po.Error {
 // RefuseAway is AGENT_UNAVAILABLE for a sender that asked to fail then.
 func RefuseAway(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.AgentUnavailable, "Agent '%s' is not available", id).
-		Suggest("Send with if_away \"queue\": it is kept until the agent reads it.")
+		Suggest("%s", c3po.AdviseQueue)
 }
 
 // RefuseMoved is INVALID_REQUEST for a bare name that lately meant another

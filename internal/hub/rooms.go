@@ -115,17 +115,24 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 	if err != nil {
 		return c3po.RoomList{}, err
 	}
-	if in.All || a.id == "" || a.id == c3po.Human {
-		return a.allRooms(ctx, after, limit)
-	}
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run})
-	if err != nil {
-		return c3po.RoomList{}, a.failed(err)
-	}
 	var names []c3po.RoomName
 	own := map[c3po.RoomName]RoomUnread{}
-	for _, r := range mail.Rooms {
-		names, own[r.Room] = append(names, r.Room), r
+	if a.id != "" && a.id != c3po.Human {
+		mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run})
+		if err != nil {
+			return c3po.RoomList{}, a.failed(err)
+		}
+		for _, r := range mail.Rooms {
+			names, own[r.Room] = append(names, r.Room), r
+		}
+	}
+	if in.All || a.id == "" || a.id == c3po.Human {
+		list, err := a.allRooms(ctx, after, limit)
+		for i := range list.Rooms {
+			r := &list.Rooms[i]
+			r.Unread, r.Notify = own[r.Room].Unread, own[r.Room].Notify
+		}
+		return list, err
 	}
 	// Nobody is in so many that they need pages.
 	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -271,4 +272,23 @@ func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
 		same(t, "joined anew", join("bob", "").Notify, c3po.NotifyMentions)
 		h.balanced()
 	})
+}
+
+// Claims: C2
+func TestTheListOfAllRoomsSaysWhatIsUnreadInOnesOwn(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.joinRoom("build", "ann")
+	h.joinRoom("build", "bob")
+	receipt := must(h.as("ann").RoomPost(t.Context(), c3po.RoomPostInput{Room: "build", Message: "@nobody, @bob: it is green"}))(t)
+	if !strings.Contains(receipt.Notice, "@nobody") || strings.Contains(receipt.Notice, "bob") {
+		t.Errorf("of a mention of nobody the receipt says %q", receipt.Notice)
+	}
+	must(h.as("ann").RoomPost(t.Context(), c3po.RoomPostInput{Room: "build", Message: "still green"}))(t)
+	own := must(h.as("bob").RoomList(t.Context(), c3po.RoomListInput{}))(t).Rooms
+	all := must(h.as("bob").RoomList(t.Context(), c3po.RoomListInput{All: true}))(t).Rooms
+	if len(own) != 1 || own[0].Unread == 0 || own[0].Notify == "" {
+		t.Fatalf("bob's own rooms are %+v", own)
+	}
+	same(t, "in the list of all", all, own)
 }

@@ -369,3 +369,39 @@ func ticketState(t c3po.Ticket) c3po.TicketState {
 		return c3po.TicketPending
 	}
 }
+
+// TicketFor finds the ticket that its sender has called so, for a caller that does not
+// say who it is: one to an agent that the caller may be. It is the open one, and if there
+// is none the last.
+func (a *Actor) TicketFor(ctx context.Context, name string) (c3po.MessageID, error) {
+	var open []string
+	var last c3po.MessageID
+	for after := int64(0); ; {
+		entries, err := a.hub.store.Thread(ctx, a.caller.Space, name, after, a.hub.limits.PageItems)
+		if err != nil {
+			return "", err
+		}
+		for _, entry := range entries {
+			after = entry.Message.Seq
+			if to := entry.Message.ToAgent; entry.Message.Kind == c3po.KindReply || to.Reserved() || !a.caller.MayBe(to) {
+				continue
+			}
+			last = entry.Message.ID
+			if entry.Facts.Cancelled.IsZero() && len(entry.Facts.Answers) == 0 {
+				open = append(open, string(last))
+			}
+		}
+		if len(entries) == 0 {
+			break
+		}
+	}
+	switch {
+	case len(open) > 1:
+		return "", c3po.RefuseTicketName(name, open)
+	case len(open) == 1:
+		return c3po.MessageID(open[0]), nil
+	case last == "":
+		return "", c3po.RefuseNoTicket(name)
+	}
+	return last, nil
+}

@@ -183,8 +183,8 @@ func (b *mailbox) letters() []hook.Letter {
 // A news is what is to be typed, and what to remember once it was.
 type news struct {
 	text    string
-	message *c3po.Message // of which the text is, if it is of one
-	ticket  c3po.MessageID
+	message *c3po.Message    // of which the text is, if it is of one
+	tickets []c3po.MessageID // the questions it tells of
 	memory  hook.Memory
 }
 
@@ -197,8 +197,8 @@ func (b *mailbox) news(now time.Time) news {
 	d, memory := hook.Typed(b.memory, mail, now)
 	n := news{text: d.Context, memory: memory}
 	for _, l := range mail {
-		if l.ExpectsReply {
-			n.ticket = l.ID
+		if l.ExpectsReply && l.Seq > b.memory.Notified() {
+			n.tickets = append(n.tickets, l.ID)
 		}
 	}
 	if !b.bodies {
@@ -210,7 +210,7 @@ func (b *mailbox) news(now time.Time) news {
 			continue
 		}
 		m := b.texts[l.ID]
-		return news{text: envelope.Renderer{}.Typed(m), message: &m, ticket: l.ID, memory: memory}
+		return news{text: envelope.Renderer{}.Typed(m), message: &m, tickets: []c3po.MessageID{l.ID}, memory: memory}
 	}
 	return news{}
 }

@@ -24,7 +24,7 @@ type Config struct {
 	// Reach finds the coordinator. It is called again after it was lost. Nobody is
 	// told of any mail if nil.
 	Reach      func() (*client.Client, error)
-	TicketFile string // where the question that was told of last is written; none if empty
+	TicketFile string // where the questions that were told of last are written, one a line; none if empty
 
 	Prompt      Prompt
 	PasteBodies bool // types the text of mail, not only that there is some

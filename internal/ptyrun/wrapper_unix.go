@@ -5,6 +5,7 @@ package ptyrun
 import (
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,8 +184,12 @@ func (w *wrapper) tell(ctx context.Context, n news) bool {
 	if !brackets && len(text) > lineMost && collectsLines(w.master) {
 		text = paste("c3po: there is a message that is too long to be typed here. Run c3po inbox to read it.", false)
 	}
-	if w.cfg.TicketFile != "" && n.ticket != "" {
-		if err := paths.WriteFile(w.cfg.TicketFile, []byte(n.ticket+"\n")); err != nil {
+	if w.cfg.TicketFile != "" && len(n.tickets) > 0 {
+		var lines strings.Builder
+		for _, id := range n.tickets {
+			lines.WriteString(string(id) + "\n")
+		}
+		if err := paths.WriteFile(w.cfg.TicketFile, []byte(lines.String())); err != nil {
 			w.cfg.Log.WarnContext(ctx, "cannot write the ticket", "err", err)
 		}
 	}

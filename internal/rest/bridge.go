@@ -162,9 +162,9 @@ func (s *server) bridgeReply(r *http.Request) (string, bridgeCall, error) {
 		_, to, _ := id.Split()
 		return string(to), reply, nil
 	}
-	// A name of the asker's own: only who asks knows what it stands for.
-	return bridgeAsker, func(w http.ResponseWriter, r *http.Request, asker c3po.Caller) error {
-		id, err := c3po.Broker{Service: s.hub.As(asker)}.FindTicket(r.Context(), in.TicketID)
+	// A name of the asker's own: its ticket says who was asked.
+	return "", func(w http.ResponseWriter, r *http.Request, nobody c3po.Caller) error {
+		id, err := s.hub.As(nobody).TicketFor(r.Context(), in.TicketID)
 		if err == nil {
 			_, to, _ := id.Split()
 			s.actAs(w, r, string(to), reply)

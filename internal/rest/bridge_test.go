@@ -161,6 +161,11 @@ func TestATicketThatHasEndedIsForgottenAfterHalfAnHour(t *testing.T) {
 		}
 		s.ask(t, question{path: "/replies/ended/stream"}).refused(t, http.StatusNotFound, c3po.TicketNotFound)
 		s.ask(t, question{path: "/replies", body: `{"ticketId":"ended","payload":"late"}`}).refused(t, http.StatusNotFound, c3po.TicketNotFound)
+		again := s.ask(t, question{path: "/agents/jerry/send", body: `{"ticketId":"ended","payload":"a joke?"}`})
+		again.refused(t, http.StatusConflict, c3po.KeyConflict)
+		if !strings.Contains(string(again.body), "new ticketId") {
+			t.Errorf("a ticketId that was used before: %s", again.body)
+		}
 	})
 }
 
@@ -351,7 +356,33 @@ func TestABroadcastOfTheBridgeOpensATicketForEachAgent(t *testing.T) {
 	}
 	var updates c3po.BridgeUpdates
 	s.op(t, space, "ann", "subscribe_updates", map[string]any{}, &updates)
+	s.ticket(t, space, "jerry", `{"ticketId":"uuid-7","payload":"and you?"}`)
+	s.op(t, space, "ann", "subscribe_updates", map[string]any{"agentId": "jerry"}, &updates)
+	if last := updates.Events[len(updates.Events)-1]; last.TicketID != "uuid-7" {
+		t.Errorf("the ticket of the last event is called %q: %+v", last.TicketID, last)
+	}
 	if len(updates.Events) == 0 || updates.After == "" || updates.StreamEndpoint != "/api/events" {
 		t.Errorf("the updates are %+v", updates)
+	}
+}
+
+func TestTheBridgeSpeaksOfWhatItsCallersKnow(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "jerry")
+	s.ticket(t, space, "jerry", `{"ticketId":"uuid-1","payload":"a joke?"}`)
+	for body, want := range map[string]string{
+		`{"ticketId":"uuid-1","payload":"another?"}`: "ticketId",
+		`{"payload":""}`: "payload is empty",
+	} {
+		got := s.ask(t, question{path: "/agents/jerry/send", space: space, body: body})
+		if text := string(got.body); got.status < 400 || !strings.Contains(text, want) || strings.Contains(text, "client_key") {
+			t.Errorf("%s: %d %s", body, got.status, text)
+		}
+	}
+	// A time of 0 is none, over REST and as a tool.
+	s.ask(t, question{path: "/agents/jerry/send", space: space, body: `{"payload":"now?","timeoutMs":0}`}).refused(t, http.StatusBadRequest, c3po.InvalidRequest)
+	for _, tool := range []string{"await_reply", "bridge_send_message"} {
+		s.ask(t, question{path: "/api/op/" + tool, as: "ann", space: space, body: `{"ticketId":"uuid-1","agentId":"jerry","payload":"now?","timeoutMs":0}`}).refused(t, http.StatusBadRequest, c3po.InvalidRequest)
 	}
 }

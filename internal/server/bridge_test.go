@@ -79,3 +79,24 @@ func TestATokenIsNotGoodForTheHandlesOfOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAnswerWithoutANameIsOfWhomItsTokenIsFor(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, redistest.Start(t), server.Config{})
+	mine := g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "box/*"}).Secret
+	admin := g.mint(t, auth.Grant{Role: c3po.RoleAdmin}).Secret
+	post := func(token, path, body, want string) {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "curl", "-sS", "--max-time", "20", g.url+path, "-H", "Content-Type: application/json",
+			"-H", "Authorization: Bearer "+token, "-d", body, "-o", "/dev/null", "-w", "%{http_code}").CombinedOutput()
+		if err != nil || string(out) != want {
+			t.Errorf("%s %s: %s, %v, want %s", path, body, out, err, want)
+		}
+	}
+	post(mine, "/agents/register", `{"agentId":"box/jerry"}`, "200")
+	post(admin, "/agents/register", `{"agentId":"other/spock"}`, "200")
+	post(admin, "/agents/box%2Fjerry/send", `{"ticketId":"uuid-1","payload":"a joke?"}`, "200")
+	post(admin, "/agents/other%2Fspock/send", `{"ticketId":"uuid-2","payload":"a joke?"}`, "200")
+	post(mine, "/replies", `{"ticketId":"uuid-1","payload":"knock knock"}`, "204")
+	post(mine, "/replies", `{"ticketId":"uuid-2","payload":"knock knock"}`, "404")
+}
