@@ -3,7 +3,10 @@ package c3po_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,4 +76,89 @@ func TestTheRuleOfAttacksBites(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
+}
+
+// tested are the sections of the page on security whose every row and promise
+// names its tests, in a comment that readers do not see.
+var tested = []string{"Who might attack", "What we promise", "What the same user can do"}
+
+var (
+	hiddenTests = regexp.MustCompile(`<!-- ((?:Test\w+ )+)-->`)
+	tableRow    = regexp.MustCompile(`^\| [^-]`)
+)
+
+func TestEverySentenceOnSecurityHasATest(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(".")
+	page, err := fs.ReadFile(tree, "docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := allTests(t, tree)
+	promises := 0
+	for _, section := range tested {
+		_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
+		if !found {
+			t.Errorf("there is no section %q", section)
+		}
+		text, _, _ = strings.Cut(text, "\n## ")
+		for _, claim := range claimsIn(text) {
+			promises++
+			shown := hiddenTests.FindStringSubmatch(claim)
+			if shown == nil {
+				t.Errorf("no test is named for: %.120s", claim)
+				continue
+			}
+			for _, name := range strings.Fields(shown[1]) {
+				if !tests[name] {
+					t.Errorf("there is no %s, named for: %.120s", name, claim)
+				}
+			}
+		}
+	}
+	if promises < 20 {
+		t.Errorf("the page makes %d promises, want at least 20", promises)
+	}
+}
+
+// claimsIn are the rows of the tables but for their heads, and the points of the lists
+// with what belongs to them.
+func claimsIn(section string) []string {
+	var claims []string
+	lines := strings.Split(section, "\n")
+	for i, line := range lines {
+		head := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|---")
+		switch {
+		case tableRow.MatchString(line) && !head:
+			claims = append(claims, line)
+		case strings.HasPrefix(line, "* "):
+			for _, more := range lines[i+1:] {
+				if more == "" || strings.HasPrefix(more, "* ") {
+					break
+				}
+				line += " " + strings.TrimSpace(more)
+			}
+			claims = append(claims, line)
+		}
+	}
+	return claims
+}
+
+func allTests(t *testing.T, tree fs.FS) map[string]bool {
+	t.Helper()
+	tests := map[string]bool{}
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		if base := path.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules") {
+			return fs.SkipDir
+		}
+		maps.Copy(tests, testsIn(t, tree, name))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
 }
