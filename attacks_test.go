@@ -16,7 +16,7 @@ import (
 )
 
 // leastAttacks keeps an attack from being dropped without a word.
-const leastAttacks = 70
+const leastAttacks = 80
 
 // Without its break nobody would know whether an attack was refused by the line
 // that is there for it.
