@@ -125,6 +125,7 @@ type BridgeTicket struct {
 	Metadata     json.RawMessage `json:"metadata,omitempty"` // of the answer
 	WaitEndpoint string          `json:"waitEndpoint,omitempty"`
 	Message      string          `json:"message,omitempty"`
+	Warning      string          `json:"warning,omitempty"` // something is nearly full, or a budget nearly spent
 	Suggestion   string          `json:"suggestion,omitempty"`
 	RetryAfterMS int             `json:"retryAfterMs,omitempty"` // the coordinator stops: ask again after this
 	Deadline     time.Time       `json:"-"`                      // when the answer should be there, if anybody said so
@@ -211,6 +212,7 @@ func bridgeSend(svc Service, ctx context.Context, in BridgeSendTool) (BridgeTick
 		return ticket, err
 	}
 	answered, err := b.Await(ctx, ticket.TicketID, wait)
+	answered.Warning = ticket.Warning
 	if err != nil && ctx.Err() == nil {
 		// The ticket is open whatever happens here.
 		ticket.Message = "The ticket was sent, but waiting for its answer failed: " + AsError(err).Message
@@ -241,8 +243,8 @@ func waitOf(milliseconds int) (time.Duration, error) {
 }
 
 func postReply(svc Service, ctx context.Context, in BridgeReply) (BridgeTicket, error) {
-	_, err := Broker{svc}.Reply(ctx, in)
-	return BridgeTicket{TicketID: in.TicketID, Status: string(TicketResponded)}, err
+	reply, err := Broker{svc}.Reply(ctx, in)
+	return BridgeTicket{TicketID: in.TicketID, Status: string(TicketResponded), Warning: reply.Warning}, err
 }
 
 func cancelTicket(svc Service, ctx context.Context, in BridgeTicketInput) (BridgeTicket, error) {

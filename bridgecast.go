@@ -17,11 +17,13 @@ type BridgeCast struct {
 	TicketID string `json:"ticketId,omitempty"`
 	Status   string `json:"status"`
 	Message  string `json:"message,omitempty"`
+	Warning  string `json:"warning,omitempty"`
 }
 
 // BridgeBroadcasted says what became of a broadcast.
 type BridgeBroadcasted struct {
 	Tickets []BridgeCast `json:"tickets"`
+	Warning string       `json:"warning,omitempty"`
 	Live    []AgentID    `json:"live,omitempty"` // of a broadcast to all: who was online; the others see it when they return
 }
 
@@ -34,7 +36,7 @@ func bridgeBroadcast(svc Service, ctx context.Context, in BridgeBroadcast) (Brid
 	out := BridgeBroadcasted{Tickets: []BridgeCast{}}
 	if len(in.AgentIDs) == 0 {
 		receipt, err := svc.Broadcast(ctx, BroadcastInput{Message: in.Payload.Text, ContentType: in.Payload.contentType()})
-		out.Live = receipt.Live
+		out.Live, out.Warning = receipt.Live, receipt.Warning
 		return out, err
 	}
 	if len(in.AgentIDs) > castMost {
@@ -46,7 +48,7 @@ func bridgeBroadcast(svc Service, ctx context.Context, in BridgeBroadcast) (Brid
 			continue
 		}
 		ticket, err := Broker{svc}.Send(ctx, target, BridgeSend{Payload: in.Payload})
-		cast := BridgeCast{AgentID: target, TicketID: ticket.TicketID, Status: ticket.Status}
+		cast := BridgeCast{AgentID: target, TicketID: ticket.TicketID, Status: ticket.Status, Warning: ticket.Warning}
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, ctx.Err()

@@ -153,7 +153,7 @@ func (b Broker) open(ctx context.Context, target string, in BridgeSend, key stri
 	if err != nil {
 		return BridgeTicket{}, inBridgeWords(RefuseNotRegistered(target, err))
 	}
-	ticket := BridgeTicket{TicketID: in.TicketID, Status: string(TicketPending)}
+	ticket := BridgeTicket{TicketID: in.TicketID, Status: string(TicketPending), Warning: receipt.Warning}
 	if ticket.TicketID == "" {
 		ticket.TicketID = string(receipt.ID)
 	}

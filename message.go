@@ -61,6 +61,7 @@ type Message struct {
 	Choices      []string        `json:"choices,omitempty"`   // of a question to a person
 	Deadline     time.Time       `json:"deadline,omitzero"`   // of a question to a person: when it is asked again
 	BodyGone     bool            `json:"body_gone,omitempty"` // the text was trimmed; the record is still there
+	Warning      string          `json:"warning,omitempty"`   // to who wrote it, when it was stored: something is nearly full or spent
 }
 
 // Text is what the sender wrote, whichever field carries it.
@@ -103,9 +104,8 @@ type Receipt struct {
 	Recipient    Status       `json:"recipient"`
 	Reachability Reachability `json:"reachability"`
 	Notice       string       `json:"notice,omitempty"`
-	Warning      string       `json:"warning,omitempty"` // something is nearly full
-	Reply        *Message     `json:"reply,omitempty"`   // with wait_seconds: the answer
-	Wait         *WaitOutcome `json:"wait,omitempty"`    // with wait_seconds: why there is none
+	Reply        *Message     `json:"reply,omitempty"` // with wait_seconds: the answer
+	Wait         *WaitOutcome `json:"wait,omitempty"`  // with wait_seconds: why there is none
 }
 
 // A WaitOutcome is the end of a wait that brought nothing. It is a result.

@@ -157,6 +157,7 @@ type PostReceipt struct {
 	Members    int        `json:"members"`
 	Mailed     []AgentID  `json:"mailed"` // members that were mentioned, and have it as mail
 	Notice     string     `json:"notice,omitempty"`
+	Warning    string     `json:"warning,omitempty"` // a budget is nearly spent
 }
 
 // RoomHistoryInput pages back through a room.
@@ -258,6 +259,7 @@ type BroadcastReceipt struct {
 	Live       []AgentID  `json:"live"` // of those it is for; the others see it if they return within its life
 	Next       string     `json:"next,omitempty"`
 	Notice     string     `json:"notice,omitempty"`
+	Warning    string     `json:"warning,omitempty"` // a budget is nearly spent
 }
 
 // An Audience selects whom a broadcast is for; its zero value is everybody.

@@ -45,6 +45,7 @@ and returns within a day. Without MESSAGE, or with -, the text is read from stdi
 				for _, id := range receipt.Live {
 					fmt.Fprintln(w, inline(string(id)))
 				}
+				printWarning(w, receipt.Warning)
 				if receipt.Notice != "" {
 					fmt.Fprintln(w, inline(receipt.Notice))
 				}

@@ -161,6 +161,7 @@ A member that is named with @ gets it as mail too.`,
 				for _, id := range receipt.Mailed {
 					fmt.Fprintf(w, "%s has it as mail\n", inline(string(id)))
 				}
+				printWarning(w, receipt.Warning)
 				printNotice(w, receipt.Notice)
 			})
 		},

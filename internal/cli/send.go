@@ -69,11 +69,16 @@ the answer is printed when it comes.`,
 	return cmd
 }
 
+// printWarning shows that something is nearly full, or a budget nearly spent.
+func printWarning(w io.Writer, warning string) {
+	if warning != "" {
+		fmt.Fprintf(w, "warning: %s\n", inline(warning))
+	}
+}
+
 func printReceipt(w io.Writer, r c3po.Receipt) {
 	fmt.Fprintf(w, "sent %s, %s; %s %s\n", inline(string(r.ID)), worth(r.Durability), inline(string(r.ToAgent)), prospect(r.Reachability))
-	if r.Warning != "" {
-		fmt.Fprintf(w, "warning: %s\n", inline(r.Warning))
-	}
+	printWarning(w, r.Warning)
 	if r.Notice != "" {
 		fmt.Fprintf(w, "%s\n", inline(r.Notice))
 	}
@@ -125,6 +130,7 @@ read from stdin.`,
 			}
 			return a.show(reply, func(w io.Writer) {
 				fmt.Fprintf(w, "answered %s with %s\n", inline(string(reply.MessageID)), inline(string(reply.ID)))
+				printWarning(w, reply.Warning)
 			})
 		},
 	}

@@ -116,6 +116,9 @@ func (r Renderer) Typed(m c3po.Message) string {
 
 // Replied says that an answer is stored. Whoever wrote it knows what it says.
 func (r Renderer) Replied(m c3po.Message) string {
+	if m.Warning != "" {
+		return "c3po: answered and acked.\nc3po: warning: " + onOneLine(m.Warning) + "\n"
+	}
 	return "c3po: answered and acked.\n"
 }
 

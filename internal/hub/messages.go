@@ -135,7 +135,8 @@ func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
 }
 
 func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Durability) c3po.Receipt {
-	receipt := c3po.Receipt{Message: stored.Message, Durability: durability, Warning: a.warning(ctx, stored)}
+	receipt := c3po.Receipt{Message: stored.Message, Durability: durability}
+	receipt.Warning = a.warning(ctx, stored)
 	receipt.Status = stored.State
 	if stored.Message.ToAgent == c3po.Human {
 		receipt.Recipient, receipt.Reachability = c3po.Offline, c3po.ReachPersonReturns

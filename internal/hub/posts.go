@@ -52,10 +52,10 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	m := posted.Post.Message
 	receipt := c3po.PostReceipt{
 		ID: m.ID, Room: in.Room, Seq: m.Seq, Timestamp: m.Timestamp, Durability: posted.Post.Facts.Durability, Members: posted.Members,
-		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice,
+		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice, Warning: a.spending(Spending{Sent: posted.Sent}, ""),
 	}
 	if len(strangers) > 0 && !posted.Repeat {
-		receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("nobody was sent it as %s: no agent is called so, or several are", strings.Join(strangers, ", ")))
+		receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("%s: no agent is called so, or several are, so nobody got it as mail by that name", strings.Join(strangers, ", ")))
 	}
 	for _, id := range mentioned {
 		if id != a.id && !slices.Contains(receipt.Mailed, id) && !posted.Repeat {
@@ -214,6 +214,7 @@ func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.Bro
 		return c3po.BroadcastReceipt{}, err
 	}
 	receipt, err := a.castReceipt(ctx, posted.Post, audience, 0)
+	receipt.Warning = a.spending(Spending{Sent: posted.Sent}, "")
 	if err != nil {
 		receipt.Notice = sentences(receipt.Notice, a.doneBut(ctx, "it was sent, but who is live cannot be read now", err))
 	}

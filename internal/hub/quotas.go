@@ -51,7 +51,8 @@ func (a *Actor) warning(ctx context.Context, stored Stored) string {
 	l, fill, to := a.hub.limits, stored.Fill, stored.Message.ToAgent
 	inbox := max(percent(int64(fill.Messages), int64(l.InboxMessages)), percent(int64(fill.Bytes), int64(l.InboxBytes)))
 	warn(WarnInbox, inbox, "the inbox of '%s' is %d %% full", to)
-	if share := int64(l.SenderShare); share > 1 && to != c3po.Human && inbox < warnAt {
+	// An answer is held against nobody's share.
+	if share := int64(l.SenderShare); share > 1 && to != c3po.Human && inbox < warnAt && stored.Message.Kind != c3po.KindReply {
 		own := max(percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
 		warn(WarnSender, own, "your share of the inbox of '%s' is %d %% full", to)
 	}
@@ -86,5 +87,6 @@ func (a *Actor) spending(used Spending, to c3po.AgentID) string {
 	warn(own, fmt.Sprintf("you have used %d %% of your budget of an hour", own))
 	minute := of(used.Sent, l.SendsPerMinute)
 	warn(minute, fmt.Sprintf("you have sent %d %% of what you may in a minute", minute))
+	warn(of(used.SameTexts, l.SameTexts), fmt.Sprintf("'%s' has this text %d times by now; once more within %s is refused unless it answers", to, used.SameTexts, words(l.SameTextWindow)))
 	return sentences(said...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
@@ -104,4 +105,46 @@ func TestAReceiptWarnsBeforeABudgetIsSpent(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAnswersPostsAndBroadcastsWarnTooAndSoDoesTheSameTextAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) {
+			*l = l.Unbudgeted()
+			l.SendsPerMinute, l.AgentMessages, l.SameTexts = 10, 5, 2
+		})
+		h.enter("ann", "bob")
+		h.joinRoom("build", "ann")
+		warns := func(what, warning, says string) {
+			t.Helper()
+			if !strings.Contains(warning, says) {
+				t.Errorf("the warning of %s is %q, without %q", what, warning, says)
+			}
+		}
+		for n := range 4 {
+			asked := h.send("bob", "ann", fmt.Sprint("question ", n))
+			reply := must(h.as("ann").Reply(t.Context(), c3po.ReplyInput{MessageID: asked.ID, Response: fmt.Sprint("answer ", n)}))(t)
+			if n < 3 {
+				same(t, "an early warning", reply.Warning, "")
+				continue
+			}
+			warns("an answer", reply.Warning, "you have used 80 % of your budget of an hour")
+		}
+		for n := range 8 {
+			receipt := must(h.as("ann").RoomPost(t.Context(), c3po.RoomPostInput{Room: "build", Message: fmt.Sprint("green ", n)}))(t)
+			if n < 7 {
+				same(t, "an early warning", receipt.Warning, "")
+				continue
+			}
+			warns("a post", receipt.Warning, "you have sent 80 % of what you may in a minute")
+		}
+		warns("a broadcast", must(h.as("ann").Broadcast(t.Context(), c3po.BroadcastInput{Message: "all green"}))(t).Warning, "you have sent 90 % of what you may in a minute")
+		pass(time.Hour)
+		again := func() string {
+			pass(time.Minute)
+			return must(h.as("bob").SendMessage(t.Context(), c3po.SendInput{Target: "ann", Message: "are you there?"}))(t).Warning
+		}
+		same(t, "the first", again(), "")
+		warns("the same text again", again(), "'ann' has this text 2 times by now")
+	})
 }

@@ -99,8 +99,10 @@ func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, 
 	stored, err := a.storeAnswer(ctx, id, response, step)
 	if err != nil {
 		a.rejected(err)
+		return stored.Message, err
 	}
-	return stored.Message, err
+	stored.Message.Warning = a.warning(ctx, stored)
+	return stored.Message, nil
 }
 
 // replyToRenamed answers somebody who has another name by now.

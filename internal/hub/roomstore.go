@@ -106,6 +106,7 @@ type Posted struct {
 	Post    Post // of a repeat, the first one
 	Repeat  bool
 	Members int
+	Sent    int // what its sender has sent within a minute; 0 if that is not limited
 	Now     time.Time
 }
 

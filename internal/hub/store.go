@@ -327,7 +327,7 @@ type Stored struct {
 	Acked     bool           // by this reply: the answered message was pending
 	MovedTo   c3po.MessageID // by this reply: the answered message, in the inbox of the next agent
 	Spent     *Spent         // with BUDGET_SPENT: why
-	Fill      *Fill          // of a send that is no repeat
+	Fill      *Fill          // unless it is a repeat
 	Now       time.Time
 }
 
@@ -346,6 +346,7 @@ type Spending struct {
 	PairMessages, PairBytes              int
 	AgentMessages, AgentBytes            int
 	Sent                                 int // within a minute; 0 if that is not limited
+	SameTexts                            int // to the same recipient, with this one; 0 if that is not limited
 }
 
 // An Entry is a message with its facts.

@@ -60,13 +60,8 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		return hub.Stored{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok":
 		out, err := s.stored(outcome, answer, step.Draft, "", body)
-		out.Fill = fillOf(answer[6])
-		if n, _ := answer[7].AsIntSlice(); out.Fill != nil && len(n) == 7 {
-			out.Fill.Spending = hub.Spending{
-				ChainMessages: int(n[0]), ChainBytes: int(n[1]), ChainHops: int(n[2]), PairMessages: int(n[3]), PairBytes: int(n[4]),
-				AgentMessages: int(n[5]), AgentBytes: int(n[6]), Sent: int(integer(answer[8])),
-			}
-		}
+		out.Fill = fillOf(answer[6], answer[7])
+		out.Fill.Spending.Sent = int(integer(answer[8]))
 		return out, err
 	default:
 		return s.stored(outcome, answer, step.Draft, "", body)
@@ -139,6 +134,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		return hub.Stored{}, hub.RefuseInboxFull(step.HandedTo, fullOf[word(answer[1])])
 	case "ok":
 		out, err := s.stored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
+		out.Fill = fillOf(answer[10], answer[11])
 		out.MovedTo = c3po.MessageID(word(answer[8]))
 		return out, err
 	default:
@@ -214,13 +210,20 @@ func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draf
 	return out, nil
 }
 
-// fillOf reads what the inbox and the space hold with the message that was sent.
-func fillOf(answer rueidis.RedisMessage) *hub.Fill {
-	n, _ := answer.AsIntSlice()
-	if len(n) < 5 {
-		return nil
+// fillOf reads what the inbox and the space hold with the message that was stored,
+// and what its accounts have used.
+func fillOf(held, used rueidis.RedisMessage) *hub.Fill {
+	fill := &hub.Fill{}
+	if n, _ := held.AsIntSlice(); len(n) == 5 {
+		*fill = hub.Fill{Messages: int(n[0]), Bytes: int(n[1]), OwnMessages: int(n[2]), OwnBytes: int(n[3]), SpaceBytes: n[4]}
 	}
-	return &hub.Fill{Messages: int(n[0]), Bytes: int(n[1]), OwnMessages: int(n[2]), OwnBytes: int(n[3]), SpaceBytes: n[4]}
+	if n, _ := used.AsIntSlice(); len(n) == 8 {
+		fill.Spending = hub.Spending{
+			ChainMessages: int(n[0]), ChainBytes: int(n[1]), ChainHops: int(n[2]), PairMessages: int(n[3]), PairBytes: int(n[4]),
+			AgentMessages: int(n[5]), AgentBytes: int(n[6]), SameTexts: int(n[7]),
+		}
+	}
+	return fill
 }
 
 var fullOf = map[string]string{

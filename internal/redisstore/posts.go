@@ -102,6 +102,8 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	entryID, fact := word(answer[1]), word(answer[5])
 	if out.Repeat {
 		text = word(answer[6])
+	} else {
+		out.Sent = int(integer(answer[6]))
 	}
 	if fact == "" {
 		// It is no longer kept; its key still says when it was said.

@@ -19,6 +19,7 @@ type account struct {
 	question c3po.MessageID
 	handlers []c3po.AgentID
 	texts    []sentText
+	same     int // of the message that is reckoned: how often its text was sent, with this
 	used     time.Time
 }
 
@@ -38,6 +39,7 @@ func (sp *space) account(name string, now time.Time) account {
 		return account{start: now}
 	}
 	a := *known
+	a.same = 0
 	paused := isChain(name) && a.spent()
 	if !paused && (a.start.After(now) || now.Sub(a.start) >= time.Hour) {
 		a.start, a.messages, a.bytes, a.untold, a.question = now, 0, 0, false, ""
@@ -109,7 +111,7 @@ func (sp *space) reckon(d hub.Draft, chain, digest string, now time.Time) (bill,
 		if before >= l.SameTexts {
 			return nil, &hub.Spent{Whose: hub.SpentText, What: "repeated"}
 		}
-		p.texts = lastOf(append(kept, sentText{digest, now}))
+		p.texts, p.same = lastOf(append(kept, sentText{digest, now})), before+1
 	}
 	for _, acc := range []*account{&c, &p, &a} {
 		acc.messages, acc.bytes = acc.messages+1, acc.bytes+d.Bytes()
@@ -136,7 +138,7 @@ func (b bill) spending() hub.Spending {
 		case "t:":
 			s.ChainMessages, s.ChainBytes, s.ChainHops = a.messages, a.bytes, a.hops
 		case "p:":
-			s.PairMessages, s.PairBytes = a.messages, a.bytes
+			s.PairMessages, s.PairBytes, s.SameTexts = a.messages, a.bytes, a.same
 		case "a:":
 			s.AgentMessages, s.AgentBytes = a.messages, a.bytes
 		}

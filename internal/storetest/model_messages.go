@@ -385,6 +385,8 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		wakes = ""
 	}
 	msg := sp.acceptFor(wakes, answer, answer.Bytes(), c3po.EventAnswered, ticket, step.Durability, now)
+	fill := sp.fill(answer.To, answer.From)
+	fill.Spending = bill.spending()
 	msg.facts.KeyBytes = answer.KeyBytes()
 	if !mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
@@ -409,7 +411,8 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		sp.answered(answer.To, step.Answers, now)
 	}
 	stored := sp.stored(msg, now)
-	stored.Acked, stored.MovedTo = acked, answered.MovedTo
+	fill.SpaceBytes = sp.books.PendingBytes
+	stored.Acked, stored.MovedTo, stored.Fill = acked, answered.MovedTo, fill
 	return stored, nil
 }
 

@@ -62,7 +62,11 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 		msg := sp.acceptFor(id, step.Mail(id), step.MailBytes(), c3po.EventAccepted, "", step.Durability, now)
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
-	return hub.Posted{Post: p, Members: len(r.members), Now: now}, nil
+	posted := hub.Posted{Post: p, Members: len(r.members), Now: now}
+	if step.RateLimit > 0 {
+		posted.Sent = len(sent) + 1
+	}
+	return posted, nil
 }
 
 // saidBefore is repeated for posts, which are never done with.

@@ -100,7 +100,7 @@ local function reckon(flow, flowx, m, caps, now)
   if m.digest ~= '' and cap[8] > 0 then
     local before, kept = counted(p.tail, m.digest, now, cap[9])
     if before >= cap[8] then return nil, { 'spent', 'text', 'repeated', '', '', '', 0 } end
-    p.tail = kept .. m.digest .. '@' .. whole(now)
+    p.tail, p.same = kept .. m.digest .. '@' .. whole(now), before + 1
   end
   for _, acc in ipairs({ c, p, a }) do acc.n, acc.b = acc.n + 1, acc.b + m.bytes end
   c.hops, c.tail = c.hops + 1, latest(c.tail, m.from, MOST_HANDLERS)
@@ -108,13 +108,13 @@ local function reckon(flow, flowx, m, caps, now)
 end
 
 -- spending is what accounts have used: of the chain messages, bytes and hops, of the
--- pair and of the agent messages and bytes.
+-- pair and of the agent messages and bytes, and how often the pair had this text.
 local function spending(accounts)
   local of = {}
   for _, entry in ipairs(accounts) do of[string.sub(entry[1], 1, 2)] = entry[2] end
   local none = { n = 0, b = 0, hops = 0 }
   local c, p, a = of['t:'] or none, of['p:'] or none, of['a:'] or none
-  return { c.n, c.b, c.hops, p.n, p.b, a.n, a.b }
+  return { c.n, c.b, c.hops, p.n, p.b, a.n, a.b, p.same or 0 }
 end
 
 -- charge writes accounts down; id names the chain of a message that began one.

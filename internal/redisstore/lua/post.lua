@@ -5,7 +5,7 @@
 --       (the sender's), expire, threads, events, tickets, renamed, then of each
 --       mentioned agent its agent, inbox, body, fact, box and skips
 -- ARGV  see the names below, then the ids of the mentioned agents
--- Returns {"ok", entry id, now, now, members, fact} or {"repeat", entry id, at,
+-- Returns {"ok", entry id, now, now, members, fact, sent within a minute} or {"repeat", entry id, at,
 -- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,
 -- conflict, no_room, not_member, rate <count>, unpaid.
 local MENTIONED, MENTIONS, DROP_MOST = 15, 27, 16
@@ -48,8 +48,9 @@ local member = not cast and redis.call('ZSCORE', members, from)
 if not cast and not member and outside ~= '1' then
   return { row.v == 'invite_only' and 'no_room' or 'not_member' }
 end
+local sent = -1
 if limit > 0 then
-  local sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
+  sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
   if sent >= limit then return { 'rate', sent } end
 end
 
@@ -122,4 +123,4 @@ for _, m in ipairs(mail) do
   redis.call('ZADD', m.k.skips, 0, skipped(room, ordinal))
   redis.call('ZREMRANGEBYLEX', m.k.skips, '[' .. room .. '\0', kept_from)
 end
-return { 'ok', entry, now, now, row.m, written }
+return { 'ok', entry, now, now, row.m, written, sent + 1 }

@@ -8,7 +8,7 @@
 --       roles, agent, inbox, body, fact, box (the next agent's, or the
 --       replier's again), flow, flowx, renamed
 -- ARGV  see the names below
--- Returns {"ok", …, acked, answered, moved to} or {"repeat", …} as send does, or
+-- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent} or {"repeat", …} as send does, or
 -- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
 -- spent <see flow.lua>, unpaid.
@@ -115,4 +115,5 @@ end
 if resume == '1' and relieve(log, agent, to, owner .. '::' .. hex) then
   recipient = card(agent, nodes, meta, now, online_window)
 end
-return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '', quiet and 1 or 0 }
+return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '', quiet and 1 or 0,
+  { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes }, spending(accounts) }
