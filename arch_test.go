@@ -100,6 +100,7 @@ var libraries = []library{
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/settings", "internal/agentfile"}}, // knows the line of every key, and needs nothing else
 	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
+	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine", "internal/ptyrun"}},
 	{prefix: "golang.org/x/term", in: []string{"internal/ptyrun", "internal/top"}},
 	{prefix: "github.com/creack/pty", in: []string{"internal/ptyrun"}},

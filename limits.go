@@ -34,6 +34,7 @@ type Limits struct {
 	TokenQuestions int           `zero:"off"` // an hour, likewise: what is written to the person, answers aside; 0 = off
 	TokenWaits     int           `zero:"off"` // under way at once, likewise; 0 = off
 	TokenStreams   int           `zero:"off"` // of events, open at once, likewise; 0 = off
+	TokenCalls     int           `zero:"off"` // a second, of one token, as long as it goes on; 0 = off
 	SameTexts      int           `zero:"off"` // the same text to the same agent so often within SameTextWindow; 0 = off
 	SameTextWindow time.Duration // for SameTexts
 	MessageLife    time.Duration // unacked, then dead letter
@@ -68,7 +69,7 @@ func (l Limits) Unbudgeted() Limits {
 	l.SendsPerMinute, l.SameTexts = 0, 0
 	l.ChainMessages, l.ChainBytes, l.ChainHops = 0, 0, 0
 	l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes = 0, 0, 0, 0
-	l.TokenAgents, l.TokenMessages, l.TokenBytes, l.TokenQuestions = 0, 0, 0, 0
+	l.TokenAgents, l.TokenMessages, l.TokenBytes, l.TokenQuestions, l.TokenCalls = 0, 0, 0, 0, 0
 	return l
 }
 
@@ -113,6 +114,7 @@ func DefaultLimits() Limits {
 		TokenQuestions: 60,
 		TokenWaits:     2_000,
 		TokenStreams:   100,
+		TokenCalls:     200,
 		SameTexts:      2,
 		SameTextWindow: 10 * time.Minute,
 		MessageLife:    24 * time.Hour,

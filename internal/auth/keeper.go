@@ -49,6 +49,9 @@ type Config struct {
 	Mode  Mode             // Tokens if empty
 	Log   *slog.Logger     // silent if nil
 	Now   func() time.Time // time.Now if nil
+	// CallsPerSecond is how many calls a token may make, as long as it goes on; any
+	// number if 0.
+	CallsPerSecond int
 	// Lineage gives the runs that a process of this machine and those it was started
 	// by would have, the nearest first; nil where that cannot be told.
 	Lineage func(pid int) []string
@@ -64,6 +67,7 @@ type Keeper struct {
 
 	lineage func(pid int) []string
 	host    string
+	pace    pacer
 
 	mu       sync.Mutex
 	cache    map[string]cached
@@ -95,6 +99,7 @@ type visit struct {
 func New(cfg Config) *Keeper {
 	k := &Keeper{
 		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now, lineage: cfg.Lineage, host: cfg.Host,
+		pace:  pacer{perSecond: cfg.CallsPerSecond, accounts: map[string]*paced{}},
 		cache: map[string]cached{}, open: map[string]map[*visit]bool{}, noted: map[string]time.Time{}, revision: -1,
 	}
 	if k.mode == "" {
@@ -123,6 +128,9 @@ func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx 
 	grant, ctx, release, err := k.admit(r)
 	if err == nil {
 		if caller, err = grant.bind(caller, r.Header.Get(SpaceHeader) != ""); err == nil {
+			err = k.pace.wait(ctx, caller.Account, time.Now())
+		}
+		if err == nil {
 			caller, err = k.checkRun(ctx, r, caller, grant)
 		}
 		if err != nil {

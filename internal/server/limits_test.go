@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -235,5 +236,35 @@ func TestAMillionHeadersAreRefused(t *testing.T) {
 	}
 	if err := <-wrote; err == nil {
 		t.Error("all of them were taken")
+	}
+}
+
+func TestATokenThatCallsWithoutEndIsHeldBackAndOthersAreNot(t *testing.T) {
+	t.Parallel()
+	limits := c3po.DefaultLimits()
+	limits.TokenCalls = 1
+	g := startGuarded(t, redistest.Start(t), server.Config{Limits: limits})
+	loop := g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "loop/*"}).Secret
+	honest := g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "box/*"}).Secret
+	var refused atomic.Int64
+	var work sync.WaitGroup
+	for n := range 20 {
+		work.Go(func() {
+			status, _, err := call(t.Context(), http.DefaultClient, "POST", g.url+"/api/op/ping", loop, "{}", auth.AgentHeader, fmt.Sprintf("loop/m%d", n))
+			if err != nil {
+				t.Error(err)
+			}
+			if status == http.StatusTooManyRequests {
+				refused.Add(1)
+			}
+		})
+	}
+	work.Wait()
+	// Five at once, and two that wait for theirs.
+	if n := refused.Load(); n < 5 || n > 13 {
+		t.Errorf("of 20 calls at once %d are refused, want about 13", n)
+	}
+	if status, refusal := g.do(t, honest, "box/api", "ping", c3po.None{}, nil); status != http.StatusOK {
+		t.Errorf("another token is answered %d %+v", status, refusal)
 	}
 }

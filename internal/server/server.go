@@ -114,7 +114,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
-	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host})
+	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, CallsPerSecond: cfg.Limits.TokenCalls})
 	h := hub.New(hub.Config{
 		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Notifier: notifier, Log: cfg.Log,

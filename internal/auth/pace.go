@@ -1,0 +1,83 @@
+package auth
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// paceBurst is how many seconds' calls an account may make at once: a host whose
+	// agents all start in the morning, a script that lists everything.
+	paceBurst = 5
+	// maxPaceDelay is how long a call is held back before it is refused. A program
+	// that calls in a loop is slowed down by it and need not understand a refusal.
+	maxPaceDelay = 2 * time.Second
+	// paceKept is how long an account that makes no calls is remembered: longer than
+	// it takes to be as good as new.
+	paceKept = time.Minute
+)
+
+// A pacer holds back the calls of an account that makes too many, so that nobody
+// else waits for them. It counts on this coordinator alone.
+type pacer struct {
+	perSecond int // 0 = as many as it likes
+
+	mu       sync.Mutex
+	accounts map[string]*paced
+	swept    time.Time
+}
+
+type paced struct {
+	limiter *rate.Limiter
+	used    time.Time
+}
+
+// wait returns when the next call of an account may go on.
+func (p *pacer) wait(ctx context.Context, account string, now time.Time) error {
+	if p.perSecond <= 0 || account == "" {
+		return nil
+	}
+	call := p.of(account, now).ReserveN(now, 1)
+	delay := call.DelayFrom(now)
+	if delay == 0 {
+		return nil
+	}
+	if delay > maxPaceDelay {
+		call.CancelAt(now)
+		return c3po.Errorf(c3po.RateLimited, "this token makes more than %d calls a second", p.perSecond).
+			Suggest("Nothing was done. Wait a few seconds, and call less often: wait_for_message takes the place of asking again and again.")
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (p *pacer) of(account string, now time.Time) *rate.Limiter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Sub(p.swept) > paceKept {
+		p.swept = now
+		for name, a := range p.accounts {
+			if now.Sub(a.used) > paceKept {
+				delete(p.accounts, name)
+			}
+		}
+	}
+	a, ok := p.accounts[account]
+	if !ok {
+		a = &paced{limiter: rate.NewLimiter(rate.Limit(p.perSecond), p.perSecond*paceBurst)}
+		p.accounts[account] = a
+	}
+	a.used = now
+	return a.limiter
+}

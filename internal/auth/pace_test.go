@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func TestWhoCallsWithoutEndIsHeldBackAndNobodyElseIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := pacer{perSecond: 10, accounts: map[string]*paced{}}
+		call := func(account string) (time.Duration, error) {
+			began := time.Now()
+			err := p.wait(t.Context(), account, began)
+			return time.Since(began), err
+		}
+		for n := range 10 * paceBurst {
+			if took, err := call("loop"); took != 0 || err != nil {
+				t.Fatalf("call %d of a burst took %v, %v", n, took, err)
+			}
+		}
+		// A loop that waits for its answers is slowed down to its rate.
+		began := time.Now()
+		for range 20 {
+			if _, err := call("loop"); err != nil {
+				t.Fatalf("a call that may wait is refused: %v", err)
+			}
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("20 calls at 10 a second took %v", took)
+		}
+		if took, err := call("honest"); took != 0 || err != nil {
+			t.Errorf("another account waits %v, %v", took, err)
+		}
+		if took, err := call(""); took != 0 || err != nil {
+			t.Errorf("a person waits %v, %v", took, err)
+		}
+		// One that does not is refused, and what is refused is not counted.
+		ctx, leave := context.WithCancel(t.Context())
+		for range 20 {
+			go func() { _ = p.wait(ctx, "loop", time.Now()) }()
+		}
+		synctest.Wait()
+		for range 100 {
+			if took, err := call("loop"); took != 0 || !errors.Is(err, c3po.RateLimited) {
+				t.Fatalf("a call beyond what may wait: %v, %v", took, err)
+			}
+		}
+		leave()
+		<-time.After(2 * time.Second)
+		if took, err := call("loop"); took > 100*time.Millisecond || err != nil {
+			t.Errorf("after a rest it waits %v, %v", took, err)
+		}
+		// What rests is forgotten.
+		<-time.After(2 * paceKept)
+		_, _ = call("honest")
+		if len(p.accounts) != 1 {
+			t.Errorf("%d accounts are remembered", len(p.accounts))
+		}
+	})
+}
