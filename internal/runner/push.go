@@ -86,7 +86,7 @@ func (k *keeper) bundle(ctx context.Context, file, branch string, known []string
 	}
 	k.bound(ctx, &spec, k.agent.Limits)
 	said := &boundedBuffer{Buffer: &bytes.Buffer{}, left: 2 << 10}
-	exit, err := k.cfg.Containers.Run(ctx, spec, container.Streams{Stdout: &boundedLog{out, bundleMost}, Stderr: said})
+	exit, err := k.cfg.Containers.Run(ctx, spec, container.Streams{Stdout: &boundedLog{file: out, left: bundleMost}, Stderr: said})
 	err = errors.Join(err, out.Close())
 	if err == nil && exit != 0 {
 		err = c3po.Errorf(c3po.InvalidRequest, "the commits of %s cannot be read: %s", k.agent.Name, strings.Join(strings.Fields(said.String()), " ")).

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -106,9 +107,12 @@ func (j *journal) enter(state, why string) {
 }
 
 // A boundedLog is a file that takes so many bytes and then no more: an agent
-// that prints for ever must not fill the disk.
+// that prints for ever must not fill the disk. Its output and its errors are
+// written by two goroutines.
 type boundedLog struct {
 	file *os.File
+
+	mu   sync.Mutex
 	left int
 }
 
@@ -118,11 +122,13 @@ func openLog(folder string) (*boundedLog, error) {
 	if err != nil {
 		return nil, cannotMake(name, err)
 	}
-	return &boundedLog{file, mostLog}, nil
+	return &boundedLog{file: file, left: mostLog}, nil
 }
 
 // Write never fails: the log is a copy.
 func (b *boundedLog) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if part := data[:min(len(data), b.left)]; len(part) > 0 {
 		b.left -= len(part)
 		_, _ = b.file.Write(part)
