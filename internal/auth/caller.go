@@ -140,6 +140,9 @@ var processRun = regexp.MustCompile(`^[^:]+:[0-9]+:[0-9]+$`)
 const (
 	noteRunEvery = 24 * time.Hour
 	maxAncestors = 64
+	// maxNoted keeps programs that come and go from filling memory. What is forgotten
+	// is asked of the store once more.
+	maxNoted = 10_000
 )
 
 // checkRun remembers the processes of agents, and refuses a person's acts that
@@ -199,6 +202,9 @@ func (k *Keeper) due(what string) bool {
 	defer k.mu.Unlock()
 	if now.Sub(k.noted[what]) < noteRunEvery {
 		return false
+	}
+	if len(k.noted) >= maxNoted {
+		clear(k.noted)
 	}
 	k.noted[what] = now
 	return true

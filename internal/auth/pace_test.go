@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,4 +64,18 @@ func TestWhoCallsWithoutEndIsHeldBackAndNobodyElseIs(t *testing.T) {
 			t.Errorf("%d accounts are remembered", len(p.accounts))
 		}
 	})
+}
+
+func TestProgramsThatComeAndGoFillNoMemory(t *testing.T) {
+	t.Parallel()
+	k := New(Config{})
+	for n := range 3 * maxNoted {
+		k.due(strconv.Itoa(n))
+	}
+	if len(k.noted) > maxNoted {
+		t.Errorf("%d processes are remembered, want at most %d", len(k.noted), maxNoted)
+	}
+	if k.due(strconv.Itoa(3*maxNoted - 1)) {
+		t.Error("the last one is forgotten")
+	}
 }
