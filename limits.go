@@ -111,7 +111,7 @@ func DefaultLimits() Limits {
 		TokenAgents:    500,
 		TokenMessages:  8_000,
 		TokenBytes:     512 << 20,
-		TokenQuestions: 60,
+		TokenQuestions: 240,
 		TokenWaits:     2_000,
 		TokenStreams:   100,
 		TokenCalls:     200,
