@@ -201,7 +201,7 @@ func (a *agent) try(prompt string, more ...string) (printed, error) {
 	defer cancel()
 	argv := a.onHost(a.arguments(append([]string{"-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"}, more...)...)...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = a.folder, append(a.env(), "C3PO_UNATTENDED=answer")
+	cmd.Dir, cmd.Env = a.folder, append([]string{"C3PO_UNATTENDED=answer"}, a.env()...)
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	began := time.Now()
