@@ -248,7 +248,12 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	a := w.host("pi").agent("api", quiet)
 	term := a.open()
 	term.idle()
-	w.awaitOnline("api")
+	attached := func() bool {
+		agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "api"})
+		return err == nil && agent.Reachability == c3po.ReachNow
+	}
+	// Before it waits, nothing tells that it is gone but that it no longer calls.
+	eventually(t, 20*time.Second, "it waits", attached)
 	for _, pid := range a.processes("c3po mcp") {
 		kill(t, pid)
 	}
@@ -260,10 +265,7 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.seen()) > before })
 	term.rest()
 	term.enter("/mcp reconnect plugin:c3po:c3po")
-	eventually(t, 20*time.Second, "the agent is attached again", func() bool {
-		agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "api"})
-		return err == nil && agent.Reachability == c3po.ReachNow
-	})
+	eventually(t, 20*time.Second, "the agent is attached again", attached)
 	w.send("web", "api", "Are you back?")
 	eventually(t, 20*time.Second, "the same session is woken again", func() bool { return told(a.model) >= 1 })
 	w.onlyHas("api", "web")
