@@ -170,6 +170,32 @@ func (s *Store) movedTo(ctx context.Context, space c3po.Space, ids []c3po.Messag
 	return moved, nil
 }
 
+// listed reads the messages of a list that has them by the ids they came with. One
+// that is not found is looked for once more: its agent may have been retired, come
+// back, and been renamed without knowing of its older names.
+func (s *Store) listed(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+	found, err := s.entries(ctx, space, ids)
+	if err != nil || len(found) == len(ids) {
+		return found, err
+	}
+	moved, err := s.movedTo(ctx, space, ids)
+	if err != nil {
+		return nil, err
+	}
+	found = nil
+	for _, id := range ids {
+		one, err := s.entries(ctx, space, []c3po.MessageID{id})
+		if on := moved[id]; err == nil && len(one) == 0 && len(on) > 0 {
+			one, err = s.entries(ctx, space, on[:1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one...)
+	}
+	return found, nil
+}
+
 // entriesAt reads messages where their ids say. Ids of one recipient are read
 // in one step.
 func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.MessageID) (map[c3po.MessageID]hub.Entry, error) {
@@ -224,7 +250,7 @@ func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, aft
 	if err != nil {
 		return nil, err
 	}
-	return s.entries(ctx, space, idsOfIndex(rows))
+	return s.listed(ctx, space, idsOfIndex(rows))
 }
 
 // idsOfIndex reads the message ids at the end of an index's entries.

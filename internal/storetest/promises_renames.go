@@ -16,6 +16,21 @@ func (w *world) rename(old, new c3po.AgentID) {
 
 func renamePromises() []promise {
 	return []promise{
+		{"a conversation is read back though its agent was retired, came back and has another name again", nil, func(w *world) {
+			w.enter(alice, bob)
+			id := w.tell(alice, bob, "keep this")
+			w.ack(bob, id)
+			w.rename(bob, "robert")
+			w.live(time.Hour)
+			same(w, "it is retired", w.retire("robert", 0, false), hub.RetireDone)
+			w.enter("robert")
+			w.rename("robert", "rob")
+			thread, err := w.store.Thread(w.ctx, w.space, string(id), 0, 10)
+			w.must(err)
+			if len(thread) != 1 || thread[0].Message.Message != "keep this" {
+				w.Errorf("its conversation is %+v", thread)
+			}
+		}},
 		{"a renamed agent has its mail, its answers and its dead letters", nil, func(w *world) {
 			w.enter(alice, bob)
 			one, two, dead := w.send(alice, bob, "one"), w.send(alice, bob, "two"), w.send(alice, bob, "dead")
