@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -148,16 +149,17 @@ func TestAtMaxmemoryAckingMakesRoom(t *testing.T) {
 	s := open(t, server.URL(), limits, nil)
 	register(t, s, "ana", "bob")
 	var ids []c3po.MessageID
-	fill := func() error {
-		for {
+	fill := func(most int) error {
+		for len(ids) < most {
 			id, err := send(t, s, fmt.Sprintf("%06d", len(ids))+strings.Repeat("x", 3_000))
 			if err != nil {
 				return err
 			}
 			ids = append(ids, id)
 		}
+		return nil
 	}
-	if err := fill(); !errors.Is(err, c3po.StoreFull) || len(ids) < 100 {
+	if err := fill(math.MaxInt); !errors.Is(err, c3po.StoreFull) || len(ids) < 100 {
 		t.Fatalf("after %d messages: %v", len(ids), err)
 	}
 	acked, unread := ids[:len(ids)/2], ids[len(ids)/2:]
@@ -166,7 +168,8 @@ func TestAtMaxmemoryAckingMakesRoom(t *testing.T) {
 	}
 	ids = nil
 	for end := time.Now().Add(10 * time.Second); len(ids) < len(acked)/4; {
-		if err := fill(); !errors.Is(err, c3po.StoreFull) || time.Now().After(end) {
+		// No more than that: what makes room works beside this, and would go on.
+		if err := fill(len(acked) / 4); err != nil && (!errors.Is(err, c3po.StoreFull) || time.Now().After(end)) {
 			t.Fatalf("%d messages were acked, and only %d accepted since: %v", len(acked), len(ids), err)
 		}
 	}
