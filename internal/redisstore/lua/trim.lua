@@ -12,7 +12,9 @@ local owner, limit, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local bound = ARGV[4] == 'inf' and math.huge or tonumber(ARGV[4])
 local lived, held, forgotten, ends = number(KEYS[1], 'lived'), number(KEYS[1], 'ended_bytes'), 0, 0
 if ARGV[5] ~= '0' then
-  -- Who may not ask how much that is makes no room.
+  -- What scripts left behind counts as used and needs no mail to go. Who may not
+  -- ask how much is used makes no room.
+  collectgarbage()
   local said = redis.pcall('INFO', 'memory')
   said = type(said) == 'string' and said or ''
   local used, most = amount(string.match(said, '\nused_memory:(%d+)')), amount(string.match(said, '\nmaxmemory:(%d+)'))
