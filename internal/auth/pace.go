@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// paceBurst is how many seconds' calls an account may make at once: a host whose
-	// agents all start in the morning, a script that lists everything.
-	paceBurst = 5
+	// paceBurst is how many seconds' calls an account may make at once. A flood is at
+	// its worst for as long, so it is short: what is more at once waits its turn.
+	paceBurst = 1
 	// maxPaceDelay is how long a call is held back before it is refused. A program
-	// that calls in a loop is slowed down by it and need not understand a refusal.
-	maxPaceDelay = 2 * time.Second
+	// that calls in a loop is slowed down by it and need not understand a refusal, and
+	// a host whose agents all start in the morning gets what it asks for.
+	maxPaceDelay = 5 * time.Second
 	// paceKept is how long an account that makes no calls is remembered: longer than
 	// it takes to be as good as new.
 	paceKept = time.Minute

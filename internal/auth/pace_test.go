@@ -43,7 +43,7 @@ func TestWhoCallsWithoutEndIsHeldBackAndNobodyElseIs(t *testing.T) {
 		}
 		// One that does not is refused, and what is refused is not counted.
 		ctx, leave := context.WithCancel(t.Context())
-		for range 20 {
+		for range int(10 * maxPaceDelay / time.Second) {
 			go func() { _ = p.wait(ctx, "loop", time.Now()) }()
 		}
 		synctest.Wait()
@@ -53,7 +53,7 @@ func TestWhoCallsWithoutEndIsHeldBackAndNobodyElseIs(t *testing.T) {
 			}
 		}
 		leave()
-		<-time.After(2 * time.Second)
+		<-time.After(maxPaceDelay)
 		if took, err := call("loop"); took > 100*time.Millisecond || err != nil {
 			t.Errorf("after a rest it waits %v, %v", took, err)
 		}
