@@ -13,7 +13,7 @@ NPM_CI    := { [ node_modules/.package-lock.json -nt package-lock.json ] || npm 
 CHECKS    ?= 2000
 ROWS      ?=
 SEED      ?= random
-DIVERGE   := ./internal/redisstore -run TestRedisNeverDivergesFromTheModel
+DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
 .PHONY: help build image web web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
@@ -25,7 +25,7 @@ build: ## bin/c3po, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
 
 sbom: build ## bin/c3po.cdx.json, what the binary is made of, as CycloneDX
-	$(GO) run ./internal/sbom/cmd bin/c3po >bin/c3po.cdx.json
+	$(GO) run ./internal/ops/sbom/cmd bin/c3po >bin/c3po.cdx.json
 
 image: ## the coordinator's image, by docker or podman
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
@@ -52,7 +52,7 @@ share: ## bin/share, what packages carry beside the program: completions and man
 
 docs: ## the references of commands, tools and REST, and the manual pages; tests fail until they are current
 	$(GO) test -count=1 -run "TestTheReferenceAndTheManualAreCurrent|TestTheTableOfSurfacesIsCurrent" ./internal/cli -update
-	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/mcpserver ./internal/rest -update
+	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/transport/mcpserver ./internal/transport/rest -update
 	$(GO) test -count=1 -run TestEveryRequirementHasATestThatShowsIt . -update
 
 quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector
@@ -85,8 +85,8 @@ lint: ## staticcheck, as pinned in tools/go.mod
 # where it stands, with its reason.
 security: ## gosec, as pinned in tools/go.mod
 	$(GO) tool -modfile=tools/go.mod gosec -quiet -exclude=G104,G204,G304 \
-		-exclude-dir=internal/storetest -exclude-dir=internal/redistest -exclude-dir=internal/faultrig \
-		-exclude-dir=internal/bench -exclude-dir=test ./...
+		-exclude-dir=internal/store/storetest -exclude-dir=internal/testkit/redistest -exclude-dir=internal/testkit/faultrig \
+		-exclude-dir=internal/ops/bench -exclude-dir=test ./...
 
 secrets: ## gitleaks, as pinned in tools/go.mod and set up in .gitleaks.toml
 	$(GO) tool -modfile=tools/go.mod gitleaks dir . --no-banner --redact
@@ -96,10 +96,10 @@ tidy: ## go.mod says what the code uses
 
 # These drive real processes and measure them. The race detector in the driver
 # would only slow what it measures, and two of them at once would too.
-DRIVERS   := internal/faultrig|internal/bench|test/
+DRIVERS   := internal/testkit/faultrig|internal/ops/bench|test/
 
 # With the race detector these take minutes, so only CI does that.
-SLOW      := internal/(ptyrun|server|redisstore|sbom|cli)$$
+SLOW      := internal/(agent/ptyrun|server|store/redisstore|ops/sbom|cli)$$
 
 test: race drivers ## all tests, those in one process with the race detector
 
@@ -149,12 +149,12 @@ fuzz: ## every fuzz target for FUZZTIME each
 	.ci/fuzz $(FUZZTIME)
 
 torture: ## everything of testdata/matrix.txt at full size, or ROWS=B,C of it, ending in one table
-	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/faultrig/table -rows '$(ROWS)'
+	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/testkit/faultrig/table -rows '$(ROWS)'
 
 torture-long: ## as torture, for a night
-	C3PO_SEED=$(SEED) C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/faultrig/table -timeout 10h
+	C3PO_SEED=$(SEED) C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=20000 FUZZTIME=5m $(GO) run ./internal/testkit/faultrig/table -timeout 10h
 	$(GO) test -race -count=100 -timeout 600m ./internal/hub ./internal/server
-	$(GO) test -race -count=1 -timeout 60m ./internal/faultrig
+	$(GO) test -race -count=1 -timeout 60m ./internal/testkit/faultrig
 	C3PO_TORTURE=1 PARALLEL=4 test/claude/run.sh -test.v
 
 engines: ## the store, the engine, backups and moves on Redis 8 and Valkey 8, unpacked from Debian 13
@@ -167,13 +167,13 @@ scale: ## coordinators over a Redis Cluster, 50,000 waits, a million agents; as 
 	C3PO_TORTURE=1 $(GO) test -v -count=1 -timeout 60m ./test/scale
 
 bench: ## the bars of docs/performance.md, exactly; for a machine that does nothing else
-	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/bench
+	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/ops/bench
 
 peers: ## the same work by c3po, NATS JetStream and a plain MCP server, side by side
 	cd test/peers && C3PO_TORTURE=1 $(GO) test -v -count=1 -timeout 30m ./...
 
 growth: ## what a message costs as things grow by powers of ten, with tables and pictures in REPORT, an absolute path
-	C3PO_TORTURE=1 C3PO_REPORT='$(REPORT)' $(GO) test -v -count=1 -timeout 60m -run TestThePriceOfAMessageAsThingsGrow ./internal/bench
+	C3PO_TORTURE=1 C3PO_REPORT='$(REPORT)' $(GO) test -v -count=1 -timeout 60m -run TestThePriceOfAMessageAsThingsGrow ./internal/ops/bench
 
 run: build ## a coordinator and its Redis in the foreground
 	bin/c3po up --foreground

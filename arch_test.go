@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,68 +21,93 @@ const module = "github.com/c3po-dev/c3po"
 // mayImport says which of our packages a package may import, "." being the
 // root. Tests may import more; nothing but tests imports a package of testsOnly.
 var mayImport = map[string][]string{
-	".":                   {},
-	"cmd/c3po":            {"internal/cli"},
-	"image":               {},
-	"internal/agentfile":  {"."},
-	"internal/auth":       {"."},
-	"internal/backup":     {".", "internal/engine", "internal/hub", "internal/redisstore"},
-	"internal/bench":      {".", "internal/auth", "internal/engine", "internal/hub", "internal/redisstore"},
-	"internal/bridge":     {".", "internal/client", "internal/envelope", "internal/hook", "internal/mcpserver", "internal/paths"},
-	"internal/cli":        {".", "internal/bridge", "internal/clients", "internal/hook", "internal/mcpserver", "plugin", "internal/auth", "internal/backup", "internal/bench", "internal/client", "internal/engine", "internal/move", "internal/notify", "internal/paths", "internal/pki", "internal/ptyrun", "internal/sanitise", "internal/server", "internal/settings", "internal/streamfmt", "internal/top", "internal/unit", "internal/verify", "internal/doctor", "internal/agentfile", "internal/container", "internal/release", "internal/runner"},
-	"internal/attempt":    {},
-	"internal/client":     {".", "internal/attempt"},
-	"internal/dashboard":  {},
-	"internal/clients":    {".", "internal/configedit", "internal/paths"},
-	"internal/configedit": {"."},
-	"internal/container":  {"."},
-	"internal/engine":     {".", "internal/paths"},
-	"internal/envelope":   {".", "internal/sanitise"},
-	"internal/faultrig":   {".", "internal/redistest"},
-	"internal/hook":       {"."},
-	"internal/hub":        {"."},
-	"internal/liveness":   {"."},
-	"internal/mcpserver":  {".", "internal/envelope"},
-	"internal/memory":     {".", "internal/envelope", "internal/paths"},
-	"internal/metrics":    {".", "internal/hub"}, // hub for what it meters and its vitals
-	"internal/move":       {".", "internal/hub", "internal/redisstore"},
-	"internal/notify":     {".", "internal/sanitise"},
-	"internal/paths":      {"."},
-	"internal/pki":        {"."},
-	"internal/ptyrun":     {".", "internal/client", "internal/envelope", "internal/hook", "internal/paths", "internal/sanitise"},
-	"internal/redisstore": {".", "internal/attempt", "internal/auth", "internal/hub"}, // for the types of their steps
-	"internal/redistest":  {},
-	"internal/release":    {"."},
-	"internal/rest":       {".", "internal/auth", "internal/hub"},
-	"internal/runner":     {".", "image", "internal/agentfile", "internal/client", "internal/container", "internal/memory", "internal/paths", "internal/streamfmt", "plugin"},
-	"internal/sanitise":   {},
-	"internal/sbom":       {},
-	"internal/seed":       {},
-	"internal/server":     {".", "internal/auth", "internal/dashboard", "internal/hub", "internal/liveness", "internal/mcpserver", "internal/metrics", "internal/notify", "internal/paths", "internal/pki", "internal/redisstore", "internal/rest", "web"},
-	"internal/settings":   {"."},
-	"internal/storetest":  {".", "internal/hub", "internal/seed"},
-	"internal/streamfmt":  {"internal/sanitise"},
-	"internal/top":        {".", "internal/sanitise"},
-	"internal/unit":       {},
-	"internal/verify":     {"."},
-	"internal/doctor":     {"."},
-	"plugin":              {},
-	"test/claude":         {},
-	"test/clients":        {},
-	"test/conformance":    {},
-	"test/join":           {},
-	"test/quickstart":     {},
-	"test/runner":         {},
-	"test/scale":          {},
-	"web":                 {},
+	".":        {},
+	"cmd/c3po": {"internal/cli"},
+	"image":    {},
+
+	"internal/agent":        {},
+	"internal/agent/bridge": {".", "internal/client", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
+	"internal/agent/hook":   {"."},
+	"internal/agent/ptyrun": {".", "internal/client", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
+
+	"internal/auth":     {"."},
+	"internal/auth/pki": {"."},
+
+	"internal/cli": {".", "internal/agent/bridge", "internal/host/clients", "internal/agent/hook", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
+
+	"internal/client":         {".", "internal/client/attempt"},
+	"internal/client/attempt": {},
+
+	"internal/host":            {},
+	"internal/host/clients":    {".", "internal/host/configedit", "internal/host/paths"},
+	"internal/host/configedit": {"."},
+	"internal/host/doctor":     {"."},
+	"internal/host/engine":     {".", "internal/host/paths"},
+	"internal/host/liveness":   {"."},
+	"internal/host/paths":      {"."},
+	"internal/host/release":    {"."},
+	"internal/host/settings":   {"."},
+	"internal/host/unit":       {},
+	"internal/host/verify":     {"."},
+
+	"internal/hub": {"."},
+
+	"internal/ops":         {},
+	"internal/ops/backup":  {".", "internal/host/engine", "internal/hub", "internal/store/redisstore"},
+	"internal/ops/bench":   {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store/redisstore"},
+	"internal/ops/metrics": {".", "internal/hub"}, // hub for what it meters and its vitals
+	"internal/ops/move":    {".", "internal/hub", "internal/store/redisstore"},
+	"internal/ops/sbom":    {},
+
+	"internal/person":           {},
+	"internal/person/dashboard": {},
+	"internal/person/notify":    {".", "internal/text/sanitise"},
+	"internal/person/top":       {".", "internal/text/sanitise"},
+
+	"internal/runner":           {".", "image", "internal/runner/agentfile", "internal/client", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
+	"internal/runner/agentfile": {"."},
+	"internal/runner/container": {"."},
+	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
+	"internal/runner/streamfmt": {"internal/text/sanitise"},
+
+	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/store/redisstore", "internal/transport/rest", "web"},
+
+	"internal/store":            {},
+	"internal/store/redisstore": {".", "internal/client/attempt", "internal/auth", "internal/hub"}, // for the types of their steps
+	"internal/store/storetest":  {".", "internal/hub", "internal/testkit/seed"},
+
+	"internal/testkit":           {},
+	"internal/testkit/faultrig":  {".", "internal/testkit/redistest"},
+	"internal/testkit/redistest": {},
+	"internal/testkit/seed":      {},
+
+	"internal/text":          {},
+	"internal/text/envelope": {".", "internal/text/sanitise"},
+	"internal/text/sanitise": {},
+
+	"internal/transport":           {},
+	"internal/transport/mcpserver": {".", "internal/text/envelope"},
+	"internal/transport/rest":      {".", "internal/auth", "internal/hub"},
+
+	"plugin": {},
+
+	"test/claude":      {},
+	"test/clients":     {},
+	"test/conformance": {},
+	"test/join":        {},
+	"test/quickstart":  {},
+	"test/runner":      {},
+	"test/scale":       {},
+
+	"web": {},
 
 	// Programs of the build and the tests.
-	"internal/faultrig/matrix": {"internal/faultrig"},
-	"internal/faultrig/table":  {"internal/faultrig/matrix"},
-	"internal/sbom/cmd":        {"internal/sbom"},
+	"internal/testkit/faultrig/matrix": {"internal/testkit/faultrig"},
+	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig/matrix"},
+	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
-var testsOnly = []string{"internal/faultrig", "internal/faultrig/matrix", "internal/faultrig/table", "internal/redistest", "internal/seed", "internal/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/redistest", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.
@@ -92,33 +118,33 @@ type library struct {
 }
 
 var libraries = []library{
-	{prefix: "github.com/redis/rueidis", in: []string{"internal/redisstore"}},
-	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/mcpserver", "internal/bridge", "internal/faultrig"}},
-	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/mcpserver", "internal/agentfile"}}, // agentfile's tests try the schema of agents.yaml with it
+	{prefix: "github.com/redis/rueidis", in: []string{"internal/store/redisstore"}},
+	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/bridge", "internal/testkit/faultrig"}},
+	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile"}}, // agentfile's tests try the schema of agents.yaml with it
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
-	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/settings", "internal/agentfile"}}, // knows the line of every key, and needs nothing else
-	{prefix: "github.com/prometheus", in: []string{"internal/metrics"}},
+	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}}, // knows the line of every key, and needs nothing else
+	{prefix: "github.com/prometheus", in: []string{"internal/ops/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
-	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/engine", "internal/ptyrun"}},
-	{prefix: "golang.org/x/term", in: []string{"internal/ptyrun", "internal/top"}},
-	{prefix: "github.com/creack/pty", in: []string{"internal/ptyrun"}},
-	{prefix: "github.com/charmbracelet/x", in: []string{"internal/ptyrun", "internal/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
-	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/top"}},                       // draws only what changed, which ssh needs, and knows keys, resizing and pasting
-	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/top"}},                        // its colours
-	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/faultrig"}},        // says whether a history of concurrent calls is linearizable
-	{prefix: "pgregory.net/rapid", in: []string{"internal/move", "internal/seed", "internal/storetest", "internal/ptyrun", "internal/configedit"}},
-	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/configedit"}}, // says whether a file is TOML before and after we touch it
-	{prefix: "github.com/google/go-cmp", in: []string{"internal/storetest"}, testFiles: true},
+	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/agent/ptyrun"}},
+	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top"}},
+	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun"}},
+	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
+	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                             // draws only what changed, which ssh needs, and knows keys, resizing and pasting
+	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                              // its colours
+	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},             // says whether a history of concurrent calls is linearizable
+	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
+	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/host/configedit"}}, // says whether a file is TOML before and after we touch it
+	{prefix: "github.com/google/go-cmp", in: []string{"internal/store/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
-	{prefix: "github.com/rogpeppe/go-internal", in: []string{"internal/clients"}, testFiles: true}, // clients shows a diff with it
+	{prefix: "github.com/rogpeppe/go-internal", in: []string{"internal/host/clients"}, testFiles: true}, // clients shows a diff with it
 	{prefix: "github.com/getkin/kin-openapi", testFiles: true},
 }
 
 // testLibraryOf narrows a library that only tests use to the tests of one package.
 var testLibraryOf = map[string]string{
-	"github.com/getkin/kin-openapi": "internal/rest",
+	"github.com/getkin/kin-openapi": "internal/transport/rest",
 }
 
 // Names that say nothing collect everything.
@@ -143,6 +169,37 @@ func TestTheTreeKeepsTheHouseRules(t *testing.T) {
 	}
 	for _, breach := range found.breaches {
 		t.Error(breach)
+	}
+}
+
+// A newcomer reads the folders of internal before anything else: few, and each with a
+// word about what it holds.
+func TestEveryFloorSaysWhatItHolds(t *testing.T) {
+	t.Parallel()
+	const most = 15
+	floors, err := os.ReadDir("internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(floors) > most {
+		t.Errorf("internal has %d folders, at most %d are allowed: put the new one on a floor", len(floors), most)
+	}
+	for _, floor := range floors {
+		var comment string
+		files, err := filepath.Glob(filepath.Join("internal", floor.Name(), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			comment += parsed.Doc.Text()
+		}
+		if !strings.HasPrefix(comment, "Package "+floor.Name()+" ") {
+			t.Errorf("internal/%s does not open with a comment on what it holds: %.40q", floor.Name(), comment)
+		}
 	}
 }
 
@@ -386,7 +443,7 @@ func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say say
 	switch {
 	case f.refersTo(n, "time", "Sleep") && f.harness:
 		say(n.Pos(), "time.Sleep in a test: wait for what you wait for")
-	case (f.refersTo(n, "pgregory.net/rapid", "Check") || f.refersTo(n, "pgregory.net/rapid", "MakeCheck")) && f.folder != "internal/seed":
+	case (f.refersTo(n, "pgregory.net/rapid", "Check") || f.refersTo(n, "pgregory.net/rapid", "MakeCheck")) && f.folder != "internal/testkit/seed":
 		say(n.Pos(), "rapid.%s draws something else in every run: seed.Check does not", n.Sel.Name)
 	case (f.refersTo(n, "fmt", "Print") || f.refersTo(n, "fmt", "Printf") || f.refersTo(n, "fmt", "Println")) && !f.speaks():
 		say(n.Pos(), "only the command line prints")

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/c3po-dev/c3po/internal/faultrig/matrix"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
 // leastAttacks keeps an attack from being dropped without a word.

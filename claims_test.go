@@ -104,7 +104,7 @@ func TestTheClaimsRuleBites(t *testing.T) {
 	tree := fstest.MapFS{
 		"a_test.go":                         {Data: []byte("package a\n\n// Claims: A1, A2\nfunc TestIt() {}\n")},
 		"internal/cli/testdata/first.txtar": {Data: []byte("# Two agents.\n# Claims: R1\n")},
-		"internal/storetest/mail.go":        {Data: []byte("package storetest\n\n\t// Claims: A12\n")},
+		"internal/store/storetest/mail.go":  {Data: []byte("package storetest\n\n\t// Claims: A12\n")},
 		"a.go":                              {Data: []byte("package a\n\n// Claims: A4\n")},
 		"built.txt":                         {Data: []byte("A1\nA4\nR1\nA12\n")},
 		"known.txt":                         {Data: []byte("# all\nA1 first\nA4 second\nA12\nR1\n")},

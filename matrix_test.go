@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/c3po-dev/c3po/internal/faultrig/matrix"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
 // matrixRows are the rows of the matrix: processes, networks, clocks, histories,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/redisstore"
-	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // keeperAt is a keeper whose clock differs from that of its store.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/redisstore"
-	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/seed"
+	"github.com/c3po-dev/c3po/internal/testkit/seed"
 )
 
 // reference is what a pattern means, said as plainly as possible: a * is nothing,

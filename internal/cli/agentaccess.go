@@ -8,12 +8,12 @@ import (
 	"runtime"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/container"
-	"github.com/c3po-dev/c3po/internal/engine"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/runner"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // runnerPlaces are where the runner of this user keeps its files.

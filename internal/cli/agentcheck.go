@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/runner"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // A checkedAgent is one of a file that was understood.

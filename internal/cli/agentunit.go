@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
-	"github.com/c3po-dev/c3po/internal/unit"
+	"github.com/c3po-dev/c3po/internal/host/unit"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // unitVariables are what a service gets of the environment it was written in: it

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po/internal/runner"
-	"github.com/c3po-dev/c3po/internal/streamfmt"
+	"github.com/c3po-dev/c3po/internal/runner/streamfmt"
 )
 
 func (a *app) agentUp() *cobra.Command {

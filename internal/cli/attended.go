@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po/internal/engine"
-	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 // answersVariable opts a run without a person into mail: "answer" makes hooks tell

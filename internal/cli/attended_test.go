@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
 // A client without a terminal may not end before its background shells do.

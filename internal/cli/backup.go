@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/backup"
-	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/ops/backup"
 )
 
 func (a *app) backup() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/bench"
+	"github.com/c3po-dev/c3po/internal/ops/bench"
 )
 
 func (a *app) bench() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/verify"
+	"github.com/c3po-dev/c3po/internal/host/verify"
 	"github.com/c3po-dev/c3po/plugin"
 )
 

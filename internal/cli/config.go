@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/settings"
+	"github.com/c3po-dev/c3po/internal/host/settings"
 )
 
 // A configured setting is one row of config.

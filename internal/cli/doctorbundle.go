@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/doctor"
+	"github.com/c3po-dev/c3po/internal/host/doctor"
 )
 
 // logEnd is how much of a log is worth giving away: its end.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po/internal/clients"
-	"github.com/c3po-dev/c3po/internal/doctor"
+	"github.com/c3po-dev/c3po/internal/host/clients"
+	"github.com/c3po-dev/c3po/internal/host/doctor"
 	"github.com/c3po-dev/c3po/plugin"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/doctor"
-	"github.com/c3po-dev/c3po/internal/pki"
+	"github.com/c3po-dev/c3po/internal/host/doctor"
 )
 
 const (

@@ -11,10 +11,10 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/clients"
-	"github.com/c3po-dev/c3po/internal/doctor"
-	"github.com/c3po-dev/c3po/internal/paths"
-	"github.com/c3po-dev/c3po/internal/settings"
+	"github.com/c3po-dev/c3po/internal/host/clients"
+	"github.com/c3po-dev/c3po/internal/host/doctor"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/settings"
 )
 
 // formerCredentials is what join keeps.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/engine"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // downTime is how long a coordinator may take to end: longer than its drain.

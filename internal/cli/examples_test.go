@@ -21,8 +21,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/engine"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 var (
@@ -42,7 +42,7 @@ var (
 		"c3po restore":          "needs a Redis that is empty; backup.txtar",
 		"c3po export":           "needs a coordinator that is down; export.txtar",
 		"c3po import":           "needs an export of another machine; export.txtar",
-		"c3po bench":            "takes a minute; internal/bench",
+		"c3po bench":            "takes a minute; internal/ops/bench",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
 		"c3po run":              "needs the program it runs; run.txtar",

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po/internal/streamfmt"
+	"github.com/c3po-dev/c3po/internal/runner/streamfmt"
 )
 
 // formatStream is also what a link of this name to the program is.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/bridge"
-	"github.com/c3po-dev/c3po/internal/sanitise"
+	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // hostile is a text that would do all there is to do to a terminal and its

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/paths"
-	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // A listener of another user may take the port of a coordinator that has ended.

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/bridge"
-	"github.com/c3po-dev/c3po/internal/clients"
-	"github.com/c3po-dev/c3po/internal/sanitise"
-	"github.com/c3po-dev/c3po/internal/verify"
+	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/host/clients"
+	"github.com/c3po-dev/c3po/internal/host/verify"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // installFlags are those of the commands that install, and take back.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/pki"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
 )
 
 // An invitation is what invite prints as JSON.

@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/paths"
-	"github.com/c3po-dev/c3po/internal/pki"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // A joining is what join prints as JSON. The times are in milliseconds.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/pki"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
 )
 
 // The authority of a coordinator is no secret: whoever sits in between can show

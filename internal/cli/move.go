@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po/internal/move"
+	"github.com/c3po-dev/c3po/internal/ops/move"
 )
 
 func (a *app) export() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/notify"
+	"github.com/c3po-dev/c3po/internal/person/notify"
 )
 
 // notifying are the settings by which the person is told of questions.

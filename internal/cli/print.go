@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/sanitise"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // show prints a result: as JSON if that was asked for, else as print writes it.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/engine"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 func (a *app) register() *cobra.Command {

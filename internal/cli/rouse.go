@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 
-	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
 const codexName = string(hook.Codex)

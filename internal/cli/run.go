@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/ptyrun"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/engine"
-	"github.com/c3po-dev/c3po/internal/ptyrun"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 func (a *app) run() *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/sanitise"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // inline is a text of others within a line of ours.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/sanitise"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 func FuzzBlock(f *testing.F) {

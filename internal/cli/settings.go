@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/settings"
+	"github.com/c3po-dev/c3po/internal/host/settings"
 )
 
 // The annotations of a flag that is a setting, and of a command that needs none.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/bridge"
-	"github.com/c3po-dev/c3po/internal/engine"
-	"github.com/c3po-dev/c3po/internal/hook"
+	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 // sight looks at the client that has started this process: whether it is stopped,

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // autoSpace asks for the space of the repository.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/bridge"
 )
 
 func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/top"
+	"github.com/c3po-dev/c3po/internal/person/top"
 )
 
 func (a *app) top() *cobra.Command {

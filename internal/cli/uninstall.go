@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/c3po-dev/c3po/internal/clients"
+	"github.com/c3po-dev/c3po/internal/host/clients"
 )
 
 func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/release"
+	"github.com/c3po-dev/c3po/internal/host/release"
 )
 
 // An upgradeCheck is what upgrade --check prints as JSON.

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // standIn is what `c3po install claude` and `c3po verify` ask of Claude Code.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/attempt"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/storetest"
+	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
 // stumbling is a store that is gone from the nth call of a method on.

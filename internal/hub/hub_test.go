@@ -14,7 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/storetest"
+	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
 // A house is a hub over the model, with the calls of its store counted.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // A month of two coordinators, of which the short form has three days: what depends on time happens when it is due, to

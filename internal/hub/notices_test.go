@@ -12,7 +12,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/storetest"
+	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
 // A crier notes what the person was told. Its channel "stuck" never comes to an

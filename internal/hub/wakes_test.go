@@ -9,7 +9,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/storetest"
+	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
 func withoutComparing(l *c3po.Limits) { l.CompareEvery = 0 }

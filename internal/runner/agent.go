@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/memory"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/memory"
 )
 
 // AgentOptions are how a named agent is run.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // A victim is a host whose containers are hostile: they have written whatever

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
-	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // What a container may use unless its agent's limits say otherwise: enough for a

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // A Coordinator is how the runner reaches the coordinator, and how its

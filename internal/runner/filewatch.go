@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // mostEntries of a folder are compared; more would be work for a disk every two

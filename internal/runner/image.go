@@ -8,7 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/image"
-	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // claudeVariable names a Claude Code for Linux that is built in, for a host that

@@ -16,10 +16,10 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/image"
-	"github.com/c3po-dev/c3po/internal/agentfile"
-	"github.com/c3po-dev/c3po/internal/container"
-	"github.com/c3po-dev/c3po/internal/paths"
-	"github.com/c3po-dev/c3po/internal/streamfmt"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/container"
+	"github.com/c3po-dev/c3po/internal/runner/streamfmt"
 	"github.com/c3po-dev/c3po/plugin"
 )
 

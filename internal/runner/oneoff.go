@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // PromptOptions are how a prompt is run.

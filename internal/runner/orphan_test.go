@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // engine plays a program that runs containers: a folder has a file for each.

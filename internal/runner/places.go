@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // Places are the files and folders of the runner on this host. Containers may

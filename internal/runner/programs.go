@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // pluginInside is where containers find our plugin of Claude Code.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/image"
-	"github.com/c3po-dev/c3po/internal/agentfile"
-	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // bundled is what a container writes out of a hostile workspace: the commits, as

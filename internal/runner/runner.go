@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/container"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // Config says where a Runner works and with what.

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // Claims: E9

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agentfile"
+	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
 // CheckWorkspace says what is wrong with a folder before a runtime does, in

@@ -7,7 +7,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/metrics"
+	"github.com/c3po-dev/c3po/internal/ops/metrics"
 )
 
 // An admission is what the keeper said of a request to the MCP server.

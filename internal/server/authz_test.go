@@ -17,9 +17,9 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/redisstore"
-	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // A guarded is a coordinator that wants tokens, and the store they are in.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // introduce lets the programs of this user find the coordinator at url and be let

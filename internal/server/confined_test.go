@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // A shell is a process that runs what it is told, as a coding agent's does.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/rest"
+	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
 // A gate stands before everything on every listener. It keeps web pages out: a

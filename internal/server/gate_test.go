@@ -16,7 +16,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // A visitor is what a request says of where it comes from.

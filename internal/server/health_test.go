@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // infoLine is one number of INFO.

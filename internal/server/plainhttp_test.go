@@ -9,8 +9,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // What docs/adr/0015-a-session-process-on-each-host.md says can be done without one.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/rest"
+	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
 // behind serves a coordinator that has a proxy before it. What the proxy says of

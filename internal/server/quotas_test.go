@@ -7,8 +7,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 func TestAFullSpaceWarnsThenRefusesAndIsDrainedOverHTTP(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/dashboard"
+	"github.com/c3po-dev/c3po/internal/host/liveness"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/liveness"
-	"github.com/c3po-dev/c3po/internal/mcpserver"
-	"github.com/c3po-dev/c3po/internal/metrics"
-	"github.com/c3po-dev/c3po/internal/notify"
-	"github.com/c3po-dev/c3po/internal/rest"
+	"github.com/c3po-dev/c3po/internal/ops/metrics"
+	"github.com/c3po-dev/c3po/internal/person/dashboard"
+	"github.com/c3po-dev/c3po/internal/person/notify"
+	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
+	"github.com/c3po-dev/c3po/internal/transport/rest"
 	"github.com/c3po-dev/c3po/web"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/hub"
-	"github.com/c3po-dev/c3po/internal/paths"
-	"github.com/c3po-dev/c3po/internal/redisstore"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
 var _ hub.Store = (*redisstore.Store)(nil)

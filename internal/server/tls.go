@@ -11,8 +11,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/pki"
-	"github.com/c3po-dev/c3po/internal/rest"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
+	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
 // The words of Config.TLS.

@@ -21,10 +21,10 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/faultrig"
-	"github.com/c3po-dev/c3po/internal/paths"
-	"github.com/c3po-dev/c3po/internal/redistest"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 // call makes a request with a token and reads the whole answer.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/faultrig"
-	"github.com/c3po-dev/c3po/internal/seed"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/seed"
 )
 
 // A truth audit: sessions of the real Claude Code go through walks of chance, and

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // Two sessions of Claude Code: the one that asks hears, once, that the other has read

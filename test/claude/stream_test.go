@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/streamfmt"
+	"github.com/c3po-dev/c3po/internal/runner/streamfmt"
 )
 
 // recordTo is the variable that names a folder for the streams of this test, made
-// anonymous: internal/streamfmt/testdata is filled with it.
+// anonymous: internal/runner/streamfmt/testdata is filled with it.
 const recordTo = "C3PO_RECORD"
 
 // Claims: E8

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // A terminal is an interactive session of Claude Code in a tmux of its own.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // A scripted run is what a script sees of one `claude -p`, and what it cost.

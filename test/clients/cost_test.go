@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // mailEnd is the last line of an envelope.

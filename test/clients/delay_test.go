@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // What the end of a turn waits for, measured by itself: a turn of a client takes

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // What a sender is told of a session follows what it really does, as far as its

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/redistest"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 	"github.com/c3po-dev/c3po/test/conformance"
 )
 

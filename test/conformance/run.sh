@@ -32,4 +32,4 @@ if [ "$(cat "$C3PO_CONFORMANCE/installed" 2>/dev/null || true)" != "$wanted" ]; 
 	"$C3PO_CONFORMANCE/node_modules/.bin/node" --version || give_up "npm installed no Node that runs"
 	printf '%s' "$wanted" >"$C3PO_CONFORMANCE/installed"
 fi
-go test -count=1 -timeout=5m -run 'Conform' ./test/conformance ./internal/mcpserver
+go test -count=1 -timeout=5m -run 'Conform' ./test/conformance ./internal/transport/mcpserver

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/faultrig"
-	"github.com/c3po-dev/c3po/internal/pki"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // goal is how long a person should have to wait, from no program at all to a

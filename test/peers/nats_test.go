@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/c3po-dev/c3po/internal/bench"
+	"github.com/c3po-dev/c3po/internal/ops/bench"
 )
 
 // serveNATS is the other process: a server that syncs every message to the disk

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // goal is how long it may take from nothing to two agents that have exchanged a

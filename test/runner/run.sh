@@ -70,7 +70,7 @@ export C3PO_CLAUDE_BINARY
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 go test -c -o "$folder/runner.test" ./test/runner
-go test -c -o "$folder/container.test" ./internal/container
+go test -c -o "$folder/container.test" ./internal/runner/container
 CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
 export C3PO_RUNNER_BINARY=$folder/c3po
 

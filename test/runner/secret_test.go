@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/paths"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // What is secret is looked for wherever others look: what the runtime tells of

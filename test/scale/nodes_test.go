@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // calm is longer than any server is silent without being dead.

@@ -1,0 +1,101 @@
+package bridge
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/text/envelope"
+)
+
+const (
+	// bringMost is how many characters of mail wake a session by themselves. What is
+	// longer is read with a call.
+	bringMost = 600
+	// lineMost is how long a line to a monitor may be: Claude Code cuts it at about 500.
+	lineMost = 450
+)
+
+// tag is what a client could take for one of its own: it puts what a monitor says
+// between tags. Mail with such a text is read with a call, whose result is not.
+var tag = regexp.MustCompile(`<[A-Za-z/!?]`)
+
+// short is the number of characters of a message, if it is one that may come with a
+// wake: to the agent itself, not to a role that others have too.
+func short(m c3po.Message) (characters int, ok bool) {
+	all := m.Text() + m.Context + string(m.Metadata)
+	characters = utf8.RuneCountInString(all)
+	return characters, characters <= bringMost && !m.BodyGone && m.Room == "" && m.ToAgent.Role() == "" && !tag.MatchString(all)
+}
+
+// keep holds the mail that may come with a wake.
+func (s *session) keep(mail []c3po.Message) {
+	for _, m := range mail {
+		s.texts[m.ID] = m
+	}
+}
+
+// brings is the mail of a notice, if all of it may come instead of the notice.
+func (s *session) brings(ids []c3po.MessageID) []c3po.Message {
+	var all []c3po.Message
+	total := 0
+	for _, id := range ids {
+		if _, here := s.mail[id]; !here || s.memory.HasRead(id) {
+			continue
+		}
+		m, kept := s.texts[id]
+		n, _ := short(m)
+		if total += n; !kept || total > bringMost {
+			return nil
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// bring is what wakes the session: the mail itself if it may come so, else the
+// notice. It is called with the lock held.
+func (b *Bridge) bring(d hook.Decision) (lines string) {
+	b.session.bringing, b.session.frame = nil, nil
+	mail := b.session.brings(d.News)
+	if !b.dialect.IsClaude() || len(mail) == 0 {
+		return d.Context
+	}
+	text := strings.TrimSuffix(strings.ReplaceAll(envelope.Renderer{Acks: true}.Brought(mail), "\n\n", "\n"), "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(line) > lineMost {
+			return d.Context
+		}
+		if !strings.HasPrefix(line, "| ") {
+			b.session.frame = append(b.session.frame, line)
+		}
+	}
+	b.session.bringing = mail
+	return text
+}
+
+// comes says that a turn begins with a prompt, which shows whether the mail that was
+// sent to the monitors is in it: all lines of ours around the text are, and they carry
+// a mark that nobody can guess.
+func (s *session) comes(prompt string) {
+	if len(s.bringing) == 0 {
+		return
+	}
+	for _, line := range s.frame {
+		if !strings.Contains(prompt, line) {
+			return
+		}
+	}
+	s.brought, s.bringing, s.frame = s.bringing, nil, nil
+}
+
+// tookMail says that the client has asked the model with the mail in the prompt.
+func (s *session) tookMail() {
+	for _, m := range s.brought {
+		s.hand(m)
+		s.proved = append(s.proved, m.ID)
+	}
+	s.brought = nil
+}

@@ -1,0 +1,134 @@
+package bridge
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+)
+
+// aboutMost is how long a bridge may take to say what it is.
+const aboutMost = time.Second
+
+// An Instance is a session of an agent on this host, as its bridge knows it.
+type Instance struct {
+	Agent     c3po.AgentID      `json:"agent"`
+	Run       string            `json:"run"`
+	PID       int               `json:"pid"` // of the client
+	PIDStart  int64             `json:"pid_start,omitempty"`
+	Client    string            `json:"client,omitempty"`
+	Folder    string            `json:"folder,omitempty"`
+	Session   string            `json:"session,omitempty"`
+	Connected bool              `json:"connected"` // it is registered, and hears of mail
+	Trouble   string            `json:"trouble,omitempty"`
+	Off       bool              `json:"off"`
+	Busy      bool              `json:"busy"`
+	State     c3po.SessionState `json:"state,omitempty"`
+	// StateSince is when the bridge first saw that.
+	StateSince *time.Time   `json:"state_since,omitempty"`
+	Monitors   int          `json:"monitors"` // that can wake it while it is idle
+	Ignored    int          `json:"ignored_wakes"`
+	Unread     int          `json:"unread"`
+	Paused     string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
+	Asked      c3po.AgentID `json:"asked,omitempty"`  // the id it would rather have
+	LastHook   *HookRun     `json:"last_hook,omitempty"`
+}
+
+// Instances asks the bridges whose sockets are in a folder. One that does not
+// answer in time is there with its trouble; one that has ended is not.
+func Instances(ctx context.Context, dir string) []Instance {
+	sockets, _ := filepath.Glob(filepath.Join(dir, runPrefix+"*.sock"))
+	var all []Instance
+	for _, socket := range sockets {
+		if about, ok := About(ctx, socket); ok {
+			all = append(all, about)
+		} else if held(socket) {
+			all = append(all, Instance{Run: filepath.Base(socket), Trouble: "its bridge does not answer"})
+		}
+	}
+	slices.SortFunc(all, func(a, b Instance) int { return strings.Compare(string(a.Agent)+a.Run, string(b.Agent)+b.Run) })
+	return all
+}
+
+// About asks the bridge at a socket what it is. One that does not answer in time is
+// not there.
+func About(ctx context.Context, socket string) (Instance, bool) {
+	ctx, cancel := context.WithTimeout(ctx, aboutMost)
+	defer cancel()
+	connection, err := dial(ctx, socket, question{About: true})
+	if err != nil {
+		return Instance{}, false
+	}
+	defer connection.Close()
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer stop()
+	var about Instance
+	err = json.NewDecoder(bufio.NewReader(connection)).Decode(&about)
+	return about, err == nil
+}
+
+// held says that the process of a socket lives.
+func held(socket string) bool {
+	lock, err := paths.TryLock(socket + lockSuffix)
+	if lock != nil {
+		_ = lock.Release()
+	}
+	return err == nil && lock == nil
+}
+
+// answersMost is how long a coordinator may take before a session is said not to
+// hear of mail.
+const answersMost = 500 * time.Millisecond
+
+// aboutNow is about, with a look whether the coordinator and its store answer: a
+// wait that is held shows nothing of that.
+func (b *Bridge) aboutNow(ctx context.Context) Instance {
+	about := b.about()
+	if !about.Connected {
+		return about
+	}
+	ctx, cancel := context.WithTimeout(ctx, answersMost)
+	defer cancel()
+	if _, err := b.look(ctx, c3po.PendingInput{}); err != nil {
+		about.Connected, about.Trouble = false, "the coordinator does not answer"
+	}
+	return about
+}
+
+// about is what this bridge says of itself.
+func (b *Bridge) about() Instance {
+	off := b.off()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	about := Instance{
+		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
+		Session: b.session.id, Off: off, State: b.session.state(off, time.Now()), StateSince: b.session.stateSince(), Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
+		Unread: len(b.session.mail), Paused: b.session.paused.why,
+	}
+	if about.Agent.Name() != b.asked.Name() {
+		about.Asked = b.asked
+	}
+	if !b.ran.At.IsZero() {
+		last := b.ran
+		about.LastHook = &last
+	}
+	select {
+	case <-b.settled:
+		about.Connected = !off
+	default:
+		if b.trouble != nil {
+			about.Trouble = c3po.AsError(b.trouble).Message
+		}
+	}
+	// A wait outlives a coordinator that is restarted, and only then fails.
+	if b.client.Lost() && about.Connected {
+		about.Connected, about.Trouble = false, "the coordinator does not answer"
+	}
+	return about
+}

@@ -1,0 +1,45 @@
+package bridge_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+)
+
+// Any program of the user can open the socket of a session.
+func TestWhatBelongsToAnotherSessionIsToldNothing(t *testing.T) {
+	t.Parallel()
+	var stranger atomic.Bool
+	r := startAs(t, coordinator(t).URL(), "box:7:99", func(cfg *bridge.Config) {
+		cfg.Stranger = func(net.Conn) bool { return stranger.Load() }
+	})
+	ask := func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		_, ok := bridge.AskHere(ctx, r.socket, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s1"})
+		return ok
+	}
+	r.prompt()
+	if !ask() {
+		t.Fatal("its own hook is not answered")
+	}
+	stranger.Store(true)
+	if ask() {
+		t.Error("a hook of another session is answered")
+	}
+	told := make(chan string, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_ = bridge.Rest(ctx, r.socket, func(line string) { told <- line })
+	if len(told) > 0 || ctx.Err() != nil {
+		t.Errorf("a monitor of another session is kept and told: %d lines, %v", len(told), ctx.Err())
+	}
+	if about, ok := bridge.About(t.Context(), r.socket); !ok || about.Agent != "api" {
+		t.Errorf("what it is, it says to everybody: %+v, %v", about, ok)
+	}
+}

@@ -1,0 +1,57 @@
+package hook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+)
+
+func TestASessionIsSaidToDoOnlyWhatThereIsEvidenceFor(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	armed := hook.Switch{Armed: true}
+	var new hook.Activity
+	for name, c := range map[string]struct {
+		is    hook.Activity
+		with  hook.Switch
+		at    time.Time
+		want  c3po.SessionState
+		alone bool // no notice may be sent
+	}{
+		"a session that has just begun":                   {new, armed, at(0), c3po.SessionIdle, false},
+		"one that nothing can wake":                       {new, hook.Switch{}, at(0), c3po.SessionUnarmed, false},
+		"a turn":                                          {new.Works(at(0)), armed, at(89), c3po.SessionWorking, true},
+		"a turn without a sign for too long":              {new.Works(at(0)), armed, at(91), c3po.SessionUnknown, false},
+		"a long turn of a client that says it is busy":    {new.Says("busy", at(0)), armed, at(900), c3po.SessionWorking, true},
+		"a turn that has ended":                           {new.Works(at(0)).Rests(at(5), 0), armed, at(5), c3po.SessionIdle, false},
+		"turns that would not end":                        {new.Works(at(0)).Rests(at(5), 15*time.Second), armed, at(10), c3po.SessionWorking, true},
+		"a dialog":                                        {new.Works(at(0)).Asks(at(1)), armed, at(30), c3po.SessionDialog, true},
+		"a dialog nobody has answered for too long":       {new.Works(at(0)).Asks(at(1)), armed, at(95), c3po.SessionUnknown, false},
+		"a dialog of a client that says so":               {new.Asks(at(1)).Says("waiting", at(1)), armed, at(900), c3po.SessionDialog, true},
+		"a menu, which no hook tells of":                  {new.Says("waiting", at(3)), armed, at(900), c3po.SessionDialog, true},
+		"a dialog that was answered":                      {new.Asks(at(1)).Works(at(9)), armed, at(10), c3po.SessionWorking, true},
+		"a dialog that was escaped, as its client says":   {new.Asks(at(1)).Says("shell", at(4)), armed, at(5), c3po.SessionIdle, false},
+		"a turn that was interrupted, as its client says": {new.Works(at(1)).Says("idle", at(4)), armed, at(5), c3po.SessionIdle, false},
+		"a word of the client that is older than a hook":  {new.Works(at(4)).Says("idle", at(1)), armed, at(5), c3po.SessionWorking, true},
+		"a word that nobody knows":                        {new.Works(at(0)).Says("humming", at(1)), armed, at(91), c3po.SessionUnknown, false},
+		"a call of a tool that takes long":                {new.Calls(), armed, at(3000), c3po.SessionWorking, true},
+		"a call that was interrupted":                     {new.Calls().Returns(at(0), true), armed, at(3), c3po.SessionUnknown, false},
+		"a client that is stopped":                        {new.Stopped(true), armed, at(0), c3po.SessionUnknown, false},
+		"one notice without a turn":                       {new.Notices(1, false), armed, at(0), c3po.SessionIdle, false},
+		"two notices without a turn":                      {new.Notices(2, false), armed, at(0), c3po.SessionUnknown, false},
+		"a turn for mail that was left alone":             {new.Notices(0, true), armed, at(0), c3po.SessionUnknown, false},
+		"the same, and then it uses our tools":            {new.Notices(0, true).Calls().Returns(at(0), false).Rests(at(1), 0), armed, at(2), c3po.SessionIdle, false},
+		"switched off, whatever it does":                  {new.Works(at(0)), hook.Switch{Off: true, Armed: true}, at(1), c3po.SessionOff, true},
+		"run by a script":                                 {new.Works(at(0)), hook.Switch{Alone: true}, at(1), c3po.SessionUnattended, true},
+	} {
+		if got := c.is.State(c.with, c.at); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := c.is.Busy(c.at); got != c.alone {
+			t.Errorf("%s: left alone: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,361 @@
+package ptyrun
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/text/envelope"
+)
+
+const (
+	firstPause  = 100 * time.Millisecond
+	mostPause   = 5 * time.Second
+	goodbyeMost = 2 * time.Second
+	// flushMost is how long the end waits for answers that were printed last.
+	flushMost = 5 * time.Second
+	// lettersMost is how much of an inbox is looked at.
+	lettersMost = 1000
+	// answersMost is how many answers wait for a coordinator that is away.
+	answersMost = 256
+)
+
+// A mailbox is the agent that the program is, as the coordinator knows it.
+type mailbox struct {
+	reach   func() (*client.Client, error)
+	process string // the run, as host:pid:start unless a runner named it
+	profile c3po.RegisterInput
+	bodies  bool // the text of mail is typed
+	log     *slog.Logger
+
+	arrived chan struct{} // there may be something to type
+	answers chan answer
+	left    *answer // of which is not known whether it was posted
+
+	mu      sync.Mutex
+	client  *client.Client
+	here    bool // it is registered
+	memory  hook.Memory
+	mail    map[c3po.MessageID]hook.Letter  // not acked
+	texts   map[c3po.MessageID]c3po.Message // of mail that is to be typed
+	seq     int64                           // mail is known up to here
+	paused  string                          // why the agent is; empty if it is not
+	tickets map[c3po.MessageID]bool         // all that ever asked for an answer
+	posted  map[string]bool                 // keys of answers
+}
+
+func newMailbox(cfg Config) *mailbox {
+	return &mailbox{
+		reach: cfg.Reach, process: cfg.Run, profile: cfg.Profile, bodies: cfg.PasteBodies, log: cfg.Log,
+		arrived: make(chan struct{}, 1), answers: make(chan answer, answersMost),
+		mail: map[c3po.MessageID]hook.Letter{}, texts: map[c3po.MessageID]c3po.Message{}, tickets: map[c3po.MessageID]bool{}, posted: map[string]bool{},
+	}
+}
+
+// to is the client that is used at the moment.
+func (b *mailbox) to() *client.Client {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.client
+}
+
+// register makes the agent known.
+func (b *mailbox) register(ctx context.Context) (c3po.AgentID, error) {
+	found, err := b.reach()
+	if err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	if b.client == nil || b.client.Lost() {
+		b.client = found
+	}
+	b.mu.Unlock()
+	self, err := b.to().RegisterAgent(ctx, b.profile)
+	if err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.here = true
+	return self.ID, nil
+}
+
+// attend keeps the agent registered and its mail known, whatever the coordinator
+// does, until ctx ends.
+func (b *mailbox) attend(ctx context.Context) {
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
+		_, err := b.register(ctx)
+		if err == nil {
+			err = b.look(ctx, c3po.PendingInput{})
+		}
+		for err == nil {
+			pause = firstPause
+			b.mu.Lock()
+			after, why := b.seq, b.paused
+			b.mu.Unlock()
+			err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after, Paused: &why})
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		b.log.InfoContext(ctx, "not with the coordinator", "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)): // #nosec G404 -- spreads callers, hides nothing
+		}
+	}
+}
+
+// look reads unacked mail without its counting as seen. Without a place to go on
+// from it is all there is.
+func (b *mailbox) look(ctx context.Context, in c3po.PendingInput) error {
+	all := in.After == nil
+	var letters []hook.Letter
+	texts := map[c3po.MessageID]c3po.Message{}
+	var seq int64
+	if in.Paused == nil {
+		in.Paused = new(string) // any word makes the coordinator say what it knows
+	}
+	paused := *in.Paused
+	for {
+		page, err := b.to().Pending(ctx, in)
+		if err != nil {
+			return err
+		}
+		if seq == 0 {
+			seq = page.Seq // of the first page: what comes later is found again
+			if page.Paused != nil {
+				paused = *page.Paused
+			}
+		}
+		for _, m := range page.Messages {
+			letters = append(letters, hook.LetterOf(m))
+			if b.bodies {
+				texts[m.ID] = m
+			}
+		}
+		if page.Next == "" || len(letters) >= lettersMost {
+			break
+		}
+		in.Cursor, in.Timeout = page.Next, 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if all {
+		clear(b.mail)
+		clear(b.texts)
+	}
+	maps.Copy(b.texts, texts)
+	for _, l := range letters {
+		b.mail[l.ID] = l
+		if l.ExpectsReply {
+			b.tickets[l.ID] = true
+		}
+	}
+	b.seq, b.paused = max(b.seq, seq), paused
+	if all {
+		b.memory = b.memory.Keep(b.letters())
+	}
+	b.hint()
+	return nil
+}
+
+func (b *mailbox) hint() {
+	select {
+	case b.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// letters is the mail in the order it came. It is called with the lock held.
+func (b *mailbox) letters() []hook.Letter {
+	return slices.SortedFunc(maps.Values(b.mail), func(x, y hook.Letter) int { return int(x.Seq - y.Seq) })
+}
+
+// A news is what is to be typed, and what to remember once it was.
+type news struct {
+	text    string
+	message *c3po.Message    // of which the text is, if it is of one
+	tickets []c3po.MessageID // the questions it tells of
+	memory  hook.Memory
+}
+
+// news is what the program is to be told next: of all mail that is new, or the
+// text of the oldest that is. There is no text if it knows of all.
+func (b *mailbox) news(now time.Time) news {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	mail := hook.Audible(b.letters(), b.paused)
+	d, memory := hook.Typed(b.memory, mail, now)
+	n := news{text: d.Context, memory: memory}
+	for _, l := range mail {
+		if l.ExpectsReply && l.Seq > b.memory.Notified() {
+			n.tickets = append(n.tickets, l.ID)
+		}
+	}
+	if !b.bodies {
+		return n
+	}
+	for _, l := range mail {
+		d, memory := hook.Typed(b.memory, []hook.Letter{l}, now)
+		if d.Context == "" {
+			continue
+		}
+		m := b.texts[l.ID]
+		return news{text: envelope.Renderer{}.Typed(m), message: &m, tickets: []c3po.MessageID{l.ID}, memory: memory}
+	}
+	return news{}
+}
+
+// told remembers that news were typed, and reports it. Who can run nothing cannot
+// ack either: what expects no answer is dealt with once it was typed.
+func (b *mailbox) told(ctx context.Context, n news) {
+	b.mu.Lock()
+	b.memory = n.memory
+	report := c3po.ReceivedInput{Notified: hook.Heard(n.memory.Notified(), b.letters(), b.paused)}
+	if n.message != nil {
+		delete(b.texts, n.message.ID)
+	}
+	b.mu.Unlock()
+	if n.message != nil {
+		report.MessageIDs = []c3po.MessageID{n.message.ID}
+	}
+	_, err := b.to().Received(ctx, report)
+	if err == nil && n.message != nil && !n.message.ExpectsReply {
+		_, err = b.to().AckMessages(ctx, c3po.AckInput{MessageIDs: report.MessageIDs})
+	}
+	if err != nil {
+		b.log.InfoContext(ctx, "cannot report what was typed", "err", err)
+	}
+}
+
+// offer takes an answer that was seen, if it is one to a question of ours and was
+// not seen before.
+func (b *mailbox) offer(a answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := a.key()
+	if !b.tickets[a.ticket] || b.posted[key] {
+		return
+	}
+	select {
+	case b.answers <- a:
+		b.posted[key] = true
+	default: // it is found again on the screen
+	}
+}
+
+// asked says that there are questions an answer may come to.
+func (b *mailbox) asked() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.tickets) > 0
+}
+
+// post sends answers until ctx ends. One that it cuts off is left to flush.
+func (b *mailbox) post(ctx context.Context) {
+	for {
+		select {
+		case a := <-b.answers:
+			if !b.reply(ctx, a) {
+				b.left = &a
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// flush posts what is left when the program has ended.
+func (b *mailbox) flush(ctx context.Context) {
+	if b.left != nil {
+		b.reply(ctx, *b.left)
+	}
+	for {
+		select {
+		case a := <-b.answers:
+			b.reply(ctx, a)
+		default:
+			return
+		}
+	}
+}
+
+// reply posts one answer, again and again until the coordinator has decided or
+// ctx ends: it says which. One that is too long for one message goes as several.
+func (b *mailbox) reply(ctx context.Context, a answer) (decided bool) {
+	for i, part := range parts(a.text, c3po.DefaultLimits().Characters) {
+		in := c3po.ReplyInput{MessageID: a.ticket, Response: part, ClientKey: a.key() + suffix(i)}
+		for pause := firstPause; ; pause = min(2*pause, mostPause) {
+			_, err := b.to().Reply(ctx, in)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				return false
+			}
+			b.log.WarnContext(ctx, "cannot post an answer", "message_id", a.ticket, "err", err)
+			if c3po.AsError(err).Code.Retry() == c3po.RetryNo {
+				return true
+			}
+			select {
+			case <-ctx.Done():
+				return false
+			case <-time.After(pause):
+			}
+		}
+	}
+	return true
+}
+
+func suffix(part int) string {
+	if part == 0 {
+		return ""
+	}
+	return "-" + string(rune('0'+part))
+}
+
+// parts cuts a text into pieces of at most so many characters.
+func parts(text string, most int) []string {
+	var all []string
+	for utf8.RuneCountInString(text) > most {
+		runes := []rune(text)
+		all = append(all, string(runes[:most]))
+		text = string(runes[most:])
+	}
+	return append(all, text)
+}
+
+// goodbye says that the program has ended, by itself or because it died: whoever
+// waits for its answer is told which. The agent keeps its id and its mail.
+func (b *mailbox) goodbye(ctx context.Context, died bool) {
+	b.mu.Lock()
+	here := b.here
+	b.mu.Unlock()
+	if !here {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, flushMost)
+	b.flush(limited)
+	cancel()
+	ctx, cancel = context.WithTimeout(ctx, goodbyeMost)
+	defer cancel()
+	if died {
+		if _, err := b.to().ReportDeath(ctx, c3po.DeathInput{Run: b.process}); err == nil {
+			return
+		}
+		// A run that is no process cannot be said to have died.
+	}
+	if _, err := b.to().Unregister(ctx, c3po.None{}); err != nil {
+		b.log.InfoContext(ctx, "cannot say goodbye", "err", err)
+	}
+}

@@ -1,0 +1,213 @@
+package clients
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po/internal/host/configedit"
+)
+
+const (
+	// codexMark is in every hook of ours: the tool of the bridge that answers it.
+	codexMark = `tool = "c3po_hook"`
+	// codexTrust is behind every trust of ours, so that it is found again wherever
+	// in its list the hook is by then.
+	codexTrust = "# c3po"
+	// codexHookMost is how many seconds a hook may take. The bridge answers in a
+	// fraction of one, whatever the coordinator does.
+	codexHookMost = 5
+)
+
+func codex() Client {
+	return Client{
+		Name: "codex", Title: "Codex", Program: "codex",
+		Approves: []string{
+			"Codex may use the tools of c3po without asking you each time",
+			"four hooks of c3po count as reviewed: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the bridge of c3po for new mail and start no other program",
+		},
+		Notes: []string{"a Codex that runs already, and its daemon, do not have it: end them first (codex app-server daemon stop)"},
+		Files: codexFiles, Setup: codexSetup,
+	}
+}
+
+// codexSetup reads what config.toml says.
+func codexSetup(p Place) (Setup, error) {
+	text, _, err := read(codexUser(p))
+	if err != nil {
+		return Setup{}, err
+	}
+	var file struct {
+		Servers map[string]struct {
+			Command string   `toml:"command"`
+			Args    []string `toml:"args"`
+		} `toml:"mcp_servers"`
+		Hooks map[string]any `toml:"hooks"` // its state has another form than its events
+	}
+	if err := configedit.DecodeTOML(text, &file); err != nil {
+		return Setup{}, err
+	}
+	var out Setup
+	if server := file.Servers["c3po"]; server.Command != "" {
+		out.Command = append([]string{server.Command}, server.Args...)
+	}
+	for _, h := range codexHooks() {
+		found := Hook{Event: h.event, Tool: "c3po_hook", Input: h.arguments(), Missing: true}
+		groups, _ := file.Hooks[h.event].([]any)
+		for _, group := range groups {
+			table, _ := group.(map[string]any)
+			list, _ := table["hooks"].([]any)
+			for _, each := range list {
+				written, _ := each.(map[string]any)
+				found.Missing = found.Missing && written["tool"] != found.Tool
+			}
+		}
+		out.Hooks = append(out.Hooks, found)
+	}
+	return out, nil
+}
+
+func codexUser(p Place) string {
+	return filepath.Join(p.under("CODEX_HOME", ".codex"), "config.toml")
+}
+
+// A codexHook is an event that the bridge answers. Codex refuses variables that
+// an event does not have.
+type codexHook struct {
+	event, state string
+	input        []string
+}
+
+func codexHooks() []codexHook {
+	return []codexHook{
+		{"SessionStart", "session_start", []string{"source"}},
+		{"UserPromptSubmit", "user_prompt_submit", nil},
+		{"PostToolUse", "post_tool_use", []string{"tool_use_id"}},
+		{"Stop", "stop", []string{"stop_hook_active"}},
+	}
+}
+
+func (h codexHook) arguments() map[string]string {
+	in := map[string]string{"hook_event_name": h.event, "session_id": "${session_id}"}
+	for _, name := range h.input {
+		in[name] = "${" + name + "}"
+	}
+	return in
+}
+
+// text is the hook as a value in config.toml.
+func (h codexHook) text() string {
+	in := `{ hook_event_name = "` + h.event + `", session_id = "${session_id}"`
+	for _, name := range h.input {
+		in += fmt.Sprintf(`, %s = "${%s}"`, name, name)
+	}
+	return fmt.Sprintf(`[{ type = "mcp_tool", server = "c3po", %s, timeout = %d, input = %s } }]`, codexMark, codexHookMost, in)
+}
+
+// hash is how Codex names what was reviewed: the hook as JSON with sorted keys.
+func (h codexHook) hash() (string, error) {
+	text, err := json.Marshal(map[string]any{
+		"event_name": h.state,
+		"hooks": []any{map[string]any{
+			"type": "mcp_tool", "server": "c3po", "tool": "c3po_hook", "timeout": codexHookMost, "input": h.arguments(),
+		}},
+	})
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), err
+}
+
+func codexFiles(p Place) ([]File, error) {
+	user := codexUser(p)
+	if p.Project == "" {
+		return []File{codexFile(p, user, true, user), skillFile(p)}, nil
+	}
+	project := filepath.Join(p.Project, ".codex", "config.toml")
+	return []File{codexFile(p, project, true, ""), codexFile(p, user, false, project), skillFile(p)}, nil
+}
+
+// codexFile is a config.toml that gets the server and the hooks, the trust in the
+// hooks of the file of that name, or both.
+func codexFile(p Place, path string, server bool, trusted string) File {
+	tables := func(text []byte) (configedit.TOML, error) {
+		out := configedit.TOML{Ours: func(path []string, _ bool, body string) bool {
+			return trusted != "" && len(path) == 3 && path[0] == "hooks" && path[1] == "state" &&
+				strings.HasPrefix(path[2], trusted+":") && strings.Contains(body, codexTrust)
+		}}
+		if server {
+			out.Tables = append(out.Tables, codexServer(p))
+		}
+		for _, h := range codexHooks() {
+			list := []string{"hooks", h.event}
+			if server {
+				out.Tables = append(out.Tables, configedit.Table{
+					Path: list, Array: true, Mark: codexMark, Keys: []configedit.Key{{Name: "hooks", Value: h.text()}},
+				})
+			}
+			if trusted == "" {
+				continue
+			}
+			if trusted != path {
+				var err error
+				if text, _, err = read(trusted); err != nil {
+					return out, err
+				}
+			}
+			n, err := configedit.Tables(text, list, codexMark)
+			if err != nil {
+				return out, err
+			}
+			hash, err := h.hash()
+			if err != nil {
+				return out, err
+			}
+			out.Tables = append(out.Tables, configedit.Table{
+				Path: []string{"hooks", "state", fmt.Sprintf("%s:%s:%d:0", trusted, h.state, n)},
+				Keys: []configedit.Key{{Name: "trusted_hash", Value: configedit.TOMLText(hash), Remark: codexTrust}},
+			})
+		}
+		return out, nil
+	}
+	return File{
+		Path: path,
+		Add: func(text []byte) ([]byte, []configedit.Undo, error) {
+			ours, err := tables(text)
+			if err == nil {
+				text, err = ours.Add(text)
+			}
+			return text, nil, err
+		},
+		Remove: func(text []byte, _ []configedit.Undo) ([]byte, error) {
+			ours, err := tables(text)
+			if err == nil {
+				text, err = ours.Remove(text)
+			}
+			return text, err
+		},
+	}
+}
+
+// codexServer starts the bridge. Codex gives it no variables but those named
+// here. None of them says who the agent is: one daemon serves all terminals, with
+// the variables of the first.
+func codexServer(p Place) configedit.Table {
+	keys := []configedit.Key{
+		{Name: "command", Value: configedit.TOMLText(p.Program)},
+		{Name: "args", Value: tomlList(p.arguments("codex"))},
+		{Name: "env_vars", Value: tomlList([]string{
+			"C3PO_COORDINATOR_URL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "TMPDIR", "CODEX_HOME", "C3PO_UNATTENDED",
+		})},
+		{Name: "default_tools_approval_mode", Value: `"approve"`},
+		{Name: "tool_timeout_sec", Value: "3900"}, // above the longest wait there is
+	}
+	return configedit.Table{Path: []string{"mcp_servers", "c3po"}, Keys: keys}
+}
+
+func tomlList(texts []string) string {
+	quoted := slices.Clone(texts)
+	for i, text := range quoted {
+		quoted[i] = configedit.TOMLText(text)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

@@ -1,0 +1,246 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
+)
+
+const (
+	// startMost is how long a process may take to be ready.
+	startMost = 20 * time.Second
+	pollEvery = 10 * time.Millisecond
+	// eraseMost is how long it may take to remove what was measured with.
+	eraseMost = 30 * time.Second
+)
+
+// A rig is a Redis to measure, and what it takes to put coordinators on it.
+type rig struct {
+	cfg      Config
+	dir      string
+	redis    *child // nil if it is not ours
+	redisURL string
+	store    *redisstore.Store
+	left     []c3po.Space
+}
+
+func newRig(ctx context.Context, cfg Config) (*rig, error) {
+	dir, err := os.MkdirTemp("", "c3po-bench-")
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{cfg: cfg, dir: dir, redisURL: cfg.RedisURL}
+	if r.redisURL == "" {
+		err = r.startRedis()
+	}
+	if err == nil {
+		r.store, err = r.openStore(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+// close ends what was started and removes its files.
+func (r *rig) close() error {
+	if r.store != nil {
+		r.store.Close()
+	}
+	if r.redis != nil {
+		// Nobody wants what is in it.
+		r.redis.kill()
+	}
+	return os.RemoveAll(r.dir)
+}
+
+// startRedis starts one that keeps its word as that of `c3po up` does, and is
+// forgotten afterwards.
+func (r *rig) startRedis() error {
+	program, err := engine.Program()
+	if err != nil {
+		return err
+	}
+	socket := filepath.Join(r.dir, "redis.sock")
+	r.redisURL = "unix://" + socket
+	r.redis, err = startChild(exec.Command(program, "--port", "0", "--unixsocket", socket, "--dir", r.dir, "--daemonize", "no",
+		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--save", "",
+		// A rewrite would fall on one door and not on another.
+		"--auto-aof-rewrite-percentage", "0", "--logfile", filepath.Join(r.dir, "redis.log")))
+	return err
+}
+
+// openStore waits for a Redis that was just started.
+func (r *rig) openStore(ctx context.Context) (*redisstore.Store, error) {
+	for deadline := time.Now().Add(startMost); ; {
+		store, err := redisstore.Open(ctx, redisstore.Config{URL: r.redisURL, Limits: c3po.DefaultLimits().Unbudgeted()})
+		if err == nil || r.redis == nil || r.redis.ended() || time.Now().After(deadline) {
+			return store, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// round measures one door once, in a space of its own.
+func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err error) {
+	space := c3po.Space("bench-" + strings.ToLower(rand.Text()[:12]))
+	defer func() { err = errors.Join(err, r.clear(ctx, space, door)) }()
+	st := stage{cfg: cfg}
+	for _, part := range st.parts() {
+		if err := r.register(ctx, space, scenarioOf(part.cfg.Scenario).cast(part)); err != nil {
+			return sample{}, err
+		}
+	}
+	// What was opened for this round is closed with it.
+	ctx, cut := context.WithCancel(ctx)
+	defer cut()
+	processes := map[string]int{ProcessBench: os.Getpid()}
+	if r.redis != nil {
+		processes[ProcessRedis] = r.redis.pid()
+	}
+	m := measurement{length: cfg.slice(), most: mostBytes / cfg.Size, processes: processes}
+	if door == Redis {
+		durability, err := r.store.Durability(ctx)
+		if err != nil {
+			return sample{}, err
+		}
+		b := newBare(r.store, space, durability)
+		if err := b.listen(ctx); err != nil {
+			return sample{}, err
+		}
+		st.open = b.open
+	} else {
+		url := cfg.URL
+		if url == "" {
+			c, err := r.startCoordinator(ctx)
+			if err != nil {
+				return sample{}, err
+			}
+			defer c.stop()
+			url, processes[ProcessCoordinator] = c.url, c.pid()
+		}
+		_, address, _ := strings.Cut(strings.TrimSuffix(url, "/"), "://")
+		way := &web{address: address, space: space, mcp: door == MCP}
+		st.open = way.open
+		if cfg.Scenario == Waiters {
+			if m.settle, st.begin, err = sleepers(ctx, way, cfg.Concurrency, processes[ProcessCoordinator]); err != nil {
+				return sample{}, err
+			}
+		}
+	}
+	for _, part := range st.parts() {
+		loops, err := scenarioOf(part.cfg.Scenario).loops(ctx, part)
+		if err != nil {
+			return sample{}, err
+		}
+		m.groups = append(m.groups, group{part.cfg.Scenario, loops})
+	}
+	return m.measure(ctx, cut)
+}
+
+func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID) error {
+	const atOnce = 256
+	return inParallel(atOnce, len(ids), func(i int) error {
+		return insist(ctx, func() error {
+			_, err := r.store.Register(ctx, space, hub.RegisterStep{Want: ids[i]})
+			return err
+		})
+	})
+}
+
+// clear removes a space. A coordinator that goes on would take that for a Redis
+// that has lost what it acknowledged, so under one that is not ours it stays.
+func (r *rig) clear(ctx context.Context, space c3po.Space, door string) error {
+	if door != Redis && r.cfg.URL != "" {
+		r.left = append(r.left, space)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eraseMost)
+	defer cancel()
+	return r.store.Erase(ctx, space)
+}
+
+// A coordinator is a `c3po serve` of its own process.
+type coordinator struct {
+	*child
+	url string
+}
+
+func (r *rig) startCoordinator(ctx context.Context) (*coordinator, error) {
+	log, err := os.OpenFile(filepath.Join(r.dir, "coordinator.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	said, stdout, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer said.Close()
+	cmd := exec.Command(r.cfg.Program, "serve")
+	// Not arguments: the address of a Redis can hold its password.
+	cmd.Env = append(foreignEnvironment(), "HOME="+r.dir, "REDIS_URL="+r.redisURL,
+		"C3PO_LISTEN=127.0.0.1:0", "C3PO_AUTH=none", "C3PO_SENDS_PER_MINUTE=0", "C3PO_BUDGETS=off")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, stdout, log
+	c := &coordinator{}
+	c.child, err = startChild(cmd)
+	stdout.Close()
+	if err != nil {
+		return nil, err
+	}
+	if c.url, err = listensOn(ctx, said); err != nil {
+		c.kill()
+		text, _ := os.ReadFile(log.Name())
+		return nil, c3po.Because(err, c3po.Internal, "the coordinator to measure did not start: "+lastLine(string(text)))
+	}
+	return c, nil
+}
+
+// foreignEnvironment is ours without what configures a c3po, whose settings and
+// files are not those of the measurement.
+func foreignEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "C3PO_") || strings.HasPrefix(name, "XDG_") || name == "REDIS_URL" || name == "HOME"
+	})
+}
+
+// listensOn reads the line in which a coordinator says where it is.
+func listensOn(ctx context.Context, from *os.File) (string, error) {
+	if err := from.SetReadDeadline(time.Now().Add(startMost)); err != nil {
+		return "", err
+	}
+	stop := context.AfterFunc(ctx, func() { from.Close() })
+	defer stop()
+	line, err := bufio.NewReader(from).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	_, url, found := strings.Cut(strings.TrimSpace(line), "listens on ")
+	if !found {
+		return "", errors.New("it ended before it was ready")
+	}
+	return url, nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

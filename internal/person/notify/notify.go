@@ -1,0 +1,144 @@
+// Package notify tells a person, outside of c3po, that an agent asks: on the
+// desktop, by ntfy, or by a webhook. What agents wrote is not sent unless that is
+// allowed, and nothing is sent to addresses of one's own network unless they are
+// listed: an address in a file of settings must not become a way in.
+package notify
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
+)
+
+// The channels.
+const (
+	Desktop = "desktop"
+	Ntfy    = "ntfy"
+	Webhook = "webhook"
+)
+
+// Config says which channels there are. Its zero value has none.
+type Config struct {
+	Desktop bool
+	Ntfy    string // address of a topic
+	Webhook string // address to post to; needs a Secret
+	Secret  string // what posts to the webhook are signed with
+	// Allow are addresses of one's own network that may be sent to.
+	Allow    []netip.Prefix
+	Bodies   bool          // what agents wrote is sent too
+	Resolver *net.Resolver // the system's if nil
+}
+
+// A Notifier tells a person.
+type Notifier struct {
+	config Config
+	client *http.Client
+}
+
+// New checks the settings. It connects to nothing yet.
+func New(c Config) (*Notifier, error) {
+	n := &Notifier{config: c, client: guarded(c.Allow, c.Resolver)}
+	for name, address := range map[string]string{Ntfy: c.Ntfy, Webhook: c.Webhook} {
+		if address == "" {
+			continue
+		}
+		if _, err := checkURL(name, address, c.Allow); err != nil {
+			return nil, err
+		}
+	}
+	if c.Webhook != "" && len(c.Secret) < leastSecret {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "a webhook needs a secret of at least %d characters, which its posts are signed with", leastSecret).
+			Suggest("Set notify.secret, for example to what `openssl rand -hex 32` prints, and give the same to the receiver.")
+	}
+	return n, nil
+}
+
+// Channels are the ways there are to the person.
+func (n *Notifier) Channels() []string {
+	var names []string
+	if n.config.Desktop {
+		names = append(names, Desktop)
+	}
+	if n.config.Ntfy != "" {
+		names = append(names, Ntfy)
+	}
+	if n.config.Webhook != "" {
+		names = append(names, Webhook)
+	}
+	return names
+}
+
+// Notify tells the person by one channel.
+func (n *Notifier) Notify(ctx context.Context, channel string, what c3po.Notification) error {
+	if !n.config.Bodies {
+		what.Question, what.Reason, what.Choices = "", "", nil
+	}
+	var err error
+	switch {
+	case !slices.Contains(n.Channels(), channel):
+		return c3po.Errorf(c3po.InvalidRequest, "there is no channel %q", channel).Suggest("Set it under notify: in c3po.yaml.")
+	case channel == Desktop:
+		err = show(ctx, title(what), text(what))
+	case channel == Ntfy:
+		err = n.publish(ctx, what)
+	default:
+		err = n.post(ctx, what)
+	}
+	return err
+}
+
+// title is one line of words that no agent has written.
+func title(n c3po.Notification) string {
+	switch {
+	case n.Count > 1 && n.Kind == c3po.NotifyOverdue:
+		return fmt.Sprintf("%d questions still wait for your answer", n.Count)
+	case n.Count > 1:
+		return fmt.Sprintf("%d questions wait for you", n.Count)
+	}
+	switch n.Kind {
+	case c3po.NotifyTest:
+		return "c3po can reach you"
+	case c3po.NotifyOverdue:
+		return fmt.Sprintf("%s still waits for your answer", n.FromAgent)
+	default:
+		return fmt.Sprintf("%s asks you", n.FromAgent)
+	}
+}
+
+// textMost keeps a notice to what a person reads at a glance.
+const textMost = 1000
+
+// text is what follows the title: the question if it may be sent, and how to
+// answer.
+func text(n c3po.Notification) string {
+	if n.Kind == c3po.NotifyTest {
+		return "This is a test. Questions of your agents will look like this."
+	}
+	if n.Count > 1 {
+		return fmt.Sprintf("The first is from %s. See all with: c3po human list", n.FromAgent)
+	}
+	var lines []string
+	for _, line := range []string{n.Question, n.Reason} {
+		if line != "" {
+			lines = append(lines, cut(strings.Join(sanitise.Lines(line), "\n"), textMost))
+		}
+	}
+	for i, choice := range n.Choices {
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, cut(sanitise.Inline(choice), textMost)))
+	}
+	return strings.Join(append(lines, "Answer with: c3po human answer "+string(n.MessageID)), "\n")
+}
+
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,101 @@
+package redisstore_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
+	"github.com/c3po-dev/c3po/internal/store/storetest"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+)
+
+var _ hub.Store = (*redisstore.Store)(nil)
+
+func TestMain(m *testing.M) { redistest.Main(m) }
+
+func open(t *testing.T, url string, limits c3po.Limits, now func() time.Time) *redisstore.Store {
+	t.Helper()
+	s, err := redisstore.Open(t.Context(), redisstore.Config{URL: url, Limits: limits, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// harness opens a store whose clock the suite moves.
+func harness(url string, change ...func(*redisstore.Store)) func(*testing.T, c3po.Limits) storetest.Harness {
+	return func(t *testing.T, limits c3po.Limits) storetest.Harness {
+		var ahead atomic.Int64
+		start := time.UnixMilli(1_800_000_000_000)
+		s := open(t, url, limits, func() time.Time { return start.Add(time.Duration(ahead.Load())) })
+		for _, c := range change {
+			c(s)
+		}
+		return storetest.Harness{
+			Store: s, Advance: func(d time.Duration) { ahead.Add(int64(d)) },
+			Holds: func(space c3po.Space) map[string][]string { return redisstore.Holds(t, s, space) },
+			Drop:  func(space c3po.Space) { redisstore.Drop(t, s, space) },
+		}
+	}
+}
+
+// Claims: I2, A2, A6, A8, A9, A12, A13
+func TestRedisKeepsThePromises(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, harness(redistest.Start(t, "--appendfsync", "always")))
+}
+
+func TestAClusterKeepsThePromises(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, harness("redis://"+strings.Join(redistest.Cluster(t), ",")))
+}
+
+// It keeps nothing on a disk: what is compared is what it answers, and a disk that
+// is busy for two seconds makes a step's outcome unknown, which is no divergence.
+func TestRedisNeverDivergesFromTheModel(t *testing.T) {
+	t.Parallel()
+	storetest.Compare(t, harness(redistest.Start(t, "--appendonly", "no")))
+}
+
+func TestStepsThatLookAtFewMessagesFindTheSame(t *testing.T) {
+	t.Parallel()
+	few := harness(redistest.Start(t, "--appendfsync", "always"), (*redisstore.Store).LookAtFew)
+	storetest.Run(t, few)
+	storetest.Compare(t, few)
+}
+
+func TestARedisThatIsAwayIsNamed(t *testing.T) {
+	t.Parallel()
+	_, err := redisstore.Open(t.Context(), redisstore.Config{URL: "redis://127.0.0.1:1"})
+	if got := c3po.AsError(err).Code; got != c3po.RedisUnavailable {
+		t.Errorf("Open = %v (%s), want %s", err, got, c3po.RedisUnavailable)
+	}
+}
+
+func TestAPasswordInABadURLIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	_, err := redisstore.Open(t.Context(), redisstore.Config{URL: "redis://user:hunter2@[bad"})
+	if err == nil || strings.Contains(fmt.Sprint(err, c3po.AsError(err)), "hunter2") {
+		t.Errorf("Open = %v, want an error without the password", err)
+	}
+}
+
+// Claims: I2
+func TestTheReceiptFollowsTheRunningEngine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		fsync string
+		want  c3po.Durability
+	}{{"always", c3po.OnDisk}, {"everysec", c3po.InMemory}, {"no", c3po.InMemory}} {
+		s := open(t, redistest.Start(t, "--appendfsync", test.fsync), c3po.DefaultLimits(), nil)
+		if got, err := s.Durability(t.Context()); err != nil || got != test.want {
+			t.Errorf("appendfsync %s: Durability = %q, %v, want %q", test.fsync, got, err, test.want)
+		}
+	}
+}

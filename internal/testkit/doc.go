@@ -1,0 +1,6 @@
+// Package testkit is the floor of what only tests use: real Redis servers (redistest),
+// real processes that are killed, frozen and cut off (faultrig), and the chance that
+// every run shares (seed).
+//
+// Nothing of the program imports it.
+package testkit

@@ -1,0 +1,152 @@
+package faultrig
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+)
+
+//go:embed shim/sync.c
+var syncSource string
+
+//go:embed shim/clock.c
+var clockSource string
+
+// Shim compiles a library that is loaded in front of Redis. A machine that
+// cannot do that skips the test, unless CI=true: there it fails.
+func Shim(t testing.TB, name, source string) string {
+	t.Helper()
+	missing := ""
+	if _, err := exec.LookPath("gcc"); err != nil {
+		missing = "gcc is not installed, so nothing can be loaded in front of Redis"
+	}
+	if runtime.GOOS != "linux" {
+		missing = "nothing can be loaded in front of Redis on " + runtime.GOOS
+	}
+	switch {
+	case missing != "" && os.Getenv("CI") == "true":
+		t.Fatal(missing)
+	case missing != "":
+		t.Skip(missing)
+	}
+	return once(t, name+".so", func(path string) error {
+		from := path + ".c"
+		if err := os.WriteFile(from, []byte(source), 0o600); err != nil {
+			return err
+		}
+		return command("gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", path, from, "-ldl")
+	})
+}
+
+// A Powered server is one whose power can be cut.
+type Powered struct {
+	*redistest.Server
+	t     testing.TB
+	syncs string
+}
+
+// NewPowered starts a server with the given arguments.
+func NewPowered(t testing.TB, args ...string) *Powered {
+	t.Helper()
+	library := Shim(t, "sync", syncSource)
+	syncs := filepath.Join(t.TempDir(), "syncs")
+	return &Powered{
+		Server: redistest.NewIn(t, []string{"LD_PRELOAD=" + library, "FAULTRIG_SYNCS=" + syncs}, args...),
+		t:      t, syncs: syncs,
+	}
+}
+
+// Cut ends the server and takes from its append-only files whatever was not on
+// the disk at that moment. It returns how many bytes that was. Restart turns
+// the power on again.
+func (p *Powered) Cut() (taken int64) {
+	p.t.Helper()
+	p.Kill()
+	safe, err := p.onDisk()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(p.Dir(), "appendonlydir", "*"))
+	if err != nil || len(files) == 0 {
+		p.t.Fatalf("there is no append-only file in %s (%v)", p.Dir(), err)
+	}
+	var left strings.Builder
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		keep := min(safe[inode(info)], info.Size())
+		if keep < info.Size() {
+			taken += info.Size() - keep
+			if err := os.Truncate(file, keep); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		fmt.Fprintf(&left, "%d %d\n", inode(info), keep)
+	}
+	// What is left is on the disk. The number of a file that is gone may be given
+	// to a new one, of which nothing is.
+	if err := os.WriteFile(p.syncs, []byte(left.String()), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return taken
+}
+
+// onDisk is the size up to which each file was synced, by inode.
+func (p *Powered) onDisk() (map[uint64]int64, error) {
+	text, err := os.ReadFile(p.syncs)
+	if err != nil {
+		return nil, err
+	}
+	safe := map[uint64]int64{}
+	for line := range bytes.Lines(text) {
+		var file uint64
+		var size int64
+		if _, err := fmt.Sscanf(string(line), "%d %d", &file, &size); err != nil {
+			return nil, fmt.Errorf("%q in the list of syncs: %w", line, err)
+		}
+		safe[file] = size
+	}
+	return safe, nil
+}
+
+// A Clocked server is one whose clock can be moved.
+type Clocked struct {
+	*redistest.Server
+	t      testing.TB
+	offset string
+}
+
+// NewClocked starts a server with the given arguments, on time.
+func NewClocked(t testing.TB, args ...string) *Clocked {
+	t.Helper()
+	library := Shim(t, "clock", clockSource)
+	c := &Clocked{t: t, offset: filepath.Join(t.TempDir(), "offset")}
+	c.Move(0)
+	c.Server = redistest.NewIn(t, []string{"LD_PRELOAD=" + library, "FAULTRIG_CLOCK=" + c.offset}, args...)
+	return c
+}
+
+// Move sets the server's clock to so much after the true time.
+func (c *Clocked) Move(by time.Duration) {
+	c.t.Helper()
+	file, err := os.OpenFile(c.offset, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(by.Microseconds())), 0); err != nil {
+		c.t.Fatal(err)
+	}
+}

@@ -1,0 +1,96 @@
+// Command table runs the tests of testdata/matrix.txt and ends with one table of
+// what was done, what was broken meanwhile, and what came of it:
+//
+//	go run ./internal/testkit/faultrig/table [-rows B1,B2] [-timeout 60m] [LOG…]
+//
+// With logs of `go test -json` it reads these and runs nothing. It ends with 1 if
+// something failed, was skipped, or did not run.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	holds, err := table(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
+		os.Exit(2)
+	}
+	if !holds {
+		os.Exit(1)
+	}
+}
+
+func table(ctx context.Context) (holds bool, err error) {
+	file := flag.String("matrix", "testdata/matrix.txt", "the `file` that names the tests of each row")
+	rows := flag.String("rows", "", "run these `rows` only: B1,B2, or B for all that begin so")
+	most := flag.Duration("timeout", time.Hour, "how long the tests of one package may take")
+	flag.Parse()
+
+	text, err := os.ReadFile(*file)
+	if err != nil {
+		return false, err
+	}
+	entries, err := matrix.Parse(string(text))
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", *file, err)
+	}
+	entries = chosen(entries, *rows)
+	if flag.NArg() > 0 { // logs of tests have no commands in them
+		entries = slices.DeleteFunc(entries, func(e matrix.Entry) bool { return e.Command != "" })
+	}
+	var results matrix.Results
+	if flag.NArg() == 0 {
+		err = runner{results: &results, most: *most}.run(ctx, entries)
+	}
+	for _, log := range flag.Args() {
+		err = errors.Join(err, read(log, &results))
+	}
+	if err != nil {
+		return false, err
+	}
+	printed, holds := matrix.Table(entries, &results)
+	fmt.Print("\n", printed)
+	return holds, nil
+}
+
+// chosen are the entries of the rows that are asked for.
+func chosen(all []matrix.Entry, rows string) []matrix.Entry {
+	if rows == "" {
+		return all
+	}
+	wanted := strings.Split(rows, ",")
+	return slices.DeleteFunc(all, func(e matrix.Entry) bool {
+		return !slices.ContainsFunc(wanted, func(row string) bool {
+			return row == e.Row || len(row) == 1 && strings.HasPrefix(e.Row, row)
+		})
+	})
+}
+
+func read(name string, results *matrix.Results) error {
+	log, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		results.Add(lines.Text())
+	}
+	return lines.Err()
+}
