@@ -1,12 +1,14 @@
 package faultrig
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // built is what this test process has made for all of its tests: the binary
@@ -68,7 +70,12 @@ func Home(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(home); err != nil {
+		// A shell that was told to end may still write its history.
+		err := os.RemoveAll(home)
+		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); err = os.RemoveAll(home) {
+			Pass(context.Background(), 50*time.Millisecond)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	})
