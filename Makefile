@@ -34,7 +34,7 @@ image: ## the coordinator's image, by docker or podman
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && $(NPM_CI) && npm run build
 
-site: ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
+site: reference ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
 	cd site && $(NPM_CI) && npm run -s build
 
 site-e2e: site ## the site in Chromium, as wide as a phone
@@ -45,14 +45,17 @@ web-once: # for a release: built unless it is there
 	@test -e web/dist/index.html || $(MAKE) web
 
 share: ## bin/share, what packages carry beside the program: completions and manual pages
-	@rm -rf bin/share && mkdir -p bin/share/completions bin/share/man
+	@rm -rf bin/share && mkdir -p bin/share/completions
 	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/share/c3po ./cmd/c3po
-	@cd bin/share && ./c3po completion bash >completions/c3po.bash && ./c3po completion zsh >completions/_c3po && ./c3po completion fish >completions/c3po.fish && rm c3po
-	@for page in docs/man/*.1; do gzip -9nc "$$page" >"bin/share/man/$${page##*/}.gz" || exit 1; done
+	@cd bin/share && ./c3po completion bash >completions/c3po.bash && ./c3po completion zsh >completions/_c3po && ./c3po completion fish >completions/c3po.fish && ./c3po man --dir man >/dev/null && rm c3po
+	@gzip -9nk bin/share/man/*.1
 
-docs: ## the references of commands, tools and REST, and the manual pages; tests fail until they are current
-	$(GO) test -count=1 -run "TestTheReferenceAndTheManualAreCurrent|TestTheTableOfSurfacesIsCurrent" ./internal/cli -update
-	$(GO) test -count=1 -run 'TestTheReferenceOf' ./internal/transport/mcpserver ./internal/transport/rest -update
+.PHONY: reference
+reference: ## docs/cli-reference.md and the other references, which git does not keep
+	@$(GO) run ./internal/ops/reference/cmd docs
+
+docs: reference ## the references, and the tables that the code writes into other pages; tests fail until these are current
+	$(GO) test -count=1 -run TestTheTableOfSurfacesIsCurrent ./internal/cli -update
 	$(GO) test -count=1 -run TestEveryRequirementHasATestThatShowsIt . -update
 
 quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector

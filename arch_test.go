@@ -52,12 +52,13 @@ var mayImport = map[string][]string{
 
 	"internal/hub": {"."},
 
-	"internal/ops":         {},
-	"internal/ops/backup":  {".", "internal/host/engine", "internal/hub", "internal/store/redisstore"},
-	"internal/ops/bench":   {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store/redisstore"},
-	"internal/ops/metrics": {".", "internal/hub"}, // hub for what it meters and its vitals
-	"internal/ops/move":    {".", "internal/hub", "internal/store/redisstore"},
-	"internal/ops/sbom":    {},
+	"internal/ops":           {},
+	"internal/ops/backup":    {".", "internal/host/engine", "internal/hub", "internal/store/redisstore"},
+	"internal/ops/bench":     {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store/redisstore"},
+	"internal/ops/metrics":   {".", "internal/hub"}, // hub for what it meters and its vitals
+	"internal/ops/move":      {".", "internal/hub", "internal/store/redisstore"},
+	"internal/ops/reference": {".", "internal/cli", "internal/transport/mcpserver"},
+	"internal/ops/sbom":      {},
 
 	"internal/person":           {},
 	"internal/person/dashboard": {},
@@ -104,6 +105,7 @@ var mayImport = map[string][]string{
 	// Programs of the build and the tests.
 	"internal/testkit/faultrig/matrix": {"internal/testkit/faultrig"},
 	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig/matrix"},
+	"internal/ops/reference/cmd":       {"internal/ops/reference"},
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
@@ -119,8 +121,8 @@ type library struct {
 
 var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/store/redisstore"}},
-	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/bridge", "internal/testkit/faultrig"}},
-	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile"}}, // agentfile's tests try the schema of agents.yaml with it
+	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/bridge", "internal/testkit/faultrig", "internal/ops/reference"}},
+	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile", "internal/ops/reference"}}, // agentfile's tests try the schema of agents.yaml with it
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}}, // knows the line of every key, and needs nothing else
@@ -139,10 +141,10 @@ var libraries = []library{
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/store/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
 	{prefix: "github.com/rogpeppe/go-internal", in: []string{"internal/host/clients"}, testFiles: true}, // clients shows a diff with it
-	{prefix: "github.com/getkin/kin-openapi", testFiles: true},
+	{prefix: "github.com/getkin/kin-openapi", in: []string{"internal/ops/reference"}, testFiles: true},  // reads openapi.yaml; no part of the program
 }
 
-// testLibraryOf narrows a library that only tests use to the tests of one package.
+// testLibraryOf narrows a library that tests use to the tests of one package.
 var testLibraryOf = map[string]string{
 	"github.com/getkin/kin-openapi": "internal/transport/rest",
 }

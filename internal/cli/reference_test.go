@@ -2,101 +2,59 @@ package cli
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-var update = flag.Bool("update", false, "write the generated documents")
-
-const (
-	referenceFile = "../../docs/cli-reference.md"
-	manualFolder  = "../../docs/man"
-)
-
 // Claims: C9
-func TestTheReferenceAndTheManualAreCurrent(t *testing.T) {
+func TestEveryCommandIsInTheReferenceAndTheManual(t *testing.T) {
 	t.Parallel()
-	root := (&app{}).root()
-	want := map[string][]byte{referenceFile: reference(root)}
-	for name, page := range manual(root) {
-		want[filepath.Join(manualFolder, name)] = page
+	dir := filepath.Join(t.TempDir(), "man1")
+	var out bytes.Buffer
+	if code := Main(t.Context(), Process{Args: []string{"man", "--dir", dir}, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != exitOK {
+		t.Fatalf("c3po man --dir ended with %d: %s", code, out.String())
 	}
-	if *update {
-		if err := os.RemoveAll(manualFolder); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(manualFolder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range want {
-			if err := os.WriteFile(name, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for name, text := range want {
-		got, err := os.ReadFile(name)
-		if err != nil || !bytes.Equal(got, text) {
-			t.Errorf("%s is not what the commands say; run make docs: %v\n%s", name, err, cmp.Diff(string(text), string(got)))
-		}
-	}
-	pages, err := filepath.Glob(manualFolder + "/*")
-	if err != nil || len(pages) != len(want)-1 {
-		t.Errorf("%d pages for %d commands; run make docs: %v", len(pages), len(want)-1, err)
-	}
-}
-
-// reference is every command with its flags and examples, as a document.
-func reference(root *cobra.Command) []byte {
-	var doc bytes.Buffer
-	fmt.Fprint(&doc, "# Command reference\n\nWritten by `make docs` from what `--help` says. For how the commands go together see [cli.md](cli.md).\n")
-	fmt.Fprint(&doc, "\n## All commands\n\n")
-	referenceFlags(&doc, root.PersistentFlags())
-	everyCommand(root, func(cmd *cobra.Command) {
-		if !shown(cmd) || cmd == root {
+	document := string(Reference())
+	commands := 0
+	everyCommand((&app{}).root(), func(cmd *cobra.Command) {
+		if !shown(cmd) {
 			return
 		}
-		fmt.Fprintf(&doc, "\n## %s\n\n", cmd.CommandPath())
-		long := longOf(cmd)
-		if strings.Contains(long, "  ") || strings.Contains(long, ": c3po ") {
-			long = "```\n" + strings.TrimRight(long, "\n") + "\n```"
+		commands++
+		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"))
+		if err != nil || !bytes.HasPrefix(page, []byte(".TH ")) {
+			t.Errorf("%s has no manual page: %v", cmd.CommandPath(), err)
 		}
-		fmt.Fprintf(&doc, "%s\n", long)
-		if cmd.Runnable() {
-			fmt.Fprintf(&doc, "\n    %s\n", cmd.UseLine())
+		_, section, found := strings.Cut(document, "\n## "+cmd.CommandPath()+"\n")
+		if !cmd.HasParent() {
+			_, section, found = strings.Cut(document, "\n## All commands\n")
 		}
-		if len(shownFlags(cmd.LocalFlags())) > 0 {
-			fmt.Fprintln(&doc)
-			referenceFlags(&doc, cmd.LocalFlags())
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !found {
+			t.Errorf("the reference has no %s", cmd.CommandPath())
 		}
-		if cmd.Example != "" {
-			fmt.Fprintf(&doc, "\nFor example:\n\n%s\n", indented(cmd.Example))
-		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Name == "help" {
+				return
+			}
+			if !strings.Contains(section, "--"+f.Name) {
+				t.Errorf("the reference of %s has no --%s", cmd.CommandPath(), f.Name)
+			}
+			if !bytes.Contains(page, []byte(roff("--"+f.Name))) {
+				t.Errorf("the manual page of %s has no --%s", cmd.CommandPath(), f.Name)
+			}
+		})
 	})
-	return doc.Bytes()
-}
-
-func referenceFlags(doc *bytes.Buffer, flags *pflag.FlagSet) {
-	fmt.Fprint(doc, "| flag | |\n|---|---|\n")
-	for _, f := range shownFlags(flags) {
-		fmt.Fprintf(doc, "| `%s` | %s |\n", flagForm(f), strings.ReplaceAll(flagUsage(f), "|", "\\|"))
+	pages, err := os.ReadDir(dir)
+	if err != nil || len(pages) != commands || commands < 100 {
+		t.Errorf("%d pages for %d commands: %v", len(pages), commands, err)
 	}
-}
-
-func indented(example string) string {
-	var all strings.Builder
-	for line := range strings.Lines(example) {
-		all.WriteString("    " + strings.TrimSpace(line) + "\n")
-	}
-	return strings.TrimRight(all.String(), "\n")
 }
 
 // The table in the document is the one the program prints.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -175,6 +176,8 @@ const (
 	surfacesPage  = "../../docs/cli.md"
 	surfacesTitle = "## Every operation on every surface\n"
 )
+
+var update = flag.Bool("update", false, "write the table of surfaces anew")
 
 func TestTheTableOfSurfacesIsCurrent(t *testing.T) {
 	t.Parallel()
