@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // accountHour is how long what a token has used counts.
@@ -128,11 +129,6 @@ func refuseToken(what string, most int, left time.Duration) *c3po.Error {
 		Suggest("Nothing was stored. Try again in %d min; other names of the same token share this budget.", minutes)
 }
 
-// RefuseUnpaid is BUDGET_SPENT for what a store is told to take only as a repeat.
-func RefuseUnpaid() *c3po.Error {
-	return c3po.Errorf(c3po.BudgetSpent, "the budget of this token is spent").Suggest("Try again later.")
-}
-
 // paying makes a call that stores something and has the caller's token pay for it,
 // unless it fails or is a repeat. A repeat gets through also when the budget is
 // spent: what was stored once is never said to be refused.
@@ -149,12 +145,12 @@ func paying[T any](a *Actor, s spend, call func(unpaid bool) (T, error), repeat 
 }
 
 // payingForMessage is paying for a message that the caller writes.
-func (a *Actor) payingForMessage(d Draft, call func(unpaid bool) (Stored, error)) (Stored, error) {
+func (a *Actor) payingForMessage(d store.Draft, call func(unpaid bool) (store.Stored, error)) (store.Stored, error) {
 	s := spend{messages: 1, bytes: d.Bytes()}
 	if d.To == c3po.Human && d.Kind != c3po.KindReply {
 		s.questions = 1
 	}
-	return paying(a, s, call, func(stored Stored) bool { return stored.Repeat })
+	return paying(a, s, call, func(stored store.Stored) bool { return stored.Repeat })
 }
 
 // payForAgent is what register does first. It books a new agent; settle keeps that

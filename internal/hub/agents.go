@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // scanMost bounds how many agents one page of a filtered list looks at.
@@ -28,42 +29,42 @@ func (a *Actor) RegisterAgent(ctx context.Context, in c3po.RegisterInput) (c3po.
 	return a.self(registration.Record, registration.Unread), nil
 }
 
-func (a *Actor) profile(in c3po.RegisterInput) (Profile, error) {
+func (a *Actor) profile(in c3po.RegisterInput) (store.Profile, error) {
 	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
 	if err != nil {
-		return Profile{}, err
+		return store.Profile{}, err
 	}
 	if len(in.Capabilities) > mostCapabilities {
-		return Profile{}, refuse("%d capabilities are too many, at most %d are kept", len(in.Capabilities), mostCapabilities)
+		return store.Profile{}, refuse("%d capabilities are too many, at most %d are kept", len(in.Capabilities), mostCapabilities)
 	}
 	if in.PID < 0 || in.PIDStart < 0 || in.HeartbeatInterval != nil && *in.HeartbeatInterval < 0 {
-		return Profile{}, refuse("pid, pid_start and heartbeat_interval cannot be negative")
+		return store.Profile{}, refuse("pid, pid_start and heartbeat_interval cannot be negative")
 	}
 	beat := 0
 	if in.HeartbeatInterval != nil {
 		if beat = *in.HeartbeatInterval; beat == 0 {
-			beat = NoHeartbeat
+			beat = store.NoHeartbeat
 		}
 	}
 	if beat > mostHeartbeat {
-		return Profile{}, refuse("heartbeat_interval is at most %d seconds", mostHeartbeat)
+		return store.Profile{}, refuse("heartbeat_interval is at most %d seconds", mostHeartbeat)
 	}
 	labels := []label{
 		{"name", in.Name, 200}, {"type", in.Type, 100}, {"cwd", in.Cwd, 4096}, {"host", in.Host, 255},
 	}
 	for _, capability := range in.Capabilities {
 		if strings.TrimSpace(capability) == "" {
-			return Profile{}, refuse("a capability is empty").Suggest("Leave it out; an empty list of capabilities is none.")
+			return store.Profile{}, refuse("a capability is empty").Suggest("Leave it out; an empty list of capabilities is none.")
 		}
 		labels = append(labels, label{"capability", capability, 100})
 	}
 	if err := checkLabels(labels...); err != nil {
-		return Profile{}, err
+		return store.Profile{}, err
 	}
 	if in.PID > 0 && in.Host == "" && a.caller.ID.Host() == "" && a.caller.Local {
 		in.Host = a.hub.host // a coordinator that starts later has to know whose process it is
 	}
-	return Profile{
+	return store.Profile{
 		Name: in.Name, Capabilities: in.Capabilities, Type: in.Type, Cwd: in.Cwd, Host: in.Host,
 		PID: in.PID, PIDStart: in.PIDStart, Metadata: metadata, Heartbeat: beat, Client: a.caller.Client,
 	}, nil
@@ -81,7 +82,7 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 	// What is remembered here may be out of date, and reading a record checks
 	// nothing.
 	if a.caller.Run != "" && record.Run != "" && record.Run != a.caller.Run {
-		return c3po.Self{}, a.failed(RefuseSuperseded(a.id))
+		return c3po.Self{}, a.failed(store.RefuseSuperseded(a.id))
 	}
 	unread, err := a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
 	if err != nil {
@@ -92,7 +93,7 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 	return self, err
 }
 
-func (a *Actor) self(record Record, unread int) c3po.Self {
+func (a *Actor) self(record store.Record, unread int) c3po.Self {
 	agent := view(record)
 	agent.Rooms = append(agent.Rooms, record.Rooms...)
 	self := c3po.Self{
@@ -106,13 +107,13 @@ func (a *Actor) self(record Record, unread int) c3po.Self {
 }
 
 // record reads one agent.
-func (a *Actor) record(ctx context.Context, id c3po.AgentID) (Record, error) {
+func (a *Actor) record(ctx context.Context, id c3po.AgentID) (store.Record, error) {
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
 	if err != nil {
-		return Record{}, err
+		return store.Record{}, err
 	}
 	if len(records) == 0 {
-		return Record{}, RefuseNoAgent(id)
+		return store.Record{}, store.RefuseNoAgent(id)
 	}
 	return records[0], nil
 }
@@ -169,7 +170,7 @@ func (a *Actor) CoWorkers(ctx context.Context, in c3po.ListAgentsInput) (c3po.Co
 	return list, nil
 }
 
-func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]Record, string, error) {
+func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.Record, string, error) {
 	if err := a.enterIfNamed(ctx); err != nil {
 		return nil, "", err
 	}
@@ -184,7 +185,7 @@ func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]Record, st
 	if err != nil {
 		return nil, "", err
 	}
-	var found []Record
+	var found []store.Record
 	for scanned := 0; scanned < scanMost; {
 		// One more than asked for tells whether there is a next page.
 		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
@@ -265,7 +266,7 @@ func (a *Actor) forgetProbe(ctx context.Context) {
 		a.hub.log.InfoContext(ctx, "a probe is not forgotten yet", "agent", a.id, "err", err)
 		return
 	}
-	if outcome == RetireDone {
+	if outcome == store.RetireDone {
 		a.tell(ctx, c3po.EventRetired, a.id, "")
 	}
 }

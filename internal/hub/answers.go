@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // recheckSlack lets the store's clock pass the end of a lease.
@@ -23,11 +24,11 @@ type answerWait struct {
 	actor   *Actor
 	ticket  c3po.MessageID // as who asked knows it
 	at      c3po.MessageID // the message it is by now
-	answer  *Entry
+	answer  *store.Entry
 	outcome *c3po.WaitOutcome
-	asked   *Record     // as it was at the first look
-	since   *c3po.Asked // as it was for the wait before; nil if there was none
-	looked  bool        // at the ticket before, so that who claims it now does so while the wait goes on
+	asked   *store.Record // as it was at the first look
+	since   *c3po.Asked   // as it was for the wait before; nil if there was none
+	looked  bool          // at the ticket before, so that who claims it now does so while the wait goes on
 	recheck time.Duration
 }
 
@@ -40,7 +41,7 @@ func (a *Actor) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout ti
 	case err != nil:
 		return c3po.WaitResult{}, err
 	case entry == nil:
-		return c3po.WaitResult{}, RefuseNoMessage(id)
+		return c3po.WaitResult{}, store.RefuseNoMessage(id)
 	}
 	if mine, err := a.isMe(ctx, entry.Message.FromAgent); err != nil || !mine {
 		if err != nil {
@@ -98,7 +99,7 @@ func (w *answerWait) look(ctx context.Context, waiter *waiter) (bool, error) {
 			return false, err
 		}
 		if entry == nil {
-			return false, RefuseNoMessage(w.ticket)
+			return false, store.RefuseNoMessage(w.ticket)
 		}
 		next, err := w.readAnswers(ctx, *entry)
 		switch {
@@ -119,7 +120,7 @@ func (w *answerWait) look(ctx context.Context, waiter *waiter) (bool, error) {
 }
 
 // readAnswers finds the first answer, or where the ticket was handed to.
-func (w *answerWait) readAnswers(ctx context.Context, entry Entry) (next c3po.MessageID, err error) {
+func (w *answerWait) readAnswers(ctx context.Context, entry store.Entry) (next c3po.MessageID, err error) {
 	for _, answered := range entry.Facts.Answers {
 		if answered.MovedTo != "" {
 			next = answered.MovedTo
@@ -142,7 +143,7 @@ func (w *answerWait) readAnswers(ctx context.Context, entry Entry) (next c3po.Me
 
 // lookAtAsked ends the wait if something has happened to the agent since the
 // wait began.
-func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waiter) (bool, error) {
+func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter *waiter) (bool, error) {
 	id, hub := entry.Message.ToAgent, w.actor.hub
 	if id == c3po.Human {
 		return false, nil
@@ -180,7 +181,7 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 			return false, nil
 		}
 		// It claimed the message and died between two looks.
-		w.asked = &Record{ID: now.ID, Run: now.Run}
+		w.asked = &store.Record{ID: now.ID, Run: now.Run}
 	}
 	w.outcome = askedChanged(w.ticket, *w.asked, now, isRead(entry))
 	if w.outcome != nil && role != "" {
@@ -196,11 +197,11 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry Entry, waiter *waite
 
 // before is what an earlier wait knew of an agent, as far as it counts; nil if it
 // knew another one or nobody.
-func before(since *c3po.Asked, now Record) *Record {
+func before(since *c3po.Asked, now store.Record) *store.Record {
 	if since == nil || since.ID != now.ID {
 		return nil
 	}
-	was := Record{ID: now.ID, Run: now.Run, Epoch: since.Epoch, Online: since.Online, Attached: since.Attached}
+	was := store.Record{ID: now.ID, Run: now.Run, Epoch: since.Epoch, Online: since.Online, Attached: since.Attached}
 	if since.Epoch != now.Epoch {
 		was.Run = "another" // which one does not matter
 	}
@@ -228,12 +229,12 @@ func (w *answerWait) interrupted(outcome *c3po.WaitOutcome) *c3po.WaitOutcome {
 	return outcome
 }
 
-func isRead(e Entry) bool {
+func isRead(e store.Entry) bool {
 	return len(e.Facts.Served) > 0 || e.Facts.Received != nil || e.State == c3po.StateAcked
 }
 
 // ticketEnded says why nobody will answer any more.
-func ticketEnded(id c3po.MessageID, e Entry) *c3po.WaitOutcome {
+func ticketEnded(id c3po.MessageID, e store.Entry) *c3po.WaitOutcome {
 	outcome := &c3po.WaitOutcome{Code: c3po.Timeout, MessageID: id}
 	switch {
 	case !e.Facts.Cancelled.IsZero():
@@ -251,7 +252,7 @@ func ticketEnded(id c3po.MessageID, e Entry) *c3po.WaitOutcome {
 
 // askedChanged says what has happened to the agent that was asked so that its
 // answer will not come, or not soon; nil if nothing has.
-func askedChanged(id c3po.MessageID, before, now Record, read bool) *c3po.WaitOutcome {
+func askedChanged(id c3po.MessageID, before, now store.Record, read bool) *c3po.WaitOutcome {
 	outcome := &c3po.WaitOutcome{Code: c3po.AgentUnavailable, MessageID: id}
 	const kept = "The message stays in its inbox. Wait again with wait_for_message and this message_id, ask somebody else, or withdraw it with cancel."
 	outcome.Suggestion = kept

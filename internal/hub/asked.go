@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A wait for an answer also looks when something happens to the agent that was
@@ -41,7 +42,7 @@ func (l *line) wakeAsked(agent c3po.AgentID) {
 	for _, w := range l.asked[agent] {
 		w.signal()
 	}
-	if agent != EverybodyAsked {
+	if agent != store.EverybodyAsked {
 		return
 	}
 	for _, waiters := range l.asked {
@@ -54,7 +55,7 @@ func (l *line) wakeAsked(agent c3po.AgentID) {
 // concerns is whom an event wakes: a pause of the whole space names nobody.
 func concerns(event c3po.Event) c3po.AgentID {
 	if event.Agent == "" && (event.Kind == c3po.EventPaused || event.Kind == c3po.EventResumed) {
-		return EverybodyAsked
+		return store.EverybodyAsked
 	}
 	return event.Agent
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // confine holds a program that an agent may have started to what its own session
@@ -14,7 +15,7 @@ func (a *Actor) confine(ctx context.Context) error {
 	if !a.caller.Confined {
 		return nil
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false))
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, store.RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // lettersMost is how many letters one call replays or purges.
@@ -55,10 +56,10 @@ func (a *Actor) DeadLetter(ctx context.Context, in c3po.MessageInput) (c3po.Lett
 	}
 	m := entry.Message
 	m.BodyGone = entry.BodyGone || entry.Corrupt
-	return c3po.LetterView{Letter: letterView(DeadLetter{Entry: *entry, At: entry.Facts.Ended}), Message: m}, nil
+	return c3po.LetterView{Letter: letterView(store.DeadLetter{Entry: *entry, At: entry.Facts.Ended}), Message: m}, nil
 }
 
-func letterView(letter DeadLetter) c3po.Letter {
+func letterView(letter store.DeadLetter) c3po.Letter {
 	m := letter.Entry.Message
 	return c3po.Letter{
 		ID: m.ID, FromAgent: m.FromAgent, ToAgent: m.ToAgent, Kind: m.Kind, Thread: m.Thread, Reason: letter.Entry.Reason,
@@ -72,22 +73,22 @@ func (a *Actor) DeadLetterReplay(ctx context.Context, in c3po.LetterSelection) (
 	if err != nil {
 		return c3po.LetterOutcome{}, err
 	}
-	return a.forLetters(ctx, in, func(letter DeadLetter) (string, error) {
+	return a.forLetters(ctx, in, func(letter store.DeadLetter) (string, error) {
 		if letter.Entry.Corrupt || letter.Entry.BodyGone {
 			return "its text is damaged or gone", nil
 		}
 		id := letter.Entry.Message.ID
-		outcome, err := a.hub.store.Revive(ctx, a.caller.Space, id, ReviveStep{Notice: deliveredAfterAll(id), Durability: durability})
+		outcome, err := a.hub.store.Revive(ctx, a.caller.Space, id, store.ReviveStep{Notice: deliveredAfterAll(id), Durability: durability})
 		if err != nil {
 			return "", err
 		}
 		switch outcome {
-		case ReviveDone:
+		case store.ReviveDone:
 			a.tell(ctx, c3po.EventRedelivered, letter.Entry.Message.ToAgent, id)
 			return "", nil
-		case ReviveUnknown:
+		case store.ReviveUnknown:
 			return "its recipient is not registered", nil
-		case ReviveFull:
+		case store.ReviveFull:
 			return "the inbox of its recipient is full", nil
 		default:
 			return "it is no dead letter", nil
@@ -97,7 +98,7 @@ func (a *Actor) DeadLetterReplay(ctx context.Context, in c3po.LetterSelection) (
 
 // DeadLetterPurge forgets dead letters at once.
 func (a *Actor) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c3po.LetterOutcome, error) {
-	return a.forLetters(ctx, in, func(letter DeadLetter) (string, error) {
+	return a.forLetters(ctx, in, func(letter store.DeadLetter) (string, error) {
 		forgotten, err := a.hub.store.Purge(ctx, a.caller.Space, letter.Entry.Message.ID)
 		if err == nil && !forgotten {
 			return "it is no dead letter", nil
@@ -109,7 +110,7 @@ func (a *Actor) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c
 // forLetters does something with each letter of a selection. What it does says
 // why it did not, or nothing. Letters that were left are passed over, so that a
 // call after this one gets to the rest.
-func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func(DeadLetter) (string, error)) (c3po.LetterOutcome, error) {
+func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func(store.DeadLetter) (string, error)) (c3po.LetterOutcome, error) {
 	letters, more, err := a.selected(ctx, in)
 	if err != nil {
 		return c3po.LetterOutcome{}, err
@@ -147,7 +148,7 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 
 // selected finds the letters of a selection. One that is named and is none has
 // an entry that says so.
-func (a *Actor) selected(ctx context.Context, in c3po.LetterSelection) (letters []DeadLetter, more bool, err error) {
+func (a *Actor) selected(ctx context.Context, in c3po.LetterSelection) (letters []store.DeadLetter, more bool, err error) {
 	filtered := in.AgentID != "" || in.Reason != "" || in.Since != ""
 	ways := 0
 	for _, way := range []bool{len(in.MessageIDs) > 0, filtered, in.All} {
@@ -170,20 +171,20 @@ func (a *Actor) selected(ctx context.Context, in c3po.LetterSelection) (letters 
 	return letters, next > 0, err
 }
 
-func (a *Actor) lettersNamed(ctx context.Context, ids []c3po.MessageID) ([]DeadLetter, bool, error) {
+func (a *Actor) lettersNamed(ctx context.Context, ids []c3po.MessageID) ([]store.DeadLetter, bool, error) {
 	if err := a.hub.checkIDs(ids); err != nil {
 		return nil, false, err
 	}
-	var letters []DeadLetter
+	var letters []store.DeadLetter
 	for _, id := range ids {
 		entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
 		if err != nil {
 			return nil, false, err
 		}
 		if entry == nil {
-			entry = &Entry{Message: c3po.Message{ID: id}}
+			entry = &store.Entry{Message: c3po.Message{ID: id}}
 		}
-		letters = append(letters, DeadLetter{Entry: *entry, At: entry.Facts.Ended})
+		letters = append(letters, store.DeadLetter{Entry: *entry, At: entry.Facts.Ended})
 	}
 	return letters, false, nil
 }
@@ -195,7 +196,7 @@ type letterFilter struct {
 	since  time.Time
 }
 
-func (f letterFilter) takes(letter DeadLetter) bool {
+func (f letterFilter) takes(letter store.DeadLetter) bool {
 	return (f.to == "" || letter.Entry.Message.ToAgent == f.to) &&
 		(f.reason == "" || letter.Entry.Reason == f.reason) && !letter.At.Before(f.since)
 }
@@ -235,7 +236,7 @@ func (a *Actor) letterFilter(ctx context.Context, to, reason, since string) (let
 
 // letters gives up to limit letters that pass the filter, and where to go on
 // if there may be more.
-func (a *Actor) letters(ctx context.Context, filter letterFilter, after int64, limit int) (found []DeadLetter, next int64, err error) {
+func (a *Actor) letters(ctx context.Context, filter letterFilter, after int64, limit int) (found []store.DeadLetter, next int64, err error) {
 	for scanned := 0; scanned < scanMost; {
 		page, err := a.hub.store.DeadLetters(ctx, a.caller.Space, after, a.hub.limits.PageItems)
 		if err != nil {

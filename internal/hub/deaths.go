@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // ReportDeath takes the word of an agent's own host that its process has ended.
@@ -42,7 +43,7 @@ func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.Death
 
 // DeclaredEnded says that the process an agent declared is not there, as was seen on
 // its own host. It reports whether that was news.
-func (h *Hub) DeclaredEnded(ctx context.Context, space c3po.Space, id c3po.AgentID, process Declared) (bool, error) {
+func (h *Hub) DeclaredEnded(ctx context.Context, space c3po.Space, id c3po.AgentID, process store.Declared) (bool, error) {
 	died, err := h.store.DieDeclared(ctx, space, id, process)
 	return h.sawEnd(ctx, space, id, died, err)
 }
@@ -118,7 +119,7 @@ func (h *Hub) takeUpSpaces(ctx context.Context) error {
 }
 
 // watchDeclared has the process that an agent names looked at.
-func (h *Hub) watchDeclared(space c3po.Space, r Record) {
+func (h *Hub) watchDeclared(space c3po.Space, r store.Record) {
 	if host := cmp.Or(r.Profile.Host, r.ID.Host()); r.Profile.PID > 0 && host != "" {
 		h.declared(space, r.ID, host, r.Profile.PID, r.Profile.PIDStart)
 	}

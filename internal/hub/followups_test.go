@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
 // stumbling is a store that is gone from the nth call of a method on.
 type stumbling struct {
-	hub.Store
+	store.Store
 	method string
 	nth    int
 	calls  int
@@ -32,37 +32,37 @@ func (s *stumbling) at(method string) error {
 
 func (s *stumbling) arm(method string, nth int) { s.method, s.nth, s.calls = method, nth, 0 }
 
-func (s *stumbling) History(ctx context.Context, space c3po.Space, room c3po.RoomName, before int64, limit, bytes int) ([]hub.Post, bool, error) {
+func (s *stumbling) History(ctx context.Context, space c3po.Space, room c3po.RoomName, before int64, limit, bytes int) ([]store.Post, bool, error) {
 	if err := s.at("History"); err != nil {
 		return nil, false, err
 	}
 	return s.Store.History(ctx, space, room, before, limit, bytes)
 }
 
-func (s *stumbling) Rooms(ctx context.Context, space c3po.Space, agent c3po.AgentID, names []c3po.RoomName) ([]hub.RoomRecord, error) {
+func (s *stumbling) Rooms(ctx context.Context, space c3po.Space, agent c3po.AgentID, names []c3po.RoomName) ([]store.RoomRecord, error) {
 	if err := s.at("Rooms"); err != nil {
 		return nil, err
 	}
 	return s.Store.Rooms(ctx, space, agent, names)
 }
 
-func (s *stumbling) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]hub.Record, error) {
+func (s *stumbling) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]store.Record, error) {
 	if err := s.at("Agents"); err != nil {
 		return nil, err
 	}
 	return s.Store.Agents(ctx, space, ids)
 }
 
-func (s *stumbling) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]hub.Record, error) {
+func (s *stumbling) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]store.Record, error) {
 	if err := s.at("AgentPage"); err != nil {
 		return nil, err
 	}
 	return s.Store.AgentPage(ctx, space, after, limit)
 }
 
-func (s *stumbling) Register(ctx context.Context, space c3po.Space, step hub.RegisterStep) (hub.Registration, error) {
+func (s *stumbling) Register(ctx context.Context, space c3po.Space, step store.RegisterStep) (store.Registration, error) {
 	if err := s.at("Register"); err != nil {
-		return hub.Registration{}, err
+		return store.Registration{}, err
 	}
 	return s.Store.Register(ctx, space, step)
 }
@@ -74,14 +74,14 @@ func (s *stumbling) Now(ctx context.Context) (time.Time, error) {
 	return s.Store.Now(ctx)
 }
 
-func (s *stumbling) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, agent c3po.AgentID, run string) (hub.LeaveOutcome, error) {
+func (s *stumbling) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, agent c3po.AgentID, run string) (store.LeaveOutcome, error) {
 	if err := s.at("Leave"); err != nil {
 		return "", err
 	}
 	return s.Store.Leave(ctx, space, room, agent, run)
 }
 
-func (s *stumbling) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step hub.ReviveStep) (hub.ReviveOutcome, error) {
+func (s *stumbling) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step store.ReviveStep) (store.ReviveOutcome, error) {
 	if err := s.at("Revive"); err != nil {
 		return "", err
 	}
@@ -95,14 +95,14 @@ func (s *stumbling) Purge(ctx context.Context, space c3po.Space, id c3po.Message
 	return s.Store.Purge(ctx, space, id)
 }
 
-func (s *stumbling) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+func (s *stumbling) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	if err := s.at("AckClaimed"); err != nil {
 		return nil, err
 	}
 	return s.Store.AckClaimed(ctx, space, role, agent, run, ids)
 }
 
-func (s *stumbling) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+func (s *stumbling) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	if err := s.at("Received"); err != nil {
 		return nil, err
 	}

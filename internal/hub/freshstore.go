@@ -5,32 +5,33 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A freshStore is the store with what this node knows better of agents: that they have
 // called here, of which the store hears later, and that their processes are watched
 // here. Whoever reads a record reads it through this, so nobody has to remember.
 type freshStore struct {
-	Store
+	store.Store
 	calls   *lastCalls
 	watches func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
 }
 
 // fresh corrects a record. What an agent that has ended its session called was
 // before that.
-func (s freshStore) fresh(space c3po.Space, r Record) Record {
+func (s freshStore) fresh(space c3po.Space, r store.Record) store.Record {
 	r.Watched = r.Profile.PID > 0 && s.watches(space, r.ID, r.Profile.PID, r.Profile.PIDStart)
 	if r.Left {
 		return r
 	}
 	if last := s.calls.last(agentKey{space, r.ID}); last.After(r.Seen) {
 		r.Seen = last.UTC()
-		r.Online = r.Online || time.Since(last) < OnlineFor(s.calls.limits, r.Profile.Heartbeat)
+		r.Online = r.Online || time.Since(last) < store.OnlineFor(s.calls.limits, r.Profile.Heartbeat)
 	}
 	return r
 }
 
-func (s freshStore) all(space c3po.Space, records []Record) []Record {
+func (s freshStore) all(space c3po.Space, records []store.Record) []store.Record {
 	for i, r := range records {
 		records[i] = s.fresh(space, r)
 	}
@@ -38,19 +39,19 @@ func (s freshStore) all(space c3po.Space, records []Record) []Record {
 }
 
 // Agents implements Store.
-func (s freshStore) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]Record, error) {
+func (s freshStore) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]store.Record, error) {
 	records, err := s.Store.Agents(ctx, space, ids)
 	return s.all(space, records), err
 }
 
 // AgentPage implements Store.
-func (s freshStore) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]Record, error) {
+func (s freshStore) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]store.Record, error) {
 	records, err := s.Store.AgentPage(ctx, space, after, limit)
 	return s.all(space, records), err
 }
 
 // Send implements Store.
-func (s freshStore) Send(ctx context.Context, space c3po.Space, step SendStep) (Stored, error) {
+func (s freshStore) Send(ctx context.Context, space c3po.Space, step store.SendStep) (store.Stored, error) {
 	stored, err := s.Store.Send(ctx, space, step)
 	stored.Recipient = s.fresh(space, stored.Recipient)
 	return stored, err

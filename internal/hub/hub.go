@@ -15,15 +15,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
-	// Schema is the version of what is stored, shown by server_info.
-	Schema = 1
-	// MinReader is the oldest schema whose coordinators understand what this one
-	// stores. It rises a release after Schema, so that the two versions of a
-	// rolling upgrade work beside each other, and the way back is open.
-	MinReader = 1
 
 	// storeMost bounds a store call that no caller waits for.
 	storeMost = 5 * time.Second
@@ -35,7 +30,7 @@ const (
 
 // Config configures a Hub. The zero value of every field but Store is usable.
 type Config struct {
-	Store    Store
+	Store    store.Store
 	Limits   c3po.Limits // the defaults if zero
 	Node     string      // this coordinator's name among others; a random one if empty
 	Version  string
@@ -53,7 +48,7 @@ type Config struct {
 	// Holders are the runs of the live process of the coordinator's own machine that
 	// holds an agent, by which what it has started is known; none if there is no such
 	// process. Nobody is confined if it is nil.
-	Holders func(Record) []string
+	Holders func(store.Record) []string
 	// Acted is told of each operation that belongs into the audit, once it was carried
 	// out, and who has done it as whom. It may be nil.
 	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte)
@@ -72,7 +67,7 @@ type Hub struct {
 	meter     Meter
 	entered   func(c3po.Space, c3po.AgentID, string)
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
-	holders   func(Record) []string
+	holders   func(store.Record) []string
 	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte)
 	bindings  *bindings
 	accounts  *accounts
@@ -107,7 +102,7 @@ func New(c Config) *Hub {
 		c.Declared = func(c3po.Space, c3po.AgentID, string, int, int64) {}
 	}
 	if c.Holders == nil {
-		c.Holders = func(Record) []string { return nil }
+		c.Holders = func(store.Record) []string { return nil }
 	}
 	if c.Acted == nil {
 		c.Acted = func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte) {}
@@ -123,12 +118,12 @@ func New(c Config) *Hub {
 		features = []string{}
 	}
 	calls := newLastCalls(c.Limits)
-	store := freshStore{Store: c.Store, calls: calls, watches: c.Watches}
+	fresh := freshStore{Store: c.Store, calls: calls, watches: c.Watches}
 	h := &Hub{
-		store:    store,
+		store:    fresh,
 		host:     c.Host,
 		limits:   c.Limits,
-		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: Schema, Auth: c.Auth},
+		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: store.Schema, Auth: c.Auth},
 		log:      c.Log,
 		meter:    c.Meter,
 		entered:  c.Entered,
@@ -137,15 +132,15 @@ func New(c Config) *Hub {
 		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
-		presence: newPresence(store, c.Log, c.Node, c.Limits.NodeLease),
+		presence: newPresence(fresh, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),
 	}
 	h.lastCalls = calls
-	h.notes = newNotes(store, c.Log, h.lastCalls)
-	h.marks = newMarks(store, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
+	h.notes = newNotes(fresh, c.Log, h.lastCalls)
+	h.marks = newMarks(fresh, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
 	h.deadlines = newDeadlines(h.lapse)
-	h.notices = newNotices(store, c.Log, c.Notifier)
-	h.wakes = newWakes(store, c.Log, h.marks, c.Limits.CompareEvery)
+	h.notices = newNotices(fresh, c.Log, c.Notifier)
+	h.wakes = newWakes(fresh, c.Log, h.marks, c.Limits.CompareEvery)
 	return h
 }
 
@@ -246,8 +241,8 @@ type Actor struct {
 	notice string // the id is not the one that was asked for, in words
 	cause  *cause // what the answer gives the caller to react to
 	// handed is what the answer carries; it is served once the answer is written.
-	handed []ServedNote
-	heard  []HeardNote
+	handed []store.ServedNote
+	heard  []store.HeardNote
 	rooms  []c3po.AgentID    // addresses a wait of the caller listens to
 	state  c3po.SessionState // of the session that a wait of the caller is for
 	// rejoined is how often the caller was renamed while it called, and entered anew.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
@@ -29,7 +30,7 @@ type house struct {
 
 // calls counts what the hub asks of its store, and can make it fail.
 type calls struct {
-	hub.Store
+	store.Store
 	mu    sync.Mutex
 	count map[string]int
 	fail  map[string]error
@@ -57,9 +58,9 @@ func (c *calls) failWith(name string, err error) {
 	c.fail[name] = err
 }
 
-func (c *calls) Register(ctx context.Context, space c3po.Space, step hub.RegisterStep) (hub.Registration, error) {
+func (c *calls) Register(ctx context.Context, space c3po.Space, step store.RegisterStep) (store.Registration, error) {
 	if err := c.note("Register"); err != nil {
-		return hub.Registration{}, err
+		return store.Registration{}, err
 	}
 	return c.Store.Register(ctx, space, step)
 }
@@ -85,16 +86,16 @@ func (c *calls) RenewLease(ctx context.Context, space c3po.Space, node string) e
 	return c.Store.RenewLease(ctx, space, node)
 }
 
-func (c *calls) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
+func (c *calls) WriteNotes(ctx context.Context, space c3po.Space, notes store.Notes) error {
 	if err := c.note("WriteNotes"); err != nil {
 		return err
 	}
 	return c.Store.WriteNotes(ctx, space, notes)
 }
 
-func (c *calls) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.NextQuery) (hub.NextMessage, error) {
+func (c *calls) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.NextQuery) (store.NextMessage, error) {
 	if err := c.note("Next"); err != nil {
-		return hub.NextMessage{}, err
+		return store.NextMessage{}, err
 	}
 	c.mu.Lock()
 	c.given = len(q.Given)
@@ -102,14 +103,14 @@ func (c *calls) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 	return c.Store.Next(ctx, space, owner, q)
 }
 
-func (c *calls) Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*hub.Entry, error) {
+func (c *calls) Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*store.Entry, error) {
 	if err := c.note("Message"); err != nil {
 		return nil, err
 	}
 	return c.Store.Message(ctx, space, id)
 }
 
-func (c *calls) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(hub.Wake)) error {
+func (c *calls) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(store.Wake)) error {
 	if err := c.note("Listen"); err != nil {
 		return err
 	}
@@ -127,12 +128,12 @@ func (c *calls) Events(ctx context.Context, space c3po.Space, after int64, limit
 	return events, err
 }
 
-func (c *calls) Counters(ctx context.Context, space c3po.Space) (hub.Counters, error) {
+func (c *calls) Counters(ctx context.Context, space c3po.Space) (store.Counters, error) {
 	if c.await != nil {
 		select {
 		case <-c.await:
 		case <-ctx.Done():
-			return hub.Counters{}, ctx.Err()
+			return store.Counters{}, ctx.Err()
 		}
 	}
 	counters, err := c.Store.Counters(ctx, space)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -32,9 +33,9 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	if err != nil {
 		return c3po.Escalation{}, err
 	}
-	stored, err := a.payingForMessage(draft, func(unpaid bool) (Stored, error) {
+	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
 		draft.Unpaid = unpaid
-		return a.hub.store.Send(ctx, a.caller.Space, SendStep{
+		return a.hub.store.Send(ctx, a.caller.Space, store.SendStep{
 			Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
 		})
 	})
@@ -59,8 +60,8 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 }
 
 // question checks everything about a question that needs no store.
-func (a *Actor) question(in c3po.EscalateInput) (Draft, error) {
-	draft := Draft{
+func (a *Actor) question(in c3po.EscalateInput) (store.Draft, error) {
+	draft := store.Draft{
 		From: a.id, To: c3po.Human, Kind: c3po.KindEscalation, Priority: c3po.Normal,
 		ExpectsReply: true, Text: in.Reason, Choices: in.Choices, Key: in.ClientKey,
 	}
@@ -126,11 +127,11 @@ func (a *Actor) HumanList(ctx context.Context, in c3po.GetMessagesInput) (c3po.M
 		return c3po.MessageList{}, err
 	}
 	a.actAs(binding{id: c3po.Human})
-	return page.list(showQuestion), nil
+	return messageList(page, showQuestion), nil
 }
 
 // showQuestion is show for the person, who is told how long they have.
-func showQuestion(entry Entry, now time.Time) c3po.Message {
+func showQuestion(entry store.Entry, now time.Time) c3po.Message {
 	m := show(entry, now)
 	m.Deadline = entry.Facts.Deadline
 	return m
@@ -169,7 +170,7 @@ func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Quest
 }
 
 // asked finds a message that was sent to the person.
-func (a *Actor) asked(ctx context.Context, id c3po.MessageID) (*Entry, error) {
+func (a *Actor) asked(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -178,9 +179,9 @@ func (a *Actor) asked(ctx context.Context, id c3po.MessageID) (*Entry, error) {
 	case err != nil:
 		return nil, err
 	case entry == nil:
-		return nil, RefuseNoMessage(id)
+		return nil, store.RefuseNoMessage(id)
 	case entry.Message.ToAgent != c3po.Human:
-		return nil, RefuseNotYours(id)
+		return nil, store.RefuseNotYours(id)
 	case entry.Corrupt:
 		return nil, c3po.Errorf(c3po.Internal, "the question %s is damaged in the store", id).Suggest("Ask '%s' what it wanted to know.", entry.Message.FromAgent)
 	}
@@ -206,8 +207,8 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 			return c3po.Message{}, err
 		}
 	}
-	return a.answer(ctx, in.MessageID, in.Response, ReplyStep{
-		Draft:    Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey},
+	return a.answer(ctx, in.MessageID, in.Response, store.ReplyStep{
+		Draft:    store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey},
 		ResumeTo: true,
 	})
 }
@@ -228,7 +229,7 @@ func chosen(choices []string, choice string) (string, error) {
 }
 
 // notification is what the person is told of a question.
-func notification(space c3po.Space, entry Entry, late bool) c3po.Notification {
+func notification(space c3po.Space, entry store.Entry, late bool) c3po.Notification {
 	m := entry.Message
 	n := c3po.Notification{
 		Kind: c3po.NotifyQuestion, Space: space, MessageID: m.ID, FromAgent: m.FromAgent, AskedAt: m.Timestamp,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -202,7 +203,7 @@ func (a *Actor) enter(ctx context.Context) error {
 			return nil
 		}
 	}
-	_, err := a.register(ctx, false, Profile{Client: a.caller.Client})
+	_, err := a.register(ctx, false, store.Profile{Client: a.caller.Client})
 	return err
 }
 
@@ -240,12 +241,12 @@ func (a *Actor) actAs(known binding) {
 }
 
 // register asks the store for an id and remembers the answer.
-func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (Registration, error) {
+func (a *Actor) register(ctx context.Context, explicit bool, profile store.Profile) (store.Registration, error) {
 	settle, err := a.payForAgent(ctx)
 	if err != nil {
-		return Registration{}, err
+		return store.Registration{}, err
 	}
-	registration, err := a.hub.store.Register(ctx, a.caller.Space, RegisterStep{
+	registration, err := a.hub.store.Register(ctx, a.caller.Space, store.RegisterStep{
 		Want: a.caller.ID, Run: a.caller.Run, Session: a.caller.Session, Epoch: a.caller.Epoch,
 		Explicit: explicit, Profile: profile, Agents: a.caller.Agents,
 	})
@@ -254,7 +255,7 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 		return a.enterFullStore(ctx, err)
 	}
 	if err != nil {
-		return Registration{}, a.failed(err)
+		return store.Registration{}, a.failed(err)
 	}
 	given := a.bindTo(registration.Record)
 	a.hub.presence.moved(a.caller.Space, a.id)
@@ -273,7 +274,7 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile Profile) (R
 
 // welcomeBack gives an agent that returns what was taken from its inbox when it
 // was removed. It never fails: what is not delivered now the reaper delivers.
-func (a *Actor) welcomeBack(ctx context.Context, registration *Registration) {
+func (a *Actor) welcomeBack(ctx context.Context, registration *store.Registration) {
 	ctx, cancel := context.WithTimeout(ctx, owedMost)
 	defer cancel()
 	if err := a.hub.bringBack(ctx, a.caller.Space, a.id); err != nil {
@@ -287,19 +288,19 @@ func (a *Actor) welcomeBack(ctx context.Context, registration *Registration) {
 // enterFullStore lets the run that holds an id in although nothing at all can
 // be written, as when the disk of Redis is full: its mail must be readable. It is
 // not remembered, so that the next call tries to register again.
-func (a *Actor) enterFullStore(ctx context.Context, full error) (Registration, error) {
+func (a *Actor) enterFullStore(ctx context.Context, full error) (store.Registration, error) {
 	held, err := a.held(ctx)
 	if err != nil {
-		return Registration{}, err
+		return store.Registration{}, err
 	}
 	if held == nil {
-		return Registration{}, full
+		return store.Registration{}, full
 	}
 	a.bindTo(*held)
-	return Registration{Record: *held}, nil
+	return store.Registration{Record: *held}, nil
 }
 
-func (a *Actor) bindTo(record Record) binding {
+func (a *Actor) bindTo(record store.Record) binding {
 	given := binding{id: record.ID, epoch: record.Epoch, roles: c3po.RolesOf(record.Profile.Capabilities), beat: record.Profile.Heartbeat}
 	if record.ID != a.caller.ID {
 		given.notice = fmt.Sprintf("another session holds '%s'; you are '%s'", a.caller.ID, record.ID)
@@ -311,10 +312,10 @@ func (a *Actor) bindTo(record Record) binding {
 // held finds the agent the caller is, without registering it: the one among
 // its id and its numbers that its run holds, else its id itself if either side
 // of it is anonymous. Nil if there is none.
-func (a *Actor) held(ctx context.Context) (*Record, error) {
+func (a *Actor) held(ctx context.Context) (*store.Record, error) {
 	ids := []c3po.AgentID{a.caller.ID}
 	if a.caller.Run != "" {
-		ids = RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false)
+		ids = store.RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false)
 	}
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
 	if err != nil {

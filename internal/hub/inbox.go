@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // GetMessages reads the caller's unacked mail and takes nothing away from it.
@@ -19,7 +20,7 @@ func (a *Actor) Peek(ctx context.Context, in c3po.GetMessagesInput) (c3po.Messag
 	return a.readInbox(ctx, in, a.show)
 }
 
-func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row func(Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
+func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row func(store.Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.MessageList{}, err
 	}
@@ -28,7 +29,7 @@ func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row fun
 		if err != nil {
 			return c3po.MessageList{}, err
 		}
-		return page.list(row), nil
+		return messageList(page, row), nil
 	}
 	page, err := a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
 	moved := false
@@ -44,45 +45,41 @@ func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row fun
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
-	return page.list(row), nil
+	return messageList(page, row), nil
 }
 
-// list turns a page into what a caller sees.
-func (p InboxPage) list(row func(Entry, time.Time) c3po.Message) c3po.MessageList {
-	list := c3po.MessageList{Messages: []c3po.Message{}, Count: p.Count, Next: p.cursor()}
-	for _, entry := range p.Entries {
-		list.Messages = append(list.Messages, row(entry, p.Now))
+// messageList turns a page into what a caller sees.
+func messageList(page store.InboxPage, row func(store.Entry, time.Time) c3po.Message) c3po.MessageList {
+	list := c3po.MessageList{Messages: []c3po.Message{}, Count: page.Count}
+	if page.Next != 0 {
+		list.Next = formatCursor(inboxCursor, page.Next)
+	}
+	for _, entry := range page.Entries {
+		list.Messages = append(list.Messages, row(entry, page.Now))
 	}
 	return list
 }
 
-func (p InboxPage) cursor() string {
-	if p.Next == 0 {
-		return ""
-	}
-	return formatCursor(inboxCursor, p.Next)
-}
-
 // inboxPage reads one page of an inbox. What is damaged is buried and left out.
-func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64) (InboxPage, error) {
+func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64) (store.InboxPage, error) {
 	after, err := parseCursor(inboxCursor, cursor)
 	if err != nil {
-		return InboxPage{}, err
+		return store.InboxPage{}, err
 	}
 	if limit, err = a.hub.pageLimit(limit); err != nil {
-		return InboxPage{}, err
+		return store.InboxPage{}, err
 	}
-	page, err := a.hub.store.Inbox(ctx, a.caller.Space, owner, InboxQuery{
+	page, err := a.hub.store.Inbox(ctx, a.caller.Space, owner, store.InboxQuery{
 		Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq,
 	})
 	if err != nil {
-		return InboxPage{}, a.failed(err)
+		return store.InboxPage{}, a.failed(err)
 	}
 	if owner == a.id && len(a.roles()) > 0 {
-		if page, err = a.readRoles(ctx, page, InboxQuery{
+		if page, err = a.readRoles(ctx, page, store.InboxQuery{
 			Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq, Member: a.id,
 		}); err != nil {
-			return InboxPage{}, a.failed(err)
+			return store.InboxPage{}, a.failed(err)
 		}
 	}
 	sound := page.Entries[:0]
@@ -101,7 +98,7 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 
 // bury makes a message that fails its checksum a dead letter, so that it
 // is never shown and never lost without a word. It reports whether it did.
-func (a *Actor) bury(ctx context.Context, entry Entry) bool {
+func (a *Actor) bury(ctx context.Context, entry store.Entry) bool {
 	id := entry.Message.ID
 	a.hub.log.ErrorContext(ctx, "message is damaged", "space", a.caller.Space, "message_id", id)
 	a.hub.meter.Damaged()
@@ -119,7 +116,7 @@ func (a *Actor) bury(ctx context.Context, entry Entry) bool {
 
 // show is a message as the rows of an inbox carry it: whose inbox it is in goes
 // without saying, and only replies have a status.
-func show(entry Entry, _ time.Time) c3po.Message {
+func show(entry store.Entry, _ time.Time) c3po.Message {
 	m := entry.Message
 	if m.ToAgent.Role() == "" {
 		m.ToAgent = ""
@@ -133,7 +130,7 @@ func show(entry Entry, _ time.Time) c3po.Message {
 }
 
 // show is show, or showPost, as the entry is.
-func (a *Actor) show(entry Entry, now time.Time) c3po.Message {
+func (a *Actor) show(entry store.Entry, now time.Time) c3po.Message {
 	if entry.Message.ID.Room() != "" {
 		return a.showPost(entry, now)
 	}
@@ -141,18 +138,18 @@ func (a *Actor) show(entry Entry, now time.Time) c3po.Message {
 }
 
 // serve is show for an answer that hands the body over.
-func (a *Actor) serve(entry Entry, now time.Time) c3po.Message {
+func (a *Actor) serve(entry store.Entry, now time.Time) c3po.Message {
 	return a.serveAt(entry, now, 0)
 }
 
 // serveAt is serve for an answer that also tells the reader its position.
-func (a *Actor) serveAt(entry Entry, now time.Time, cursor int64) c3po.Message {
+func (a *Actor) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.Message {
 	if entry.Message.ID.Room() != "" {
 		return a.servePost(entry, now, cursor)
 	}
 	m := show(entry, now)
 	m.EarlierRun = m.Kind == c3po.KindReply && a.caller.Run != "" && entry.Facts.AskedBy != "" && entry.Facts.AskedBy != a.caller.Run
-	note := ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
+	note := store.ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
 	a.handed = append(a.handed, note)
 	a.reactsTo(entry)
 	times, given := a.hub.notes.servedBefore(a.caller.Space, note)
@@ -178,7 +175,7 @@ func (a *Actor) Delivered() {
 	}
 }
 
-func deliveries(entry Entry) int {
+func deliveries(entry store.Entry) int {
 	times := 0
 	for _, fact := range entry.Facts.Served {
 		times += fact.Times
@@ -221,7 +218,7 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 		if err != nil {
 			return c3po.AckResult{}, err
 		}
-		a.hub.notes.notified(a.caller.Space, NotifiedNote{
+		a.hub.notes.notified(a.caller.Space, store.NotifiedNote{
 			Agent: a.id, Reader: a.caller.Reader(), Route: a.caller.Route,
 			// Nobody can have been told of mail that does not exist yet.
 			Seq: min(in.Notified, at.Last), At: time.Now().UTC(),
@@ -243,21 +240,21 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	return a.ended(ctx, mail, outcomes, err)
 }
 
-func acked(ids []c3po.MessageID, outcomes []AckOutcome) c3po.AckResult {
+func acked(ids []c3po.MessageID, outcomes []store.AckOutcome) c3po.AckResult {
 	result := c3po.AckResult{
 		Acked: []c3po.MessageID{}, Already: []c3po.MessageID{}, Unknown: []c3po.MessageID{}, NotYours: []c3po.MessageID{},
 	}
 	for i, outcome := range outcomes {
 		switch outcome {
-		case AckDone:
+		case store.AckDone:
 			result.Acked = append(result.Acked, ids[i])
-		case AckAlready:
+		case store.AckAlready:
 			result.Already = append(result.Already, ids[i])
-		case AckUnknown:
+		case store.AckUnknown:
 			result.Unknown = append(result.Unknown, ids[i])
-		case AckNotYours:
+		case store.AckNotYours:
 			result.NotYours = append(result.NotYours, ids[i])
-		case AckStale:
+		case store.AckStale:
 			result.Stale = append(result.Stale, ids[i])
 		case undecided:
 			result.Undecided = append(result.Undecided, ids[i])

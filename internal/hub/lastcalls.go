@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -15,16 +16,6 @@ const (
 	// is not online for days.
 	mostHeartbeat = 3600
 )
-
-// OnlineFor is how long after its last call an agent without a connection counts as
-// online: three of the intervals it declared, so that two lost heartbeats change
-// nothing.
-func OnlineFor(l c3po.Limits, heartbeat int) time.Duration {
-	if heartbeat <= 0 {
-		return l.OnlineWindow
-	}
-	return c3po.OnlineBeats * time.Duration(heartbeat) * time.Second
-}
 
 // lastCalls remembers when agents last called here. The store hears of a call now and
 // then, and of the last one just before it would take the agent for offline: so a
@@ -57,9 +48,9 @@ func (c *lastCalls) made(key agentKey, heartbeat int, stored bool) {
 	if call == nil {
 		call = &lastCall{stored: now}
 		c.of[key] = call
-		c.plan(key, now.Add(OnlineFor(c.limits, heartbeat)))
+		c.plan(key, now.Add(store.OnlineFor(c.limits, heartbeat)))
 	}
-	call.at, call.lasts = now, OnlineFor(c.limits, heartbeat)
+	call.at, call.lasts = now, store.OnlineFor(c.limits, heartbeat)
 	if stored {
 		call.stored = now
 	}

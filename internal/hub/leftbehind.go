@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // fewSiblings is how far numbered ids are looked at while there may be none.
@@ -11,13 +12,13 @@ const fewSiblings = 6
 
 // leftBehind is the mail of the caller's numbered siblings whose sessions have
 // ended: nobody else would ever look for it.
-func (a *Actor) leftBehind(ctx context.Context, self Record) ([]c3po.LeftBehind, error) {
+func (a *Actor) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftBehind, error) {
 	if self.ID != a.caller.ID {
 		return nil, nil // it is a sibling itself: the first one is told
 	}
 	var ended []c3po.AgentID
-	for from := 2; from <= MostNumbered; {
-		to := MostNumbered
+	for from := 2; from <= store.MostNumbered; {
+		to := store.MostNumbered
 		if from == 2 {
 			to = fewSiblings
 		}
@@ -59,7 +60,7 @@ func (a *Actor) leftBehind(ctx context.Context, self Record) ([]c3po.LeftBehind,
 // maySucceed says that another agent was a session beside the caller, in the same
 // folder of the same host, that has ended; and that the caller's token would let it
 // be that agent.
-func (a *Actor) maySucceed(self, other Record) bool {
+func (a *Actor) maySucceed(self, other store.Record) bool {
 	return other.Gone && !other.Online && a.caller.MayBe(other.ID) &&
 		other.Profile.Cwd == self.Profile.Cwd && other.Profile.Host == self.Profile.Host
 }
@@ -68,7 +69,7 @@ func (a *Actor) maySucceed(self, other Record) bool {
 // none. It is not registered as that, so nobody sees the sibling come back.
 func (a *Actor) successor(ctx context.Context, id c3po.AgentID) (*Actor, error) {
 	numbered := false
-	for n := 2; n <= MostNumbered; n++ {
+	for n := 2; n <= store.MostNumbered; n++ {
 		numbered = numbered || a.id.Numbered(n) == id
 	}
 	if !numbered || a.id != a.caller.ID {
@@ -85,20 +86,20 @@ func (a *Actor) successor(ctx context.Context, id c3po.AgentID) (*Actor, error) 
 }
 
 // readLeft reads the mail that an ended sibling has left.
-func (a *Actor) readLeft(ctx context.Context, in c3po.GetMessagesInput) (InboxPage, error) {
+func (a *Actor) readLeft(ctx context.Context, in c3po.GetMessagesInput) (store.InboxPage, error) {
 	id, err := c3po.ParseAgentID(in.LeftBy)
 	if err != nil {
-		return InboxPage{}, err
+		return store.InboxPage{}, err
 	}
 	if id.Host() == "" && a.id.Host() != "" {
 		id = c3po.AgentID(a.id.Host()) + "/" + id
 	}
 	place, err := a.successor(ctx, id)
 	if err != nil {
-		return InboxPage{}, err
+		return store.InboxPage{}, err
 	}
 	if place == nil {
-		return InboxPage{}, c3po.Errorf(c3po.Forbidden, "'%s' is not an ended session beside yours", id).
+		return store.InboxPage{}, c3po.Errorf(c3po.Forbidden, "'%s' is not an ended session beside yours", id).
 			Suggest("whoami names those that have left mail.")
 	}
 	return place.inboxPage(ctx, id, "", in.Cursor, in.Limit, 0)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // TailLog reads the log of the caller's space. An event says no more than a
@@ -56,7 +57,7 @@ type logSearch struct {
 	*Actor
 	in       c3po.LogInput
 	limit    int
-	at       Sequence
+	at       store.Sequence
 	messages map[c3po.MessageID]bool // of the thread that was asked for; nil for all
 }
 
@@ -96,7 +97,7 @@ func (s *logSearch) after(ctx context.Context) (c3po.LogPage, error) {
 	if err != nil {
 		return c3po.LogPage{}, err
 	}
-	from, reset := s.at.resume(place)
+	from, reset := s.at.Resume(place)
 	if reset == c3po.ResetTrimmed {
 		from = max(s.at.Oldest, 1) - 1
 	}

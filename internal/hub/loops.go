@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // reaction is how soon after it was given a message an agent's next message is
@@ -18,11 +19,11 @@ import (
 const reaction = time.Minute
 
 // chainOf is whose budget what follows from an entry is charged to.
-func chainOf(entry Entry) string { return cmp.Or(entry.Facts.Chain, entry.Message.Thread) }
+func chainOf(entry store.Entry) string { return cmp.Or(entry.Facts.Chain, entry.Message.Thread) }
 
 // reactsTo remembers what the caller may react to next. Answers to its own
 // questions and what people write start nothing.
-func (a *Actor) reactsTo(entry Entry) {
+func (a *Actor) reactsTo(entry store.Entry) {
 	m := entry.Message
 	switch {
 	case m.FromAgent == c3po.Human:
@@ -41,7 +42,7 @@ type cause struct {
 // spent tells both sides and the person, once, that a budget is spent. The
 // message was refused whatever happens here, so what fails is logged: the next
 // refused message tries again.
-func (a *Actor) spent(ctx context.Context, s *Spent, to c3po.AgentID, refusal error) {
+func (a *Actor) spent(ctx context.Context, s *store.Spent, to c3po.AgentID, refusal error) {
 	if s == nil || !s.Untold {
 		return
 	}
@@ -50,18 +51,18 @@ func (a *Actor) spent(ctx context.Context, s *Spent, to c3po.AgentID, refusal er
 	}
 }
 
-func (a *Actor) tellSpent(ctx context.Context, s Spent, to c3po.AgentID, refusal *c3po.Error) error {
+func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, refusal *c3po.Error) error {
 	durability, err := a.hub.store.Durability(ctx)
 	if err != nil {
 		return err
 	}
 	chain, _ := strings.CutPrefix(s.Account, "t:")
-	if s.Whose != SpentChain {
+	if s.Whose != store.SpentChain {
 		chain = ""
 	}
-	say := func(to c3po.AgentID, kind c3po.Kind, text string) (Stored, error) {
-		return a.hub.store.Send(ctx, a.caller.Space, SendStep{
-			Draft: Draft{
+	say := func(to c3po.AgentID, kind c3po.Kind, text string) (store.Stored, error) {
+		return a.hub.store.Send(ctx, a.caller.Space, store.SendStep{
+			Draft: store.Draft{
 				From: c3po.System, To: to, Kind: kind, Thread: chain, Priority: c3po.Normal, Text: text,
 				// Whoever says it first, it is said once.
 				Key: fmt.Sprintf("%s %s %d", s.Account, to, s.Since.UnixMilli()),
@@ -90,10 +91,10 @@ func (a *Actor) tellSpent(ctx context.Context, s Spent, to c3po.AgentID, refusal
 }
 
 // questionOfSpent is what the person reads.
-func (a *Actor) questionOfSpent(s Spent, chain string, to c3po.AgentID) string {
-	if s.Whose != SpentChain {
+func (a *Actor) questionOfSpent(s store.Spent, chain string, to c3po.AgentID) string {
+	if s.Whose != store.SpentChain {
 		return fmt.Sprintf("'%s' has sent more to '%s' than %s may in an hour, and is held back until the hour is over. "+
-			"`c3po pause %s` stops it for longer.", a.id, to, map[string]string{SpentPair: "a pair", SpentAgent: "an agent"}[s.Whose], a.id)
+			"`c3po pause %s` stops it for longer.", a.id, to, map[string]string{store.SpentPair: "a pair", store.SpentAgent: "an agent"}[s.Whose], a.id)
 	}
 	var handlers []string
 	for _, id := range s.Handlers {

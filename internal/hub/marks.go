@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // went back: a failover that lost writes, an old file that was put back. They
 // are a detector, not a guarantee: a node that restarts has forgotten them.
 type marks struct {
-	store Store
+	store store.Store
 	log   *slog.Logger
 	meter Meter
 	every time.Duration
@@ -43,7 +44,7 @@ type marks struct {
 }
 
 type mark struct {
-	Sequence // without Oldest and Began
+	store.Sequence // without Oldest and Began
 	// told is the last message this node has told a sender is stored, earlier
 	// those before a pause that were not looked at since, and verified where the
 	// space stood when all of them were.
@@ -61,7 +62,7 @@ type told struct {
 	at  time.Time
 }
 
-func newMarks(store Store, log *slog.Logger, meter Meter, every time.Duration, wentBack func(c3po.Space)) *marks {
+func newMarks(store store.Store, log *slog.Logger, meter Meter, every time.Duration, wentBack func(c3po.Space)) *marks {
 	return &marks{store: store, log: log, meter: meter, every: every, wentBack: wentBack, known: map[c3po.Space]*mark{}}
 }
 
@@ -151,7 +152,7 @@ func (m *marks) recent() []c3po.Space {
 // look compares a space, and sees whether what was acknowledged there last is
 // still what it was.
 func (m *marks) look(ctx context.Context, space c3po.Space) error {
-	at, err := m.compare(ctx, space, Sequence{})
+	at, err := m.compare(ctx, space, store.Sequence{})
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (m *marks) look(ctx context.Context, space c3po.Space) error {
 	}
 	// Its numbers may have passed those that are remembered: it counts as behind
 	// all the same, until somebody has raised its epoch.
-	at.Last += EpochMargin
+	at.Last += store.EpochMargin
 	if at, err = m.raise(ctx, space, at, slog.Int64("number_of_another_message", number)); err != nil {
 		return err
 	}
@@ -173,18 +174,18 @@ func (m *marks) look(ctx context.Context, space c3po.Space) error {
 // compare asks where a space stands. If that is behind what is remembered, or
 // behind what the caller has seen, acknowledged writes are lost: it raises the
 // alarm and the epoch, and answers with where the space stands then.
-func (m *marks) compare(ctx context.Context, space c3po.Space, seen Sequence) (Sequence, error) {
+func (m *marks) compare(ctx context.Context, space c3po.Space, seen store.Sequence) (store.Sequence, error) {
 	// What is remembered comes first: it grows while the store is being asked,
 	// and must not seem to be ahead of it.
 	before := m.of(space, seen)
 	at, err := m.store.Sequence(ctx, space)
 	if err != nil {
-		return Sequence{}, err
+		return store.Sequence{}, err
 	}
-	wentBack := at.behind(before)
+	wentBack := at.Behind(before)
 	if wentBack {
 		if at, err = m.raise(ctx, space, before, slog.Int64("was", before.Last)); err != nil {
-			return Sequence{}, err
+			return store.Sequence{}, err
 		}
 	}
 	if m.adopt(space, at) || wentBack {
@@ -197,7 +198,7 @@ func (m *marks) compare(ctx context.Context, space c3po.Space, seen Sequence) (S
 // another one now, else 0. Then the store went back and was written to since: so
 // quickly that its numbers do not show it any more. An event that is too old to
 // be had says nothing.
-func (m *marks) replaced(ctx context.Context, space c3po.Space, at Sequence) (int64, error) {
+func (m *marks) replaced(ctx context.Context, space c3po.Space, at store.Sequence) (int64, error) {
 	m.mu.Lock()
 	var all []told
 	if k := m.known[space]; k != nil && (k.verified != at.Last || len(k.earlier) > 0) {
@@ -226,7 +227,7 @@ func (m *marks) replaced(ctx context.Context, space c3po.Space, at Sequence) (in
 	return 0, nil
 }
 
-func (m *marks) of(space c3po.Space, seen Sequence) Sequence {
+func (m *marks) of(space c3po.Space, seen store.Sequence) store.Sequence {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k := m.known[space]; k != nil {
@@ -237,11 +238,11 @@ func (m *marks) of(space c3po.Space, seen Sequence) Sequence {
 
 // raise raises the alarm and the epoch, unless somebody was quicker. sign is what
 // shows the loss.
-func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence, sign slog.Attr) (Sequence, error) {
+func (m *marks) raise(ctx context.Context, space c3po.Space, before store.Sequence, sign slog.Attr) (store.Sequence, error) {
 	m.alarm.Lock()
 	defer m.alarm.Unlock()
 	at, err := m.store.Sequence(ctx, space)
-	if err != nil || !at.behind(before) {
+	if err != nil || !at.Behind(before) {
 		// Another goroutine of this node, or another node, was quicker.
 		return at, err
 	}
@@ -251,7 +252,7 @@ func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence, si
 	now, raised, err := m.store.RaiseEpoch(ctx, space, before)
 	if err != nil {
 		m.log.ErrorContext(ctx, "the epoch of a space that went back cannot be raised", "space", space, "err", err)
-		return Sequence{}, err
+		return store.Sequence{}, err
 	}
 	m.log.WarnContext(ctx, "the epoch of a space that went back was raised", "space", space, "epoch", now.Epoch, "seq", now.Last, "here", raised)
 	return m.store.Sequence(ctx, space)
@@ -259,7 +260,7 @@ func (m *marks) raise(ctx context.Context, space c3po.Space, before Sequence, si
 
 // adopt remembers where a space stands. It reports whether another node has
 // raised the epoch.
-func (m *marks) adopt(space c3po.Space, at Sequence) (rose bool) {
+func (m *marks) adopt(space c3po.Space, at store.Sequence) (rose bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.known[space]

@@ -12,10 +12,11 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // where is where the default space stands.
-func (h *house) where() hub.Sequence {
+func (h *house) where() store.Sequence {
 	h.t.Helper()
 	return must(h.model.Sequence(h.t.Context(), c3po.DefaultSpace))(h.t)
 }
@@ -38,8 +39,8 @@ func TestAStoreThatWentBackIsNoticedInASpaceThatWasWrittenTo(t *testing.T) {
 		}
 		now := h.where()
 		same(t, "epoch", now.Epoch, int64(2))
-		if lost := before.Last + 5; now.Last <= lost+hub.EpochMargin {
-			t.Errorf("numbers go on from %d, want beyond %d", now.Last, lost+hub.EpochMargin)
+		if lost := before.Last + 5; now.Last <= lost+store.EpochMargin {
+			t.Errorf("numbers go on from %d, want beyond %d", now.Last, lost+store.EpochMargin)
 		}
 		pass(time.Minute)
 		same(t, "epoch later", h.where().Epoch, int64(2))
@@ -260,9 +261,9 @@ func TestEveryThingThatHappensIsCountedOnce(t *testing.T) {
 	})
 }
 
-func (c *calls) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, error) {
+func (c *calls) Sequence(ctx context.Context, space c3po.Space) (store.Sequence, error) {
 	if err := c.note("Sequence"); err != nil {
-		return hub.Sequence{}, err
+		return store.Sequence{}, err
 	}
 	return c.Store.Sequence(ctx, space)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // SendMessage stores a message for its recipient and says what happens next.
@@ -49,7 +50,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	step := SendStep{Payer: a.caller.Payer, Draft: draft, Run: a.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
+	step := store.SendStep{Payer: a.caller.Payer, Draft: draft, Run: a.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
 	if draft.To == c3po.Human {
 		step.Mailbox = true
 	} else {
@@ -62,7 +63,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		receipt, err := a.sendToRole(ctx, step)
 		return receipt, wait, err
 	}
-	stored, err := a.payingForMessage(draft, func(unpaid bool) (Stored, error) {
+	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
 		step.Unpaid = unpaid
 		return a.deliver(ctx, step)
 	})
@@ -82,27 +83,27 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 }
 
 // draft checks everything about a message that needs no store.
-func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
+func (a *Actor) draft(in c3po.SendInput) (store.Draft, error) {
 	to, err := c3po.ParseTarget(in.Target)
 	if err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	if err := checkGiven("message", in.Message); err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	if err := checkText("message", in.Message, a.hub.limits.Characters); err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	if err := checkText("context", in.Context, a.hub.limits.Characters); err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
 	if err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	err = checkLabels(label{"client_key", in.ClientKey, mostKey}, label{"thread", in.Thread, mostThread}, label{"content_type", in.ContentType, mostContentType})
 	if err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	priority := in.Priority
 	switch priority {
@@ -110,17 +111,17 @@ func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
 		priority = c3po.Normal
 	case c3po.Normal, c3po.Urgent:
 	default:
-		return Draft{}, refuse("%q is not a priority: normal or urgent", in.Priority)
+		return store.Draft{}, refuse("%q is not a priority: normal or urgent", in.Priority)
 	}
 	switch in.IfAway {
 	case "", "queue", "fail":
 	default:
-		return Draft{}, refuse("if_away is %q; it must be queue or fail", in.IfAway)
+		return store.Draft{}, refuse("if_away is %q; it must be queue or fail", in.IfAway)
 	}
 	if in.DeadlineMS < 0 || in.DeadlineMS > int(a.hub.limits.MessageLife/time.Millisecond) {
-		return Draft{}, refuse("deadline_ms is %d; it must be between 1 and %d", in.DeadlineMS, a.hub.limits.MessageLife/time.Millisecond)
+		return store.Draft{}, refuse("deadline_ms is %d; it must be between 1 and %d", in.DeadlineMS, a.hub.limits.MessageLife/time.Millisecond)
 	}
-	draft := Draft{
+	draft := store.Draft{
 		From: a.id, To: to, Kind: c3po.KindMessage, Thread: in.Thread, Priority: priority,
 		ExpectsReply: in.ExpectsReply == nil || *in.ExpectsReply,
 		Text:         in.Message, Context: in.Context, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
@@ -134,7 +135,7 @@ func (a *Actor) draft(in c3po.SendInput) (Draft, error) {
 	return draft, nil
 }
 
-func (a *Actor) receipt(ctx context.Context, stored Stored, durability c3po.Durability) c3po.Receipt {
+func (a *Actor) receipt(ctx context.Context, stored store.Stored, durability c3po.Durability) c3po.Receipt {
 	receipt := c3po.Receipt{Message: stored.Message, Durability: durability}
 	receipt.Warning = a.warning(ctx, stored)
 	receipt.Status = stored.State

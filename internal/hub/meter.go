@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A Meter is told what happens, so that it can be counted. It is called where
@@ -59,7 +60,7 @@ type Vitals struct {
 	Pending       int64 // unacked messages of the default space
 	PendingBytes  int64 // their bytes
 	SpaceBytes    int   // the most a space may hold of them; 0 if there is no limit
-	Memory        Memory
+	Memory        store.Memory
 	OldestUnacked time.Duration // of the default space; 0 if there is none
 }
 
@@ -128,7 +129,7 @@ func (a *Actor) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentI
 }
 
 // stored counts and logs a message that was stored, now or before.
-func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s Stored, durability c3po.Durability) {
+func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s store.Stored, durability c3po.Durability) {
 	if s.Repeat {
 		a.hub.marks.touched(a.caller.Space, s.Message.Seq)
 		a.hub.meter.Repeated()
@@ -147,7 +148,7 @@ func (a *Actor) rejected(err error) {
 }
 
 // ended counts and logs what an ack has ended.
-func (a *Actor) ended(ctx context.Context, ids []c3po.MessageID, outcomes []AckOutcome, err error) (c3po.AckResult, error) {
+func (a *Actor) ended(ctx context.Context, ids []c3po.MessageID, outcomes []store.AckOutcome, err error) (c3po.AckResult, error) {
 	if outcomes == nil {
 		return c3po.AckResult{}, a.failed(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // notes are the facts a node learns by answering. They are written down once a
 // second, whatever the number of reads.
 type notes struct {
-	store Store
+	store store.Store
 	log   *slog.Logger
 	calls *lastCalls
 
@@ -43,12 +44,12 @@ type notes struct {
 type unwritten struct {
 	seen     map[c3po.AgentID]struct{}
 	late     map[c3po.AgentID]time.Time // when they called
-	served   []ServedNote
+	served   []store.ServedNote
 	times    map[c3po.MessageID]int // in served
 	latest   map[servedKey]int      // where in served the note of a message and reader is that takes further answers
-	notified map[sessionKey]NotifiedNote
-	passed   map[sessionKey]GivenNote
-	heard    map[roomKey]HeardNote
+	notified map[sessionKey]store.NotifiedNote
+	passed   map[sessionKey]store.GivenNote
+	heard    map[roomKey]store.HeardNote
 }
 
 type servedKey struct {
@@ -67,7 +68,7 @@ type readerKey struct {
 	reader string
 }
 
-func keyOf(space c3po.Space, note ServedNote) readerKey {
+func keyOf(space c3po.Space, note store.ServedNote) readerKey {
 	_, owner, _ := note.ID.Split()
 	return readerKey{space, owner, note.Reader}
 }
@@ -96,7 +97,7 @@ func (g *givenMail) drop(id c3po.MessageID) {
 	g.mail = slices.DeleteFunc(g.mail, func(m given) bool { return m.id == id })
 }
 
-func newNotes(store Store, log *slog.Logger, calls *lastCalls) *notes {
+func newNotes(store store.Store, log *slog.Logger, calls *lastCalls) *notes {
 	return &notes{store: store, log: log, calls: calls, unwritten: map[c3po.Space]*unwritten{}, given: map[readerKey]*givenMail{}}
 }
 
@@ -124,7 +125,7 @@ func (n *notes) seen(space c3po.Space, id c3po.AgentID) {
 
 // servedBefore says how often a message was handed out since the last flush,
 // and whether this reader is remembered to have it.
-func (n *notes) servedBefore(space c3po.Space, note ServedNote) (times int, again bool) {
+func (n *notes) servedBefore(space c3po.Space, note store.ServedNote) (times int, again bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if u := n.unwritten[space]; u != nil {
@@ -135,7 +136,7 @@ func (n *notes) servedBefore(space c3po.Space, note ServedNote) (times int, agai
 }
 
 // served notes that a reader was handed a message.
-func (n *notes) served(space c3po.Space, note ServedNote) {
+func (n *notes) served(space c3po.Space, note store.ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u := n.of(space)
@@ -170,7 +171,7 @@ func (n *notes) remember(key readerKey, m given) {
 
 // heard notes that a reader was handed a post. The last of a room stands for
 // those before it.
-func (n *notes) heard(space c3po.Space, note HeardNote) {
+func (n *notes) heard(space c3po.Space, note store.HeardNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u, key := n.of(space), roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}
@@ -181,14 +182,14 @@ func (n *notes) heard(space c3po.Space, note HeardNote) {
 }
 
 // heardBefore says whether the reader is remembered to have the post.
-func (n *notes) heardBefore(space c3po.Space, note HeardNote) bool {
+func (n *notes) heardBefore(space c3po.Space, note store.HeardNote) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	g := n.given[readerKey{space, note.Agent, note.Reader}]
 	return g != nil && g.holds(note.ID)
 }
 
-func (n *notes) notified(space c3po.Space, note NotifiedNote) {
+func (n *notes) notified(space c3po.Space, note store.NotifiedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u, key := n.of(space), sessionKey{note.Agent, note.Reader}
@@ -199,7 +200,7 @@ func (n *notes) notified(space c3po.Space, note NotifiedNote) {
 
 // lookedAt notes how far a reader that names no position was given all its mail, if
 // finding that out was dear. What was found now is not given yet.
-func (n *notes) lookedAt(space c3po.Space, agent c3po.AgentID, reader string, next NextMessage) {
+func (n *notes) lookedAt(space c3po.Space, agent c3po.AgentID, reader string, next store.NextMessage) {
 	seq := next.Seq
 	if next.Entry != nil {
 		seq = min(seq, next.Entry.Message.Seq-1)
@@ -209,10 +210,10 @@ func (n *notes) lookedAt(space c3po.Space, agent c3po.AgentID, reader string, ne
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.of(space).pass(GivenNote{Agent: agent, Reader: reader, Seq: seq})
+	n.of(space).pass(store.GivenNote{Agent: agent, Reader: reader, Seq: seq})
 }
 
-func (u *unwritten) pass(note GivenNote) {
+func (u *unwritten) pass(note store.GivenNote) {
 	if key := (sessionKey{note.Agent, note.Reader}); note.Seq > u.passed[key].Seq {
 		u.passed[key] = note
 	}
@@ -240,7 +241,7 @@ func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 func (n *notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
-		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, latest: map[servedKey]int{}, notified: map[sessionKey]NotifiedNote{}, passed: map[sessionKey]GivenNote{}, heard: map[roomKey]HeardNote{}}
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, latest: map[servedKey]int{}, notified: map[sessionKey]store.NotifiedNote{}, passed: map[sessionKey]store.GivenNote{}, heard: map[roomKey]store.HeardNote{}}
 		n.unwritten[space] = u
 	}
 	return u
@@ -260,7 +261,7 @@ func (n *notes) flush(ctx context.Context, last bool) {
 	n.mu.Unlock()
 	type part struct {
 		space c3po.Space
-		notes Notes
+		notes store.Notes
 	}
 	var parts []part
 	for space, u := range taken {
@@ -272,27 +273,27 @@ func (n *notes) flush(ctx context.Context, last bool) {
 }
 
 // parts cuts notes into steps the store can take at once.
-func (u *unwritten) parts() []Notes {
-	var parts []Notes
+func (u *unwritten) parts() []store.Notes {
+	var parts []store.Notes
 	for chunk := range slices.Chunk(u.served, flushItems) {
-		parts = append(parts, Notes{Served: chunk})
+		parts = append(parts, store.Notes{Served: chunk})
 	}
 	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.passed)), flushItems) {
-		parts = append(parts, Notes{Given: chunk})
+		parts = append(parts, store.Notes{Given: chunk})
 	}
 	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.heard)), flushItems) {
-		parts = append(parts, Notes{Heard: chunk})
+		parts = append(parts, store.Notes{Heard: chunk})
 	}
-	var late []LateNote
+	var late []store.LateNote
 	for id, at := range u.late {
 		if _, seen := u.seen[id]; !seen {
-			late = append(late, LateNote{Agent: id, Ago: time.Since(at)})
+			late = append(late, store.LateNote{Agent: id, Ago: time.Since(at)})
 		}
 	}
 	for chunk := range slices.Chunk(late, flushItems) {
-		parts = append(parts, Notes{Late: chunk})
+		parts = append(parts, store.Notes{Late: chunk})
 	}
-	var rest Notes
+	var rest store.Notes
 	for id := range u.seen {
 		rest.Seen = append(rest.Seen, id)
 	}
@@ -302,8 +303,8 @@ func (u *unwritten) parts() []Notes {
 	slices.Sort(rest.Seen)
 	for len(rest.Seen) > 0 || len(rest.Notified) > 0 {
 		seen, notified := min(len(rest.Seen), flushItems), min(len(rest.Notified), flushItems)
-		next := Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
-		rest = Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
+		next := store.Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
+		rest = store.Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
 		// Few notes of both sorts are the common case: one step, not two.
 		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard)+len(parts[0].Late) == 0 && len(parts[0].Served)+len(parts[0].Given)+seen+notified <= flushItems {
 			parts[0].Seen, parts[0].Notified = next.Seen, next.Notified
@@ -314,7 +315,7 @@ func (u *unwritten) parts() []Notes {
 	return parts
 }
 
-func (n *notes) write(ctx context.Context, space c3po.Space, notes Notes) {
+func (n *notes) write(ctx context.Context, space c3po.Space, notes store.Notes) {
 	ctx, cancel := context.WithTimeout(ctx, storeMost)
 	defer cancel()
 	err := n.store.WriteNotes(ctx, space, notes)
@@ -328,7 +329,7 @@ func (n *notes) write(ctx context.Context, space c3po.Space, notes Notes) {
 	n.putBack(space, notes)
 }
 
-func (n *notes) putBack(space c3po.Space, notes Notes) {
+func (n *notes) putBack(space c3po.Space, notes store.Notes) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u := n.of(space)
@@ -363,7 +364,7 @@ func (n *notes) putBack(space c3po.Space, notes Notes) {
 }
 
 // forgetGiven drops what the store knows by now.
-func (n *notes) forgetGiven(space c3po.Space, written []ServedNote) {
+func (n *notes) forgetGiven(space c3po.Space, written []store.ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range written {
@@ -380,7 +381,7 @@ func (n *notes) forgetGiven(space c3po.Space, written []ServedNote) {
 }
 
 // forgetHeard drops the posts the store knows the reader to have by now.
-func (n *notes) forgetHeard(space c3po.Space, written []HeardNote) {
+func (n *notes) forgetHeard(space c3po.Space, written []store.HeardNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range written {

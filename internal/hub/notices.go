@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -40,7 +41,7 @@ type Notifier interface {
 // nothing is forgotten when a coordinator dies. Each channel has a goroutine of
 // its own: a slow one holds up nobody else.
 type notices struct {
-	store    Store
+	store    store.Store
 	log      *slog.Logger
 	notifier Notifier
 	channels []*noticeChannel
@@ -55,7 +56,7 @@ type noticeChannel struct {
 	spaces map[c3po.Space]bool
 }
 
-func newNotices(store Store, log *slog.Logger, notifier Notifier) *notices {
+func newNotices(store store.Store, log *slog.Logger, notifier Notifier) *notices {
 	n := &notices{store: store, log: log, notifier: notifier}
 	if notifier == nil {
 		return n
@@ -163,15 +164,15 @@ func (n *notices) complain(ctx context.Context, c *noticeChannel, space c3po.Spa
 }
 
 type dueNotice struct {
-	Notice
+	store.Notice
 	space c3po.Space
-	entry Entry
+	entry store.Entry
 }
 
 // due finds the open questions a channel has not told of yet.
 func (n *notices) due(ctx context.Context, channel string, space c3po.Space, age time.Duration) ([]dueNotice, error) {
 	var due []dueNotice
-	query := InboxQuery{Limit: noticePage, Bytes: 1 << 20}
+	query := store.InboxQuery{Limit: noticePage, Bytes: 1 << 20}
 	for {
 		page, err := n.store.Inbox(ctx, space, c3po.Human, query)
 		if err != nil {
@@ -182,7 +183,7 @@ func (n *notices) due(ctx context.Context, channel string, space c3po.Space, age
 				continue
 			}
 			for _, late := range []bool{false, true} {
-				notice := Notice{ID: entry.Message.ID, Channel: channel, Late: late}
+				notice := store.Notice{ID: entry.Message.ID, Channel: channel, Late: late}
 				if late && (entry.Facts.Deadline.IsZero() || page.Now.Before(entry.Facts.Deadline)) || isTaken(entry.Facts.Notices, notice, page.Now) {
 					continue
 				}
@@ -201,9 +202,9 @@ func (n *notices) due(ctx context.Context, channel string, space c3po.Space, age
 }
 
 // isTaken spares the store a claim that it would refuse.
-func isTaken(facts []NoticeFact, notice Notice, now time.Time) bool {
-	return slices.ContainsFunc(facts, func(f NoticeFact) bool {
-		return f.Notice == notice && (!f.Sent.IsZero() || f.Tries >= NoticeTries || f.Until.After(now))
+func isTaken(facts []store.NoticeFact, notice store.Notice, now time.Time) bool {
+	return slices.ContainsFunc(facts, func(f store.NoticeFact) bool {
+		return f.Notice == notice && (!f.Sent.IsZero() || f.Tries >= store.NoticeTries || f.Until.After(now))
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
@@ -179,9 +179,9 @@ func TestAFailedNoticeIsTriedAgainAndASlowChannelHoldsUpNobody(t *testing.T) {
 		}
 		pass(2 * time.Second)
 		same(t, "at once", len(c.all()), 2)
-		pass(hub.NoticePause - time.Second)
+		pass(store.NoticePause - time.Second)
 		same(t, "before the pause is over", len(c.all()), 2)
-		pass(time.Minute + hub.NoticePause)
+		pass(time.Minute + store.NoticePause)
 		same(t, "in the end", c.all()[2:], []string{"broken: fails", "broken: question of api: May I?"})
 		pass(time.Hour)
 		same(t, "and no more", len(c.all()), 4)

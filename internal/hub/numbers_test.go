@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Claims: A7
@@ -13,10 +13,10 @@ func TestTheHexOfANumberNeverChanges(t *testing.T) {
 	// Ids are stored and quoted: a change of the permutation would give the
 	// number of an old message to a new one.
 	for seq, want := range map[int64]string{1: "155514f0", 2: "6694c706", 65536: "54ffda1f", 1<<32 - 1: "afa29786"} {
-		if got := hub.MessageHex(seq); got != want {
+		if got := store.MessageHex(seq); got != want {
 			t.Errorf("MessageHex(%d) = %s, want %s", seq, got, want)
 		}
-		if got := hub.MessageHex(seq + 1<<32); got != want {
+		if got := store.MessageHex(seq + 1<<32); got != want {
 			t.Errorf("MessageHex(%d + 2^32) = %s, want %s", seq, got, want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestNoTwoNumbersOfAnInboxShareAHex(t *testing.T) {
 	seen := map[string]int64{}
 	for _, start := range []int64{0, 1 << 16, 1<<32 - 10_000} {
 		for n := start; n < start+20_000; n++ {
-			hex := hub.MessageHex(n)
+			hex := store.MessageHex(n)
 			if other, ok := seen[hex]; ok && (other-n)%(1<<32) != 0 {
 				t.Fatalf("%d and %d are both %s", other, n, hex)
 			}
@@ -42,50 +42,50 @@ func TestNoTwoNumbersOfAnInboxShareAHex(t *testing.T) {
 
 func TestTheFingerprintTellsEveryFieldApart(t *testing.T) {
 	t.Parallel()
-	full := hub.Draft{
+	full := store.Draft{
 		From: "a", To: "b", Thread: "t", Kind: c3po.KindMessage, Text: "text", Context: "context", Status: "s", ContentType: "c",
 		Metadata: []byte("{}"), Priority: c3po.Normal, ExpectsReply: true, HandedTo: "h",
 	}
-	prints := map[string]string{hub.Fingerprint(full, "a::b::00000001"): "the draft itself"}
-	for name, change := range map[string]func(*hub.Draft){
-		"To":           func(d *hub.Draft) { d.To = "x" },
-		"Thread":       func(d *hub.Draft) { d.Thread = "x" },
-		"Kind":         func(d *hub.Draft) { d.Kind = c3po.KindReply },
-		"Text":         func(d *hub.Draft) { d.Text = "x" },
-		"Context":      func(d *hub.Draft) { d.Context = "x" },
-		"Status":       func(d *hub.Draft) { d.Status = "x" },
-		"ContentType":  func(d *hub.Draft) { d.ContentType = "x" },
-		"Metadata":     func(d *hub.Draft) { d.Metadata = nil },
-		"Priority":     func(d *hub.Draft) { d.Priority = c3po.Urgent },
-		"ExpectsReply": func(d *hub.Draft) { d.ExpectsReply = false },
-		"HandedTo":     func(d *hub.Draft) { d.HandedTo = "x" },
-		"a moved cut":  func(d *hub.Draft) { d.Text, d.Context = "textcon", "text" },
+	prints := map[string]string{store.Fingerprint(full, "a::b::00000001"): "the draft itself"}
+	for name, change := range map[string]func(*store.Draft){
+		"To":           func(d *store.Draft) { d.To = "x" },
+		"Thread":       func(d *store.Draft) { d.Thread = "x" },
+		"Kind":         func(d *store.Draft) { d.Kind = c3po.KindReply },
+		"Text":         func(d *store.Draft) { d.Text = "x" },
+		"Context":      func(d *store.Draft) { d.Context = "x" },
+		"Status":       func(d *store.Draft) { d.Status = "x" },
+		"ContentType":  func(d *store.Draft) { d.ContentType = "x" },
+		"Metadata":     func(d *store.Draft) { d.Metadata = nil },
+		"Priority":     func(d *store.Draft) { d.Priority = c3po.Urgent },
+		"ExpectsReply": func(d *store.Draft) { d.ExpectsReply = false },
+		"HandedTo":     func(d *store.Draft) { d.HandedTo = "x" },
+		"a moved cut":  func(d *store.Draft) { d.Text, d.Context = "textcon", "text" },
 	} {
 		changed := full
 		change(&changed)
-		print := hub.Fingerprint(changed, "a::b::00000001")
+		print := store.Fingerprint(changed, "a::b::00000001")
 		if other, ok := prints[print]; ok {
 			t.Errorf("another %s has the fingerprint of %s", name, other)
 		}
 		prints[print] = name
 	}
-	if _, ok := prints[hub.Fingerprint(full, "a::b::00000002")]; ok {
+	if _, ok := prints[store.Fingerprint(full, "a::b::00000002")]; ok {
 		t.Error("an answer to another message has the same fingerprint")
 	}
 	renamed := full
 	full.From, renamed.From = "b", "x"
-	if hub.Fingerprint(full, "a::b::00000001") != hub.Fingerprint(renamed, "a::x::00000001") {
+	if store.Fingerprint(full, "a::b::00000001") != store.Fingerprint(renamed, "a::x::00000001") {
 		t.Error("the name of the sender is part of the fingerprint: a repeat after a renaming would never be found")
 	}
 	full.From, full.Key = "a", "k"
-	if prints[hub.Fingerprint(full, "a::b::00000001")] == "" {
+	if prints[store.Fingerprint(full, "a::b::00000001")] == "" {
 		t.Error("the key is part of the fingerprint: a repeat would never be found")
 	}
 }
 
 func TestUrgentMailStandsBeforeAllNormalMail(t *testing.T) {
 	t.Parallel()
-	late, early := hub.ReadingPosition(c3po.Urgent, 1<<40), hub.ReadingPosition(c3po.Normal, 1)
+	late, early := store.ReadingPosition(c3po.Urgent, 1<<40), store.ReadingPosition(c3po.Normal, 1)
 	if late >= early {
 		t.Errorf("urgent mail %d reads after normal mail %d", late, early)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // mostOthers is how many agents are named in place of one that is not there.
@@ -16,7 +17,7 @@ const mostOthers = 3
 // others says which agents are there and share a capability with one that is not;
 // empty if none is. It names ids alone: what they say of themselves is not ours to
 // repeat.
-func (a *Actor) others(ctx context.Context, of Record) string {
+func (a *Actor) others(ctx context.Context, of store.Record) string {
 	var names []string
 	for _, role := range c3po.RolesOf(of.Profile.Capabilities) {
 		ids, err := a.hub.store.Members(ctx, a.caller.Space, role, membersLook)
@@ -80,7 +81,7 @@ func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error 
 }
 
 // absence is what a receipt says of a recipient that does not read soon.
-func (a *Actor) absence(ctx context.Context, to Record) string {
+func (a *Actor) absence(ctx context.Context, to store.Record) string {
 	why := prospect(to)
 	if why == "" && to.Availability == c3po.Away {
 		why = fmt.Sprintf("'%s' has said that it is away", to.ID)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // mention is an @id that does not stand in the middle of a word, as that of a
@@ -45,14 +46,14 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	posted, err := a.post(ctx, PostStep{Draft: draft, Mentions: mentioned})
+	posted, err := a.post(ctx, store.PostStep{Draft: draft, Mentions: mentioned})
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
 	m := posted.Post.Message
 	receipt := c3po.PostReceipt{
 		ID: m.ID, Room: in.Room, Seq: m.Seq, Timestamp: m.Timestamp, Durability: posted.Post.Facts.Durability, Members: posted.Members,
-		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice, Warning: a.spending(Spending{Sent: posted.Sent}, ""),
+		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice, Warning: a.spending(store.Spending{Sent: posted.Sent}, ""),
 	}
 	if len(strangers) > 0 && !posted.Repeat {
 		receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("%s: no agent is called so, or several are, so nobody got it as mail by that name", strings.Join(strangers, ", ")))
@@ -66,34 +67,34 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 }
 
 // said checks everything about a post that needs no store.
-func (a *Actor) said(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (Draft, error) {
+func (a *Actor) said(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (store.Draft, error) {
 	draft, err := a.draft(c3po.SendInput{Target: string(c3po.Human), Message: text, Context: background, ClientKey: key, ContentType: contentType})
 	if err != nil {
-		return Draft{}, err
+		return store.Draft{}, err
 	}
 	draft.To, draft.Room, draft.Kind, draft.ExpectsReply = room.Address(), room, kind, false
 	return draft, nil
 }
 
 // post stores a post, whoever it is for.
-func (a *Actor) post(ctx context.Context, step PostStep) (Posted, error) {
+func (a *Actor) post(ctx context.Context, step store.PostStep) (store.Posted, error) {
 	durability, err := a.hub.store.Durability(ctx)
 	if err != nil {
-		return Posted{}, err
+		return store.Posted{}, err
 	}
 	step.Run, step.Durability, step.Outside, step.RateLimit = a.caller.Run, durability, a.caller.Person(), a.hub.limits.SendsPerMinute
 	posted, err := paying(a, spend{messages: 1 + len(step.Mentions), bytes: step.Bytes()},
-		func(unpaid bool) (Posted, error) {
+		func(unpaid bool) (store.Posted, error) {
 			step.Unpaid = unpaid
 			return a.hub.store.Post(ctx, a.caller.Space, step)
-		}, func(p Posted) bool { return p.Repeat })
+		}, func(p store.Posted) bool { return p.Repeat })
 	if err != nil {
-		return Posted{}, a.failed(err)
+		return store.Posted{}, a.failed(err)
 	}
 	if posted.Post.Facts.Durability == "" {
 		posted.Post.Facts.Durability = durability
 	}
-	a.stored(ctx, c3po.EventPosted, Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
+	a.stored(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
 	return posted, nil
 }
 
@@ -101,11 +102,11 @@ func (a *Actor) post(ctx context.Context, step PostStep) (Posted, error) {
 // that is nobody.
 func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
 	stranger := func(id c3po.AgentID) {
-		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < MostMentions {
+		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < store.MostMentions {
 			strangers = append(strangers, name)
 		}
 	}
-	for _, found := range mention.FindAllStringSubmatch(text, 4*MostMentions) {
+	for _, found := range mention.FindAllStringSubmatch(text, 4*store.MostMentions) {
 		// What ends a sentence is part of no name.
 		id, err := c3po.ParseAgentID(strings.TrimRight(found[1], "._-"))
 		if err != nil || id.Reserved() {
@@ -122,7 +123,7 @@ func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID,
 		if meant == "" {
 			stranger(id)
 		}
-		if meant != "" && !slices.Contains(ids, meant) && len(ids) < MostMentions {
+		if meant != "" && !slices.Contains(ids, meant) && len(ids) < store.MostMentions {
 			ids = append(ids, meant)
 		}
 	}
@@ -151,7 +152,7 @@ func (a *Actor) RoomHistory(ctx context.Context, in c3po.RoomHistoryInput) (c3po
 			return c3po.MessageList{}, err
 		}
 		if !a.reads(record) {
-			return c3po.MessageList{}, RefuseNotInRoom(in.Room)
+			return c3po.MessageList{}, store.RefuseNotInRoom(in.Room)
 		}
 	}
 	return a.history(ctx, in.Room, before, limit)
@@ -180,7 +181,7 @@ func (a *Actor) history(ctx context.Context, room c3po.RoomName, before int64, l
 
 // damaged notes a post whose body fails its checksum. It stays where it is, for
 // it is nobody's alone, and is shown without its text.
-func (a *Actor) damaged(ctx context.Context, p Post) {
+func (a *Actor) damaged(ctx context.Context, p store.Post) {
 	a.hub.log.ErrorContext(ctx, "post is damaged", "space", a.caller.Space, "message_id", p.Message.ID)
 	a.hub.meter.Damaged()
 }
@@ -209,12 +210,12 @@ func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.Bro
 		return c3po.BroadcastReceipt{}, err
 	}
 	audience := c3po.Audience{Type: in.Type, Capability: in.Capability, Host: in.Host}
-	posted, err := a.post(ctx, PostStep{Draft: draft, Audience: audience})
+	posted, err := a.post(ctx, store.PostStep{Draft: draft, Audience: audience})
 	if err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}
 	receipt, err := a.castReceipt(ctx, posted.Post, audience, 0)
-	receipt.Warning = a.spending(Spending{Sent: posted.Sent}, "")
+	receipt.Warning = a.spending(store.Spending{Sent: posted.Sent}, "")
 	if err != nil {
 		receipt.Notice = sentences(receipt.Notice, a.doneBut(ctx, "it was sent, but who is live cannot be read now", err))
 	}
@@ -241,13 +242,13 @@ func (a *Actor) moreLive(ctx context.Context, in c3po.BroadcastInput) (c3po.Broa
 		return c3po.BroadcastReceipt{}, err
 	}
 	if post == nil || post.Message.FromAgent != a.id {
-		return c3po.BroadcastReceipt{}, RefuseNoMessage(id)
+		return c3po.BroadcastReceipt{}, store.RefuseNoMessage(id)
 	}
 	return a.castReceipt(ctx, *post, post.Audience, place)
 }
 
 // castReceipt lists who is live, a page of agents at a time.
-func (a *Actor) castReceipt(ctx context.Context, post Post, audience c3po.Audience, after int64) (c3po.BroadcastReceipt, error) {
+func (a *Actor) castReceipt(ctx context.Context, post store.Post, audience c3po.Audience, after int64) (c3po.BroadcastReceipt, error) {
 	m := post.Message
 	receipt := c3po.BroadcastReceipt{
 		ID: m.ID, Seq: m.Seq, Timestamp: m.Timestamp, Durability: post.Facts.Durability, Live: []c3po.AgentID{}, Notice: a.notice,

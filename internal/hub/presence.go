@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // presence says which agents this node holds a wait of. It costs a write when
 // an agent comes and one when it goes, and one lease a space for all of them.
 type presence struct {
-	store Store
+	store store.Store
 	log   *slog.Logger
 	node  string
 	lease time.Duration
@@ -70,7 +71,7 @@ type lease struct {
 	renewed time.Time
 }
 
-func newPresence(store Store, log *slog.Logger, node string, length time.Duration) *presence {
+func newPresence(store store.Store, log *slog.Logger, node string, length time.Duration) *presence {
 	return &presence{
 		store: store, log: log, node: node, lease: length,
 		attached: map[agentKey]*attachment{}, poke: make(chan struct{}, 1), leases: map[c3po.Space]*lease{},

@@ -5,18 +5,11 @@ import (
 	"fmt"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // warnAt is how full, in per cent, something is when senders are warned.
 const warnAt = 80
-
-// Memory is what the store's engine uses, and may use.
-type Memory struct {
-	Used, Most int64 // bytes; Most is 0 if nothing limits it
-}
-
-// Percent is how full it is; 0 without a limit.
-func (m Memory) Percent() int { return percent(m.Used, m.Most) }
 
 // What a warning can be of.
 const (
@@ -27,16 +20,9 @@ const (
 	WarnBudget = "budget" // of a conversation, a pair, an agent, or the sends of a minute
 )
 
-func percent(used, most int64) int {
-	if most <= 0 {
-		return 0
-	}
-	return int(used * 100 / most)
-}
-
 // warning says what is about to be full after a send; empty if nothing is. What
 // it says is counted.
-func (a *Actor) warning(ctx context.Context, stored Stored) string {
+func (a *Actor) warning(ctx context.Context, stored store.Stored) string {
 	if stored.Fill == nil {
 		return ""
 	}
@@ -49,14 +35,14 @@ func (a *Actor) warning(ctx context.Context, stored Stored) string {
 		said = append(said, fmt.Sprintf(sentence, append(args, used)...))
 	}
 	l, fill, to := a.hub.limits, stored.Fill, stored.Message.ToAgent
-	inbox := max(percent(int64(fill.Messages), int64(l.InboxMessages)), percent(int64(fill.Bytes), int64(l.InboxBytes)))
+	inbox := max(store.Percent(int64(fill.Messages), int64(l.InboxMessages)), store.Percent(int64(fill.Bytes), int64(l.InboxBytes)))
 	warn(WarnInbox, inbox, "the inbox of '%s' is %d %% full", to)
 	// An answer is held against nobody's share.
 	if share := int64(l.SenderShare); share > 1 && to != c3po.Human && inbox < warnAt && stored.Message.Kind != c3po.KindReply {
-		own := max(percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
+		own := max(store.Percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), store.Percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
 		warn(WarnSender, own, "your share of the inbox of '%s' is %d %% full", to)
 	}
-	warn(WarnSpace, percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", a.caller.Space)
+	warn(WarnSpace, store.Percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", a.caller.Space)
 	// The message is stored: that its engine does not say is no reason to fail.
 	if memory, err := a.hub.store.Memory(ctx); err == nil {
 		warn(WarnMemory, memory.Percent(), "the memory of Redis is %d %% full")
@@ -69,9 +55,9 @@ func (a *Actor) warning(ctx context.Context, stored Stored) string {
 }
 
 // spending says which budget is almost spent.
-func (a *Actor) spending(used Spending, to c3po.AgentID) string {
+func (a *Actor) spending(used store.Spending, to c3po.AgentID) string {
 	l := a.hub.limits
-	of := func(used, most int) int { return percent(int64(used), int64(most)) }
+	of := func(used, most int) int { return store.Percent(int64(used), int64(most)) }
 	var said []string
 	warn := func(percent int, sentence string) {
 		if percent >= warnAt {
@@ -87,6 +73,6 @@ func (a *Actor) spending(used Spending, to c3po.AgentID) string {
 	warn(own, fmt.Sprintf("you have used %d %% of your budget of an hour", own))
 	minute := of(used.Sent, l.SendsPerMinute)
 	warn(minute, fmt.Sprintf("you have sent %d %% of what you may in a minute", minute))
-	warn(of(used.SameTexts, l.SameTexts), fmt.Sprintf("'%s' has this text %d times by now; once more within %s is refused unless it answers", to, used.SameTexts, words(l.SameTextWindow)))
+	warn(of(used.SameTexts, l.SameTexts), fmt.Sprintf("'%s' has this text %d times by now; once more within %s is refused unless it answers", to, used.SameTexts, store.InWords(l.SameTextWindow)))
 	return sentences(said...)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
@@ -16,19 +16,19 @@ func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		limits func(*c3po.Limits)
-		memory hub.Memory
+		memory store.Memory
 		to     c3po.AgentID
 		text   string
 		want   string // of the warning; none if empty
 	}{
-		{"nothing is", nil, hub.Memory{Used: 1 << 40}, "bob", long, ""},
-		{"an inbox of messages", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, hub.Memory{}, "bob", "hi", "the inbox of 'bob' is 100 % full. "},
-		{"an inbox of bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = full, 1 }, hub.Memory{}, "bob", long, "the inbox of 'bob' is 80 % full. "},
-		{"just under", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = full+2, 1 }, hub.Memory{}, "bob", long, ""},
-		{"a share", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, hub.Memory{}, "bob", long, "your share of the inbox of 'bob' is 80 % full. "},
-		{"nobody's share of the mail of a person", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, hub.Memory{}, c3po.Human, long, ""},
-		{"a space", func(l *c3po.Limits) { l.SpaceBytes = full }, hub.Memory{}, "bob", long, "space 'main' is 80 % full of unacked mail. "},
-		{"the engine", nil, hub.Memory{Used: 85, Most: 100}, "bob", "hi", "the memory of Redis is 85 % full. "},
+		{"nothing is", nil, store.Memory{Used: 1 << 40}, "bob", long, ""},
+		{"an inbox of messages", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, store.Memory{}, "bob", "hi", "the inbox of 'bob' is 100 % full. "},
+		{"an inbox of bytes", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = full, 1 }, store.Memory{}, "bob", long, "the inbox of 'bob' is 80 % full. "},
+		{"just under", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = full+2, 1 }, store.Memory{}, "bob", long, ""},
+		{"a share", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, store.Memory{}, "bob", long, "your share of the inbox of 'bob' is 80 % full. "},
+		{"nobody's share of the mail of a person", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, store.Memory{}, c3po.Human, long, ""},
+		{"a space", func(l *c3po.Limits) { l.SpaceBytes = full }, store.Memory{}, "bob", long, "space 'main' is 80 % full of unacked mail. "},
+		{"the engine", nil, store.Memory{Used: 85, Most: 100}, "bob", "hi", "the memory of Redis is 85 % full. "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
 
 // weight is what a message to an agent weighs.
 func weight(from, to c3po.AgentID, text string) int {
-	return hub.Draft{From: from, To: to, Text: text, ExpectsReply: true}.Bytes()
+	return store.Draft{From: from, To: to, Text: text, ExpectsReply: true}.Bytes()
 }
 
 func TestAFullSpaceRefusesAndCanBeDrained(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -122,7 +123,7 @@ func (h *Hub) reapSpace(ctx context.Context, space c3po.Space) error {
 }
 
 // bounce tells a sender what became of its message and how to send it again.
-func (h *Hub) bounce(letter Due) string {
+func (h *Hub) bounce(letter store.Due) string {
 	_, to, _ := letter.ID.Split()
 	if role := to.Role(); role != "" {
 		return fmt.Sprintf("Your message %s to the role '%s' was not dealt with within %s and has expired. "+

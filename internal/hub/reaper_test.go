@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Claims: A8
@@ -100,9 +100,9 @@ func (c *calls) Reaper(ctx context.Context, node string, length time.Duration) (
 	return c.Store.Reaper(ctx, node, length)
 }
 
-func (c *calls) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (hub.Pulse, error) {
+func (c *calls) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (store.Pulse, error) {
 	if err := c.note("Tick " + node); err != nil {
-		return hub.Pulse{}, err
+		return store.Pulse{}, err
 	}
 	return c.Store.Tick(ctx, space, node, interval)
 }

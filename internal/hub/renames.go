@@ -6,38 +6,12 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
-
-type renameStore interface {
-	// Rename gives an agent another name: its record, its mail, its places in rooms
-	// and its roles move in one step, its invitations and the tasks it holds right
-	// after it. The ids of its mail change with it (from::old::hex is from::new::hex
-	// afterwards). To repeat it changes nothing and is no error. INVALID_REQUEST if the name is not free: somebody
-	// has it, it has mail, or it answers for another agent; AGENT_NOT_FOUND, SUPERSEDED.
-	Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error
-
-	// Reads.
-
-	// Renamed gives the id that an agent of this former name has today, and
-	// whether the name still answers for it: within NameLife. Empty if there is none.
-	Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (to c3po.AgentID, answers bool, err error)
-}
-
-// MostFormer is how many of its former names lead to an agent, the latest.
-const MostFormer = 64
 
 // mostRenamings is how often an agent may be renamed while a call is on its way
 // to it or from it.
 const mostRenamings = 4
-
-// Follows says whether a caller that asks for a former name of an agent is that
-// agent: it is the run that holds it, or nobody does and the name still answers.
-func Follows(record Record, run string, answers bool) bool {
-	if run != "" && record.Run == run {
-		return true
-	}
-	return answers && (run == "" || record.Run == "" || !record.Online)
-}
 
 // Rename gives the caller another name. It goes on under it, whatever it calls
 // itself: its run is known.
@@ -60,7 +34,7 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 	case id.Host() != a.id.Host():
 		return c3po.Renaming{}, refuse("'%s' is a name of another host", id)
 	case !a.caller.MayBe(id):
-		return c3po.Renaming{}, RefuseOtherName(id, a.caller.Agents)
+		return c3po.Renaming{}, store.RefuseOtherName(id, a.caller.Agents)
 	}
 	old := a.id
 	if err := a.hub.store.Rename(ctx, a.caller.Space, old, id, a.caller.Run); err != nil {
@@ -93,8 +67,8 @@ func (a *Actor) tellRooms(ctx context.Context, old c3po.AgentID) {
 	durability, err := a.hub.store.Durability(ctx)
 	for _, room := range rooms {
 		if err == nil {
-			_, err = a.hub.store.Post(ctx, a.caller.Space, PostStep{
-				Draft: Draft{
+			_, err = a.hub.store.Post(ctx, a.caller.Space, store.PostStep{
+				Draft: store.Draft{
 					From: c3po.System, To: room.Address(), Room: room, Kind: c3po.KindPost, Priority: c3po.Normal,
 					Text: fmt.Sprintf("peer_renamed: '%s' is called '%s' now.", old, a.id),
 				},
@@ -151,9 +125,9 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 		now := records[0]
 		switch {
 		case a.caller.Run != "" && now.Run != "" && now.Run != a.caller.Run:
-			return false, a.failed(RefuseSuperseded(a.id))
+			return false, a.failed(store.RefuseSuperseded(a.id))
 		case !a.caller.MayBe(to):
-			return false, RefuseOtherName(to, a.caller.Agents)
+			return false, store.RefuseOtherName(to, a.caller.Agents)
 		}
 		a.hub.bindings.dropAgent(a.caller.Space, a.id)
 		a.actAs(binding{id: to, epoch: now.Epoch, notice: a.notice, roles: c3po.RolesOf(now.Profile.Capabilities)})
@@ -165,7 +139,7 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 // goOnIfEmpty is goOn for who reads its inbox at a coordinator that remembers it
 // by a name it has lost at another. The store refuses a run that does; who has no
 // run is shown an inbox in which nothing is left.
-func (a *Actor) goOnIfEmpty(ctx context.Context, page InboxPage) (moved bool, err error) {
+func (a *Actor) goOnIfEmpty(ctx context.Context, page store.InboxPage) (moved bool, err error) {
 	if page.Count > 0 || a.caller.Run != "" {
 		return false, nil
 	}
@@ -250,7 +224,7 @@ func (a *Actor) formerAlone(ctx context.Context) ([]c3po.AgentID, error) {
 	}
 	taken, err := a.hub.store.Agents(ctx, a.caller.Space, names[1:])
 	return slices.DeleteFunc(names[1:], func(name c3po.AgentID) bool {
-		return slices.ContainsFunc(taken, func(r Record) bool { return r.ID == name })
+		return slices.ContainsFunc(taken, func(r store.Record) bool { return r.ID == name })
 	}), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Reply answers a message, which also acks it.
@@ -42,8 +43,8 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 			as = place
 		}
 	}
-	return as.answer(ctx, id, in.Response, ReplyStep{
-		Draft: Draft{From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
+	return as.answer(ctx, id, in.Response, store.ReplyStep{
+		Draft: store.Draft{From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
 		Run:   as.caller.Run,
 	})
 }
@@ -95,7 +96,7 @@ func (a *Actor) checkHandover(ctx context.Context, status string, to c3po.AgentI
 }
 
 // answer is what replies of agents and of the person have in common.
-func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, step ReplyStep) (c3po.Message, error) {
+func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (c3po.Message, error) {
 	stored, err := a.storeAnswer(ctx, id, response, step)
 	if err != nil {
 		a.rejected(err)
@@ -106,12 +107,12 @@ func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, 
 }
 
 // replyToRenamed answers somebody who has another name by now.
-func (a *Actor) replyToRenamed(ctx context.Context, step ReplyStep, refusal error) (Stored, error) {
+func (a *Actor) replyToRenamed(ctx context.Context, step store.ReplyStep, refusal error) (store.Stored, error) {
 	asker, _, _ := step.Answers.Split()
 	for range mostRenamings {
 		to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, asker)
 		if err != nil {
-			return Stored{}, err
+			return store.Stored{}, err
 		}
 		if to == "" || to == step.ReplyTo {
 			break
@@ -122,40 +123,40 @@ func (a *Actor) replyToRenamed(ctx context.Context, step ReplyStep, refusal erro
 			return stored, err
 		}
 	}
-	return Stored{}, refusal
+	return store.Stored{}, refusal
 }
 
-func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step ReplyStep) (Stored, error) {
+func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (store.Stored, error) {
 	if room := id.Room(); room != "" {
-		return Stored{}, refuse("'%s' was said in the room '%s', where nobody expects a reply", id, room).
+		return store.Stored{}, refuse("'%s' was said in the room '%s', where nobody expects a reply", id, room).
 			Suggest("Say something in the room with room_post, or write to its sender with send_message.")
 	}
 	if err := checkID(id); err != nil {
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	if err := checkGiven("response", response); err != nil {
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	if err := checkText("response", response, a.hub.limits.Characters); err != nil {
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	if err := checkLabels(label{"client_key", step.Key, mostKey}, label{"content_type", step.ContentType, mostContentType}); err != nil {
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	if from, _, _ := id.Split(); from == c3po.System {
-		return Stored{}, c3po.Errorf(c3po.InvalidRequest, "nobody reads an answer to '%s'", c3po.System).
+		return store.Stored{}, c3po.Errorf(c3po.InvalidRequest, "nobody reads an answer to '%s'", c3po.System).
 			Suggest("Ack it with ack_messages once you have dealt with it.")
 	}
 	durability, err := a.hub.store.Durability(ctx)
 	if err != nil {
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	step.Kind, step.Priority, step.Text = c3po.KindReply, c3po.Normal, response
 	if id, err = a.own(ctx, id); err != nil {
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	step.Answers, step.Durability = id, durability
-	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (Stored, error) {
+	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
 		step.Unpaid = unpaid
 		stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
 		if errors.Is(err, c3po.AgentNotFound) {
@@ -166,7 +167,7 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 	if err != nil {
 		asker, _, _ := id.Split()
 		a.spent(ctx, stored.Spent, asker, err)
-		return Stored{}, a.failed(err)
+		return store.Stored{}, a.failed(err)
 	}
 	a.stored(ctx, c3po.EventAnswered, stored, durability)
 	if stored.Acked {

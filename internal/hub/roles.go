@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -49,12 +50,12 @@ func (a *Actor) readerOf(owner c3po.AgentID) string {
 }
 
 // sendToRole stores a message for any one member of a role.
-func (a *Actor) sendToRole(ctx context.Context, step SendStep) (c3po.Receipt, error) {
+func (a *Actor) sendToRole(ctx context.Context, step store.SendStep) (c3po.Receipt, error) {
 	members, err := a.toRole(ctx, &step)
 	if err != nil {
 		return c3po.Receipt{}, err
 	}
-	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (Stored, error) {
+	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
 		step.Unpaid = unpaid
 		return a.hub.store.Send(ctx, a.caller.Space, step)
 	})
@@ -70,7 +71,7 @@ func (a *Actor) sendToRole(ctx context.Context, step SendStep) (c3po.Receipt, er
 
 // toRole prepares a step for the mailbox of a role, and gives its members, the
 // sender left out.
-func (a *Actor) toRole(ctx context.Context, step *SendStep) ([]Record, error) {
+func (a *Actor) toRole(ctx context.Context, step *store.SendStep) ([]store.Record, error) {
 	ids, err := a.hub.store.Members(ctx, a.caller.Space, step.To, membersLook)
 	if err != nil {
 		return nil, err
@@ -84,13 +85,15 @@ func (a *Actor) toRole(ctx context.Context, step *SendStep) ([]Record, error) {
 		return nil, err
 	}
 	if step.FailIfAway && !slices.ContainsFunc(members, isAvailable) {
-		return nil, RefuseAway(step.To)
+		return nil, store.RefuseAway(step.To)
 	}
 	step.Queue, step.FailIfAway = true, false
 	return members, nil
 }
 
-func isAvailable(r Record) bool { return r.Online && r.Availability != c3po.Away && r.Paused == "" }
+func isAvailable(r store.Record) bool {
+	return r.Online && r.Availability != c3po.Away && r.Paused == ""
+}
 
 // noMember is AGENT_NOT_FOUND for a role, with the roles there are.
 func (a *Actor) noMember(ctx context.Context, role c3po.AgentID) *c3po.Error {
@@ -108,8 +111,8 @@ func (a *Actor) noMember(ctx context.Context, role c3po.AgentID) *c3po.Error {
 }
 
 // roleReceipt says how the best placed member of the role can be reached.
-func (a *Actor) roleReceipt(receipt *c3po.Receipt, members []Record) {
-	best := slices.MinFunc(members, func(x, y Record) int {
+func (a *Actor) roleReceipt(receipt *c3po.Receipt, members []store.Record) {
+	best := slices.MinFunc(members, func(x, y store.Record) int {
 		return cmp.Compare(slices.Index(reachOrder(), reachability(x)), slices.Index(reachOrder(), reachability(y)))
 	})
 	receipt.Recipient, receipt.Reachability = status(best), reachability(best)
@@ -140,23 +143,23 @@ func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, 
 		return c3po.Message{}, c3po.Errorf(c3po.InvalidRequest, "message '%s' was not sent to a role", in.MessageID).
 			Suggest("Only a role's mail is claimed; what is in your own inbox is yours already.")
 	}
-	claimed, err := a.claim(ctx, ClaimStep{Role: role, ID: in.MessageID})
+	claimed, err := a.claim(ctx, store.ClaimStep{Role: role, ID: in.MessageID})
 	if err != nil {
 		return c3po.Message{}, err
 	}
 	if claimed.Entry.Corrupt {
 		a.bury(ctx, *claimed.Entry)
-		return c3po.Message{}, RefuseNoMessage(in.MessageID)
+		return c3po.Message{}, store.RefuseNoMessage(in.MessageID)
 	}
 	return a.serve(*claimed.Entry, claimed.Now), nil
 }
 
 // claim fills in who claims, and keeps the books of this coordinator.
-func (a *Actor) claim(ctx context.Context, step ClaimStep) (Claimed, error) {
+func (a *Actor) claim(ctx context.Context, step store.ClaimStep) (store.Claimed, error) {
 	step.Agent, step.Run, step.Reader = a.id, a.caller.Run, a.readerOf(step.Role)
 	claimed, err := a.hub.store.Claim(ctx, a.caller.Space, step)
 	if err != nil {
-		return Claimed{}, a.failed(err)
+		return store.Claimed{}, a.failed(err)
 	}
 	if claimed.Entry != nil {
 		a.tell(ctx, c3po.EventClaimed, a.id, claimed.Entry.Message.ID)
@@ -166,9 +169,9 @@ func (a *Actor) claim(ctx context.Context, step ClaimStep) (Claimed, error) {
 
 // claimNext takes the next free message of the caller's roles for a wait that
 // found nothing in the caller's own inbox.
-func (a *Actor) claimNext(ctx context.Context, after *int64) (Claimed, error) {
+func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, error) {
 	for _, role := range a.roles() {
-		step := ClaimStep{Role: role, Given: a.hub.notes.givenTo(a.caller.Space, role, a.readerOf(role), after)}
+		step := store.ClaimStep{Role: role, Given: a.hub.notes.givenTo(a.caller.Space, role, a.readerOf(role), after)}
 		if after != nil {
 			step.MinSeq, step.Positioned = *after, true
 		}
@@ -179,7 +182,7 @@ func (a *Actor) claimNext(ctx context.Context, after *int64) (Claimed, error) {
 				break
 			}
 			if err != nil {
-				return Claimed{}, err
+				return store.Claimed{}, err
 			}
 			if claimed.Entry == nil {
 				break
@@ -191,7 +194,7 @@ func (a *Actor) claimNext(ctx context.Context, after *int64) (Claimed, error) {
 			step.Given = append(step.Given, claimed.Entry.Message.ID)
 		}
 	}
-	return Claimed{}, nil
+	return store.Claimed{}, nil
 }
 
 // roles are the mailboxes the caller reads beside its own.
@@ -205,9 +208,9 @@ func (a *Actor) roles() []c3po.AgentID {
 // withRoles merges the pages of several mailboxes that were read from the same
 // place with the same limits. Positions come from one sequence, so the order is
 // that of one inbox.
-func withRoles(own InboxPage, others []InboxPage, limit, bytes int) InboxPage {
+func withRoles(own store.InboxPage, others []store.InboxPage, limit, bytes int) store.InboxPage {
 	merged := own
-	pages := append([]InboxPage{own}, others...)
+	pages := append([]store.InboxPage{own}, others...)
 	merged.Entries, merged.Count, merged.Next = nil, 0, 0
 	bound := int64(-1) // behind the end of a page that goes on, nothing is known
 	for _, page := range pages {
@@ -218,7 +221,7 @@ func withRoles(own InboxPage, others []InboxPage, limit, bytes int) InboxPage {
 			bound = page.Next
 		}
 	}
-	slices.SortFunc(merged.Entries, func(x, y Entry) int { return cmp.Compare(readingPosition(x), readingPosition(y)) })
+	slices.SortFunc(merged.Entries, func(x, y store.Entry) int { return cmp.Compare(readingPosition(x), readingPosition(y)) })
 	size, last := 0, int64(0)
 	for i, entry := range merged.Entries {
 		at := readingPosition(entry)
@@ -235,38 +238,40 @@ func withRoles(own InboxPage, others []InboxPage, limit, bytes int) InboxPage {
 }
 
 // readRoles completes a page of the caller's own inbox with its roles' mail.
-func (a *Actor) readRoles(ctx context.Context, own InboxPage, q InboxQuery) (InboxPage, error) {
-	var others []InboxPage
+func (a *Actor) readRoles(ctx context.Context, own store.InboxPage, q store.InboxQuery) (store.InboxPage, error) {
+	var others []store.InboxPage
 	for _, role := range a.roles() {
 		page, err := a.hub.store.Inbox(ctx, a.caller.Space, role, q)
 		if err != nil {
-			return InboxPage{}, err
+			return store.InboxPage{}, err
 		}
 		others = append(others, page)
 	}
 	return withRoles(own, others, q.Limit, q.Bytes), nil
 }
 
-func readingPosition(e Entry) int64 { return ReadingPosition(e.Message.Priority, e.Message.Seq) }
+func readingPosition(e store.Entry) int64 {
+	return store.ReadingPosition(e.Message.Priority, e.Message.Seq)
+}
 
 // undecided is the outcome of an id whose mailbox was not reached any more.
-const undecided AckOutcome = ""
+const undecided store.AckOutcome = ""
 
 // takeAll records what the caller's client has taken of its own inbox and of its
 // roles.
-func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
+func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	return byMailbox(ids, func(owner c3po.AgentID) c3po.AgentID {
 		if !slices.Contains(a.roles(), owner) {
 			return a.id
 		}
 		return owner
-	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]AckOutcome, error) {
+	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]store.AckOutcome, error) {
 		return a.hub.store.Received(ctx, a.caller.Space, owner, a.readerOf(owner), a.caller.Route, group)
 	})
 }
 
 // ackAll acks ids of the caller's own inbox, of its roles and of its rooms.
-func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome, error) {
+func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	const posts = c3po.AgentID("#") // those of all rooms go in one step
 	ids, err := a.ownAll(ctx, ids)
 	if err != nil {
@@ -292,7 +297,7 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome,
 			return a.id
 		}
 		return owner
-	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]AckOutcome, error) {
+	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]store.AckOutcome, error) {
 		switch {
 		case owner == a.id:
 			return a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
@@ -309,7 +314,7 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]AckOutcome,
 // byMailbox takes one step for each mailbox that ids are in, which box names. If
 // the first fails there are no outcomes. If a later one does, its ids and those
 // of the mailboxes after it are undecided: what was done before stays done.
-func byMailbox(ids []c3po.MessageID, box func(owner c3po.AgentID) c3po.AgentID, step func(c3po.AgentID, []c3po.MessageID) ([]AckOutcome, error)) ([]AckOutcome, error) {
+func byMailbox(ids []c3po.MessageID, box func(owner c3po.AgentID) c3po.AgentID, step func(c3po.AgentID, []c3po.MessageID) ([]store.AckOutcome, error)) ([]store.AckOutcome, error) {
 	groups := map[c3po.AgentID][]int{}
 	var order []c3po.AgentID
 	for i, id := range ids {
@@ -320,7 +325,7 @@ func byMailbox(ids []c3po.MessageID, box func(owner c3po.AgentID) c3po.AgentID, 
 		}
 		groups[owner] = append(groups[owner], i)
 	}
-	outcomes := make([]AckOutcome, len(ids))
+	outcomes := make([]store.AckOutcome, len(ids))
 	for n, owner := range order {
 		group := make([]c3po.MessageID, 0, len(groups[owner]))
 		for _, i := range groups[owner] {

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A roomAudit compares what is kept of rooms in several places: the members of
 // each, the cursors of each agent, the rooms its record names, and the counts.
 type roomAudit struct {
-	store    Store
+	store    store.Store
 	space    c3po.Space
 	cursors  map[c3po.RoomName]int // how many agents have one there
 	rooms    int64

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -27,14 +28,14 @@ func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded,
 	if err != nil {
 		return c3po.RoomEnded{}, err
 	}
-	step := EndRoomStep{Room: in.Room, By: a.id, Run: a.caller.Run, Outside: a.caller.Person()}
+	step := store.EndRoomStep{Room: in.Room, By: a.id, Run: a.caller.Run, Outside: a.caller.Person()}
 	for {
 		// The store says whether the caller may, before anybody is evicted.
 		outcome, err := a.hub.store.EndRoom(ctx, a.caller.Space, step)
 		if err != nil {
 			return c3po.RoomEnded{}, a.failed(err)
 		}
-		if outcome == EndDone {
+		if outcome == store.EndDone {
 			break
 		}
 		if err := a.evictAll(ctx, in.Room); err != nil {
@@ -125,9 +126,9 @@ func (p *pruning) result(ctx context.Context, err error) (c3po.RoomPruned, error
 }
 
 func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
-	store, space := p.actor.hub.store, p.actor.caller.Space
+	kept, space := p.actor.hub.store, p.actor.caller.Space
 	for after := int64(0); ; {
-		members, err := store.RoomMembers(ctx, space, name, after, prunePage)
+		members, err := kept.RoomMembers(ctx, space, name, after, prunePage)
 		if err != nil || len(members) == 0 {
 			return err
 		}
@@ -135,11 +136,11 @@ func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
 		for i, m := range members {
 			ids[i], after = m.ID, m.Number
 		}
-		records, err := store.Agents(ctx, space, ids)
+		records, err := kept.Agents(ctx, space, ids)
 		if err != nil {
 			return err
 		}
-		known := map[c3po.AgentID]Record{}
+		known := map[c3po.AgentID]store.Record{}
 		for _, r := range records {
 			known[r.ID] = r
 		}
@@ -150,7 +151,7 @@ func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
 			}
 			eviction := c3po.Eviction{Room: name, Agent: id, LastSeen: r.Seen}
 			if !p.out.DryRun {
-				if _, err := store.Leave(ctx, space, name, id, ""); err != nil {
+				if _, err := kept.Leave(ctx, space, name, id, ""); err != nil {
 					return err
 				}
 				p.actor.tell(ctx, c3po.EventLeft, id, "")
@@ -162,23 +163,23 @@ func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
 
 // end ends a room that is empty and was silent for long enough.
 func (p *pruning) end(ctx context.Context, name c3po.RoomName) error {
-	store, space := p.actor.hub.store, p.actor.caller.Space
+	kept, space := p.actor.hub.store, p.actor.caller.Space
 	if p.out.DryRun {
-		books, err := store.Counters(ctx, space)
+		books, err := kept.Counters(ctx, space)
 		if err != nil {
 			return err
 		}
-		records, err := store.Rooms(ctx, space, "", []c3po.RoomName{name})
-		if err == nil && len(records) > 0 && RoomOver(c3po.Limits{RoomLife: p.silent}, books.Lived, records[0]) {
+		records, err := kept.Rooms(ctx, space, "", []c3po.RoomName{name})
+		if err == nil && len(records) > 0 && store.RoomOver(c3po.Limits{RoomLife: p.silent}, books.Lived, records[0]) {
 			p.out.Ended = append(p.out.Ended, name)
 		}
 		return err
 	}
-	outcome, err := store.EndRoom(ctx, space, EndRoomStep{Room: name, Outside: true, Silent: p.silent})
+	outcome, err := kept.EndRoom(ctx, space, store.EndRoomStep{Room: name, Outside: true, Silent: p.silent})
 	if errors.Is(err, c3po.InvalidRequest) {
 		return nil // it has ended meanwhile
 	}
-	if err == nil && outcome == EndDone {
+	if err == nil && outcome == store.EndDone {
 		p.actor.tell(ctx, c3po.EventRoomEnded, "", "")
 		p.out.Ended = append(p.out.Ended, name)
 	}

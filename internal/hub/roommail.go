@@ -7,26 +7,27 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // withPosts puts what the caller has not acked in its rooms, or in those that wake it
 // so, among a page of its mail, in the order it all came; urgent mail stays in front.
 // The page begins where in says, and has nothing up to minSeq.
-func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessagesInput, minSeq int64, hears c3po.Notify) (InboxPage, error) {
+func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.GetMessagesInput, minSeq int64, hears c3po.Notify) (store.InboxPage, error) {
 	after, err := parseCursor(inboxCursor, in.Cursor)
 	if err != nil {
-		return InboxPage{}, err
+		return store.InboxPage{}, err
 	}
 	limit, err := a.hub.pageLimit(in.Limit)
 	if err != nil {
-		return InboxPage{}, err
+		return store.InboxPage{}, err
 	}
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{
-		Run: a.caller.Run, Reader: a.caller.Reader(), After: max(minSeq, after-normalBand), Limit: limit, Bytes: a.hub.limits.PageBytes,
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{
+		Run: a.caller.Run, Reader: a.caller.Reader(), After: max(minSeq, after-store.NormalBand), Limit: limit, Bytes: a.hub.limits.PageBytes,
 		Hears: hears,
 	})
 	if err != nil {
-		return InboxPage{}, a.failed(err)
+		return store.InboxPage{}, a.failed(err)
 	}
 	// What one list has left out comes before what the other has further on.
 	frontier := int64(math.MaxInt64)
@@ -34,7 +35,7 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 		frontier = page.Next
 	}
 	if mail.Next > 0 {
-		frontier = min(frontier, ReadingPosition(c3po.Normal, mail.Next)-1)
+		frontier = min(frontier, store.ReadingPosition(c3po.Normal, mail.Next)-1)
 	}
 	all := page.Entries
 	for _, p := range mail.Posts {
@@ -44,7 +45,7 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 		}
 		all = append(all, p.Entry)
 	}
-	slices.SortStableFunc(all, func(x, y Entry) int { return int(readingPosition(x) - readingPosition(y)) })
+	slices.SortStableFunc(all, func(x, y store.Entry) int { return int(readingPosition(x) - readingPosition(y)) })
 	if hears == c3po.NotifyAll {
 		page.Count += mail.Loud()
 	} else {
@@ -73,13 +74,13 @@ func (a *Actor) withPosts(ctx context.Context, page InboxPage, in c3po.GetMessag
 
 // nextPost gives the older of the next mail and the next post. It also notes
 // which rooms can bring one, for a wait to listen to.
-func (a *Actor) nextPost(ctx context.Context, next NextMessage, query NextQuery) (NextMessage, error) {
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{
+func (a *Actor) nextPost(ctx context.Context, next store.NextMessage, query store.NextQuery) (store.NextMessage, error) {
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{
 		Run: query.Run, Reader: query.Reader, After: query.MinSeq, Limit: 1, Bytes: a.hub.limits.PageBytes,
 		Unheard: true, Positioned: query.Positioned, Given: query.Given, Hears: c3po.NotifyMentions,
 	})
 	if err != nil {
-		return NextMessage{}, a.failed(err)
+		return store.NextMessage{}, a.failed(err)
 	}
 	a.listenTo(mail, c3po.NotifyMentions)
 	next.Count += mail.Unread()
@@ -107,8 +108,8 @@ func (a *Actor) nextPost(ctx context.Context, next NextMessage, query NextQuery)
 
 // unread counts what the caller has not acked in its rooms, and gives the first
 // post after a number, if there is one.
-func (a *Actor) unread(ctx context.Context, after int64) (RoomMail, error) {
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run, After: after, Limit: 1, Bytes: 1})
+func (a *Actor) unread(ctx context.Context, after int64) (store.RoomMail, error) {
+	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{Run: a.caller.Run, After: after, Limit: 1, Bytes: 1})
 	a.listenTo(mail, c3po.NotifyAll)
 	if after == 0 && len(mail.Posts) == 0 {
 		// What is counted are broadcasts, and none of them is for the caller.
@@ -121,7 +122,7 @@ func (a *Actor) unread(ctx context.Context, after int64) (RoomMail, error) {
 
 // listenTo makes a wait for posts, if this is one, listen to rooms that wake the
 // caller so.
-func (a *Actor) listenTo(mail RoomMail, hears c3po.Notify) {
+func (a *Actor) listenTo(mail store.RoomMail, hears c3po.Notify) {
 	if a.rooms == nil {
 		return
 	}
@@ -135,9 +136,9 @@ func (a *Actor) listenTo(mail RoomMail, hears c3po.Notify) {
 
 // servePost is serveAt for a post: how far its reader has come is all that is
 // noted of it.
-func (a *Actor) servePost(entry Entry, now time.Time, cursor int64) c3po.Message {
+func (a *Actor) servePost(entry store.Entry, now time.Time, cursor int64) c3po.Message {
 	m := a.showPost(entry, now)
-	note := HeardNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
+	note := store.HeardNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
 	a.heard = append(a.heard, note)
 	m.Redelivered = entry.Heard || a.hub.notes.heardBefore(a.caller.Space, note)
 	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
@@ -145,7 +146,7 @@ func (a *Actor) servePost(entry Entry, now time.Time, cursor int64) c3po.Message
 }
 
 // showPost is a post as its member reads it.
-func (a *Actor) showPost(entry Entry, _ time.Time) c3po.Message {
+func (a *Actor) showPost(entry store.Entry, _ time.Time) c3po.Message {
 	m := entry.Message
 	m.ToAgent = m.Room.Reader(a.id)
 	m.BodyGone = entry.BodyGone

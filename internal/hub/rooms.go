@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -38,7 +39,7 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 	if in.Notify != "" && !in.Notify.Known() {
 		return c3po.RoomJoined{}, refuse("notify is %q; it must be all, mentions or none", in.Notify)
 	}
-	joined, err := a.hub.store.Join(ctx, a.caller.Space, JoinStep{
+	joined, err := a.hub.store.Join(ctx, a.caller.Space, store.JoinStep{
 		Room: in.Room, Agent: a.id, Run: a.caller.Run, Visibility: visibility, Notify: in.Notify,
 	})
 	if err != nil {
@@ -77,7 +78,7 @@ func checkVisibility(v c3po.Visibility) error {
 	return nil
 }
 
-func room(r RoomRecord) c3po.Room {
+func room(r store.RoomRecord) c3po.Room {
 	return c3po.Room{
 		Room: r.Name, Visibility: r.Visibility, Creator: r.Creator, Members: r.Members, Posts: r.Posts, Joined: r.Member, Created: r.Created,
 	}
@@ -95,11 +96,11 @@ func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft
 	if err != nil {
 		return c3po.RoomLeft{}, a.failed(err)
 	}
-	if outcome != LeaveNone {
+	if outcome != store.LeaveNone {
 		a.hub.marks.touched(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventLeft, a.id, "")
 	}
-	return c3po.RoomLeft{Room: in.Room, Left: outcome != LeaveNone, Empty: outcome == LeaveEmpty}, nil
+	return c3po.RoomLeft{Room: in.Room, Left: outcome != store.LeaveNone, Empty: outcome == store.LeaveEmpty}, nil
 }
 
 // RoomList shows the rooms the caller is in, or all it can see.
@@ -116,9 +117,9 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 		return c3po.RoomList{}, err
 	}
 	var names []c3po.RoomName
-	own := map[c3po.RoomName]RoomUnread{}
+	own := map[c3po.RoomName]store.RoomUnread{}
 	if a.id != "" && a.id != c3po.Human {
-		mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, RoomQuery{Run: a.caller.Run})
+		mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{Run: a.caller.Run})
 		if err != nil {
 			return c3po.RoomList{}, a.failed(err)
 		}
@@ -180,33 +181,33 @@ func (a *Actor) allRooms(ctx context.Context, after int64, limit int) (c3po.Room
 }
 
 // sees says whether the room exists for the caller.
-func (a *Actor) sees(r RoomRecord) bool {
+func (a *Actor) sees(r store.RoomRecord) bool {
 	return r.Visibility == c3po.Public || r.Member || r.Invited || a.caller.Person() || r.Creator == a.id && a.id != ""
 }
 
 // reads says whether the caller may read what is said there.
-func (a *Actor) reads(r RoomRecord) bool {
+func (a *Actor) reads(r store.RoomRecord) bool {
 	return r.Visibility == c3po.Public || r.Member || a.caller.Person()
 }
 
 // roomFor finds a room the caller sees.
-func (a *Actor) roomFor(ctx context.Context, name c3po.RoomName) (RoomRecord, error) {
+func (a *Actor) roomFor(ctx context.Context, name c3po.RoomName) (store.RoomRecord, error) {
 	if err := checkRoom(name); err != nil {
-		return RoomRecord{}, err
+		return store.RoomRecord{}, err
 	}
 	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, []c3po.RoomName{name})
 	if err != nil {
-		return RoomRecord{}, err
+		return store.RoomRecord{}, err
 	}
 	if len(records) == 0 || !a.sees(records[0]) {
-		return RoomRecord{}, RefuseNoRoom(name)
+		return store.RoomRecord{}, store.RefuseNoRoom(name)
 	}
 	return records[0], nil
 }
 
 // showRooms puts the rooms of agents into what the caller sees of them: those
 // it could see by itself.
-func (a *Actor) showRooms(ctx context.Context, records []Record, shown []c3po.Agent) error {
+func (a *Actor) showRooms(ctx context.Context, records []store.Record, shown []c3po.Agent) error {
 	var names []c3po.RoomName
 	for _, r := range records {
 		for _, name := range r.Rooms {
@@ -234,9 +235,9 @@ func (a *Actor) showRooms(ctx context.Context, records []Record, shown []c3po.Ag
 }
 
 // shown is one agent as the caller sees it.
-func (a *Actor) shown(ctx context.Context, r Record) (c3po.Agent, error) {
+func (a *Actor) shown(ctx context.Context, r store.Record) (c3po.Agent, error) {
 	agents := []c3po.Agent{view(r)}
-	if err := a.showRooms(ctx, []Record{r}, agents); err != nil {
+	if err := a.showRooms(ctx, []store.Record{r}, agents); err != nil {
 		return c3po.Agent{}, err
 	}
 	err := a.showUnread(ctx, agents)
@@ -266,7 +267,7 @@ func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.R
 	if err != nil {
 		return c3po.RoomInvited{}, a.failed(err)
 	}
-	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: made.Outcome == InviteMember, Already: made.Outcome == InviteAlready}
+	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: made.Outcome == store.InviteMember, Already: made.Outcome == store.InviteAlready}
 	if !out.Member {
 		out.Notice = a.tellGuest(ctx, in.Room, guest, made.At)
 	}
@@ -287,16 +288,16 @@ func (a *Actor) known(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error
 func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID, at int64) string {
 	durability, err := a.hub.store.Durability(ctx)
 	if err == nil {
-		step := SendStep{
-			Draft: Draft{
+		step := store.SendStep{
+			Draft: store.Draft{
 				From: a.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
 				Text: fmt.Sprintf("You are invited to the room %s. room_join(room=\"%s\") lets you in.", name, name),
 				Key:  fmt.Sprintf("invite %s %s %d", name, guest, at),
 			},
 			Run: a.caller.Run, Durability: durability, RateLimit: a.hub.limits.SendsPerMinute,
 		}
-		var stored Stored
-		stored, err = a.payingForMessage(step.Draft, func(unpaid bool) (Stored, error) {
+		var stored store.Stored
+		stored, err = a.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
 			step.Unpaid = unpaid
 			return a.hub.store.Send(ctx, a.caller.Space, step)
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // silent tells who asked that the caller has read their questions and ended its
@@ -31,7 +32,7 @@ func (a *Actor) silent(ctx context.Context, ids []c3po.MessageID) error {
 		if entry == nil || entry.Message.ToAgent != a.id && entry.Message.ToAgent.Role() == "" {
 			continue
 		}
-		step := SilenceStep{Agent: a.id, Run: a.caller.Run, ID: id, To: entry.Message.FromAgent, Durability: durability}
+		step := store.SilenceStep{Agent: a.id, Run: a.caller.Run, ID: id, To: entry.Message.FromAgent, Durability: durability}
 		if step.To == c3po.Human { // whose mailbox is for what they have to decide
 			step.To = ""
 		}
@@ -44,7 +45,7 @@ func (a *Actor) silent(ctx context.Context, ids []c3po.MessageID) error {
 }
 
 // silence takes one such step. Who asked may have another name by now, or be gone.
-func (a *Actor) silence(ctx context.Context, step SilenceStep) error {
+func (a *Actor) silence(ctx context.Context, step store.SilenceStep) error {
 	for range mostRenamings {
 		told, err := a.hub.store.Silence(ctx, a.caller.Space, step)
 		if err == nil {

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // view is an agent as others see it.
-func view(r Record) c3po.Agent {
+func view(r store.Record) c3po.Agent {
 	agent := c3po.Agent{
 		ID:           r.ID,
 		Name:         r.Profile.Name,
@@ -45,7 +46,7 @@ func view(r Record) c3po.Agent {
 }
 
 // since is when the session was first said to be in its state.
-func since(r Record) *time.Time {
+func since(r store.Record) *time.Time {
 	if r.State == "" || r.StateAt.IsZero() {
 		return nil
 	}
@@ -55,7 +56,7 @@ func since(r Record) *time.Time {
 // alive says what is known of the run: that it is there, because it holds a
 // connection; that it is over; or nothing. Silence proves neither, nor does a call
 // that was made: the program that made it may have ended since.
-func alive(r Record) *bool {
+func alive(r store.Record) *bool {
 	yes, no := true, false
 	switch {
 	case r.Profile.PID > 0 && !r.Died.IsZero(): // the process it named is not there, whoever calls in its name
@@ -68,7 +69,7 @@ func alive(r Record) *bool {
 	return nil
 }
 
-func status(r Record) c3po.Status {
+func status(r store.Record) c3po.Status {
 	if r.Online {
 		return c3po.Online
 	}
@@ -84,7 +85,7 @@ func paused(why string) *string {
 
 // reachability says what becomes of mail sent now. A pause outweighs a
 // connection: the session would wake, but it has been told not to act.
-func reachability(r Record) c3po.Reachability {
+func reachability(r store.Record) c3po.Reachability {
 	switch {
 	case r.Paused == c3po.PausedForHuman:
 		return c3po.ReachWaitingForHuman
@@ -120,7 +121,7 @@ func reachOf(state c3po.SessionState) c3po.Reachability {
 }
 
 // prospect says in words why a message will not be read soon; empty if it will.
-func prospect(r Record) string {
+func prospect(r store.Record) string {
 	switch reachability(r) {
 	case c3po.ReachWaitingForHuman:
 		return fmt.Sprintf("'%s' waits for its person; it reads this when it goes on", r.ID)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -59,7 +60,7 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 
 // sweepOne gives nil for an agent that is there after all, and how many letters
 // were buried also if it fails then.
-func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
+func (a *Actor) sweepOne(ctx context.Context, s store.Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{s.ID})
 	if err != nil || len(records) == 0 || records[0].Online {
 		return nil, 0, err
@@ -77,10 +78,10 @@ func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dr
 			return nil, swept.Letters, err
 		}
 		switch outcome {
-		case RetireDone:
+		case store.RetireDone:
 			a.tell(ctx, c3po.EventRetired, s.ID, "")
 			return swept, 0, nil
-		case RetireMail:
+		case store.RetireMail:
 			buried, err := a.buryInbox(ctx, s.ID)
 			swept.Letters += buried
 			if err != nil {
@@ -96,7 +97,7 @@ func (a *Actor) sweepOne(ctx context.Context, s Silence, older time.Duration, dr
 // buryInbox makes dead letters of all unread mail of an agent.
 func (a *Actor) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err error) {
 	for {
-		page, err := a.hub.store.Inbox(ctx, a.caller.Space, id, InboxQuery{Limit: sweepPage, Bytes: a.hub.limits.PageBytes})
+		page, err := a.hub.store.Inbox(ctx, a.caller.Space, id, store.InboxQuery{Limit: sweepPage, Bytes: a.hub.limits.PageBytes})
 		if err != nil || len(page.Entries) == 0 {
 			return buried, err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 )
 
 // deliver sends to the exact id, and if nobody has it to whom a bare name means.
-func (a *Actor) deliver(ctx context.Context, step SendStep) (Stored, error) {
+func (a *Actor) deliver(ctx context.Context, step store.SendStep) (store.Stored, error) {
 	target := step.To
 	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
 	unknown := errors.Is(err, c3po.AgentNotFound)
@@ -46,11 +47,11 @@ func (a *Actor) deliver(ctx context.Context, step SendStep) (Stored, error) {
 	elsewhere, lookup := a.elsewhere(ctx, target)
 	switch {
 	case lookup != nil && unknown:
-		return Stored{}, lookup
+		return store.Stored{}, lookup
 	case elsewhere == "" && unknown:
-		return Stored{}, a.noAgent(ctx, target)
+		return store.Stored{}, a.noAgent(ctx, target)
 	case elsewhere == "":
-		return Stored{}, err
+		return store.Stored{}, err
 	}
 	step.To = elsewhere
 	step.Alias = a.id.Host() + "|" + target.Name()
@@ -106,7 +107,7 @@ func (a *Actor) meant(ctx context.Context, text string, parse func(string) (c3po
 	}
 	near = slices.DeleteFunc(near, func(id c3po.AgentID) bool { return id.Brief() != text })
 	if len(near) != 1 {
-		return "", RefuseNoBrief(text)
+		return "", store.RefuseNoBrief(text)
 	}
 	return near[0], nil
 }
@@ -121,7 +122,7 @@ func (a *Actor) host() string {
 // noAgent is AGENT_NOT_FOUND with who could have been meant. What it says is
 // help, so a failure to find any is not the caller's concern.
 func (a *Actor) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
-	refusal := RefuseNoAgent(target)
+	refusal := store.RefuseNoAgent(target)
 	near, err := a.hub.store.Neighbours(ctx, a.caller.Space, target.Name(), suggestFrom)
 	if err != nil {
 		return refusal

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -29,7 +30,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 	if err != nil {
 		return c3po.CancelResult{}, err
 	}
-	step := CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
+	step := store.CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
 	if entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID); err == nil && entry != nil {
 		step.ID = entry.Message.ID // its recipient may have been renamed
 		if entry.Facts.Claim != nil {
@@ -45,7 +46,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 			step.Former = from
 		}
 	}
-	var done Cancelled
+	var done store.Cancelled
 	for range ticketMoves {
 		step.Notice = fmt.Sprintf("'%s' has cancelled its message %s: no answer is needed any more.", a.id, step.ID)
 		if done, err = a.hub.store.Cancel(ctx, a.caller.Space, step); err != nil {
@@ -70,7 +71,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 }
 
 // cancelWords say what a cancel was worth.
-func cancelWords(step CancelStep, done Cancelled) string {
+func cancelWords(step store.CancelStep, done store.Cancelled) string {
 	_, to, _ := step.ID.Split()
 	if step.Holder != "" {
 		to = step.Holder
@@ -189,7 +190,7 @@ func (f ticketFilter) holds(t c3po.Ticket) bool {
 	return f.state == "" || t.State.Open() == (f.state == c3po.TicketsOpen)
 }
 
-func (a *Actor) ticketsOf(ctx context.Context, marks []TicketMark, wanted ticketFilter) ([]c3po.Ticket, error) {
+func (a *Actor) ticketsOf(ctx context.Context, marks []store.TicketMark, wanted ticketFilter) ([]c3po.Ticket, error) {
 	var ids []c3po.MessageID
 	for _, mark := range marks {
 		if wanted.concerns(mark.ID) {
@@ -257,14 +258,14 @@ func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted tick
 	}
 	wanted.all = wanted.all || a.caller.SeesAll()
 	if !wanted.concerns(id) {
-		return c3po.TicketList{}, RefuseNoMessage(cmp.Or(in.MessageID, id))
+		return c3po.TicketList{}, store.RefuseNoMessage(cmp.Or(in.MessageID, id))
 	}
-	found, err := a.ticketsOf(ctx, []TicketMark{{ID: id}}, wanted)
+	found, err := a.ticketsOf(ctx, []store.TicketMark{{ID: id}}, wanted)
 	if err != nil {
 		return c3po.TicketList{}, err
 	}
 	if len(found) == 0 {
-		return c3po.TicketList{}, RefuseNoMessage(id)
+		return c3po.TicketList{}, store.RefuseNoMessage(id)
 	}
 	return c3po.TicketList{Tickets: found}, nil
 }
@@ -286,7 +287,7 @@ func (a *Actor) Keyed(ctx context.Context, from c3po.AgentID, key string) (c3po.
 
 // ticket derives how far a question has come from its facts, and from those of
 // the messages it was handed over as.
-func (a *Actor) ticket(ctx context.Context, first Entry, now time.Time) (c3po.Ticket, error) {
+func (a *Actor) ticket(ctx context.Context, first store.Entry, now time.Time) (c3po.Ticket, error) {
 	m := first.Message
 	t := c3po.Ticket{
 		ID: m.ID, FromAgent: m.FromAgent, Thread: m.Thread, CreatedAt: first.Facts.Accepted,
@@ -319,7 +320,7 @@ func (a *Actor) ticket(ctx context.Context, first Entry, now time.Time) (c3po.Ti
 
 // addFacts adds what one holder of a ticket did to it. It returns where the
 // ticket went from there, if it was handed over.
-func addFacts(t *c3po.Ticket, e Entry) (next c3po.MessageID) {
+func addFacts(t *c3po.Ticket, e store.Entry) (next c3po.MessageID) {
 	t.ToAgent = e.Message.ToAgent
 	t.Replies = append(t.Replies, e.Facts.Answers...)
 	for _, answer := range e.Facts.Answers {

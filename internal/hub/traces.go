@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // auditPage is how many agents fsck reads at once.
@@ -76,7 +77,7 @@ func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
 // ownPart reads what the caller may read of a thread: what it wrote or was written
 // to, and everything if it may read everything. Anybody can name a thread in a
 // message, so that alone gives no right to read what others said in it.
-func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most int) ([]Entry, error) {
+func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most int) ([]store.Entry, error) {
 	if a.caller.SeesAll() {
 		return a.hub.store.Thread(ctx, a.caller.Space, thread, after, most)
 	}
@@ -84,7 +85,7 @@ func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most in
 	if err != nil {
 		return nil, err
 	}
-	own := []Entry{}
+	own := []store.Entry{}
 	for {
 		entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, a.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
@@ -103,7 +104,7 @@ func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most in
 }
 
 // threadPage cuts a page by count and by size.
-func (a *Actor) threadPage(entries []Entry, limit int) c3po.MessageList {
+func (a *Actor) threadPage(entries []store.Entry, limit int) c3po.MessageList {
 	list := c3po.MessageList{Messages: []c3po.Message{}}
 	bytes := 0
 	for _, entry := range entries {
@@ -130,7 +131,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		return c3po.Trace{}, err
 	}
 	if entry == nil {
-		return c3po.Trace{}, RefuseNoMessage(in.MessageID)
+		return c3po.Trace{}, store.RefuseNoMessage(in.MessageID)
 	}
 	trace := life(*entry)
 	if (entry.State == c3po.StatePending || entry.State == c3po.StatePosted) && entry.Facts.Expires > 0 {
@@ -154,7 +155,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 }
 
 // message finds mail, or a post in a room the caller may read.
-func (a *Actor) message(ctx context.Context, id c3po.MessageID) (*Entry, error) {
+func (a *Actor) message(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
 	name := id.Room()
 	if name == "" {
 		return a.hub.store.Message(ctx, a.caller.Space, id)
@@ -176,7 +177,7 @@ func (a *Actor) message(ctx context.Context, id c3po.MessageID) (*Entry, error) 
 }
 
 // life puts the facts into the form they are shown in.
-func life(e Entry) c3po.Trace {
+func life(e store.Entry) c3po.Trace {
 	m := e.Message
 	trace := c3po.Trace{
 		ID: m.ID, Seq: m.Seq, Kind: m.Kind, Thread: m.Thread, Priority: m.Priority, ExpectsReply: m.ExpectsReply,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // subscribeMost is how long a wait lets the subscription come first. If it
@@ -181,7 +182,7 @@ func checkAfter(after *int64) (int64, error) {
 }
 
 func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Duration, after *int64) (c3po.WaitResult, error) {
-	last, looks, claimed := NextMessage{}, 0, Claimed{}
+	last, looks, claimed := store.NextMessage{}, 0, store.Claimed{}
 	a.rooms = []c3po.AgentID{}
 	if after != nil {
 		last.Seq = *after
@@ -221,7 +222,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 // handOver answers a wait with role mail. The claim is an event of its own, so
 // the place the reader is told is read again: a reader that says it never came
 // there did not get this answer. Own mail that came meanwhile is before it.
-func (a *Actor) handOver(ctx context.Context, claimed Claimed, last NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
+func (a *Actor) handOver(ctx context.Context, claimed store.Claimed, last store.NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
 	if next, err := a.next(ctx, incoming, after); err == nil {
 		last = next
 		if next.Entry != nil {
@@ -235,8 +236,8 @@ func (a *Actor) handOver(ctx context.Context, claimed Claimed, last NextMessage,
 
 // next asks the store for what this reader was not given. What is damaged is
 // buried, and skipped even if that fails: other mail must not wait behind it.
-func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (NextMessage, error) {
-	query := NextQuery{Run: a.caller.Run, Reader: a.caller.Reader(), Incoming: incoming}
+func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (store.NextMessage, error) {
+	query := store.NextQuery{Run: a.caller.Run, Reader: a.caller.Reader(), Incoming: incoming}
 	if after != nil {
 		query.MinSeq, query.Positioned = *after, true
 	}
@@ -244,7 +245,7 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (NextMess
 	for {
 		next, err := a.hub.store.Next(ctx, a.caller.Space, a.id, query)
 		if err != nil {
-			return NextMessage{}, a.failed(err)
+			return store.NextMessage{}, a.failed(err)
 		}
 		if next.Entry == nil || !next.Entry.Corrupt {
 			if after == nil {
@@ -287,8 +288,8 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if timeout > 0 {
 		a.rooms = []c3po.AgentID{}
 	}
-	var page InboxPage
-	var said RoomMail
+	var page store.InboxPage
+	var said store.RoomMail
 	look := func(ctx context.Context) (bool, error) {
 		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
 		if err == nil && page.Rooms {
@@ -321,7 +322,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if end == drained {
 		return c3po.PendingResult{Outcome: callAgain("")}, nil
 	}
-	list := page.list(a.show)
+	list := messageList(page, a.show)
 	if a.caller.Role == c3po.RoleRunner {
 		blank(list.Messages)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (h *house) waitFor(id c3po.AgentID, in c3po.WaitInput) *later[c3po.WaitResult] {
@@ -392,7 +392,7 @@ func TestAWaitDoesNotLookAtAllItWasGivenEachTime(t *testing.T) {
 		must(h.as("bob").GetMessages(t.Context(), c3po.GetMessagesInput{Limit: unacked}))(t)
 		looked := func() int {
 			t.Helper()
-			return must(h.model.Next(t.Context(), c3po.DefaultSpace, "bob", hub.NextQuery{Reader: "anonymous"}))(t).Looked
+			return must(h.model.Next(t.Context(), c3po.DefaultSpace, "bob", store.NextQuery{Reader: "anonymous"}))(t).Looked
 		}
 		same(t, "looked at before the wait", looked(), unacked)
 		nothing := must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 5}))(t)

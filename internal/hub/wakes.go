@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 // wakes knows who waits on this node. It holds one subscription a space that
 // has waiters here; waking costs the same however many wait.
 type wakes struct {
-	store   Store
+	store   store.Store
 	log     *slog.Logger
 	marks   *marks
 	compare time.Duration
@@ -37,7 +38,7 @@ type wakes struct {
 	work   sync.WaitGroup
 }
 
-func newWakes(store Store, log *slog.Logger, marks *marks, compare time.Duration) *wakes {
+func newWakes(store store.Store, log *slog.Logger, marks *marks, compare time.Duration) *wakes {
 	return &wakes{store: store, log: log, marks: marks, compare: compare, lines: map[c3po.Space]*line{}}
 }
 
@@ -265,7 +266,7 @@ func (l *line) ready() {
 }
 
 // heard is called by the store for every event, so it only marks.
-func (l *line) heard(wake Wake) {
+func (l *line) heard(wake store.Wake) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.wake(wake.Agent)
@@ -375,7 +376,7 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 	known, epoch, last := l.known, l.epoch, l.last
 	l.mu.Unlock()
 	l.wakes.marks.touched(l.space, last)
-	at, err := l.wakes.marks.compare(ctx, l.space, Sequence{Epoch: epoch, Last: last})
+	at, err := l.wakes.marks.compare(ctx, l.space, store.Sequence{Epoch: epoch, Last: last})
 	if err != nil {
 		return false, err
 	}
@@ -410,7 +411,7 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 
 // caughtUp moves on to a number up to which nothing is missing, and over what
 // was heard right behind it. It reports whether a gap remains.
-func (l *line) caughtUp(at Sequence, last int64, look func(*waiter) bool) (again bool) {
+func (l *line) caughtUp(at store.Sequence, last int64, look func(*waiter) bool) (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.announce()
@@ -426,7 +427,7 @@ func (l *line) caughtUp(at Sequence, last int64, look func(*waiter) bool) (again
 }
 
 // startOver goes on in a new epoch.
-func (l *line) startOver(at Sequence) {
+func (l *line) startOver(at store.Sequence) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.announce()

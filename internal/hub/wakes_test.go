@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
@@ -160,7 +160,7 @@ func TestWhenOneMissedEventIsGoneEverybodyLooks(t *testing.T) {
 
 // A trimmed store loses its oldest events right before they are read.
 type trimmed struct {
-	hub.Store
+	store.Store
 	before func()
 }
 
@@ -211,11 +211,11 @@ func TestAGapBehindAGapIsFilledToo(t *testing.T) {
 
 // A mute store does not let a subscription stand until it may speak.
 type mute struct {
-	hub.Store
+	store.Store
 	speak chan struct{}
 }
 
-func (m *mute) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(hub.Wake)) error {
+func (m *mute) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(store.Wake)) error {
 	select {
 	case <-m.speak:
 		return m.Store.Listen(ctx, space, ready, wake)
@@ -283,17 +283,17 @@ func TestASubscriptionEndsAMinuteAfterItsLastWait(t *testing.T) {
 }
 
 // A dead store answers nothing until its caller gives up.
-type dead struct{ hub.Store }
+type dead struct{ store.Store }
 
-func (dead) Listen(ctx context.Context, _ c3po.Space, ready func(), _ func(hub.Wake)) error {
+func (dead) Listen(ctx context.Context, _ c3po.Space, ready func(), _ func(store.Wake)) error {
 	ready()
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (dead) Sequence(ctx context.Context, _ c3po.Space) (hub.Sequence, error) {
+func (dead) Sequence(ctx context.Context, _ c3po.Space) (store.Sequence, error) {
 	<-ctx.Done()
-	return hub.Sequence{}, ctx.Err()
+	return store.Sequence{}, ctx.Err()
 }
 
 func (dead) Attach(ctx context.Context, _ c3po.Space, _ c3po.AgentID, _ string, _ c3po.SessionState) error {
@@ -301,7 +301,7 @@ func (dead) Attach(ctx context.Context, _ c3po.Space, _ c3po.AgentID, _ string, 
 	return ctx.Err()
 }
 
-func (dead) WriteNotes(ctx context.Context, _ c3po.Space, _ hub.Notes) error {
+func (dead) WriteNotes(ctx context.Context, _ c3po.Space, _ store.Notes) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -142,7 +142,7 @@ func (w *Watch) begin(ctx context.Context, after *c3po.EventCursor) error {
 	w.line.startTail(at.Last)
 	from, reason := at.Last, c3po.ResetReason("")
 	if after != nil {
-		from, reason = at.resume(*after)
+		from, reason = at.Resume(*after)
 	}
 	w.at, w.began = c3po.EventCursor{Epoch: at.Epoch, Seq: from}, at.Began
 	w.start = &c3po.StreamStart{Recovered: reason == "", Epoch: at.Epoch, Seq: from, Reason: reason}
@@ -305,4 +305,11 @@ func (l *line) readTail(ctx context.Context) (more bool, err error) {
 		}
 	}
 	return len(events) == missedPage, nil
+}
+
+// refuseCrowd is RATE_LIMITED for what one coordinator holds open no more of.
+// It takes connections and memory for as long as it lasts.
+func refuseCrowd(what string, most int) *c3po.Error {
+	return c3po.Errorf(c3po.RateLimited, "%d %s are open on this coordinator, which is the most", most, what).
+		Suggest("End one of them first; one for each session is enough.")
 }

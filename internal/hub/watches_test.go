@@ -9,6 +9,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // watch opens a stream and takes its first word.
@@ -208,11 +209,11 @@ func TestALostWakeIsMadeUpForInAStream(t *testing.T) {
 
 // A busy store lets something happen right after it was asked where it stands.
 type busy struct {
-	hub.Store
+	store.Store
 	happens func()
 }
 
-func (b *busy) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, error) {
+func (b *busy) Sequence(ctx context.Context, space c3po.Space) (store.Sequence, error) {
 	at, err := b.Store.Sequence(ctx, space)
 	if happens := b.happens; happens != nil {
 		b.happens = nil

@@ -16,8 +16,8 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -168,7 +168,7 @@ func TestTheTokensOfARunnerShareItsBudget(t *testing.T) {
 func TestOneTokenCannotFillInboxesUnderManyNames(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("x", 1000)
-	weight := hub.Draft{From: "laptop/m0", To: "box/victim", Text: text, ExpectsReply: true}.Bytes()
+	weight := store.Draft{From: "laptop/m0", To: "box/victim", Text: text, ExpectsReply: true}.Bytes()
 	for what, change := range map[string]func(*c3po.Limits){
 		"10 messages an hour":                               func(l *c3po.Limits) { l.TokenMessages = 10 },
 		fmt.Sprintf("%d bytes an hour", 10*weight+weight/2): func(l *c3po.Limits) { l.TokenBytes = 10*weight + weight/2 },

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // maxLineage is more than any terminal is deep.
@@ -45,7 +45,7 @@ func (p processes) lineage() func(pid int) []string {
 
 // holders are the runs of the live process of this machine that holds an agent, by
 // which what it has started is known; none if there is no such process.
-func (p processes) holders(r hub.Record) []string {
+func (p processes) holders(r store.Record) []string {
 	process, ok := c3po.ParseProcessRun(r.Run)
 	if !ok {
 		// A word of a runner: the agent may have said which process it is.

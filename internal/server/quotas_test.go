@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
 func TestAFullSpaceWarnsThenRefusesAndIsDrainedOverHTTP(t *testing.T) {
 	t.Parallel()
 	limits := c3po.DefaultLimits()
-	limits.SpaceBytes = 5 * hub.Draft{From: "ann", To: "bob", Text: strings.Repeat("a", 800), ExpectsReply: true}.Bytes()
+	limits.SpaceBytes = 5 * store.Draft{From: "ann", To: "bob", Text: strings.Repeat("a", 800), ExpectsReply: true}.Bytes()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Limits: limits})
 	c.must(t, "bob", "ping", c3po.None{}, nil)
 	var ids []c3po.MessageID

@@ -23,6 +23,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/ops/metrics"
 	"github.com/c3po-dev/c3po/internal/person/dashboard"
 	"github.com/c3po-dev/c3po/internal/person/notify"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 	"github.com/c3po-dev/c3po/web"
@@ -103,26 +104,26 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	node := hub.NewNode()
 	cfg.Log = slog.New(rest.Correlate(cfg.Log.Handler())).With("node", node)
 	counts := metrics.New(metrics.Config{Version: cfg.Version, Commit: cfg.Commit})
-	store, err := openStore(ctx, cfg, node, counts, redisPatience)
+	redis, err := openStore(ctx, cfg, node, counts, redisPatience)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer redis.Close()
 
 	notifier, err := notify.New(cfg.Notify)
 	if err != nil {
 		return err
 	}
 	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
-	keeper := auth.New(auth.Config{Store: store, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, CallsPerSecond: cfg.Limits.TokenCalls})
+	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, CallsPerSecond: cfg.Limits.TokenCalls})
 	h := hub.New(hub.Config{
-		Store: store, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
+		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Notifier: notifier, Log: cfg.Log,
 		Holders: here.holders, Acted: keeper.Acted,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
 		if run.Name == "" {
-			_, err := h.DeclaredEnded(ctx, run.Space, run.Agent, hub.Declared{PID: run.PID, Start: run.Start, Seen: run.Seen})
+			_, err := h.DeclaredEnded(ctx, run.Space, run.Agent, store.Declared{PID: run.PID, Start: run.Start, Seen: run.Seen})
 			return err
 		}
 		_, err := h.ProcessEnded(ctx, run.Space, run.Agent, run.Name)
@@ -131,7 +132,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	if keeper.Mode() == auth.None {
 		cfg.Log.Warn("AUTHENTICATION IS OFF: whoever reaches this coordinator may act as anybody, read everything and answer as the person", "auth", auth.None)
 	}
-	shown, err := newFace(ctx, cfg, store, listener.Addr().String())
+	shown, err := newFace(ctx, cfg, redis, listener.Addr().String())
 	if err != nil {
 		return err
 	}

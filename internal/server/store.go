@@ -9,11 +9,11 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
-var _ hub.Store = (*redisstore.Store)(nil)
+var _ store.Store = (*redisstore.Store)(nil)
 
 const (
 	// redisPatience is how long Redis may take to come up: both are often

@@ -11,7 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -96,21 +96,21 @@ func forgetfulCluster(t *testing.T) []string {
 // register is what coordinators do when agents come, without the way to them.
 func register(t *testing.T, url string, spaces, each int) {
 	t.Helper()
-	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: url})
+	redis, err := redisstore.Open(t.Context(), redisstore.Config{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer redis.Close()
 	const atOnce = 64
 	work := make(chan int)
 	var registering sync.WaitGroup
 	for range atOnce {
 		registering.Go(func() {
 			for i := range work {
-				step := hub.RegisterStep{Want: crowdedAgent(i / spaces)}
+				step := store.RegisterStep{Want: crowdedAgent(i / spaces)}
 				// A machine that is too busy is asked again.
 				if !faultrig.Within(aWhile, func() bool {
-					_, err := store.Register(t.Context(), crowdedSpace(i%spaces), step)
+					_, err := redis.Register(t.Context(), crowdedSpace(i%spaces), step)
 					return err == nil
 				}) {
 					t.Errorf("%s was not registered", step.Want)

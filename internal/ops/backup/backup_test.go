@@ -16,6 +16,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/ops/backup"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -126,7 +127,7 @@ func TestABackupOfAClusterComesBackWholeInOneRedis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after.Epoch != before.Epoch+1 || after.Last < before.Last+hub.EpochMargin {
+		if after.Epoch != before.Epoch+1 || after.Last < before.Last+store.EpochMargin {
 			t.Errorf("%s was at epoch %d, number %d and is at %d, %d", space, before.Epoch, before.Last, after.Epoch, after.Last)
 		}
 	}

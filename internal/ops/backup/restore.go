@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
@@ -67,17 +67,17 @@ func Restore(ctx context.Context, cfg Config, in io.Reader) (Restored, error) {
 }
 
 // begin raises the epoch of every space.
-func begin(ctx context.Context, store *redisstore.Store) error {
-	spaces, err := store.Spaces(ctx)
+func begin(ctx context.Context, redis *redisstore.Store) error {
+	spaces, err := redis.Spaces(ctx)
 	if err != nil {
 		return err
 	}
 	for _, space := range spaces {
-		at, err := store.Sequence(ctx, space)
+		at, err := redis.Sequence(ctx, space)
 		if err != nil {
 			return err
 		}
-		if _, _, err := store.RaiseEpoch(ctx, space, hub.Sequence{Epoch: at.Epoch, Last: at.Last + 1}); err != nil {
+		if _, _, err := redis.RaiseEpoch(ctx, space, store.Sequence{Epoch: at.Epoch, Last: at.Last + 1}); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
@@ -45,7 +45,7 @@ func (b *bare) listen(ctx context.Context) error {
 	}
 }
 
-func (b *bare) wake(w hub.Wake) {
+func (b *bare) wake(w store.Wake) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, wakes := range append(b.rooms[w.Agent], b.wakes[w.Agent]) {
@@ -79,8 +79,8 @@ func (s *bareSeat) key() string {
 }
 
 func (s *bareSeat) send(ctx context.Context, to c3po.AgentID, text string) (id c3po.MessageID, err error) {
-	step := hub.SendStep{
-		Draft: hub.Draft{
+	step := store.SendStep{
+		Draft: store.Draft{
 			From: s.id, To: to, Kind: c3po.KindMessage, Priority: c3po.Normal, ExpectsReply: true, Text: text, Key: s.key(),
 		},
 		Durability: s.door.durability,
@@ -104,9 +104,9 @@ func (s *bareSeat) woken(ctx context.Context) error {
 
 func (s *bareSeat) next(ctx context.Context) (c3po.MessageID, error) {
 	for {
-		var next hub.NextMessage
+		var next store.NextMessage
 		if err := insist(ctx, func() (err error) {
-			next, err = s.door.store.Next(ctx, s.door.space, s.id, hub.NextQuery{MinSeq: s.given})
+			next, err = s.door.store.Next(ctx, s.door.space, s.id, store.NextQuery{MinSeq: s.given})
 			return err
 		}); err != nil {
 			return "", err
@@ -122,8 +122,8 @@ func (s *bareSeat) next(ctx context.Context) (c3po.MessageID, error) {
 }
 
 func (s *bareSeat) reply(ctx context.Context, to c3po.MessageID, text string) error {
-	step := hub.ReplyStep{
-		Draft:      hub.Draft{From: s.id, Kind: c3po.KindReply, Priority: c3po.Normal, Status: c3po.ReplySuccess, Text: text, Key: s.key()},
+	step := store.ReplyStep{
+		Draft:      store.Draft{From: s.id, Kind: c3po.KindReply, Priority: c3po.Normal, Status: c3po.ReplySuccess, Text: text, Key: s.key()},
 		Durability: s.door.durability, Answers: to,
 	}
 	return insist(ctx, func() error {
@@ -134,7 +134,7 @@ func (s *bareSeat) reply(ctx context.Context, to c3po.MessageID, text string) er
 
 func (s *bareSeat) answer(ctx context.Context, to c3po.MessageID) (c3po.MessageID, error) {
 	for {
-		var answers []hub.Entry
+		var answers []store.Entry
 		if err := insist(ctx, func() (err error) {
 			answers, err = s.door.store.Answers(ctx, s.door.space, to)
 			return err

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -194,7 +194,7 @@ func curves(g growing) []curve {
 				g.register(t, "rooms", members)
 				joined = place
 				if err := inParallel(64, len(members), func(i int) error {
-					_, err := g.rig.store.Join(t.Context(), "rooms", hub.JoinStep{Room: "lobby", Agent: members[i], Visibility: c3po.Public})
+					_, err := g.rig.store.Join(t.Context(), "rooms", store.JoinStep{Room: "lobby", Agent: members[i], Visibility: c3po.Public})
 					return err
 				}); err != nil {
 					t.Fatal(err)

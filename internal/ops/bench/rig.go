@@ -15,7 +15,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/engine"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
@@ -159,7 +159,7 @@ func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID
 	const atOnce = 256
 	return inParallel(atOnce, len(ids), func(i int) error {
 		return insist(ctx, func() error {
-			_, err := r.store.Register(ctx, space, hub.RegisterStep{Want: ids[i]})
+			_, err := r.store.Register(ctx, space, store.RegisterStep{Want: ids[i]})
 			return err
 		})
 	})

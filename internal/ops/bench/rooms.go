@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // roomLoops are the members of one room, and one agent that says something new
@@ -67,13 +67,13 @@ func (s *bareSeat) join(ctx context.Context, room c3po.RoomName) error {
 	s.door.mu.Lock()
 	s.door.rooms[room.Address()] = append(s.door.rooms[room.Address()], s.wakes)
 	s.door.mu.Unlock()
-	_, err := s.door.store.Join(ctx, s.door.space, hub.JoinStep{Room: room, Agent: s.id, Visibility: c3po.Public})
+	_, err := s.door.store.Join(ctx, s.door.space, store.JoinStep{Room: room, Agent: s.id, Visibility: c3po.Public})
 	return err
 }
 
 func (s *bareSeat) post(ctx context.Context, room c3po.RoomName, text string) error {
-	step := hub.PostStep{
-		Draft:      hub.Draft{From: s.id, To: room.Address(), Room: room, Kind: c3po.KindPost, Priority: c3po.Normal, Text: text, Key: s.key()},
+	step := store.PostStep{
+		Draft:      store.Draft{From: s.id, To: room.Address(), Room: room, Kind: c3po.KindPost, Priority: c3po.Normal, Text: text, Key: s.key()},
 		Durability: s.door.durability,
 	}
 	return insist(ctx, func() error {
@@ -84,9 +84,9 @@ func (s *bareSeat) post(ctx context.Context, room c3po.RoomName, text string) er
 
 func (s *bareSeat) heard(ctx context.Context, _ c3po.RoomName) error {
 	for {
-		var mail hub.RoomMail
+		var mail store.RoomMail
 		if err := insist(ctx, func() (err error) {
-			mail, err = s.door.store.RoomMail(ctx, s.door.space, s.id, hub.RoomQuery{After: s.given, Limit: 1, Bytes: 1})
+			mail, err = s.door.store.RoomMail(ctx, s.door.space, s.id, store.RoomQuery{After: s.given, Limit: 1, Bytes: 1})
 			return err
 		}); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
@@ -28,12 +28,12 @@ type Exported struct {
 // Export writes everything that another coordinator can take. Nobody should write
 // to the Redis meanwhile, and what is written later is not in the file.
 func Export(ctx context.Context, cfg ExportConfig, out io.Writer) (Exported, error) {
-	store, err := redisstore.Open(ctx, redisstore.Config{URL: cfg.RedisURL})
+	redis, err := redisstore.Open(ctx, redisstore.Config{URL: cfg.RedisURL})
 	if err != nil {
 		return Exported{}, err
 	}
-	defer store.Close()
-	spaces, err := store.Spaces(ctx)
+	defer redis.Close()
+	spaces, err := redis.Spaces(ctx)
 	if err != nil {
 		return Exported{}, err
 	}
@@ -45,7 +45,7 @@ func Export(ctx context.Context, cfg ExportConfig, out io.Writer) (Exported, err
 		return done, err
 	}
 	for _, space := range spaces {
-		damaged, err := store.Export(ctx, space, func(m hub.Moved) error {
+		damaged, err := redis.Export(ctx, space, func(m store.Moved) error {
 			done.add(m)
 			return lines.Encode(line{Space: space, Moved: m})
 		})

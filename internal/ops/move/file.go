@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Format is the version of the file. A later one is refused.
@@ -39,7 +39,7 @@ type Counts struct {
 	Damaged  int `json:"damaged,omitempty"` // messages and posts that could not be read, and are not in the file
 }
 
-func (c *Counts) add(m hub.Moved) {
+func (c *Counts) add(m store.Moved) {
 	switch {
 	case m.Agent != nil:
 		c.Agents++
@@ -61,7 +61,7 @@ func (c *Counts) add(m hub.Moved) {
 type line struct {
 	Header *Header    `json:"c3po_export,omitempty"`
 	Space  c3po.Space `json:"space,omitempty"`
-	hub.Moved
+	store.Moved
 	End *Counts `json:"end,omitempty"`
 }
 
@@ -70,12 +70,12 @@ type line struct {
 type file struct {
 	header Header
 	spaces []c3po.Space // in the order of the file
-	things map[c3po.Space][]hub.Moved
+	things map[c3po.Space][]store.Moved
 	counts Counts
 }
 
 func read(in io.Reader) (file, error) {
-	f := file{things: map[c3po.Space][]hub.Moved{}}
+	f := file{things: map[c3po.Space][]store.Moved{}}
 	d := json.NewDecoder(in)
 	var first struct {
 		Header *Header `json:"c3po_export"`

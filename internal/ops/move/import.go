@@ -41,14 +41,14 @@ func Import(ctx context.Context, cfg ImportConfig, in io.Reader) (Imported, erro
 		return done, c3po.Errorf(c3po.InvalidRequest, "%q cannot be the name of a host", done.Host).
 			Suggest("Say with --as-host what the machine is called that the agents come from, for example laptop.")
 	}
-	store, err := redisstore.Open(ctx, redisstore.Config{URL: cfg.RedisURL})
+	redis, err := redisstore.Open(ctx, redisstore.Config{URL: cfg.RedisURL})
 	if err != nil {
 		return done, err
 	}
-	defer store.Close()
+	defer redis.Close()
 	var plans []*plan
 	for _, space := range f.spaces {
-		p, err := makePlan(ctx, store, space, f.things[space], done.Host)
+		p, err := makePlan(ctx, redis, space, f.things[space], done.Host)
 		if err != nil {
 			return done, err
 		}
@@ -59,16 +59,16 @@ func Import(ctx context.Context, cfg ImportConfig, in io.Reader) (Imported, erro
 		return done, nil
 	}
 	// Before it is done: what came in halfway is asked about too.
-	if err := store.RecordImport(ctx, fmt.Sprintf("a file of %s as host %s", done.From.Host, done.Host)); err != nil {
+	if err := redis.RecordImport(ctx, fmt.Sprintf("a file of %s as host %s", done.From.Host, done.Host)); err != nil {
 		return done, err
 	}
-	h := hub.New(hub.Config{Store: store, Limits: c3po.DefaultLimits(), Version: cfg.Version})
+	h := hub.New(hub.Config{Store: redis, Limits: c3po.DefaultLimits(), Version: cfg.Version})
 	for _, p := range plans {
-		stored, err := p.carryOut(ctx, store)
+		stored, err := p.carryOut(ctx, redis)
 		if err != nil {
 			return done, err
 		}
-		if err := verify(ctx, store, h, p.space, stored); err != nil {
+		if err := verify(ctx, redis, h, p.space, stored); err != nil {
 			return done, err
 		}
 	}
@@ -76,9 +76,9 @@ func Import(ctx context.Context, cfg ImportConfig, in io.Reader) (Imported, erro
 }
 
 // verify looks for every message that was stored, and goes through the books.
-func verify(ctx context.Context, store *redisstore.Store, h *hub.Hub, space c3po.Space, stored []c3po.MessageID) error {
+func verify(ctx context.Context, redis *redisstore.Store, h *hub.Hub, space c3po.Space, stored []c3po.MessageID) error {
 	for _, id := range stored {
-		e, err := store.Message(ctx, space, id)
+		e, err := redis.Message(ctx, space, id)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -172,7 +173,7 @@ func life(t *rapid.T, m machine, salt string) {
 
 // things are those of an export, with posts called by their place in the file: their
 // numbers are of a space, and nothing outside their room speaks of them.
-func things(t tester, export []byte) []hub.Moved {
+func things(t tester, export []byte) []store.Moved {
 	t.Helper()
 	f, err := read(bytes.NewReader(export))
 	if err != nil {
@@ -196,9 +197,9 @@ func things(t tester, export []byte) []hub.Moved {
 }
 
 // renamed is what things are called where they go, if nothing is in their way.
-func renamed(all []hub.Moved) []hub.Moved {
+func renamed(all []store.Moved) []store.Moved {
 	n := names{host: "laptop"}
-	var out []hub.Moved
+	var out []store.Moved
 	for _, m := range all {
 		switch {
 		case m.Agent != nil:
@@ -334,7 +335,7 @@ func TestNothingOfTheTwoMachinesIsMixedUp(t *testing.T) {
 		}
 	}
 	// The person answers, and the one who asked goes on.
-	questions, err := nas.store.Inbox(ctx, "main", c3po.Human, hub.InboxQuery{Limit: 10, Bytes: 1 << 20})
+	questions, err := nas.store.Inbox(ctx, "main", c3po.Human, store.InboxQuery{Limit: 10, Bytes: 1 << 20})
 	if err != nil || len(questions.Entries) != 2 {
 		t.Fatalf("%d questions, %v", len(questions.Entries), err)
 	}

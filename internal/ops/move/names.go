@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // names are what the things of one space are called where they go.
@@ -71,7 +71,7 @@ func (n names) thread(name string) string {
 
 // former are the names by which ids speak of an agent: those it had, as they
 // were there and as they are here.
-func (n names) former(a hub.MovedAgent) []c3po.AgentID {
+func (n names) former(a store.MovedAgent) []c3po.AgentID {
 	var all []c3po.AgentID
 	known := map[c3po.AgentID]bool{n.agent(a.ID): true}
 	for _, was := range append([]c3po.AgentID{a.ID}, a.Former...) {
@@ -85,7 +85,7 @@ func (n names) former(a hub.MovedAgent) []c3po.AgentID {
 	return all
 }
 
-func (n names) movedAgent(a hub.MovedAgent) hub.MovedAgent {
+func (n names) movedAgent(a store.MovedAgent) store.MovedAgent {
 	a.Former = n.former(a)
 	var asks []c3po.MessageID
 	for _, id := range a.Asks {
@@ -95,12 +95,12 @@ func (n names) movedAgent(a hub.MovedAgent) hub.MovedAgent {
 	return a
 }
 
-func (n names) movedRoom(r hub.MovedRoom) hub.MovedRoom {
+func (n names) movedRoom(r store.MovedRoom) store.MovedRoom {
 	r.Name, r.Creator, r.Invited = n.room(r.Name), n.agent(r.Creator), n.agents(r.Invited)
 	return r
 }
 
-func (n names) movedMessage(m hub.MovedMessage) hub.MovedMessage {
+func (n names) movedMessage(m store.MovedMessage) store.MovedMessage {
 	m.ID, m.InReplyTo, m.Ticket = n.message(m.ID), n.message(m.InReplyTo), n.message(m.Ticket)
 	m.Thread, m.Chain, m.HandedFrom, m.Body = n.thread(m.Thread), n.thread(m.Chain), n.agent(m.HandedFrom), n.body(m.Body)
 	var answers []c3po.Answered
@@ -115,12 +115,12 @@ func (n names) movedMessage(m hub.MovedMessage) hub.MovedMessage {
 	return m
 }
 
-func (n names) movedPost(p hub.MovedPost) hub.MovedPost {
+func (n names) movedPost(p store.MovedPost) store.MovedPost {
 	p.ID, p.Mailed, p.Body = n.message(p.ID), n.agents(p.Mailed), n.body(p.Body)
 	return p
 }
 
-func (n names) body(b hub.MovedBody) hub.MovedBody {
+func (n names) body(b store.MovedBody) store.MovedBody {
 	b.HandedTo, b.Room = n.agent(b.HandedTo), n.room(b.Room)
 	return b
 }
@@ -129,20 +129,20 @@ func (n names) body(b hub.MovedBody) hub.MovedBody {
 // has its time beside its id, and a room that of its making, because a
 // coordinator that began anew gives the same ids again.
 
-func (n names) originOfAgent(id c3po.AgentID) hub.Origin {
-	return hub.Origin(fmt.Sprintf("agent %s", n.agent(id)))
+func (n names) originOfAgent(id c3po.AgentID) store.Origin {
+	return store.Origin(fmt.Sprintf("agent %s", n.agent(id)))
 }
 
-func (n names) originOfRoom(r hub.MovedRoom) hub.Origin {
-	return hub.Origin(fmt.Sprintf("room %s %s@%d", n.host, r.Name, r.Created.UnixMilli()))
+func (n names) originOfRoom(r store.MovedRoom) store.Origin {
+	return store.Origin(fmt.Sprintf("room %s %s@%d", n.host, r.Name, r.Created.UnixMilli()))
 }
 
-func (n names) originOf(id c3po.MessageID, accepted time.Time) hub.Origin {
-	return hub.Origin(fmt.Sprintf("%s %s@%d", n.host, id, accepted.UnixMilli()))
+func (n names) originOf(id c3po.MessageID, accepted time.Time) store.Origin {
+	return store.Origin(fmt.Sprintf("%s %s@%d", n.host, id, accepted.UnixMilli()))
 }
 
-func (n names) originOfMember(room hub.Origin, id c3po.AgentID) hub.Origin {
-	return hub.Origin(fmt.Sprintf("member %s of %s", n.agent(id), room))
+func (n names) originOfMember(room store.Origin, id c3po.AgentID) store.Origin {
+	return store.Origin(fmt.Sprintf("member %s of %s", n.agent(id), room))
 }
 
 // beside is what a room is called where another has its name.

@@ -7,18 +7,18 @@ import (
 	"fmt"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
 // A plan is what an import will do to one space. Making it changes nothing.
 type plan struct {
 	space   c3po.Space
-	things  []hub.Moved
+	things  []store.Moved
 	names   names
-	origins []hub.Origin // of the things, in their order
-	rooms   map[c3po.RoomName]hub.Origin
-	posts   map[c3po.MessageID]hub.Origin
+	origins []store.Origin // of the things, in their order
+	rooms   map[c3po.RoomName]store.Origin
+	posts   map[c3po.MessageID]store.Origin
 	known   []string // what each thing is here already; empty if it is not
 	summary Space
 }
@@ -39,22 +39,22 @@ type Renaming struct {
 	Is  string `json:"is"`
 }
 
-func makePlan(ctx context.Context, store *redisstore.Store, space c3po.Space, things []hub.Moved, host string) (*plan, error) {
+func makePlan(ctx context.Context, redis *redisstore.Store, space c3po.Space, things []store.Moved, host string) (*plan, error) {
 	p := &plan{
-		space: space, things: things, summary: Space{Space: space}, rooms: map[c3po.RoomName]hub.Origin{}, posts: map[c3po.MessageID]hub.Origin{},
+		space: space, things: things, summary: Space{Space: space}, rooms: map[c3po.RoomName]store.Origin{}, posts: map[c3po.MessageID]store.Origin{},
 		names: names{host: host, rooms: map[c3po.RoomName]c3po.RoomName{}, ids: map[c3po.MessageID]c3po.MessageID{}},
 	}
 	for _, m := range things {
 		p.origins = append(p.origins, p.origin(m))
 	}
 	var err error
-	if p.known, err = store.Origins(ctx, space, p.origins); err != nil {
+	if p.known, err = redis.Origins(ctx, space, p.origins); err != nil {
 		return nil, err
 	}
-	if err := p.nameRooms(ctx, store); err != nil {
+	if err := p.nameRooms(ctx, redis); err != nil {
 		return nil, err
 	}
-	if err := p.number(ctx, store); err != nil {
+	if err := p.number(ctx, redis); err != nil {
 		return nil, err
 	}
 	for i, m := range things {
@@ -74,7 +74,7 @@ func makePlan(ctx context.Context, store *redisstore.Store, space c3po.Space, th
 
 // origin is what the store will remember a thing by. Rooms and posts come before
 // the members that speak of them.
-func (p *plan) origin(m hub.Moved) hub.Origin {
+func (p *plan) origin(m store.Moved) store.Origin {
 	switch {
 	case m.Agent != nil:
 		return p.names.originOfAgent(m.Agent.ID)
@@ -93,7 +93,7 @@ func (p *plan) origin(m hub.Moved) hub.Origin {
 
 // nameRooms finds a name for rooms whose own is taken: what was said among
 // some is not to be read by others, because both called their room alike.
-func (p *plan) nameRooms(ctx context.Context, store *redisstore.Store) error {
+func (p *plan) nameRooms(ctx context.Context, redis *redisstore.Store) error {
 	for i, m := range p.things {
 		if m.Room == nil {
 			continue
@@ -104,7 +104,7 @@ func (p *plan) nameRooms(ctx context.Context, store *redisstore.Store) error {
 			continue
 		}
 		other := p.names.beside(name)
-		found, err := store.Rooms(ctx, p.space, "", []c3po.RoomName{name, other})
+		found, err := redis.Rooms(ctx, p.space, "", []c3po.RoomName{name, other})
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (p *plan) nameRooms(ctx context.Context, store *redisstore.Store) error {
 
 // number finds numbers for messages whose own is taken in their mailbox. That
 // happens where mailboxes are shared: a person's, and those of roles.
-func (p *plan) number(ctx context.Context, store *redisstore.Store) error {
+func (p *plan) number(ctx context.Context, redis *redisstore.Store) error {
 	taken := map[c3po.AgentID]map[string]bool{}
 	for i, m := range p.things {
 		if m.Message == nil {
@@ -137,7 +137,7 @@ func (p *plan) number(ctx context.Context, store *redisstore.Store) error {
 		from, to, number := p.names.plain(was).Split()
 		if taken[to] == nil {
 			taken[to] = map[string]bool{}
-			numbers, err := store.Numbers(ctx, p.space, to)
+			numbers, err := redis.Numbers(ctx, p.space, to)
 			if err != nil {
 				return err
 			}
@@ -161,42 +161,42 @@ func (p *plan) number(ctx context.Context, store *redisstore.Store) error {
 
 // carryOut imports what is not here yet, in the order of the file, and gives the
 // ids of the messages it stored.
-func (p *plan) carryOut(ctx context.Context, store *redisstore.Store) ([]c3po.MessageID, error) {
+func (p *plan) carryOut(ctx context.Context, redis *redisstore.Store) ([]c3po.MessageID, error) {
 	var stored []c3po.MessageID
 	for i, m := range p.things {
 		if p.known[i] != "" {
 			continue
 		}
-		outcome, err := p.importOne(ctx, store, p.origins[i], m)
+		outcome, err := p.importOne(ctx, redis, p.origins[i], m)
 		if err != nil {
 			return stored, err
 		}
-		if outcome == hub.ImportTaken {
+		if outcome == store.ImportTaken {
 			return stored, c3po.Errorf(c3po.InvalidRequest, "somebody took the name or the number of what was being imported (%s)", p.origins[i]).
 				Suggest("Run the same command again: it goes on where it stopped.")
 		}
-		if m.Message != nil && outcome == hub.Imported {
+		if m.Message != nil && outcome == store.Imported {
 			stored = append(stored, p.names.message(m.Message.ID))
 		}
 	}
 	return stored, nil
 }
 
-func (p *plan) importOne(ctx context.Context, store *redisstore.Store, origin hub.Origin, m hub.Moved) (hub.ImportOutcome, error) {
+func (p *plan) importOne(ctx context.Context, redis *redisstore.Store, origin store.Origin, m store.Moved) (store.ImportOutcome, error) {
 	switch {
 	case m.Agent != nil:
-		return store.ImportAgent(ctx, p.space, origin, p.names.movedAgent(*m.Agent))
+		return redis.ImportAgent(ctx, p.space, origin, p.names.movedAgent(*m.Agent))
 	case m.Room != nil:
-		return store.ImportRoom(ctx, p.space, origin, p.names.movedRoom(*m.Room))
+		return redis.ImportRoom(ctx, p.space, origin, p.names.movedRoom(*m.Room))
 	case m.Post != nil:
-		return store.ImportPost(ctx, p.space, origin, p.names.movedPost(*m.Post))
+		return redis.ImportPost(ctx, p.space, origin, p.names.movedPost(*m.Post))
 	case m.Member != nil:
-		var skips []hub.Origin
+		var skips []store.Origin
 		for _, id := range m.Member.Skips {
 			skips = append(skips, p.posts[id])
 		}
-		return store.ImportMember(ctx, p.space, origin, p.names.room(m.Member.Room), p.names.agent(m.Member.Agent), p.posts[m.Member.Read], m.Member.Notify, skips)
+		return redis.ImportMember(ctx, p.space, origin, p.names.room(m.Member.Room), p.names.agent(m.Member.Agent), p.posts[m.Member.Read], m.Member.Notify, skips)
 	default:
-		return store.ImportMessage(ctx, p.space, origin, p.names.movedMessage(*m.Message))
+		return redis.ImportMessage(ctx, p.space, origin, p.names.movedMessage(*m.Message))
 	}
 }

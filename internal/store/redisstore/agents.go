@@ -11,17 +11,17 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // fewNumbers is how many numbered ids are tried in the common case; only when
 // all are taken does a second step try them all.
 const fewNumbers = 6
 
-// Register implements hub.Store.
-func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.RegisterStep) (hub.Registration, error) {
+// Register implements store.Store.
+func (s *Store) Register(ctx context.Context, space c3po.Space, step store.RegisterStep) (store.Registration, error) {
 	if err := s.enter(ctx, space); err != nil {
-		return hub.Registration{}, err
+		return store.Registration{}, err
 	}
 	for {
 		registration, renamed, err := s.registerAmong(ctx, space, step, step.Candidates(false), false)
@@ -30,26 +30,26 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.Registe
 		}
 		target, answers, err := s.Renamed(ctx, space, step.Want)
 		if err != nil {
-			return hub.Registration{}, err
+			return store.Registration{}, err
 		}
 		records, err := s.Agents(ctx, space, []c3po.AgentID{target})
 		if err != nil {
-			return hub.Registration{}, err
+			return store.Registration{}, err
 		}
 		if len(records) == 0 {
 			// Renamed once more between the two reads, or retired.
 			again, _, err := s.Renamed(ctx, space, step.Want)
 			if err != nil {
-				return hub.Registration{}, err
+				return store.Registration{}, err
 			}
 			if again != target {
 				continue
 			}
 		}
 		switch {
-		case len(records) == 1 && hub.Follows(records[0], step.Run, answers):
+		case len(records) == 1 && store.Follows(records[0], step.Run, answers):
 			if step.Agents != "" && !step.Agents.Covers(target) {
-				return hub.Registration{}, hub.RefuseOtherName(target, step.Agents)
+				return store.Registration{}, store.RefuseOtherName(target, step.Agents)
 			}
 			// It may be called something else again before this is done.
 			step.Want = target
@@ -64,8 +64,8 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step hub.Registe
 
 // registerAmong tries the candidates. It says whether the wanted id is a former
 // name, unless that does not matter.
-func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step hub.RegisterStep, candidates []c3po.AgentID, whatever bool) (hub.Registration, bool, error) {
-	for _, most := range []int{fewNumbers, hub.MostNumbered} {
+func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step store.RegisterStep, candidates []c3po.AgentID, whatever bool) (store.Registration, bool, error) {
+	for _, most := range []int{fewNumbers, store.MostNumbered} {
 		if len(candidates) == 0 {
 			break
 		}
@@ -74,10 +74,10 @@ func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step hub.Re
 			return registration, outcome == "renamed", err
 		}
 	}
-	return hub.Registration{}, false, hub.RefuseAllTaken(step)
+	return store.Registration{}, false, store.RefuseAllTaken(step)
 }
 
-func (s *Store) register(ctx context.Context, space c3po.Space, step hub.RegisterStep, candidates []c3po.AgentID, all int, whatever bool) (hub.Registration, string, error) {
+func (s *Store) register(ctx context.Context, space c3po.Space, step store.RegisterStep, candidates []c3po.AgentID, all int, whatever bool) (store.Registration, string, error) {
 	k := keysOf(space)
 	profile := profileFields(step.Profile)
 	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
@@ -102,17 +102,17 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 		answer, err = s.run(ctx, s.scripts.registerKnown, keyNames, args)
 	}
 	if err != nil {
-		return hub.Registration{}, "", err
+		return store.Registration{}, "", err
 	}
 	switch outcome := word(answer[0]); outcome {
 	case "full":
-		return hub.Registration{}, "", full
+		return store.Registration{}, "", full
 	case "superseded":
-		return hub.Registration{}, "", hub.RefuseSuperseded(step.Want)
+		return store.Registration{}, "", store.RefuseSuperseded(step.Want)
 	case "taken", "renamed":
-		return hub.Registration{}, outcome, nil
+		return store.Registration{}, outcome, nil
 	}
-	return hub.Registration{
+	return store.Registration{
 		Record: record(c3po.AgentID(word(answer[1])), answer[4]),
 		Now:    instant(integer(answer[2])),
 		Unread: int(integer(answer[3])),
@@ -121,7 +121,7 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step hub.Registe
 }
 
 // profileFields is what a profile says: a field that is zero is left as it is.
-func profileFields(p hub.Profile) []string {
+func profileFields(p store.Profile) []string {
 	var said []string
 	say := func(field, value string) {
 		if value != "" {
@@ -147,10 +147,10 @@ func profileFields(p hub.Profile) []string {
 }
 
 // record reads what card() of lib.lua wrote.
-func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
+func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 	parts := list(card)
 	fields, _ := parts[0].AsStrMap()
-	r := hub.Record{
+	r := store.Record{
 		ID:           id,
 		RegisteredAt: instant(atoi(fields["registered"])),
 		RegSeq:       atoi(fields["order"]),
@@ -167,7 +167,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) hub.Record {
 		Availability: c3po.Availability(fields["availability"]),
 		CurrentTask:  fields["task"],
 		Paused:       fields["paused"],
-		Profile: hub.Profile{
+		Profile: store.Profile{
 			Name: fields["name"], Type: fields["type"], Cwd: fields["cwd"], Host: fields["host"], Client: fields["client"],
 			PID: int(atoi(fields["pid"])), PIDStart: atoi(fields["pid_start"]), Heartbeat: int(atoi(fields["heartbeat"])),
 		},
@@ -207,7 +207,7 @@ func atoi(text string) int64 {
 	return n
 }
 
-// Unregister implements hub.Store.
+// Unregister implements store.Store.
 func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.unregister,
@@ -216,7 +216,7 @@ func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentI
 	return err == nil && word(answer[0]) == "ended", err
 }
 
-// Die implements hub.Store.
+// Die implements store.Store.
 func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.die,
@@ -225,8 +225,8 @@ func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run 
 	return err == nil && word(answer[0]) == "died", err
 }
 
-// DieDeclared implements hub.Store.
-func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process hub.Declared) (bool, error) {
+// DieDeclared implements store.Store.
+func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process store.Declared) (bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.dieDeclared,
 		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard(), k.nodes()},
@@ -234,7 +234,7 @@ func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.Agent
 	return err == nil && word(answer[0]) == "died", err
 }
 
-// SetStatus implements hub.Store.
+// SetStatus implements store.Store.
 func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error {
 	answer, err := s.run(ctx, s.scripts.status, []string{keysOf(space).agent(id)}, []string{run, string(a), task})
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID
 	return agentOutcome(word(answer[0]), id)
 }
 
-// SetPaused implements hub.Store.
+// SetPaused implements store.Store.
 func (s *Store) SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID, why string) error {
 	k := keysOf(space)
 	subject := k.agent(id)
@@ -261,9 +261,9 @@ func (s *Store) SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID
 func agentOutcome(outcome string, id c3po.AgentID) error {
 	switch outcome {
 	case "unknown":
-		return hub.RefuseNoAgent(id)
+		return store.RefuseNoAgent(id)
 	case "superseded":
-		return hub.RefuseSuperseded(id)
+		return store.RefuseSuperseded(id)
 	}
 	return nil
 }
@@ -271,10 +271,10 @@ func agentOutcome(outcome string, id c3po.AgentID) error {
 // mostCards is how many records one step reads.
 const mostCards = 100
 
-// Agents implements hub.Store.
-func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]hub.Record, error) {
+// Agents implements store.Store.
+func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]store.Record, error) {
 	k := keysOf(space)
-	var out []hub.Record
+	var out []store.Record
 	for some := range slices.Chunk(ids, mostCards) {
 		keyNames := []string{k.meta(), k.nodes()}
 		for _, id := range some {
@@ -293,8 +293,8 @@ func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID
 	return out, nil
 }
 
-// AgentPage implements hub.Store.
-func (s *Store) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]hub.Record, error) {
+// AgentPage implements store.Store.
+func (s *Store) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]store.Record, error) {
 	b := s.commands.B()
 	ids, err := s.ids(ctx, b.Zrangebyscore().Key(keysOf(space).agents()).Min("("+itoa(after)).Max("+inf").Limit(0, int64(limit)).Build())
 	if err != nil {
@@ -321,13 +321,13 @@ func (s *Store) ids(ctx context.Context, command rueidis.Completed) ([]c3po.Agen
 	return out, nil
 }
 
-// Named implements hub.Store.
+// Named implements store.Store.
 func (s *Store) Named(ctx context.Context, space c3po.Space, name string, limit int) ([]c3po.AgentID, error) {
 	b := s.commands.B()
 	return s.ids(ctx, b.Zrangebylex().Key(keysOf(space).names()).Min("["+name+" ").Max("("+name+"!").Limit(0, int64(limit)).Build())
 }
 
-// Neighbours implements hub.Store.
+// Neighbours implements store.Store.
 func (s *Store) Neighbours(ctx context.Context, space c3po.Space, name string, limit int) ([]c3po.AgentID, error) {
 	b, key := s.commands.B(), keysOf(space).names()
 	before, err := s.ids(ctx, b.Zrevrangebylex().Key(key).Max("("+name+" ").Min("-").Limit(0, int64(limit/2)).Build())
@@ -342,12 +342,12 @@ func (s *Store) Neighbours(ctx context.Context, space c3po.Space, name string, l
 	return append(before, after...), nil
 }
 
-// Recent implements hub.Store.
+// Recent implements store.Store.
 func (s *Store) Recent(ctx context.Context, space c3po.Space, limit int) ([]c3po.AgentID, error) {
 	return s.ids(ctx, s.commands.B().Zrevrange().Key(keysOf(space).seen()).Start(0).Stop(int64(limit)-1).Build())
 }
 
-// OnlineCount implements hub.Store.
+// OnlineCount implements store.Store.
 func (s *Store) OnlineCount(ctx context.Context, space c3po.Space) (int, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.online, []string{k.seen(), k.attached(), k.nodes()},

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // recorder notes which keys the scripts of one call name.
@@ -44,14 +44,14 @@ type situation struct {
 	task       c3po.MessageID // of ana to a role of bob's
 	held       c3po.MessageID // of ana to another role, claimed by carl
 	dead       c3po.MessageID // of ana to bob
-	post       hub.Post       // of ana in a room with bob
+	post       store.Post     // of ana in a room with bob
 }
 
 func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	t.Helper()
 	ctx := t.Context()
 	for _, id := range []c3po.AgentID{"ana", "bob", "carl"} {
-		step := hub.RegisterStep{Want: id, Run: "run of " + string(id), Session: "session of " + string(id)}
+		step := store.RegisterStep{Want: id, Run: "run of " + string(id), Session: "session of " + string(id)}
 		step.Profile.Capabilities = []string{"role-of-" + string(id)}
 		if _, err := s.Register(ctx, space, step); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 		t.Fatal(err)
 	}
 	at.held = stored.Message.ID
-	if _, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/role-of-carl", Agent: "carl", ID: at.held}); err != nil {
+	if _, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/role-of-carl", Agent: "carl", ID: at.held}); err != nil {
 		t.Fatal(err)
 	}
 	at.dead = send("dead")
@@ -97,7 +97,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 		t.Fatal(err)
 	}
 	for _, id := range []c3po.AgentID{"ana", "bob"} {
-		if _, err := s.Join(ctx, space, hub.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
+		if _, err := s.Join(ctx, space, store.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +108,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	at.post = posted.Post
 	// Notes of an earlier time, for the steps that write later ones.
 	earlier := heardBy(at, 1, "ana", "bob")
-	earlier.Notified = []hub.NotifiedNote{{Agent: "ana", Reader: "r", Seq: 1}, {Agent: "bob", Reader: "r", Seq: 1}}
+	earlier.Notified = []store.NotifiedNote{{Agent: "ana", Reader: "r", Seq: 1}, {Agent: "bob", Reader: "r", Seq: 1}}
 	if err := s.WriteNotes(ctx, space, earlier); err != nil {
 		t.Fatal(err)
 	}
@@ -116,39 +116,39 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 }
 
 // heardBy are the notes that agents heard the post, or one before it.
-func heardBy(at situation, seq int64, agents ...c3po.AgentID) hub.Notes {
-	var notes hub.Notes
+func heardBy(at situation, seq int64, agents ...c3po.AgentID) store.Notes {
+	var notes store.Notes
 	for _, id := range agents {
-		notes.Heard = append(notes.Heard, hub.HeardNote{ID: at.post.Message.ID, Seq: seq, Agent: id, Reader: "r"})
+		notes.Heard = append(notes.Heard, store.HeardNote{ID: at.post.Message.ID, Seq: seq, Agent: id, Reader: "r"})
 	}
 	return notes
 }
 
-func postStep(text string) hub.PostStep {
-	return hub.PostStep{
-		Draft:     hub.Draft{From: "ana", To: "#room", Room: "room", Kind: c3po.KindPost, Text: text, Key: text},
+func postStep(text string) store.PostStep {
+	return store.PostStep{
+		Draft:     store.Draft{From: "ana", To: "#room", Room: "room", Kind: c3po.KindPost, Text: text, Key: text},
 		RateLimit: 100, Durability: c3po.OnDisk,
 	}
 }
 
-func sendStep(text string) hub.SendStep {
-	return hub.SendStep{
-		Draft:     hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text, ExpectsReply: true, Key: text, Within: time.Millisecond},
+func sendStep(text string) store.SendStep {
+	return store.SendStep{
+		Draft:     store.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text, ExpectsReply: true, Key: text, Within: time.Millisecond},
 		RateLimit: 100, Alias: "|bob", Durability: c3po.OnDisk,
 	}
 }
 
-func replyStep(id c3po.MessageID) hub.ReplyStep {
-	return hub.ReplyStep{Draft: hub.Draft{From: "bob", Text: "yes", Status: c3po.ReplySuccess, Key: "reply"}, Answers: id, Durability: c3po.OnDisk}
+func replyStep(id c3po.MessageID) store.ReplyStep {
+	return store.ReplyStep{Draft: store.Draft{From: "bob", Text: "yes", Status: c3po.ReplySuccess, Key: "reply"}, Answers: id, Durability: c3po.OnDisk}
 }
 
 var steps = []step{
 	{"register a newcomer", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "dora", Run: "r", Session: "s"})
+		_, err := s.Register(ctx, space, store.RegisterStep{Want: "dora", Run: "r", Session: "s"})
 		return err
 	}},
 	{"register a second run", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "bob", Run: "another", Session: "s"})
+		_, err := s.Register(ctx, space, store.RegisterStep{Want: "bob", Run: "another", Session: "s"})
 		return err
 	}},
 	{"unregister", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
@@ -160,7 +160,7 @@ var steps = []step{
 		return err
 	}},
 	{"die declared", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.DieDeclared(ctx, space, "bob", hub.Declared{PID: 7, Seen: true})
+		_, err := s.DieDeclared(ctx, space, "bob", store.Declared{PID: 7, Seen: true})
 		return err
 	}},
 	{"status", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
@@ -182,11 +182,11 @@ var steps = []step{
 		return s.RenewLease(ctx, space, "node")
 	}},
 	{"notes", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		return s.WriteNotes(ctx, space, hub.Notes{
+		return s.WriteNotes(ctx, space, store.Notes{
 			Seen:     []c3po.AgentID{"ana", "bob"},
-			Served:   []hub.ServedNote{{ID: at.unanswered, Reader: "r"}},
-			Notified: []hub.NotifiedNote{{Agent: "ana", Reader: "r", Seq: 9}, {Agent: "bob", Reader: "r", Seq: 9}},
-			Given:    []hub.GivenNote{{Agent: "bob", Reader: "other", Seq: 9}},
+			Served:   []store.ServedNote{{ID: at.unanswered, Reader: "r"}},
+			Notified: []store.NotifiedNote{{Agent: "ana", Reader: "r", Seq: 9}, {Agent: "bob", Reader: "r", Seq: 9}},
+			Given:    []store.GivenNote{{Agent: "bob", Reader: "other", Seq: 9}},
 		})
 	}},
 	{"send", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
@@ -216,15 +216,15 @@ var steps = []step{
 		return err
 	}},
 	{"cancel", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: at.unanswered, Notice: "never mind"})
+		_, err := s.Cancel(ctx, space, store.CancelStep{From: "ana", ID: at.unanswered, Notice: "never mind"})
 		return err
 	}},
 	{"cancel a task", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: at.held, Notice: "never mind", Holder: "carl"})
+		_, err := s.Cancel(ctx, space, store.CancelStep{From: "ana", ID: at.held, Notice: "never mind", Holder: "carl"})
 		return err
 	}},
 	{"say that nobody answers", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.Silence(ctx, space, hub.SilenceStep{Agent: "bob", ID: at.unanswered, To: "ana", Notice: "no answer"})
+		_, err := s.Silence(ctx, space, store.SilenceStep{Agent: "bob", ID: at.unanswered, To: "ana", Notice: "no answer"})
 		return err
 	}},
 	{"lapse", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
@@ -232,18 +232,18 @@ var steps = []step{
 		return err
 	}},
 	{"claim a notice", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.ClaimNotice(ctx, space, hub.Notice{ID: at.unanswered, Channel: "ntfy"})
+		_, err := s.ClaimNotice(ctx, space, store.Notice{ID: at.unanswered, Channel: "ntfy"})
 		return err
 	}},
 	{"a notice is sent", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		return s.NoticeSent(ctx, space, hub.Notice{ID: at.unanswered, Channel: "ntfy"})
+		return s.NoticeSent(ctx, space, store.Notice{ID: at.unanswered, Channel: "ntfy"})
 	}},
 	{"claim", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/role-of-bob", Agent: "bob"})
+		_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/role-of-bob", Agent: "bob"})
 		return err
 	}},
 	{"claim one", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/role-of-bob", Agent: "bob", ID: at.task})
+		_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/role-of-bob", Agent: "bob", ID: at.task})
 		return err
 	}},
 	{"ack claimed", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
@@ -270,7 +270,7 @@ var steps = []step{
 		return err
 	}},
 	{"register with another role", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Register(ctx, space, hub.RegisterStep{Want: "bob", Run: "run of bob", Explicit: true, Profile: hub.Profile{Capabilities: []string{"x"}}})
+		_, err := s.Register(ctx, space, store.RegisterStep{Want: "bob", Run: "run of bob", Explicit: true, Profile: store.Profile{Capabilities: []string{"x"}}})
 		return err
 	}},
 	{"tick", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
@@ -286,7 +286,7 @@ var steps = []step{
 		return err
 	}},
 	{"revive", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.Revive(ctx, space, at.dead, hub.ReviveStep{Notice: "it is back", Durability: c3po.OnDisk})
+		_, err := s.Revive(ctx, space, at.dead, store.ReviveStep{Notice: "it is back", Durability: c3po.OnDisk})
 		return err
 	}},
 	{"purge", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
@@ -301,28 +301,28 @@ var steps = []step{
 		return err
 	}},
 	{"import an agent", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportAgent(ctx, space, "agent", hub.MovedAgent{ID: "laptop/ana", Former: []c3po.AgentID{"anna"}, Capabilities: []string{"x"}})
+		_, err := s.ImportAgent(ctx, space, "agent", store.MovedAgent{ID: "laptop/ana", Former: []c3po.AgentID{"anna"}, Capabilities: []string{"x"}})
 		return err
 	}},
 	{"import a message", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportMessage(ctx, space, "message", hub.MovedMessage{ID: "laptop/web::bob::00000000", Kind: c3po.KindMessage, State: c3po.StatePending, Life: 9,
+		_, err := s.ImportMessage(ctx, space, "message", store.MovedMessage{ID: "laptop/web::bob::00000000", Kind: c3po.KindMessage, State: c3po.StatePending, Life: 9,
 			ExpectsReply: true, Deadline: time.UnixMilli(1), DeadlineOpen: true})
 		return err
 	}},
 	{"import an ended message of a role", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportMessage(ctx, space, "message", hub.MovedMessage{ID: "laptop/web::role/role-of-bob::00000000", Kind: c3po.KindMessage, State: c3po.StateAcked, Life: 9})
+		_, err := s.ImportMessage(ctx, space, "message", store.MovedMessage{ID: "laptop/web::role/role-of-bob::00000000", Kind: c3po.KindMessage, State: c3po.StateAcked, Life: 9})
 		return err
 	}},
 	{"import a dead letter", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportMessage(ctx, space, "message", hub.MovedMessage{ID: "laptop/web::gone::00000000", Kind: c3po.KindMessage, State: c3po.StateDead, Reason: c3po.ReasonRecipientRemoved, Life: 9})
+		_, err := s.ImportMessage(ctx, space, "message", store.MovedMessage{ID: "laptop/web::gone::00000000", Kind: c3po.KindMessage, State: c3po.StateDead, Reason: c3po.ReasonRecipientRemoved, Life: 9})
 		return err
 	}},
 	{"import a room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportRoom(ctx, space, "room", hub.MovedRoom{Name: "another", Creator: "ana", Visibility: c3po.Public, Invited: []c3po.AgentID{"bob"}})
+		_, err := s.ImportRoom(ctx, space, "room", store.MovedRoom{Name: "another", Creator: "ana", Visibility: c3po.Public, Invited: []c3po.AgentID{"bob"}})
 		return err
 	}},
 	{"import a post", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.ImportPost(ctx, space, "post", hub.MovedPost{ID: "laptop/web::#room::00000000", Kind: c3po.KindPost})
+		_, err := s.ImportPost(ctx, space, "post", store.MovedPost{ID: "laptop/web::#room::00000000", Kind: c3po.KindPost})
 		return err
 	}},
 	{"import a member", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
@@ -330,11 +330,11 @@ var steps = []step{
 		return err
 	}},
 	{"raise the epoch", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, _, err := s.RaiseEpoch(ctx, space, hub.Sequence{Epoch: 1, Last: 1_000_000})
+		_, _, err := s.RaiseEpoch(ctx, space, store.Sequence{Epoch: 1, Last: 1_000_000})
 		return err
 	}},
 	{"join a new room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Join(ctx, space, hub.JoinStep{Room: "another", Agent: "bob", Visibility: c3po.InviteOnly})
+		_, err := s.Join(ctx, space, store.JoinStep{Room: "another", Agent: "bob", Visibility: c3po.InviteOnly})
 		return err
 	}},
 	{"leave a room", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A body is stored once and never changed: a form digit, eight hex digits of
@@ -33,7 +33,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func bodyOf(d hub.Draft) body {
+func bodyOf(d store.Draft) body {
 	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Choices: d.Choices, Room: d.Room}
 }
 
@@ -49,7 +49,7 @@ func (b body) fill(m *c3po.Message) {
 	m.Room = b.Room
 }
 
-func encodeBody(d hub.Draft) (string, error) {
+func encodeBody(d store.Draft) (string, error) {
 	text, err := json.Marshal(bodyOf(d))
 	if err != nil {
 		return "", fmt.Errorf("encode body: %w", err)

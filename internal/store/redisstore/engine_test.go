@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -18,7 +18,7 @@ import (
 func register(t *testing.T, s *redisstore.Store, ids ...c3po.AgentID) {
 	t.Helper()
 	for _, id := range ids {
-		if _, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: id}); err != nil {
+		if _, err := s.Register(t.Context(), "main", store.RegisterStep{Want: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -26,8 +26,8 @@ func register(t *testing.T, s *redisstore.Store, ids ...c3po.AgentID) {
 
 func send(t *testing.T, s *redisstore.Store, text string) (c3po.MessageID, error) {
 	t.Helper()
-	stored, err := s.Send(t.Context(), "main", hub.SendStep{
-		Draft: hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text}, Durability: c3po.OnDisk,
+	stored, err := s.Send(t.Context(), "main", store.SendStep{
+		Draft: store.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text}, Durability: c3po.OnDisk,
 	})
 	return stored.Message.ID, err
 }
@@ -76,10 +76,10 @@ func TestAThousandReadsRunOnlyReadOnlyScriptsAndGrowNoLog(t *testing.T) {
 	for range 125 {
 		for name, read := range map[string]func() error{
 			"inbox": func() error {
-				_, err := s.Inbox(ctx, "main", "bob", hub.InboxQuery{Limit: 10, Bytes: 1000})
+				_, err := s.Inbox(ctx, "main", "bob", store.InboxQuery{Limit: 10, Bytes: 1000})
 				return err
 			},
-			"next":    func() error { _, err := s.Next(ctx, "main", "bob", hub.NextQuery{Reader: "r"}); return err },
+			"next":    func() error { _, err := s.Next(ctx, "main", "bob", store.NextQuery{Reader: "r"}); return err },
 			"message": func() error { _, err := s.Message(ctx, "main", id); return err },
 			"answers": func() error { _, err := s.Answers(ctx, "main", id); return err },
 			"thread":  func() error { _, err := s.Thread(ctx, "main", string(id), 0, 10); return err },
@@ -121,7 +121,7 @@ func TestAFullStoreRefusesSendsAndCanBeDrained(t *testing.T) {
 	if _, err := send(t, s, "one too many"); !errors.Is(err, c3po.StoreFull) {
 		t.Errorf("send to a full store = %v, want %s", err, c3po.StoreFull)
 	}
-	page, err := s.Inbox(t.Context(), "main", "bob", hub.InboxQuery{Limit: 100, Bytes: 1 << 20})
+	page, err := s.Inbox(t.Context(), "main", "bob", store.InboxQuery{Limit: 100, Bytes: 1 << 20})
 	if err != nil || len(page.Entries) != len(ids) {
 		t.Errorf("a full store shows %d messages, %v, want %d", len(page.Entries), err, len(ids))
 	}
@@ -130,7 +130,7 @@ func TestAFullStoreRefusesSendsAndCanBeDrained(t *testing.T) {
 		t.Fatalf("ack on a full store: %v", err)
 	}
 	for i, outcome := range outcomes {
-		if outcome != hub.AckDone {
+		if outcome != store.AckDone {
 			t.Errorf("ack of message %d on a full store = %s", i, outcome)
 		}
 	}
@@ -199,15 +199,15 @@ func TestTwoThousandSessionsDoNotMakeAMessageDearToRead(t *testing.T) {
 	const sessions, mark = 2000, "c3po:1:{main}:mark:bob"
 	tell := func(from, to int, at time.Time) {
 		t.Helper()
-		var notes hub.Notes
+		var notes store.Notes
 		for n := from; n < to; n++ {
-			notes.Notified = append(notes.Notified, hub.NotifiedNote{Agent: "bob", Reader: fmt.Sprintf("session-%04d", n), Route: "hook", Seq: 3, At: at})
+			notes.Notified = append(notes.Notified, store.NotifiedNote{Agent: "bob", Reader: fmt.Sprintf("session-%04d", n), Route: "hook", Seq: 3, At: at})
 		}
 		if err := s.WriteNotes(t.Context(), "main", notes); err != nil {
 			t.Fatal(err)
 		}
 	}
-	told := func() []hub.NotifiedNote {
+	told := func() []store.NotifiedNote {
 		t.Helper()
 		e, err := s.Message(t.Context(), "main", id)
 		if err != nil {
@@ -216,22 +216,22 @@ func TestTwoThousandSessionsDoNotMakeAMessageDearToRead(t *testing.T) {
 		return e.Facts.Notified
 	}
 	tell(0, sessions, time.UnixMilli(1))
-	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(hub.MostMarks) {
-		t.Errorf("%s marks of %d sessions are kept, want %d", kept, sessions, hub.MostMarks)
+	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(store.MostMarks) {
+		t.Errorf("%s marks of %d sessions are kept, want %d", kept, sessions, store.MostMarks)
 	}
-	if n := len(told()); n != hub.MostMarks {
-		t.Errorf("a message says of %d sessions that they were told, want %d", n, hub.MostMarks)
+	if n := len(told()); n != store.MostMarks {
+		t.Errorf("a message says of %d sessions that they were told, want %d", n, store.MostMarks)
 	}
 	// As an older coordinator left it.
 	for n := range sessions {
 		do(t, server.Addr(), "HSET", mark, fmt.Sprintf("old-%04d", n), `{"q":3,"a":1,"o":"hook"}`)
 	}
-	if n := len(told()); n > hub.MostMarks {
-		t.Errorf("before the first note %d marks are read, want at most %d", n, hub.MostMarks)
+	if n := len(told()); n > store.MostMarks {
+		t.Errorf("before the first note %d marks are read, want at most %d", n, store.MostMarks)
 	}
 	tell(sessions, sessions+200, time.UnixMilli(2))
-	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(hub.MostMarks) {
-		t.Errorf("%s of the marks that an older coordinator left are kept, want %d", kept, hub.MostMarks)
+	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(store.MostMarks) {
+		t.Errorf("%s of the marks that an older coordinator left are kept, want %d", kept, store.MostMarks)
 	}
 }
 
@@ -246,9 +246,9 @@ func TestRestartsInAFullStoreDoNotAddUp(t *testing.T) {
 	restart := func(run int) {
 		t.Helper()
 		metadata := fmt.Sprintf(`{"run":"%08d","why":%q}`, run, strings.Repeat("x", 1000))
-		if _, err := s.Register(t.Context(), "main", hub.RegisterStep{
+		if _, err := s.Register(t.Context(), "main", store.RegisterStep{
 			Want: "ana", Run: fmt.Sprintf("box:%08d:1", run), Session: fmt.Sprintf("session-%08d", run), Explicit: true,
-			Profile: hub.Profile{Metadata: []byte(metadata), Capabilities: []string{fmt.Sprintf("role-%08d", run)}},
+			Profile: store.Profile{Metadata: []byte(metadata), Capabilities: []string{fmt.Sprintf("role-%08d", run)}},
 		}); err != nil {
 			t.Fatalf("restart %d in a full store: %v", run, err)
 		}
@@ -270,7 +270,7 @@ func TestRestartsInAFullStoreDoNotAddUp(t *testing.T) {
 	if grew := info(t, server.Addr(), "memory", "used_memory_dataset") - before; grew > restarts*500 {
 		t.Errorf("%d restarts added %d bytes", restarts, grew)
 	}
-	if _, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: "stranger"}); !errors.Is(err, c3po.StoreFull) {
+	if _, err := s.Register(t.Context(), "main", store.RegisterStep{Want: "stranger"}); !errors.Is(err, c3po.StoreFull) {
 		t.Errorf("a new agent in a full store = %v, want %s", err, c3po.StoreFull)
 	}
 }
@@ -337,11 +337,11 @@ func TestADamagedMessageIsPutAwayWhateverIsDamaged(t *testing.T) {
 			_, _, hex := bad.Split()
 			damage(hex, do(t, server.Addr(), "HGET", space("fact:bob"), hex))
 
-			page, err := s.Inbox(t.Context(), "main", "bob", hub.InboxQuery{Limit: 10, Bytes: 1 << 20})
+			page, err := s.Inbox(t.Context(), "main", "bob", store.InboxQuery{Limit: 10, Bytes: 1 << 20})
 			if err != nil || len(page.Entries) != 2 || !page.Entries[0].Corrupt || page.Entries[1].Corrupt {
 				t.Fatalf("the inbox has %d messages, %v; want a damaged one and a sound one", len(page.Entries), err)
 			}
-			next, err := s.Next(t.Context(), "main", "bob", hub.NextQuery{Reader: "r"})
+			next, err := s.Next(t.Context(), "main", "bob", store.NextQuery{Reader: "r"})
 			if err != nil || next.Entry == nil || !next.Entry.Corrupt || next.Entry.Message.Message != "" {
 				t.Fatalf("next is not the damaged one: %v", err)
 			}
@@ -353,7 +353,7 @@ func TestADamagedMessageIsPutAwayWhateverIsDamaged(t *testing.T) {
 			if err != nil || len(letters) != 1 || !letters[0].Entry.Corrupt && !letters[0].Entry.BodyGone || letters[0].Entry.Reason != c3po.ReasonCorrupt {
 				t.Errorf("%d dead letters, %v; want the damaged one", len(letters), err)
 			}
-			if done, err := s.Ack(t.Context(), "main", "bob", "", []c3po.MessageID{good}); err != nil || done[0] != hub.AckDone {
+			if done, err := s.Ack(t.Context(), "main", "bob", "", []c3po.MessageID{good}); err != nil || done[0] != store.AckDone {
 				t.Errorf("ack of the sound one = %v, %v", done, err)
 			}
 			if left, err := s.InboxSize(t.Context(), "main", "bob"); err != nil || left != 0 {
@@ -392,7 +392,7 @@ func TestASpaceOfANewerSchemaIsRefusedInWords(t *testing.T) {
 	server := redistest.New(t)
 	do(t, server.Addr(), "HSET", "c3po:1:{main}:meta", "min_reader", "2")
 	s := open(t, server.URL(), c3po.DefaultLimits(), nil)
-	_, err := s.Register(t.Context(), "main", hub.RegisterStep{Want: "ana"})
+	_, err := s.Register(t.Context(), "main", store.RegisterStep{Want: "ana"})
 	if err == nil || !strings.Contains(err.Error(), "newer coordinator") {
 		t.Errorf("Register = %v, want a refusal that names the newer schema", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // engineCache keeps what the engine said of itself for a short while: receipts
@@ -27,7 +27,7 @@ type engineCache struct {
 // engineWord is what is asked of the engine besides the work.
 type engineWord struct {
 	durability c3po.Durability
-	memory     hub.Memory
+	memory     store.Memory
 }
 
 // An engineQuestion is asked by one caller; the others of that moment share the
@@ -42,14 +42,14 @@ type engineQuestion struct {
 // engineAge is how long a receipt may lag behind a CONFIG SET.
 const engineAge = 5 * time.Second
 
-// Durability implements hub.Store.
+// Durability implements store.Store.
 func (s *Store) Durability(ctx context.Context) (c3po.Durability, error) {
 	said, err := s.askEngine(ctx)
 	return said.durability, err
 }
 
-// Memory implements hub.Store.
-func (s *Store) Memory(ctx context.Context) (hub.Memory, error) {
+// Memory implements store.Store.
+func (s *Store) Memory(ctx context.Context) (store.Memory, error) {
 	said, err := s.askEngine(ctx)
 	return said.memory, err
 }
@@ -117,18 +117,18 @@ func (s *Store) readEngine(ctx context.Context) (engineWord, error) {
 
 // askMemory gives the numbers of the fullest node. One that will not say, or has
 // no limit, is not full.
-func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
-	said, _, err := askNodes(ctx, s, func(ctx context.Context, node rueidis.Client) (hub.Memory, error) {
+func (s *Store) askMemory(ctx context.Context) (store.Memory, error) {
+	said, _, err := askNodes(ctx, s, func(ctx context.Context, node rueidis.Client) (store.Memory, error) {
 		info, err := node.Do(ctx, node.B().Info().Section("memory").Build()).ToString()
 		if _, refused := rueidis.IsRedisErr(err); refused {
-			return hub.Memory{}, nil
+			return store.Memory{}, nil
 		}
 		return memoryOf(info), err
 	})
 	if err != nil {
-		return hub.Memory{}, s.failure(ctx, "read memory", err)
+		return store.Memory{}, s.failure(ctx, "read memory", err)
 	}
-	var fullest hub.Memory
+	var fullest store.Memory
 	for _, is := range said {
 		if cmp.Or(cmp.Compare(is.Percent(), fullest.Percent()), cmp.Compare(is.Used, fullest.Used)) > 0 {
 			fullest = is
@@ -137,7 +137,7 @@ func (s *Store) askMemory(ctx context.Context) (hub.Memory, error) {
 	return fullest, nil
 }
 
-func memoryOf(info string) (is hub.Memory) {
+func memoryOf(info string) (is store.Memory) {
 	for line := range strings.Lines(info) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch name {

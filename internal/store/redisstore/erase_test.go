@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -21,11 +21,11 @@ func TestAnErasedSpaceIsGoneAndItsNeighbourIsNot(t *testing.T) {
 			// One name is the beginning of the other.
 			for _, space := range []c3po.Space{"erased", "erased-not"} {
 				for _, id := range []c3po.AgentID{"ana", "bob"} {
-					if _, err := s.Register(t.Context(), space, hub.RegisterStep{Want: id}); err != nil {
+					if _, err := s.Register(t.Context(), space, store.RegisterStep{Want: id}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				step := hub.SendStep{Draft: hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: "hello"}, Durability: c3po.OnDisk}
+				step := store.SendStep{Draft: store.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: "hello"}, Durability: c3po.OnDisk}
 				if _, err := s.Send(t.Context(), space, step); err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestAnErasedSpaceIsGoneAndItsNeighbourIsNot(t *testing.T) {
 				t.Errorf("the neighbour has %d messages (%v), want 1", n, err)
 			}
 			// Whoever comes again finds a space that works.
-			if _, err := s.Register(t.Context(), "erased", hub.RegisterStep{Want: "ana"}); err != nil {
+			if _, err := s.Register(t.Context(), "erased", store.RegisterStep{Want: "ana"}); err != nil {
 				t.Error(err)
 			}
 			if spaces, err := s.Spaces(t.Context()); err != nil || len(spaces) != 2 {

@@ -8,14 +8,14 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // listenAgain is the pause before a lost subscription is tried again.
 const listenAgain = 100 * time.Millisecond
 
-// Listen implements hub.Store.
-func (s *Store) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(hub.Wake)) error {
+// Listen implements store.Store.
+func (s *Store) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(store.Wake)) error {
 	channel := keysOf(space).wake()
 	hooked := rueidis.WithOnSubscriptionHook(ctx, func(sub rueidis.PubSubSubscription) {
 		if sub.Kind == "ssubscribe" {
@@ -27,7 +27,7 @@ func (s *Store) Listen(ctx context.Context, space c3po.Space, ready func(), wake
 		// to another node: then it is asked for again there.
 		err := s.wakes.Receive(hooked, s.wakes.B().Ssubscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) {
 			seq, agent, _ := strings.Cut(m.Message, " ")
-			wake(hub.Wake{Seq: atoi(seq), Agent: c3po.AgentID(agent)})
+			wake(store.Wake{Seq: atoi(seq), Agent: c3po.AgentID(agent)})
 		})
 		if ctx.Err() != nil {
 			break
@@ -41,7 +41,7 @@ func (s *Store) Listen(ctx context.Context, space c3po.Space, ready func(), wake
 	return ctx.Err()
 }
 
-// Events implements hub.Store.
+// Events implements store.Store.
 func (s *Store) Events(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.Event, error) {
 	defer s.took("events", time.Now())
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
@@ -60,8 +60,8 @@ func (s *Store) Events(ctx context.Context, space c3po.Space, after int64, limit
 	return out, nil
 }
 
-// Sequence implements hub.Store.
-func (s *Store) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, error) {
+// Sequence implements store.Store.
+func (s *Store) Sequence(ctx context.Context, space c3po.Space) (store.Sequence, error) {
 	defer s.took("sequence", time.Now())
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -71,15 +71,15 @@ func (s *Store) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, e
 		s.commands.B().Xrange().Key(k.events()).Start("-").End("+").Count(1).Build())
 	fields, err := answers[0].AsStrSlice()
 	if err != nil {
-		return hub.Sequence{}, s.failure(ctx, "read sequence", err)
+		return store.Sequence{}, s.failure(ctx, "read sequence", err)
 	}
 	rows, err := answers[1].AsXRange()
 	if err != nil {
-		return hub.Sequence{}, s.failure(ctx, "read sequence", err)
+		return store.Sequence{}, s.failure(ctx, "read sequence", err)
 	}
 	at, err := s.sequenceOf(ctx, fields)
 	if err != nil {
-		return hub.Sequence{}, err
+		return store.Sequence{}, err
 	}
 	if len(rows) > 0 {
 		at.Oldest = seqOf(rows[0].ID)
@@ -87,21 +87,21 @@ func (s *Store) Sequence(ctx context.Context, space c3po.Space) (hub.Sequence, e
 	return at, nil
 }
 
-// RaiseEpoch implements hub.Store.
-func (s *Store) RaiseEpoch(ctx context.Context, space c3po.Space, known hub.Sequence) (hub.Sequence, bool, error) {
+// RaiseEpoch implements store.Store.
+func (s *Store) RaiseEpoch(ctx context.Context, space c3po.Space, known store.Sequence) (store.Sequence, bool, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.rollback, []string{k.meta(), k.events()}, []string{
-		s.nowArg(), k.wake(), itoa(s.limits.EventEntries), itoa(known.Epoch), itoa(known.Last), itoa(hub.EpochMargin),
+		s.nowArg(), k.wake(), itoa(s.limits.EventEntries), itoa(known.Epoch), itoa(known.Last), itoa(store.EpochMargin),
 	})
 	if err != nil {
-		return hub.Sequence{}, false, err
+		return store.Sequence{}, false, err
 	}
 	// An old engine that was put back may not know the space any more.
 	s.known.Delete(space)
-	return hub.Sequence{Epoch: integer(answer[1]), Last: integer(answer[2])}, word(answer[0]) == "raised", nil
+	return store.Sequence{Epoch: integer(answer[1]), Last: integer(answer[2])}, word(answer[0]) == "raised", nil
 }
 
-// Now implements hub.Store.
+// Now implements store.Store.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	defer s.took("clock", time.Now())
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)

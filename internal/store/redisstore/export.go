@@ -12,7 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Export hands over all that a space holds and another coordinator can take: its
@@ -20,7 +20,7 @@ import (
 // who is in which room. Broadcasts stay, because they were for those who are
 // here; so do runs, keys, budgets and events. It is told how many messages are
 // damaged: they cannot be read, and stay too. Nobody should write meanwhile.
-func (s *Store) Export(ctx context.Context, space c3po.Space, hand func(hub.Moved) error) (damaged int, err error) {
+func (s *Store) Export(ctx context.Context, space c3po.Space, hand func(store.Moved) error) (damaged int, err error) {
 	e := &exporter{store: s, space: space, k: keysOf(space), hand: hand, posts: map[c3po.RoomName][]c3po.MessageID{}, first: map[c3po.RoomName]int64{}}
 	books, err := s.Counters(ctx, space)
 	if err != nil {
@@ -39,7 +39,7 @@ type exporter struct {
 	store   *Store
 	space   c3po.Space
 	k       keys
-	hand    func(hub.Moved) error
+	hand    func(store.Moved) error
 	lived   int64
 	damaged int
 	names   []c3po.RoomName
@@ -60,7 +60,7 @@ func (e *exporter) agents(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			moved := &hub.MovedAgent{
+			moved := &store.MovedAgent{
 				ID: r.ID, Former: r.Former, RegisteredAt: r.RegisteredAt, SeenAt: r.Seen, Name: r.Profile.Name, Capabilities: r.Profile.Capabilities,
 				Type: r.Profile.Type, Cwd: r.Profile.Cwd, Host: r.Profile.Host, Metadata: r.Profile.Metadata, Client: r.Profile.Client,
 				Availability: r.Availability, Task: r.CurrentTask, Paused: own[0],
@@ -68,7 +68,7 @@ func (e *exporter) agents(ctx context.Context) error {
 			for ask := range strings.FieldsSeq(own[1]) {
 				moved.Asks = append(moved.Asks, c3po.MessageID(string(r.ID)+"::"+ask))
 			}
-			if err := e.hand(hub.Moved{Agent: moved}); err != nil {
+			if err := e.hand(store.Moved{Agent: moved}); err != nil {
 				return err
 			}
 		}
@@ -91,12 +91,12 @@ func (e *exporter) rooms(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			room := &hub.MovedRoom{Name: r.Name, Creator: r.Creator, Visibility: r.Visibility, Created: r.Created}
+			room := &store.MovedRoom{Name: r.Name, Creator: r.Creator, Visibility: r.Visibility, Created: r.Created}
 			for _, guest := range guests {
 				room.Invited = append(room.Invited, c3po.AgentID(guest))
 			}
 			e.names = append(e.names, r.Name)
-			if err := e.hand(hub.Moved{Room: room}); err != nil {
+			if err := e.hand(store.Moved{Room: room}); err != nil {
 				return err
 			}
 		}
@@ -190,7 +190,7 @@ func (e *exporter) log(ctx context.Context, room c3po.RoomName, from, to string)
 }
 
 func (e *exporter) message(ctx context.Context, at place) error {
-	answer, err := e.store.run(ctx, e.store.scripts.entries, []string{e.k.body(at.box), e.k.fact(at.box), e.k.mark(at.box)}, []string{itoa(hub.MostMarks), at.hex})
+	answer, err := e.store.run(ctx, e.store.scripts.entries, []string{e.k.body(at.box), e.k.fact(at.box), e.k.mark(at.box)}, []string{itoa(store.MostMarks), at.hex})
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (e *exporter) message(ctx context.Context, at place) error {
 		return nil
 	}
 	m := was.Message
-	moved := &hub.MovedMessage{
+	moved := &store.MovedMessage{
 		ID: m.ID, Kind: m.Kind, Thread: m.Thread, Priority: f.Priority, ExpectsReply: m.ExpectsReply, Quiet: m.Quiet, Accepted: m.Timestamp,
 		Durability: f.Durability, Bytes: f.Bytes - f.KeyBytes, State: was.State, Reason: f.Reason, Ended: was.Facts.Ended, Cancelled: was.Facts.Cancelled, Silent: was.Facts.Silent,
 		Deadline: was.Facts.Deadline, AskedBy: f.AskedBy, Chain: f.Chain, InReplyTo: f.Answers, Ticket: f.Ticket, HandedFrom: f.HandedFrom,
@@ -236,7 +236,7 @@ func (e *exporter) message(ctx context.Context, at place) error {
 		got := movedServed(*was.Facts.Received)
 		moved.Received = &got
 	}
-	return e.hand(hub.Moved{Message: moved})
+	return e.hand(store.Moved{Message: moved})
 }
 
 // open says whether it is still to be told that a deadline passed.
@@ -252,12 +252,12 @@ func (e *exporter) open(ctx context.Context, id c3po.MessageID) (bool, error) {
 }
 
 // movedServed says that it was before the move: elsewhere it is given again.
-func movedServed(f hub.ServedFact) hub.MovedServed {
-	return hub.MovedServed{Reader: f.Reader, Route: f.Route, First: f.First, Last: f.Last, Times: f.Times, Before: true}
+func movedServed(f store.ServedFact) store.MovedServed {
+	return store.MovedServed{Reader: f.Reader, Route: f.Route, First: f.First, Last: f.Last, Times: f.Times, Before: true}
 }
 
-func movedBody(m c3po.Message) hub.MovedBody {
-	return hub.MovedBody{
+func movedBody(m c3po.Message) store.MovedBody {
+	return store.MovedBody{
 		Text: m.Text(), Context: m.Context, Status: m.Status, ContentType: m.ContentType, Metadata: m.Metadata, HandedTo: m.HandedTo,
 		Choices: m.Choices, Room: m.Room,
 	}
@@ -286,7 +286,7 @@ func (e *exporter) post(ctx context.Context, at place) error {
 		return nil
 	}
 	body := movedBody(p.Message)
-	return e.hand(hub.Moved{Post: &hub.MovedPost{
+	return e.hand(store.Moved{Post: &store.MovedPost{
 		ID: p.Message.ID, Kind: f.Kind, Accepted: time.UnixMilli(f.Accepted).UTC(), Durability: f.Durability, Bytes: f.Bytes, Mailed: f.Mailed, Body: body,
 	}})
 }
@@ -332,7 +332,7 @@ func (e *exporter) member(ctx context.Context, room c3po.RoomName, id c3po.Agent
 	if err != nil {
 		return err
 	}
-	moved := &hub.MovedMember{Room: room, Agent: id, Read: e.said(room, read)}
+	moved := &store.MovedMember{Room: room, Agent: id, Read: e.said(room, read)}
 	for _, one := range strings.Fields(wakes[0]) {
 		if name, is, _ := strings.Cut(one, "="); name == string(room) {
 			moved.Notify = c3po.Notify(is)
@@ -348,5 +348,5 @@ func (e *exporter) member(ctx context.Context, room c3po.RoomName, id c3po.Agent
 			moved.Skips = append(moved.Skips, e.said(room, n))
 		}
 	}
-	return e.hand(hub.Moved{Member: moved})
+	return e.hand(store.Moved{Member: moved})
 }

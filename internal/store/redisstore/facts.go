@@ -11,7 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // fact is what the scripts write beside a body; lua/lib.lua spells the same
@@ -92,8 +92,8 @@ func (m mark) first(seq int64) (upTo, at int64, known bool) {
 	return m.Seq, m.At, true
 }
 
-func (s served) fact() hub.ServedFact {
-	return hub.ServedFact{Reader: s.Reader, Route: s.Route, First: instant(s.First), Last: instant(cmp.Or(s.Last, s.First)), Times: max(s.Times, 1), Cursor: s.Cursor, Before: s.Before == 1}
+func (s served) fact() store.ServedFact {
+	return store.ServedFact{Reader: s.Reader, Route: s.Route, First: instant(s.First), Last: instant(cmp.Or(s.Last, s.First)), Times: max(s.Times, 1), Cursor: s.Cursor, Before: s.Before == 1}
 }
 
 // sound says that the facts are those that were stored. A message of before there
@@ -118,7 +118,7 @@ func (f fact) seal() string {
 
 // entry puts a message together from its two stored halves. Facts that cannot be
 // read are damage too; nobody knows then who wrote the message.
-func entry(owner c3po.AgentID, hex, rawFact, rawBody string) hub.Entry {
+func entry(owner c3po.AgentID, hex, rawFact, rawBody string) store.Entry {
 	var f fact
 	if err := json.Unmarshal([]byte(rawFact), &f); err != nil || f.From == "" {
 		// How it ended is written by the step that put it away.
@@ -137,7 +137,7 @@ func entry(owner c3po.AgentID, hex, rawFact, rawBody string) hub.Entry {
 
 // assemble makes an entry. An empty body of a message that has ended is one that
 // was trimmed.
-func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) hub.Entry {
+func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) store.Entry {
 	e := outline(owner, hex, f)
 	if rawBody == "" && f.State != "" {
 		e.BodyGone, e.Message.BodyGone = true, true
@@ -153,8 +153,8 @@ func assemble(owner c3po.AgentID, hex string, f fact, rawBody string) hub.Entry 
 }
 
 // outline is an entry without its body.
-func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
-	e := hub.Entry{
+func outline(owner c3po.AgentID, hex string, f fact) store.Entry {
+	e := store.Entry{
 		State:  cmp.Or(f.State, c3po.StatePending),
 		Reason: f.Reason,
 		Message: c3po.Message{
@@ -162,7 +162,7 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
 			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1,
 		},
-		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, KeyBytes: f.KeyBytes, Expires: f.Expires, Ended: instant(f.Ended),
+		Facts: store.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, KeyBytes: f.KeyBytes, Expires: f.Expires, Ended: instant(f.Ended),
 			Cancelled: instant(f.Cancelled), Silent: instant(f.Silent), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
 	}
 	e.Facts.Chain = f.Chain
@@ -183,23 +183,23 @@ func outline(owner c3po.AgentID, hex string, f fact) hub.Entry {
 	return e
 }
 
-func entryOf(owner c3po.AgentID, row rueidis.RedisMessage) hub.Entry {
+func entryOf(owner c3po.AgentID, row rueidis.RedisMessage) store.Entry {
 	parts := list(row)
 	return entry(owner, word(parts[0]), word(parts[1]), word(parts[2]))
 }
 
 // notified picks the sessions that were told of this message.
-func notified(owner c3po.AgentID, seq int64, marks []rueidis.RedisMessage) []hub.NotifiedNote {
-	var out []hub.NotifiedNote
+func notified(owner c3po.AgentID, seq int64, marks []rueidis.RedisMessage) []store.NotifiedNote {
+	var out []store.NotifiedNote
 	for i := 0; i+1 < len(marks); i += 2 {
 		var m mark
 		if json.Unmarshal([]byte(word(marks[i+1])), &m) != nil {
 			continue
 		}
 		if upTo, at, known := m.first(seq); known {
-			out = append(out, hub.NotifiedNote{Agent: owner, Reader: word(marks[i]), Route: m.Route, Seq: upTo, At: instant(at)})
+			out = append(out, store.NotifiedNote{Agent: owner, Reader: word(marks[i]), Route: m.Route, Seq: upTo, At: instant(at)})
 		}
 	}
-	slices.SortFunc(out, func(a, b hub.NotifiedNote) int { return strings.Compare(a.Reader, b.Reader) })
+	slices.SortFunc(out, func(a, b store.NotifiedNote) int { return strings.Compare(a.Reader, b.Reader) })
 	return out
 }

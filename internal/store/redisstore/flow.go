@@ -7,7 +7,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // capsOf spells the budgets as reckon() of flow.lua reads them; empty if there
@@ -26,8 +26,8 @@ func capsOf(l c3po.Limits) string {
 	return b.String() + millis(l.SameTextWindow)
 }
 
-func spentOf(answer []rueidis.RedisMessage) hub.Spent {
-	spent := hub.Spent{Whose: word(answer[1]), What: word(answer[2]), Account: word(answer[3])}
+func spentOf(answer []rueidis.RedisMessage) store.Spent {
+	spent := store.Spent{Whose: word(answer[1]), What: word(answer[2]), Account: word(answer[3])}
 	switch state := word(answer[4]); state {
 	case "untold":
 		spent.Untold = true
@@ -41,14 +41,14 @@ func spentOf(answer []rueidis.RedisMessage) hub.Spent {
 	return spent
 }
 
-// Told implements hub.Store.
+// Told implements store.Store.
 func (s *Store) Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error {
 	_, err := s.run(ctx, s.scripts.told, []string{keysOf(space).flow()}, []string{account, string(question)})
 	return err
 }
 
-// ResumeChain implements hub.Store.
-func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (hub.Resumed, error) {
+// ResumeChain implements store.Store.
+func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (store.Resumed, error) {
 	k := keysOf(space)
 	l := s.limits
 	answer, err := s.run(ctx, s.scripts.goOn, []string{
@@ -56,13 +56,13 @@ func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string)
 		k.ending(), k.expire(), k.threads(), k.events(), k.tickets(),
 	}, []string{s.nowArg(), chain, k.wake(), string(c3po.Human), seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
 	if err != nil || word(answer[0]) != "resumed" {
-		return hub.Resumed{}, err
+		return store.Resumed{}, err
 	}
-	return hub.Resumed{Done: true, Question: c3po.MessageID(word(answer[1])), Acked: integer(answer[2]) == 1}, nil
+	return store.Resumed{Done: true, Question: c3po.MessageID(word(answer[1])), Acked: integer(answer[2]) == 1}, nil
 }
 
 func (s *Store) trimAccounts(ctx context.Context, space c3po.Space, limit int) error {
 	k := keysOf(space)
-	_, err := s.run(ctx, s.scripts.trimFlow, []string{k.flow(), k.flowx()}, []string{s.nowArg(), millis(hub.FlowIdle), itoa(limit)})
+	_, err := s.run(ctx, s.scripts.trimFlow, []string{k.flow(), k.flowx()}, []string{s.nowArg(), millis(store.FlowIdle), itoa(limit)})
 	return err
 }

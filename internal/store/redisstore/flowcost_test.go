@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -36,7 +36,7 @@ func TestTheBudgetsOfASendCostLittle(t *testing.T) {
 			}
 			t.Cleanup(s.Close)
 			for _, id := range []c3po.AgentID{"ana", "bob"} {
-				if _, err := s.Register(t.Context(), space(i), hub.RegisterStep{Want: id}); err != nil {
+				if _, err := s.Register(t.Context(), space(i), store.RegisterStep{Want: id}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // followPage is how much one step does of what follows a renaming or a
@@ -162,7 +162,7 @@ func (s *Store) relistAll(ctx context.Context, space c3po.Space, old, new c3po.A
 	if err != nil || len(known) == 0 {
 		return err
 	}
-	if former := known[0].Former; len(former) == hub.MostFormer {
+	if former := known[0].Former; len(former) == store.MostFormer {
 		today[former[len(former)-1]] = old
 	}
 	for name, is := range today {

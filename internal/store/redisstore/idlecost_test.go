@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -70,12 +71,12 @@ func TestIdleSpacesCostNextToNothing(t *testing.T) {
 func idle(t *testing.T, s *Store, space c3po.Space) {
 	t.Helper()
 	for _, id := range []c3po.AgentID{"ana", "bob"} {
-		if _, err := s.Register(t.Context(), space, hub.RegisterStep{Want: id}); err != nil {
+		if _, err := s.Register(t.Context(), space, store.RegisterStep{Want: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	stored, err := s.Send(t.Context(), space, hub.SendStep{
-		Draft: hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: "hi"}, Durability: c3po.InMemory,
+	stored, err := s.Send(t.Context(), space, store.SendStep{
+		Draft: store.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: "hi"}, Durability: c3po.InMemory,
 	})
 	if err != nil {
 		t.Fatal(err)

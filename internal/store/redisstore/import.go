@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Origins gives what became of things that were imported before: the id or the
 // name each has here, empty for those that were not.
-func (s *Store) Origins(ctx context.Context, space c3po.Space, origins []hub.Origin) ([]string, error) {
+func (s *Store) Origins(ctx context.Context, space c3po.Space, origins []store.Origin) ([]string, error) {
 	const atOnce = 500
 	found := make([]string, 0, len(origins))
 	for some := range slices.Chunk(origins, atOnce) {
@@ -38,7 +38,7 @@ func (s *Store) Numbers(ctx context.Context, space c3po.Space, box c3po.AgentID)
 // ImportAgent makes an agent known that comes from another coordinator. One that
 // is here already is left alone. For ids of mail its former names stand for it, if
 // they are nobody's here.
-func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin hub.Origin, a hub.MovedAgent) (hub.ImportOutcome, error) {
+func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin store.Origin, a store.MovedAgent) (store.ImportOutcome, error) {
 	if err := s.enter(ctx, space); err != nil {
 		return "", err
 	}
@@ -46,7 +46,7 @@ func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin hub.Or
 	keyNames := []string{
 		k.meta(), k.agent(a.ID), k.agents(), k.names(), k.seen(), k.heard(), k.retired(), k.roles(), k.renamed(), k.imported(), k.events(),
 	}
-	fields := profileFields(hub.Profile{Name: a.Name, Capabilities: a.Capabilities, Type: a.Type, Cwd: a.Cwd, Host: a.Host, Metadata: a.Metadata})
+	fields := profileFields(store.Profile{Name: a.Name, Capabilities: a.Capabilities, Type: a.Type, Cwd: a.Cwd, Host: a.Host, Metadata: a.Metadata})
 	fields = append(fields, "client", a.Client)
 	var asks []string
 	for _, id := range a.Asks {
@@ -82,16 +82,16 @@ func stamp(at time.Time) int64 {
 }
 
 // importStep runs a script whose first answer says what became of a thing.
-func (s *Store) importStep(ctx context.Context, sc script, keyNames, args []string) (hub.ImportOutcome, error) {
+func (s *Store) importStep(ctx context.Context, sc script, keyNames, args []string) (store.ImportOutcome, error) {
 	answer, err := s.run(ctx, sc, keyNames, args)
 	if err != nil {
 		return "", err
 	}
-	return hub.ImportOutcome(word(answer[0])), nil
+	return store.ImportOutcome(word(answer[0])), nil
 }
 
 // ImportRoom makes a room, as yet without members and posts.
-func (s *Store) ImportRoom(ctx context.Context, space c3po.Space, origin hub.Origin, r hub.MovedRoom) (hub.ImportOutcome, error) {
+func (s *Store) ImportRoom(ctx context.Context, space c3po.Space, origin store.Origin, r store.MovedRoom) (store.ImportOutcome, error) {
 	if err := s.enter(ctx, space); err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (s *Store) ImportRoom(ctx context.Context, space c3po.Space, origin hub.Ori
 
 // ImportMessage stores a message under the number in its id, behind all that is
 // here. ImportTaken if the mailbox has another one of this number.
-func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin hub.Origin, m hub.MovedMessage) (hub.ImportOutcome, error) {
+func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin store.Origin, m store.MovedMessage) (store.ImportOutcome, error) {
 	if err := s.enter(ctx, space); err != nil {
 		return "", err
 	}
@@ -139,7 +139,7 @@ func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin hub.
 
 // factOf spells the facts of a message as the scripts do. Its number is given by
 // the step that stores it.
-func factOf(m hub.MovedMessage) fact {
+func factOf(m store.MovedMessage) fact {
 	from, to, _ := m.ID.Split()
 	f := fact{
 		From: from, Thread: m.Thread, Kind: m.Kind, Accepted: stamp(m.Accepted), Durability: m.Durability, Bytes: m.Bytes, Answers: m.InReplyTo,
@@ -180,7 +180,7 @@ func factOf(m hub.MovedMessage) fact {
 	return f
 }
 
-func servedFact(m hub.MovedServed) served {
+func servedFact(m store.MovedServed) served {
 	s := served{Reader: m.Reader, Route: m.Route, First: stamp(m.First), Last: stamp(m.Last), Times: m.Times}
 	if m.Before {
 		s.Before = 1
@@ -189,7 +189,7 @@ func servedFact(m hub.MovedServed) served {
 }
 
 // ImportPost adds to the log of a room. INVALID_REQUEST if the room has ended.
-func (s *Store) ImportPost(ctx context.Context, space c3po.Space, origin hub.Origin, p hub.MovedPost) (hub.ImportOutcome, error) {
+func (s *Store) ImportPost(ctx context.Context, space c3po.Space, origin store.Origin, p store.MovedPost) (store.ImportOutcome, error) {
 	from, address, _ := p.ID.Split()
 	facts, err := json.Marshal(postFact{From: from, Kind: p.Kind, Accepted: stamp(p.Accepted), Durability: p.Durability, Bytes: p.Bytes, Mailed: p.Mailed})
 	if err != nil {
@@ -206,10 +206,10 @@ func (s *Store) ImportPost(ctx context.Context, space c3po.Space, origin hub.Ori
 }
 
 // inRoom turns the outcomes that need a room or an agent into errors.
-func (s *Store) inRoom(room c3po.RoomName) func(hub.ImportOutcome, error) (hub.ImportOutcome, error) {
-	return func(outcome hub.ImportOutcome, err error) (hub.ImportOutcome, error) {
+func (s *Store) inRoom(room c3po.RoomName) func(store.ImportOutcome, error) (store.ImportOutcome, error) {
+	return func(outcome store.ImportOutcome, err error) (store.ImportOutcome, error) {
 		if err == nil && outcome == "no_room" {
-			return "", hub.RefuseNoRoom(room)
+			return "", store.RefuseNoRoom(room)
 		}
 		return outcome, err
 	}
@@ -218,7 +218,7 @@ func (s *Store) inRoom(room c3po.RoomName) func(hub.ImportOutcome, error) (hub.I
 // ImportMember gives an agent its place in a room: behind the post that came from
 // read, and without those that came from skips. AGENT_NOT_FOUND, and
 // INVALID_REQUEST if the room has ended.
-func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin hub.Origin, room c3po.RoomName, id c3po.AgentID, read hub.Origin, notify c3po.Notify, skips []hub.Origin) (hub.ImportOutcome, error) {
+func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin store.Origin, room c3po.RoomName, id c3po.AgentID, read store.Origin, notify c3po.Notify, skips []store.Origin) (store.ImportOutcome, error) {
 	k := keysOf(space)
 	if !notify.Known() {
 		notify = "" // of a later version, perhaps
@@ -230,7 +230,7 @@ func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin hub.O
 	outcome, err := s.inRoom(room)(s.importStep(ctx, s.scripts.importMember,
 		[]string{k.meta(), k.agent(id), k.rooms(), k.members(room), k.joined(id), k.skips(id), k.imported(), k.events()}, args))
 	if err == nil && outcome == "unknown" {
-		return "", hub.RefuseNoAgent(id)
+		return "", store.RefuseNoAgent(id)
 	}
 	return outcome, err
 }

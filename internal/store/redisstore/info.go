@@ -10,7 +10,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Engine implements hub.Store. Of several nodes it is the first with a problem,
+// Engine implements store.Store. Of several nodes it is the first with a problem,
 // else the one with the least memory left.
 func (s *Store) Engine(ctx context.Context) (*c3po.Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)

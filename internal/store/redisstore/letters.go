@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Revive implements hub.Store.
-func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step hub.ReviveStep) (hub.ReviveOutcome, error) {
+// Revive implements store.Store.
+func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step store.ReviveStep) (store.ReviveOutcome, error) {
 	from, owner, hex := id.Split()
-	notice := hub.Draft{From: c3po.System, To: from, Kind: c3po.KindNotice, Text: step.Notice}
+	notice := store.Draft{From: c3po.System, To: from, Kind: c3po.KindNotice, Text: step.Notice}
 	body, err := encodeBody(notice)
 	if err != nil {
 		return "", err
@@ -27,10 +27,10 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 	if err != nil {
 		return "", err
 	}
-	return hub.ReviveOutcome(word(answer[0])), nil
+	return store.ReviveOutcome(word(answer[0])), nil
 }
 
-// Purge implements hub.Store.
+// Purge implements store.Store.
 func (s *Store) Purge(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
 	forgotten, _, err := s.forgetLetter(ctx, space, id, true)
 	return forgotten, err
@@ -48,7 +48,7 @@ func (s *Store) forgetLetter(ctx context.Context, space c3po.Space, id c3po.Mess
 	return false, integer(answer[1]), nil
 }
 
-// Owed implements hub.Store.
+// Owed implements store.Store.
 func (s *Store) Owed(ctx context.Context, space c3po.Space, id c3po.AgentID, limit int) ([]c3po.MessageID, error) {
 	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).owed()).
 		Min("["+string(id)+"\x00").Max("("+string(id)+"\x01").Limit(0, int64(limit)).Build())
@@ -58,7 +58,7 @@ func (s *Store) Owed(ctx context.Context, space c3po.Space, id c3po.AgentID, lim
 	return idsOfIndex(rows), nil
 }
 
-// OwedTo implements hub.Store.
+// OwedTo implements store.Store.
 func (s *Store) OwedTo(ctx context.Context, space c3po.Space, after c3po.AgentID, limit int) ([]c3po.AgentID, error) {
 	var out []c3po.AgentID
 	for len(out) < limit {

@@ -8,26 +8,26 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // idempotency gives the field of the idem hash, and the window of a draft
 // without a key (0 if it has one).
-func (s *Store) idempotency(d hub.Draft, fingerprint string) (field string, window time.Duration) {
+func (s *Store) idempotency(d store.Draft, fingerprint string) (field string, window time.Duration) {
 	if d.Key != "" {
 		return string(d.From) + "\x00k:" + d.Key, 0
 	}
 	return string(d.From) + "\x00h:" + fingerprint, s.limits.RepeatWindow
 }
 
-// Send implements hub.Store.
-func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (hub.Stored, error) {
+// Send implements store.Store.
+func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep) (store.Stored, error) {
 	if err := s.enter(ctx, space); err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	body, err := encodeBody(step.Draft)
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	k, l := keysOf(space), s.limits
 	messages, inboxBytes, share := l.Inbox(step.From)
@@ -44,20 +44,20 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 		field, fingerprint, millis(window), seconds(l.KeyLife),
 		seconds(l.MessageLife), itoa(messages), itoa(inboxBytes), itoa(share),
 		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
-		step.Chain, hub.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()), flag(step.Unpaid),
+		step.Chain, store.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()), flag(step.Unpaid),
 	})
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
-		return hub.Stored{}, hub.RefuseSuperseded(step.From)
+		return store.Stored{}, store.RefuseSuperseded(step.From)
 	case "moved":
-		return hub.Stored{}, hub.RefuseMoved(step.Alias, c3po.AgentID(word(answer[1])), step.To)
+		return store.Stored{}, store.RefuseMoved(step.Alias, c3po.AgentID(word(answer[1])), step.To)
 	case "away":
-		return hub.Stored{}, hub.RefuseAway(step.To)
+		return store.Stored{}, store.RefuseAway(step.To)
 	case "rate":
-		return hub.Stored{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
+		return store.Stored{}, store.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok":
 		out, err := s.stored(outcome, answer, step.Draft, "", body)
 		out.Fill = fillOf(answer[6], answer[7])
@@ -69,28 +69,28 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step hub.SendStep) (
 }
 
 // mailboxWord says what kind of mailbox the recipient is if it is no agent's.
-func mailboxWord(step hub.SendStep) string {
+func mailboxWord(step store.SendStep) string {
 	if step.Queue {
 		return "queue"
 	}
 	return flag(step.Mailbox)
 }
 
-// Reply implements hub.Store.
-func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep) (hub.Stored, error) {
+// Reply implements store.Store.
+func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplyStep) (store.Stored, error) {
 	asked, owner, hex := step.Answers.Split()
 	replier, asker := step.From, cmp.Or(step.ReplyTo, asked)
 	if replier != owner && owner.Role() == "" {
-		return hub.Stored{}, s.notYours(ctx, space, step)
+		return store.Stored{}, s.notYours(ctx, space, step)
 	}
 	body, err := encodeBody(step.Draft)
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	k, l := keysOf(space), s.limits
 	messages, inboxBytes, share := l.Inbox(step.From)
 	nextMessages, nextBytes, _ := l.Inbox(asked) // what is handed over stays its asker's word
-	fingerprint := hub.Fingerprint(step.Draft, step.Answers)
+	fingerprint := store.Fingerprint(step.Draft, step.Answers)
 	field, window := s.idempotency(step.Draft, fingerprint)
 	next := replier
 	if step.HandedTo != "" {
@@ -109,29 +109,29 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
 		itoa(messages), itoa(inboxBytes), itoa(share), itoa(l.EventEntries), millis(l.OnlineWindow),
 		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
-		hub.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(draft.KeyBytes()),
+		store.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(draft.KeyBytes()),
 		itoa(nextMessages), itoa(nextBytes), flag(step.Unpaid),
 	})
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
-		return hub.Stored{}, hub.RefuseSuperseded(replier)
+		return store.Stored{}, store.RefuseSuperseded(replier)
 	case "no_message":
-		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+		return store.Stored{}, store.RefuseNoMessage(step.Answers)
 	case "cancelled":
-		return hub.Stored{}, hub.RefuseCancelled(step.Answers)
+		return store.Stored{}, store.RefuseCancelled(step.Answers)
 	case "stale":
-		return hub.Stored{}, hub.RefuseHeld(step.Answers, c3po.AgentID(word(answer[1])))
+		return store.Stored{}, store.RefuseHeld(step.Answers, c3po.AgentID(word(answer[1])))
 	case "not_yours":
-		return hub.Stored{}, hub.RefuseNotMember(owner, replier)
+		return store.Stored{}, store.RefuseNotMember(owner, replier)
 	case "moved":
-		return hub.Stored{}, hub.RefuseHandedOver(step.Answers)
+		return store.Stored{}, store.RefuseHandedOver(step.Answers)
 	case "no_next":
-		return hub.Stored{}, hub.RefuseNoAgent(step.HandedTo)
+		return store.Stored{}, store.RefuseNoAgent(step.HandedTo)
 	case "next_full":
-		return hub.Stored{}, hub.RefuseInboxFull(step.HandedTo, fullOf[word(answer[1])])
+		return store.Stored{}, store.RefuseInboxFull(step.HandedTo, fullOf[word(answer[1])])
 	case "ok":
 		out, err := s.stored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
 		out.Fill = fillOf(answer[10], answer[11])
@@ -143,7 +143,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step hub.ReplyStep)
 }
 
 // notYours tells a message of somebody else from one that does not exist.
-func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplyStep) error {
+func (s *Store) notYours(ctx context.Context, space c3po.Space, step store.ReplyStep) error {
 	if err := s.stillHeld(ctx, space, step.From, step.Run); err != nil {
 		return err
 	}
@@ -152,9 +152,9 @@ func (s *Store) notYours(ctx context.Context, space c3po.Space, step hub.ReplySt
 		return err
 	}
 	if e == nil {
-		return hub.RefuseNoMessage(step.Answers)
+		return store.RefuseNoMessage(step.Answers)
 	}
-	return hub.RefuseNotYours(step.Answers)
+	return store.RefuseNotYours(step.Answers)
 }
 
 // stillHeld is what superseded is in the scripts, for refusals that need none.
@@ -167,27 +167,27 @@ func (s *Store) stillHeld(ctx context.Context, space c3po.Space, id c3po.AgentID
 		return err
 	}
 	if len(holders) == 0 || holders[0].Run != "" && holders[0].Run != run {
-		return hub.RefuseSuperseded(id)
+		return store.RefuseSuperseded(id)
 	}
 	return nil
 }
 
 // stored reads the answers that send.lua and reply.lua share.
-func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draft, answers c3po.MessageID, body string) (hub.Stored, error) {
+func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d store.Draft, answers c3po.MessageID, body string) (store.Stored, error) {
 	switch outcome {
 	case "conflict":
-		return hub.Stored{}, hub.RefuseKeyConflict(d.Key)
+		return store.Stored{}, store.RefuseKeyConflict(d.Key)
 	case "unpaid":
-		return hub.Stored{}, hub.RefuseUnpaid()
+		return store.Stored{}, store.RefuseUnpaid()
 	case "unknown":
-		return hub.Stored{}, hub.RefuseNoAgent(d.To)
+		return store.Stored{}, store.RefuseNoAgent(d.To)
 	case "full":
-		return hub.Stored{}, hub.RefuseInboxFull(d.To, fullOf[word(answer[1])])
+		return store.Stored{}, store.RefuseInboxFull(d.To, fullOf[word(answer[1])])
 	case "spent":
 		spent := spentOf(answer)
-		return hub.Stored{Spent: &spent}, hub.RefuseSpent(spent, s.limits)
+		return store.Stored{Spent: &spent}, store.RefuseSpent(spent, s.limits)
 	case "crowded":
-		return hub.Stored{}, hub.RefuseSpaceFull(s.limits.SpaceBytes)
+		return store.Stored{}, store.RefuseSpaceFull(s.limits.SpaceBytes)
 	case "repeat":
 		return repeated(answer, d)
 	}
@@ -205,20 +205,20 @@ func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d hub.Draf
 		// JSON may have been respelt on its way into the body.
 		e = assemble(d.To, hex, f, body)
 	}
-	out := hub.Stored{Message: e.Message, State: c3po.StatePending, Recipient: record(d.To, answer[5]), Now: instant(now)}
+	out := store.Stored{Message: e.Message, State: c3po.StatePending, Recipient: record(d.To, answer[5]), Now: instant(now)}
 	out.Acked = len(answer) > 7 && integer(answer[6]) == 1
 	return out, nil
 }
 
 // fillOf reads what the inbox and the space hold with the message that was stored,
 // and what its accounts have used.
-func fillOf(held, used rueidis.RedisMessage) *hub.Fill {
-	fill := &hub.Fill{}
+func fillOf(held, used rueidis.RedisMessage) *store.Fill {
+	fill := &store.Fill{}
 	if n, _ := held.AsIntSlice(); len(n) == 5 {
-		*fill = hub.Fill{Messages: int(n[0]), Bytes: int(n[1]), OwnMessages: int(n[2]), OwnBytes: int(n[3]), SpaceBytes: n[4]}
+		*fill = store.Fill{Messages: int(n[0]), Bytes: int(n[1]), OwnMessages: int(n[2]), OwnBytes: int(n[3]), SpaceBytes: n[4]}
 	}
 	if n, _ := used.AsIntSlice(); len(n) == 8 {
-		fill.Spending = hub.Spending{
+		fill.Spending = store.Spending{
 			ChainMessages: int(n[0]), ChainBytes: int(n[1]), ChainHops: int(n[2]), PairMessages: int(n[3]), PairBytes: int(n[4]),
 			AgentMessages: int(n[5]), AgentBytes: int(n[6]), SameTexts: int(n[7]),
 		}
@@ -227,12 +227,12 @@ func fillOf(held, used rueidis.RedisMessage) *hub.Fill {
 }
 
 var fullOf = map[string]string{
-	"messages": hub.FullOfMessages, "bytes": hub.FullOfBytes, "sender": hub.FullOfSender, "sender_size": hub.FullOfSenderSize,
+	"messages": store.FullOfMessages, "bytes": store.FullOfBytes, "sender": store.FullOfSender, "sender_size": store.FullOfSenderSize,
 }
 
-func repeated(answer []rueidis.RedisMessage, d hub.Draft) (hub.Stored, error) {
+func repeated(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error) {
 	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
-	out := hub.Stored{Repeat: true, State: word(answer[5]), Recipient: record(d.To, answer[8]), Now: instant(integer(answer[4]))}
+	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: record(d.To, answer[8]), Now: instant(integer(answer[4]))}
 	if rawFact := word(answer[6]); rawFact != "" {
 		out.Message = entry(d.To, hex, rawFact, word(answer[7])).Message
 		return out, nil
@@ -246,15 +246,15 @@ func repeated(answer []rueidis.RedisMessage, d hub.Draft) (hub.Stored, error) {
 	return out, nil
 }
 
-// Ack implements hub.Store.
-func (s *Store) Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// Ack implements store.Store.
+func (s *Store) Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	l := s.limits
 	return s.end(ctx, space, s.scripts.ack, owner, ids,
 		[]string{run, seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
 }
 
-// Received implements hub.Store.
-func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// Received implements store.Store.
+func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	l := s.limits
 	return s.end(ctx, space, s.scripts.received, owner, ids,
 		[]string{reader, route, seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
@@ -262,9 +262,9 @@ func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.Agent
 
 // end runs one of the two scripts that end mail of an inbox, and sorts ids of
 // other inboxes into those that exist and those that do not.
-func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po.AgentID, ids []c3po.MessageID, args []string) ([]hub.AckOutcome, error) {
+func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po.AgentID, ids []c3po.MessageID, args []string) ([]store.AckOutcome, error) {
 	k := keysOf(space)
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := make([]store.AckOutcome, len(ids))
 	args = append([]string{s.nowArg(), k.wake(), string(owner)}, args...)
 	var own []int
 	for i, id := range ids {
@@ -278,9 +278,9 @@ func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po
 		if err != nil {
 			return nil, err
 		}
-		outcomes[i] = hub.AckNotYours
+		outcomes[i] = store.AckNotYours
 		if e == nil {
-			outcomes[i] = hub.AckUnknown
+			outcomes[i] = store.AckUnknown
 		}
 	}
 	answer, err := s.run(ctx, sc, []string{
@@ -291,10 +291,10 @@ func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po
 		return nil, err
 	}
 	if word(answer[0]) == "superseded" {
-		return nil, hub.RefuseSuperseded(owner)
+		return nil, store.RefuseSuperseded(owner)
 	}
 	for n, i := range own {
-		outcomes[i] = hub.AckOutcome(word(answer[n+1]))
+		outcomes[i] = store.AckOutcome(word(answer[n+1]))
 	}
 	return outcomes, nil
 }

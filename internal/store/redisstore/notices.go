@@ -6,28 +6,28 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // noticeWord is the name of a notice among the facts of its question.
-func noticeWord(n hub.Notice) string {
+func noticeWord(n store.Notice) string {
 	if n.Late {
 		return n.Channel + " late"
 	}
 	return n.Channel
 }
 
-// ClaimNotice implements hub.Store.
-func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n hub.Notice) (bool, error) {
+// ClaimNotice implements store.Store.
+func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n store.Notice) (bool, error) {
 	from, owner, hex := n.ID.Split()
 	answer, err := s.run(ctx, s.scripts.noticeClaim, []string{keysOf(space).fact(owner)}, []string{
-		s.nowArg(), string(from), hex, noticeWord(n), millis(hub.NoticePause), millis(hub.NoticePauseMost), itoa(hub.NoticeTries),
+		s.nowArg(), string(from), hex, noticeWord(n), millis(store.NoticePause), millis(store.NoticePauseMost), itoa(store.NoticeTries),
 	})
 	return err == nil && word(answer[0]) == "claimed", err
 }
 
-// NoticeSent implements hub.Store.
-func (s *Store) NoticeSent(ctx context.Context, space c3po.Space, n hub.Notice) error {
+// NoticeSent implements store.Store.
+func (s *Store) NoticeSent(ctx context.Context, space c3po.Space, n store.Notice) error {
 	from, owner, hex := n.ID.Split()
 	_, err := s.run(ctx, s.scripts.noticeSent, []string{keysOf(space).fact(owner)}, []string{s.nowArg(), string(from), hex, noticeWord(n)})
 	return err
@@ -40,14 +40,14 @@ type notice struct {
 	Done  int64 `json:"d"`
 }
 
-func noticesOf(id c3po.MessageID, stored map[string]notice) []hub.NoticeFact {
-	var facts []hub.NoticeFact
+func noticesOf(id c3po.MessageID, stored map[string]notice) []store.NoticeFact {
+	var facts []store.NoticeFact
 	for word, n := range stored {
 		channel, late := strings.CutSuffix(word, " late")
-		facts = append(facts, hub.NoticeFact{
-			Notice: hub.Notice{ID: id, Channel: channel, Late: late}, Tries: n.Tries, Until: instant(n.Until), Sent: instant(n.Done),
+		facts = append(facts, store.NoticeFact{
+			Notice: store.Notice{ID: id, Channel: channel, Late: late}, Tries: n.Tries, Until: instant(n.Until), Sent: instant(n.Done),
 		})
 	}
-	slices.SortFunc(facts, hub.NoticeFact.Compare)
+	slices.SortFunc(facts, store.NoticeFact.Compare)
 	return facts
 }

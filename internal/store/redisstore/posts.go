@@ -10,7 +10,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // postFact is what post.lua writes beside the body.
@@ -26,25 +26,25 @@ type postFact struct {
 }
 
 // post puts an entry of a room's log together. Its id is "sequence-ordinal".
-func post(room c3po.RoomName, entryID, rawFact, rawBody string) (hub.Post, error) {
+func post(room c3po.RoomName, entryID, rawFact, rawBody string) (store.Post, error) {
 	var f postFact
 	if err := json.Unmarshal([]byte(rawFact), &f); err != nil {
-		return hub.Post{}, fmt.Errorf("decode the facts of %s in %s: %w", entryID, room, err)
+		return store.Post{}, fmt.Errorf("decode the facts of %s in %s: %w", entryID, room, err)
 	}
-	p := hub.Post{Mailed: f.Mailed}
+	p := store.Post{Mailed: f.Mailed}
 	if f.Audience != "" {
 		if err := json.Unmarshal([]byte(f.Audience), &p.Audience); err != nil {
-			return hub.Post{}, fmt.Errorf("decode the audience of %s in %s: %w", entryID, room, err)
+			return store.Post{}, fmt.Errorf("decode the audience of %s in %s: %w", entryID, room, err)
 		}
 	}
 	seq := seqOf(entryID)
-	p.Entry = hub.Entry{
+	p.Entry = store.Entry{
 		State: c3po.StatePosted,
 		Message: c3po.Message{
-			ID: c3po.NewMessageID(f.From, room.Address(), hub.MessageHex(seq)), FromAgent: f.From, ToAgent: room.Address(), Room: room,
+			ID: c3po.NewMessageID(f.From, room.Address(), store.MessageHex(seq)), FromAgent: f.From, ToAgent: room.Address(), Room: room,
 			Kind: f.Kind, Timestamp: instant(f.Accepted), Thread: string(room.Address()), Priority: c3po.Normal, Seq: seq,
 		},
-		Facts: hub.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires},
+		Facts: store.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, Expires: f.Expires},
 	}
 	b, sound := decodeBody(rawBody)
 	if !sound {
@@ -55,14 +55,14 @@ func post(room c3po.RoomName, entryID, rawFact, rawBody string) (hub.Post, error
 	return p, nil
 }
 
-// Post implements hub.Store.
-func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (hub.Posted, error) {
+// Post implements store.Store.
+func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep) (store.Posted, error) {
 	if err := s.enter(ctx, space); err != nil {
-		return hub.Posted{}, err
+		return store.Posted{}, err
 	}
 	text, err := encodeBody(step.Draft)
 	if err != nil {
-		return hub.Posted{}, err
+		return store.Posted{}, err
 	}
 	k, l, room := keysOf(space), s.limits, step.Room
 	messages, inboxBytes, share := l.Inbox(step.From)
@@ -85,20 +85,20 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	}
 	answer, err := s.run(ctx, s.scripts.post, keyNames, args)
 	if err != nil {
-		return hub.Posted{}, err
+		return store.Posted{}, err
 	}
 	switch word(answer[0]) {
 	case "conflict":
-		return hub.Posted{}, hub.RefuseKeyConflict(step.Key)
+		return store.Posted{}, store.RefuseKeyConflict(step.Key)
 	case "unpaid":
-		return hub.Posted{}, hub.RefuseUnpaid()
+		return store.Posted{}, store.RefuseUnpaid()
 	case "rate":
-		return hub.Posted{}, hub.RefuseRate(int(integer(answer[1])), step.RateLimit)
+		return store.Posted{}, store.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok", "repeat":
 	default:
-		return hub.Posted{}, roomOutcome(answer, room, step.From)
+		return store.Posted{}, roomOutcome(answer, room, step.From)
 	}
-	out := hub.Posted{Repeat: word(answer[0]) == "repeat", Now: instant(integer(answer[3])), Members: int(integer(answer[4]))}
+	out := store.Posted{Repeat: word(answer[0]) == "repeat", Now: instant(integer(answer[3])), Members: int(integer(answer[4]))}
 	entryID, fact := word(answer[1]), word(answer[5])
 	if out.Repeat {
 		text = word(answer[6])
@@ -109,7 +109,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 		// It is no longer kept; its key still says when it was said.
 		from := c3po.AgentID(word(answer[7]))
 		out.Post.Message = c3po.Message{
-			ID: c3po.NewMessageID(from, room.Address(), hub.MessageHex(seqOf(entryID))), FromAgent: from, ToAgent: room.Address(),
+			ID: c3po.NewMessageID(from, room.Address(), store.MessageHex(seqOf(entryID))), FromAgent: from, ToAgent: room.Address(),
 			Room: room, Timestamp: instant(integer(answer[2])), Seq: seqOf(entryID), BodyGone: true,
 		}
 		return out, nil
@@ -118,8 +118,8 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step hub.PostStep) (
 	return out, err
 }
 
-// AckPosts implements hub.Store.
-func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// AckPosts implements store.Store.
+func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	k := keysOf(space)
 	keyNames := []string{k.agent(owner), k.rooms(), k.joined(owner), k.skips(owner), k.reads(owner)}
 	args := []string{run, string(c3po.Everybody)}
@@ -133,20 +133,20 @@ func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.Agent
 		return nil, err
 	}
 	if word(answer[0]) == "superseded" {
-		return nil, hub.RefuseSuperseded(owner)
+		return nil, store.RefuseSuperseded(owner)
 	}
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := make([]store.AckOutcome, len(ids))
 	for i := range ids {
-		outcomes[i] = hub.AckOutcome(word(answer[i+1]))
+		outcomes[i] = store.AckOutcome(word(answer[i+1]))
 	}
 	return outcomes, nil
 }
 
 // low32 is what an id says of its sequence number.
-func low32(id c3po.MessageID) int64 { return hub.PostNumber(id, 1<<32-1) }
+func low32(id c3po.MessageID) int64 { return store.PostNumber(id, 1<<32-1) }
 
-// History implements hub.Store.
-func (s *Store) History(ctx context.Context, space c3po.Space, room c3po.RoomName, before int64, limit, bytes int) ([]hub.Post, bool, error) {
+// History implements store.Store.
+func (s *Store) History(ctx context.Context, space c3po.Space, room c3po.RoomName, before int64, limit, bytes int) ([]store.Post, bool, error) {
 	end := "+"
 	if before > 0 {
 		end = itoa(before - 1)
@@ -156,7 +156,7 @@ func (s *Store) History(ctx context.Context, space c3po.Space, room c3po.RoomNam
 	if err != nil {
 		return nil, false, err
 	}
-	var posts []hub.Post
+	var posts []store.Post
 	total := 0
 	for _, e := range entries {
 		p, err := post(room, e.ID, e.FieldValues["f"], e.FieldValues["b"])
@@ -182,14 +182,14 @@ func (s *Store) logEntries(ctx context.Context, command rueidis.Completed) ([]ru
 	return entries, nil
 }
 
-// OnePost implements hub.Store.
-func (s *Store) OnePost(ctx context.Context, space c3po.Space, id c3po.MessageID) (*hub.Post, error) {
+// OnePost implements store.Store.
+func (s *Store) OnePost(ctx context.Context, space c3po.Space, id c3po.MessageID) (*store.Post, error) {
 	room, key := id.Room(), keysOf(space).room(id.Room())
 	last, err := s.logEntries(ctx, s.commands.B().Xrevrange().Key(key).End("+").Start("-").Count(1).Build())
 	if err != nil || len(last) == 0 {
 		return nil, err
 	}
-	seq := itoa(hub.PostNumber(id, seqOf(last[0].ID)))
+	seq := itoa(store.PostNumber(id, seqOf(last[0].ID)))
 	if strings.HasPrefix(seq, "-") {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // noteBatch keeps one step short, whatever a node has to write down.
@@ -15,7 +15,7 @@ const noteBatch = 64
 // heardBatch is noteBatch for notes of which each looks at all of its agent.
 const heardBatch = 25
 
-// Attach implements hub.Store.
+// Attach implements store.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.attach, []string{k.agent(id), k.seen(), k.attached(), k.nodes(), k.meta(), k.heard()},
@@ -26,7 +26,7 @@ func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 	return agentOutcome(word(answer[0]), id)
 }
 
-// Detach implements hub.Store.
+// Detach implements store.Store.
 func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error {
 	outcome, err := s.detach(ctx, space, node, hungUp, ago, []c3po.AgentID{id})
 	if err != nil {
@@ -48,13 +48,13 @@ func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungU
 	return word(answer[0]), nil
 }
 
-// RenewLease implements hub.Store.
+// RenewLease implements store.Store.
 func (s *Store) RenewLease(ctx context.Context, space c3po.Space, node string) error {
 	_, err := s.run(ctx, s.scripts.lease, []string{keysOf(space).nodes()}, []string{s.nowArg(), node, millis(s.limits.NodeLease)})
 	return err
 }
 
-// EndLease implements hub.Store.
+// EndLease implements store.Store.
 func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) error {
 	k := keysOf(space)
 	for {
@@ -73,10 +73,10 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 	return err
 }
 
-// WriteNotes implements hub.Store.
-func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
+// WriteNotes implements store.Store.
+func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes store.Notes) error {
 	for len(notes.Seen)+len(notes.Late)+len(notes.Served)+len(notes.Notified)+len(notes.Given) > 0 {
-		var batch hub.Notes
+		var batch store.Notes
 		batch.Seen, notes.Seen = split(notes.Seen)
 		batch.Late, notes.Late = split(notes.Late)
 		batch.Served, notes.Served = split(notes.Served)
@@ -99,10 +99,10 @@ func split[T any](all []T) (batch, rest []T) {
 	return all[:n], all[n:]
 }
 
-func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes hub.Notes) error {
+func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.Notes) error {
 	k := keysOf(space)
 	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events(), k.heard()}
-	args := []string{s.nowArg(), itoa(len(notes.Seen) + len(notes.Late)), itoa(len(notes.Served)), itoa(hub.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(hub.MostMarks), itoa(len(notes.Notified)), millis(s.limits.OnlineWindow), itoa(hub.MostTold)}
+	args := []string{s.nowArg(), itoa(len(notes.Seen) + len(notes.Late)), itoa(len(notes.Served)), itoa(store.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(store.MostMarks), itoa(len(notes.Notified)), millis(s.limits.OnlineWindow), itoa(store.MostTold)}
 	for _, id := range notes.Seen {
 		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id), "0")
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // mostLooked is how many messages of an inbox one step looks at: the steps of
 // others come in between, however full the inbox is.
 const mostLooked = 256
 
-// Inbox implements hub.Store.
-func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.InboxQuery) (hub.InboxPage, error) {
+// Inbox implements store.Store.
+func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.InboxQuery) (store.InboxPage, error) {
 	k := keysOf(space)
 	reader := cmp.Or(q.Member, owner)
 	keyNames := []string{k.meta(), k.agent(reader), k.inbox(owner), k.body(owner), k.fact(owner)}
@@ -32,17 +32,17 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 		itoa(s.looks), "0", "0", "0",
 	}
 	const after, soFar = 2, 9 // of args
-	var page hub.InboxPage
+	var page store.InboxPage
 	for first := true; ; first = false {
 		answer, err := s.run(ctx, s.scripts.inbox, keyNames, args)
 		if err != nil {
-			return hub.InboxPage{}, err
+			return store.InboxPage{}, err
 		}
 		if word(answer[0]) == "superseded" {
-			return hub.InboxPage{}, hub.RefuseSuperseded(reader)
+			return store.InboxPage{}, store.RefuseSuperseded(reader)
 		}
 		if first {
-			page = hub.InboxPage{Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4])),
+			page = store.InboxPage{Count: int(integer(answer[2])), Seq: integer(answer[3]), Now: instant(integer(answer[4])),
 				Rooms: integer(answer[5]) == 1, Paused: word(answer[6])}
 		}
 		for _, row := range answer[8:] {
@@ -60,8 +60,8 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 	}
 }
 
-// Next implements hub.Store.
-func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.NextQuery) (hub.NextMessage, error) {
+// Next implements store.Store.
+func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.NextQuery) (store.NextMessage, error) {
 	k := keysOf(space)
 	keyNames := []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.mark(owner)}
 	args := []string{s.nowArg(), q.Run, q.Reader, itoa(q.MinSeq), flag(q.Incoming), flag(q.Positioned), itoa(s.looks), "0", "0", ""}
@@ -70,14 +70,14 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 		_, _, hex := id.Split()
 		args = append(args, hex)
 	}
-	var out hub.NextMessage
+	var out store.NextMessage
 	for {
 		answer, err := s.run(ctx, s.scripts.next, keyNames, args)
 		if err != nil {
-			return hub.NextMessage{}, err
+			return store.NextMessage{}, err
 		}
 		if word(answer[0]) == "superseded" {
-			return hub.NextMessage{}, hub.RefuseSuperseded(owner)
+			return store.NextMessage{}, store.RefuseSuperseded(owner)
 		}
 		out.Count, out.Seq, out.Now, out.Rooms = int(integer(answer[1])), integer(answer[2])-1, instant(integer(answer[3])), integer(answer[7]) == 1
 		out.Looked += int(integer(answer[8]))
@@ -93,8 +93,8 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 	}
 }
 
-// Message implements hub.Store.
-func (s *Store) Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*hub.Entry, error) {
+// Message implements store.Store.
+func (s *Store) Message(ctx context.Context, space c3po.Space, id c3po.MessageID) (*store.Entry, error) {
 	found, err := s.entries(ctx, space, []c3po.MessageID{id})
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -105,7 +105,7 @@ func (s *Store) Message(ctx context.Context, space c3po.Space, id c3po.MessageID
 // entries reads messages by id, in the order of ids, leaving out unknown ones.
 // What is not found where the id says may be where its recipient, or its sender,
 // is called something else today.
-func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]store.Entry, error) {
 	found, err := s.entriesAt(ctx, space, ids)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Store) entries(ctx context.Context, space c3po.Space, ids []c3po.Messag
 		}
 		maps.Copy(found, more)
 	}
-	var out []hub.Entry
+	var out []store.Entry
 	for _, id := range ids {
 		for _, is := range append(moved[id], id) {
 			if e, ok := found[is]; ok {
@@ -173,7 +173,7 @@ func (s *Store) movedTo(ctx context.Context, space c3po.Space, ids []c3po.Messag
 // listed reads the messages of a list that has them by the ids they came with. One
 // that is not found is looked for once more: its agent may have been retired, come
 // back, and been renamed without knowing of its older names.
-func (s *Store) listed(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+func (s *Store) listed(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]store.Entry, error) {
 	found, err := s.entries(ctx, space, ids)
 	if err != nil || len(found) == len(ids) {
 		return found, err
@@ -198,17 +198,17 @@ func (s *Store) listed(ctx context.Context, space c3po.Space, ids []c3po.Message
 
 // entriesAt reads messages where their ids say. Ids of one recipient are read
 // in one step.
-func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.MessageID) (map[c3po.MessageID]hub.Entry, error) {
+func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.MessageID) (map[c3po.MessageID]store.Entry, error) {
 	byOwner := map[c3po.AgentID][]string{}
 	for _, id := range ids {
 		_, owner, hex := id.Split()
 		byOwner[owner] = append(byOwner[owner], hex)
 	}
-	found := map[c3po.MessageID]hub.Entry{}
+	found := map[c3po.MessageID]store.Entry{}
 	k := keysOf(space)
 	for owner, hexes := range byOwner {
 		for some := range slices.Chunk(hexes, mostLooked) {
-			answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, append([]string{itoa(hub.MostMarks)}, some...))
+			answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, append([]string{itoa(store.MostMarks)}, some...))
 			if err != nil {
 				return nil, err
 			}
@@ -226,14 +226,14 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 	return found, nil
 }
 
-// Answers implements hub.Store.
-func (s *Store) Answers(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]hub.Entry, error) {
+// Answers implements store.Store.
+func (s *Store) Answers(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]store.Entry, error) {
 	question, err := s.Message(ctx, space, id)
 	if err != nil {
 		return nil, err
 	}
 	if question == nil {
-		return nil, hub.RefuseNoMessage(id)
+		return nil, store.RefuseNoMessage(id)
 	}
 	var ids []c3po.MessageID
 	for _, a := range question.Facts.Answers {
@@ -242,8 +242,8 @@ func (s *Store) Answers(ctx context.Context, space c3po.Space, id c3po.MessageID
 	return s.entries(ctx, space, ids)
 }
 
-// Thread implements hub.Store.
-func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, after int64, limit int) ([]hub.Entry, error) {
+// Thread implements store.Store.
+func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, after int64, limit int) ([]store.Entry, error) {
 	prefix := itoa(len(thread)) + ":" + thread
 	from, to := "["+prefix+"\x00"+padded(after+1), "("+prefix+"\x01"
 	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).threads()).Min(from).Max(to).Limit(0, int64(limit)).Build())
@@ -290,15 +290,15 @@ func (s *Store) scores(ctx context.Context, command rueidis.Completed) ([]rueidi
 	return rows, nil
 }
 
-// Counters implements hub.Store.
-func (s *Store) Counters(ctx context.Context, space c3po.Space) (hub.Counters, error) {
+// Counters implements store.Store.
+func (s *Store) Counters(ctx context.Context, space c3po.Space) (store.Counters, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	fields, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(keysOf(space).meta()).Build()).AsStrMap()
 	if err != nil {
-		return hub.Counters{}, s.failure(ctx, "read counters", err)
+		return store.Counters{}, s.failure(ctx, "read counters", err)
 	}
-	return hub.Counters{
+	return store.Counters{
 		Sent: atoi(fields["sent"]), Pending: atoi(fields["pending"]), Acked: atoi(fields["acked"]), Cancelled: atoi(fields["cancelled"]),
 		Dead: atoi(fields["dead"]), Agents: atoi(fields["agents"]), EndedBytes: atoi(fields["ended_bytes"]),
 		PendingBytes: atoi(fields["pending_bytes"]),
@@ -306,7 +306,7 @@ func (s *Store) Counters(ctx context.Context, space c3po.Space) (hub.Counters, e
 	}, nil
 }
 
-// InboxSize implements hub.Store.
+// InboxSize implements store.Store.
 func (s *Store) InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -317,7 +317,7 @@ func (s *Store) InboxSize(ctx context.Context, space c3po.Space, id c3po.AgentID
 	return int(n), nil
 }
 
-// InboxSizes implements hub.Store.
+// InboxSizes implements store.Store.
 func (s *Store) InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]int, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -336,7 +336,7 @@ func (s *Store) InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.Age
 	return sizes, nil
 }
 
-// InboxBytes implements hub.Store. Facts are read some at a time, so that a large
+// InboxBytes implements store.Store. Facts are read some at a time, so that a large
 // inbox holds nobody up.
 func (s *Store) InboxBytes(ctx context.Context, space c3po.Space, id c3po.AgentID) (int64, error) {
 	k, total := keysOf(space), int64(0)
@@ -363,7 +363,7 @@ func (s *Store) InboxBytes(ctx context.Context, space c3po.Space, id c3po.AgentI
 // factsAtOnce is how many facts one command reads.
 const factsAtOnce = 500
 
-// Spaces implements hub.Store.
+// Spaces implements store.Store.
 func (s *Store) Spaces(ctx context.Context) ([]c3po.Space, error) {
 	names, err := s.strings(ctx, s.commands.B().Smembers().Key(spacesKey).Build())
 	if err != nil {
@@ -377,8 +377,8 @@ func (s *Store) Spaces(ctx context.Context) ([]c3po.Space, error) {
 	return out, nil
 }
 
-// DeadLetters implements hub.Store.
-func (s *Store) DeadLetters(ctx context.Context, space c3po.Space, after int64, limit int) ([]hub.DeadLetter, error) {
+// DeadLetters implements store.Store.
+func (s *Store) DeadLetters(ctx context.Context, space c3po.Space, after int64, limit int) ([]store.DeadLetter, error) {
 	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).dead()).Min("("+itoa(after)).Max("+inf").Withscores().Limit(0, int64(limit)).Build())
 	if err != nil {
 		return nil, err
@@ -394,10 +394,10 @@ func (s *Store) DeadLetters(ctx context.Context, space c3po.Space, after int64, 
 	if err != nil {
 		return nil, err
 	}
-	var out []hub.DeadLetter
+	var out []store.DeadLetter
 	for _, e := range found {
 		from, _, hex := e.Message.ID.Split()
-		out = append(out, hub.DeadLetter{Entry: e, Seq: numbers[string(from)+hex], At: e.Facts.Ended})
+		out = append(out, store.DeadLetter{Entry: e, Seq: numbers[string(from)+hex], At: e.Facts.Ended})
 	}
 	return out, nil
 }

@@ -5,22 +5,22 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Tick implements hub.Store.
-func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (hub.Pulse, error) {
+// Tick implements store.Store.
+func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (store.Pulse, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.tick,
 		[]string{k.meta(), k.expire(), k.deadlines(), k.heard(), k.retired(), k.idemx(), k.flowx(), k.owed()},
-		[]string{s.nowArg(), millis(interval), node, seconds(s.limits.RetireAfter), itoa(s.limits.EndedBytes), millis(hub.FlowIdle)})
+		[]string{s.nowArg(), millis(interval), node, seconds(s.limits.RetireAfter), itoa(s.limits.EndedBytes), millis(store.FlowIdle)})
 	if err != nil {
-		return hub.Pulse{}, err
+		return store.Pulse{}, err
 	}
-	return hub.Pulse{Lived: integer(answer[1]), Won: word(answer[2]) == "1", Due: word(answer[3]) == "1"}, nil
+	return store.Pulse{Lived: integer(answer[1]), Won: word(answer[2]) == "1", Due: word(answer[3]) == "1"}, nil
 }
 
-// Reaper implements hub.Store.
+// Reaper implements store.Store.
 func (s *Store) Reaper(ctx context.Context, node string, length time.Duration) (time.Duration, error) {
 	answer, err := s.run(ctx, s.scripts.reaper, []string{reaperKey}, []string{s.nowArg(), node, millis(length)})
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Store) Reaper(ctx context.Context, node string, length time.Duration) (
 	return time.Duration(integer(answer[1])) * time.Millisecond, nil
 }
 
-// DueMail implements hub.Store.
-func (s *Store) DueMail(ctx context.Context, space c3po.Space, limit int) ([]hub.Due, error) {
+// DueMail implements store.Store.
+func (s *Store) DueMail(ctx context.Context, space c3po.Space, limit int) ([]store.Due, error) {
 	books, err := s.Counters(ctx, space)
 	if err != nil {
 		return nil, err
@@ -39,15 +39,15 @@ func (s *Store) DueMail(ctx context.Context, space c3po.Space, limit int) ([]hub
 	if err != nil {
 		return nil, err
 	}
-	var out []hub.Due
+	var out []store.Due
 	for _, row := range rows {
 		from, _, _ := c3po.MessageID(row).Split()
-		out = append(out, hub.Due{ID: c3po.MessageID(row), From: from})
+		out = append(out, store.Due{ID: c3po.MessageID(row), From: from})
 	}
 	return out, nil
 }
 
-// Oldest implements hub.Store.
+// Oldest implements store.Store.
 func (s *Store) Oldest(ctx context.Context, space c3po.Space) (time.Time, error) {
 	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).expire()).Min("0").Max("0").Build())
 	if err != nil || len(rows) == 0 {
@@ -60,10 +60,10 @@ func (s *Store) Oldest(ctx context.Context, space c3po.Space) (time.Time, error)
 	return first.Facts.Accepted, nil
 }
 
-// Bury implements hub.Store.
+// Bury implements store.Store.
 func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error) {
 	from, owner, hex := id.Split()
-	note := hub.Draft{From: c3po.System, To: from, Kind: c3po.KindBounce, Text: bounce}
+	note := store.Draft{From: c3po.System, To: from, Kind: c3po.KindBounce, Text: bounce}
 	body, err := encodeBody(note)
 	if err != nil {
 		return false, err
@@ -83,7 +83,7 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 	return err == nil && word(answer[0]) == "buried", err
 }
 
-// Trim implements hub.Store.
+// Trim implements store.Store.
 func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, error) {
 	total := 0
 	var ends [2]int64
@@ -126,7 +126,7 @@ func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error
 	if err := s.sweep(ctx, space, books.Lived); err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.swept, []string{keysOf(space).meta()}, []string{itoa(hub.NextSweep(s.limits, books.Lived, ends...))})
+	_, err = s.run(ctx, s.scripts.swept, []string{keysOf(space).meta()}, []string{itoa(store.NextSweep(s.limits, books.Lived, ends...))})
 	return err
 }
 

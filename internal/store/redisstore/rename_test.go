@@ -14,7 +14,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -111,7 +111,7 @@ func TestARenamingHoldsNobodyUpHoweverMuchThereIs(t *testing.T) {
 		}
 	}
 	for _, id := range []c3po.AgentID{"ana", "bob", "carl"} {
-		_, err := s.Register(ctx, space, hub.RegisterStep{Want: id, Explicit: true, Profile: hub.Profile{Capabilities: []string{"work"}}})
+		_, err := s.Register(ctx, space, store.RegisterStep{Want: id, Explicit: true, Profile: store.Profile{Capabilities: []string{"work"}}})
 		must(err)
 	}
 	for n := range names {
@@ -128,9 +128,9 @@ func TestARenamingHoldsNobodyUpHoweverMuchThereIs(t *testing.T) {
 	}
 	for n := range rooms {
 		maker := c3po.AgentID(fmt.Sprint("maker-", n/s.limits.AgentRooms))
-		_, err := s.Register(ctx, space, hub.RegisterStep{Want: maker})
+		_, err := s.Register(ctx, space, store.RegisterStep{Want: maker})
 		must(err)
-		_, err = s.Join(ctx, space, hub.JoinStep{Room: c3po.RoomName(fmt.Sprint("room-", n)), Agent: maker, Visibility: c3po.Public})
+		_, err = s.Join(ctx, space, store.JoinStep{Room: c3po.RoomName(fmt.Sprint("room-", n)), Agent: maker, Visibility: c3po.Public})
 		must(err)
 	}
 	for n := range ended {
@@ -143,7 +143,7 @@ func TestARenamingHoldsNobodyUpHoweverMuchThereIs(t *testing.T) {
 	for n := range tasks {
 		send(n, "role/work")
 		if n < 10 {
-			_, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/work", Agent: "bob", Reader: fmt.Sprint(n)})
+			_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/work", Agent: "bob", Reader: fmt.Sprint(n)})
 			must(err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestARenamingThatWasInterruptedIsFinished(t *testing.T) {
 		}},
 		{"retired", func(ctx context.Context, s *Store, space c3po.Space) error {
 			outcome, err := s.Retire(ctx, space, "carl", 0, false)
-			if outcome != hub.RetireDone {
+			if outcome != store.RetireDone {
 				return fmt.Errorf("%s, %w", outcome, err)
 			}
 			return err
@@ -208,7 +208,7 @@ func TestARenamingThatWasInterruptedIsFinished(t *testing.T) {
 			t.Cleanup(s.Close)
 			fill := func(space c3po.Space) {
 				prepare(t, s, space)
-				if _, err := s.Claim(t.Context(), space, hub.ClaimStep{Role: "role/role-of-bob", Agent: "bob"}); err != nil {
+				if _, err := s.Claim(t.Context(), space, store.ClaimStep{Role: "role/role-of-bob", Agent: "bob"}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := s.Invite(t.Context(), space, "room", "ana", "", false, "carl"); err != nil {
@@ -249,7 +249,7 @@ func held(t *testing.T, s *Store, space c3po.Space) map[string][]string {
 	for _, fields := range all {
 		slices.Sort(fields)
 	}
-	page, err := s.Inbox(t.Context(), space, "role/role-of-bob", hub.InboxQuery{Limit: 1, Bytes: 1 << 20})
+	page, err := s.Inbox(t.Context(), space, "role/role-of-bob", store.InboxQuery{Limit: 1, Bytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,9 +274,9 @@ func TestARetiredAgentLeavesOnlyItsMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, post := range []hub.Post{at.post, posted.Post} {
-		heard := hub.HeardNote{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "bob", Reader: "r"}
-		if err := s.WriteNotes(ctx, space, hub.Notes{Heard: []hub.HeardNote{heard}}); err != nil {
+	for _, post := range []store.Post{at.post, posted.Post} {
+		heard := store.HeardNote{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "bob", Reader: "r"}
+		if err := s.WriteNotes(ctx, space, store.Notes{Heard: []store.HeardNote{heard}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -290,7 +290,7 @@ func TestARetiredAgentLeavesOnlyItsMail(t *testing.T) {
 	if len(before["reads:bob"]) == 0 {
 		t.Fatal("bob has read nothing: the test has lost its point")
 	}
-	if outcome, err := s.Retire(ctx, space, "bob", 0, false); err != nil || outcome != hub.RetireDone {
+	if outcome, err := s.Retire(ctx, space, "bob", 0, false); err != nil || outcome != store.RetireDone {
 		t.Fatal(outcome, err)
 	}
 	var left []string

@@ -9,10 +9,10 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Rename implements hub.Store.
+// Rename implements store.Store.
 func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error {
 	k := keysOf(space)
 	keyNames := []string{
@@ -31,7 +31,7 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 		if err != nil {
 			return err
 		}
-		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife), rooms, roles, itoa(hub.MostFormer)}
+		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife), rooms, roles, itoa(store.MostFormer)}
 		all := slices.Clone(keyNames)
 		for room := range strings.FieldsSeq(rooms) {
 			all = append(all, k.members(c3po.RoomName(room)))
@@ -48,7 +48,7 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 			// It joined or left one, or took on a role, meanwhile.
 			continue
 		case "taken":
-			return hub.RefuseNameTaken(new)
+			return store.RefuseNameTaken(new)
 		case "renamed":
 			s.followNow(ctx, space, string(old)+" "+string(new))
 			return nil
@@ -67,7 +67,7 @@ func (s *Store) placesOf(ctx context.Context, space c3po.Space, id c3po.AgentID)
 	return fields[0], fields[1], nil
 }
 
-// Renamed implements hub.Store.
+// Renamed implements store.Store.
 func (s *Store) Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (c3po.AgentID, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // retiredLook is how long the keys of a retired agent are left alone before it
 // is looked whether any of its mail is left.
 const retiredLook = 24 * time.Hour
 
-// Retire implements hub.Store.
-func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (hub.RetireOutcome, error) {
+// Retire implements store.Store.
+func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (store.RetireOutcome, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.retire, []string{
 		k.meta(), k.agent(id), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
@@ -25,14 +25,14 @@ func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, s
 		return "", err
 	}
 	if outcome := word(answer[0]); outcome != "retired" || word(answer[1]) == "" {
-		return hub.RetireOutcome(outcome), nil
+		return store.RetireOutcome(outcome), nil
 	}
 	s.followNow(ctx, space, word(answer[1]))
-	return hub.RetireDone, nil
+	return store.RetireDone, nil
 }
 
-// Silent implements hub.Store.
-func (s *Store) Silent(ctx context.Context, space c3po.Space, silent time.Duration, limit int) ([]hub.Silence, error) {
+// Silent implements store.Store.
+func (s *Store) Silent(ctx context.Context, space c3po.Space, silent time.Duration, limit int) ([]store.Silence, error) {
 	books, err := s.Counters(ctx, space)
 	if err != nil {
 		return nil, err
@@ -42,14 +42,14 @@ func (s *Store) Silent(ctx context.Context, space c3po.Space, silent time.Durati
 	if err != nil {
 		return nil, err
 	}
-	var out []hub.Silence
+	var out []store.Silence
 	for _, row := range rows {
-		out = append(out, hub.Silence{ID: c3po.AgentID(row.Member), For: time.Duration(books.Lived-int64(row.Score)) * time.Second})
+		out = append(out, store.Silence{ID: c3po.AgentID(row.Member), For: time.Duration(books.Lived-int64(row.Score)) * time.Second})
 	}
 	return out, nil
 }
 
-// Retired implements hub.Store.
+// Retired implements store.Store.
 func (s *Store) Retired(ctx context.Context, space c3po.Space, skip, limit int) ([]c3po.AgentID, error) {
 	return s.ids(ctx, s.commands.B().Zrange().Key(keysOf(space).retired()).Min(itoa(skip)).Max(itoa(skip+limit-1)).Build())
 }

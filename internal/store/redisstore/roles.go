@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func roleNames(capabilities []string) []string {
@@ -16,8 +16,8 @@ func roleNames(capabilities []string) []string {
 	return names
 }
 
-// Claim implements hub.Store.
-func (s *Store) Claim(ctx context.Context, space c3po.Space, step hub.ClaimStep) (hub.Claimed, error) {
+// Claim implements store.Store.
+func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimStep) (store.Claimed, error) {
 	k, role := keysOf(space), step.Role
 	from, _, hex := step.ID.Split()
 	args := []string{
@@ -38,21 +38,21 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step hub.ClaimStep)
 		answer, err = s.run(ctx, s.scripts.claim, keyNames, args)
 	}
 	if err != nil {
-		return hub.Claimed{}, err
+		return store.Claimed{}, err
 	}
 	switch word(answer[0]) {
 	case "superseded":
-		return hub.Claimed{}, hub.RefuseSuperseded(step.Agent)
+		return store.Claimed{}, store.RefuseSuperseded(step.Agent)
 	case "stranger":
-		return hub.Claimed{}, hub.RefuseNotMember(role, step.Agent)
+		return store.Claimed{}, store.RefuseNotMember(role, step.Agent)
 	case "no_message":
-		return hub.Claimed{}, hub.RefuseNoMessage(step.ID)
+		return store.Claimed{}, store.RefuseNoMessage(step.ID)
 	case "ended":
-		return hub.Claimed{}, hub.RefuseEnded(step.ID, word(answer[1]))
+		return store.Claimed{}, store.RefuseEnded(step.ID, word(answer[1]))
 	case "held":
-		return hub.Claimed{}, hub.RefuseHeld(step.ID, c3po.AgentID(word(answer[1])))
+		return store.Claimed{}, store.RefuseHeld(step.ID, c3po.AgentID(word(answer[1])))
 	}
-	out := hub.Claimed{Count: int(integer(answer[1])), Now: instant(integer(answer[2]))}
+	out := store.Claimed{Count: int(integer(answer[1])), Now: instant(integer(answer[2]))}
 	if hex := word(answer[3]); hex != "" {
 		e := entry(role, hex, word(answer[4]), word(answer[5]))
 		out.Entry = &e
@@ -60,8 +60,8 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step hub.ClaimStep)
 	return out, nil
 }
 
-// AckClaimed implements hub.Store.
-func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// AckClaimed implements store.Store.
+func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	k, l := keysOf(space), s.limits
 	args := []string{
 		s.nowArg(), k.wake(), string(role), string(agent), run, role.Role(), seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries),
@@ -78,16 +78,16 @@ func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3
 		return nil, err
 	}
 	if word(answer[0]) == "superseded" {
-		return nil, hub.RefuseSuperseded(agent)
+		return nil, store.RefuseSuperseded(agent)
 	}
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := make([]store.AckOutcome, len(ids))
 	for i := range ids {
-		outcomes[i] = hub.AckOutcome(word(answer[i+1]))
+		outcomes[i] = store.AckOutcome(word(answer[i+1]))
 	}
 	return outcomes, nil
 }
 
-// Members implements hub.Store.
+// Members implements store.Store.
 func (s *Store) Members(ctx context.Context, space c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error) {
 	// Behind the entry without an id, before the next character after the space.
 	from, to := "("+role.Role()+" ", "("+role.Role()+"!"
@@ -103,7 +103,7 @@ func (s *Store) Members(ctx context.Context, space c3po.Space, role c3po.AgentID
 	return ids, nil
 }
 
-// Queues implements hub.Store.
+// Queues implements store.Store.
 func (s *Store) Queues(ctx context.Context, space c3po.Space) ([]c3po.AgentID, error) {
 	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).roles()).Min("0").Max("-1").Build())
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -40,10 +41,10 @@ func TestFsckFindsRoomsAndAgentsThatDoNotAgree(t *testing.T) {
 				}
 			}
 			for _, id := range []c3po.AgentID{"ana", "bob"} {
-				if _, err := s.Register(t.Context(), space, hub.RegisterStep{Want: id}); err != nil {
+				if _, err := s.Register(t.Context(), space, store.RegisterStep{Want: id}); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.Join(t.Context(), space, hub.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
+				if _, err := s.Join(t.Context(), space, store.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
 					t.Fatal(err)
 				}
 			}

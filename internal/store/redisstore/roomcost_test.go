@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -28,10 +28,10 @@ func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
 	for _, members := range sizes {
 		space := c3po.Space(fmt.Sprintf("room-of-%d", members))
 		register := func(id c3po.AgentID) {
-			if _, err := s.Register(t.Context(), space, hub.RegisterStep{Want: id}); err != nil {
+			if _, err := s.Register(t.Context(), space, store.RegisterStep{Want: id}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Join(t.Context(), space, hub.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
+			if _, err := s.Join(t.Context(), space, store.JoinStep{Room: "room", Agent: id, Visibility: c3po.Public}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // roomRow is what the scripts write of a room.
@@ -25,8 +25,8 @@ type roomRow struct {
 	Emptied    int64           `json:"e"`
 }
 
-func (r roomRow) record(name c3po.RoomName) hub.RoomRecord {
-	return hub.RoomRecord{
+func (r roomRow) record(name c3po.RoomName) store.RoomRecord {
+	return store.RoomRecord{
 		Name: name, Creator: r.Creator, Visibility: r.Visibility, Created: instant(r.Created), Number: r.Number,
 		Members: r.Members, Posts: r.Kept, Emptied: r.Emptied,
 	}
@@ -40,8 +40,8 @@ func readRow(name c3po.RoomName, raw string) (roomRow, error) {
 	return row, nil
 }
 
-// Join implements hub.Store.
-func (s *Store) Join(ctx context.Context, space c3po.Space, step hub.JoinStep) (hub.Joined, error) {
+// Join implements store.Store.
+func (s *Store) Join(ctx context.Context, space c3po.Space, step store.JoinStep) (store.Joined, error) {
 	k, room := keysOf(space), step.Room
 	answer, err := s.run(ctx, s.scripts.join,
 		[]string{k.meta(), k.agent(step.Agent), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.joined(step.Agent), k.events()},
@@ -50,22 +50,22 @@ func (s *Store) Join(ctx context.Context, space c3po.Space, step hub.JoinStep) (
 			itoa(s.limits.Rooms), itoa(s.limits.AgentRooms), itoa(s.limits.EventEntries), string(step.Notify),
 		})
 	if err != nil {
-		return hub.Joined{}, err
+		return store.Joined{}, err
 	}
 	switch word(answer[0]) {
 	case "many_in_space":
-		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyInSpace, s.limits.Rooms)
+		return store.Joined{}, store.RefuseManyRooms(store.ManyInSpace, s.limits.Rooms)
 	case "many_of_agent":
-		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyOfAgent, s.limits.AgentRooms)
+		return store.Joined{}, store.RefuseManyRooms(store.ManyOfAgent, s.limits.AgentRooms)
 	case "ok":
 	default:
-		return hub.Joined{}, roomOutcome(answer, room, step.Agent)
+		return store.Joined{}, roomOutcome(answer, room, step.Agent)
 	}
 	row, err := readRow(room, word(answer[3]))
 	if err != nil {
-		return hub.Joined{}, err
+		return store.Joined{}, err
 	}
-	joined := hub.Joined{Room: row.record(room), Made: integer(answer[1]) == 1, Already: integer(answer[2]) == 1, Notify: c3po.Notify(word(answer[4]))}
+	joined := store.Joined{Room: row.record(room), Made: integer(answer[1]) == 1, Already: integer(answer[2]) == 1, Notify: c3po.Notify(word(answer[4]))}
 	joined.Room.Member = true
 	return joined, nil
 }
@@ -74,21 +74,21 @@ func (s *Store) Join(ctx context.Context, space c3po.Space, step hub.JoinStep) (
 func roomOutcome(answer []rueidis.RedisMessage, room c3po.RoomName, id c3po.AgentID) error {
 	switch word(answer[0]) {
 	case "superseded":
-		return hub.RefuseSuperseded(id)
+		return store.RefuseSuperseded(id)
 	case "unknown":
-		return hub.RefuseNoAgent(id)
+		return store.RefuseNoAgent(id)
 	case "no_room":
-		return hub.RefuseNoRoom(room)
+		return store.RefuseNoRoom(room)
 	case "not_member":
-		return hub.RefuseNotInRoom(room)
+		return store.RefuseNotInRoom(room)
 	case "not_creator":
-		return hub.RefuseNotCreator(room, c3po.AgentID(word(answer[1])))
+		return store.RefuseNotCreator(room, c3po.AgentID(word(answer[1])))
 	}
 	return nil
 }
 
-// Leave implements hub.Store.
-func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (hub.LeaveOutcome, error) {
+// Leave implements store.Store.
+func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (store.LeaveOutcome, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.leave, []string{
 		k.meta(), k.agent(id), k.rooms(), k.members(room), k.joined(id), k.skips(id), k.reads(id), k.events(),
@@ -99,11 +99,11 @@ func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName,
 	if err := roomOutcome(answer, room, id); err != nil {
 		return "", err
 	}
-	return hub.LeaveOutcome(word(answer[0])), nil
+	return store.LeaveOutcome(word(answer[0])), nil
 }
 
-// EndRoom implements hub.Store.
-func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step hub.EndRoomStep) (hub.EndRoomOutcome, error) {
+// EndRoom implements store.Store.
+func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step store.EndRoomStep) (store.EndRoomOutcome, error) {
 	k, room := keysOf(space), step.Room
 	answer, err := s.run(ctx, s.scripts.endRoom, []string{
 		k.meta(), k.agent(step.By), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.room(room), k.events(),
@@ -116,7 +116,7 @@ func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step hub.EndRoomS
 	if err := roomOutcome(answer, room, step.By); err != nil {
 		return "", err
 	}
-	return hub.EndRoomOutcome(word(answer[0])), nil
+	return store.EndRoomOutcome(word(answer[0])), nil
 }
 
 // endEmptyRooms ends rooms that nobody is in and where nothing was said for long.
@@ -132,11 +132,11 @@ func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64
 			if err != nil {
 				return err
 			}
-			if name == c3po.Everybody || !hub.RoomOver(s.limits, lived, row.record(name)) {
+			if name == c3po.Everybody || !store.RoomOver(s.limits, lived, row.record(name)) {
 				continue
 			}
 			// The step has the last word: somebody may have come meanwhile.
-			if _, err := s.EndRoom(ctx, space, hub.EndRoomStep{Room: name, Outside: true, Silent: s.limits.RoomLife}); err != nil {
+			if _, err := s.EndRoom(ctx, space, store.EndRoomStep{Room: name, Outside: true, Silent: s.limits.RoomLife}); err != nil {
 				return err
 			}
 		}
@@ -147,29 +147,29 @@ func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64
 	return nil
 }
 
-// Invite implements hub.Store.
-func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.Invitation, error) {
+// Invite implements store.Store.
+func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (store.Invitation, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.invite,
 		[]string{k.meta(), k.agent(by), k.rooms(), k.members(room), k.invited(room), k.agent(guest)},
 		[]string{string(room), string(by), run, flag(outside), string(guest)})
 	if err != nil {
-		return hub.Invitation{}, err
+		return store.Invitation{}, err
 	}
 	if word(answer[0]) == "unknown" {
-		return hub.Invitation{}, hub.RefuseNoAgent(guest)
+		return store.Invitation{}, store.RefuseNoAgent(guest)
 	}
 	if err := roomOutcome(answer, room, by); err != nil {
-		return hub.Invitation{}, err
+		return store.Invitation{}, err
 	}
-	made := hub.Invitation{Outcome: hub.InviteOutcome(word(answer[0]))}
+	made := store.Invitation{Outcome: store.InviteOutcome(word(answer[0]))}
 	if len(answer) > 1 {
 		made.At = atoi(word(answer[1]))
 	}
 	return made, nil
 }
 
-// SetVisibility implements hub.Store.
+// SetVisibility implements store.Store.
 func (s *Store) SetVisibility(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.roomSet, []string{k.agent(by), k.rooms(), k.members(room)},
@@ -180,8 +180,8 @@ func (s *Store) SetVisibility(ctx context.Context, space c3po.Space, room c3po.R
 	return roomOutcome(answer, room, by)
 }
 
-// Rooms implements hub.Store.
-func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID, names []c3po.RoomName) ([]hub.RoomRecord, error) {
+// Rooms implements store.Store.
+func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID, names []c3po.RoomName) ([]store.RoomRecord, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID
 	if err != nil {
 		return nil, s.failure(ctx, "read rooms", err)
 	}
-	var out []hub.RoomRecord
+	var out []store.RoomRecord
 	for i, name := range names {
 		if rows[i].IsNil() || name == c3po.Everybody {
 			continue
@@ -226,7 +226,7 @@ func (s *Store) Rooms(ctx context.Context, space c3po.Space, viewer c3po.AgentID
 	return out, nil
 }
 
-// RoomPage implements hub.Store.
+// RoomPage implements store.Store.
 func (s *Store) RoomPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]c3po.RoomName, int64, error) {
 	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).roomOrder()).Min("("+itoa(after)).Max("+inf").
 		Withscores().Limit(0, int64(limit)).Build())
@@ -240,7 +240,7 @@ func (s *Store) RoomPage(ctx context.Context, space c3po.Space, after int64, lim
 	return names, after, nil
 }
 
-// RoomsOf implements hub.Store.
+// RoomsOf implements store.Store.
 func (s *Store) RoomsOf(ctx context.Context, space c3po.Space, id c3po.AgentID) ([]c3po.RoomName, error) {
 	names, err := s.strings(ctx, s.commands.B().Hkeys().Key(keysOf(space).joined(id)).Build())
 	if err != nil {
@@ -258,39 +258,39 @@ func roomNames(names []string) []c3po.RoomName {
 	return out
 }
 
-// RoomMembers implements hub.Store.
-func (s *Store) RoomMembers(ctx context.Context, space c3po.Space, room c3po.RoomName, after int64, limit int) ([]hub.Member, error) {
+// RoomMembers implements store.Store.
+func (s *Store) RoomMembers(ctx context.Context, space c3po.Space, room c3po.RoomName, after int64, limit int) ([]store.Member, error) {
 	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).members(room)).Min("("+itoa(after)).Max("+inf").
 		Withscores().Limit(0, int64(limit)).Build())
 	if err != nil {
 		return nil, err
 	}
-	var out []hub.Member
+	var out []store.Member
 	for _, row := range rows {
-		out = append(out, hub.Member{ID: c3po.AgentID(row.Member), Number: int64(row.Score)})
+		out = append(out, store.Member{ID: c3po.AgentID(row.Member), Number: int64(row.Score)})
 	}
 	return out, nil
 }
 
-// RoomMail implements hub.Store.
-func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.AgentID, q hub.RoomQuery) (hub.RoomMail, error) {
+// RoomMail implements store.Store.
+func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.RoomQuery) (store.RoomMail, error) {
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.roomMail,
 		[]string{k.meta(), k.agent(owner), k.rooms(), k.joined(owner), k.skips(owner), k.reads(owner)},
 		[]string{s.nowArg(), q.Run, q.Reader, string(c3po.Everybody), itoa(q.After)})
 	if err != nil {
-		return hub.RoomMail{}, err
+		return store.RoomMail{}, err
 	}
 	if word(answer[0]) == "superseded" {
-		return hub.RoomMail{}, hub.RefuseSuperseded(owner)
+		return store.RoomMail{}, store.RefuseSuperseded(owner)
 	}
-	mail := hub.RoomMail{Seq: integer(answer[1]), Now: instant(integer(answer[3]))}
+	mail := store.RoomMail{Seq: integer(answer[1]), Now: instant(integer(answer[3]))}
 	after := integer(answer[4])
 	read := roomRead{marks: map[c3po.RoomName]int64{}}
 	for _, row := range answer[8:] {
 		parts := list(row)
 		room, cursor, last, unread := c3po.RoomName(word(parts[0])), integer(parts[1]), integer(parts[2]), int(integer(parts[3]))
-		mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: room, Unread: unread, Notify: c3po.Notify(word(parts[5]))})
+		mail.Rooms = append(mail.Rooms, store.RoomUnread{Room: room, Unread: unread, Notify: c3po.Notify(word(parts[5]))})
 		heard, told := readHeard(word(parts[4]))
 		read.marks[room] = heard
 		if q.Unheard && (!q.Positioned || told <= after) {
@@ -301,7 +301,7 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 			read.places = append(read.places, string(room), itoa(from))
 		}
 	}
-	slices.SortFunc(mail.Rooms, func(a, b hub.RoomUnread) int {
+	slices.SortFunc(mail.Rooms, func(a, b store.RoomUnread) int {
 		return cmp.Or(cmp.Compare(flag(a.Room == c3po.Everybody), flag(b.Room == c3po.Everybody)), cmp.Compare(a.Room, b.Room))
 	})
 	if n := len(mail.Rooms); n > 0 && mail.Rooms[n-1].Room == c3po.Everybody && mail.Rooms[n-1].Unread == 0 {
@@ -330,14 +330,14 @@ type roomRead struct {
 // every other room.
 const mostPosts = 128
 
-func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.MessageID) ([]hub.Post, int64, error) {
+func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.MessageID) ([]store.Post, int64, error) {
 	var skip []string
 	for _, id := range given {
 		if room := id.Room(); room != "" {
 			skip = append(skip, string(room)+"\x00"+itoa(low32(id)))
 		}
 	}
-	var posts []hub.Post
+	var posts []store.Post
 	for total := 0; ; {
 		args := append(slices.Clone(read.args), itoa(min(s.looks, mostPosts)), itoa(len(posts)), itoa(total), itoa(len(skip)))
 		answer, err := s.run(ctx, s.scripts.posts, read.keys, slices.Concat(args, skip, read.places))
@@ -378,7 +378,7 @@ func readHeard(raw string) (seq, told int64) {
 
 // writeHeard notes how far readers have come in rooms. Of several posts of one
 // room the script keeps the last.
-func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []hub.HeardNote) error {
+func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []store.HeardNote) error {
 	k := keysOf(space)
 	var keyNames, args []string
 	for _, n := range notes {
@@ -386,6 +386,6 @@ func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []hub.He
 		keyNames = append(keyNames, k.reads(n.Agent), k.joined(n.Agent))
 		args = append(args, string(room)+"\x00"+n.Reader, itoa(n.Seq), itoa(n.Cursor), itoa(n.At.UnixMilli()), flag(room == c3po.Everybody))
 	}
-	_, err := s.run(ctx, s.scripts.heard, keyNames, append(args, itoa(hub.MostHeard)))
+	_, err := s.run(ctx, s.scripts.heard, keyNames, append(args, itoa(store.MostHeard)))
 	return err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // sign refuses data that this version does not understand, and writes down its
@@ -18,13 +18,13 @@ func (s *Store) sign(ctx context.Context, writer string) error {
 	if err != nil {
 		return s.failure(ctx, "read the schema", err)
 	}
-	if need := atoi(fields[1]); need > hub.Schema {
+	if need := atoi(fields[1]); need > store.Schema {
 		return refuseNewer(need, fields[2])
 	}
-	if writer == "" || atoi(fields[0]) >= hub.Schema {
+	if writer == "" || atoi(fields[0]) >= store.Schema {
 		return nil
 	}
-	answer, err := s.run(ctx, s.scripts.sign, []string{schemaKey}, []string{itoa(hub.Schema), itoa(hub.MinReader), writer})
+	answer, err := s.run(ctx, s.scripts.sign, []string{schemaKey}, []string{itoa(store.Schema), itoa(store.MinReader), writer})
 	if err == nil && word(answer[0]) == "newer" {
 		err = refuseNewer(integer(answer[1]), word(answer[2]))
 	}
@@ -32,6 +32,6 @@ func (s *Store) sign(ctx context.Context, writer string) error {
 }
 
 func refuseNewer(need int64, version string) error {
-	return c3po.Errorf(c3po.InvalidRequest, "what is in this Redis was written by a newer c3po, %s: it takes one that reads schema %d, and this one reads schema %d", version, need, hub.Schema).
+	return c3po.Errorf(c3po.InvalidRequest, "what is in this Redis was written by a newer c3po, %s: it takes one that reads schema %d, and this one reads schema %d", version, need, store.Schema).
 		Suggest("Upgrade this c3po to %s or later. Nothing was changed.", version)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -43,7 +43,7 @@ func TestACoordinatorSignsAnEmptyRedisAndOneOfAnEarlierSchemaOnce(t *testing.T) 
 	if got := do(t, server.Addr(), "DBSIZE"); got != "0" {
 		t.Errorf("who only looks wrote %s keys", got)
 	}
-	want := fmt.Sprint(hub.Schema, hub.MinReader, " 1.2.0")
+	want := fmt.Sprint(store.Schema, store.MinReader, " 1.2.0")
 	for _, version := range []string{"1.2.0", "1.2.1"} {
 		if err := starts(t, server, version); err != nil {
 			t.Fatal(err)
@@ -64,11 +64,11 @@ func TestACoordinatorSignsAnEmptyRedisAndOneOfAnEarlierSchemaOnce(t *testing.T) 
 func TestACoordinatorWorksBesideANewerOneWhoseDataItUnderstands(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
-	do(t, server.Addr(), "HSET", schemaKey, "schema", strconv.Itoa(hub.Schema+1), "min_reader", strconv.Itoa(hub.Schema), "version", "2.0.0")
+	do(t, server.Addr(), "HSET", schemaKey, "schema", strconv.Itoa(store.Schema+1), "min_reader", strconv.Itoa(store.Schema), "version", "2.0.0")
 	if err := starts(t, server, "1.2.0"); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprint(hub.Schema+1, hub.Schema, " 2.0.0")
+	want := fmt.Sprint(store.Schema+1, store.Schema, " 2.0.0")
 	if got := signature(t, server); got != want {
 		t.Errorf("the newer one's word is %q now, want %q", got, want)
 	}
@@ -78,10 +78,10 @@ func TestACoordinatorWorksBesideANewerOneWhoseDataItUnderstands(t *testing.T) {
 func TestDataOfANewerVersionIsRefusedInWordsAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
-	do(t, server.Addr(), "HSET", schemaKey, "schema", strconv.Itoa(hub.Schema+2), "min_reader", strconv.Itoa(hub.Schema+1), "version", "3.1.4")
+	do(t, server.Addr(), "HSET", schemaKey, "schema", strconv.Itoa(store.Schema+2), "min_reader", strconv.Itoa(store.Schema+1), "version", "3.1.4")
 	for _, version := range []string{"", "1.2.0"} { // who looks, and who would write
 		err := starts(t, server, version)
-		if !errors.Is(err, c3po.InvalidRequest) || !strings.Contains(err.Error(), "3.1.4") || !strings.Contains(err.Error(), "schema "+strconv.Itoa(hub.Schema+1)) {
+		if !errors.Is(err, c3po.InvalidRequest) || !strings.Contains(err.Error(), "3.1.4") || !strings.Contains(err.Error(), "schema "+strconv.Itoa(store.Schema+1)) {
 			t.Errorf("Open = %v, want a refusal that names the version and the schema", err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
@@ -37,8 +37,8 @@ func (s *Store) enter(ctx context.Context, space c3po.Space) error {
 		return err
 	}
 	need := atoi(is[0])
-	if need > hub.Schema {
-		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, hub.Schema).
+	if need > store.Schema {
+		return c3po.Errorf(c3po.InvalidRequest, "space '%s' needs a newer coordinator (schema %d, this one reads %d)", space, need, store.Schema).
 			Suggest("Upgrade this coordinator.")
 	}
 	if is[1] == "" {
@@ -91,7 +91,7 @@ func (s *Store) vacate(ctx context.Context, space c3po.Space, seq string) (strin
 	keyNames := append([]string{k.meta()}, used...)
 	keyNames = append(keyNames, k.events(), k.names(), k.seen(), k.heard(), k.sessions(), k.nodes(), k.attached(), k.idemx(), k.flowx(), k.owed(),
 		k.rooms(), k.room(c3po.Everybody), k.box(c3po.Human), k.mark(c3po.Human))
-	answer, err := s.run(ctx, s.scripts.vacate, keyNames, []string{itoa(len(used)), seconds(hub.EmptyLife(s.limits)), seq})
+	answer, err := s.run(ctx, s.scripts.vacate, keyNames, []string{itoa(len(used)), seconds(store.EmptyLife(s.limits)), seq})
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +104,7 @@ func (s *Store) leaving(ctx context.Context, space c3po.Space, word string) erro
 	return err
 }
 
-// ForgetSpaces implements hub.Store. A space leaves the list first, and is
+// ForgetSpaces implements store.Store. A space leaves the list first, and is
 // forgotten once everybody who might still take it for listed has looked again;
 // one that was used meanwhile is listed again.
 func (s *Store) ForgetSpaces(ctx context.Context) error {
@@ -147,8 +147,8 @@ func (s *Store) forgetSpace(ctx context.Context, space c3po.Space) error {
 
 // sequenceOf reads where a space stands; one that has no numbers stands where it
 // would begin.
-func (s *Store) sequenceOf(ctx context.Context, fields []string) (at hub.Sequence, err error) {
-	at = hub.Sequence{Epoch: max(1, atoi(fields[0])), Last: atoi(fields[1]), Began: atoi(fields[2])}
+func (s *Store) sequenceOf(ctx context.Context, fields []string) (at store.Sequence, err error) {
+	at = store.Sequence{Epoch: max(1, atoi(fields[0])), Last: atoi(fields[1]), Began: atoi(fields[2])}
 	if fields[1] == "" {
 		at.Last, at.Epoch, err = s.floor(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -35,7 +36,7 @@ func newVillage(t *testing.T) *village {
 
 func (v *village) register(s *redisstore.Store, id c3po.AgentID) {
 	v.Helper()
-	if _, err := s.Register(v.Context(), "camp", hub.RegisterStep{Want: id}); err != nil {
+	if _, err := s.Register(v.Context(), "camp", store.RegisterStep{Want: id}); err != nil {
 		v.Fatal(err)
 	}
 }
@@ -60,7 +61,7 @@ func (v *village) isListed() bool {
 	return slices.Contains(spaces, "camp")
 }
 
-func (v *village) sequence() hub.Sequence {
+func (v *village) sequence() store.Sequence {
 	v.Helper()
 	at, err := v.one.Sequence(v.Context(), "camp")
 	if err != nil {
@@ -117,8 +118,8 @@ func TestMailWithDamagedFactsExpiresToo(t *testing.T) {
 		v.register(v.one, id)
 	}
 	for _, text := range []string{"damaged", "gone"} {
-		stored, err := v.one.Send(t.Context(), "camp", hub.SendStep{
-			Draft: hub.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text}, Durability: c3po.InMemory,
+		stored, err := v.one.Send(t.Context(), "camp", store.SendStep{
+			Draft: store.Draft{From: "ana", To: "bob", Kind: c3po.KindMessage, Text: text}, Durability: c3po.InMemory,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ type Config struct {
 	Writer string
 }
 
-// Store is a hub.Store in Redis.
+// Store is a store.Store in Redis.
 type Store struct {
 	commands rueidis.Client
 	// wakes is a client of its own: a subscription shares its connection's

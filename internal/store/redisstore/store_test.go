@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-var _ hub.Store = (*redisstore.Store)(nil)
+var _ store.Store = (*redisstore.Store)(nil)
 
 func TestMain(m *testing.M) { redistest.Main(m) }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // sweepPage is how many fields of a hash are looked at in one go.
@@ -25,9 +25,9 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 		key  string
 		over func(field, value string) (bool, error)
 	}{
-		{k.nodes(), func(_, until string) (bool, error) { return hub.LeaseOver(s.limits, instant(atoi(until)), now), nil }},
-		{k.aliases(), func(_, value string) (bool, error) { return hub.AliasOver(s.limits, lived, secondWord(value)), nil }},
-		{k.renamed(), func(_, value string) (bool, error) { return hub.NameOver(s.limits, lived, secondWord(value)), nil }},
+		{k.nodes(), func(_, until string) (bool, error) { return store.LeaseOver(s.limits, instant(atoi(until)), now), nil }},
+		{k.aliases(), func(_, value string) (bool, error) { return store.AliasOver(s.limits, lived, secondWord(value)), nil }},
+		{k.renamed(), func(_, value string) (bool, error) { return store.NameOver(s.limits, lived, secondWord(value)), nil }},
 		{k.flow(), func(account, value string) (bool, error) { return s.chainOver(ctx, space, account, value, now) }},
 	} {
 		if err := s.drop(ctx, hash.key, hash.over); err != nil {
@@ -46,7 +46,7 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 			return err
 		}
 	}
-	if _, err := s.run(ctx, s.scripts.dropImports, []string{k.meta(), k.imported()}, []string{seconds(hub.ImportLife(s.limits))}); err != nil {
+	if _, err := s.run(ctx, s.scripts.dropImports, []string{k.meta(), k.imported()}, []string{seconds(store.ImportLife(s.limits))}); err != nil {
 		return err
 	}
 	outcome, err := s.vacate(ctx, space, "")
@@ -105,7 +105,7 @@ func (s *Store) scanHash(ctx context.Context, key string, cursor uint64) (rueidi
 func (s *Store) chainOver(ctx context.Context, space c3po.Space, account, value string, now time.Time) (bool, error) {
 	chain, isChain := strings.CutPrefix(account, "t:")
 	words := strings.Fields(value)
-	if !isChain || len(words) < 5 || words[4] == "-" || !hub.PauseOver(s.limits, instant(atoi(words[0])), now) {
+	if !isChain || len(words) < 5 || words[4] == "-" || !store.PauseOver(s.limits, instant(atoi(words[0])), now) {
 		return false, nil
 	}
 	thread := itoa(len(chain)) + ":" + chain

@@ -6,19 +6,19 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Cancel implements hub.Store.
-func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
+// Cancel implements store.Store.
+func (s *Store) Cancel(ctx context.Context, space c3po.Space, step store.CancelStep) (store.Cancelled, error) {
 	from, owner, hex := step.ID.Split()
 	if from != cmp.Or(step.Former, step.From) {
 		return s.notSentBy(ctx, space, step)
 	}
-	note := hub.Draft{From: c3po.System, To: owner, Kind: c3po.KindCancelled, Text: step.Notice}
+	note := store.Draft{From: c3po.System, To: owner, Kind: c3po.KindCancelled, Text: step.Notice}
 	body, err := encodeBody(note)
 	if err != nil {
-		return hub.Cancelled{}, err
+		return store.Cancelled{}, err
 	}
 	k, l := keysOf(space), s.limits
 	told, whose := owner, step.From
@@ -34,39 +34,39 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step hub.CancelSte
 		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability), string(step.Holder), string(step.From),
 	})
 	if err != nil {
-		return hub.Cancelled{}, err
+		return store.Cancelled{}, err
 	}
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
-		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
+		return store.Cancelled{}, store.RefuseSuperseded(step.From)
 	case "held":
-		return hub.Cancelled{HeldBy: c3po.AgentID(word(answer[1])), Held: true}, nil
+		return store.Cancelled{HeldBy: c3po.AgentID(word(answer[1])), Held: true}, nil
 	case "moved":
-		return hub.Cancelled{MovedTo: c3po.MessageID(word(answer[1]))}, nil
+		return store.Cancelled{MovedTo: c3po.MessageID(word(answer[1]))}, nil
 	default:
-		return hub.Cancelled{Outcome: c3po.CancelOutcome(outcome), Told: integer(answer[1]) == 1}, nil
+		return store.Cancelled{Outcome: c3po.CancelOutcome(outcome), Told: integer(answer[1]) == 1}, nil
 	}
 }
 
 // notSentBy tells a message of somebody else from one that does not exist.
-func (s *Store) notSentBy(ctx context.Context, space c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
+func (s *Store) notSentBy(ctx context.Context, space c3po.Space, step store.CancelStep) (store.Cancelled, error) {
 	if err := s.stillHeld(ctx, space, step.From, step.Run); err != nil {
-		return hub.Cancelled{}, err
+		return store.Cancelled{}, err
 	}
 	e, err := s.Message(ctx, space, step.ID)
 	if err != nil {
-		return hub.Cancelled{}, err
+		return store.Cancelled{}, err
 	}
 	if e == nil {
-		return hub.Cancelled{Outcome: c3po.CancelUnknown}, nil
+		return store.Cancelled{Outcome: c3po.CancelUnknown}, nil
 	}
-	return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
+	return store.Cancelled{Outcome: c3po.CancelNotYours}, nil
 }
 
-// Silence implements hub.Store.
-func (s *Store) Silence(ctx context.Context, space c3po.Space, step hub.SilenceStep) (bool, error) {
+// Silence implements store.Store.
+func (s *Store) Silence(ctx context.Context, space c3po.Space, step store.SilenceStep) (bool, error) {
 	from, owner, hex := step.ID.Split()
-	note := hub.Draft{From: c3po.System, To: step.To, Kind: c3po.KindNotice, Text: step.Notice}
+	note := store.Draft{From: c3po.System, To: step.To, Kind: c3po.KindNotice, Text: step.Notice}
 	body, err := encodeBody(note)
 	if err != nil {
 		return false, err
@@ -85,14 +85,14 @@ func (s *Store) Silence(ctx context.Context, space c3po.Space, step hub.SilenceS
 	}
 	switch word(answer[0]) {
 	case "superseded":
-		return false, hub.RefuseSuperseded(step.Agent)
+		return false, store.RefuseSuperseded(step.Agent)
 	case "unknown":
-		return false, hub.RefuseNoAgent(step.To)
+		return false, store.RefuseNoAgent(step.To)
 	}
 	return word(answer[0]) == "silent", nil
 }
 
-// Lapse implements hub.Store.
+// Lapse implements store.Store.
 func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
 	from, owner, hex := id.Split()
 	k := keysOf(space)
@@ -101,7 +101,7 @@ func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) 
 	return err == nil && word(answer[0]) == "timed_out", err
 }
 
-// Overdue implements hub.Store.
+// Overdue implements store.Store.
 func (s *Store) Overdue(ctx context.Context, space c3po.Space, limit int) ([]c3po.MessageID, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Store) Overdue(ctx context.Context, space c3po.Space, limit int) ([]c3p
 	return messageIDs(rows), err
 }
 
-// Tickets implements hub.Store.
-func (s *Store) Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]hub.TicketMark, error) {
+// Tickets implements store.Store.
+func (s *Store) Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
 	highest := "+inf"
 	if before > 0 {
 		highest = "(" + itoa(before)
@@ -131,22 +131,22 @@ func (s *Store) Tickets(ctx context.Context, space c3po.Space, before int64, lim
 	if ids, err = s.today(ctx, space, ids); err != nil {
 		return nil, err
 	}
-	var marks []hub.TicketMark
+	var marks []store.TicketMark
 	for i, row := range rows {
-		marks = append(marks, hub.TicketMark{ID: ids[i], Seq: int64(row.Score)})
+		marks = append(marks, store.TicketMark{ID: ids[i], Seq: int64(row.Score)})
 	}
 	return marks, nil
 }
 
-// Messages implements hub.Store.
-func (s *Store) Messages(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+// Messages implements store.Store.
+func (s *Store) Messages(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]store.Entry, error) {
 	return s.entries(ctx, space, ids)
 }
 
-// Keyed implements hub.Store.
+// Keyed implements store.Store.
 func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
 	k := keysOf(space)
-	field, _ := s.idempotency(hub.Draft{From: from, Key: key}, "")
+	field, _ := s.idempotency(store.Draft{From: from, Key: key}, "")
 	answer, err := s.run(ctx, s.scripts.keyed, []string{k.meta(), k.idem(), k.agent(from), k.renamed()},
 		[]string{field, string(from), seconds(s.limits.KeyLife)})
 	if err != nil || word(answer[0]) != "found" {
@@ -154,7 +154,7 @@ func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, 
 	}
 	to, hex := c3po.AgentID(word(answer[1])), word(answer[2])
 	if to.Room() != "" {
-		hex = hub.MessageHex(seqOf(hex)) // a post is remembered by its entry
+		hex = store.MessageHex(seqOf(hex)) // a post is remembered by its entry
 	}
 	return c3po.NewMessageID(c3po.AgentID(word(answer[3])), to, hex), nil
 }

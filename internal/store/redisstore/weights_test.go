@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -28,7 +28,7 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 		count  int
 		who    func(int) (from, to c3po.AgentID)
 		texts  []string
-		change func(*hub.SendStep)
+		change func(*store.SendStep)
 	}{
 		{"short mail", 500, pair, []string{short}, nil},
 		{"short mail between hosts", 500, hosts, []string{short}, nil},
@@ -41,11 +41,11 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 		{"line separators", 150, pair, []string{strings.Repeat("\u2028", 800)}, nil},
 		{"a coloured log", 150, hosts, []string{colours}, nil},
 		{"all that is escaped", 150, pair, []string{strings.Repeat("\x7f\b\f\v\r\u2029\\/<>&'", 100)}, nil},
-		{"marks in metadata", 150, pair, []string{short}, func(s *hub.SendStep) { s.Metadata = []byte(`"` + strings.Repeat("<b>&\u2028", 100) + `"`) }},
+		{"marks in metadata", 150, pair, []string{short}, func(s *store.SendStep) { s.Metadata = []byte(`"` + strings.Repeat("<b>&\u2028", 100) + `"`) }},
 		{"a mix in one big inbox", 600, hosts, []string{short, short, short, page, page, unicode, source, long}, nil},
 		{"many small agents", 1_000, many, []string{short, short, page}, nil},
-		{"mail with keys", 500, hosts, []string{short, page}, func(s *hub.SendStep) { s.Key = fmt.Sprintf("%032x", len(s.Text)+int(s.Text[0])<<16) + s.Text[:6] }},
-		{"mail that expects nothing", 500, hosts, []string{short}, func(s *hub.SendStep) { s.ExpectsReply = false }},
+		{"mail with keys", 500, hosts, []string{short, page}, func(s *store.SendStep) { s.Key = fmt.Sprintf("%032x", len(s.Text)+int(s.Text[0])<<16) + s.Text[:6] }},
+		{"mail that expects nothing", 500, hosts, []string{short}, func(s *store.SendStep) { s.ExpectsReply = false }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -55,8 +55,8 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 			for n := range test.count {
 				from, to := test.who(n)
 				b.enter(from, to)
-				step := hub.SendStep{Durability: c3po.OnDisk}
-				step.Draft = hub.Draft{From: from, To: to, Kind: c3po.KindMessage, ExpectsReply: true, Text: fmt.Sprintf("%06d", n) + test.texts[n%len(test.texts)]}
+				step := store.SendStep{Durability: c3po.OnDisk}
+				step.Draft = store.Draft{From: from, To: to, Kind: c3po.KindMessage, ExpectsReply: true, Text: fmt.Sprintf("%06d", n) + test.texts[n%len(test.texts)]}
 				if test.change != nil {
 					test.change(&step)
 				}
@@ -71,7 +71,7 @@ func TestAccountsAreWhatRedisHolds(t *testing.T) {
 			// Dealt with and a day old, so that the keys are forgotten.
 			for _, id := range ids {
 				_, to, _ := id.Split()
-				served := hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "session", Route: "mcp", At: b.now}}}
+				served := store.Notes{Served: []store.ServedNote{{ID: id, Reader: "session", Route: "mcp", At: b.now}}}
 				if err := b.store.WriteNotes(t.Context(), "main", served); err != nil {
 					t.Fatal(err)
 				}
@@ -94,13 +94,13 @@ func TestTheBytesOfARoomAreWhatRedisHolds(t *testing.T) {
 	for name, text := range texts {
 		b := newBalance(t)
 		b.enter("laptop/frontend")
-		if _, err := b.store.Join(t.Context(), "main", hub.JoinStep{Room: "room", Agent: "laptop/frontend", Visibility: c3po.Public}); err != nil {
+		if _, err := b.store.Join(t.Context(), "main", store.JoinStep{Room: "room", Agent: "laptop/frontend", Visibility: c3po.Public}); err != nil {
 			t.Fatal(err)
 		}
 		before, weighs := b.holds(), int64(0)
 		for n := range 300 {
-			step := hub.PostStep{Durability: c3po.OnDisk}
-			step.Draft = hub.Draft{From: "laptop/frontend", To: "#room", Room: "room", Kind: c3po.KindPost, Text: fmt.Sprintf("%06d", n) + text}
+			step := store.PostStep{Durability: c3po.OnDisk}
+			step.Draft = store.Draft{From: "laptop/frontend", To: "#room", Room: "room", Kind: c3po.KindPost, Text: fmt.Sprintf("%06d", n) + text}
 			posted, err := b.store.Post(t.Context(), "main", step)
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func (b *balance) enter(ids ...c3po.AgentID) {
 			continue
 		}
 		b.entered[id] = true
-		if _, err := b.store.Register(b.Context(), "main", hub.RegisterStep{Want: id}); err != nil {
+		if _, err := b.store.Register(b.Context(), "main", store.RegisterStep{Want: id}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func (b *balance) day() {
 	}
 }
 
-func (b *balance) books() hub.Counters {
+func (b *balance) books() store.Counters {
 	b.Helper()
 	books, err := b.store.Counters(b.Context(), "main")
 	if err != nil {

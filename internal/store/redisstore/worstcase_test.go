@@ -13,7 +13,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -33,7 +33,7 @@ type crowd struct {
 	agents, ended, posts int
 	mail                 []c3po.MessageID // unacked, of ana to bob, served to "r"
 	tasks                []c3po.MessageID // of ana to the role review, held by carl
-	said                 []hub.Post       // by ana in the rooms of busy
+	said                 []store.Post     // by ana in the rooms of busy
 }
 
 const (
@@ -173,8 +173,8 @@ func (c *crowd) send(n int, to c3po.AgentID, thread string) []c3po.MessageID {
 	c.serial++
 	serial := c.serial
 	c.each(n, func(i int) error {
-		stored, err := c.s.Send(c.t.Context(), c.space, hub.SendStep{
-			Draft: hub.Draft{From: "ana", To: to, Kind: c3po.KindMessage, Thread: thread, Text: fmt.Sprintf("message %d of %d", i, serial),
+		stored, err := c.s.Send(c.t.Context(), c.space, store.SendStep{
+			Draft: store.Draft{From: "ana", To: to, Kind: c3po.KindMessage, Thread: thread, Text: fmt.Sprintf("message %d of %d", i, serial),
 				ExpectsReply: true, Key: fmt.Sprint(serial, "-", i)},
 			Durability: c3po.OnDisk, Queue: to.Role() != "",
 		})
@@ -186,20 +186,20 @@ func (c *crowd) send(n int, to c3po.AgentID, thread string) []c3po.MessageID {
 
 func (c *crowd) register(id c3po.AgentID, capabilities ...string) {
 	c.t.Helper()
-	_, err := c.s.Register(c.t.Context(), c.space, hub.RegisterStep{Want: id, Explicit: true, Profile: hub.Profile{
+	_, err := c.s.Register(c.t.Context(), c.space, store.RegisterStep{Want: id, Explicit: true, Profile: store.Profile{
 		Capabilities: capabilities, Type: "claude-code", Cwd: "/home/somebody/a/project", Host: "host", Metadata: []byte(`{"model":"a model"}`),
 	}})
 	c.must(err)
 }
 
 func (c *crowd) join(room c3po.RoomName, id c3po.AgentID) error {
-	_, err := c.s.Join(c.t.Context(), c.space, hub.JoinStep{Room: room, Agent: id, Visibility: c3po.Public})
+	_, err := c.s.Join(c.t.Context(), c.space, store.JoinStep{Room: room, Agent: id, Visibility: c3po.Public})
 	return err
 }
 
-func (c *crowd) post(room c3po.RoomName, from c3po.AgentID, text string, mentions ...c3po.AgentID) (hub.Post, error) {
-	posted, err := c.s.Post(c.t.Context(), c.space, hub.PostStep{
-		Draft:      hub.Draft{From: from, To: room.Address(), Room: room, Kind: c3po.KindPost, Text: text, Key: text},
+func (c *crowd) post(room c3po.RoomName, from c3po.AgentID, text string, mentions ...c3po.AgentID) (store.Post, error) {
+	posted, err := c.s.Post(c.t.Context(), c.space, store.PostStep{
+		Draft:      store.Draft{From: from, To: room.Address(), Room: room, Kind: c3po.KindPost, Text: text, Key: text},
 		Durability: c3po.OnDisk, Mentions: mentions,
 	})
 	return posted.Post, err
@@ -217,7 +217,7 @@ func (c *crowd) fill() {
 	c.register("carl", "review")
 	c.register("dora", "review")
 	c.each(c.agents, func(i int) error {
-		_, err := c.s.Register(ctx, c.space, hub.RegisterStep{Want: member(i), Profile: hub.Profile{Capabilities: []string{"a", "b"}, Cwd: "/a/folder"}})
+		_, err := c.s.Register(ctx, c.space, store.RegisterStep{Want: member(i), Profile: store.Profile{Capabilities: []string{"a", "b"}, Cwd: "/a/folder"}})
 		if err == nil {
 			err = c.join("hall", member(i))
 		}
@@ -227,7 +227,7 @@ func (c *crowd) fill() {
 	c.served(c.mail, "r")
 	c.tasks = c.send(crowdMail, "role/review", "")
 	c.each(crowdMail, func(i int) error {
-		_, err := c.s.Claim(ctx, c.space, hub.ClaimStep{Role: "role/review", Agent: "carl", ID: c.tasks[i]})
+		_, err := c.s.Claim(ctx, c.space, store.ClaimStep{Role: "role/review", Agent: "carl", ID: c.tasks[i]})
 		return err
 	})
 	for left := c.ended; left > 0; left -= 5_000 {
@@ -247,39 +247,39 @@ func (c *crowd) fill() {
 			c.must(c.join(roomOf(i), "zed"))
 		}
 	}
-	c.said = make([]hub.Post, crowdRooms*20)
+	c.said = make([]store.Post, crowdRooms*20)
 	c.each(len(c.said), func(i int) (err error) {
 		room := roomOf(1 + i%(crowdRooms-1))
 		c.said[i], err = c.post(room, "zed", fmt.Sprint("post ", i))
 		return err
 	})
-	c.must(c.s.WriteNotes(ctx, c.space, hub.Notes{Notified: c.notified(0, crowdSessions)}))
-	c.must(c.s.WriteNotes(ctx, c.space, hub.Notes{Heard: c.heard(0, crowdSessions)}))
+	c.must(c.s.WriteNotes(ctx, c.space, store.Notes{Notified: c.notified(0, crowdSessions)}))
+	c.must(c.s.WriteNotes(ctx, c.space, store.Notes{Heard: c.heard(0, crowdSessions)}))
 }
 
 func (c *crowd) served(ids []c3po.MessageID, reader string) {
 	c.t.Helper()
-	c.must(c.s.WriteNotes(c.t.Context(), c.space, hub.Notes{Served: servedNotes(ids, reader)}))
+	c.must(c.s.WriteNotes(c.t.Context(), c.space, store.Notes{Served: servedNotes(ids, reader)}))
 }
 
-func servedNotes(ids []c3po.MessageID, reader string) (notes []hub.ServedNote) {
+func servedNotes(ids []c3po.MessageID, reader string) (notes []store.ServedNote) {
 	for _, id := range ids {
-		notes = append(notes, hub.ServedNote{ID: id, Reader: reader, Route: "mcp", At: time.Now()})
+		notes = append(notes, store.ServedNote{ID: id, Reader: reader, Route: "mcp", At: time.Now()})
 	}
 	return notes
 }
 
-func (c *crowd) notified(from, to int) (notes []hub.NotifiedNote) {
+func (c *crowd) notified(from, to int) (notes []store.NotifiedNote) {
 	for n := from; n < to; n++ {
-		notes = append(notes, hub.NotifiedNote{Agent: "bob", Reader: fmt.Sprint("session-", n), Route: "hook", Seq: int64(n + 1), At: time.Now()})
+		notes = append(notes, store.NotifiedNote{Agent: "bob", Reader: fmt.Sprint("session-", n), Route: "hook", Seq: int64(n + 1), At: time.Now()})
 	}
 	return notes
 }
 
-func (c *crowd) heard(from, to int) (notes []hub.HeardNote) {
+func (c *crowd) heard(from, to int) (notes []store.HeardNote) {
 	for n := from; n < to; n++ {
 		said := c.said[n%len(c.said)]
-		notes = append(notes, hub.HeardNote{ID: said.Message.ID, Seq: said.Message.Seq, Agent: "busy", Reader: fmt.Sprint("session-", n), At: time.Now()})
+		notes = append(notes, store.HeardNote{ID: said.Message.ID, Seq: said.Message.Seq, Agent: "busy", Reader: fmt.Sprint("session-", n), At: time.Now()})
 	}
 	return notes
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (c *crowd) worst() []worst {
@@ -16,10 +16,10 @@ func (c *crowd) worst() []worst {
 func (c *crowd) worstReads() []worst {
 	s, space := c.s, c.space
 	page := c.s.limits.PageMost
-	next := func(q hub.NextQuery) func(context.Context) error {
+	next := func(q store.NextQuery) func(context.Context) error {
 		return func(ctx context.Context) error { _, err := s.Next(ctx, space, "bob", q); return err }
 	}
-	inbox := func(owner c3po.AgentID, q hub.InboxQuery) func(context.Context) error {
+	inbox := func(owner c3po.AgentID, q store.InboxQuery) func(context.Context) error {
 		q.Limit, q.Bytes = page, s.limits.PageBytes
 		return func(ctx context.Context) error { _, err := s.Inbox(ctx, space, owner, q); return err }
 	}
@@ -27,17 +27,17 @@ func (c *crowd) worstReads() []worst {
 	held := fmt.Sprintf("%d held by another", crowdMail)
 	agents := fmt.Sprintf("%d agents", c.agents)
 	return []worst{
-		{name: "next, no position", size: unread + " and served, nothing noted", do: next(hub.NextQuery{Reader: "r"})},
+		{name: "next, no position", size: unread + " and served, nothing noted", do: next(store.NextQuery{Reader: "r"})},
 		{name: "next, no position, noted", size: unread + " and served", fresh: func() func(context.Context) error {
-			c.must(s.WriteNotes(c.t.Context(), space, hub.Notes{Given: []hub.GivenNote{{Agent: "bob", Reader: "r2", Seq: 1 << 30}}}))
-			return next(hub.NextQuery{Reader: "r2"})
+			c.must(s.WriteNotes(c.t.Context(), space, store.Notes{Given: []store.GivenNote{{Agent: "bob", Reader: "r2", Seq: 1 << 30}}}))
+			return next(store.NextQuery{Reader: "r2"})
 		}},
-		{name: "next, with a position", size: unread + " and served", do: next(hub.NextQuery{Reader: "r", Positioned: true})},
-		{name: "next, the first", size: unread, do: next(hub.NextQuery{Reader: "new"})},
-		{name: "get_messages", size: fmt.Sprintf("a page of %d", page), do: inbox("bob", hub.InboxQuery{})},
-		{name: "get_messages of a member", size: held, do: inbox("role/review", hub.InboxQuery{Member: "dora"})},
+		{name: "next, with a position", size: unread + " and served", do: next(store.NextQuery{Reader: "r", Positioned: true})},
+		{name: "next, the first", size: unread, do: next(store.NextQuery{Reader: "new"})},
+		{name: "get_messages", size: fmt.Sprintf("a page of %d", page), do: inbox("bob", store.InboxQuery{})},
+		{name: "get_messages of a member", size: held, do: inbox("role/review", store.InboxQuery{Member: "dora"})},
 		{name: "claim the next", size: held, do: func(ctx context.Context) error {
-			_, err := s.Claim(ctx, space, hub.ClaimStep{Role: "role/review", Agent: "dora", Reader: "r"})
+			_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/review", Agent: "dora", Reader: "r"})
 			return err
 		}},
 		{name: "read a message", size: fmt.Sprintf("%d sessions", crowdSessions), do: func(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (c *crowd) worstReads() []worst {
 func (c *crowd) worstRooms() []worst {
 	s, space := c.s, c.space
 	page := c.s.limits.PageMost
-	mail := func(id c3po.AgentID, q hub.RoomQuery) func(context.Context) error {
+	mail := func(id c3po.AgentID, q store.RoomQuery) func(context.Context) error {
 		q.Bytes = s.limits.PageBytes
 		return func(ctx context.Context) error { _, err := s.RoomMail(ctx, space, id, q); return err }
 	}
@@ -73,9 +73,9 @@ func (c *crowd) worstRooms() []worst {
 	number := 0
 	named := func(text string) string { number++; return fmt.Sprint(text, " ", number) }
 	return []worst{
-		{name: "room mail, the next", size: rooms, do: mail("busy", hub.RoomQuery{Reader: "r", Limit: 1, Unheard: true})},
-		{name: "room mail", size: rooms + fmt.Sprintf(", a page of %d", page), do: mail("busy", hub.RoomQuery{Reader: "r", Limit: page})},
-		{name: "room mail of one who talks to itself", size: fmt.Sprintf("%d own posts", c.posts), do: mail("ana", hub.RoomQuery{Reader: "r", Limit: page})},
+		{name: "room mail, the next", size: rooms, do: mail("busy", store.RoomQuery{Reader: "r", Limit: 1, Unheard: true})},
+		{name: "room mail", size: rooms + fmt.Sprintf(", a page of %d", page), do: mail("busy", store.RoomQuery{Reader: "r", Limit: page})},
+		{name: "room mail of one who talks to itself", size: fmt.Sprintf("%d own posts", c.posts), do: mail("ana", store.RoomQuery{Reader: "r", Limit: page})},
 		{name: "post, with five mentions", size: members, do: func(context.Context) error {
 			_, err := c.post("hall", member(0), named("hello"), member(1), member(2), member(3), member(4), member(5))
 			return err
@@ -104,7 +104,7 @@ func (c *crowd) worstRooms() []worst {
 		}},
 		{name: "note what was heard", size: fmt.Sprintf("%d new sessions", noteBatch), fresh: func() func(context.Context) error {
 			number += 10_000
-			notes := hub.Notes{Heard: c.heard(number, number+noteBatch)}
+			notes := store.Notes{Heard: c.heard(number, number+noteBatch)}
 			return func(ctx context.Context) error { return s.WriteNotes(ctx, space, notes) }
 		}},
 		{name: "members of a room", size: fmt.Sprintf("a page of %d", page), do: func(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (c *crowd) worstChanges() []worst {
 	return []worst{
 		{name: "send", size: full, do: func(context.Context) error { c.send(1, "bob", ""); return nil }},
 		{name: "reply", size: full, fresh: mail(1, func(ctx context.Context, ids []c3po.MessageID) error {
-			_, err := s.Reply(ctx, space, hub.ReplyStep{Draft: hub.Draft{From: "bob", Text: "yes", Status: c3po.ReplySuccess, Key: string(ids[0])}, Answers: ids[0], Durability: c3po.OnDisk})
+			_, err := s.Reply(ctx, space, store.ReplyStep{Draft: store.Draft{From: "bob", Text: "yes", Status: c3po.ReplySuccess, Key: string(ids[0])}, Answers: ids[0], Durability: c3po.OnDisk})
 			return err
 		})},
 		{name: "ack", size: of(batch, "messages"), fresh: mail(batch, func(ctx context.Context, ids []c3po.MessageID) error {
@@ -156,16 +156,16 @@ func (c *crowd) worstChanges() []worst {
 			}
 		}},
 		{name: "cancel", size: full, fresh: mail(1, func(ctx context.Context, ids []c3po.MessageID) error {
-			_, err := s.Cancel(ctx, space, hub.CancelStep{From: "ana", ID: ids[0], Notice: "never mind"})
+			_, err := s.Cancel(ctx, space, store.CancelStep{From: "ana", ID: ids[0], Notice: "never mind"})
 			return err
 		})},
 		{name: "say that nobody answers", size: full, fresh: mail(1, func(ctx context.Context, ids []c3po.MessageID) error {
-			_, err := s.Silence(ctx, space, hub.SilenceStep{Agent: "bob", ID: ids[0], To: "ana", Notice: "no answer"})
+			_, err := s.Silence(ctx, space, store.SilenceStep{Agent: "bob", ID: ids[0], To: "ana", Notice: "no answer"})
 			return err
 		})},
 		{name: "note what was served, told and seen", size: of(3*noteBatch, "notes, new sessions"), fresh: mail(noteBatch, func(ctx context.Context, ids []c3po.MessageID) error {
 			run += crowdSessions
-			notes := hub.Notes{Served: servedNotes(ids, "another"), Notified: c.notified(run, run+noteBatch)}
+			notes := store.Notes{Served: servedNotes(ids, "another"), Notified: c.notified(run, run+noteBatch)}
 			for i := range noteBatch {
 				notes.Seen = append(notes.Seen, member(i))
 			}
@@ -180,13 +180,13 @@ func (c *crowd) worstChanges() []worst {
 			id := letters[len(letters)-1]
 			letters = letters[:len(letters)-1]
 			return func(ctx context.Context) error {
-				_, err := s.Revive(ctx, space, id, hub.ReviveStep{Notice: "it is back", Durability: c3po.OnDisk})
+				_, err := s.Revive(ctx, space, id, store.ReviveStep{Notice: "it is back", Durability: c3po.OnDisk})
 				return err
 			}
 		}},
-		{name: "register, all numbers taken", size: of(hub.MostNumbered, "agents of one name"), do: func(ctx context.Context) error {
+		{name: "register, all numbers taken", size: of(store.MostNumbered, "agents of one name"), do: func(ctx context.Context) error {
 			run++
-			_, err := s.Register(ctx, space, hub.RegisterStep{Want: "many", Run: fmt.Sprint("run-", run), Session: fmt.Sprint("session-", run)})
+			_, err := s.Register(ctx, space, store.RegisterStep{Want: "many", Run: fmt.Sprint("run-", run), Session: fmt.Sprint("session-", run)})
 			return err
 		}},
 		{name: "a coordinator ends", size: of(c.agents, "connections"), fresh: func() func(context.Context) error {

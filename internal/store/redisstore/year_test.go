@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -20,13 +20,13 @@ func TestNothingGrowsForEver(t *testing.T) {
 	limits := storetest.YearLimits()
 	h := harness(url)(t, limits)
 	imports := func(space c3po.Space, day int) {
-		store := h.Store.(*redisstore.Store)
-		origin := func(what string) hub.Origin { return hub.Origin(fmt.Sprintf("%s %d", what, day)) }
+		redis := h.Store.(*redisstore.Store)
+		origin := func(what string) store.Origin { return store.Origin(fmt.Sprintf("%s %d", what, day)) }
 		guest := c3po.AgentID(fmt.Sprintf("laptop/guest-%d", day))
-		if _, err := store.ImportAgent(t.Context(), space, origin("agent"), hub.MovedAgent{ID: guest}); err != nil {
+		if _, err := redis.ImportAgent(t.Context(), space, origin("agent"), store.MovedAgent{ID: guest}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.ImportMessage(t.Context(), space, origin("mail"), hub.MovedMessage{
+		if _, err := redis.ImportMessage(t.Context(), space, origin("mail"), store.MovedMessage{
 			ID: c3po.NewMessageID("laptop/ana", guest, "00000000"), Kind: c3po.KindMessage, State: c3po.StateAcked, Life: 60, Thread: "t",
 		}); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/testkit/seed"
 )
 
@@ -54,8 +54,8 @@ type arena struct {
 	space  c3po.Space
 	agents []c3po.AgentID
 	mail   []c3po.MessageID
-	sends  []hub.SendStep // that were tried, to be repeated
-	said   []hub.PostStep // likewise
+	sends  []store.SendStep // that were tried, to be repeated
+	said   []store.PostStep // likewise
 	posts  []c3po.MessageID
 	seq    int64 // events up to here were compared
 }
@@ -105,7 +105,7 @@ func (d *duel) fight() {
 }
 
 // both takes one step on both stores and compares the answers.
-func both[T any](d *duel, what string, step func(hub.Store) (T, error), options ...cmp.Option) (T, error) {
+func both[T any](d *duel, what string, step func(store.Store) (T, error), options ...cmp.Option) (T, error) {
 	d.Helper()
 	want, wantErr := step(d.model)
 	got, gotErr := step(d.rival.Store)
@@ -116,9 +116,9 @@ func both[T any](d *duel, what string, step func(hub.Store) (T, error), options 
 	if reflect.DeepEqual(want, got) {
 		return want, wantErr
 	}
-	options = append(options, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(hub.Record{}, "RegSeq"), cmp.FilterValues(
-		func(a, b hub.Record) bool { return a.RegSeq == 0 && b.RegSeq == 0 },
-		cmp.Comparer(func(a, b hub.Record) bool { return a.ID == b.ID }), // an unregistered recipient has only a name
+	options = append(options, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(store.Record{}, "RegSeq"), cmp.FilterValues(
+		func(a, b store.Record) bool { return a.RegSeq == 0 && b.RegSeq == 0 },
+		cmp.Comparer(func(a, b store.Record) bool { return a.ID == b.ID }), // an unregistered recipient has only a name
 	))
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		d.Fatalf("%s differs (-model +store):\n%s", what, diff)
@@ -129,13 +129,13 @@ func both[T any](d *duel, what string, step func(hub.Store) (T, error), options 
 // listed is for answers that list messages, where a store need not know which
 // sessions were told of them.
 func listed() cmp.Option {
-	return cmp.Options{cmpopts.IgnoreFields(hub.Facts{}, "Notified"), cmpopts.IgnoreFields(hub.NextMessage{}, "Looked")}
+	return cmp.Options{cmpopts.IgnoreFields(store.Facts{}, "Notified"), cmpopts.IgnoreFields(store.NextMessage{}, "Looked")}
 }
 
 // done takes a step that answers nothing.
-func (d *duel) done(what string, step func(hub.Store) error) {
+func (d *duel) done(what string, step func(store.Store) error) {
 	d.Helper()
-	_, _ = both(d, what, func(s hub.Store) (struct{}, error) { return struct{}{}, step(s) })
+	_, _ = both(d, what, func(s store.Store) (struct{}, error) { return struct{}{}, step(s) })
 }
 
 func code(err error) c3po.Code {
@@ -152,20 +152,20 @@ func code(err error) c3po.Code {
 // is missing from it.
 func (d *duel) audit(a *arena) {
 	d.Helper()
-	books, _ := both(d, "counters", func(s hub.Store) (hub.Counters, error) { return s.Counters(d.ctx, a.space) })
+	books, _ := both(d, "counters", func(s store.Store) (store.Counters, error) { return s.Counters(d.ctx, a.space) })
 	if books.Sent != books.Pending+books.Acked+books.Cancelled+books.Dead {
 		d.Fatalf("the books do not balance: %+v", books)
 	}
 	found, bytes := 0, int64(0)
 	owners := append([]c3po.AgentID{c3po.Human, roleX}, a.agents...)
-	sizes, _ := both(d, "inbox sizes", func(s hub.Store) ([]int, error) { return s.InboxSizes(d.ctx, a.space, owners) })
+	sizes, _ := both(d, "inbox sizes", func(s store.Store) ([]int, error) { return s.InboxSizes(d.ctx, a.space, owners) })
 	for i, id := range owners {
-		n, _ := both(d, "inbox size", func(s hub.Store) (int, error) { return s.InboxSize(d.ctx, a.space, id) })
+		n, _ := both(d, "inbox size", func(s store.Store) (int, error) { return s.InboxSize(d.ctx, a.space, id) })
 		if n != sizes[i] {
 			d.Fatalf("the inbox of %s holds %d, and %d among others", id, n, sizes[i])
 		}
 		found += n
-		size, _ := both(d, "inbox bytes", func(s hub.Store) (int64, error) { return s.InboxBytes(d.ctx, a.space, id) })
+		size, _ := both(d, "inbox bytes", func(s store.Store) (int64, error) { return s.InboxBytes(d.ctx, a.space, id) })
 		bytes += size
 	}
 	if bytes != books.PendingBytes {
@@ -174,7 +174,7 @@ func (d *duel) audit(a *arena) {
 	if int64(found) != books.Pending {
 		d.Fatalf("%d messages are in the inboxes, %d in the books", found, books.Pending)
 	}
-	events, _ := both(d, "events", func(s hub.Store) ([]c3po.Event, error) { return s.Events(d.ctx, a.space, a.seq, 1000) })
+	events, _ := both(d, "events", func(s store.Store) ([]c3po.Event, error) { return s.Events(d.ctx, a.space, a.seq, 1000) })
 	for _, e := range events {
 		if next := a.seq + 1; e.Seq != next && e.Kind != c3po.EventRollback {
 			d.Fatalf("event %d, want %d", e.Seq, next)
@@ -185,31 +185,31 @@ func (d *duel) audit(a *arena) {
 			a.mail = append(a.mail, e.ID)
 		}
 	}
-	_, _ = both(d, "agents", func(s hub.Store) ([]hub.Record, error) { return s.AgentPage(d.ctx, a.space, 0, 100) })
+	_, _ = both(d, "agents", func(s store.Store) ([]store.Record, error) { return s.AgentPage(d.ctx, a.space, 0, 100) })
 }
 
 func (d *duel) compareEverything(a *arena) {
 	d.Helper()
 	threads := map[string]bool{}
 	for _, id := range a.mail {
-		entry, _ := both(d, "message", func(s hub.Store) (*hub.Entry, error) { return s.Message(d.ctx, a.space, id) })
+		entry, _ := both(d, "message", func(s store.Store) (*store.Entry, error) { return s.Message(d.ctx, a.space, id) })
 		if entry != nil {
 			threads[entry.Message.Thread] = true
 		}
-		_, _ = both(d, "answers", func(s hub.Store) ([]hub.Entry, error) { return s.Answers(d.ctx, a.space, id) })
+		_, _ = both(d, "answers", func(s store.Store) ([]store.Entry, error) { return s.Answers(d.ctx, a.space, id) })
 	}
 	for thread := range threads {
-		_, _ = both(d, "thread", func(s hub.Store) ([]hub.Entry, error) { return s.Thread(d.ctx, a.space, thread, 0, 1000) })
+		_, _ = both(d, "thread", func(s store.Store) ([]store.Entry, error) { return s.Thread(d.ctx, a.space, thread, 0, 1000) })
 	}
 	for _, id := range append([]c3po.AgentID{c3po.Human, roleX}, a.agents...) {
-		_, _ = both(d, "inbox", func(s hub.Store) (hub.InboxPage, error) {
-			return s.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 1000, Bytes: 1 << 20})
+		_, _ = both(d, "inbox", func(s store.Store) (store.InboxPage, error) {
+			return s.Inbox(d.ctx, a.space, id, store.InboxQuery{Limit: 1000, Bytes: 1 << 20})
 		}, listed())
 	}
 	d.compareKeys(a, "all")
-	_, _ = both(d, "dead letters", func(s hub.Store) ([]hub.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 1000) })
-	_, _ = both(d, "online count", func(s hub.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
-	_, _ = both(d, "sequence", func(s hub.Store) (hub.Sequence, error) { return s.Sequence(d.ctx, a.space) })
+	_, _ = both(d, "dead letters", func(s store.Store) ([]store.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 1000) })
+	_, _ = both(d, "online count", func(s store.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
+	_, _ = both(d, "sequence", func(s store.Store) (store.Sequence, error) { return s.Sequence(d.ctx, a.space) })
 }
 
 // advance moves both clocks.

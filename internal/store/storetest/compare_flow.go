@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // goOn tells of a spent account, or resumes a chain.
@@ -13,14 +13,14 @@ func (d *duel) goOn(a *arena) {
 	if d.oneIn(2, "told") {
 		account := draw(d, "account", []string{"t:" + chain, "a:a", "p:a h/a"})
 		question := draw(d, "question", append([]c3po.MessageID{"system::human::00000001"}, a.mail...))
-		d.done("told", func(s hub.Store) error { return s.Told(d.ctx, a.space, account, question) })
+		d.done("told", func(s store.Store) error { return s.Told(d.ctx, a.space, account, question) })
 		return
 	}
-	_, _ = both(d, "resume chain", func(s hub.Store) (hub.Resumed, error) { return s.ResumeChain(d.ctx, a.space, chain) })
+	_, _ = both(d, "resume chain", func(s store.Store) (store.Resumed, error) { return s.ResumeChain(d.ctx, a.space, chain) })
 }
 
 // spentBy is what a send was refused with; nil if it was not.
-func (w *world) spentBy(step hub.SendStep) *hub.Spent {
+func (w *world) spentBy(step store.SendStep) *store.Spent {
 	w.Helper()
 	stored, err := w.store.Send(w.ctx, w.space, step)
 	if err != nil && !errors.Is(err, c3po.BudgetSpent) {

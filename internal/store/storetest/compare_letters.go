@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (d *duel) silence() time.Duration {
@@ -13,13 +13,13 @@ func (d *duel) silence() time.Duration {
 
 func (d *duel) retire(a *arena) {
 	id, silent := d.agent(a, "agent"), d.silence()
-	_, _ = both(d, "silent", func(s hub.Store) ([]hub.Silence, error) { return s.Silent(d.ctx, a.space, silent, 2) })
+	_, _ = both(d, "silent", func(s store.Store) ([]store.Silence, error) { return s.Silent(d.ctx, a.space, silent, 2) })
 	d.retireOne(a, id, silent, d.oneIn(2, "empty"))
-	_, _ = both(d, "retired", func(s hub.Store) ([]c3po.AgentID, error) { return s.Retired(d.ctx, a.space, 0, 100) })
+	_, _ = both(d, "retired", func(s store.Store) ([]c3po.AgentID, error) { return s.Retired(d.ctx, a.space, 0, 100) })
 }
 
-func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty bool) hub.RetireOutcome {
-	outcome, _ := both(d, "retire", func(s hub.Store) (hub.RetireOutcome, error) {
+func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty bool) store.RetireOutcome {
+	outcome, _ := both(d, "retire", func(s store.Store) (store.RetireOutcome, error) {
 		return s.Retire(d.ctx, a.space, id, silent, empty)
 	})
 	d.compareKeys(a, "a retirement")
@@ -29,7 +29,7 @@ func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty 
 // sweep removes an agent with its mail.
 func (d *duel) sweep(a *arena) {
 	id, silent := d.owner(a), d.silence()
-	page, err := d.model.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 100, Bytes: 1 << 20})
+	page, err := d.model.Inbox(d.ctx, a.space, id, store.InboxQuery{Limit: 100, Bytes: 1 << 20})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -41,19 +41,19 @@ func (d *duel) sweep(a *arena) {
 
 func (d *duel) revive(a *arena) {
 	owner := d.owner(a)
-	owed, _ := both(d, "owed", func(s hub.Store) ([]c3po.MessageID, error) { return s.Owed(d.ctx, a.space, owner, 2) })
-	_, _ = both(d, "owed to", func(s hub.Store) ([]c3po.AgentID, error) {
+	owed, _ := both(d, "owed", func(s store.Store) ([]c3po.MessageID, error) { return s.Owed(d.ctx, a.space, owner, 2) })
+	_, _ = both(d, "owed to", func(s store.Store) ([]c3po.AgentID, error) {
 		return s.OwedTo(d.ctx, a.space, "", 10)
 	})
 	for _, id := range append(owed, d.deadOrAny(a, owner)) {
-		step := hub.ReviveStep{Reason: draw(d, "reason", []string{"", c3po.ReasonRecipientRemoved}), Notice: "it is back", Durability: c3po.OnDisk}
-		_, _ = both(d, "revive", func(s hub.Store) (hub.ReviveOutcome, error) { return s.Revive(d.ctx, a.space, id, step) })
+		step := store.ReviveStep{Reason: draw(d, "reason", []string{"", c3po.ReasonRecipientRemoved}), Notice: "it is back", Durability: c3po.OnDisk}
+		_, _ = both(d, "revive", func(s store.Store) (store.ReviveOutcome, error) { return s.Revive(d.ctx, a.space, id, step) })
 	}
 }
 
 func (d *duel) purge(a *arena) {
 	id := d.deadOrAny(a, d.owner(a))
-	_, _ = both(d, "purge", func(s hub.Store) (bool, error) { return s.Purge(d.ctx, a.space, id) })
+	_, _ = both(d, "purge", func(s store.Store) (bool, error) { return s.Purge(d.ctx, a.space, id) })
 }
 
 // deadOrAny is a dead letter if there is one, else a message of the owner's.

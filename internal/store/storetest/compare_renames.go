@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // rename gives an agent another name, now and then one that is not free. What a
@@ -16,7 +16,7 @@ func (d *duel) rename(a *arena) {
 	if new == old {
 		return // the hub asks for no such thing
 	}
-	_, err := both(d, "rename", func(s hub.Store) (struct{}, error) {
+	_, err := both(d, "rename", func(s store.Store) (struct{}, error) {
 		return struct{}{}, s.Rename(d.ctx, a.space, old, new, run)
 	})
 	d.compareKeys(a, "a renaming")
@@ -37,7 +37,7 @@ func (d *duel) rename(a *arena) {
 		Answers bool
 	}
 	for _, id := range a.agents {
-		_, _ = both(d, "renamed", func(s hub.Store) (answer, error) {
+		_, _ = both(d, "renamed", func(s store.Store) (answer, error) {
 			to, answers, err := s.Renamed(d.ctx, a.space, id)
 			return answer{to, answers}, err
 		})
@@ -45,7 +45,7 @@ func (d *duel) rename(a *arena) {
 }
 
 // today is a recipient by the name it has now, as the hub asks for it.
-func (d *duel) today(a *arena, in hub.SendStep) hub.SendStep {
+func (d *duel) today(a *arena, in store.SendStep) store.SendStep {
 	to, answers, err := d.model.Renamed(d.ctx, a.space, in.To)
 	if records, _ := d.model.Agents(d.ctx, a.space, []c3po.AgentID{in.To}); err == nil && answers && len(records) == 0 {
 		in.Asked, in.To = in.To, to

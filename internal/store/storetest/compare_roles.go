@@ -2,7 +2,7 @@ package storetest
 
 import (
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // roleX is the mailbox of a capability some agents register with.
@@ -10,7 +10,7 @@ const roleX c3po.AgentID = "role/x"
 
 func (d *duel) claim(a *arena) {
 	agent := d.agent(a, "agent")
-	in := hub.ClaimStep{
+	in := store.ClaimStep{
 		Role: roleX, Agent: agent, Run: d.run(a, agent), Reader: d.reader(),
 		MinSeq: draw(d, "min seq", []int64{0, a.seq / 2}), Positioned: d.oneIn(2, "positioned"),
 	}
@@ -20,11 +20,11 @@ func (d *duel) claim(a *arena) {
 	case "one":
 		in.ID = d.taskOf(a)
 	}
-	_, _ = both(d, "claim", func(s hub.Store) (hub.Claimed, error) { return s.Claim(d.ctx, a.space, in) }, listed())
-	_, _ = both(d, "members", func(s hub.Store) ([]c3po.AgentID, error) { return s.Members(d.ctx, a.space, roleX, 2) })
-	_, _ = both(d, "queues", func(s hub.Store) ([]c3po.AgentID, error) { return s.Queues(d.ctx, a.space) })
-	_, _ = both(d, "inbox of a role", func(s hub.Store) (hub.InboxPage, error) {
-		return s.Inbox(d.ctx, a.space, roleX, hub.InboxQuery{Member: agent, Run: in.Run, Limit: 2, Bytes: 1000})
+	_, _ = both(d, "claim", func(s store.Store) (store.Claimed, error) { return s.Claim(d.ctx, a.space, in) }, listed())
+	_, _ = both(d, "members", func(s store.Store) ([]c3po.AgentID, error) { return s.Members(d.ctx, a.space, roleX, 2) })
+	_, _ = both(d, "queues", func(s store.Store) ([]c3po.AgentID, error) { return s.Queues(d.ctx, a.space) })
+	_, _ = both(d, "inbox of a role", func(s store.Store) (store.InboxPage, error) {
+		return s.Inbox(d.ctx, a.space, roleX, store.InboxQuery{Member: agent, Run: in.Run, Limit: 2, Bytes: 1000})
 	}, listed())
 }
 
@@ -42,7 +42,7 @@ func (d *duel) taskOf(a *arena) c3po.MessageID {
 func (d *duel) ackClaimed(a *arena) {
 	agent, id := d.agent(a, "agent"), d.taskOf(a)
 	run, ids := d.run(a, agent), []c3po.MessageID{id, d.taskOf(a)}
-	_, _ = both(d, "ack claimed", func(s hub.Store) ([]hub.AckOutcome, error) {
+	_, _ = both(d, "ack claimed", func(s store.Store) ([]store.AckOutcome, error) {
 		return s.AckClaimed(d.ctx, a.space, roleX, agent, run, ids)
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (d *duel) roomName() c3po.RoomName {
@@ -18,25 +18,25 @@ func (d *duel) visibility() c3po.Visibility {
 }
 
 func (d *duel) join(a *arena) {
-	in := hub.JoinStep{Room: d.roomName(), Agent: draw(d, "agent", append(slices.Clone(a.agents), "nobody")), Visibility: d.visibility(),
+	in := store.JoinStep{Room: d.roomName(), Agent: draw(d, "agent", append(slices.Clone(a.agents), "nobody")), Visibility: d.visibility(),
 		Notify: draw(d, "notify", []c3po.Notify{"", "", c3po.NotifyAll, c3po.NotifyMentions, c3po.NotifyNone})}
 	in.Run = d.run(a, in.Agent)
-	_, _ = both(d, "join", func(s hub.Store) (hub.Joined, error) { return s.Join(d.ctx, a.space, in) })
+	_, _ = both(d, "join", func(s store.Store) (store.Joined, error) { return s.Join(d.ctx, a.space, in) })
 }
 
 func (d *duel) leave(a *arena) {
 	where, id := d.roomName(), d.agent(a, "agent")
 	run := d.run(a, id)
-	_, _ = both(d, "leave", func(s hub.Store) (hub.LeaveOutcome, error) { return s.Leave(d.ctx, a.space, where, id, run) })
+	_, _ = both(d, "leave", func(s store.Store) (store.LeaveOutcome, error) { return s.Leave(d.ctx, a.space, where, id, run) })
 	d.compareKeys(a, "a leave")
 }
 
 func (d *duel) endRoom(a *arena) {
-	step := hub.EndRoomStep{
+	step := store.EndRoomStep{
 		Room: d.roomName(), By: d.agent(a, "by"), Outside: d.oneIn(2, "outside"), Silent: draw(d, "silent", []time.Duration{0, 0, time.Hour}),
 	}
 	step.Run = d.run(a, step.By)
-	_, _ = both(d, "end room", func(s hub.Store) (hub.EndRoomOutcome, error) { return s.EndRoom(d.ctx, a.space, step) })
+	_, _ = both(d, "end room", func(s store.Store) (store.EndRoomOutcome, error) { return s.EndRoom(d.ctx, a.space, step) })
 	d.compareKeys(a, "the end of a room")
 }
 
@@ -49,19 +49,19 @@ func (d *duel) manageRoom(a *arena) {
 	run := d.run(a, by)
 	if d.oneIn(3, "set") {
 		v := d.visibility()
-		d.done("set", func(s hub.Store) error { return s.SetVisibility(d.ctx, a.space, where, by, run, outside, v) })
+		d.done("set", func(s store.Store) error { return s.SetVisibility(d.ctx, a.space, where, by, run, outside, v) })
 		return
 	}
 	guest := draw(d, "guest", append(slices.Clone(a.agents), "nobody"))
-	_, _ = both(d, "invite", func(s hub.Store) (hub.Invitation, error) {
+	_, _ = both(d, "invite", func(s store.Store) (store.Invitation, error) {
 		return s.Invite(d.ctx, a.space, where, by, run, outside, guest)
 	})
 }
 
 func (d *duel) post(a *arena) {
 	from, where, kind := d.agent(a, "from"), d.roomName(), c3po.KindPost
-	in := hub.PostStep{
-		Draft: hub.Draft{
+	in := store.PostStep{
+		Draft: store.Draft{
 			From: from, Priority: c3po.Normal, Text: draw(d, "text", []string{"x", "y", "z", strings.Repeat("w", 600)}),
 			Context: draw(d, "context", []string{"", "c"}), Key: draw(d, "key", []string{"", "", "k1", "k6", "k7", "k8"}),
 		},
@@ -89,13 +89,13 @@ func (d *duel) postAgain(a *arena) {
 	}
 }
 
-func (d *duel) postStep(a *arena, in hub.PostStep) {
-	posted, err := both(d, "post", func(s hub.Store) (hub.Posted, error) { return s.Post(d.ctx, a.space, in) }, listed())
+func (d *duel) postStep(a *arena, in store.PostStep) {
+	posted, err := both(d, "post", func(s store.Store) (store.Posted, error) { return s.Post(d.ctx, a.space, in) }, listed())
 	if err == nil && !slices.Contains(a.posts, posted.Post.Message.ID) {
 		a.posts = append(a.posts, posted.Post.Message.ID)
 	}
 	for _, id := range posted.Post.Mailed {
-		page, _ := d.model.Inbox(d.ctx, a.space, id, hub.InboxQuery{Limit: 100, Bytes: 1 << 20})
+		page, _ := d.model.Inbox(d.ctx, a.space, id, store.InboxQuery{Limit: 100, Bytes: 1 << 20})
 		for _, e := range page.Entries {
 			if !slices.Contains(a.mail, e.Message.ID) {
 				a.mail = append(a.mail, e.Message.ID)
@@ -115,7 +115,7 @@ func (d *duel) postID(a *arena) c3po.MessageID {
 func (d *duel) ackPosts(a *arena) {
 	owner, ids := d.agent(a, "owner"), []c3po.MessageID{d.postID(a), d.postID(a)}
 	run := d.run(a, owner)
-	_, _ = both(d, "ack posts", func(s hub.Store) ([]hub.AckOutcome, error) { return s.AckPosts(d.ctx, a.space, owner, run, ids) })
+	_, _ = both(d, "ack posts", func(s store.Store) ([]store.AckOutcome, error) { return s.AckPosts(d.ctx, a.space, owner, run, ids) })
 }
 
 func (d *duel) hear(a *arena) {
@@ -124,26 +124,28 @@ func (d *duel) hear(a *arena) {
 	if err != nil || p == nil {
 		return
 	}
-	note := hub.HeardNote{
+	note := store.HeardNote{
 		ID: id, Seq: p.Message.Seq, Agent: d.agent(a, "agent"), Reader: d.reader(), Cursor: draw(d, "cursor", []int64{0, a.seq / 2, a.seq}), At: d.model.now(),
 	}
-	d.done("heard", func(s hub.Store) error { return s.WriteNotes(d.ctx, a.space, hub.Notes{Heard: []hub.HeardNote{note}}) })
+	d.done("heard", func(s store.Store) error {
+		return s.WriteNotes(d.ctx, a.space, store.Notes{Heard: []store.HeardNote{note}})
+	})
 }
 
 func (d *duel) roomMail(a *arena) {
 	owner := d.agent(a, "owner")
-	q := hub.RoomQuery{
+	q := store.RoomQuery{
 		Run: d.run(a, owner), Reader: d.reader(), After: draw(d, "after", []int64{0, 0, a.seq / 2}), Limit: draw(d, "limit", []int{0, 1, 3, 100}),
 		Bytes: draw(d, "bytes", []int{300, 1 << 20}), Unheard: d.oneIn(2, "unheard"), Positioned: d.oneIn(2, "positioned"),
 		Given: []c3po.MessageID{d.postID(a)}, Hears: draw(d, "hears", []c3po.Notify{"", "", c3po.NotifyAll, c3po.NotifyMentions}),
 	}
-	_, _ = both(d, "room mail", func(s hub.Store) (hub.RoomMail, error) { return s.RoomMail(d.ctx, a.space, owner, q) }, listed())
+	_, _ = both(d, "room mail", func(s store.Store) (store.RoomMail, error) { return s.RoomMail(d.ctx, a.space, owner, q) }, listed())
 }
 
 // lookAtRooms compares all that is kept of the rooms of a space.
 func (d *duel) lookAtRooms(a *arena) {
 	type page struct {
-		Posts []hub.Post
+		Posts []store.Post
 		More  bool
 	}
 	type list struct {
@@ -152,22 +154,22 @@ func (d *duel) lookAtRooms(a *arena) {
 	}
 	names := []c3po.RoomName{"r1", "r2", "r3", "none", c3po.Everybody}
 	viewer, limit := d.agent(a, "viewer"), draw(d, "limit", []int{1, 2, 100})
-	_, _ = both(d, "rooms", func(s hub.Store) ([]hub.RoomRecord, error) { return s.Rooms(d.ctx, a.space, viewer, names) }, listed())
-	_, _ = both(d, "room page", func(s hub.Store) (list, error) {
+	_, _ = both(d, "rooms", func(s store.Store) ([]store.RoomRecord, error) { return s.Rooms(d.ctx, a.space, viewer, names) }, listed())
+	_, _ = both(d, "room page", func(s store.Store) (list, error) {
 		found, after, err := s.RoomPage(d.ctx, a.space, 0, limit)
 		return list{found, after}, err
 	}, listed())
-	_, _ = both(d, "rooms of", func(s hub.Store) ([]c3po.RoomName, error) { return s.RoomsOf(d.ctx, a.space, viewer) }, listed())
+	_, _ = both(d, "rooms of", func(s store.Store) ([]c3po.RoomName, error) { return s.RoomsOf(d.ctx, a.space, viewer) }, listed())
 	for _, where := range names {
-		_, _ = both(d, "members", func(s hub.Store) ([]hub.Member, error) { return s.RoomMembers(d.ctx, a.space, where, 0, limit) }, listed())
+		_, _ = both(d, "members", func(s store.Store) ([]store.Member, error) { return s.RoomMembers(d.ctx, a.space, where, 0, limit) }, listed())
 		before := draw(d, "before", []int64{0, a.seq / 2})
-		_, _ = both(d, "history", func(s hub.Store) (page, error) {
+		_, _ = both(d, "history", func(s store.Store) (page, error) {
 			posts, more, err := s.History(d.ctx, a.space, where, before, limit, 1<<20)
 			return page{posts, more}, err
 		}, listed())
 	}
 	id := d.postID(a)
-	_, _ = both(d, "one post", func(s hub.Store) (*hub.Post, error) { return s.OnePost(d.ctx, a.space, id) }, listed())
+	_, _ = both(d, "one post", func(s store.Store) (*store.Post, error) { return s.OnePost(d.ctx, a.space, id) }, listed())
 }
 
 // roomLimits are met by chance within a sequence.

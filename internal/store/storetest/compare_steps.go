@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A step is one thing that can happen.
@@ -127,20 +127,20 @@ func (d *duel) mailOf(a *arena, owner c3po.AgentID) c3po.MessageID {
 }
 
 func (d *duel) register(a *arena) {
-	in := hub.RegisterStep{
+	in := store.RegisterStep{
 		Want:     draw(d, "want", []c3po.AgentID{"a", "h/a"}),
 		Run:      draw(d, "run", runs()),
 		Session:  draw(d, "session", []string{"", "s1", "s2"}),
 		Epoch:    draw(d, "epoch", []int64{0, 0, 0, 1, 2}),
 		Explicit: d.oneIn(3, "explicit"),
-		Profile: hub.Profile{
+		Profile: store.Profile{
 			Name: draw(d, "name", []string{"", "n1"}), Capabilities: draw(d, "capabilities", [][]string{nil, {}, {"x", "y"}}),
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Heartbeat: draw(d, "heartbeat", []int{0, 0, -1, 5, 300}), Client: draw(d, "client", []string{"c1", "c2"}),
 		},
 	}
 	// The wanted id is always covered: the door sees to that.
 	in.Agents = draw(d, "agents", []c3po.Pattern{"", "", c3po.Pattern(in.Want), c3po.Pattern(in.Want) + "*"})
-	reg, err := both(d, "register", func(s hub.Store) (hub.Registration, error) { return s.Register(d.ctx, a.space, in) })
+	reg, err := both(d, "register", func(s store.Store) (store.Registration, error) { return s.Register(d.ctx, a.space, in) })
 	if err == nil && !slices.Contains(a.agents, reg.Record.ID) {
 		a.agents = append(a.agents, reg.Record.ID)
 	}
@@ -149,31 +149,31 @@ func (d *duel) register(a *arena) {
 func (d *duel) unregister(a *arena) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
-	_, _ = both(d, "unregister", func(s hub.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run) })
+	_, _ = both(d, "unregister", func(s store.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run) })
 }
 
 func (d *duel) die(a *arena) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
 	if d.oneIn(3, "declared") {
-		process := hub.Declared{PID: draw(d, "pid", []int{0, 7, 7}), Seen: d.oneIn(2, "seen")}
-		_, _ = both(d, "die declared", func(s hub.Store) (bool, error) { return s.DieDeclared(d.ctx, a.space, id, process) })
+		process := store.Declared{PID: draw(d, "pid", []int{0, 7, 7}), Seen: d.oneIn(2, "seen")}
+		_, _ = both(d, "die declared", func(s store.Store) (bool, error) { return s.DieDeclared(d.ctx, a.space, id, process) })
 		return
 	}
-	_, _ = both(d, "die", func(s hub.Store) (bool, error) { return s.Die(d.ctx, a.space, id, run) })
+	_, _ = both(d, "die", func(s store.Store) (bool, error) { return s.Die(d.ctx, a.space, id, run) })
 }
 
 func (d *duel) status(a *arena) {
 	id := draw(d, "agent", append(slices.Clone(a.agents), "nobody"))
 	run := d.run(a, id)
 	says := draw(d, "availability", []c3po.Availability{c3po.Available, c3po.Busy, c3po.Away})
-	d.done("status", func(s hub.Store) error { return s.SetStatus(d.ctx, a.space, id, run, says, "task") })
+	d.done("status", func(s store.Store) error { return s.SetStatus(d.ctx, a.space, id, run, says, "task") })
 }
 
 func (d *duel) pause(a *arena) {
 	id := draw(d, "agent", append(slices.Clone(a.agents), "", "nobody"))
 	why := draw(d, "why", []string{"lunch", "", c3po.PausedForHuman})
-	d.done("pause", func(s hub.Store) error { return s.SetPaused(d.ctx, a.space, id, why) })
+	d.done("pause", func(s store.Store) error { return s.SetPaused(d.ctx, a.space, id, why) })
 }
 
 func (d *duel) presence(a *arena) {
@@ -181,40 +181,40 @@ func (d *duel) presence(a *arena) {
 	switch draw(d, "presence", []string{"attach", "attach", "detach", "hang up", "renew", "end"}) {
 	case "attach":
 		state := draw(d, "state", []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, ""})
-		d.done("attach", func(s hub.Store) error { return s.Attach(d.ctx, a.space, id, node, state) })
+		d.done("attach", func(s store.Store) error { return s.Attach(d.ctx, a.space, id, node, state) })
 	case "detach":
 		ago := draw(d, "ago", []time.Duration{0, 0, time.Second})
-		d.done("detach", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, false, ago) })
+		d.done("detach", func(s store.Store) error { return s.Detach(d.ctx, a.space, id, node, false, ago) })
 	case "hang up":
-		d.done("hang up", func(s hub.Store) error { return s.Detach(d.ctx, a.space, id, node, true, time.Second) })
+		d.done("hang up", func(s store.Store) error { return s.Detach(d.ctx, a.space, id, node, true, time.Second) })
 	case "renew":
-		d.done("renew", func(s hub.Store) error { return s.RenewLease(d.ctx, a.space, node) })
+		d.done("renew", func(s store.Store) error { return s.RenewLease(d.ctx, a.space, node) })
 	case "end":
-		d.done("end lease", func(s hub.Store) error { return s.EndLease(d.ctx, a.space, node) })
+		d.done("end lease", func(s store.Store) error { return s.EndLease(d.ctx, a.space, node) })
 	}
-	_, _ = both(d, "online count", func(s hub.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
+	_, _ = both(d, "online count", func(s store.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
 }
 
 func (d *duel) reader() string { return draw(d, "reader", []string{"s1", "s2"}) }
 
 func (d *duel) notes(a *arena) {
 	owner, now := d.owner(a), d.model.now()
-	var notes hub.Notes
+	var notes store.Notes
 	switch draw(d, "note", []string{"seen", "late", "served", "served again", "notified", "given"}) {
 	case "seen":
 		notes.Seen = []c3po.AgentID{owner, "nobody"}
 	case "late":
-		notes.Late = []hub.LateNote{{Agent: owner, Ago: draw(d, "ago", []time.Duration{time.Millisecond, 3 * time.Second, 80 * time.Second})}, {Agent: "nobody", Ago: 1}}
+		notes.Late = []store.LateNote{{Agent: owner, Ago: draw(d, "ago", []time.Duration{time.Millisecond, 3 * time.Second, 80 * time.Second})}, {Agent: "nobody", Ago: 1}}
 	case "served", "served again":
-		notes.Served = []hub.ServedNote{{ID: d.mailOf(a, owner), Reader: d.reader(), Route: "mcp", Cursor: draw(d, "cursor", []int64{0, a.seq}), At: now, Times: draw(d, "times", []int{0, 1, 3})}}
+		notes.Served = []store.ServedNote{{ID: d.mailOf(a, owner), Reader: d.reader(), Route: "mcp", Cursor: draw(d, "cursor", []int64{0, a.seq}), At: now, Times: draw(d, "times", []int{0, 1, 3})}}
 	case "notified":
 		seq := rapid.Int64Range(1, a.seq+1).Draw(d.T, "seq")
-		notes.Notified = []hub.NotifiedNote{{Agent: owner, Reader: d.reader(), Route: "hook", Seq: seq, At: now}}
+		notes.Notified = []store.NotifiedNote{{Agent: owner, Reader: d.reader(), Route: "hook", Seq: seq, At: now}}
 	case "given":
 		seq := rapid.Int64Range(1, a.seq+1).Draw(d.T, "seq")
-		notes.Given = []hub.GivenNote{{Agent: owner, Reader: d.reader(), Seq: seq}}
+		notes.Given = []store.GivenNote{{Agent: owner, Reader: d.reader(), Seq: seq}}
 	}
-	d.done("notes", func(s hub.Store) error { return s.WriteNotes(d.ctx, a.space, notes) })
+	d.done("notes", func(s store.Store) error { return s.WriteNotes(d.ctx, a.space, notes) })
 }
 
 func (d *duel) send(a *arena) {
@@ -224,8 +224,8 @@ func (d *duel) send(a *arena) {
 	if to != c3po.Human && d.oneIn(10, "a person writes") {
 		from, run = c3po.Human, ""
 	}
-	in := hub.SendStep{
-		Draft: hub.Draft{
+	in := store.SendStep{
+		Draft: store.Draft{
 			From: from, To: to, Kind: c3po.KindMessage, Thread: d.threadName(a),
 			Priority: draw(d, "priority", []c3po.Priority{c3po.Normal, c3po.Normal, c3po.Urgent}), ExpectsReply: d.oneIn(2, "expects reply"),
 			Text: draw(d, "text", []string{"x", "y", "z", strings.Repeat("w", 600), strings.Repeat("v", 600)}), Context: draw(d, "context", []string{"", "c"}),
@@ -261,12 +261,12 @@ func (d *duel) sendAgain(a *arena) {
 	}
 }
 
-func (d *duel) sendStep(a *arena, in hub.SendStep) {
-	stored, err := both(d, "send", func(s hub.Store) (hub.Stored, error) { return s.Send(d.ctx, a.space, in) })
+func (d *duel) sendStep(a *arena, in store.SendStep) {
+	stored, err := both(d, "send", func(s store.Store) (store.Stored, error) { return s.Send(d.ctx, a.space, in) })
 	d.keep(a, stored, err)
 }
 
-func (d *duel) keep(a *arena, stored hub.Stored, err error) {
+func (d *duel) keep(a *arena, stored store.Stored, err error) {
 	if err == nil && !slices.Contains(a.mail, stored.Message.ID) {
 		a.mail = append(a.mail, stored.Message.ID)
 	}
@@ -286,8 +286,8 @@ func (d *duel) reply(a *arena) {
 	if from == roleX {
 		from = d.agent(a, "member")
 	}
-	in := hub.ReplyStep{
-		Draft: hub.Draft{
+	in := store.ReplyStep{
+		Draft: store.Draft{
 			From: from, Priority: draw(d, "priority", []c3po.Priority{c3po.Normal, c3po.Urgent}),
 			Text: draw(d, "text", []string{"yes", "no", strings.Repeat("n", 400)}), Status: c3po.ReplySuccess,
 			Key: draw(d, "key", []string{"", "", "k1", "k5"}),
@@ -297,7 +297,7 @@ func (d *duel) reply(a *arena) {
 	if d.oneIn(3, "hands over") {
 		in.Status, in.HandedTo = c3po.ReplyHandedOver, draw(d, "handed to", append(slices.Clone(a.agents), "nobody"))
 	}
-	stored, err := both(d, "reply", func(s hub.Store) (hub.Stored, error) { return s.Reply(d.ctx, a.space, in) })
+	stored, err := both(d, "reply", func(s store.Store) (store.Stored, error) { return s.Reply(d.ctx, a.space, in) })
 	d.keep(a, stored, err)
 }
 
@@ -312,25 +312,25 @@ func (d *duel) some(a *arena, owner c3po.AgentID) []c3po.MessageID {
 func (d *duel) ack(a *arena) {
 	owner := d.owner(a)
 	run, ids := d.run(a, owner), d.some(a, owner)
-	_, _ = both(d, "ack", func(s hub.Store) ([]hub.AckOutcome, error) { return s.Ack(d.ctx, a.space, owner, run, ids) })
+	_, _ = both(d, "ack", func(s store.Store) ([]store.AckOutcome, error) { return s.Ack(d.ctx, a.space, owner, run, ids) })
 }
 
 func (d *duel) received(a *arena) {
 	owner := d.owner(a)
 	reader, ids := d.reader(), d.some(a, owner)
-	_, _ = both(d, "received", func(s hub.Store) ([]hub.AckOutcome, error) {
+	_, _ = both(d, "received", func(s store.Store) ([]store.AckOutcome, error) {
 		return s.Received(d.ctx, a.space, owner, reader, "hook", ids)
 	})
 }
 
 func (d *duel) inbox(a *arena) {
 	owner := d.owner(a)
-	q := hub.InboxQuery{
+	q := store.InboxQuery{
 		Run: d.run(a, owner), Limit: draw(d, "limit", []int{1, 2, 10}), Bytes: draw(d, "bytes", []int{300, 1000, 1 << 20}),
 		MinSeq: draw(d, "min seq", []int64{0, 0, a.seq / 2}),
 	}
 	for {
-		page, err := both(d, "inbox", func(s hub.Store) (hub.InboxPage, error) { return s.Inbox(d.ctx, a.space, owner, q) }, listed())
+		page, err := both(d, "inbox", func(s store.Store) (store.InboxPage, error) { return s.Inbox(d.ctx, a.space, owner, q) }, listed())
 		if err != nil || page.Next == 0 {
 			return
 		}
@@ -340,32 +340,32 @@ func (d *duel) inbox(a *arena) {
 
 func (d *duel) next(a *arena) {
 	owner := d.owner(a)
-	q := hub.NextQuery{
+	q := store.NextQuery{
 		Run: d.run(a, owner), Reader: d.reader(), MinSeq: draw(d, "min seq", []int64{0, 0, a.seq / 2}),
 		Given: d.some(a, owner), Incoming: d.oneIn(3, "incoming"), Positioned: d.oneIn(2, "positioned"),
 	}
-	_, _ = both(d, "next", func(s hub.Store) (hub.NextMessage, error) { return s.Next(d.ctx, a.space, owner, q) }, listed())
+	_, _ = both(d, "next", func(s store.Store) (store.NextMessage, error) { return s.Next(d.ctx, a.space, owner, q) }, listed())
 }
 
 func (d *duel) message(a *arena) {
 	id := d.mailOf(a, d.owner(a))
-	_, _ = both(d, "message", func(s hub.Store) (*hub.Entry, error) { return s.Message(d.ctx, a.space, id) })
-	_, _ = both(d, "answers", func(s hub.Store) ([]hub.Entry, error) { return s.Answers(d.ctx, a.space, id) })
+	_, _ = both(d, "message", func(s store.Store) (*store.Entry, error) { return s.Message(d.ctx, a.space, id) })
+	_, _ = both(d, "answers", func(s store.Store) ([]store.Entry, error) { return s.Answers(d.ctx, a.space, id) })
 }
 
 func (d *duel) thread(a *arena) {
 	thread, after := d.threadName(a), draw(d, "after", []int64{0, 0, a.seq / 2})
 	limit := draw(d, "limit", []int{1, 2, 10})
-	_, _ = both(d, "thread", func(s hub.Store) ([]hub.Entry, error) { return s.Thread(d.ctx, a.space, thread, after, limit) })
+	_, _ = both(d, "thread", func(s store.Store) ([]store.Entry, error) { return s.Thread(d.ctx, a.space, thread, after, limit) })
 }
 
 func (d *duel) names(a *arena) {
-	_, _ = both(d, "named", func(s hub.Store) ([]c3po.AgentID, error) {
+	_, _ = both(d, "named", func(s store.Store) ([]c3po.AgentID, error) {
 		ids, err := s.Named(d.ctx, a.space, "a", 10)
 		slices.Sort(ids)
 		return ids, err
 	})
-	_, _ = both(d, "some agents", func(s hub.Store) ([]hub.Record, error) {
+	_, _ = both(d, "some agents", func(s store.Store) ([]store.Record, error) {
 		return s.Agents(d.ctx, a.space, []c3po.AgentID{"h/a", "nobody", "a", "a-2"})
 	})
 }
@@ -381,13 +381,13 @@ func (d *duel) live(a *arena) {
 	interval := draw(d, "interval", []time.Duration{time.Minute, 5 * time.Minute, 12 * time.Minute})
 	d.advance(draw(d, "passes", []time.Duration{interval, interval, interval / 3, 5 * interval, interval + 300*time.Millisecond}))
 	node := draw(d, "node", []string{"n1", "n2"})
-	_, _ = both(d, "tick", func(s hub.Store) (hub.Pulse, error) { return s.Tick(d.ctx, a.space, node, interval) })
+	_, _ = both(d, "tick", func(s store.Store) (store.Pulse, error) { return s.Tick(d.ctx, a.space, node, interval) })
 }
 
 func (d *duel) reap(a *arena) {
-	due, _ := both(d, "due mail", func(s hub.Store) ([]hub.Due, error) {
+	due, _ := both(d, "due mail", func(s store.Store) ([]store.Due, error) {
 		due, err := s.DueMail(d.ctx, a.space, 100)
-		slices.SortFunc(due, func(x, y hub.Due) int { return strings.Compare(string(x.ID), string(y.ID)) })
+		slices.SortFunc(due, func(x, y store.Due) int { return strings.Compare(string(x.ID), string(y.ID)) })
 		return due, err
 	})
 	for _, mail := range due {
@@ -400,15 +400,15 @@ func (d *duel) bury(a *arena) {
 }
 
 func (d *duel) buryOne(a *arena, id c3po.MessageID, reason string) {
-	_, _ = both(d, "bury", func(s hub.Store) (bool, error) {
+	_, _ = both(d, "bury", func(s store.Store) (bool, error) {
 		return s.Bury(d.ctx, a.space, id, reason, fmt.Sprintf("%s was not read", id))
 	})
 }
 
 func (d *duel) trim(a *arena) {
 	limit := draw(d, "limit", []int{1, 100})
-	_, _ = both(d, "trim", func(s hub.Store) (int, error) { return s.Trim(d.ctx, a.space, limit) })
-	_, _ = both(d, "dead letters", func(s hub.Store) ([]hub.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 100) })
+	_, _ = both(d, "trim", func(s store.Store) (int, error) { return s.Trim(d.ctx, a.space, limit) })
+	_, _ = both(d, "dead letters", func(s store.Store) ([]store.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 100) })
 }
 
 // raise is a node that remembers more, as much, or less than there is.
@@ -417,15 +417,15 @@ func (d *duel) raise(a *arena) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	known := hub.Sequence{
+	known := store.Sequence{
 		Epoch: at.Epoch + rapid.Int64Range(-1, 1).Draw(d.T, "epoch"),
 		Last:  max(0, at.Last+rapid.Int64Range(-2, 2).Draw(d.T, "last")),
 	}
 	type answer struct {
-		Now    hub.Sequence
+		Now    store.Sequence
 		Raised bool
 	}
-	_, _ = both(d, "raise", func(s hub.Store) (answer, error) {
+	_, _ = both(d, "raise", func(s store.Store) (answer, error) {
 		now, raised, err := s.RaiseEpoch(d.ctx, a.space, known)
 		return answer{now, raised}, err
 	})
@@ -438,11 +438,11 @@ func (d *duel) cancel(a *arena) {
 		from = d.agent(a, "from")
 	}
 	today, run := d.sender(a, from, d.run(a, from))
-	in := hub.CancelStep{From: today, Former: from, Run: run, ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
+	in := store.CancelStep{From: today, Former: from, Run: run, ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
 	if _, to, _ := id.Split(); to.Role() != "" {
 		in.Holder = draw(d, "holder", append([]c3po.AgentID{""}, a.agents...))
 	}
-	_, _ = both(d, "cancel", func(s hub.Store) (hub.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
+	_, _ = both(d, "cancel", func(s store.Store) (store.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
 }
 
 func (d *duel) leaveUnanswered(a *arena) {
@@ -451,25 +451,25 @@ func (d *duel) leaveUnanswered(a *arena) {
 	if owner.Role() != "" || d.oneIn(8, "another says so") {
 		owner = d.agent(a, "who says so")
 	}
-	in := hub.SilenceStep{Agent: owner, Run: d.run(a, owner), ID: id, To: from, Notice: fmt.Sprintf("no answer to %s", id), Durability: c3po.OnDisk}
+	in := store.SilenceStep{Agent: owner, Run: d.run(a, owner), ID: id, To: from, Notice: fmt.Sprintf("no answer to %s", id), Durability: c3po.OnDisk}
 	if d.oneIn(4, "nobody is told") {
 		in.To = ""
 	}
-	_, _ = both(d, "silence", func(s hub.Store) (bool, error) { return s.Silence(d.ctx, a.space, in) })
+	_, _ = both(d, "silence", func(s store.Store) (bool, error) { return s.Silence(d.ctx, a.space, in) })
 }
 
 func (d *duel) lapse(a *arena) {
-	due, _ := both(d, "overdue", func(s hub.Store) ([]c3po.MessageID, error) { return s.Overdue(d.ctx, a.space, 100) })
+	due, _ := both(d, "overdue", func(s store.Store) ([]c3po.MessageID, error) { return s.Overdue(d.ctx, a.space, 100) })
 	for _, id := range append(due, d.mailOf(a, d.owner(a))) {
-		_, _ = both(d, "lapse", func(s hub.Store) (bool, error) { return s.Lapse(d.ctx, a.space, id) })
+		_, _ = both(d, "lapse", func(s store.Store) (bool, error) { return s.Lapse(d.ctx, a.space, id) })
 	}
 }
 
 func (d *duel) tickets(a *arena) {
 	before, limit := draw(d, "before", []int64{0, 0, a.seq / 2}), draw(d, "limit", []int{1, 100})
-	_, _ = both(d, "tickets", func(s hub.Store) ([]hub.TicketMark, error) { return s.Tickets(d.ctx, a.space, before, limit) })
+	_, _ = both(d, "tickets", func(s store.Store) ([]store.TicketMark, error) { return s.Tickets(d.ctx, a.space, before, limit) })
 	from, key := d.agent(a, "from"), draw(d, "key", []string{"k1", "k2", "k3", "k4", "none"})
-	_, _ = both(d, "keyed", func(s hub.Store) (c3po.MessageID, error) { return s.Keyed(d.ctx, a.space, from, key) })
+	_, _ = both(d, "keyed", func(s store.Store) (c3po.MessageID, error) { return s.Keyed(d.ctx, a.space, from, key) })
 }
 
 // sharedPayer is whose sends are counted of callers that share an id.

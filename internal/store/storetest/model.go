@@ -1,4 +1,4 @@
-// Package storetest says what a hub.Store is, three times: Model does it in
+// Package storetest says what a store.Store is, three times: Model does it in
 // memory, Run proves a store's promises one by one, and Compare runs random
 // steps against a store and the Model side by side.
 //
@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Model is a hub.Store in memory. It looks things up by walking over all of
+// Model is a store.Store in memory. It looks things up by walking over all of
 // them: it is written to be read, not to be fast.
 type Model struct {
 	mu         sync.Mutex
@@ -24,21 +24,21 @@ type Model struct {
 	fixed      time.Time // zero: the clock runs
 	ahead      time.Duration
 	durability c3po.Durability
-	memory     hub.Memory
+	memory     store.Memory
 	dropWakes  int
 	spaces     map[c3po.Space]*space
 	listeners  []*listener
 	term       term
-	floor      hub.Sequence // above which spaces begin
+	floor      store.Sequence // above which spaces begin
 }
 
-var _ hub.Store = (*Model)(nil)
+var _ store.Store = (*Model)(nil)
 
 // space holds all that lives in one space.
 type space struct {
 	limits  c3po.Limits
 	written bool
-	books   hub.Counters
+	books   store.Counters
 	events  []c3po.Event
 	agents  map[c3po.AgentID]*agent
 	renamed map[c3po.AgentID]alias // former names
@@ -57,7 +57,7 @@ type space struct {
 	roles         map[c3po.AgentID]bool               // that anybody ever registered with
 	accounts      map[string]*account
 	rooms         map[c3po.RoomName]*room
-	heard         map[heardKey]hub.HeardNote
+	heard         map[heardKey]store.HeardNote
 	lastTick      time.Time
 	ticker        string        // the node whose tick was the last to count
 	sweep         int64         // the lived second at which the next sweep is due
@@ -71,7 +71,7 @@ type space struct {
 type listener struct {
 	space c3po.Space
 	ready func()
-	wake  func(hub.Wake)
+	wake  func(store.Wake)
 }
 
 // NewModel makes an empty store. Its clock is time.Now, so that in a synctest
@@ -102,7 +102,7 @@ func (m *Model) SetDurability(d c3po.Durability) {
 }
 
 // SetMemory is what Memory answers from now on.
-func (m *Model) SetMemory(is hub.Memory) {
+func (m *Model) SetMemory(is store.Memory) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.memory = is
@@ -164,7 +164,7 @@ func (m *Model) space(name c3po.Space) *space {
 		marks:     map[c3po.AgentID]map[string]*reader{},
 		roles:     map[c3po.AgentID]bool{},
 		rooms:     map[c3po.RoomName]*room{},
-		heard:     map[heardKey]hub.HeardNote{},
+		heard:     map[heardKey]store.HeardNote{},
 		accounts:  map[string]*account{},
 	}
 	sp.books.Seq, sp.epoch = m.floor.Last, max(0, m.floor.Epoch-1)
@@ -180,7 +180,7 @@ func (m *Model) publish(name c3po.Space, e c3po.Event) {
 	}
 	for _, l := range m.listeners {
 		if l.space == name {
-			l.wake(hub.Wake{Seq: e.Seq, Agent: e.Agent})
+			l.wake(store.Wake{Seq: e.Seq, Agent: e.Agent})
 		}
 	}
 }
@@ -200,8 +200,8 @@ func (sp *space) log(e c3po.Event) {
 	sp.published(e)
 }
 
-// Listen implements hub.Store.
-func (m *Model) Listen(ctx context.Context, name c3po.Space, ready func(), wake func(hub.Wake)) error {
+// Listen implements store.Store.
+func (m *Model) Listen(ctx context.Context, name c3po.Space, ready func(), wake func(store.Wake)) error {
 	l := &listener{space: name, ready: ready, wake: wake}
 	m.mu.Lock()
 	m.listeners = append(m.listeners, l)
@@ -216,7 +216,7 @@ func (m *Model) Listen(ctx context.Context, name c3po.Space, ready func(), wake 
 	return ctx.Err()
 }
 
-// Events implements hub.Store.
+// Events implements store.Store.
 func (m *Model) Events(_ context.Context, name c3po.Space, after int64, limit int) ([]c3po.Event, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -229,24 +229,24 @@ func (m *Model) Events(_ context.Context, name c3po.Space, after int64, limit in
 	return found, nil
 }
 
-// Durability implements hub.Store.
+// Durability implements store.Store.
 func (m *Model) Durability(context.Context) (c3po.Durability, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.durability, nil
 }
 
-// Memory implements hub.Store.
-func (m *Model) Memory(context.Context) (hub.Memory, error) {
+// Memory implements store.Store.
+func (m *Model) Memory(context.Context) (store.Memory, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.memory, nil
 }
 
-// Engine implements hub.Store. A model is all there is of it.
+// Engine implements store.Store. A model is all there is of it.
 func (m *Model) Engine(context.Context) (*c3po.Engine, error) { return nil, nil }
 
-// Now implements hub.Store.
+// Now implements store.Store.
 func (m *Model) Now(context.Context) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 type agent struct {
@@ -28,7 +28,7 @@ type agent struct {
 	node         string            // that holds a connection of it
 	state        c3po.SessionState // of its session, as its connection says
 	stateAt      time.Time
-	profile      hub.Profile
+	profile      store.Profile
 	availability c3po.Availability
 	task         string
 	paused       string
@@ -52,7 +52,7 @@ func (sp *space) online(a *agent, now time.Time) bool {
 	case a.node != "":
 		return sp.attached(a, now)
 	default:
-		return now.Sub(a.seen) < hub.OnlineFor(sp.limits, a.profile.Heartbeat)
+		return now.Sub(a.seen) < store.OnlineFor(sp.limits, a.profile.Heartbeat)
 	}
 }
 
@@ -65,12 +65,12 @@ func (sp *space) see(a *agent, now time.Time) {
 }
 
 // record is what is told of an id; of one that is not registered, its name.
-func (sp *space) record(id c3po.AgentID, now time.Time) hub.Record {
+func (sp *space) record(id c3po.AgentID, now time.Time) store.Record {
 	a := sp.agents[id]
 	if a == nil {
-		return hub.Record{ID: id}
+		return store.Record{ID: id}
 	}
-	r := hub.Record{
+	r := store.Record{
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
@@ -101,20 +101,20 @@ func (sp *space) superseded(id c3po.AgentID, run string) bool {
 	return a == nil || a.run != "" && a.run != run
 }
 
-// Register implements hub.Store.
-func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterStep) (hub.Registration, error) {
+// Register implements store.Store.
+func (m *Model) Register(_ context.Context, name c3po.Space, step store.RegisterStep) (store.Registration, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if today := sp.follow(step, now); today != step.Want {
 		if step.Agents != "" && !step.Agents.Covers(today) {
-			return hub.Registration{}, hub.RefuseOtherName(today, step.Agents)
+			return store.Registration{}, store.RefuseOtherName(today, step.Agents)
 		}
 		step.Want = today
 	}
 	id, err := sp.chooseID(step, now)
 	if err != nil {
-		return hub.Registration{}, err
+		return store.Registration{}, err
 	}
 	a := sp.agents[id]
 	created := a == nil
@@ -148,10 +148,10 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step hub.RegisterSt
 	if created || changed {
 		sp.event(c3po.EventRegistered, id, "", now)
 	}
-	return hub.Registration{Record: sp.record(id, now), Unread: len(sp.pending(id)), Owed: len(sp.owed(id)), Now: now}, nil
+	return store.Registration{Record: sp.record(id, now), Unread: len(sp.pending(id)), Owed: len(sp.owed(id)), Now: now}, nil
 }
 
-func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, error) {
+func (sp *space) chooseID(step store.RegisterStep, now time.Time) (c3po.AgentID, error) {
 	if step.Run == "" {
 		return step.Want, nil
 	}
@@ -164,7 +164,7 @@ func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, e
 	if a := sp.agents[step.Want]; a != nil && !step.Explicit {
 		late := step.Epoch > 0 && step.Epoch < a.epoch && a.run != ""
 		if a.ousted[step.Run] || late {
-			return "", hub.RefuseSuperseded(step.Want)
+			return "", store.RefuseSuperseded(step.Want)
 		}
 	}
 	if former, ok := sp.sessions[step.Session]; ok && slices.Contains(candidates, former) && !sp.online(sp.agents[former], now) {
@@ -175,7 +175,7 @@ func (sp *space) chooseID(step hub.RegisterStep, now time.Time) (c3po.AgentID, e
 			return id, nil
 		}
 	}
-	return "", hub.RefuseAllTaken(step)
+	return "", store.RefuseAllTaken(step)
 }
 
 // takeOver gives an existing id to a new run. The connection of the run before
@@ -204,7 +204,7 @@ func (sp *space) remember(a *agent, session string) {
 	}
 }
 
-// Unregister implements hub.Store.
+// Unregister implements store.Store.
 func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -219,7 +219,7 @@ func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, 
 	return true, nil
 }
 
-// Die implements hub.Store.
+// Die implements store.Store.
 func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,8 +234,8 @@ func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run str
 	return true, nil
 }
 
-// DieDeclared implements hub.Store.
-func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID, process hub.Declared) (bool, error) {
+// DieDeclared implements store.Store.
+func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID, process store.Declared) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -252,37 +252,37 @@ func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID,
 	return true, nil
 }
 
-// SetStatus implements hub.Store.
+// SetStatus implements store.Store.
 func (m *Model) SetStatus(_ context.Context, name c3po.Space, id c3po.AgentID, run string, availability c3po.Availability, task string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	a := sp.agents[id]
 	if a == nil {
-		return hub.RefuseNoAgent(id)
+		return store.RefuseNoAgent(id)
 	}
 	if sp.superseded(id, run) {
-		return hub.RefuseSuperseded(id)
+		return store.RefuseSuperseded(id)
 	}
 	a.availability, a.task = availability, task
 	return nil
 }
 
-// SetPaused implements hub.Store.
+// SetPaused implements store.Store.
 func (m *Model) SetPaused(_ context.Context, name c3po.Space, id c3po.AgentID, why string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if id == "" {
 		if sp.paused != why {
-			defer m.publish(name, c3po.Event{Agent: hub.EverybodyAsked})
+			defer m.publish(name, c3po.Event{Agent: store.EverybodyAsked})
 		}
 		sp.pause("", &sp.paused, why, m.now())
 		return nil
 	}
 	a := sp.agents[id]
 	if a == nil {
-		return hub.RefuseNoAgent(id)
+		return store.RefuseNoAgent(id)
 	}
 	if why == "" && a.paused != "" {
 		a.asks = nil
@@ -303,12 +303,12 @@ func (sp *space) pause(id c3po.AgentID, reason *string, why string, now time.Tim
 	sp.event(kind, id, "", now)
 }
 
-// Agents implements hub.Store.
-func (m *Model) Agents(_ context.Context, name c3po.Space, ids []c3po.AgentID) ([]hub.Record, error) {
+// Agents implements store.Store.
+func (m *Model) Agents(_ context.Context, name c3po.Space, ids []c3po.AgentID) ([]store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
-	var found []hub.Record
+	var found []store.Record
 	for _, id := range ids {
 		if sp.agents[id] != nil {
 			found = append(found, sp.record(id, now))
@@ -317,12 +317,12 @@ func (m *Model) Agents(_ context.Context, name c3po.Space, ids []c3po.AgentID) (
 	return found, nil
 }
 
-// AgentPage implements hub.Store.
-func (m *Model) AgentPage(_ context.Context, name c3po.Space, after int64, limit int) ([]hub.Record, error) {
+// AgentPage implements store.Store.
+func (m *Model) AgentPage(_ context.Context, name c3po.Space, after int64, limit int) ([]store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
-	var found []hub.Record
+	var found []store.Record
 	for _, a := range sp.sortedAgents(func(a, b *agent) int { return cmp.Compare(a.regSeq, b.regSeq) }) {
 		if a.regSeq > after && len(found) < limit {
 			found = append(found, sp.record(a.id, now))
@@ -331,7 +331,7 @@ func (m *Model) AgentPage(_ context.Context, name c3po.Space, after int64, limit
 	return found, nil
 }
 
-// Named implements hub.Store.
+// Named implements store.Store.
 func (m *Model) Named(_ context.Context, name c3po.Space, bare string, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -344,7 +344,7 @@ func (m *Model) Named(_ context.Context, name c3po.Space, bare string, limit int
 	return found, nil
 }
 
-// Neighbours implements hub.Store.
+// Neighbours implements store.Store.
 func (m *Model) Neighbours(_ context.Context, name c3po.Space, bare string, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -361,7 +361,7 @@ func (m *Model) Neighbours(_ context.Context, name c3po.Space, bare string, limi
 	return append(before, after...), nil
 }
 
-// Recent implements hub.Store.
+// Recent implements store.Store.
 func (m *Model) Recent(_ context.Context, name c3po.Space, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -374,7 +374,7 @@ func (m *Model) Recent(_ context.Context, name c3po.Space, limit int) ([]c3po.Ag
 	return found, nil
 }
 
-// OnlineCount implements hub.Store.
+// OnlineCount implements store.Store.
 func (m *Model) OnlineCount(_ context.Context, name c3po.Space) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -397,13 +397,13 @@ func byName(a, b *agent) int {
 	return cmp.Or(cmp.Compare(a.id.Name(), b.id.Name()), cmp.Compare(a.id, b.id))
 }
 
-func copyOfProfile(p hub.Profile) hub.Profile {
+func copyOfProfile(p store.Profile) store.Profile {
 	p.Capabilities, p.Metadata = slices.Clone(p.Capabilities), slices.Clone(p.Metadata)
 	return p
 }
 
 // merged is a profile after what was said of it: the rest stays.
-func merged(p, said hub.Profile) hub.Profile {
+func merged(p, said store.Profile) store.Profile {
 	p.Name, p.Type = cmp.Or(said.Name, p.Name), cmp.Or(said.Type, p.Type)
 	p.Cwd, p.Host = cmp.Or(said.Cwd, p.Cwd), cmp.Or(said.Host, p.Host)
 	p.Heartbeat = max(0, cmp.Or(said.Heartbeat, p.Heartbeat))

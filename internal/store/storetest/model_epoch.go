@@ -5,38 +5,38 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Sequence implements hub.Store.
-func (m *Model) Sequence(_ context.Context, name c3po.Space) (hub.Sequence, error) {
+// Sequence implements store.Store.
+func (m *Model) Sequence(_ context.Context, name c3po.Space) (store.Sequence, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.space(name).sequence(), nil
 }
 
-func (sp *space) sequence() hub.Sequence {
-	at := hub.Sequence{Epoch: sp.epoch + 1, Last: sp.books.Seq, Began: sp.began}
+func (sp *space) sequence() store.Sequence {
+	at := store.Sequence{Epoch: sp.epoch + 1, Last: sp.books.Seq, Began: sp.began}
 	if len(sp.events) > 0 {
 		at.Oldest = sp.events[0].Seq
 	}
 	return at
 }
 
-// RaiseEpoch implements hub.Store.
-func (m *Model) RaiseEpoch(_ context.Context, name c3po.Space, known hub.Sequence) (hub.Sequence, bool, error) {
+// RaiseEpoch implements store.Store.
+func (m *Model) RaiseEpoch(_ context.Context, name c3po.Space, known store.Sequence) (store.Sequence, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	at := sp.sequence()
 	if at.Epoch >= known.Epoch && at.Last >= known.Last {
-		return hub.Sequence{Epoch: at.Epoch, Last: at.Last}, false, nil
+		return store.Sequence{Epoch: at.Epoch, Last: at.Last}, false, nil
 	}
 	sp.epoch = max(at.Epoch, known.Epoch)
-	sp.books.Seq = max(at.Last, known.Last) + hub.EpochMargin
+	sp.books.Seq = max(at.Last, known.Last) + store.EpochMargin
 	sp.event(c3po.EventRollback, "", "", m.now())
 	sp.began = sp.books.Seq
-	return hub.Sequence{Epoch: sp.epoch + 1, Last: sp.books.Seq}, true, nil
+	return store.Sequence{Epoch: sp.epoch + 1, Last: sp.books.Seq}, true, nil
 }
 
 // place is where a reader goes on from: a number from before this epoch means

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // An account is what a chain, a pair or an agent has sent in its hour.
@@ -51,7 +51,7 @@ func (sp *space) account(name string, now time.Time) account {
 type bill map[string]account
 
 // reckon makes the bill of a message, or says what is spent.
-func (sp *space) reckon(d hub.Draft, chain, digest string, now time.Time) (bill, *hub.Spent) {
+func (sp *space) reckon(d store.Draft, chain, digest string, now time.Time) (bill, *store.Spent) {
 	l := sp.limits
 	limited := l.ChainMessages+l.ChainBytes+l.ChainHops+l.PairMessages+l.PairBytes+l.AgentMessages+l.AgentBytes+l.SameTexts > 0
 	if !limited || d.From == c3po.System || d.To == c3po.Human {
@@ -72,30 +72,30 @@ func (sp *space) reckon(d hub.Draft, chain, digest string, now time.Time) (bill,
 		c = sp.account(chainName, now)
 	}
 	over := func(used, most int) bool { return most > 0 && used > most }
-	spent := func(whose, what, name string, acc account) (bill, *hub.Spent) {
+	spent := func(whose, what, name string, acc account) (bill, *store.Spent) {
 		if !acc.spent() {
 			acc.untold, acc.used = true, now
 			sp.accounts[name] = &acc
 		}
-		return nil, &hub.Spent{Whose: whose, What: what, Account: name, Untold: acc.untold, Question: acc.question, Since: acc.start, Handlers: slices.Clone(c.handlers)}
+		return nil, &store.Spent{Whose: whose, What: what, Account: name, Untold: acc.untold, Question: acc.question, Since: acc.start, Handlers: slices.Clone(c.handlers)}
 	}
 	switch {
 	case c.spent():
-		return spent(hub.SpentChain, "paused", chainName, c)
+		return spent(store.SpentChain, "paused", chainName, c)
 	case chain != "" && over(c.messages+1, l.ChainMessages):
-		return spent(hub.SpentChain, "messages", chainName, c)
+		return spent(store.SpentChain, "messages", chainName, c)
 	case chain != "" && over(c.bytes+d.Bytes(), l.ChainBytes):
-		return spent(hub.SpentChain, "bytes", chainName, c)
+		return spent(store.SpentChain, "bytes", chainName, c)
 	case chain != "" && over(c.hops+1, l.ChainHops):
-		return spent(hub.SpentChain, "hops", chainName, c)
+		return spent(store.SpentChain, "hops", chainName, c)
 	case over(p.messages+1, l.PairMessages):
-		return spent(hub.SpentPair, "messages", pairName, p)
+		return spent(store.SpentPair, "messages", pairName, p)
 	case over(p.bytes+d.Bytes(), l.PairBytes):
-		return spent(hub.SpentPair, "bytes", pairName, p)
+		return spent(store.SpentPair, "bytes", pairName, p)
 	case over(a.messages+1, l.AgentMessages):
-		return spent(hub.SpentAgent, "messages", agentName, a)
+		return spent(store.SpentAgent, "messages", agentName, a)
 	case over(a.bytes+d.Bytes(), l.AgentBytes):
-		return spent(hub.SpentAgent, "bytes", agentName, a)
+		return spent(store.SpentAgent, "bytes", agentName, a)
 	}
 	if digest != "" && l.SameTexts > 0 {
 		before := 0
@@ -109,7 +109,7 @@ func (sp *space) reckon(d hub.Draft, chain, digest string, now time.Time) (bill,
 			}
 		}
 		if before >= l.SameTexts {
-			return nil, &hub.Spent{Whose: hub.SpentText, What: "repeated"}
+			return nil, &store.Spent{Whose: store.SpentText, What: "repeated"}
 		}
 		p.texts, p.same = lastOf(append(kept, sentText{digest, now})), before+1
 	}
@@ -131,8 +131,8 @@ func (b bill) forgetTexts() {
 }
 
 // spending is what the accounts have used with this message.
-func (b bill) spending() hub.Spending {
-	var s hub.Spending
+func (b bill) spending() store.Spending {
+	var s store.Spending
 	for name, a := range b {
 		switch name[:2] {
 		case "t:":
@@ -160,7 +160,7 @@ func (sp *space) charge(b bill, id c3po.MessageID, now time.Time) {
 	}
 }
 
-// Told implements hub.Store.
+// Told implements store.Store.
 func (m *Model) Told(_ context.Context, name c3po.Space, account string, question c3po.MessageID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,17 +170,17 @@ func (m *Model) Told(_ context.Context, name c3po.Space, account string, questio
 	return nil
 }
 
-// ResumeChain implements hub.Store.
-func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (hub.Resumed, error) {
+// ResumeChain implements store.Store.
+func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (store.Resumed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	a := sp.accounts["t:"+chain]
 	if a == nil || !a.spent() {
-		return hub.Resumed{}, nil
+		return store.Resumed{}, nil
 	}
-	out := hub.Resumed{Done: true, Question: a.question}
-	if msg := sp.messages[a.question]; sp.ownership(a.question, c3po.Human) == hub.AckAlready && msg.state == c3po.StatePending {
+	out := store.Resumed{Done: true, Question: a.question}
+	if msg := sp.messages[a.question]; sp.ownership(a.question, c3po.Human) == store.AckAlready && msg.state == c3po.StatePending {
 		sp.ack(msg, now)
 		out.Acked = true
 	}
@@ -191,7 +191,7 @@ func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (h
 func (sp *space) trimAccounts(limit int, now time.Time) {
 	var names []string
 	for name, a := range sp.accounts {
-		if now.Sub(a.used) >= hub.FlowIdle && !(isChain(name) && a.spent()) {
+		if now.Sub(a.used) >= store.FlowIdle && !(isChain(name) && a.spent()) {
 			names = append(names, name)
 		}
 	}

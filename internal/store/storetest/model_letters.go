@@ -6,22 +6,22 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Revive implements hub.Store.
-func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, step hub.ReviveStep) (hub.ReviveOutcome, error) {
+// Revive implements store.Store.
+func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, step store.ReviveStep) (store.ReviveOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	msg := sp.messages[id]
 	switch {
 	case msg == nil || msg.state != c3po.StateDead || step.Reason != "" && msg.reason != step.Reason:
-		return hub.ReviveLeft, nil
+		return store.ReviveLeft, nil
 	case sp.agents[msg.view.ToAgent] == nil && msg.view.ToAgent != c3po.Human && msg.view.ToAgent.Role() == "":
-		return hub.ReviveUnknown, nil
+		return store.ReviveUnknown, nil
 	case !sp.hasRoom(msg) || sp.crowded(msg.view.FromAgent, msg.view.ToAgent, msg.facts.Bytes):
-		return hub.ReviveFull, nil
+		return store.ReviveFull, nil
 	}
 	sp.books.Dead--
 	sp.books.Pending++
@@ -37,7 +37,7 @@ func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, st
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
 	sp.tellSender(msg, c3po.KindNotice, step.Notice, step.Durability, now)
-	return hub.ReviveDone, nil
+	return store.ReviveDone, nil
 }
 
 // hasRoom says whether the inbox takes a letter back, whoever wrote it.
@@ -50,7 +50,7 @@ func (sp *space) hasRoom(letter *message) bool {
 	return count <= sp.limits.InboxMessages && size <= sp.limits.InboxBytes
 }
 
-// Purge implements hub.Store.
+// Purge implements store.Store.
 func (m *Model) Purge(_ context.Context, name c3po.Space, id c3po.MessageID) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,7 +70,7 @@ func (sp *space) owed(id c3po.AgentID) []*message {
 	}, byEnd)
 }
 
-// Owed implements hub.Store.
+// Owed implements store.Store.
 func (m *Model) Owed(_ context.Context, name c3po.Space, id c3po.AgentID, limit int) ([]c3po.MessageID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +83,7 @@ func (m *Model) Owed(_ context.Context, name c3po.Space, id c3po.AgentID, limit 
 	return ids, nil
 }
 
-// OwedTo implements hub.Store.
+// OwedTo implements store.Store.
 func (m *Model) OwedTo(_ context.Context, name c3po.Space, after c3po.AgentID, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 type message struct {
@@ -15,9 +15,9 @@ type message struct {
 	listed  c3po.MessageID // the id it came with: threads and tickets have it by that
 	state   string
 	reason  string
-	facts   hub.Facts // without Notified, which is kept by agent
-	endSeq  int64     // number of the event that ended it
-	endedAt int64     // in lived seconds
+	facts   store.Facts // without Notified, which is kept by agent
+	endSeq  int64       // number of the event that ended it
+	endedAt int64       // in lived seconds
 	spoilt  bool
 }
 
@@ -45,44 +45,44 @@ type keyRecord struct {
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Send implements hub.Store.
-func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub.Stored, error) {
+// Send implements store.Store.
+func (m *Model) Send(_ context.Context, name c3po.Space, step store.SendStep) (store.Stored, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.From, step.Run) {
-		return hub.Stored{}, hub.RefuseSuperseded(step.From)
+		return store.Stored{}, store.RefuseSuperseded(step.From)
 	}
 	print := step.Fingerprint()
 	key, first, err := sp.repeated(step.Draft, step.To, print, now)
 	if err == nil && first != nil && step.Key != "" && !sp.meant(first, step.To) {
-		err = hub.RefuseKeyConflict(step.Key)
+		err = store.RefuseKeyConflict(step.Key)
 	}
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	if first != nil {
 		return sp.repeat(first, step.To, now), nil
 	}
 	if step.Unpaid {
-		return hub.Stored{}, hub.RefuseUnpaid()
+		return store.Stored{}, store.RefuseUnpaid()
 	}
 	if err := sp.mayCome(step, now); err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	sent, err := sp.rate(step, now)
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	if err := sp.roomFor(step.Draft, step.Bytes(), !step.Mailbox); err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	if sp.crowded(step.From, step.To, step.Bytes()) {
-		return hub.Stored{}, hub.RefuseSpaceFull(sp.limits.SpaceBytes)
+		return store.Stored{}, store.RefuseSpaceFull(sp.limits.SpaceBytes)
 	}
-	bill, spent := sp.reckon(step.Draft, cmp.Or(step.Chain, step.Thread), hub.TextDigest(step.From, step.To, step.Draft), now)
+	bill, spent := sp.reckon(step.Draft, cmp.Or(step.Chain, step.Thread), store.TextDigest(step.From, step.To, step.Draft), now)
 	if spent != nil {
-		return hub.Stored{Spent: spent}, hub.RefuseSpent(*spent, sp.limits)
+		return store.Stored{Spent: spent}, store.RefuseSpent(*spent, sp.limits)
 	}
 
 	msg := sp.accept(step.Draft, c3po.EventAccepted, "", step.Durability, now)
@@ -123,44 +123,44 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step hub.SendStep) (hub
 }
 
 // mayCome checks the recipient: is it there, is it meant, does it want mail.
-func (sp *space) mayCome(step hub.SendStep, now time.Time) error {
+func (sp *space) mayCome(step store.SendStep, now time.Time) error {
 	known := sp.agents[step.To] != nil
 	if !known && !step.Mailbox && !step.Queue {
-		return hub.RefuseNoAgent(step.To)
+		return store.RefuseNoAgent(step.To)
 	}
 	was, ok := sp.aliases[step.Alias]
 	if step.Alias != "" && ok && was.to != step.To && sp.books.Lived-was.at < seconds(sp.limits.NameLife) {
-		return hub.RefuseMoved(step.Alias, was.to, step.To)
+		return store.RefuseMoved(step.Alias, was.to, step.To)
 	}
 	if step.FailIfAway && known {
 		r := sp.record(step.To, now)
 		if !r.Online || r.Availability == c3po.Away || r.Paused != "" {
-			return hub.RefuseAway(step.To)
+			return store.RefuseAway(step.To)
 		}
 	}
 	return nil
 }
 
 // rate gives the sends that still count.
-func (sp *space) rate(step hub.SendStep, now time.Time) ([]time.Time, error) {
+func (sp *space) rate(step store.SendStep, now time.Time) ([]time.Time, error) {
 	if step.RateLimit <= 0 {
 		return nil, nil
 	}
 	var sent []time.Time
 	for _, at := range sp.sends[step.Counted()] {
-		if now.Sub(at) < hub.RateWindow && !at.After(now) {
+		if now.Sub(at) < store.RateWindow && !at.After(now) {
 			sent = append(sent, at)
 		}
 	}
 	if len(sent) >= step.RateLimit {
-		return nil, hub.RefuseRate(len(sent), step.RateLimit)
+		return nil, store.RefuseRate(len(sent), step.RateLimit)
 	}
 	return sent, nil
 }
 
 // repeated gives the key of a draft and, if the draft was sent before, the
 // record of the first message. It is for an agent that is called to today.
-func (sp *space) repeated(d hub.Draft, to c3po.AgentID, fingerprint string, now time.Time) (keyName, *keyRecord, error) {
+func (sp *space) repeated(d store.Draft, to c3po.AgentID, fingerprint string, now time.Time) (keyName, *keyRecord, error) {
 	key := keyName{d.From, "h:" + fingerprint}
 	if d.Key != "" {
 		key.name = "k:" + d.Key
@@ -168,7 +168,7 @@ func (sp *space) repeated(d hub.Draft, to c3po.AgentID, fingerprint string, now 
 	for _, first := range sp.recalled(key) {
 		if d.Key != "" {
 			if first.fingerprint != fingerprint {
-				return key, nil, hub.RefuseKeyConflict(d.Key)
+				return key, nil, store.RefuseKeyConflict(d.Key)
 			}
 			return key, first, nil
 		}
@@ -231,7 +231,7 @@ func (first *keyRecord) idFor(to c3po.AgentID) c3po.MessageID {
 }
 
 // repeat answers with the first message.
-func (sp *space) repeat(first *keyRecord, to c3po.AgentID, now time.Time) hub.Stored {
+func (sp *space) repeat(first *keyRecord, to c3po.AgentID, now time.Time) store.Stored {
 	id := first.idFor(to)
 	if msg := sp.messages[id]; msg != nil {
 		out := sp.stored(msg, now)
@@ -239,7 +239,7 @@ func (sp *space) repeat(first *keyRecord, to c3po.AgentID, now time.Time) hub.St
 		return out
 	}
 	from, _, _ := id.Split()
-	return hub.Stored{
+	return store.Stored{
 		Message: c3po.Message{
 			ID: id, FromAgent: from, ToAgent: to, Thread: first.thread, Timestamp: first.at, BodyGone: true,
 		},
@@ -247,25 +247,25 @@ func (sp *space) repeat(first *keyRecord, to c3po.AgentID, now time.Time) hub.St
 	}
 }
 
-func (sp *space) stored(msg *message, now time.Time) hub.Stored {
-	return hub.Stored{
+func (sp *space) stored(msg *message, now time.Time) store.Stored {
+	return store.Stored{
 		Message: sp.entry(msg).Message, State: msg.state, Recipient: sp.record(msg.view.ToAgent, now), Now: now,
 	}
 }
 
 // accept gives a draft its number and puts it into the inbox. It never
 // expires unless the caller says when.
-func (sp *space) accept(d hub.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
+func (sp *space) accept(d store.Draft, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
 	return sp.acceptFor(d.To, d, d.Bytes(), kind, answers, durability, now)
 }
 
 // acceptFor is accept for a message that wakes nobody, if wakes is empty.
-func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, bytes int, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
+func (sp *space) acceptFor(wakes c3po.AgentID, d store.Draft, bytes int, kind c3po.EventKind, answers c3po.MessageID, durability c3po.Durability, now time.Time) *message {
 	sp.books.Seq++
-	for sp.hexTaken(d.To, hub.MessageHex(sp.books.Seq)) {
+	for sp.hexTaken(d.To, store.MessageHex(sp.books.Seq)) {
 		sp.books.Seq++
 	}
-	id := c3po.NewMessageID(d.From, d.To, hub.MessageHex(sp.books.Seq))
+	id := c3po.NewMessageID(d.From, d.To, store.MessageHex(sp.books.Seq))
 	msg := &message{
 		view: c3po.Message{
 			ID: id, MessageID: answers, FromAgent: d.From, ToAgent: d.To, Kind: d.Kind, Context: d.Context, Status: d.Status,
@@ -275,7 +275,7 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d hub.Draft, bytes int, kind c3po
 		},
 		state:  c3po.StatePending,
 		listed: id,
-		facts:  hub.Facts{Accepted: now, Durability: durability, Bytes: bytes},
+		facts:  store.Facts{Accepted: now, Durability: durability, Bytes: bytes},
 	}
 	if d.Kind == c3po.KindReply {
 		msg.view.Response = d.Text
@@ -300,61 +300,61 @@ func (sp *space) hexTaken(to c3po.AgentID, hex string) bool {
 	return false
 }
 
-// Reply implements hub.Store.
-func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (hub.Stored, error) {
+// Reply implements store.Store.
+func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) (store.Stored, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.From, step.Run) {
-		return hub.Stored{}, hub.RefuseSuperseded(step.From)
+		return store.Stored{}, store.RefuseSuperseded(step.From)
 	}
 	question := sp.messages[step.Answers]
 	_, owner, _ := step.Answers.Split()
 	if owner != step.From && owner.Role() == "" {
 		if sp.lookup(step.Answers) == nil {
-			return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+			return store.Stored{}, store.RefuseNoMessage(step.Answers)
 		}
-		return hub.Stored{}, hub.RefuseNotYours(step.Answers)
+		return store.Stored{}, store.RefuseNotYours(step.Answers)
 	}
 	asker, _, _ := step.Answers.Split()
 	asker = cmp.Or(step.ReplyTo, asker)
-	print := hub.Fingerprint(step.Draft, step.Answers)
+	print := store.Fingerprint(step.Draft, step.Answers)
 	key, first, err := sp.repeated(step.Draft, asker, print, now)
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	if first != nil {
 		return sp.repeat(first, asker, now), nil
 	}
 	if step.Unpaid {
-		return hub.Stored{}, hub.RefuseUnpaid()
+		return store.Stored{}, store.RefuseUnpaid()
 	}
 	if question == nil {
-		return hub.Stored{}, hub.RefuseNoMessage(step.Answers)
+		return store.Stored{}, store.RefuseNoMessage(step.Answers)
 	}
 	if !question.facts.Cancelled.IsZero() {
-		return hub.Stored{}, hub.RefuseCancelled(step.Answers)
+		return store.Stored{}, store.RefuseCancelled(step.Answers)
 	}
 	if owner.Role() != "" {
 		switch sp.unfit(question, step.From) {
-		case hub.AckStale:
-			return hub.Stored{}, hub.RefuseHeld(step.Answers, question.facts.Claim.By)
-		case hub.AckNotYours:
-			return hub.Stored{}, hub.RefuseNotMember(owner, step.From)
+		case store.AckStale:
+			return store.Stored{}, store.RefuseHeld(step.Answers, question.facts.Claim.By)
+		case store.AckNotYours:
+			return store.Stored{}, store.RefuseNotMember(owner, step.From)
 		}
 	}
 	answer := step.Draft
 	answer.To, answer.Thread, answer.Kind = cmp.Or(step.ReplyTo, question.view.FromAgent), question.view.Thread, c3po.KindReply
 	mailbox := answer.To == c3po.Human
 	if !mailbox && sp.agents[answer.To] == nil {
-		return hub.Stored{}, hub.RefuseNoAgent(answer.To)
+		return store.Stored{}, store.RefuseNoAgent(answer.To)
 	}
 	if err := sp.roomFor(answer, answer.Bytes(), false); err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	moved, err := sp.handOver(question, step)
 	if err != nil {
-		return hub.Stored{}, err
+		return store.Stored{}, err
 	}
 	more := answer.Bytes()
 	if moved != nil {
@@ -364,16 +364,16 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 		more -= question.facts.Bytes
 	}
 	if sp.crowded(answer.From, answer.To, more) {
-		return hub.Stored{}, hub.RefuseSpaceFull(sp.limits.SpaceBytes)
+		return store.Stored{}, store.RefuseSpaceFull(sp.limits.SpaceBytes)
 	}
 	digest := ""
 	if question.view.Kind == c3po.KindReply {
-		digest = hub.TextDigest(answer.From, answer.To, answer)
+		digest = store.TextDigest(answer.From, answer.To, answer)
 	}
 	chain := cmp.Or(question.facts.Chain, question.view.Thread)
 	bill, spent := sp.reckon(answer, chain, digest, now)
 	if spent != nil {
-		return hub.Stored{Spent: spent}, hub.RefuseSpent(*spent, sp.limits)
+		return store.Stored{Spent: spent}, store.RefuseSpent(*spent, sp.limits)
 	}
 	if question.view.ExpectsReply && moved == nil {
 		bill.forgetTexts()
@@ -416,13 +416,13 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step hub.ReplyStep) (h
 	return stored, nil
 }
 
-// Ack implements hub.Store.
-func (m *Model) Ack(_ context.Context, name c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// Ack implements store.Store.
+func (m *Model) Ack(_ context.Context, name c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(owner, run) {
-		return nil, hub.RefuseSuperseded(owner)
+		return nil, store.RefuseSuperseded(owner)
 	}
 	outcomes := sp.ofOthers(ids, owner)
 	for i, id := range ids {
@@ -430,16 +430,16 @@ func (m *Model) Ack(_ context.Context, name c3po.Space, owner c3po.AgentID, run 
 		if outcomes[i] == "" {
 			outcomes[i] = sp.ownership(id, owner)
 		}
-		if outcomes[i] == hub.AckAlready && msg.state == c3po.StatePending {
+		if outcomes[i] == store.AckAlready && msg.state == c3po.StatePending {
 			sp.ack(msg, now)
-			outcomes[i] = hub.AckDone
+			outcomes[i] = store.AckDone
 		}
 	}
 	return outcomes, nil
 }
 
-// Received implements hub.Store.
-func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// Received implements store.Store.
+func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
@@ -449,16 +449,16 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 		if outcomes[i] == "" {
 			outcomes[i] = sp.ownership(id, owner)
 		}
-		if outcomes[i] != hub.AckAlready {
+		if outcomes[i] != store.AckAlready {
 			continue
 		}
 		sp.firstReader(msg, now)
 		if msg.facts.Received == nil {
-			msg.facts.Received = &hub.ServedFact{Reader: reader, Route: route, First: now, Last: now, Times: 1}
+			msg.facts.Received = &store.ServedFact{Reader: reader, Route: route, First: now, Last: now, Times: 1}
 		}
 		if msg.view.Kind == c3po.KindReply && !msg.view.ExpectsReply && msg.state == c3po.StatePending {
 			sp.ack(msg, now)
-			outcomes[i] = hub.AckDone
+			outcomes[i] = store.AckDone
 		}
 	}
 	return outcomes, nil
@@ -466,8 +466,8 @@ func (m *Model) Received(_ context.Context, name c3po.Space, owner c3po.AgentID,
 
 // ofOthers are the outcomes for messages of others, which come first: to end a
 // message of one's own may make the store forget one of them.
-func (sp *space) ofOthers(ids []c3po.MessageID, owner c3po.AgentID) []hub.AckOutcome {
-	outcomes := make([]hub.AckOutcome, len(ids))
+func (sp *space) ofOthers(ids []c3po.MessageID, owner c3po.AgentID) []store.AckOutcome {
+	outcomes := make([]store.AckOutcome, len(ids))
 	for i, id := range ids {
 		if _, to, _ := id.Split(); to != owner {
 			outcomes[i] = sp.ownership(id, owner)
@@ -478,14 +478,14 @@ func (sp *space) ofOthers(ids []c3po.MessageID, owner c3po.AgentID) []hub.AckOut
 
 // ownership is the outcome for a message as it stands: unknown, not the
 // owner's, or already what it is. Who has it by a former name is not its owner.
-func (sp *space) ownership(id c3po.MessageID, owner c3po.AgentID) hub.AckOutcome {
+func (sp *space) ownership(id c3po.MessageID, owner c3po.AgentID) store.AckOutcome {
 	_, to, _ := id.Split()
 	switch {
 	case to != owner && sp.lookup(id) != nil:
-		return hub.AckNotYours
+		return store.AckNotYours
 	case sp.messages[id] == nil:
-		return hub.AckUnknown
+		return store.AckUnknown
 	default:
-		return hub.AckAlready
+		return store.AckAlready
 	}
 }

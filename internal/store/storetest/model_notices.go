@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // answered takes an open question of an agent away; without another one it no
@@ -22,8 +22,8 @@ func (sp *space) answered(id c3po.AgentID, question c3po.MessageID, now time.Tim
 	}
 }
 
-// ClaimNotice implements hub.Store.
-func (m *Model) ClaimNotice(_ context.Context, name c3po.Space, n hub.Notice) (bool, error) {
+// ClaimNotice implements store.Store.
+func (m *Model) ClaimNotice(_ context.Context, name c3po.Space, n store.Notice) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
@@ -33,20 +33,20 @@ func (m *Model) ClaimNotice(_ context.Context, name c3po.Space, n hub.Notice) (b
 	}
 	fact := msg.notice(n)
 	if fact == nil {
-		msg.facts.Notices = append(msg.facts.Notices, hub.NoticeFact{Notice: n})
-		slices.SortFunc(msg.facts.Notices, hub.NoticeFact.Compare)
+		msg.facts.Notices = append(msg.facts.Notices, store.NoticeFact{Notice: n})
+		slices.SortFunc(msg.facts.Notices, store.NoticeFact.Compare)
 		fact = msg.notice(n)
 	}
-	if !fact.Sent.IsZero() || fact.Until.After(now) || fact.Tries >= hub.NoticeTries {
+	if !fact.Sent.IsZero() || fact.Until.After(now) || fact.Tries >= store.NoticeTries {
 		return false, nil
 	}
-	fact.Until = now.Add(min(hub.NoticePause<<fact.Tries, hub.NoticePauseMost))
+	fact.Until = now.Add(min(store.NoticePause<<fact.Tries, store.NoticePauseMost))
 	fact.Tries++
 	return true, nil
 }
 
-// NoticeSent implements hub.Store.
-func (m *Model) NoticeSent(_ context.Context, name c3po.Space, n hub.Notice) error {
+// NoticeSent implements store.Store.
+func (m *Model) NoticeSent(_ context.Context, name c3po.Space, n store.Notice) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if msg := m.space(name).messages[n.ID]; msg != nil {
@@ -57,7 +57,7 @@ func (m *Model) NoticeSent(_ context.Context, name c3po.Space, n hub.Notice) err
 	return nil
 }
 
-func (msg *message) notice(n hub.Notice) *hub.NoticeFact {
+func (msg *message) notice(n store.Notice) *store.NoticeFact {
 	for i := range msg.facts.Notices {
 		if msg.facts.Notices[i].Notice == n {
 			return &msg.facts.Notices[i]

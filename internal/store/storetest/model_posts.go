@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Post implements hub.Store.
-func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub.Posted, error) {
+// Post implements store.Store.
+func (m *Model) Post(_ context.Context, name c3po.Space, step store.PostStep) (store.Posted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.From, step.Run) {
-		return hub.Posted{}, hub.RefuseSuperseded(step.From)
+		return store.Posted{}, store.RefuseSuperseded(step.From)
 	}
 	r := sp.theRoom(step.Room)
 	cast := step.Room == c3po.Everybody
@@ -26,23 +26,23 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 	}
 	key, first, err := sp.saidBefore(step, now)
 	if err != nil {
-		return hub.Posted{}, err
+		return store.Posted{}, err
 	}
 	if first != nil {
 		return sp.postAgain(r, step, first, now), nil
 	}
 	if step.Unpaid {
-		return hub.Posted{}, hub.RefuseUnpaid()
+		return store.Posted{}, store.RefuseUnpaid()
 	}
 	if r == nil {
-		return hub.Posted{}, hub.RefuseNoRoom(step.Room)
+		return store.Posted{}, store.RefuseNoRoom(step.Room)
 	}
 	if _, member := r.members[step.From]; !cast && !member && !step.Outside {
-		return hub.Posted{}, r.closedTo(step.Room)
+		return store.Posted{}, r.closedTo(step.Room)
 	}
-	sent, err := sp.rate(hub.SendStep{Draft: step.Draft, RateLimit: step.RateLimit}, now)
+	sent, err := sp.rate(store.SendStep{Draft: step.Draft, RateLimit: step.RateLimit}, now)
 	if err != nil {
-		return hub.Posted{}, err
+		return store.Posted{}, err
 	}
 
 	var mailed []c3po.AgentID
@@ -62,7 +62,7 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 		msg := sp.acceptFor(id, step.Mail(id), step.MailBytes(), c3po.EventAccepted, "", step.Durability, now)
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
-	posted := hub.Posted{Post: p, Members: len(r.members), Now: now}
+	posted := store.Posted{Post: p, Members: len(r.members), Now: now}
 	if step.RateLimit > 0 {
 		posted.Sent = len(sent) + 1
 	}
@@ -70,7 +70,7 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step hub.PostStep) (hub
 }
 
 // saidBefore is repeated for posts, which are never done with.
-func (sp *space) saidBefore(step hub.PostStep, now time.Time) (keyName, *keyRecord, error) {
+func (sp *space) saidBefore(step store.PostStep, now time.Time) (keyName, *keyRecord, error) {
 	fingerprint := step.Fingerprint()
 	key := keyName{step.From, "h:" + fingerprint}
 	if step.Key != "" {
@@ -79,7 +79,7 @@ func (sp *space) saidBefore(step hub.PostStep, now time.Time) (keyName, *keyReco
 	for _, first := range sp.recalled(key) {
 		switch {
 		case step.Key != "" && first.fingerprint != fingerprint:
-			return key, nil, hub.RefuseKeyConflict(step.Key)
+			return key, nil, store.RefuseKeyConflict(step.Key)
 		case step.Key != "" || now.Sub(first.at) < sp.limits.RepeatWindow:
 			return key, first, nil
 		}
@@ -87,8 +87,8 @@ func (sp *space) saidBefore(step hub.PostStep, now time.Time) (keyName, *keyReco
 	return key, nil, nil
 }
 
-func (sp *space) postAgain(r *room, step hub.PostStep, first *keyRecord, now time.Time) hub.Posted {
-	out := hub.Posted{Repeat: true, Now: now}
+func (sp *space) postAgain(r *room, step store.PostStep, first *keyRecord, now time.Time) store.Posted {
+	out := store.Posted{Repeat: true, Now: now}
 	if r != nil {
 		out.Members = len(r.members)
 		for _, p := range r.posts {
@@ -107,22 +107,22 @@ func (sp *space) postAgain(r *room, step hub.PostStep, first *keyRecord, now tim
 
 // say adds to the log of a room and moves its speaker along, if that has read
 // everything before.
-func (sp *space) say(r *room, step hub.PostStep, mailed []c3po.AgentID, now time.Time) hub.Post {
-	id := c3po.NewMessageID(step.From, step.Room.Address(), hub.MessageHex(sp.books.Seq+1))
+func (sp *space) say(r *room, step store.PostStep, mailed []c3po.AgentID, now time.Time) store.Post {
+	id := c3po.NewMessageID(step.From, step.Room.Address(), store.MessageHex(sp.books.Seq+1))
 	shown := id
 	if r.visibility == c3po.InviteOnly {
 		shown = ""
 	}
 	sp.event(c3po.EventPosted, step.Room.Address(), shown, now)
-	p := hub.Post{
-		Entry: hub.Entry{
+	p := store.Post{
+		Entry: store.Entry{
 			State: c3po.StatePosted,
 			Message: c3po.Message{
 				ID: id, FromAgent: step.From, ToAgent: step.Room.Address(), Room: step.Room, Kind: step.Kind, Message: step.Text, Context: step.Context,
 				Timestamp: now, Thread: string(step.Room.Address()), Priority: c3po.Normal, ContentType: step.ContentType,
 				Metadata: slices.Clone(step.Metadata), Seq: sp.books.Seq,
 			},
-			Facts: hub.Facts{Accepted: now, Durability: step.Durability, Bytes: step.Bytes()},
+			Facts: store.Facts{Accepted: now, Durability: step.Durability, Bytes: step.Bytes()},
 		},
 		Mailed: mailed, Audience: step.Audience,
 	}
@@ -150,7 +150,7 @@ func (sp *space) say(r *room, step hub.PostStep, mailed []c3po.AgentID, now time
 }
 
 // add keeps the log to its limits, though one post pushes out only so many.
-func (r *room) add(p hub.Post, limits c3po.Limits) {
+func (r *room) add(p store.Post, limits c3po.Limits) {
 	size := p.Facts.Bytes
 	for _, old := range r.posts {
 		size += old.Facts.Bytes
@@ -163,35 +163,35 @@ func (r *room) add(p hub.Post, limits c3po.Limits) {
 	r.posts = append(slices.Clone(r.posts[drop:]), p)
 }
 
-// AckPosts implements hub.Store.
-func (m *Model) AckPosts(_ context.Context, name c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// AckPosts implements store.Store.
+func (m *Model) AckPosts(_ context.Context, name c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(owner, run) {
-		return nil, hub.RefuseSuperseded(owner)
+		return nil, store.RefuseSuperseded(owner)
 	}
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := make([]store.AckOutcome, len(ids))
 	for i, id := range ids {
 		outcomes[i] = sp.ackPost(owner, id)
 	}
 	return outcomes, nil
 }
 
-func (sp *space) ackPost(owner c3po.AgentID, id c3po.MessageID) hub.AckOutcome {
+func (sp *space) ackPost(owner c3po.AgentID, id c3po.MessageID) store.AckOutcome {
 	where := id.Room()
 	at, member := sp.cursors(owner)[where]
 	r := sp.rooms[where]
 	if !member || r == nil {
-		return hub.AckUnknown
+		return store.AckUnknown
 	}
-	i := slices.IndexFunc(r.posts, func(p hub.Post) bool { return p.Message.ID == id })
+	i := slices.IndexFunc(r.posts, func(p store.Post) bool { return p.Message.ID == id })
 	if i < 0 {
-		return hub.AckUnknown
+		return store.AckUnknown
 	}
 	seq := r.posts[i].Message.Seq
 	if seq <= at.seq {
-		return hub.AckAlready
+		return store.AckAlready
 	}
 	now := seat{seq, r.last.ordinal - len(r.posts) + 1 + i}
 	if where == c3po.Everybody {
@@ -204,11 +204,11 @@ func (sp *space) ackPost(owner c3po.AgentID, id c3po.MessageID) hub.AckOutcome {
 			delete(sp.heard, key)
 		}
 	}
-	return hub.AckDone
+	return store.AckDone
 }
 
 // noteHeard keeps how far a reader has come, of members only.
-func (sp *space) noteHeard(note hub.HeardNote) {
+func (sp *space) noteHeard(note store.HeardNote) {
 	where := note.ID.Room()
 	a := sp.agents[note.Agent]
 	if where != c3po.Everybody {
@@ -237,22 +237,22 @@ func (sp *space) noteHeard(note hub.HeardNote) {
 	slices.SortFunc(readers, func(x, y heardKey) int {
 		return cmp.Or(cmp.Compare(sp.heard[y].At.UnixMilli(), sp.heard[x].At.UnixMilli()), cmp.Compare(x.reader, y.reader))
 	})
-	for _, reader := range readers[min(len(readers), hub.MostHeard):] {
+	for _, reader := range readers[min(len(readers), store.MostHeard):] {
 		delete(sp.heard, reader)
 	}
 }
 
-// RoomMail implements hub.Store.
-func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID, q hub.RoomQuery) (hub.RoomMail, error) {
+// RoomMail implements store.Store.
+func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID, q store.RoomQuery) (store.RoomMail, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(owner, q.Run) {
-		return hub.RoomMail{}, hub.RefuseSuperseded(owner)
+		return store.RoomMail{}, store.RefuseSuperseded(owner)
 	}
-	mail := hub.RoomMail{Seq: sp.books.Seq, Now: m.now()}
+	mail := store.RoomMail{Seq: sp.books.Seq, Now: m.now()}
 	after := sp.place(q.After)
-	var found []hub.Post
+	var found []store.Post
 	for where, at := range sp.cursors(owner) {
 		r := sp.rooms[where]
 		if r == nil {
@@ -275,16 +275,16 @@ func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID,
 			}
 		}
 		if where != c3po.Everybody || unread > 0 {
-			mail.Rooms = append(mail.Rooms, hub.RoomUnread{Room: where, Unread: unread, Notify: sp.agents[owner].notifies(where)})
+			mail.Rooms = append(mail.Rooms, store.RoomUnread{Room: where, Unread: unread, Notify: sp.agents[owner].notifies(where)})
 		}
 	}
-	slices.SortFunc(mail.Rooms, func(a, b hub.RoomUnread) int {
+	slices.SortFunc(mail.Rooms, func(a, b store.RoomUnread) int {
 		return cmp.Or(last(a.Room)-last(b.Room), strings.Compare(string(a.Room), string(b.Room)))
 	})
 	if q.Limit == 0 {
 		return mail, nil
 	}
-	slices.SortFunc(found, func(a, b hub.Post) int { return cmp.Compare(a.Message.Seq, b.Message.Seq) })
+	slices.SortFunc(found, func(a, b store.Post) int { return cmp.Compare(a.Message.Seq, b.Message.Seq) })
 	size := 0
 	for _, p := range found {
 		if len(mail.Posts) == q.Limit || len(mail.Posts) > 0 && size+p.Facts.Bytes > q.Bytes {
@@ -305,7 +305,7 @@ func last(name c3po.RoomName) int {
 }
 
 // isFor says whether a broadcast is still there, and for this agent.
-func (sp *space) isFor(p hub.Post, id c3po.AgentID) bool {
+func (sp *space) isFor(p store.Post, id c3po.AgentID) bool {
 	if p.Facts.Expires > 0 && sp.books.Lived >= p.Facts.Expires {
 		return false
 	}
@@ -313,15 +313,15 @@ func (sp *space) isFor(p hub.Post, id c3po.AgentID) bool {
 	return p.Audience.Includes(is.Type, cmp.Or(is.Host, id.Host()), is.Capabilities)
 }
 
-// History implements hub.Store.
-func (m *Model) History(_ context.Context, name c3po.Space, where c3po.RoomName, before int64, limit, bytes int) ([]hub.Post, bool, error) {
+// History implements store.Store.
+func (m *Model) History(_ context.Context, name c3po.Space, where c3po.RoomName, before int64, limit, bytes int) ([]store.Post, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.space(name).rooms[where]
 	if r == nil {
 		return nil, false, nil
 	}
-	var found []hub.Post
+	var found []store.Post
 	size := 0
 	for _, p := range slices.Backward(r.posts) {
 		if before > 0 && p.Message.Seq >= before {
@@ -337,8 +337,8 @@ func (m *Model) History(_ context.Context, name c3po.Space, where c3po.RoomName,
 	return found, false, nil
 }
 
-// OnePost implements hub.Store.
-func (m *Model) OnePost(_ context.Context, name c3po.Space, id c3po.MessageID) (*hub.Post, error) {
+// OnePost implements store.Store.
+func (m *Model) OnePost(_ context.Context, name c3po.Space, id c3po.MessageID) (*store.Post, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.space(name).rooms[id.Room()]; r != nil {

@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Attach implements hub.Store.
+// Attach implements store.Store.
 func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	a := sp.agents[id]
 	if a == nil {
-		return hub.RefuseNoAgent(id)
+		return store.RefuseNoAgent(id)
 	}
 	if state == "" && a.node != node {
 		return nil // it waits elsewhere by now
@@ -31,14 +31,14 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	return nil
 }
 
-// Detach implements hub.Store.
+// Detach implements store.Store.
 func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	a := sp.agents[id]
 	if a == nil {
-		return hub.RefuseNoAgent(id)
+		return store.RefuseNoAgent(id)
 	}
 	if a.node == node {
 		a.node, a.heard = "", sp.books.Lived
@@ -53,7 +53,7 @@ func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	return nil
 }
 
-// RenewLease implements hub.Store.
+// RenewLease implements store.Store.
 func (m *Model) RenewLease(_ context.Context, name c3po.Space, node string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *Model) RenewLease(_ context.Context, name c3po.Space, node string) erro
 	return nil
 }
 
-// EndLease implements hub.Store.
+// EndLease implements store.Store.
 func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,8 +75,8 @@ func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error 
 	return nil
 }
 
-// WriteNotes implements hub.Store.
-func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) error {
+// WriteNotes implements store.Store.
+func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes store.Notes) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
@@ -120,16 +120,16 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes hub.Notes) 
 func (sp *space) noteSeen(a *agent, at, now time.Time) {
 	sp.see(a, now)
 	a.seen = at
-	if at.Sub(a.goneAt) > hub.NotesLate {
+	if at.Sub(a.goneAt) > store.NotesLate {
 		a.goneAt = time.Time{}
 	}
 }
 
 // A reader is how far one session has come in the mail of an agent.
 type reader struct {
-	told  hub.NotifiedNote
-	notes []hub.NotifiedNote // all, the last being told
-	given int64              // all unacked mail up to here
+	told  store.NotifiedNote
+	notes []store.NotifiedNote // all, the last being told
+	given int64                // all unacked mail up to here
 }
 
 // mark changes what is kept of a reader. Of those that came furthest it is kept.
@@ -143,7 +143,7 @@ func (sp *space) mark(agent c3po.AgentID, name string, change func(*reader)) {
 		marks[name] = &reader{}
 	}
 	change(marks[name])
-	if len(marks) > hub.MostMarks {
+	if len(marks) > store.MostMarks {
 		delete(marks, slices.MinFunc(slices.Collect(maps.Keys(marks)), func(a, b string) int {
 			x, y := marks[a], marks[b]
 			return cmp.Or(cmp.Compare(max(x.told.Seq, x.given), max(y.told.Seq, y.given)), x.told.At.Compare(y.told.At), cmp.Compare(a, b))
@@ -153,15 +153,15 @@ func (sp *space) mark(agent c3po.AgentID, name string, change func(*reader)) {
 
 // noteServed counts an answer once, however often its note is written: a note
 // that is not later than the last one of its reader is a repeat.
-func (msg *message) noteServed(note hub.ServedNote) {
+func (msg *message) noteServed(note store.ServedNote) {
 	at, first := stamp(note.At), stamp(note.At)
 	if !note.First.IsZero() {
 		first = stamp(note.First)
 	}
-	i := slices.IndexFunc(msg.facts.Served, func(f hub.ServedFact) bool { return f.Reader == note.Reader })
+	i := slices.IndexFunc(msg.facts.Served, func(f store.ServedFact) bool { return f.Reader == note.Reader })
 	switch {
-	case i < 0 && len(msg.facts.Served) < hub.MostServed:
-		msg.facts.Served = append(msg.facts.Served, hub.ServedFact{
+	case i < 0 && len(msg.facts.Served) < store.MostServed:
+		msg.facts.Served = append(msg.facts.Served, store.ServedFact{
 			Reader: note.Reader, Route: note.Route, First: first, Last: at, Times: max(1, note.Times), Cursor: note.Cursor,
 		})
 	case i >= 0 && at.After(msg.facts.Served[i].Last):

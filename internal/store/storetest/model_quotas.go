@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // fill is what the inbox of an agent, one sender's share of it and the space hold.
-func (sp *space) fill(to, from c3po.AgentID) *hub.Fill {
-	held := hub.Fill{SpaceBytes: sp.books.PendingBytes}
+func (sp *space) fill(to, from c3po.AgentID) *store.Fill {
+	held := store.Fill{SpaceBytes: sp.books.PendingBytes}
 	for _, msg := range sp.pending(to) {
 		held.Messages++
 		held.Bytes += msg.facts.Bytes
@@ -22,18 +22,18 @@ func (sp *space) fill(to, from c3po.AgentID) *hub.Fill {
 }
 
 // roomFor checks the inbox, and the sender's share of it if the share is guarded.
-func (sp *space) roomFor(d hub.Draft, bytes int, guarded bool) error {
+func (sp *space) roomFor(d store.Draft, bytes int, guarded bool) error {
 	held := sp.fill(d.To, d.From)
 	messages, most, share := sp.limits.Inbox(d.From)
 	switch {
 	case held.Messages+1 > messages:
-		return hub.RefuseInboxFull(d.To, hub.FullOfMessages)
+		return store.RefuseInboxFull(d.To, store.FullOfMessages)
 	case held.Bytes+bytes > most:
-		return hub.RefuseInboxFull(d.To, hub.FullOfBytes)
+		return store.RefuseInboxFull(d.To, store.FullOfBytes)
 	case guarded && held.OwnMessages+1 > messages/share:
-		return hub.RefuseInboxFull(d.To, hub.FullOfSender)
+		return store.RefuseInboxFull(d.To, store.FullOfSender)
 	case guarded && held.OwnBytes+bytes > most/share:
-		return hub.RefuseInboxFull(d.To, hub.FullOfSenderSize)
+		return store.RefuseInboxFull(d.To, store.FullOfSenderSize)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (sp *space) crowded(from, to c3po.AgentID, more int) bool {
 	return sp.books.PendingBytes+int64(more) > int64(sp.limits.SpaceBytes)
 }
 
-// InboxBytes implements hub.Store.
+// InboxBytes implements store.Store.
 func (m *Model) InboxBytes(_ context.Context, name c3po.Space, id c3po.AgentID) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // entry is a message as it is told: a copy that no caller can change it by.
-func (sp *space) entry(msg *message) hub.Entry {
-	e := hub.Entry{Message: msg.view, State: msg.state, Reason: msg.reason, Facts: msg.facts, Corrupt: msg.spoilt}
+func (sp *space) entry(msg *message) store.Entry {
+	e := store.Entry{Message: msg.view, State: msg.state, Reason: msg.reason, Facts: msg.facts, Corrupt: msg.spoilt}
 	e.Message.Metadata = slices.Clone(msg.view.Metadata)
 	if msg.spoilt {
 		e.Message.Message, e.Message.Response, e.Message.Context, e.Message.Metadata = "", "", "", nil
@@ -32,8 +32,8 @@ func (sp *space) entry(msg *message) hub.Entry {
 	marks := sp.marks[msg.view.ToAgent]
 	for _, reader := range slices.Sorted(maps.Keys(marks)) {
 		notes := marks[reader].notes
-		i := slices.IndexFunc(notes, func(n hub.NotifiedNote) bool { return n.Seq >= msg.view.Seq })
-		if i < 0 || i < len(notes)-hub.MostTold {
+		i := slices.IndexFunc(notes, func(n store.NotifiedNote) bool { return n.Seq >= msg.view.Seq })
+		if i < 0 || i < len(notes)-store.MostTold {
 			continue
 		}
 		told := notes[i]
@@ -59,7 +59,7 @@ func (sp *space) find(match func(*message) bool, order func(*message) int64) []*
 
 func bySeq(msg *message) int64 { return msg.view.Seq }
 
-func position(msg *message) int64 { return hub.ReadingPosition(msg.view.Priority, msg.view.Seq) }
+func position(msg *message) int64 { return store.ReadingPosition(msg.view.Priority, msg.view.Seq) }
 
 // pending is the inbox of one agent in reading order.
 func (sp *space) pending(owner c3po.AgentID) []*message {
@@ -68,17 +68,17 @@ func (sp *space) pending(owner c3po.AgentID) []*message {
 	}, position)
 }
 
-// Inbox implements hub.Store.
-func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q hub.InboxQuery) (hub.InboxPage, error) {
+// Inbox implements store.Store.
+func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q store.InboxQuery) (store.InboxPage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	reader := cmp.Or(q.Member, owner)
 	if sp.superseded(reader, q.Run) {
-		return hub.InboxPage{}, hub.RefuseSuperseded(reader)
+		return store.InboxPage{}, store.RefuseSuperseded(reader)
 	}
 	mail := sp.pending(owner)
-	page := hub.InboxPage{Count: len(mail), Rooms: sp.talk(owner), Paused: sp.pausedWhy(owner), Seq: sp.books.Seq, Now: m.now()}
+	page := store.InboxPage{Count: len(mail), Rooms: sp.talk(owner), Paused: sp.pausedWhy(owner), Seq: sp.books.Seq, Now: m.now()}
 	if q.Member != "" {
 		page.Paused = "" // the page of its own inbox says it
 		mail = slices.DeleteFunc(mail, func(msg *message) bool { return !sp.forMember(msg, q.Member, page.Now) })
@@ -98,16 +98,16 @@ func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q 
 	return page, nil
 }
 
-// Next implements hub.Store.
-func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q hub.NextQuery) (hub.NextMessage, error) {
+// Next implements store.Store.
+func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q store.NextQuery) (store.NextMessage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(owner, q.Run) {
-		return hub.NextMessage{}, hub.RefuseSuperseded(owner)
+		return store.NextMessage{}, store.RefuseSuperseded(owner)
 	}
 	mail := sp.pending(owner)
-	next := hub.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
+	next := store.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
 	from := sp.place(q.MinSeq)
 	if is := sp.marks[owner][q.Reader]; is != nil && !q.Positioned {
 		from = max(from, sp.place(is.given))
@@ -117,7 +117,7 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q h
 			next.Looked++
 		}
 		given := msg.view.Seq <= from || msg.isAmong(q.Given) ||
-			slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
+			slices.ContainsFunc(msg.facts.Served, func(f store.ServedFact) bool {
 				return f.Reader == q.Reader && !f.Before && !(q.Positioned && f.Cursor > from)
 			})
 		switch {
@@ -142,8 +142,8 @@ func (msg *message) isAmong(ids []c3po.MessageID) bool {
 	})
 }
 
-// Message implements hub.Store.
-func (m *Model) Message(_ context.Context, name c3po.Space, id c3po.MessageID) (*hub.Entry, error) {
+// Message implements store.Store.
+func (m *Model) Message(_ context.Context, name c3po.Space, id c3po.MessageID) (*store.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -155,16 +155,16 @@ func (m *Model) Message(_ context.Context, name c3po.Space, id c3po.MessageID) (
 	return &entry, nil
 }
 
-// Answers implements hub.Store.
-func (m *Model) Answers(_ context.Context, name c3po.Space, id c3po.MessageID) ([]hub.Entry, error) {
+// Answers implements store.Store.
+func (m *Model) Answers(_ context.Context, name c3po.Space, id c3po.MessageID) ([]store.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	question := sp.lookup(id)
 	if question == nil {
-		return nil, hub.RefuseNoMessage(id)
+		return nil, store.RefuseNoMessage(id)
 	}
-	var answers []hub.Entry
+	var answers []store.Entry
 	for _, answered := range question.facts.Answers {
 		if answer := sp.lookup(answered.ID); answer != nil {
 			answers = append(answers, sp.entry(answer))
@@ -173,8 +173,8 @@ func (m *Model) Answers(_ context.Context, name c3po.Space, id c3po.MessageID) (
 	return answers, nil
 }
 
-// Thread implements hub.Store.
-func (m *Model) Thread(_ context.Context, name c3po.Space, thread string, after int64, limit int) ([]hub.Entry, error) {
+// Thread implements store.Store.
+func (m *Model) Thread(_ context.Context, name c3po.Space, thread string, after int64, limit int) ([]store.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -182,8 +182,8 @@ func (m *Model) Thread(_ context.Context, name c3po.Space, thread string, after 
 	return sp.entries(found, limit), nil
 }
 
-func (sp *space) entries(found []*message, limit int) []hub.Entry {
-	var entries []hub.Entry
+func (sp *space) entries(found []*message, limit int) []store.Entry {
+	var entries []store.Entry
 	for _, msg := range found[:min(len(found), limit)] {
 		entries = append(entries, sp.entry(msg))
 	}

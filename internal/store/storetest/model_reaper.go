@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // end takes a pending message out of its inbox for good.
@@ -60,7 +60,7 @@ func (sp *space) forget(msg *message) {
 	}
 }
 
-// Reaper implements hub.Store.
+// Reaper implements store.Store.
 func (m *Model) Reaper(_ context.Context, node string, length time.Duration) (time.Duration, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,8 +85,8 @@ type term struct {
 	length time.Duration
 }
 
-// Tick implements hub.Store.
-func (m *Model) Tick(_ context.Context, name c3po.Space, node string, interval time.Duration) (hub.Pulse, error) {
+// Tick implements store.Store.
+func (m *Model) Tick(_ context.Context, name c3po.Space, node string, interval time.Duration) (store.Pulse, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
@@ -102,7 +102,7 @@ func (m *Model) Tick(_ context.Context, name c3po.Space, node string, interval t
 		sp.books.Lived = seconds(sp.livedFor)
 	}
 	won := sp.ticker == node
-	return hub.Pulse{Lived: sp.books.Lived, Won: won, Due: won && sp.isDue(now)}, nil
+	return store.Pulse{Lived: sp.books.Lived, Won: won, Due: won && sp.isDue(now)}, nil
 }
 
 // isDue says whether there is anything to do for a reaper.
@@ -138,29 +138,29 @@ func (sp *space) isDue(now time.Time) bool {
 		}
 	}
 	for name, a := range sp.accounts {
-		if now.Sub(a.used) >= hub.FlowIdle && !(isChain(name) && a.spent()) {
+		if now.Sub(a.used) >= store.FlowIdle && !(isChain(name) && a.spent()) {
 			return true
 		}
 	}
 	return false
 }
 
-// DueMail implements hub.Store.
-func (m *Model) DueMail(_ context.Context, name c3po.Space, limit int) ([]hub.Due, error) {
+// DueMail implements store.Store.
+func (m *Model) DueMail(_ context.Context, name c3po.Space, limit int) ([]store.Due, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	found := sp.find(func(msg *message) bool {
 		return msg.state == c3po.StatePending && msg.facts.Expires > 0 && msg.facts.Expires <= sp.books.Lived
 	}, func(msg *message) int64 { return msg.facts.Expires })
-	var due []hub.Due
+	var due []store.Due
 	for _, msg := range found[:min(len(found), limit)] {
-		due = append(due, hub.Due{ID: msg.view.ID, From: msg.view.FromAgent})
+		due = append(due, store.Due{ID: msg.view.ID, From: msg.view.FromAgent})
 	}
 	return due, nil
 }
 
-// Bury implements hub.Store.
+// Bury implements store.Store.
 func (m *Model) Bury(_ context.Context, name c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,13 +182,13 @@ func (sp *space) tellSender(msg *message, kind c3po.Kind, text string, durabilit
 	if sp.agents[msg.view.FromAgent] == nil || msg.view.Kind == c3po.KindBounce || msg.view.Kind == c3po.KindNotice {
 		return
 	}
-	told := sp.accept(hub.Draft{
+	told := sp.accept(store.Draft{
 		From: c3po.System, To: msg.view.FromAgent, Kind: kind, Thread: msg.view.Thread, Priority: c3po.Normal, Text: text,
 	}, c3po.EventAccepted, msg.view.ID, durability, now)
 	told.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 }
 
-// Trim implements hub.Store.
+// Trim implements store.Store.
 func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -206,15 +206,15 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 
 // sweepUp forgets what has no clock of its own and is of no use any more.
 func (sp *space) sweepUp(now time.Time) {
-	maps.DeleteFunc(sp.leases, func(_ string, until time.Time) bool { return hub.LeaseOver(sp.limits, until, now) })
-	maps.DeleteFunc(sp.aliases, func(_ string, is alias) bool { return hub.AliasOver(sp.limits, sp.books.Lived, is.at) })
-	maps.DeleteFunc(sp.renamed, func(_ c3po.AgentID, is alias) bool { return hub.NameOver(sp.limits, sp.books.Lived, is.at) })
+	maps.DeleteFunc(sp.leases, func(_ string, until time.Time) bool { return store.LeaseOver(sp.limits, until, now) })
+	maps.DeleteFunc(sp.aliases, func(_ string, is alias) bool { return store.AliasOver(sp.limits, sp.books.Lived, is.at) })
+	maps.DeleteFunc(sp.renamed, func(_ c3po.AgentID, is alias) bool { return store.NameOver(sp.limits, sp.books.Lived, is.at) })
 	maps.DeleteFunc(sp.accounts, func(name string, a *account) bool {
-		return isChain(name) && a.spent() && hub.PauseOver(sp.limits, a.start, now) &&
+		return isChain(name) && a.spent() && store.PauseOver(sp.limits, a.start, now) &&
 			len(sp.find(func(msg *message) bool { return msg.view.Thread == name[2:] }, bySeq)) == 0
 	})
 	for name, r := range sp.rooms {
-		if name != c3po.Everybody && hub.RoomOver(sp.limits, sp.books.Lived, r.record(name, "")) {
+		if name != c3po.Everybody && store.RoomOver(sp.limits, sp.books.Lived, r.record(name, "")) {
 			sp.endRoom(name, r, sp.limits.RoomLife, now)
 		}
 	}
@@ -251,17 +251,17 @@ func (sp *space) noteEmpty() {
 	case sp.empty == nil || sp.empty.seq != sp.books.Seq:
 		sp.empty = &emptiness{since: sp.books.Lived, seq: sp.books.Seq}
 	default:
-		sp.empty.over = sp.books.Lived-sp.empty.since >= seconds(hub.EmptyLife(sp.limits))
+		sp.empty.over = sp.books.Lived-sp.empty.since >= seconds(store.EmptyLife(sp.limits))
 	}
 }
 
-// ForgetSpaces implements hub.Store.
+// ForgetSpaces implements store.Store.
 func (m *Model) ForgetSpaces(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, sp := range m.spaces {
 		if sp.empty != nil && sp.empty.over && sp.isEmpty() && sp.empty.seq == sp.books.Seq {
-			m.floor = hub.Sequence{Last: max(m.floor.Last, sp.books.Seq), Epoch: max(m.floor.Epoch, sp.epoch+1)}
+			m.floor = store.Sequence{Last: max(m.floor.Last, sp.books.Seq), Epoch: max(m.floor.Epoch, sp.epoch+1)}
 			delete(m.spaces, name)
 		}
 	}
@@ -278,7 +278,7 @@ func (sp *space) swept() {
 			ends = append(ends, msg.endedAt+seconds(sp.limits.DeadLife))
 		}
 	}
-	sp.sweep = hub.NextSweep(sp.limits, sp.books.Lived, ends...)
+	sp.sweep = store.NextSweep(sp.limits, sp.books.Lived, ends...)
 }
 
 func (sp *space) outlived(msg *message, life time.Duration) bool {
@@ -330,28 +330,28 @@ func (sp *space) deadLetters() []*message {
 	return sp.find(func(msg *message) bool { return msg.state == c3po.StateDead }, byEnd)
 }
 
-// DeadLetters implements hub.Store.
-func (m *Model) DeadLetters(_ context.Context, name c3po.Space, after int64, limit int) ([]hub.DeadLetter, error) {
+// DeadLetters implements store.Store.
+func (m *Model) DeadLetters(_ context.Context, name c3po.Space, after int64, limit int) ([]store.DeadLetter, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	var letters []hub.DeadLetter
+	var letters []store.DeadLetter
 	for _, msg := range sp.deadLetters() {
 		if msg.endSeq > after && len(letters) < limit {
-			letters = append(letters, hub.DeadLetter{Entry: sp.entry(msg), Seq: msg.endSeq, At: msg.facts.Ended})
+			letters = append(letters, store.DeadLetter{Entry: sp.entry(msg), Seq: msg.endSeq, At: msg.facts.Ended})
 		}
 	}
 	return letters, nil
 }
 
-// Counters implements hub.Store.
-func (m *Model) Counters(_ context.Context, name c3po.Space) (hub.Counters, error) {
+// Counters implements store.Store.
+func (m *Model) Counters(_ context.Context, name c3po.Space) (store.Counters, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.space(name).books, nil
 }
 
-// Oldest implements hub.Store.
+// Oldest implements store.Store.
 func (m *Model) Oldest(_ context.Context, name c3po.Space) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -364,14 +364,14 @@ func (m *Model) Oldest(_ context.Context, name c3po.Space) (time.Time, error) {
 	return found[0].facts.Accepted, nil
 }
 
-// InboxSize implements hub.Store.
+// InboxSize implements store.Store.
 func (m *Model) InboxSize(_ context.Context, name c3po.Space, id c3po.AgentID) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.space(name).pending(id)), nil
 }
 
-// InboxSizes implements hub.Store.
+// InboxSizes implements store.Store.
 func (m *Model) InboxSizes(_ context.Context, name c3po.Space, ids []c3po.AgentID) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -382,7 +382,7 @@ func (m *Model) InboxSizes(_ context.Context, name c3po.Space, ids []c3po.AgentI
 	return sizes, nil
 }
 
-// Spaces implements hub.Store.
+// Spaces implements store.Store.
 func (m *Model) Spaces(context.Context) ([]c3po.Space, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // answers says whether a former name still stands for its agent.
@@ -21,18 +21,18 @@ func (sp *space) reserved(id c3po.AgentID) bool {
 }
 
 // follow gives the id that a caller wants, if it asks for a former name of its own.
-func (sp *space) follow(step hub.RegisterStep, now time.Time) c3po.AgentID {
+func (sp *space) follow(step store.RegisterStep, now time.Time) c3po.AgentID {
 	was, ok := sp.renamed[step.Want]
 	if !ok || sp.agents[step.Want] != nil || sp.agents[was.to] == nil {
 		return step.Want
 	}
-	if hub.Follows(sp.record(was.to, now), step.Run, sp.answers(was)) {
+	if store.Follows(sp.record(was.to, now), step.Run, sp.answers(was)) {
 		return was.to
 	}
 	return step.Want
 }
 
-// Rename implements hub.Store.
+// Rename implements store.Store.
 func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID, run string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,26 +42,26 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 		if sp.renamed[old].to == new && sp.agents[new] != nil && !sp.superseded(new, run) {
 			return nil // it was renamed by the same step before
 		}
-		return hub.RefuseNoAgent(old)
+		return store.RefuseNoAgent(old)
 	}
 	sp.relist(old, sp.renamed[old].to)
 	sp.relist(new, sp.renamed[new].to)
-	if len(a.former) == hub.MostFormer {
-		sp.relist(a.former[hub.MostFormer-1], old)
+	if len(a.former) == store.MostFormer {
+		sp.relist(a.former[store.MostFormer-1], old)
 	}
 	if sp.superseded(old, run) {
-		return hub.RefuseSuperseded(old)
+		return store.RefuseSuperseded(old)
 	}
 	was, answers := sp.renamed[new]
 	mail := sp.find(func(msg *message) bool { return msg.view.ToAgent == new }, bySeq)
 	if sp.agents[new] != nil || len(mail) > 0 || answers && was.to != old && sp.answers(was) {
-		return hub.RefuseNameTaken(new)
+		return store.RefuseNameTaken(new)
 	}
 	sp.event(c3po.EventRenamed, old, "", now)
 	sp.event(c3po.EventRenamed, new, "", now)
 	delete(sp.agents, old)
 	a.id, a.former = new, append([]c3po.AgentID{old}, a.former...)
-	a.former = a.former[:min(len(a.former), hub.MostFormer)]
+	a.former = a.former[:min(len(a.former), store.MostFormer)]
 	sp.agents[new] = a
 	if sp.sessions[a.session] == old {
 		sp.sessions[a.session] = new
@@ -123,7 +123,7 @@ func move[T any](of map[c3po.AgentID]T, old, new c3po.AgentID) {
 	}
 }
 
-// Renamed implements hub.Store.
+// Renamed implements store.Store.
 func (m *Model) Renamed(_ context.Context, name c3po.Space, id c3po.AgentID) (c3po.AgentID, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // retiredLook is how long a retired agent is left alone before it is looked
@@ -20,18 +20,18 @@ type retiree struct {
 	look int64 // in lived seconds
 }
 
-// Retire implements hub.Store.
-func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (hub.RetireOutcome, error) {
+// Retire implements store.Store.
+func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (store.RetireOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	a := sp.agents[id]
 	if a == nil {
-		return hub.RetireUnknown, nil
+		return store.RetireUnknown, nil
 	}
 	if sp.online(a, now) {
 		a.heard = sp.books.Lived
-		return hub.RetireKept, nil
+		return store.RetireKept, nil
 	}
 	heard := a.heard
 	if a.node != "" {
@@ -39,15 +39,15 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 	}
 	if sp.books.Lived-heard < seconds(silent) {
 		a.heard, a.node = heard, ""
-		return hub.RetireKept, nil
+		return store.RetireKept, nil
 	}
 	if empty && len(sp.pending(id)) > 0 {
-		return hub.RetireMail, nil
+		return store.RetireMail, nil
 	}
 	if len(a.rooms) > 0 {
-		return hub.RetireRooms, nil
+		return store.RetireRooms, nil
 	}
-	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id })
+	maps.DeleteFunc(sp.heard, func(key heardKey, _ store.HeardNote) bool { return key.agent == id })
 	for _, r := range sp.rooms {
 		delete(r.invited, id)
 		if r.creator == id {
@@ -61,26 +61,26 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 	sp.books.Agents--
 	sp.retired = append(sp.retired, retiree{id, sp.books.Lived + seconds(retiredLook)})
 	sp.event(c3po.EventRetired, id, "", now)
-	return hub.RetireDone, nil
+	return store.RetireDone, nil
 }
 
-// Silent implements hub.Store.
-func (m *Model) Silent(_ context.Context, name c3po.Space, silent time.Duration, limit int) ([]hub.Silence, error) {
+// Silent implements store.Store.
+func (m *Model) Silent(_ context.Context, name c3po.Space, silent time.Duration, limit int) ([]store.Silence, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	var found []hub.Silence
+	var found []store.Silence
 	for _, a := range sp.sortedAgents(func(a, b *agent) int {
 		return cmp.Or(cmp.Compare(a.heard, b.heard), cmp.Compare(a.id, b.id))
 	}) {
 		if quiet := sp.books.Lived - a.heard; quiet >= seconds(silent) && len(found) < limit {
-			found = append(found, hub.Silence{ID: a.id, For: time.Duration(quiet) * time.Second})
+			found = append(found, store.Silence{ID: a.id, For: time.Duration(quiet) * time.Second})
 		}
 	}
 	return found, nil
 }
 
-// Retired implements hub.Store.
+// Retired implements store.Store.
 func (m *Model) Retired(_ context.Context, name c3po.Space, skip, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (sp *space) hasRole(id, role c3po.AgentID) bool {
@@ -18,7 +18,7 @@ func (sp *space) hasRole(id, role c3po.AgentID) bool {
 // sign is the last sign of life of an agent, moved so that the same window says of all
 // agents whether they are online.
 func (sp *space) sign(a *agent) time.Time {
-	return a.seen.Add(hub.OnlineFor(sp.limits, a.profile.Heartbeat) - sp.limits.OnlineWindow)
+	return a.seen.Add(store.OnlineFor(sp.limits, a.profile.Heartbeat) - sp.limits.OnlineWindow)
 }
 
 // held says whether the newest claim of a message still holds.
@@ -49,34 +49,34 @@ func (sp *space) forMember(msg *message, id c3po.AgentID, now time.Time) bool {
 }
 
 // unfit says why an agent may not end a message of a role; empty if it may.
-func (sp *space) unfit(msg *message, id c3po.AgentID) hub.AckOutcome {
+func (sp *space) unfit(msg *message, id c3po.AgentID) store.AckOutcome {
 	switch claim := msg.facts.Claim; {
 	case claim != nil && claim.By != id:
-		return hub.AckStale
+		return store.AckStale
 	case claim == nil && (!sp.hasRole(id, msg.view.ToAgent) || msg.view.FromAgent == id):
-		return hub.AckNotYours
+		return store.AckNotYours
 	default:
 		return ""
 	}
 }
 
-// Claim implements hub.Store.
-func (m *Model) Claim(_ context.Context, name c3po.Space, step hub.ClaimStep) (hub.Claimed, error) {
+// Claim implements store.Store.
+func (m *Model) Claim(_ context.Context, name c3po.Space, step store.ClaimStep) (store.Claimed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.Agent, step.Run) {
-		return hub.Claimed{}, hub.RefuseSuperseded(step.Agent)
+		return store.Claimed{}, store.RefuseSuperseded(step.Agent)
 	}
 	if !sp.hasRole(step.Agent, step.Role) {
-		return hub.Claimed{}, hub.RefuseNotMember(step.Role, step.Agent)
+		return store.Claimed{}, store.RefuseNotMember(step.Role, step.Agent)
 	}
 	mail := sp.pending(step.Role)
 	chosen, err := sp.choose(mail, step, now)
 	if err != nil {
-		return hub.Claimed{}, err
+		return store.Claimed{}, err
 	}
-	out := hub.Claimed{Count: len(mail), Now: now}
+	out := store.Claimed{Count: len(mail), Now: now}
 	if chosen == nil {
 		return out, nil
 	}
@@ -90,7 +90,7 @@ func (m *Model) Claim(_ context.Context, name c3po.Space, step hub.ClaimStep) (h
 	return out, nil
 }
 
-func (sp *space) choose(mail []*message, step hub.ClaimStep, now time.Time) (*message, error) {
+func (sp *space) choose(mail []*message, step store.ClaimStep, now time.Time) (*message, error) {
 	if step.ID == "" {
 		for _, msg := range mail {
 			inHand := sp.held(msg, now) && sp.wasGiven(msg, step)
@@ -102,51 +102,51 @@ func (sp *space) choose(mail []*message, step hub.ClaimStep, now time.Time) (*me
 	}
 	switch msg := sp.messages[step.ID]; {
 	case msg == nil:
-		return nil, hub.RefuseNoMessage(step.ID)
+		return nil, store.RefuseNoMessage(step.ID)
 	case msg.state != c3po.StatePending:
-		return nil, hub.RefuseEnded(step.ID, msg.state)
+		return nil, store.RefuseEnded(step.ID, msg.state)
 	case msg.view.FromAgent == step.Agent:
-		return nil, hub.RefuseNotMember(step.Role, step.Agent)
+		return nil, store.RefuseNotMember(step.Role, step.Agent)
 	case !sp.forMember(msg, step.Agent, now):
-		return nil, hub.RefuseHeld(step.ID, msg.facts.Claim.By)
+		return nil, store.RefuseHeld(step.ID, msg.facts.Claim.By)
 	default:
 		return msg, nil
 	}
 }
 
-func (sp *space) wasGiven(msg *message, step hub.ClaimStep) bool {
+func (sp *space) wasGiven(msg *message, step store.ClaimStep) bool {
 	from := sp.place(step.MinSeq)
-	return msg.isAmong(step.Given) || slices.ContainsFunc(msg.facts.Served, func(f hub.ServedFact) bool {
+	return msg.isAmong(step.Given) || slices.ContainsFunc(msg.facts.Served, func(f store.ServedFact) bool {
 		return f.Reader == step.Reader && !f.Before && !(step.Positioned && f.Cursor > from)
 	})
 }
 
-// AckClaimed implements hub.Store.
-func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]hub.AckOutcome, error) {
+// AckClaimed implements store.Store.
+func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(agent, run) {
-		return nil, hub.RefuseSuperseded(agent)
+		return nil, store.RefuseSuperseded(agent)
 	}
-	outcomes := make([]hub.AckOutcome, len(ids))
+	outcomes := make([]store.AckOutcome, len(ids))
 	for i, id := range ids {
 		msg := sp.messages[id]
 		outcomes[i] = sp.ownership(id, role)
-		if outcomes[i] != hub.AckAlready {
+		if outcomes[i] != store.AckAlready {
 			continue
 		}
 		if refused := sp.unfit(msg, agent); refused != "" {
 			outcomes[i] = refused
 		} else if msg.state == c3po.StatePending {
 			sp.ack(msg, now)
-			outcomes[i] = hub.AckDone
+			outcomes[i] = store.AckDone
 		}
 	}
 	return outcomes, nil
 }
 
-// Members implements hub.Store.
+// Members implements store.Store.
 func (m *Model) Members(_ context.Context, name c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,7 +160,7 @@ func (m *Model) Members(_ context.Context, name c3po.Space, role c3po.AgentID, l
 	return members, nil
 }
 
-// Queues implements hub.Store.
+// Queues implements store.Store.
 func (m *Model) Queues(_ context.Context, name c3po.Space) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

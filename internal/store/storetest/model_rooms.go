@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 type room struct {
@@ -18,7 +18,7 @@ type room struct {
 	number     int64
 	members    map[c3po.AgentID]int64 // by the number of the event
 	invited    map[c3po.AgentID]int64 // by when
-	posts      []hub.Post
+	posts      []store.Post
 	emptied    int64 // the lived second since when it has no members and nothing was said
 	last       seat  // of all that was ever said, kept or not
 }
@@ -46,10 +46,10 @@ type heardKey struct {
 // dropMost is how many old posts one new one pushes out.
 const dropMost = 16
 
-func (r *room) record(name c3po.RoomName, viewer c3po.AgentID) hub.RoomRecord {
+func (r *room) record(name c3po.RoomName, viewer c3po.AgentID) store.RoomRecord {
 	_, member := r.members[viewer]
 	_, invited := r.invited[viewer]
-	return hub.RoomRecord{
+	return store.RoomRecord{
 		Name: name, Creator: r.creator, Visibility: r.visibility, Created: r.created, Number: r.number,
 		Members: len(r.members), Posts: len(r.posts), Emptied: r.emptied, Member: member, Invited: invited,
 	}
@@ -96,17 +96,17 @@ func (sp *space) theRoom(name c3po.RoomName) *room {
 	return sp.rooms[name]
 }
 
-// Join implements hub.Store.
-func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub.Joined, error) {
+// Join implements store.Store.
+func (m *Model) Join(_ context.Context, name c3po.Space, step store.JoinStep) (store.Joined, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.Agent, step.Run) {
-		return hub.Joined{}, hub.RefuseSuperseded(step.Agent)
+		return store.Joined{}, store.RefuseSuperseded(step.Agent)
 	}
 	a := sp.agents[step.Agent]
 	if a == nil {
-		return hub.Joined{}, hub.RefuseNoAgent(step.Agent)
+		return store.Joined{}, store.RefuseNoAgent(step.Agent)
 	}
 	r := sp.theRoom(step.Room)
 	made := r == nil
@@ -116,17 +116,17 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 				a.notify[step.Room] = step.Notify
 				m.publish(name, c3po.Event{Agent: step.Agent})
 			}
-			return hub.Joined{Room: r.record(step.Room, step.Agent), Already: true, Notify: a.notifies(step.Room)}, nil
+			return store.Joined{Room: r.record(step.Room, step.Agent), Already: true, Notify: a.notifies(step.Room)}, nil
 		}
 		_, invited := r.invited[step.Agent]
 		if r.visibility == c3po.InviteOnly && r.creator != step.Agent && !invited {
-			return hub.Joined{}, hub.RefuseNoRoom(step.Room)
+			return store.Joined{}, store.RefuseNoRoom(step.Room)
 		}
 	} else if sp.roomCount() >= sp.limits.Rooms {
-		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyInSpace, sp.limits.Rooms)
+		return store.Joined{}, store.RefuseManyRooms(store.ManyInSpace, sp.limits.Rooms)
 	}
 	if len(a.rooms) >= sp.limits.AgentRooms {
-		return hub.Joined{}, hub.RefuseManyRooms(hub.ManyOfAgent, sp.limits.AgentRooms)
+		return store.Joined{}, store.RefuseManyRooms(store.ManyOfAgent, sp.limits.AgentRooms)
 	}
 	sp.event(c3po.EventJoined, step.Agent, "", now)
 	if made {
@@ -142,7 +142,7 @@ func (m *Model) Join(_ context.Context, name c3po.Space, step hub.JoinStep) (hub
 	if step.Notify != "" {
 		a.notify[step.Room] = step.Notify
 	}
-	return hub.Joined{Room: r.record(step.Room, step.Agent), Made: made, Notify: a.notifies(step.Room)}, nil
+	return store.Joined{Room: r.record(step.Room, step.Agent), Made: made, Notify: a.notifies(step.Room)}, nil
 }
 
 // notifies is what of a room wakes the agent.
@@ -160,45 +160,45 @@ func (sp *space) roomCount() int {
 	return count
 }
 
-// Leave implements hub.Store.
-func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, id c3po.AgentID, run string) (hub.LeaveOutcome, error) {
+// Leave implements store.Store.
+func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, id c3po.AgentID, run string) (store.LeaveOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(id, run) {
-		return "", hub.RefuseSuperseded(id)
+		return "", store.RefuseSuperseded(id)
 	}
 	r := sp.theRoom(where)
 	if r == nil {
-		return hub.LeaveNone, nil
+		return store.LeaveNone, nil
 	}
 	if _, member := r.members[id]; !member {
-		return hub.LeaveNone, nil
+		return store.LeaveNone, nil
 	}
 	sp.event(c3po.EventLeft, id, "", m.now())
 	delete(r.members, id)
 	delete(sp.agents[id].rooms, where)
 	delete(sp.agents[id].notify, where)
 	maps.DeleteFunc(sp.agents[id].skips, func(s skip, _ bool) bool { return s.room == where })
-	maps.DeleteFunc(sp.heard, func(key heardKey, _ hub.HeardNote) bool { return key.agent == id && key.room == where })
+	maps.DeleteFunc(sp.heard, func(key heardKey, _ store.HeardNote) bool { return key.agent == id && key.room == where })
 	if len(r.members) > 0 {
-		return hub.LeaveDone, nil
+		return store.LeaveDone, nil
 	}
 	r.emptied = sp.books.Lived
-	return hub.LeaveEmpty, nil
+	return store.LeaveEmpty, nil
 }
 
-// EndRoom implements hub.Store.
-func (m *Model) EndRoom(_ context.Context, name c3po.Space, step hub.EndRoomStep) (hub.EndRoomOutcome, error) {
+// EndRoom implements store.Store.
+func (m *Model) EndRoom(_ context.Context, name c3po.Space, step store.EndRoomStep) (store.EndRoomOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(step.By, step.Run) {
-		return "", hub.RefuseSuperseded(step.By)
+		return "", store.RefuseSuperseded(step.By)
 	}
 	r := sp.theRoom(step.Room)
 	if r == nil {
-		return "", hub.RefuseNoRoom(step.Room)
+		return "", store.RefuseNoRoom(step.Room)
 	}
 	if !step.Outside && r.creator != step.By {
 		return "", r.othersThan(step.Room, step.By)
@@ -206,73 +206,73 @@ func (m *Model) EndRoom(_ context.Context, name c3po.Space, step hub.EndRoomStep
 	return sp.endRoom(step.Room, r, step.Silent, m.now()), nil
 }
 
-func (sp *space) endRoom(name c3po.RoomName, r *room, silent time.Duration, now time.Time) hub.EndRoomOutcome {
+func (sp *space) endRoom(name c3po.RoomName, r *room, silent time.Duration, now time.Time) store.EndRoomOutcome {
 	switch {
 	case len(r.members) > 0:
-		return hub.EndMembers
+		return store.EndMembers
 	case silent > 0 && sp.books.Lived-r.emptied < seconds(silent):
-		return hub.EndKept
+		return store.EndKept
 	}
 	sp.event(c3po.EventRoomEnded, "", "", now)
 	delete(sp.rooms, name)
-	return hub.EndDone
+	return store.EndDone
 }
 
 // othersThan is what somebody is told who did not make the room.
 func (r *room) othersThan(name c3po.RoomName, id c3po.AgentID) error {
 	if _, member := r.members[id]; !member && r.visibility == c3po.InviteOnly {
-		return hub.RefuseNoRoom(name)
+		return store.RefuseNoRoom(name)
 	}
-	return hub.RefuseNotCreator(name, r.creator)
+	return store.RefuseNotCreator(name, r.creator)
 }
 
-// Invite implements hub.Store.
-func (m *Model) Invite(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (hub.Invitation, error) {
+// Invite implements store.Store.
+func (m *Model) Invite(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (store.Invitation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(by, run) {
-		return hub.Invitation{}, hub.RefuseSuperseded(by)
+		return store.Invitation{}, store.RefuseSuperseded(by)
 	}
 	r := sp.theRoom(where)
 	if r == nil {
-		return hub.Invitation{}, hub.RefuseNoRoom(where)
+		return store.Invitation{}, store.RefuseNoRoom(where)
 	}
 	if _, member := r.members[by]; !member && !outside {
-		return hub.Invitation{}, r.closedTo(where)
+		return store.Invitation{}, r.closedTo(where)
 	}
 	if sp.agents[guest] == nil {
-		return hub.Invitation{}, hub.RefuseNoAgent(guest)
+		return store.Invitation{}, store.RefuseNoAgent(guest)
 	}
 	if _, member := r.members[guest]; member {
-		return hub.Invitation{Outcome: hub.InviteMember}, nil
+		return store.Invitation{Outcome: store.InviteMember}, nil
 	}
 	if at, invited := r.invited[guest]; invited {
-		return hub.Invitation{Outcome: hub.InviteAlready, At: at}, nil
+		return store.Invitation{Outcome: store.InviteAlready, At: at}, nil
 	}
 	r.invited[guest] = sp.books.Seq
-	return hub.Invitation{Outcome: hub.InviteDone, At: sp.books.Seq}, nil
+	return store.Invitation{Outcome: store.InviteDone, At: sp.books.Seq}, nil
 }
 
 // closedTo is what somebody is told who is not in the room.
 func (r *room) closedTo(name c3po.RoomName) error {
 	if r.visibility == c3po.InviteOnly {
-		return hub.RefuseNoRoom(name)
+		return store.RefuseNoRoom(name)
 	}
-	return hub.RefuseNotInRoom(name)
+	return store.RefuseNotInRoom(name)
 }
 
-// SetVisibility implements hub.Store.
+// SetVisibility implements store.Store.
 func (m *Model) SetVisibility(_ context.Context, name c3po.Space, where c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	if sp.superseded(by, run) {
-		return hub.RefuseSuperseded(by)
+		return store.RefuseSuperseded(by)
 	}
 	r := sp.theRoom(where)
 	if r == nil {
-		return hub.RefuseNoRoom(where)
+		return store.RefuseNoRoom(where)
 	}
 	if !outside && r.creator != by {
 		return r.othersThan(where, by)
@@ -281,11 +281,11 @@ func (m *Model) SetVisibility(_ context.Context, name c3po.Space, where c3po.Roo
 	return nil
 }
 
-// Rooms implements hub.Store.
-func (m *Model) Rooms(_ context.Context, name c3po.Space, viewer c3po.AgentID, names []c3po.RoomName) ([]hub.RoomRecord, error) {
+// Rooms implements store.Store.
+func (m *Model) Rooms(_ context.Context, name c3po.Space, viewer c3po.AgentID, names []c3po.RoomName) ([]store.RoomRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var found []hub.RoomRecord
+	var found []store.RoomRecord
 	for _, one := range names {
 		if r := m.space(name).theRoom(one); r != nil {
 			found = append(found, r.record(one, viewer))
@@ -294,7 +294,7 @@ func (m *Model) Rooms(_ context.Context, name c3po.Space, viewer c3po.AgentID, n
 	return found, nil
 }
 
-// RoomPage implements hub.Store.
+// RoomPage implements store.Store.
 func (m *Model) RoomPage(_ context.Context, name c3po.Space, after int64, limit int) ([]c3po.RoomName, int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -313,27 +313,27 @@ func (m *Model) RoomPage(_ context.Context, name c3po.Space, after int64, limit 
 	return names, after, nil
 }
 
-// RoomsOf implements hub.Store.
+// RoomsOf implements store.Store.
 func (m *Model) RoomsOf(_ context.Context, name c3po.Space, id c3po.AgentID) ([]c3po.RoomName, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.space(name).roomsOf(id), nil
 }
 
-// RoomMembers implements hub.Store.
-func (m *Model) RoomMembers(_ context.Context, name c3po.Space, where c3po.RoomName, after int64, limit int) ([]hub.Member, error) {
+// RoomMembers implements store.Store.
+func (m *Model) RoomMembers(_ context.Context, name c3po.Space, where c3po.RoomName, after int64, limit int) ([]store.Member, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.space(name).theRoom(where)
 	if r == nil {
 		return nil, nil
 	}
-	var found []hub.Member
+	var found []store.Member
 	for id, number := range r.members {
 		if number > after {
-			found = append(found, hub.Member{ID: id, Number: number})
+			found = append(found, store.Member{ID: id, Number: number})
 		}
 	}
-	slices.SortFunc(found, func(a, b hub.Member) int { return int(a.Number - b.Number) })
+	slices.SortFunc(found, func(a, b store.Member) int { return int(a.Number - b.Number) })
 	return found[:min(len(found), limit)], nil
 }

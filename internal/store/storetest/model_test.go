@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
@@ -29,9 +29,9 @@ func TestTheModelDoesNotDivergeFromItself(t *testing.T) {
 	storetest.Compare(t, openModel)
 }
 
-func register(t *testing.T, m *storetest.Model, id c3po.AgentID) hub.Registration {
+func register(t *testing.T, m *storetest.Model, id c3po.AgentID) store.Registration {
 	t.Helper()
-	reg, err := m.Register(t.Context(), "main", hub.RegisterStep{Want: id})
+	reg, err := m.Register(t.Context(), "main", store.RegisterStep{Want: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func listen(t *testing.T, m *storetest.Model) (ready func() int, wakes func() []
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	go func() {
-		_ = m.Listen(ctx, "main", func() { times++ }, func(w hub.Wake) { seqs = append(seqs, w.Seq) })
+		_ = m.Listen(ctx, "main", func() { times++ }, func(w store.Wake) { seqs = append(seqs, w.Seq) })
 	}()
 	synctest.Wait()
 	return func() int { synctest.Wait(); return times }, func() []int64 { synctest.Wait(); return seqs }
@@ -95,7 +95,7 @@ func TestASpoiltMessageShowsNoText(t *testing.T) {
 	t.Parallel()
 	m := storetest.NewModel(c3po.DefaultLimits())
 	register(t, m, "ana")
-	stored, err := m.Send(t.Context(), "main", hub.SendStep{Draft: hub.Draft{From: "ana", To: "ana", Kind: c3po.KindMessage, Text: "truth"}})
+	stored, err := m.Send(t.Context(), "main", store.SendStep{Draft: store.Draft{From: "ana", To: "ana", Kind: c3po.KindMessage, Text: "truth"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestNoCallerCanChangeWhatTheModelHolds(t *testing.T) {
 	m := storetest.NewModel(c3po.DefaultLimits())
 	metadata := []byte(`{"a":1}`)
 	register(t, m, "ana")
-	stored, err := m.Send(t.Context(), "main", hub.SendStep{Draft: hub.Draft{From: "ana", To: "ana", Text: "x", Metadata: metadata}})
+	stored, err := m.Send(t.Context(), "main", store.SendStep{Draft: store.Draft{From: "ana", To: "ana", Text: "x", Metadata: metadata}})
 	if err != nil {
 		t.Fatal(err)
 	}

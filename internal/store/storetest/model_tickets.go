@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // resolved says that a ticket has an answer; one that hands it over is none.
@@ -27,29 +27,29 @@ func (sp *space) firstReader(msg *message, now time.Time) {
 	}
 }
 
-// Cancel implements hub.Store.
-func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) (hub.Cancelled, error) {
+// Cancel implements store.Store.
+func (m *Model) Cancel(_ context.Context, name c3po.Space, step store.CancelStep) (store.Cancelled, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.From, step.Run) {
-		return hub.Cancelled{}, hub.RefuseSuperseded(step.From)
+		return store.Cancelled{}, store.RefuseSuperseded(step.From)
 	}
 	msg := sp.messages[step.ID]
 	from, _, _ := step.ID.Split()
 	switch {
 	case from != cmp.Or(step.Former, step.From) && sp.lookup(step.ID) != nil:
-		return hub.Cancelled{Outcome: c3po.CancelNotYours}, nil
+		return store.Cancelled{Outcome: c3po.CancelNotYours}, nil
 	case msg == nil:
-		return hub.Cancelled{Outcome: c3po.CancelUnknown}, nil
+		return store.Cancelled{Outcome: c3po.CancelUnknown}, nil
 	case !msg.facts.Cancelled.IsZero():
-		return hub.Cancelled{Outcome: c3po.CancelAlready}, nil
+		return store.Cancelled{Outcome: c3po.CancelAlready}, nil
 	case msg.resolved():
-		return hub.Cancelled{Outcome: c3po.CancelAnswered}, nil
+		return store.Cancelled{Outcome: c3po.CancelAnswered}, nil
 	case len(msg.facts.Answers) > 0:
-		return hub.Cancelled{MovedTo: msg.facts.Answers[0].MovedTo}, nil
+		return store.Cancelled{MovedTo: msg.facts.Answers[0].MovedTo}, nil
 	case msg.state == c3po.StateDead || msg.state == c3po.StateAcked && !msg.view.ExpectsReply:
-		return hub.Cancelled{Outcome: c3po.CancelEnded}, nil
+		return store.Cancelled{Outcome: c3po.CancelEnded}, nil
 	}
 	told, reader := msg.isRead(), msg.view.ToAgent
 	if reader.Role() != "" {
@@ -58,7 +58,7 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 			reader = msg.facts.Claim.By
 		}
 		if reader != step.Holder {
-			return hub.Cancelled{Held: true, HeldBy: reader}, nil
+			return store.Cancelled{Held: true, HeldBy: reader}, nil
 		}
 		told = sp.agents[reader] != nil
 	}
@@ -70,7 +70,7 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 		sp.event(c3po.EventCancelled, step.From, step.ID, now)
 	}
 	if told {
-		notice := sp.accept(hub.Draft{
+		notice := sp.accept(store.Draft{
 			From: c3po.System, To: reader, Kind: c3po.KindCancelled, Thread: msg.view.Thread,
 			Priority: c3po.Normal, Text: step.Notice,
 		}, c3po.EventAccepted, step.ID, step.Durability, now)
@@ -79,16 +79,16 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step hub.CancelStep) 
 	if msg.view.Kind == c3po.KindEscalation {
 		sp.answered(step.From, step.ID, now)
 	}
-	return hub.Cancelled{Outcome: c3po.CancelDone, Told: told}, nil
+	return store.Cancelled{Outcome: c3po.CancelDone, Told: told}, nil
 }
 
-// Silence implements hub.Store.
-func (m *Model) Silence(_ context.Context, name c3po.Space, step hub.SilenceStep) (bool, error) {
+// Silence implements store.Store.
+func (m *Model) Silence(_ context.Context, name c3po.Space, step store.SilenceStep) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
 	if sp.superseded(step.Agent, step.Run) {
-		return false, hub.RefuseSuperseded(step.Agent)
+		return false, store.RefuseSuperseded(step.Agent)
 	}
 	msg := sp.messages[step.ID]
 	switch {
@@ -99,10 +99,10 @@ func (m *Model) Silence(_ context.Context, name c3po.Space, step hub.SilenceStep
 	case msg.view.ToAgent.Role() != "" && (msg.facts.Claim == nil || msg.facts.Claim.By != step.Agent):
 		return false, nil
 	case step.To != "" && sp.agents[step.To] == nil:
-		return false, hub.RefuseNoAgent(step.To)
+		return false, store.RefuseNoAgent(step.To)
 	}
 	if step.To != "" {
-		notice := sp.accept(hub.Draft{
+		notice := sp.accept(store.Draft{
 			From: c3po.System, To: step.To, Kind: c3po.KindNotice, Thread: msg.view.Thread, Priority: c3po.Normal, Text: step.Notice,
 		}, c3po.EventAccepted, cmp.Or(msg.view.Ticket, msg.view.ID), step.Durability, now)
 		notice.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
@@ -111,7 +111,7 @@ func (m *Model) Silence(_ context.Context, name c3po.Space, step hub.SilenceStep
 	return true, nil
 }
 
-// Lapse implements hub.Store.
+// Lapse implements store.Store.
 func (m *Model) Lapse(_ context.Context, name c3po.Space, id c3po.MessageID) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *Model) Lapse(_ context.Context, name c3po.Space, id c3po.MessageID) (bo
 	return true, nil
 }
 
-// Overdue implements hub.Store.
+// Overdue implements store.Store.
 func (m *Model) Overdue(_ context.Context, name c3po.Space, limit int) ([]c3po.MessageID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,27 +146,27 @@ func (m *Model) Overdue(_ context.Context, name c3po.Space, limit int) ([]c3po.M
 	return due[:min(len(due), limit)], nil
 }
 
-// Tickets implements hub.Store.
-func (m *Model) Tickets(_ context.Context, name c3po.Space, before int64, limit int) ([]hub.TicketMark, error) {
+// Tickets implements store.Store.
+func (m *Model) Tickets(_ context.Context, name c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := m.space(name).find(func(msg *message) bool {
 		return msg.view.ExpectsReply && (before == 0 || msg.view.Seq < before)
 	}, bySeq)
 	slices.Reverse(found)
-	var marks []hub.TicketMark
+	var marks []store.TicketMark
 	for _, msg := range found[:min(len(found), limit)] {
-		marks = append(marks, hub.TicketMark{ID: msg.view.ID, Seq: msg.view.Seq})
+		marks = append(marks, store.TicketMark{ID: msg.view.ID, Seq: msg.view.Seq})
 	}
 	return marks, nil
 }
 
-// Messages implements hub.Store.
-func (m *Model) Messages(_ context.Context, name c3po.Space, ids []c3po.MessageID) ([]hub.Entry, error) {
+// Messages implements store.Store.
+func (m *Model) Messages(_ context.Context, name c3po.Space, ids []c3po.MessageID) ([]store.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	var entries []hub.Entry
+	var entries []store.Entry
 	for _, id := range ids {
 		if msg := sp.messages[id]; msg != nil {
 			entries = append(entries, sp.entry(msg))
@@ -175,7 +175,7 @@ func (m *Model) Messages(_ context.Context, name c3po.Space, ids []c3po.MessageI
 	return entries, nil
 }
 
-// Keyed implements hub.Store.
+// Keyed implements store.Store.
 func (m *Model) Keyed(_ context.Context, name c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,18 +188,18 @@ func (m *Model) Keyed(_ context.Context, name c3po.Space, from c3po.AgentID, key
 
 // handOver checks that the question of a reply can be handed over, if it is to
 // be, and gives what does so.
-func (sp *space) handOver(question *message, step hub.ReplyStep) (func(c3po.MessageID, time.Time) c3po.MessageID, error) {
+func (sp *space) handOver(question *message, step store.ReplyStep) (func(c3po.MessageID, time.Time) c3po.MessageID, error) {
 	if step.HandedTo == "" {
 		return nil, nil
 	}
 	if slices.ContainsFunc(question.facts.Answers, func(a c3po.Answered) bool { return a.MovedTo != "" }) {
-		return nil, hub.RefuseHandedOver(step.Answers)
+		return nil, store.RefuseHandedOver(step.Answers)
 	}
 	if sp.agents[step.HandedTo] == nil {
-		return nil, hub.RefuseNoAgent(step.HandedTo)
+		return nil, store.RefuseNoAgent(step.HandedTo)
 	}
 	q := question.view
-	draft := hub.Draft{
+	draft := store.Draft{
 		From: q.FromAgent, To: step.HandedTo, Kind: q.Kind, Thread: q.Thread, Priority: q.Priority, ExpectsReply: q.ExpectsReply,
 		Text: q.Text(), Context: q.Context, Status: q.Status, ContentType: q.ContentType, Metadata: q.Metadata, HandedTo: q.HandedTo,
 		Room: q.Room,

@@ -13,13 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // A Harness is a store under test. Its clock stands still but for Advance,
 // which also moves it backwards.
 type Harness struct {
-	Store   hub.Store
+	Store   store.Store
 	Advance func(d time.Duration)
 	// Holds gives all that is kept of a space: of each key, by the name that the
 	// documentation of redisstore has, its fields or members. nil if the store does not
@@ -84,7 +84,7 @@ const (
 type world struct {
 	*testing.T
 	ctx     context.Context
-	store   hub.Store
+	store   store.Store
 	advance func(time.Duration)
 	limits  c3po.Limits
 	space   c3po.Space
@@ -134,9 +134,9 @@ func (w *world) live(d time.Duration) {
 }
 
 // register asks for an id as a run, without a session.
-func (w *world) register(want c3po.AgentID, run string) hub.Registration {
+func (w *world) register(want c3po.AgentID, run string) store.Registration {
 	w.Helper()
-	reg, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: want, Run: run})
+	reg, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: want, Run: run})
 	w.must(err)
 	return reg
 }
@@ -149,7 +149,7 @@ func (w *world) enter(ids ...c3po.AgentID) {
 	}
 }
 
-func (w *world) record(id c3po.AgentID) hub.Record {
+func (w *world) record(id c3po.AgentID) store.Record {
 	w.Helper()
 	records, err := w.store.Agents(w.ctx, w.space, []c3po.AgentID{id})
 	w.must(err)
@@ -160,9 +160,9 @@ func (w *world) record(id c3po.AgentID) hub.Record {
 }
 
 // letter is an ordinary message.
-func letter(from, to c3po.AgentID, text string) hub.SendStep {
-	return hub.SendStep{
-		Draft:      hub.Draft{From: from, To: to, Kind: c3po.KindMessage, Priority: c3po.Normal, Text: text, ExpectsReply: true},
+func letter(from, to c3po.AgentID, text string) store.SendStep {
+	return store.SendStep{
+		Draft:      store.Draft{From: from, To: to, Kind: c3po.KindMessage, Priority: c3po.Normal, Text: text, ExpectsReply: true},
 		Durability: c3po.OnDisk,
 	}
 }
@@ -172,26 +172,26 @@ func weight(from, to c3po.AgentID, length int) int {
 	return letter(from, to, strings.Repeat("x", length)).Bytes()
 }
 
-func urgent(step hub.SendStep) hub.SendStep {
+func urgent(step store.SendStep) store.SendStep {
 	step.Priority = c3po.Urgent
 	return step
 }
 
-func keyed(step hub.SendStep, key string) hub.SendStep {
+func keyed(step store.SendStep, key string) store.SendStep {
 	step.Key = key
 	return step
 }
 
 // answer is an ordinary reply.
-func answer(from c3po.AgentID, to c3po.MessageID, text string) hub.ReplyStep {
-	return hub.ReplyStep{
-		Draft:      hub.Draft{From: from, Priority: c3po.Normal, Text: text, Status: c3po.ReplySuccess},
+func answer(from c3po.AgentID, to c3po.MessageID, text string) store.ReplyStep {
+	return store.ReplyStep{
+		Draft:      store.Draft{From: from, Priority: c3po.Normal, Text: text, Status: c3po.ReplySuccess},
 		Durability: c3po.OnDisk,
 		Answers:    to,
 	}
 }
 
-func (w *world) sendStep(step hub.SendStep) hub.Stored {
+func (w *world) sendStep(step store.SendStep) store.Stored {
 	w.Helper()
 	stored, err := w.store.Send(w.ctx, w.space, step)
 	w.must(err)
@@ -218,7 +218,7 @@ func (w *world) reply(from c3po.AgentID, to c3po.MessageID, text string) c3po.Me
 	return stored.Message.ID
 }
 
-func (w *world) ack(owner c3po.AgentID, ids ...c3po.MessageID) []hub.AckOutcome {
+func (w *world) ack(owner c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.Ack(w.ctx, w.space, owner, "", ids)
 	w.must(err)
@@ -234,7 +234,7 @@ func (w *world) bury(id c3po.MessageID) {
 	}
 }
 
-func (w *world) page(owner c3po.AgentID, q hub.InboxQuery) hub.InboxPage {
+func (w *world) page(owner c3po.AgentID, q store.InboxQuery) store.InboxPage {
 	w.Helper()
 	if q.Limit == 0 {
 		q.Limit = 100
@@ -250,10 +250,10 @@ func (w *world) page(owner c3po.AgentID, q hub.InboxQuery) hub.InboxPage {
 // inbox is all a reader would read.
 func (w *world) inbox(owner c3po.AgentID) []string {
 	w.Helper()
-	return texts(w.page(owner, hub.InboxQuery{}).Entries)
+	return texts(w.page(owner, store.InboxQuery{}).Entries)
 }
 
-func texts(entries []hub.Entry) []string {
+func texts(entries []store.Entry) []string {
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Message.Text())
@@ -261,7 +261,7 @@ func texts(entries []hub.Entry) []string {
 	return out
 }
 
-func (w *world) next(owner c3po.AgentID, q hub.NextQuery) (text string, seq int64) {
+func (w *world) next(owner c3po.AgentID, q store.NextQuery) (text string, seq int64) {
 	w.Helper()
 	next, err := w.store.Next(w.ctx, w.space, owner, q)
 	w.must(err)
@@ -271,7 +271,7 @@ func (w *world) next(owner c3po.AgentID, q hub.NextQuery) (text string, seq int6
 	return next.Entry.Message.Text(), next.Seq
 }
 
-func (w *world) message(id c3po.MessageID) *hub.Entry {
+func (w *world) message(id c3po.MessageID) *store.Entry {
 	w.Helper()
 	entry, err := w.store.Message(w.ctx, w.space, id)
 	w.must(err)
@@ -279,7 +279,7 @@ func (w *world) message(id c3po.MessageID) *hub.Entry {
 }
 
 // entry is a message that must be known.
-func (w *world) entry(id c3po.MessageID) hub.Entry {
+func (w *world) entry(id c3po.MessageID) store.Entry {
 	w.Helper()
 	entry := w.message(id)
 	if entry == nil {
@@ -288,7 +288,7 @@ func (w *world) entry(id c3po.MessageID) hub.Entry {
 	return *entry
 }
 
-func (w *world) books() hub.Counters {
+func (w *world) books() store.Counters {
 	w.Helper()
 	books, err := w.store.Counters(w.ctx, w.space)
 	w.must(err)

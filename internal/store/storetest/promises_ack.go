@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) received(owner c3po.AgentID, reader string, ids ...c3po.MessageID) []hub.AckOutcome {
+func (w *world) received(owner c3po.AgentID, reader string, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.Received(w.ctx, w.space, owner, reader, "hook", ids)
 	w.must(err)
@@ -20,14 +20,14 @@ func ackPromises() []promise {
 			w.enter(alice, bob, carol)
 			id := w.send(bob, alice, "one")
 			_, _, hex := id.Split()
-			same(w, "outcome", w.received(alice, "s1", c3po.NewMessageID(carol, alice, hex)), []hub.AckOutcome{hub.AckUnknown})
+			same(w, "outcome", w.received(alice, "s1", c3po.NewMessageID(carol, alice, hex)), []store.AckOutcome{store.AckUnknown})
 			same(w, "received", w.entry(id).Facts.Received, nil)
 		}},
 		{"an ack ends a message and keeps its record", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.advance(time.Second)
-			same(w, "outcome", w.ack(alice, id), []hub.AckOutcome{hub.AckDone})
+			same(w, "outcome", w.ack(alice, id), []store.AckOutcome{store.AckDone})
 			same(w, "inbox", w.inbox(alice), nil)
 			entry := w.entry(id)
 			same(w, "state", entry.State, c3po.StateAcked)
@@ -42,14 +42,14 @@ func ackPromises() []promise {
 			done, mine, other := w.send(bob, alice, "done"), w.send(bob, alice, "mine"), w.send(bob, carol, "other")
 			w.ack(alice, done)
 			same(w, "outcomes", w.ack(alice, "box/bob::alice::00000000", done, mine, other, mine),
-				[]hub.AckOutcome{hub.AckUnknown, hub.AckAlready, hub.AckDone, hub.AckNotYours, hub.AckAlready})
+				[]store.AckOutcome{store.AckUnknown, store.AckAlready, store.AckDone, store.AckNotYours, store.AckAlready})
 			same(w, "the other's inbox", w.inbox(carol), []string{"other"})
 		}},
 		{"an id with the hex of a message but another sender is unknown", nil, func(w *world) {
 			w.enter(alice, bob)
 			_, _, hex := w.send(bob, alice, "hi").Split()
 			forged := c3po.NewMessageID(carol, alice, hex)
-			same(w, "ack", w.ack(alice, forged), []hub.AckOutcome{hub.AckUnknown})
+			same(w, "ack", w.ack(alice, forged), []store.AckOutcome{store.AckUnknown})
 			if w.message(forged) != nil {
 				w.Error("the forged id is known")
 			}
@@ -65,7 +65,7 @@ func ackPromises() []promise {
 				buried, err := w.store.Bury(w.ctx, w.space, id, c3po.ReasonExpired, "late")
 				w.must(err)
 				same(w, "buried", buried, false)
-				same(w, "again", w.ack(alice, id), []hub.AckOutcome{hub.AckAlready})
+				same(w, "again", w.ack(alice, id), []store.AckOutcome{store.AckAlready})
 			})
 			same(w, "state", w.entry(id).State, c3po.StateAcked)
 		}},
@@ -73,7 +73,7 @@ func ackPromises() []promise {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.bury(id)
-			same(w, "ack", w.ack(alice, id), []hub.AckOutcome{hub.AckAlready})
+			same(w, "ack", w.ack(alice, id), []store.AckOutcome{store.AckAlready})
 			same(w, "state", w.entry(id).State, c3po.StateDead)
 		}},
 		{"only the holder acks", nil, func(w *world) {
@@ -92,22 +92,22 @@ func ackPromises() []promise {
 			step := letter(bob, c3po.Human, "may I?")
 			step.Mailbox = true
 			id := w.sendStep(step).Message.ID
-			same(w, "outcome", w.ack(c3po.Human, id), []hub.AckOutcome{hub.AckDone})
+			same(w, "outcome", w.ack(c3po.Human, id), []store.AckOutcome{store.AckDone})
 		}},
 		{"received is recorded, once, and acks nothing", nil, func(w *world) {
 			w.enter(alice, bob)
 			id, at := w.send(bob, alice, "hi"), w.now()
-			same(w, "outcome", w.received(alice, "s1", id), []hub.AckOutcome{hub.AckAlready})
+			same(w, "outcome", w.received(alice, "s1", id), []store.AckOutcome{store.AckAlready})
 			w.advance(time.Second)
 			w.received(alice, "s2", id)
-			same(w, "received", w.entry(id).Facts.Received, &hub.ServedFact{Reader: "s1", Route: "hook", First: at, Last: at, Times: 1})
+			same(w, "received", w.entry(id).Facts.Received, &store.ServedFact{Reader: "s1", Route: "hook", First: at, Last: at, Times: 1})
 			same(w, "inbox", w.inbox(alice), []string{"hi"})
 		}},
 		{"an answer to one's own message is acked when it is received", nil, func(w *world) {
 			w.enter(alice, bob)
 			reply := w.reply(bob, w.send(alice, bob, "why?"), "because")
-			same(w, "outcome", w.received(alice, "s1", reply), []hub.AckOutcome{hub.AckDone})
-			same(w, "again", w.received(alice, "s1", reply), []hub.AckOutcome{hub.AckAlready})
+			same(w, "outcome", w.received(alice, "s1", reply), []store.AckOutcome{store.AckDone})
+			same(w, "again", w.received(alice, "s1", reply), []store.AckOutcome{store.AckAlready})
 			entry := w.entry(reply)
 			same(w, "state", entry.State, c3po.StateAcked)
 			if entry.Facts.Received == nil {
@@ -119,7 +119,7 @@ func ackPromises() []promise {
 			id := w.send(bob, alice, "hi")
 			w.unchanged(func() {
 				same(w, "outcomes", w.received(carol, "s1", id, "box/bob::carol::00000000"),
-					[]hub.AckOutcome{hub.AckNotYours, hub.AckUnknown})
+					[]store.AckOutcome{store.AckNotYours, store.AckUnknown})
 			})
 			if w.entry(id).Facts.Received != nil {
 				w.Error("somebody else received it")

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (w *world) unregister(id c3po.AgentID, run string) bool {
@@ -77,13 +77,13 @@ func agentPromises() []promise {
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 			w.must(w.store.SetPaused(w.ctx, w.space, "", "fire drill"))
 			same(w, "own", w.record(alice).Paused, "lunch")
-			same(w, "own, beside the mail", w.page(alice, hub.InboxQuery{}).Paused, "lunch")
+			same(w, "own, beside the mail", w.page(alice, store.InboxQuery{}).Paused, "lunch")
 			same(w, "the space's", w.record(carol).Paused, "fire drill")
-			same(w, "the space's, beside the mail", w.page(carol, hub.InboxQuery{}).Paused, "fire drill")
+			same(w, "the space's, beside the mail", w.page(carol, store.InboxQuery{}).Paused, "fire drill")
 			w.must(w.store.SetPaused(w.ctx, w.space, "", ""))
 			same(w, "own", w.record(alice).Paused, "lunch")
 			same(w, "resumed", w.record(carol).Paused, "")
-			same(w, "resumed, beside the mail", w.page(carol, hub.InboxQuery{}).Paused, "")
+			same(w, "resumed, beside the mail", w.page(carol, store.InboxQuery{}).Paused, "")
 		}},
 		{"a stranger cannot be paused", nil, func(w *world) {
 			w.refused(w.store.SetPaused(w.ctx, w.space, carol, "why"), c3po.AgentNotFound)
@@ -145,14 +145,14 @@ func agentPromises() []promise {
 			same(w, "records", recordIDs(records), nil)
 			_, err = w.store.Send(w.ctx, w.other, letter(bob, alice, "hello?"))
 			w.refused(err, c3po.AgentNotFound)
-			_, err = w.store.Register(w.ctx, w.other, hub.RegisterStep{Want: alice, Run: "r1"})
+			_, err = w.store.Register(w.ctx, w.other, store.RegisterStep{Want: alice, Run: "r1"})
 			w.must(err)
 			same(w, "run here", w.record(alice).Run, "")
 		}},
 	}
 }
 
-func recordIDs(records []hub.Record) []c3po.AgentID {
+func recordIDs(records []store.Record) []c3po.AgentID {
 	var ids []c3po.AgentID
 	for _, r := range records {
 		ids = append(ids, r.ID)

@@ -4,19 +4,19 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) sequence() hub.Sequence {
+func (w *world) sequence() store.Sequence {
 	w.Helper()
 	at, err := w.store.Sequence(w.ctx, w.space)
 	w.must(err)
 	return at
 }
 
-func (w *world) raise(epoch, last int64) (hub.Sequence, bool) {
+func (w *world) raise(epoch, last int64) (store.Sequence, bool) {
 	w.Helper()
-	now, raised, err := w.store.RaiseEpoch(w.ctx, w.space, hub.Sequence{Epoch: epoch, Last: last})
+	now, raised, err := w.store.RaiseEpoch(w.ctx, w.space, store.Sequence{Epoch: epoch, Last: last})
 	w.must(err)
 	return now, raised
 }
@@ -28,7 +28,7 @@ func epochPromises() []promise {
 			w.fill(bob, alice, 3)
 			for _, last := range []int64{0, 4, 5} {
 				now, raised := w.raise(1, last)
-				same(w, "now", now, hub.Sequence{Epoch: 1, Last: 5})
+				same(w, "now", now, store.Sequence{Epoch: 1, Last: 5})
 				same(w, "raised", raised, false)
 			}
 			same(w, "events", len(w.events(0)), 5)
@@ -52,7 +52,7 @@ func epochPromises() []promise {
 		}},
 		{"a space that has forgotten numbers is taken beyond them, once", nil, func(w *world) {
 			w.enter(alice, bob)
-			want := hub.Sequence{Epoch: 2, Last: 40 + hub.EpochMargin + 1}
+			want := store.Sequence{Epoch: 2, Last: 40 + store.EpochMargin + 1}
 			now, raised := w.raise(1, 40)
 			same(w, "now", now, want)
 			same(w, "raised", raised, true)
@@ -71,30 +71,30 @@ func epochPromises() []promise {
 			w.enter(alice)
 			w.raise(1, 40)
 			now, raised := w.raise(1, 5000)
-			same(w, "now", now, hub.Sequence{Epoch: 3, Last: 5000 + hub.EpochMargin + 1})
+			same(w, "now", now, store.Sequence{Epoch: 3, Last: 5000 + store.EpochMargin + 1})
 			same(w, "raised", raised, true)
 		}},
 		{"an epoch never goes back", nil, func(w *world) {
 			w.enter(alice)
 			now, raised := w.raise(7, 0)
-			same(w, "now", now, hub.Sequence{Epoch: 8, Last: 1 + hub.EpochMargin + 1})
+			same(w, "now", now, store.Sequence{Epoch: 8, Last: 1 + store.EpochMargin + 1})
 			same(w, "raised", raised, true)
-			same(w, "sequence", w.sequence(), hub.Sequence{Epoch: 8, Last: now.Last, Oldest: 1, Began: now.Last})
+			same(w, "sequence", w.sequence(), store.Sequence{Epoch: 8, Last: now.Last, Oldest: 1, Began: now.Last})
 		}},
 		{"a listener hears that the epoch was raised", nil, func(w *world) {
 			w.enter(alice)
 			wakes := w.listen()
 			now, _ := w.raise(1, 10)
-			same(w, "wake", wait(w, wakes, "a wake"), hub.Wake{Seq: now.Last})
+			same(w, "wake", wait(w, wakes, "a wake"), store.Wake{Seq: now.Last})
 		}},
 		{"a reader's place of an earlier epoch hides nothing", nil, func(w *world) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "after the loss, before it was noticed")
-			query := hub.InboxQuery{MinSeq: 40, Limit: 10, Bytes: 1 << 20}
+			query := store.InboxQuery{MinSeq: 40, Limit: 10, Bytes: 1 << 20}
 			same(w, "beyond the end", len(w.page(alice, query).Entries), 0)
 			now, _ := w.raise(1, 40)
 			same(w, "from a place that was forgotten", texts(w.page(alice, query).Entries), []string{"after the loss, before it was noticed"})
-			text, seq := w.next(alice, hub.NextQuery{Reader: "s1", MinSeq: 40})
+			text, seq := w.next(alice, store.NextQuery{Reader: "s1", MinSeq: 40})
 			same(w, "next", text, "after the loss, before it was noticed")
 			same(w, "place", seq, now.Last)
 			query.MinSeq = now.Last
@@ -103,8 +103,8 @@ func epochPromises() []promise {
 		{"a place of an earlier epoch does not say that a message was given", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "served before the loss")
-			w.notes(hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s1", Route: "mcp", Cursor: 30, At: w.now()}}})
-			query := hub.NextQuery{Reader: "s1", MinSeq: 2, Positioned: true}
+			w.notes(store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s1", Route: "mcp", Cursor: 30, At: w.now()}}})
+			query := store.NextQuery{Reader: "s1", MinSeq: 2, Positioned: true}
 			text, _ := w.next(alice, query)
 			same(w, "to a reader before it", text, "served before the loss")
 			w.raise(1, 40)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // patience is how long a promise waits for what must come. It is long because
@@ -14,13 +14,13 @@ import (
 const patience = 20 * time.Second
 
 // listen subscribes to the space and returns when the subscription stands.
-func (w *world) listen() <-chan hub.Wake {
+func (w *world) listen() <-chan store.Wake {
 	w.Helper()
 	ctx, stop := context.WithCancel(w.ctx)
-	ready, wakes, done := make(chan struct{}, 100), make(chan hub.Wake, 1000), make(chan struct{})
+	ready, wakes, done := make(chan struct{}, 100), make(chan store.Wake, 1000), make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = w.store.Listen(ctx, w.space, func() { ready <- struct{}{} }, func(wake hub.Wake) { wakes <- wake })
+		_ = w.store.Listen(ctx, w.space, func() { ready <- struct{}{} }, func(wake store.Wake) { wakes <- wake })
 	}()
 	w.Cleanup(func() {
 		stop()
@@ -51,7 +51,7 @@ func eventPromises() []promise {
 			w.ack(alice, reply)
 			lost := w.send(alice, bob, "lost")
 			w.bury(lost)
-			bounce := w.page(alice, hub.InboxQuery{}).Entries[0].Message.ID
+			bounce := w.page(alice, store.InboxQuery{}).Entries[0].Message.ID
 			w.must(w.store.SetPaused(w.ctx, w.space, bob, "lunch"))
 			w.must(w.store.SetPaused(w.ctx, w.space, bob, ""))
 			w.must(w.store.SetPaused(w.ctx, w.space, "", "all"))
@@ -95,7 +95,7 @@ func eventPromises() []promise {
 				w.tick(time.Minute)
 				w.trim(10)
 				w.received(alice, "s1", id)
-				w.page(alice, hub.InboxQuery{})
+				w.page(alice, store.InboxQuery{})
 			})
 		}},
 		{"a new run of a known agent is an event", nil, func(w *world) {
@@ -111,10 +111,10 @@ func eventPromises() []promise {
 			w.must(err)
 			same(w, "events", []int64{some[0].Seq, some[1].Seq, int64(len(some))}, []int64{4, 5, 2})
 			same(w, "at the end", len(w.events(7)), 0)
-			same(w, "sequence", w.sequence(), hub.Sequence{Epoch: 1, Last: 7, Oldest: 1})
+			same(w, "sequence", w.sequence(), store.Sequence{Epoch: 1, Last: 7, Oldest: 1})
 		}},
 		{"a space without events stands at nought", nil, func(w *world) {
-			same(w, "sequence", w.sequence(), hub.Sequence{Epoch: 1})
+			same(w, "sequence", w.sequence(), store.Sequence{Epoch: 1})
 			same(w, "events", len(w.events(0)), 0)
 		}},
 		{"old events are dropped, and the log says which is the oldest", func(l *c3po.Limits) { l.EventEntries = 50 }, func(w *world) {
@@ -154,7 +154,7 @@ func eventPromises() []promise {
 				same(w, "number", e.Seq, int64(i+1))
 			}
 			last := map[c3po.AgentID]string{}
-			entries := w.page(alice, hub.InboxQuery{}).Entries
+			entries := w.page(alice, store.InboxQuery{}).Entries
 			for _, e := range entries {
 				if e.Message.Message < last[e.Message.FromAgent] {
 					w.Errorf("%s of %s after %s", e.Message.Message, e.Message.FromAgent, last[e.Message.FromAgent])
@@ -168,21 +168,21 @@ func eventPromises() []promise {
 			wakes := w.listen()
 			question := w.send(alice, bob, "why?")
 			w.reply(bob, question, "because")
-			for _, want := range []hub.Wake{{Seq: 3, Agent: bob}, {Seq: 4, Agent: alice}, {Seq: 5}} {
+			for _, want := range []store.Wake{{Seq: 3, Agent: bob}, {Seq: 4, Agent: alice}, {Seq: 5}} {
 				same(w, "wake", wait(w, wakes, "a wake"), want)
 			}
 		}},
 		{"a listener hears nothing of other spaces", nil, func(w *world) {
 			wakes := w.listen()
-			_, err := w.store.Register(w.ctx, w.other, hub.RegisterStep{Want: carol})
+			_, err := w.store.Register(w.ctx, w.other, store.RegisterStep{Want: carol})
 			w.must(err)
 			w.enter(alice)
-			same(w, "the first wake", wait(w, wakes, "a wake"), hub.Wake{Seq: 1, Agent: alice})
+			same(w, "the first wake", wait(w, wakes, "a wake"), store.Wake{Seq: 1, Agent: alice})
 		}},
 		{"every listener of a space hears", nil, func(w *world) {
 			first, second := w.listen(), w.listen()
 			w.enter(alice)
-			want := hub.Wake{Seq: 1, Agent: alice}
+			want := store.Wake{Seq: 1, Agent: alice}
 			same(w, "the first", wait(w, first, "a wake"), want)
 			same(w, "the second", wait(w, second, "a wake"), want)
 		}},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func budgets(set func(l *c3po.Limits)) func(l *c3po.Limits) {
@@ -18,7 +18,7 @@ func budgets(set func(l *c3po.Limits)) func(l *c3po.Limits) {
 }
 
 // inThread is a message that goes on with a thread.
-func inThread(from, to c3po.AgentID, thread, text string) hub.SendStep {
+func inThread(from, to c3po.AgentID, thread, text string) store.SendStep {
 	step := letter(from, to, text)
 	step.Thread = thread
 	return step
@@ -33,7 +33,7 @@ func flowPromises() []promise {
 			reply := w.reply(bob, question, "1")
 			w.must(w.store.Told(w.ctx, w.space, "t:unknown", question))
 			same(w, "third", w.spentBy(inThread(alice, bob, thread, "2")), nil)
-			want := hub.Spent{Whose: hub.SpentChain, What: "messages", Account: "t:" + thread, Untold: true, Since: w.now(), Handlers: []c3po.AgentID{alice, bob, alice}}
+			want := store.Spent{Whose: store.SpentChain, What: "messages", Account: "t:" + thread, Untold: true, Since: w.now(), Handlers: []c3po.AgentID{alice, bob, alice}}
 			w.unchanged(func() { same(w, "fourth", w.spentBy(inThread(bob, alice, thread, "3")), &want) })
 			w.unchanged(func() {
 				_, err := w.store.Reply(w.ctx, w.space, answer(alice, reply, "4"))
@@ -52,10 +52,10 @@ func flowPromises() []promise {
 
 			resumed, err := w.store.ResumeChain(w.ctx, w.space, thread)
 			w.must(err)
-			same(w, "resumed", resumed, hub.Resumed{Done: true, Question: want.Question})
+			same(w, "resumed", resumed, store.Resumed{Done: true, Question: want.Question})
 			resumed, err = w.store.ResumeChain(w.ctx, w.space, thread)
 			w.must(err)
-			same(w, "resumed twice", resumed, hub.Resumed{})
+			same(w, "resumed twice", resumed, store.Resumed{})
 			same(w, "goes on", w.spentBy(inThread(bob, alice, thread, "8")), nil)
 			same(w, "another thread", w.spentBy(letter(bob, alice, "9")), nil)
 		}},
@@ -63,15 +63,15 @@ func flowPromises() []promise {
 			w.enter(alice, bob)
 			thread := string(w.send(alice, bob, "0"))
 			spent := w.spentBy(inThread(alice, bob, thread, "1"))
-			stored, err := w.store.Send(w.ctx, w.space, hub.SendStep{
-				Draft: hub.Draft{From: c3po.System, To: c3po.Human, Kind: c3po.KindEscalation, Text: "it is paused", Key: "paused"}, Mailbox: true,
+			stored, err := w.store.Send(w.ctx, w.space, store.SendStep{
+				Draft: store.Draft{From: c3po.System, To: c3po.Human, Kind: c3po.KindEscalation, Text: "it is paused", Key: "paused"}, Mailbox: true,
 			})
 			w.must(err)
 			question := stored.Message.ID
 			w.must(w.store.Told(w.ctx, w.space, spent.Account, question))
 			resumed, err := w.store.ResumeChain(w.ctx, w.space, thread)
 			w.must(err)
-			same(w, "resumed", resumed, hub.Resumed{Done: true, Question: question, Acked: true})
+			same(w, "resumed", resumed, store.Resumed{Done: true, Question: question, Acked: true})
 			entry, err := w.store.Message(w.ctx, w.space, question)
 			w.must(err)
 			same(w, "the question", entry.State, c3po.StateAcked)
@@ -115,15 +115,15 @@ func flowPromises() []promise {
 			w.send(alice, bob, "1")
 			w.send(bob, alice, "2")
 			spent := w.spentBy(letter(alice, bob, "3"))
-			same(w, "pair", spent.Whose, hub.SpentPair)
+			same(w, "pair", spent.Whose, store.SpentPair)
 			same(w, "untold", spent.Untold, true)
 			w.must(w.store.Told(w.ctx, w.space, spent.Account, "system::human::00000001"))
 			same(w, "told", w.spentBy(letter(bob, alice, "3")).Untold, false)
 			w.send(alice, carol, "1")
 			w.send(alice, carol, "2")
-			same(w, "third of a pair", w.spentBy(letter(alice, carol, "4")).Whose, hub.SpentPair)
+			same(w, "third of a pair", w.spentBy(letter(alice, carol, "4")).Whose, store.SpentPair)
 			w.enter("dora")
-			same(w, "agent", w.spentBy(letter(alice, "dora", "5")).Whose, hub.SpentAgent)
+			same(w, "agent", w.spentBy(letter(alice, "dora", "5")).Whose, store.SpentAgent)
 			w.advance(time.Hour)
 			same(w, "next hour", w.spentBy(letter(alice, bob, "6")), nil)
 		}},
@@ -135,18 +135,18 @@ func flowPromises() []promise {
 			same(w, "first", w.spentBy(inThread(alice, bob, "t", long)), nil)
 			same(w, "chain", w.spentBy(inThread(alice, bob, "t", long+"y")).What, "bytes")
 			same(w, "new thread", w.spentBy(inThread(alice, bob, "u", long)), nil)
-			same(w, "pair", w.spentBy(inThread(bob, alice, "v", "z")).Whose, hub.SpentPair)
+			same(w, "pair", w.spentBy(inThread(bob, alice, "v", "z")).Whose, store.SpentPair)
 		}},
 		{"the same text is refused the third time within ten minutes", budgets(func(l *c3po.Limits) { l.SameTexts = 2 }), func(w *world) {
 			w.enter(alice, bob)
-			say := func(from, to c3po.AgentID, key string) *hub.Spent {
+			say := func(from, to c3po.AgentID, key string) *store.Spent {
 				return w.spentBy(keyed(letter(from, to, "are you there?"), key))
 			}
 			same(w, "first", say(alice, bob, "1"), nil)
 			w.advance(5 * time.Minute)
 			same(w, "second", say(alice, bob, "2"), nil)
 			w.unchanged(func() {
-				same(w, "third", say(alice, bob, "3"), &hub.Spent{Whose: hub.SpentText, What: "repeated"})
+				same(w, "third", say(alice, bob, "3"), &store.Spent{Whose: store.SpentText, What: "repeated"})
 			})
 			same(w, "the other way", say(bob, alice, "1"), nil)
 			w.advance(5 * time.Minute)
@@ -157,7 +157,7 @@ func flowPromises() []promise {
 		}},
 		{"the same text may be sent again once it was answered", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *world) {
 			w.enter(alice, bob)
-			ask := func() (hub.Stored, error) {
+			ask := func() (store.Stored, error) {
 				w.advance(time.Minute)
 				in := letter(alice, bob, "are you done?")
 				in.ExpectsReply = true
@@ -181,7 +181,7 @@ func flowPromises() []promise {
 				same(w, key, w.spentBy(step), nil)
 			}
 			same(w, "a plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k1")), nil)
-			same(w, "a second plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k2")), &hub.Spent{Whose: hub.SpentText, What: "repeated"})
+			same(w, "a second plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k2")), &store.Spent{Whose: store.SpentText, What: "repeated"})
 		}},
 		{"the system, a person and what is written to a person have no budget", budgets(func(l *c3po.Limits) { l.ChainMessages, l.PairMessages, l.AgentMessages, l.SameTexts = 1, 1, 1, 1 }), func(w *world) {
 			w.enter(alice)

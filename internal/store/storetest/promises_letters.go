@@ -5,19 +5,19 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) retire(id c3po.AgentID, silent time.Duration, empty bool) hub.RetireOutcome {
+func (w *world) retire(id c3po.AgentID, silent time.Duration, empty bool) store.RetireOutcome {
 	w.Helper()
 	outcome, err := w.store.Retire(w.ctx, w.space, id, silent, empty)
 	w.must(err)
 	return outcome
 }
 
-func (w *world) revive(id c3po.MessageID, reason string) hub.ReviveOutcome {
+func (w *world) revive(id c3po.MessageID, reason string) store.ReviveOutcome {
 	w.Helper()
-	outcome, err := w.store.Revive(w.ctx, w.space, id, hub.ReviveStep{Reason: reason, Notice: "it is back", Durability: c3po.OnDisk})
+	outcome, err := w.store.Revive(w.ctx, w.space, id, store.ReviveStep{Reason: reason, Notice: "it is back", Durability: c3po.OnDisk})
 	w.must(err)
 	return outcome
 }
@@ -47,7 +47,7 @@ func retirementPromises() []promise {
 			silent, err := w.store.Silent(w.ctx, w.space, time.Hour, 10)
 			w.must(err)
 			same(w, "listed", len(silent), 1)
-			same(w, "outcome", w.retire(alice, time.Hour, false), hub.RetireKept)
+			same(w, "outcome", w.retire(alice, time.Hour, false), store.RetireKept)
 			silent, err = w.store.Silent(w.ctx, w.space, time.Hour, 10)
 			w.must(err)
 			same(w, "listed again", silent, nil)
@@ -57,10 +57,10 @@ func retirementPromises() []promise {
 			w.tick(time.Minute)
 			w.advance(48 * time.Hour)
 			w.tick(time.Minute)
-			same(w, "after a jump", w.retire(alice, 24*time.Hour, false), hub.RetireKept)
+			same(w, "after a jump", w.retire(alice, 24*time.Hour, false), store.RetireKept)
 			w.live(24 * time.Hour)
-			same(w, "after a day", w.retire(alice, 24*time.Hour, false), hub.RetireDone)
-			same(w, "again", w.retire(alice, 24*time.Hour, false), hub.RetireUnknown)
+			same(w, "after a day", w.retire(alice, 24*time.Hour, false), store.RetireDone)
+			same(w, "again", w.retire(alice, 24*time.Hour, false), store.RetireUnknown)
 			page, err := w.store.AgentPage(w.ctx, w.space, 0, 10)
 			w.must(err)
 			same(w, "listed", len(page), 1)
@@ -72,25 +72,25 @@ func retirementPromises() []promise {
 			w.enter(alice)
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			w.live(24 * time.Hour)
-			same(w, "its node died", w.retire(alice, 24*time.Hour, false), hub.RetireKept)
+			same(w, "its node died", w.retire(alice, 24*time.Hour, false), store.RetireKept)
 			w.live(23 * time.Hour)
-			same(w, "before its time", w.retire(alice, 24*time.Hour, false), hub.RetireKept)
+			same(w, "before its time", w.retire(alice, 24*time.Hour, false), store.RetireKept)
 			w.live(time.Hour)
-			same(w, "in time", w.retire(alice, 24*time.Hour, false), hub.RetireDone)
+			same(w, "in time", w.retire(alice, 24*time.Hour, false), store.RetireDone)
 		}},
 		{"a sign of life starts the silence anew", nil, func(w *world) {
 			w.enter(alice)
 			w.live(23 * time.Hour)
-			w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Seen: []c3po.AgentID{alice}}))
+			w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Seen: []c3po.AgentID{alice}}))
 			w.live(23 * time.Hour)
-			same(w, "outcome", w.retire(alice, 24*time.Hour, false), hub.RetireKept)
+			same(w, "outcome", w.retire(alice, 24*time.Hour, false), store.RetireKept)
 		}},
 		{"retiring leaves the mail, which whoever registers the name finds", nil, func(w *world) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "one")
 			w.live(time.Hour)
-			same(w, "if it must have none", w.retire(alice, time.Hour, true), hub.RetireMail)
-			same(w, "outcome", w.retire(alice, time.Hour, false), hub.RetireDone)
+			same(w, "if it must have none", w.retire(alice, time.Hour, true), store.RetireMail)
+			same(w, "outcome", w.retire(alice, time.Hour, false), store.RetireDone)
 			retired, err := w.store.Retired(w.ctx, w.space, 0, 10)
 			w.must(err)
 			same(w, "retired", retired, []c3po.AgentID{alice})
@@ -102,11 +102,11 @@ func retirementPromises() []promise {
 			same(w, "retired", retired, nil)
 		}},
 		{"a session of a retired agent means nothing any more", nil, func(w *world) {
-			_, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: alice, Run: "r1", Session: "s"})
+			_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: alice, Run: "r1", Session: "s"})
 			w.must(err)
 			w.live(time.Hour)
-			same(w, "outcome", w.retire(alice, time.Hour, false), hub.RetireDone)
-			reg, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: alice, Run: "r2", Session: "s"})
+			same(w, "outcome", w.retire(alice, time.Hour, false), store.RetireDone)
+			reg, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: alice, Run: "r2", Session: "s"})
 			w.must(err)
 			same(w, "epoch", reg.Record.Epoch, 1)
 		}},
@@ -119,16 +119,16 @@ func letterPromises() []promise {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
 			w.bury(id)
-			w.ack(bob, w.page(bob, hub.InboxQuery{}).Entries[0].Message.ID)
+			w.ack(bob, w.page(bob, store.InboxQuery{}).Entries[0].Message.ID)
 			seq := w.books().Seq
-			same(w, "outcome", w.revive(id, ""), hub.ReviveDone)
-			same(w, "again", w.revive(id, ""), hub.ReviveLeft)
+			same(w, "outcome", w.revive(id, ""), store.ReviveDone)
+			same(w, "again", w.revive(id, ""), store.ReviveLeft)
 			same(w, "its inbox", w.inbox(alice), []string{"one"})
 			e := w.entry(id)
 			same(w, "state", e.State+e.Reason, c3po.StatePending)
 			same(w, "number", e.Message.Seq, seq+1)
 			same(w, "letters", w.letters(0, 10), nil)
-			told := w.page(bob, hub.InboxQuery{}).Entries
+			told := w.page(bob, store.InboxQuery{}).Entries
 			same(w, "told", texts(told), []string{"it is back"})
 			same(w, "as", told[0].Message.Kind, c3po.KindNotice)
 			same(w, "about", told[0].Message.MessageID, id)
@@ -146,24 +146,24 @@ func letterPromises() []promise {
 			w.revive(id, "")
 			same(w, "due", w.due(), nil)
 			w.live(w.limits.MessageLife)
-			same(w, "due in time", slices.ContainsFunc(w.due(), func(due hub.Due) bool { return due.ID == id }), true)
+			same(w, "due in time", slices.ContainsFunc(w.due(), func(due store.Due) bool { return due.ID == id }), true)
 		}},
 		{"a reader who had a letter is given it again when it is revived", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
-			note := hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s", Route: "mcp", At: w.now()}}}
+			note := store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s", Route: "mcp", At: w.now()}}}
 			w.must(w.store.WriteNotes(w.ctx, w.space, note))
-			text, _ := w.next(alice, hub.NextQuery{Reader: "s"})
+			text, _ := w.next(alice, store.NextQuery{Reader: "s"})
 			same(w, "it has it", text, "")
 			w.bury(id)
 			w.revive(id, "")
-			text, _ = w.next(alice, hub.NextQuery{Reader: "s"})
+			text, _ = w.next(alice, store.NextQuery{Reader: "s"})
 			same(w, "again", text, "one")
 			same(w, "what was is still told", len(w.entry(id).Facts.Served), 1)
 			w.advance(time.Second)
 			note.Served[0].At = w.now()
 			w.must(w.store.WriteNotes(w.ctx, w.space, note))
-			text, _ = w.next(alice, hub.NextQuery{Reader: "s"})
+			text, _ = w.next(alice, store.NextQuery{Reader: "s"})
 			same(w, "once", text, "")
 		}},
 		{"a letter is not revived for nobody, nor into a full inbox, nor for another reason", nil, func(w *world) {
@@ -171,16 +171,16 @@ func letterPromises() []promise {
 			id := w.send(bob, alice, "one")
 			w.bury(id)
 			w.unchanged(func() {
-				same(w, "reason", w.revive(id, c3po.ReasonRecipientRemoved), hub.ReviveLeft)
+				same(w, "reason", w.revive(id, c3po.ReasonRecipientRemoved), store.ReviveLeft)
 			})
 			for range w.limits.InboxMessages / 2 {
 				w.sendStep(keyed(letter(bob, alice, "x"), w.now().String()+string(rune('a'+w.books().Sent))))
 				w.sendStep(keyed(letter(carol, alice, "x"), w.now().String()+string(rune('a'+w.books().Sent))))
 			}
-			w.unchanged(func() { same(w, "full", w.revive(id, ""), hub.ReviveFull) })
+			w.unchanged(func() { same(w, "full", w.revive(id, ""), store.ReviveFull) })
 			w.live(time.Hour)
-			same(w, "gone", w.retire(alice, 0, false), hub.RetireDone)
-			w.unchanged(func() { same(w, "nobody", w.revive(id, ""), hub.ReviveUnknown) })
+			same(w, "gone", w.retire(alice, 0, false), store.RetireDone)
+			w.unchanged(func() { same(w, "nobody", w.revive(id, ""), store.ReviveUnknown) })
 		}},
 		{"what an agent lost when it was removed is owed to it in order", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -196,9 +196,9 @@ func letterPromises() []promise {
 			w.must(err)
 			same(w, "to others", to, nil)
 			w.live(time.Hour)
-			same(w, "gone", w.retire(alice, 0, true), hub.RetireDone)
+			same(w, "gone", w.retire(alice, 0, true), store.RetireDone)
 			same(w, "told when it registers", w.register(alice, "r2").Owed, 2)
-			same(w, "revived", w.revive(two, c3po.ReasonRecipientRemoved), hub.ReviveDone)
+			same(w, "revived", w.revive(two, c3po.ReasonRecipientRemoved), store.ReviveDone)
 			same(w, "still owed", w.owed(alice), []c3po.MessageID{one})
 			forgotten, err := w.store.Purge(w.ctx, w.space, one)
 			w.must(err)

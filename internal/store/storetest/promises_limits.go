@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // fill sends n different messages.
@@ -166,16 +166,16 @@ func limitPromises() []promise {
 			w.enter(alice, bob, carol)
 			lost := w.send(bob, alice, strings.Repeat("x", 300))
 			w.bury(lost)
-			w.ack(bob, w.page(bob, hub.InboxQuery{}).Entries[0].Message.ID)
+			w.ack(bob, w.page(bob, store.InboxQuery{}).Entries[0].Message.ID)
 			full := w.send(bob, carol, strings.Repeat("y", 300))
-			revive := func() hub.ReviveOutcome {
-				outcome, err := w.store.Revive(w.ctx, w.space, lost, hub.ReviveStep{Notice: "it is back", Durability: c3po.InMemory})
+			revive := func() store.ReviveOutcome {
+				outcome, err := w.store.Revive(w.ctx, w.space, lost, store.ReviveStep{Notice: "it is back", Durability: c3po.InMemory})
 				w.must(err)
 				return outcome
 			}
-			w.unchanged(func() { same(w, "outcome", revive(), hub.ReviveFull) })
+			w.unchanged(func() { same(w, "outcome", revive(), store.ReviveFull) })
 			w.ack(carol, full)
-			same(w, "outcome", revive(), hub.ReviveDone)
+			same(w, "outcome", revive(), store.ReviveDone)
 		}},
 		{"a space without a limit is never full", func(l *c3po.Limits) { l.SpaceBytes = 0 }, func(w *world) {
 			w.enter(alice, bob)
@@ -189,7 +189,7 @@ func limitPromises() []promise {
 			got := w.sendStep(letter(bob, alice, "second"))
 			own := letter(bob, alice, "first").Bytes() + letter(bob, alice, "second").Bytes()
 			all := own + letter(carol, alice, "other").Bytes()
-			same(w, "fill", *got.Fill, hub.Fill{
+			same(w, "fill", *got.Fill, store.Fill{
 				Messages: 3, Bytes: all, OwnMessages: 2, OwnBytes: own, SpaceBytes: int64(all + letter(carol, bob, "elsewhere").Bytes()),
 			})
 		}},
@@ -229,7 +229,7 @@ func limitPromises() []promise {
 		}},
 		{"callers that share an id are held to a rate each", nil, func(w *world) {
 			w.enter(alice, bob)
-			send := func(payer, text string) hub.SendStep {
+			send := func(payer, text string) store.SendStep {
 				step := letter(bob, alice, text)
 				step.RateLimit, step.Payer = 1, payer
 				return step

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // question asks a person, after which the asker waits for one.
@@ -23,7 +23,7 @@ func (w *world) personSays(id c3po.MessageID, text string) {
 	w.must(err)
 }
 
-func (w *world) claimNotice(n hub.Notice) bool {
+func (w *world) claimNotice(n store.Notice) bool {
 	w.Helper()
 	claimed, err := w.store.ClaimNotice(w.ctx, w.space, n)
 	w.must(err)
@@ -69,43 +69,43 @@ func noticePromises() []promise {
 		}},
 		{"a notice is taken on by one, and again after a pause that doubles", nil, func(w *world) {
 			w.enter(bob)
-			n := hub.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
+			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
 			for try := range 3 {
 				same(w, "claimed", w.claimNotice(n), true)
 				w.unchanged(func() { same(w, "by a second", w.claimNotice(n), false) })
-				w.advance(hub.NoticePause<<try - time.Second)
+				w.advance(store.NoticePause<<try - time.Second)
 				same(w, "too soon", w.claimNotice(n), false)
 				w.advance(time.Second)
 			}
-			same(w, "by another channel", w.claimNotice(hub.Notice{ID: n.ID, Channel: "webhook"}), true)
-			same(w, "that it is late", w.claimNotice(hub.Notice{ID: n.ID, Channel: "ntfy", Late: true}), true)
+			same(w, "by another channel", w.claimNotice(store.Notice{ID: n.ID, Channel: "webhook"}), true)
+			same(w, "that it is late", w.claimNotice(store.Notice{ID: n.ID, Channel: "ntfy", Late: true}), true)
 		}},
 		{"a notice that was sent is never taken on again", nil, func(w *world) {
 			w.enter(bob)
-			n := hub.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
+			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
 			w.unchanged(func() { w.must(w.store.NoticeSent(w.ctx, w.space, n)) })
 			same(w, "claimed", w.claimNotice(n), true)
-			until := w.now().Add(hub.NoticePause)
+			until := w.now().Add(store.NoticePause)
 			w.advance(time.Second)
 			w.must(w.store.NoticeSent(w.ctx, w.space, n))
 			w.unchanged(func() { w.must(w.store.NoticeSent(w.ctx, w.space, n)) })
 			w.advance(24 * time.Hour)
 			w.unchanged(func() { same(w, "claimed later", w.claimNotice(n), false) })
-			same(w, "facts", w.entry(n.ID).Facts.Notices, []hub.NoticeFact{{Notice: n, Tries: 1, Until: until, Sent: until.Add(time.Second - hub.NoticePause)}})
+			same(w, "facts", w.entry(n.ID).Facts.Notices, []store.NoticeFact{{Notice: n, Tries: 1, Until: until, Sent: until.Add(time.Second - store.NoticePause)}})
 		}},
 		{"a notice is given up after so many tries, or when its question has ended", nil, func(w *world) {
 			w.enter(bob)
-			n := hub.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
-			for range hub.NoticeTries {
+			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
+			for range store.NoticeTries {
 				same(w, "claimed", w.claimNotice(n), true)
-				w.advance(hub.NoticePauseMost)
+				w.advance(store.NoticePauseMost)
 			}
 			same(w, "once more", w.claimNotice(n), false)
-			other := hub.Notice{ID: w.question(bob, "or this?"), Channel: "ntfy"}
+			other := store.Notice{ID: w.question(bob, "or this?"), Channel: "ntfy"}
 			w.personSays(other.ID, "no")
 			w.unchanged(func() { same(w, "of an answered one", w.claimNotice(other), false) })
 			w.unchanged(func() {
-				same(w, "of none", w.claimNotice(hub.Notice{ID: "a::human::00000000", Channel: "ntfy"}), false)
+				same(w, "of none", w.claimNotice(store.Notice{ID: "a::human::00000000", Channel: "ntfy"}), false)
 			})
 		}},
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (w *world) attach(id c3po.AgentID, node string) {
@@ -14,7 +14,7 @@ func (w *world) attach(id c3po.AgentID, node string) {
 	w.must(w.store.RenewLease(w.ctx, w.space, node))
 }
 
-func (w *world) notes(n hub.Notes) {
+func (w *world) notes(n store.Notes) {
 	w.Helper()
 	w.must(w.store.WriteNotes(w.ctx, w.space, n))
 }
@@ -71,7 +71,7 @@ func presencePromises() []promise {
 			w.advance(w.limits.NodeLease)
 			same(w, "attached", w.record(alice).Attached, false)
 			same(w, "online", w.online(alice), false)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
 			same(w, "seen again", w.online(alice), true)
 			same(w, "attached", w.record(alice).Attached, false)
 		}},
@@ -116,8 +116,8 @@ func presencePromises() []promise {
 			same(w, "online after another node lost it", w.online(alice), true)
 			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", true, 0))
 			same(w, "online", w.online(alice), false)
-			w.advance(hub.NotesLate + time.Millisecond)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			w.advance(store.NotesLate + time.Millisecond)
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
 			same(w, "online when it was seen", w.online(alice), true)
 			w.attach(alice, "n1")
 			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", true, 0))
@@ -164,7 +164,7 @@ func presencePromises() []promise {
 		{"a note that an agent was seen keeps it online", nil, func(w *world) {
 			w.enter(alice)
 			w.advance(w.limits.OnlineWindow - time.Second)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{alice, "nobody"}})
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice, "nobody"}})
 			w.advance(time.Second)
 			same(w, "online", w.online(alice), true)
 			w.advance(w.limits.OnlineWindow)
@@ -172,7 +172,7 @@ func presencePromises() []promise {
 		}},
 		{"an agent is online for three of the intervals it declared, and counted so", nil, func(w *world) {
 			for id, beat := range map[c3po.AgentID]int{alice: 5, bob: 300} {
-				step := hub.RegisterStep{Want: id, Run: "run " + string(id), Explicit: true, Profile: hub.Profile{Heartbeat: beat}}
+				step := store.RegisterStep{Want: id, Run: "run " + string(id), Explicit: true, Profile: store.Profile{Heartbeat: beat}}
 				_, err := w.store.Register(w.ctx, w.space, step)
 				w.must(err)
 			}
@@ -184,7 +184,7 @@ func presencePromises() []promise {
 			}
 			w.advance(14 * time.Second)
 			same(w, "both", count(), 2)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
 			w.advance(14 * time.Second)
 			same(w, "after a note", count(), 2)
 			w.advance(time.Second)
@@ -204,9 +204,9 @@ func presencePromises() []promise {
 			w.enter(alice)
 			began := w.record(alice).Seen
 			w.advance(80 * time.Second)
-			w.notes(hub.Notes{Late: []hub.LateNote{{Agent: alice, Ago: 50 * time.Second}, {Agent: "nobody", Ago: time.Second}}})
+			w.notes(store.Notes{Late: []store.LateNote{{Agent: alice, Ago: 50 * time.Second}, {Agent: "nobody", Ago: time.Second}}})
 			same(w, "seen", w.record(alice).Seen.Sub(began), 30*time.Second)
-			w.notes(hub.Notes{Late: []hub.LateNote{{Agent: alice, Ago: 60 * time.Second}}})
+			w.notes(store.Notes{Late: []store.LateNote{{Agent: alice, Ago: 60 * time.Second}}})
 			same(w, "seen", w.record(alice).Seen.Sub(began), 30*time.Second)
 			w.advance(39 * time.Second)
 			same(w, "online", w.online(alice), true)
@@ -216,21 +216,21 @@ func presencePromises() []promise {
 		{"a late note does not bring back who unregistered", nil, func(w *world) {
 			w.enter(alice)
 			w.unregister(alice, "")
-			w.advance(hub.NotesLate)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			w.advance(store.NotesLate)
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
 			same(w, "online", w.online(alice), false)
 		}},
 		{"a note from after it unregistered brings an agent back", nil, func(w *world) {
 			w.enter(alice)
 			w.unregister(alice, "")
-			w.advance(hub.NotesLate + time.Millisecond)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{alice}})
+			w.advance(store.NotesLate + time.Millisecond)
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
 			same(w, "online", w.online(alice), true)
 			same(w, "it can unregister again", w.unregister(alice, ""), true)
 		}},
 		{"a note makes no agent of a stranger", nil, func(w *world) {
 			w.enter(alice)
-			w.notes(hub.Notes{Seen: []c3po.AgentID{carol}, Notified: []hub.NotifiedNote{{Agent: carol, Reader: "s1", Seq: 1, At: w.now()}}})
+			w.notes(store.Notes{Seen: []c3po.AgentID{carol}, Notified: []store.NotifiedNote{{Agent: carol, Reader: "s1", Seq: 1, At: w.now()}}})
 			records, err := w.store.Agents(w.ctx, w.space, []c3po.AgentID{carol})
 			w.must(err)
 			same(w, "records", recordIDs(records), nil)
@@ -263,12 +263,12 @@ func notePromises() []promise {
 		{"who was served a message is kept by reader", nil, func(w *world) {
 			w.enter(alice, bob)
 			id, first := w.send(bob, alice, "hello"), w.now()
-			w.notes(hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: first}}})
+			w.notes(store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: first}}})
 			w.advance(time.Second)
-			w.notes(hub.Notes{Served: []hub.ServedNote{
+			w.notes(store.Notes{Served: []store.ServedNote{
 				{ID: id, Reader: "s1", Route: "rest", At: w.now()}, {ID: id, Reader: "s2", Route: "mcp", At: w.now()},
 			}})
-			same(w, "served", w.entry(id).Facts.Served, []hub.ServedFact{
+			same(w, "served", w.entry(id).Facts.Served, []store.ServedFact{
 				{Reader: "s1", Route: "rest", First: first, Last: w.now(), Times: 2},
 				{Reader: "s2", Route: "mcp", First: w.now(), Last: w.now(), Times: 1},
 			})
@@ -276,7 +276,7 @@ func notePromises() []promise {
 		{"a note that is written twice counts once", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hello")
-			note := hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: w.now()}}}
+			note := store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: w.now()}}}
 			w.notes(note)
 			w.notes(note)
 			same(w, "times", w.entry(id).Facts.Served[0].Times, 1)
@@ -285,15 +285,15 @@ func notePromises() []promise {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hello")
 			for n := range 10 {
-				w.notes(hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: fmt.Sprint("s", n), Route: "mcp", At: w.now()}}})
+				w.notes(store.Notes{Served: []store.ServedNote{{ID: id, Reader: fmt.Sprint("s", n), Route: "mcp", At: w.now()}}})
 			}
-			same(w, "readers", len(w.entry(id).Facts.Served), hub.MostServed)
+			same(w, "readers", len(w.entry(id).Facts.Served), store.MostServed)
 		}},
 		{"a note does not ack, and one about a message that is gone is dropped", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.tell(bob, alice, "hello")
 			w.unchanged(func() {
-				w.notes(hub.Notes{Served: []hub.ServedNote{
+				w.notes(store.Notes{Served: []store.ServedNote{
 					{ID: "box/bob::alice::00000000", Reader: "s1", Route: "mcp", At: w.now()},
 					{ID: id, Reader: "s1", Route: "mcp", At: w.now()},
 				}})
@@ -308,25 +308,25 @@ func notePromises() []promise {
 			w.enter(alice, bob)
 			early := w.sendStep(letter(bob, alice, "one")).Message
 			late := w.sendStep(letter(bob, alice, "two")).Message
-			told := hub.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: early.Seq, At: w.now()}
-			w.notes(hub.Notes{Notified: []hub.NotifiedNote{told}})
-			same(w, "told of the first", w.entry(early.ID).Facts.Notified, []hub.NotifiedNote{told})
+			told := store.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: early.Seq, At: w.now()}
+			w.notes(store.Notes{Notified: []store.NotifiedNote{told}})
+			same(w, "told of the first", w.entry(early.ID).Facts.Notified, []store.NotifiedNote{told})
 			same(w, "told of the second", w.entry(late.ID).Facts.Notified, nil)
 		}},
 		{"when a session was told of a message does not change when it is told of later ones", nil, func(w *world) {
 			w.enter(alice, bob)
 			first, second := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
-			var told []hub.NotifiedNote
-			for n := range int64(hub.MostTold + 1) {
+			var told []store.NotifiedNote
+			for n := range int64(store.MostTold + 1) {
 				w.advance(time.Second)
-				note := hub.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: first.Seq, At: w.now()}
+				note := store.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: first.Seq, At: w.now()}
 				if n > 0 {
 					note.Seq = second.Seq + n - 1 // the second message, and others after it
 				}
 				told = append(told, note)
-				w.notes(hub.Notes{Notified: []hub.NotifiedNote{note}})
+				w.notes(store.Notes{Notified: []store.NotifiedNote{note}})
 				want := told[:1]
-				if n == hub.MostTold {
+				if n == store.MostTold {
 					want = nil // too long ago: nothing is said rather than another time
 				}
 				same(w, fmt.Sprint("told of the first, after ", n), w.entry(first.ID).Facts.Notified, want)
@@ -340,7 +340,7 @@ func notePromises() []promise {
 			first, last := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
 			tell := func(reader string, seq int64) {
 				w.advance(time.Millisecond)
-				w.notes(hub.Notes{Notified: []hub.NotifiedNote{{Agent: alice, Reader: reader, Route: "hook", Seq: seq, At: w.now()}}})
+				w.notes(store.Notes{Notified: []store.NotifiedNote{{Agent: alice, Reader: reader, Route: "hook", Seq: seq, At: w.now()}}})
 			}
 			told := func(id c3po.MessageID) (readers []string) {
 				for _, note := range w.entry(id).Facts.Notified {
@@ -365,31 +365,31 @@ func notePromises() []promise {
 			two := w.sendStep(letter(bob, alice, "two")).Message
 			three := w.sendStep(letter(bob, alice, "three")).Message
 			given := func(seq int64) {
-				w.notes(hub.Notes{Given: []hub.GivenNote{{Agent: alice, Reader: "s1", Seq: seq}}})
+				w.notes(store.Notes{Given: []store.GivenNote{{Agent: alice, Reader: "s1", Seq: seq}}})
 			}
-			next := func(q hub.NextQuery) string {
+			next := func(q store.NextQuery) string {
 				text, _ := w.next(alice, q)
 				return text
 			}
 			given(two.Seq)
 			given(two.Seq - 1)
-			same(w, "it", next(hub.NextQuery{Reader: "s1"}), "three")
-			same(w, "another", next(hub.NextQuery{Reader: "s2"}), "one")
-			same(w, "if it says where it is", next(hub.NextQuery{Reader: "s1", MinSeq: two.Seq - 1, Positioned: true}), "two")
+			same(w, "it", next(store.NextQuery{Reader: "s1"}), "three")
+			same(w, "another", next(store.NextQuery{Reader: "s2"}), "one")
+			same(w, "if it says where it is", next(store.NextQuery{Reader: "s1", MinSeq: two.Seq - 1, Positioned: true}), "two")
 			same(w, "nobody was told", w.entry(two.ID).Facts.Notified, nil)
 			given(three.Seq)
-			same(w, "all of it", next(hub.NextQuery{Reader: "s1"}), "")
+			same(w, "all of it", next(store.NextQuery{Reader: "s1"}), "")
 			w.bury(two.ID)
 			w.revive(two.ID, "")
-			same(w, "what came back", next(hub.NextQuery{Reader: "s1"}), "two")
+			same(w, "what came back", next(store.NextQuery{Reader: "s1"}), "two")
 		}},
 		{"the mark of a session never goes back", nil, func(w *world) {
 			w.enter(alice, bob)
 			m := w.sendStep(letter(bob, alice, "one")).Message
-			told := hub.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: m.Seq, At: w.now()}
-			w.notes(hub.Notes{Notified: []hub.NotifiedNote{told}})
-			w.notes(hub.Notes{Notified: []hub.NotifiedNote{{Agent: alice, Reader: "s1", Route: "late", Seq: m.Seq - 1, At: w.now()}}})
-			same(w, "told", w.entry(m.ID).Facts.Notified, []hub.NotifiedNote{told})
+			told := store.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: m.Seq, At: w.now()}
+			w.notes(store.Notes{Notified: []store.NotifiedNote{told}})
+			w.notes(store.Notes{Notified: []store.NotifiedNote{{Agent: alice, Reader: "s1", Route: "late", Seq: m.Seq - 1, At: w.now()}}})
+			same(w, "told", w.entry(m.ID).Facts.Notified, []store.NotifiedNote{told})
 		}},
 	}
 }

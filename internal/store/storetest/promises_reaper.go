@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (w *world) tick(interval time.Duration) int64 {
@@ -13,7 +13,7 @@ func (w *world) tick(interval time.Duration) int64 {
 	return w.pulse("", interval).Lived
 }
 
-func (w *world) pulse(node string, interval time.Duration) hub.Pulse {
+func (w *world) pulse(node string, interval time.Duration) store.Pulse {
 	w.Helper()
 	pulse, err := w.store.Tick(w.ctx, w.space, node, interval)
 	w.must(err)
@@ -34,14 +34,14 @@ func (w *world) isDue(after time.Duration) bool {
 	return w.pulse("", time.Minute).Due
 }
 
-func (w *world) due() []hub.Due {
+func (w *world) due() []store.Due {
 	w.Helper()
 	due, err := w.store.DueMail(w.ctx, w.space, 100)
 	w.must(err)
 	return due
 }
 
-func (w *world) letters(after int64, limit int) []hub.DeadLetter {
+func (w *world) letters(after int64, limit int) []store.DeadLetter {
 	w.Helper()
 	letters, err := w.store.DeadLetters(w.ctx, w.space, after, limit)
 	w.must(err)
@@ -137,7 +137,7 @@ func reaperPromises() []promise {
 			same(w, "a sweep", w.isDue(31*time.Minute), true)
 			w.idle()
 			same(w, "seen to", w.isDue(0), false)
-			same(w, "nobody else is told", w.pulse("another", time.Minute), hub.Pulse{Lived: w.books().Lived})
+			same(w, "nobody else is told", w.pulse("another", time.Minute), store.Pulse{Lived: w.books().Lived})
 		}},
 		{"whatever can become due makes its space due in time", func(l *c3po.Limits) { l.RetireAfter, l.MessageLife = 0, 20*time.Hour }, func(w *world) {
 			l := w.limits
@@ -195,7 +195,7 @@ func reaperPromises() []promise {
 			w.live(w.limits.MessageLife - 3*time.Minute)
 			same(w, "before its time", w.due(), nil)
 			w.live(time.Minute)
-			same(w, "at its time", w.due(), []hub.Due{{ID: id, From: bob}})
+			same(w, "at its time", w.due(), []store.Due{{ID: id, From: bob}})
 		}},
 		{"due mail comes oldest first, and none that has ended", nil, func(w *world) {
 			w.enter(alice, bob, carol)
@@ -205,12 +205,12 @@ func reaperPromises() []promise {
 			two := w.send(alice, bob, "two")
 			w.ack(carol, acked)
 			w.live(w.limits.MessageLife)
-			same(w, "due", w.due(), []hub.Due{{ID: one, From: bob}, {ID: two, From: alice}})
+			same(w, "due", w.due(), []store.Due{{ID: one, From: bob}, {ID: two, From: alice}})
 			some, err := w.store.DueMail(w.ctx, w.space, 1)
 			w.must(err)
-			same(w, "at most", some, []hub.Due{{ID: one, From: bob}})
+			same(w, "at most", some, []store.Due{{ID: one, From: bob}})
 			w.bury(one)
-			same(w, "the buried one is due no more", w.due(), []hub.Due{{ID: two, From: alice}})
+			same(w, "the buried one is due no more", w.due(), []store.Due{{ID: two, From: alice}})
 		}},
 		{"a buried message is a dead letter with its reason, and its sender is told once", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -223,20 +223,20 @@ func reaperPromises() []promise {
 			same(w, "reason", dead.Reason, c3po.ReasonExpired)
 			same(w, "ended", dead.Facts.Ended, w.now())
 			same(w, "text", dead.Message.Message, "hi")
-			same(w, "letters", w.letters(0, 10), []hub.DeadLetter{{Entry: dead, Seq: m.Seq + 1, At: w.now()}})
+			same(w, "letters", w.letters(0, 10), []store.DeadLetter{{Entry: dead, Seq: m.Seq + 1, At: w.now()}})
 
-			bounces := w.page(bob, hub.InboxQuery{}).Entries
+			bounces := w.page(bob, store.InboxQuery{}).Entries
 			same(w, "bounces", len(bounces), 1)
 			durability, err := w.store.Durability(w.ctx)
 			w.must(err)
-			want := hub.Entry{
+			want := store.Entry{
 				Message: c3po.Message{
 					ID: bounces[0].Message.ID, MessageID: m.ID, FromAgent: c3po.System, ToAgent: bob, Kind: c3po.KindBounce,
 					Message: "it was not read", Timestamp: w.now(), Thread: m.Thread, Priority: c3po.Normal, Seq: m.Seq + 2,
 				},
 				State: c3po.StatePending,
-				Facts: hub.Facts{
-					Accepted: w.now(), Durability: durability, Bytes: hub.Draft{From: c3po.System, To: bob, Text: "it was not read"}.Bytes(),
+				Facts: store.Facts{
+					Accepted: w.now(), Durability: durability, Bytes: store.Draft{From: c3po.System, To: bob, Text: "it was not read"}.Bytes(),
 					Expires: int64(w.limits.MessageLife / time.Second),
 				},
 			}
@@ -302,7 +302,7 @@ func reaperPromises() []promise {
 			_, err := w.store.Send(w.ctx, w.space, letter(bob, "nobody", "hi"))
 			w.refused(err, c3po.AgentNotFound)
 			books := w.books()
-			same(w, "books", books, hub.Counters{
+			same(w, "books", books, store.Counters{
 				Sent: 8, Pending: 4, Acked: 3, Dead: 1, Agents: 3, EndedBytes: books.EndedBytes, PendingBytes: books.PendingBytes, Seq: books.Seq,
 			})
 			found := 0
@@ -320,7 +320,7 @@ func reaperPromises() []promise {
 		}},
 		{"every space that was written to is listed, in order", nil, func(w *world) {
 			w.enter(alice)
-			_, err := w.store.Register(w.ctx, w.other, hub.RegisterStep{Want: alice})
+			_, err := w.store.Register(w.ctx, w.other, store.RegisterStep{Want: alice})
 			w.must(err)
 			spaces, err := w.store.Spaces(w.ctx)
 			w.must(err)

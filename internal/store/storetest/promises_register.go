@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // try asks for an id and may be refused.
-func (w *world) try(step hub.RegisterStep) (c3po.AgentID, error) {
+func (w *world) try(step store.RegisterStep) (c3po.AgentID, error) {
 	reg, err := w.store.Register(w.ctx, w.space, step)
 	return reg.Record.ID, err
 }
 
 // given is the id that is given.
-func (w *world) given(step hub.RegisterStep) c3po.AgentID {
+func (w *world) given(step store.RegisterStep) c3po.AgentID {
 	w.Helper()
 	id, err := w.try(step)
 	w.must(err)
@@ -48,7 +48,7 @@ func registerPromises() []promise {
 		{"a declared process that is not there takes its agent offline, unless it never was and the agent is connected", nil, func(w *world) {
 			for _, is := range []struct{ seen, connected bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
 				seen := is.seen
-				step := hub.RegisterStep{Want: alice, Explicit: true, Profile: hub.Profile{PID: 7, PIDStart: 70}}
+				step := store.RegisterStep{Want: alice, Explicit: true, Profile: store.Profile{PID: 7, PIDStart: 70}}
 				_, err := w.store.Register(w.ctx, w.space, step)
 				w.must(err)
 				same(w, "declared anew", w.record(alice).Died, time.Time{})
@@ -58,7 +58,7 @@ func registerPromises() []promise {
 				}
 				die := func(pid int, start int64) bool {
 					w.Helper()
-					died, err := w.store.DieDeclared(w.ctx, w.space, alice, hub.Declared{PID: pid, Start: start, Seen: seen})
+					died, err := w.store.DieDeclared(w.ctx, w.space, alice, store.Declared{PID: pid, Start: start, Seen: seen})
 					w.must(err)
 					return died
 				}
@@ -89,17 +89,17 @@ func registerPromises() []promise {
 			same(w, "online", w.record(alice).Online, true)
 		}},
 		{"a new agent is given the id it asks for", nil, func(w *world) {
-			profile := hub.Profile{
+			profile := store.Profile{
 				Name: "Bob", Capabilities: []string{"mqtt", "review"}, Type: "codex", Cwd: "/src", Host: "box", PID: 7, PIDStart: 99,
 				Metadata: []byte(`{"a": [1]}`), Heartbeat: 30, Client: "c3po/1.0 codex",
 			}
-			reg, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: bob, Run: "r1", Session: "s1", Profile: profile})
+			reg, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: bob, Run: "r1", Session: "s1", Profile: profile})
 			w.must(err)
-			want := hub.Record{
+			want := store.Record{
 				ID: bob, RegisteredAt: w.now(), RegSeq: reg.Record.RegSeq, Run: "r1", Session: "s1", Epoch: 1,
 				Seen: w.now(), Online: true, Profile: profile,
 			}
-			same(w, "registration", reg, hub.Registration{Record: want, Now: w.now()})
+			same(w, "registration", reg, store.Registration{Record: want, Now: w.now()})
 			same(w, "record", w.record(bob), want)
 			same(w, "agents counted", w.books().Agents, int64(1))
 		}},
@@ -123,11 +123,11 @@ func registerPromises() []promise {
 			same(w, "id", w.register(alice, "r2").Record.ID, alice.Numbered(2))
 		}},
 		{"when every number is taken by a live run registration is refused", nil, func(w *world) {
-			for n := range hub.MostNumbered {
+			for n := range store.MostNumbered {
 				w.register(alice, fmt.Sprint("r", n))
 			}
 			w.unchanged(func() {
-				_, err := w.try(hub.RegisterStep{Want: alice, Run: "one too many"})
+				_, err := w.try(store.RegisterStep{Want: alice, Run: "one too many"})
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
@@ -136,16 +136,16 @@ func registerPromises() []promise {
 			w.register(alice, "r2")
 			exact := c3po.Pattern(alice)
 			w.unchanged(func() {
-				_, err := w.try(hub.RegisterStep{Want: alice, Run: "r3", Agents: exact})
+				_, err := w.try(store.RegisterStep{Want: alice, Run: "r3", Agents: exact})
 				w.refused(err, c3po.Forbidden)
-				_, err = w.try(hub.RegisterStep{Want: alice, Run: "r2", Agents: exact})
+				_, err = w.try(store.RegisterStep{Want: alice, Run: "r2", Agents: exact})
 				w.refused(err, c3po.Forbidden)
 			})
-			third, err := w.try(hub.RegisterStep{Want: alice, Run: "r3", Agents: exact + "-3*"})
+			third, err := w.try(store.RegisterStep{Want: alice, Run: "r3", Agents: exact + "-3*"})
 			w.must(err)
 			same(w, "covered", third, alice.Numbered(3))
 			w.goOffline()
-			first, err := w.try(hub.RegisterStep{Want: alice, Run: "r4", Agents: exact})
+			first, err := w.try(store.RegisterStep{Want: alice, Run: "r4", Agents: exact})
 			w.must(err)
 			same(w, "when it is free", first, alice)
 		}},
@@ -169,11 +169,11 @@ func registerPromises() []promise {
 			w.goOffline()
 			w.register(alice, "r2")
 			w.unchanged(func() {
-				_, err := w.try(hub.RegisterStep{Want: alice, Run: "r1"})
+				_, err := w.try(store.RegisterStep{Want: alice, Run: "r1"})
 				w.refused(err, c3po.Superseded)
 			})
 			w.goOffline()
-			_, err := w.try(hub.RegisterStep{Want: alice, Run: "r1"})
+			_, err := w.try(store.RegisterStep{Want: alice, Run: "r1"})
 			w.refused(err, c3po.Superseded)
 		}},
 		{"every run that was taken over is told SUPERSEDED, not only the last", nil, func(w *world) {
@@ -182,7 +182,7 @@ func registerPromises() []promise {
 				w.goOffline()
 			}
 			for _, run := range []string{"r1", "r2"} {
-				_, err := w.try(hub.RegisterStep{Want: alice, Run: run})
+				_, err := w.try(store.RegisterStep{Want: alice, Run: run})
 				w.refused(err, c3po.Superseded)
 			}
 		}},
@@ -190,45 +190,45 @@ func registerPromises() []promise {
 			w.register(alice, "r1")
 			w.goOffline()
 			w.register(alice, "r2")
-			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true}), alice.Numbered(2))
-			same(w, "id without saying so", w.given(hub.RegisterStep{Want: alice, Run: "r1"}), alice.Numbered(2))
+			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true}), alice.Numbered(2))
+			same(w, "id without saying so", w.given(store.RegisterStep{Want: alice, Run: "r1"}), alice.Numbered(2))
 		}},
 		{"a lower epoch is told SUPERSEDED while another run holds the id", nil, func(w *world) {
 			w.register(alice, "r1")
 			w.goOffline()
 			w.register(alice, "r2")
-			_, err := w.try(hub.RegisterStep{Want: alice, Run: "r9", Epoch: 1})
+			_, err := w.try(store.RegisterStep{Want: alice, Run: "r9", Epoch: 1})
 			w.refused(err, c3po.Superseded)
-			same(w, "the same epoch", w.given(hub.RegisterStep{Want: alice, Run: "r9", Epoch: 2}), alice.Numbered(2))
-			same(w, "no epoch", w.given(hub.RegisterStep{Want: alice, Run: "r10"}), alice.Numbered(3))
-			same(w, "its own run", w.given(hub.RegisterStep{Want: alice, Run: "r2", Epoch: 1}), alice)
+			same(w, "the same epoch", w.given(store.RegisterStep{Want: alice, Run: "r9", Epoch: 2}), alice.Numbered(2))
+			same(w, "no epoch", w.given(store.RegisterStep{Want: alice, Run: "r10"}), alice.Numbered(3))
+			same(w, "its own run", w.given(store.RegisterStep{Want: alice, Run: "r2", Epoch: 1}), alice)
 		}},
 		{"a resumed session is given its former id back", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
-			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
 			w.goOffline()
-			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(2))
+			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(2))
 		}},
 		{"a resumed session does not take an id from a live run", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
-			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
-			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(3))
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
+			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(3))
 		}},
 		{"a session is not followed to another name", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			w.goOffline()
-			same(w, "id", w.given(hub.RegisterStep{Want: carol, Run: "r2", Session: "s1"}), carol)
+			same(w, "id", w.given(store.RegisterStep{Want: carol, Run: "r2", Session: "s1"}), carol)
 		}},
 		{"an agent's new session forgets the one before", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
-			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
-			w.given(hub.RegisterStep{Want: alice, Run: "r2", Session: "s3"})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
+			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s3"})
 			same(w, "session", w.record(alice.Numbered(2)).Session, "s3")
 			w.goOffline()
-			same(w, "id", w.given(hub.RegisterStep{Want: alice, Run: "r4", Session: "s2"}), alice)
+			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r4", Session: "s2"}), alice)
 		}},
 		{"an anonymous caller never collides and leaves the run alone", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			reg := w.register(alice, "")
 			same(w, "id", reg.Record.ID, alice)
 			same(w, "run", reg.Record.Run, "r1")
@@ -244,30 +244,30 @@ func registerPromises() []promise {
 			same(w, "epoch", taken.Epoch, int64(2))
 		}},
 		{"a call that is not explicit leaves the profile alone but for the client", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{Name: "Alice", PID: 1, Client: "old"}})
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: hub.Profile{Name: "Eve", PID: 2, Client: "new"}})
-			same(w, "profile", w.record(alice).Profile, hub.Profile{Name: "Alice", PID: 1, Client: "new"})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Profile: store.Profile{Name: "Alice", PID: 1, Client: "old"}})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Profile: store.Profile{Name: "Eve", PID: 2, Client: "new"}})
+			same(w, "profile", w.record(alice).Profile, store.Profile{Name: "Alice", PID: 1, Client: "new"})
 		}},
 		{"an explicit registration changes what it says and leaves the rest", nil, func(w *world) {
-			all := hub.Profile{
+			all := store.Profile{
 				Name: "Alice", Capabilities: []string{"x"}, Type: "codex", Cwd: "/src", Host: "box", PID: 1, PIDStart: 2,
 				Metadata: []byte(`{}`), Heartbeat: 3, Client: "c",
 			}
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Profile: all})
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Client: "c"}})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Profile: all})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: store.Profile{Client: "c"}})
 			same(w, "profile when nothing is said", w.record(alice).Profile, all)
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Capabilities: []string{"y", "z"}, Client: "c"}})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: store.Profile{Capabilities: []string{"y", "z"}, Client: "c"}})
 			all.Capabilities = []string{"y", "z"}
 			same(w, "profile after new capabilities", w.record(alice).Profile, all)
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Capabilities: []string{}, Name: "Al", Client: "c"}})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: store.Profile{Capabilities: []string{}, Name: "Al", Client: "c"}})
 			all.Capabilities, all.Name = nil, "Al"
 			same(w, "profile after no capabilities", w.record(alice).Profile, all)
 		}},
 		{"the next session keeps what the agent can do, and not the process of the last", nil, func(w *world) {
-			w.given(hub.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: hub.Profile{Capabilities: []string{"x"}, Cwd: "/src", PID: 1, PIDStart: 2, Heartbeat: 3}})
+			w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: store.Profile{Capabilities: []string{"x"}, Cwd: "/src", PID: 1, PIDStart: 2, Heartbeat: 3}})
 			w.goOffline()
-			w.given(hub.RegisterStep{Want: alice, Run: "r2", Explicit: true, Profile: hub.Profile{Type: "codex"}})
-			same(w, "profile", w.record(alice).Profile, hub.Profile{Capabilities: []string{"x"}, Type: "codex", Cwd: "/src"})
+			w.given(store.RegisterStep{Want: alice, Run: "r2", Explicit: true, Profile: store.Profile{Type: "codex"}})
+			same(w, "profile", w.record(alice).Profile, store.Profile{Capabilities: []string{"x"}, Type: "codex", Cwd: "/src"})
 		}},
 		{"what a session says of its work ends with it", nil, func(w *world) {
 			busy := func(run string) {
@@ -301,7 +301,7 @@ func registerPromises() []promise {
 			ids := make(chan c3po.AgentID, runs)
 			for n := range runs {
 				go func() {
-					id, err := w.try(hub.RegisterStep{Want: alice, Run: fmt.Sprint("r", n)})
+					id, err := w.try(store.RegisterStep{Want: alice, Run: fmt.Sprint("r", n)})
 					if err != nil {
 						id = c3po.AgentID(err.Error())
 					}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 func (w *world) rename(old, new c3po.AgentID) {
@@ -22,7 +22,7 @@ func renamePromises() []promise {
 			w.ack(bob, id)
 			w.rename(bob, "robert")
 			w.live(time.Hour)
-			same(w, "it is retired", w.retire("robert", 0, false), hub.RetireDone)
+			same(w, "it is retired", w.retire("robert", 0, false), store.RetireDone)
 			w.enter("robert")
 			w.rename("robert", "rob")
 			thread, err := w.store.Thread(w.ctx, w.space, string(id), 0, 10)
@@ -46,14 +46,14 @@ func renamePromises() []promise {
 			w.must(err)
 			same(w, "answers", texts(answers), []string{"yes"})
 			same(w, "letters", w.letters(0, 10)[0].Entry.Message.ToAgent, carol)
-			same(w, "revived", w.revive(w.letters(0, 10)[0].Entry.Message.ID, ""), hub.ReviveDone)
+			same(w, "revived", w.revive(w.letters(0, 10)[0].Entry.Message.ID, ""), store.ReviveDone)
 			same(w, "in order", w.inbox(carol), []string{"two", "dead"})
 			same(w, "agents", w.books().Agents, before.Agents)
 			same(w, "former", w.record(carol).Former, []c3po.AgentID{bob})
 			thread, err := w.store.Thread(w.ctx, w.space, string(two), 0, 10)
 			w.must(err)
 			same(w, "its thread", texts(thread), []string{"two"})
-			same(w, "acked", w.ack(carol, e.Message.ID), []hub.AckOutcome{hub.AckDone})
+			same(w, "acked", w.ack(carol, e.Message.ID), []store.AckOutcome{store.AckDone})
 		}},
 		{"mail of a renamed agent still expires", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -112,7 +112,7 @@ func renamePromises() []promise {
 			same(w, "claimed", w.claim(bob), "work")
 			w.rename(bob, "box/dan")
 			same(w, "for another", w.claim(alice), "")
-			same(w, "its own", w.ackClaimed("box/dan", id), []hub.AckOutcome{hub.AckDone})
+			same(w, "its own", w.ackClaimed("box/dan", id), []store.AckOutcome{store.AckDone})
 		}},
 		{"a renaming that is repeated was done", nil, func(w *world) {
 			w.register(bob, "r1")
@@ -134,7 +134,7 @@ func renamePromises() []promise {
 			w.live(w.limits.NameLife)
 			for _, id := range []c3po.AgentID{alice, bob} {
 				w.enter(id) // somebody else has the name
-				_, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: id, Visibility: c3po.Public})
+				_, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: id, Visibility: c3po.Public})
 				w.refused(err, c3po.InvalidRequest)
 			}
 			w.must(w.store.SetVisibility(w.ctx, w.space, lobby, "anna", "", false, c3po.InviteOnly))
@@ -143,11 +143,11 @@ func renamePromises() []promise {
 		{"only the latest former names of an agent are known", nil, func(w *world) {
 			name := func(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprint("name-", n)) }
 			w.enter(name(0))
-			for n := range hub.MostFormer + 2 {
+			for n := range store.MostFormer + 2 {
 				w.rename(name(n), name(n+1))
 			}
-			last := name(hub.MostFormer + 2)
-			same(w, "former", len(w.record(last).Former), hub.MostFormer)
+			last := name(store.MostFormer + 2)
+			same(w, "former", len(w.record(last).Former), store.MostFormer)
 			to, _, err := w.store.Renamed(w.ctx, w.space, name(2))
 			w.must(err)
 			same(w, "the oldest known", to, last)
@@ -175,7 +175,7 @@ func renamePromises() []promise {
 		{"a run that was renamed is known by its old name", nil, func(w *world) {
 			w.register(bob, "r1")
 			w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1"))
-			_, err := w.store.Inbox(w.ctx, w.space, bob, hub.InboxQuery{Run: "r1", Limit: 1, Bytes: 1})
+			_, err := w.store.Inbox(w.ctx, w.space, bob, store.InboxQuery{Run: "r1", Limit: 1, Bytes: 1})
 			w.refused(err, c3po.Superseded)
 			same(w, "its id", w.register(bob, "r1").Record.ID, carol)
 			same(w, "another run", w.register(bob, "r2").Record.ID, bob.Numbered(2))
@@ -200,10 +200,10 @@ func renamePromises() []promise {
 			w.enter(alice)
 			w.rename(alice, "dora")
 			w.unchanged(func() {
-				_, err := w.try(hub.RegisterStep{Want: alice, Agents: c3po.Pattern(alice)})
+				_, err := w.try(store.RegisterStep{Want: alice, Agents: c3po.Pattern(alice)})
 				w.refused(err, c3po.Forbidden)
 			})
-			same(w, "one for both", w.given(hub.RegisterStep{Want: alice, Agents: "*"}), "dora")
+			same(w, "one for both", w.given(store.RegisterStep{Want: alice, Agents: "*"}), "dora")
 		}},
 		{"who comes back under a former name gets its agent, while the name answers", nil, func(w *world) {
 			w.register(bob, "r1")
@@ -251,7 +251,7 @@ func renamePromises() []promise {
 			same(w, "paused", w.record("dora").Paused, c3po.PausedForHuman)
 			for _, id := range []c3po.MessageID{asked, sent} {
 				w.unchanged(func() { same(w, "not its former name", w.cancel("dora", id).Outcome, c3po.CancelNotYours) })
-				done, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{From: "dora", Former: bob, ID: id, Durability: c3po.OnDisk})
+				done, err := w.store.Cancel(w.ctx, w.space, store.CancelStep{From: "dora", Former: bob, ID: id, Durability: c3po.OnDisk})
 				w.must(err)
 				same(w, "cancelled", done.Outcome, c3po.CancelDone)
 			}

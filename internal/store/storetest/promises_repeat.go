@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // repeats sends a step again and proves that it gives the first message.
-func (w *world) repeats(step hub.SendStep, first c3po.MessageID, state string) hub.Stored {
+func (w *world) repeats(step store.SendStep, first c3po.MessageID, state string) store.Stored {
 	w.Helper()
-	var again hub.Stored
+	var again store.Stored
 	w.unchanged(func() { again = w.sendStep(step) })
 	same(w, "repeat", again.Repeat, true)
 	same(w, "id", again.Message.ID, first)
@@ -19,7 +19,7 @@ func (w *world) repeats(step hub.SendStep, first c3po.MessageID, state string) h
 }
 
 // isNew sends a step and proves that it is no repeat.
-func (w *world) isNew(step hub.SendStep, first c3po.MessageID) {
+func (w *world) isNew(step store.SendStep, first c3po.MessageID) {
 	w.Helper()
 	again := w.sendStep(step)
 	same(w, "repeat", again.Repeat, false)
@@ -53,12 +53,12 @@ func repeatPromises() []promise {
 		{"the same key with another draft is refused", nil, func(w *world) {
 			w.enter(alice, bob, carol)
 			w.sendStep(keyed(letter(bob, alice, "hi"), "k1"))
-			for _, change := range []func(*hub.SendStep){
-				func(s *hub.SendStep) { s.Text = "ho" },
-				func(s *hub.SendStep) { s.Context = "because" },
-				func(s *hub.SendStep) { s.To = carol },
-				func(s *hub.SendStep) { s.Thread = "t" },
-				func(s *hub.SendStep) { s.Priority = c3po.Urgent },
+			for _, change := range []func(*store.SendStep){
+				func(s *store.SendStep) { s.Text = "ho" },
+				func(s *store.SendStep) { s.Context = "because" },
+				func(s *store.SendStep) { s.To = carol },
+				func(s *store.SendStep) { s.Thread = "t" },
+				func(s *store.SendStep) { s.Priority = c3po.Urgent },
 			} {
 				step := keyed(letter(bob, alice, "hi"), "k1")
 				change(&step)
@@ -159,7 +159,7 @@ func repeatPromises() []promise {
 		{"the same key at the same time stores one message", nil, func(w *world) {
 			w.enter(alice, bob)
 			const senders = 8
-			results := make(chan hub.Stored, senders)
+			results := make(chan store.Stored, senders)
 			for range senders {
 				go func() {
 					stored, err := w.store.Send(w.ctx, w.space, keyed(letter(bob, alice, "hi"), "k1"))

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) answers(id c3po.MessageID) []hub.Entry {
+func (w *world) answers(id c3po.MessageID) []store.Entry {
 	w.Helper()
 	answers, err := w.store.Answers(w.ctx, w.space, id)
 	w.must(err)
@@ -30,10 +30,10 @@ func replyPromises() []promise {
 				Context: "she knows", Status: c3po.ReplyHandedOver, Timestamp: w.now(), Thread: "reasons", Priority: c3po.Normal,
 				HandedTo: carol, Seq: stored.Message.Seq,
 			}
-			same(w, "stored", stored, hub.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Acked: true, MovedTo: stored.MovedTo, Fill: stored.Fill, Now: w.now()})
-			same(w, "what the asker's inbox holds", hub.Fill{Messages: stored.Fill.Messages, OwnMessages: stored.Fill.OwnMessages}, hub.Fill{Messages: 1, OwnMessages: 1})
+			same(w, "stored", stored, store.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Acked: true, MovedTo: stored.MovedTo, Fill: stored.Fill, Now: w.now()})
+			same(w, "what the asker's inbox holds", store.Fill{Messages: stored.Fill.Messages, OwnMessages: stored.Fill.OwnMessages}, store.Fill{Messages: 1, OwnMessages: 1})
 			same(w, "what the space holds", stored.Fill.SpaceBytes, w.books().PendingBytes)
-			same(w, "inbox of the asker", w.page(alice, hub.InboxQuery{}).Entries[0].Message, want)
+			same(w, "inbox of the asker", w.page(alice, store.InboxQuery{}).Entries[0].Message, want)
 			same(w, "inbox of the asked", w.inbox(bob), nil)
 			same(w, "question", w.entry(question).State, c3po.StateAcked)
 			same(w, "answered", w.entry(question).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now(), MovedTo: stored.MovedTo}})
@@ -115,7 +115,7 @@ func replyPromises() []promise {
 		{"nobody answers a bounce", nil, func(w *world) {
 			w.enter(alice, bob)
 			w.bury(w.send(alice, bob, "lost"))
-			bounce := w.page(alice, hub.InboxQuery{}).Entries[0].Message.ID
+			bounce := w.page(alice, store.InboxQuery{}).Entries[0].Message.ID
 			w.unchanged(func() {
 				_, err := w.store.Reply(w.ctx, w.space, answer(alice, bounce, "oh"))
 				w.refused(err, c3po.AgentNotFound)

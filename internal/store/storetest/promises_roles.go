@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const reviewers c3po.AgentID = "role/review"
@@ -19,7 +19,7 @@ func (w *world) join(ids ...c3po.AgentID) {
 
 func (w *world) joinAs(id c3po.AgentID, run string, capabilities ...string) {
 	w.Helper()
-	_, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: id, Run: run, Explicit: true, Profile: hub.Profile{Capabilities: capabilities}})
+	_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: id, Run: run, Explicit: true, Profile: store.Profile{Capabilities: capabilities}})
 	w.must(err)
 }
 
@@ -31,7 +31,7 @@ func (w *world) task(from c3po.AgentID, text string) c3po.MessageID {
 	return w.sendStep(step).Message.ID
 }
 
-func (w *world) claimStep(step hub.ClaimStep) (hub.Claimed, error) {
+func (w *world) claimStep(step store.ClaimStep) (store.Claimed, error) {
 	w.Helper()
 	step.Role = reviewers
 	return w.store.Claim(w.ctx, w.space, step)
@@ -40,7 +40,7 @@ func (w *world) claimStep(step hub.ClaimStep) (hub.Claimed, error) {
 // claim takes the next message and gives its text.
 func (w *world) claim(id c3po.AgentID) string {
 	w.Helper()
-	claimed, err := w.claimStep(hub.ClaimStep{Agent: id, Reader: "s"})
+	claimed, err := w.claimStep(store.ClaimStep{Agent: id, Reader: "s"})
 	w.must(err)
 	if claimed.Entry == nil {
 		return ""
@@ -50,11 +50,11 @@ func (w *world) claim(id c3po.AgentID) string {
 
 func (w *world) claimOne(agent c3po.AgentID, id c3po.MessageID) error {
 	w.Helper()
-	_, err := w.claimStep(hub.ClaimStep{Agent: agent, ID: id})
+	_, err := w.claimStep(store.ClaimStep{Agent: agent, ID: id})
 	return err
 }
 
-func (w *world) ackClaimed(agent c3po.AgentID, ids ...c3po.MessageID) []hub.AckOutcome {
+func (w *world) ackClaimed(agent c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.AckClaimed(w.ctx, w.space, reviewers, agent, "", ids)
 	w.must(err)
@@ -63,7 +63,7 @@ func (w *world) ackClaimed(agent c3po.AgentID, ids ...c3po.MessageID) []hub.AckO
 
 func (w *world) shown(member c3po.AgentID) []string {
 	w.Helper()
-	return texts(w.page(reviewers, hub.InboxQuery{Member: member}).Entries)
+	return texts(w.page(reviewers, store.InboxQuery{Member: member}).Entries)
 }
 
 func rolePromises() []promise {
@@ -75,7 +75,7 @@ func rolePromises() []promise {
 			w.task(carol, "second")
 			same(w, "alice", w.claim(alice), "first")
 			same(w, "bob", w.claim(bob), "second")
-			claimed, err := w.claimStep(hub.ClaimStep{Agent: bob, Reader: "s", Given: []c3po.MessageID{}})
+			claimed, err := w.claimStep(store.ClaimStep{Agent: bob, Reader: "s", Given: []c3po.MessageID{}})
 			w.must(err)
 			same(w, "all of them", claimed.Count, 2)
 		}},
@@ -85,7 +85,7 @@ func rolePromises() []promise {
 			id := w.task(carol, "work")
 			same(w, "first", w.claim(alice), "work")
 			w.unchanged(func() { same(w, "again", w.claim(alice), "work") })
-			claimed, err := w.claimStep(hub.ClaimStep{Agent: alice, Reader: "s", Given: []c3po.MessageID{id}})
+			claimed, err := w.claimStep(store.ClaimStep{Agent: alice, Reader: "s", Given: []c3po.MessageID{id}})
 			w.must(err)
 			if claimed.Entry != nil {
 				w.Errorf("given twice: %+v", claimed.Entry)
@@ -97,13 +97,13 @@ func rolePromises() []promise {
 			w.join(alice)
 			id := w.task(carol, "work")
 			served := func() {
-				w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Served: []hub.ServedNote{{ID: id, Reader: "s", At: w.now()}}}))
+				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s", At: w.now()}}}))
 				w.advance(time.Second)
 			}
 			same(w, "claimed", w.claim(alice), "work")
 			served()
 			w.bury(id)
-			same(w, "revived", w.revive(id, ""), hub.ReviveDone)
+			same(w, "revived", w.revive(id, ""), store.ReviveDone)
 			same(w, "claimed anew", w.claim(alice), "work")
 			same(w, "after its answer was lost", w.claim(alice), "work")
 			served()
@@ -127,8 +127,8 @@ func rolePromises() []promise {
 				w.refused(w.claimOne(alice, id), c3po.Forbidden)
 				same(w, "the sender's next", w.claim(alice), "")
 				same(w, "the sender is shown", w.shown(alice), nil)
-				same(w, "acks of both", []hub.AckOutcome{w.ackClaimed(carol, id)[0], w.ackClaimed(alice, id)[0]},
-					[]hub.AckOutcome{hub.AckNotYours, hub.AckNotYours})
+				same(w, "acks of both", []store.AckOutcome{w.ackClaimed(carol, id)[0], w.ackClaimed(alice, id)[0]},
+					[]store.AckOutcome{store.AckNotYours, store.AckNotYours})
 			})
 			same(w, "bob", w.claim(bob), "work")
 		}},
@@ -147,7 +147,7 @@ func rolePromises() []promise {
 			w.joinAs(bob, "", "mqtt")
 			same(w, "after one left", members(reviewers), []c3po.AgentID{alice})
 			w.task(carol, "work")
-			_, err := w.claimStep(hub.ClaimStep{Agent: bob})
+			_, err := w.claimStep(store.ClaimStep{Agent: bob})
 			w.refused(err, c3po.Forbidden)
 			w.joinAs(alice, "", "mqtt")
 			queues, err := w.store.Queues(w.ctx, w.space)
@@ -174,17 +174,17 @@ func rolePromises() []promise {
 			w.join(alice, bob)
 			held, free := w.task(carol, "held"), w.task(carol, "free")
 			w.claim(alice)
-			cancel := func(id c3po.MessageID, holder c3po.AgentID) hub.Cancelled {
-				done, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{
+			cancel := func(id c3po.MessageID, holder c3po.AgentID) store.Cancelled {
+				done, err := w.store.Cancel(w.ctx, w.space, store.CancelStep{
 					From: carol, ID: id, Notice: "it is cancelled", Durability: c3po.OnDisk, Holder: holder,
 				})
 				w.must(err)
 				return done
 			}
-			w.unchanged(func() { same(w, "not known", cancel(held, ""), hub.Cancelled{Held: true, HeldBy: alice}) })
-			w.unchanged(func() { same(w, "not so", cancel(free, bob), hub.Cancelled{Held: true}) })
-			same(w, "held", cancel(held, alice), hub.Cancelled{Outcome: c3po.CancelDone, Told: true})
-			same(w, "free", cancel(free, ""), hub.Cancelled{Outcome: c3po.CancelDone})
+			w.unchanged(func() { same(w, "not known", cancel(held, ""), store.Cancelled{Held: true, HeldBy: alice}) })
+			w.unchanged(func() { same(w, "not so", cancel(free, bob), store.Cancelled{Held: true}) })
+			same(w, "held", cancel(held, alice), store.Cancelled{Outcome: c3po.CancelDone, Told: true})
+			same(w, "free", cancel(free, ""), store.Cancelled{Outcome: c3po.CancelDone})
 			same(w, "told", w.inbox(alice), []string{"it is cancelled"})
 			same(w, "not told", w.inbox(bob), nil)
 			same(w, "tasks", w.shown(bob), nil)
@@ -235,7 +235,7 @@ func rolePromises() []promise {
 			w.claim(alice)
 			for range 3 {
 				w.advance(w.limits.ClaimLease - time.Second)
-				w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Seen: []c3po.AgentID{alice}}))
+				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Seen: []c3po.AgentID{alice}}))
 				same(w, "bob", w.claim(bob), "")
 			}
 			w.advance(w.limits.ClaimLease)
@@ -272,14 +272,14 @@ func rolePromises() []promise {
 			w.advance(w.limits.ClaimLease)
 			w.claim(bob)
 			w.unchanged(func() {
-				same(w, "stale", w.ackClaimed(alice, id), []hub.AckOutcome{hub.AckStale})
+				same(w, "stale", w.ackClaimed(alice, id), []store.AckOutcome{store.AckStale})
 				_, err := w.store.Reply(w.ctx, w.space, answer(alice, id, "done"))
 				w.refused(err, c3po.Forbidden)
 			})
 			w.advance(w.limits.ClaimLease)
-			same(w, "still stale", w.ackClaimed(alice, id), []hub.AckOutcome{hub.AckStale})
-			same(w, "newest", w.ackClaimed(bob, id, id), []hub.AckOutcome{hub.AckDone, hub.AckAlready})
-			same(w, "after the end", w.ackClaimed(alice, id), []hub.AckOutcome{hub.AckStale})
+			same(w, "still stale", w.ackClaimed(alice, id), []store.AckOutcome{store.AckStale})
+			same(w, "newest", w.ackClaimed(bob, id, id), []store.AckOutcome{store.AckDone, store.AckAlready})
+			same(w, "after the end", w.ackClaimed(alice, id), []store.AckOutcome{store.AckStale})
 			w.refused(w.claimOne(bob, id), c3po.InvalidRequest)
 			same(w, "books", w.books().Pending, 0)
 		}},
@@ -287,7 +287,7 @@ func rolePromises() []promise {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "work")
-			same(w, "ack", w.ackClaimed(alice, id, "carol::role/review::00000000"), []hub.AckOutcome{hub.AckDone, hub.AckUnknown})
+			same(w, "ack", w.ackClaimed(alice, id, "carol::role/review::00000000"), []store.AckOutcome{store.AckDone, store.AckUnknown})
 			_, err := w.store.Reply(w.ctx, w.space, answer(bob, w.task(carol, "more"), "done"))
 			w.must(err)
 		}},
@@ -313,11 +313,11 @@ func rolePromises() []promise {
 			w.joinAs(alice, "r1", "review")
 			id := w.task(carol, "work")
 			w.unchanged(func() {
-				_, err := w.claimStep(hub.ClaimStep{Agent: alice, Run: "r2"})
+				_, err := w.claimStep(store.ClaimStep{Agent: alice, Run: "r2"})
 				w.refused(err, c3po.Superseded)
 				_, err = w.store.AckClaimed(w.ctx, w.space, reviewers, alice, "r2", []c3po.MessageID{id})
 				w.refused(err, c3po.Superseded)
-				_, err = w.store.Inbox(w.ctx, w.space, reviewers, hub.InboxQuery{Member: alice, Run: "r2", Limit: 1, Bytes: 1})
+				_, err = w.store.Inbox(w.ctx, w.space, reviewers, store.InboxQuery{Member: alice, Run: "r2", Limit: 1, Bytes: 1})
 				w.refused(err, c3po.Superseded)
 			})
 		}},
@@ -335,7 +335,7 @@ func rolePromises() []promise {
 			w.must(err)
 			same(w, "due", len(due), 2)
 			w.bury(id)
-			same(w, "late ack", w.ackClaimed(alice, id), []hub.AckOutcome{hub.AckAlready})
+			same(w, "late ack", w.ackClaimed(alice, id), []store.AckOutcome{store.AckAlready})
 			same(w, "told", len(w.inbox(carol)), 1)
 		}},
 		{"pages of a role's mail leave out what others hold", nil, func(w *world) {
@@ -345,13 +345,13 @@ func rolePromises() []promise {
 				w.task(carol, text)
 			}
 			for range 3 {
-				claimed, err := w.claimStep(hub.ClaimStep{Agent: bob, Reader: "s", Given: nil})
+				claimed, err := w.claimStep(store.ClaimStep{Agent: bob, Reader: "s", Given: nil})
 				w.must(err)
-				w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Served: []hub.ServedNote{{ID: claimed.Entry.Message.ID, Reader: "s", At: w.now()}}}))
+				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Served: []store.ServedNote{{ID: claimed.Entry.Message.ID, Reader: "s", At: w.now()}}}))
 			}
-			page := w.page(reviewers, hub.InboxQuery{Member: alice, Limit: 1})
+			page := w.page(reviewers, store.InboxQuery{Member: alice, Limit: 1})
 			same(w, "first page", texts(page.Entries), []string{"4"})
-			page = w.page(reviewers, hub.InboxQuery{Member: alice, Limit: 1, After: page.Next})
+			page = w.page(reviewers, store.InboxQuery{Member: alice, Limit: 1, After: page.Next})
 			same(w, "second page", texts(page.Entries), []string{"5"})
 			same(w, "no third", page.Next, 0)
 		}},

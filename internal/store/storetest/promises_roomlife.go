@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) leave(name c3po.RoomName, id c3po.AgentID) hub.LeaveOutcome {
+func (w *world) leave(name c3po.RoomName, id c3po.AgentID) store.LeaveOutcome {
 	w.Helper()
 	outcome, err := w.store.Leave(w.ctx, w.space, name, id, "")
 	w.must(err)
 	return outcome
 }
 
-func (w *world) endRoom(step hub.EndRoomStep) hub.EndRoomOutcome {
+func (w *world) endRoom(step store.EndRoomStep) store.EndRoomOutcome {
 	w.Helper()
 	outcome, err := w.store.EndRoom(w.ctx, w.space, step)
 	w.must(err)
@@ -35,9 +35,9 @@ func roomLifePromises() []promise {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(alice, lobby, "hi")
-			same(w, "first", w.leave(lobby, alice), hub.LeaveDone)
-			same(w, "again", w.leave(lobby, alice), hub.LeaveNone)
-			same(w, "last", w.leave(lobby, bob), hub.LeaveEmpty)
+			same(w, "first", w.leave(lobby, alice), store.LeaveDone)
+			same(w, "again", w.leave(lobby, alice), store.LeaveNone)
+			same(w, "last", w.leave(lobby, bob), store.LeaveEmpty)
 			same(w, "rooms", w.roomNames(), []c3po.RoomName{lobby})
 			posts, _, err := w.store.History(w.ctx, w.space, lobby, 0, 10, 1<<20)
 			w.must(err)
@@ -49,22 +49,22 @@ func roomLifePromises() []promise {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(alice, lobby, "hi")
-			step := hub.EndRoomStep{Room: lobby, By: bob}
+			step := store.EndRoomStep{Room: lobby, By: bob}
 			_, err := w.store.EndRoom(w.ctx, w.space, step)
 			w.refused(err, c3po.Forbidden)
 			step.By = alice
-			same(w, "with members", w.endRoom(step), hub.EndMembers)
+			same(w, "with members", w.endRoom(step), store.EndMembers)
 			w.leave(lobby, bob)
 			w.leave(lobby, alice)
 			same(w, "rooms", w.roomNames(), []c3po.RoomName{lobby})
-			same(w, "without", w.endRoom(step), hub.EndDone)
+			same(w, "without", w.endRoom(step), store.EndDone)
 			same(w, "rooms", len(w.roomNames()), 0)
 			_, err = w.store.EndRoom(w.ctx, w.space, step)
 			w.refused(err, c3po.InvalidRequest)
 			same(w, "made anew", w.joinRoom(lobby, bob).Made, true)
 			w.expectHears(bob)
 			w.leave(lobby, bob)
-			same(w, "by a person", w.endRoom(hub.EndRoomStep{Room: lobby, By: c3po.Human, Outside: true}), hub.EndDone)
+			same(w, "by a person", w.endRoom(store.EndRoomStep{Room: lobby, By: c3po.Human, Outside: true}), store.EndDone)
 		}},
 		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *world) {
 			w.enter(alice, bob)
@@ -74,8 +74,8 @@ func roomLifePromises() []promise {
 			w.leave(lobby, alice)
 			w.leave("attic", bob)
 			w.live(2 * time.Hour)
-			step := hub.EndRoomStep{Room: "attic", Outside: true, Silent: 3 * time.Hour}
-			same(w, "too early", w.endRoom(step), hub.EndKept)
+			step := store.EndRoomStep{Room: "attic", Outside: true, Silent: 3 * time.Hour}
+			same(w, "too early", w.endRoom(step), store.EndKept)
 			said := saying(c3po.Human, "attic", "is anybody here?")
 			said.Outside = true
 			w.post(said)
@@ -89,9 +89,9 @@ func roomLifePromises() []promise {
 		{"a member chooses what of a room is mail for it, and nobody else does", nil, func(w *world) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob, carol)
-			choose := func(id c3po.AgentID, n c3po.Notify) hub.Joined {
+			choose := func(id c3po.AgentID, n c3po.Notify) store.Joined {
 				w.Helper()
-				joined, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: id, Notify: n})
+				joined, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: id, Notify: n})
 				w.must(err)
 				return joined
 			}
@@ -104,13 +104,13 @@ func roomLifePromises() []promise {
 			same(w, "mail of who wants none", len(w.post(step).Mailed), 0)
 			hears := func(id c3po.AgentID, n c3po.Notify) []string {
 				w.Helper()
-				return postTexts(w.roomMail(id, hub.RoomQuery{Limit: 10, Bytes: 1 << 20, Hears: n}).Posts)
+				return postTexts(w.roomMail(id, store.RoomQuery{Limit: 10, Bytes: 1 << 20, Hears: n}).Posts)
 			}
 			same(w, "who wants all", hears(bob, c3po.NotifyAll), []string{"@bob @carol hi"})
 			same(w, "who wants none", hears(carol, c3po.NotifyMentions), nil)
 			same(w, "but reads it", hears(carol, ""), []string{"@bob @carol hi"})
-			same(w, "with its rooms", w.roomMail(carol, hub.RoomQuery{Hears: c3po.NotifyMentions}).Rooms,
-				[]hub.RoomUnread{{Room: lobby, Unread: 1, Notify: c3po.NotifyNone}})
+			same(w, "with its rooms", w.roomMail(carol, store.RoomQuery{Hears: c3po.NotifyMentions}).Rooms,
+				[]store.RoomUnread{{Room: lobby, Unread: 1, Notify: c3po.NotifyNone}})
 			w.leave(lobby, bob)
 			same(w, "anew", choose(bob, "").Notify, c3po.NotifyMentions)
 		}},

@@ -7,26 +7,26 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const lobby c3po.RoomName = "lobby"
 
-func (w *world) joinRoom(name c3po.RoomName, ids ...c3po.AgentID) hub.Joined {
+func (w *world) joinRoom(name c3po.RoomName, ids ...c3po.AgentID) store.Joined {
 	w.Helper()
-	var joined hub.Joined
+	var joined store.Joined
 	for _, id := range ids {
 		var err error
-		joined, err = w.store.Join(w.ctx, w.space, hub.JoinStep{Room: name, Agent: id, Visibility: c3po.Public})
+		joined, err = w.store.Join(w.ctx, w.space, store.JoinStep{Room: name, Agent: id, Visibility: c3po.Public})
 		w.must(err)
 	}
 	return joined
 }
 
 // saying is an ordinary post.
-func saying(from c3po.AgentID, name c3po.RoomName, text string) hub.PostStep {
-	step := hub.PostStep{
-		Draft: hub.Draft{
+func saying(from c3po.AgentID, name c3po.RoomName, text string) store.PostStep {
+	step := store.PostStep{
+		Draft: store.Draft{
 			From: from, To: name.Address(), Room: name, Kind: c3po.KindPost, Priority: c3po.Normal, Text: text, Key: text,
 		},
 		Durability: c3po.OnDisk,
@@ -37,7 +37,7 @@ func saying(from c3po.AgentID, name c3po.RoomName, text string) hub.PostStep {
 	return step
 }
 
-func (w *world) post(step hub.PostStep) hub.Post {
+func (w *world) post(step store.PostStep) store.Post {
 	w.Helper()
 	posted, err := w.store.Post(w.ctx, w.space, step)
 	w.must(err)
@@ -49,7 +49,7 @@ func (w *world) say(from c3po.AgentID, name c3po.RoomName, text string) c3po.Mes
 	return w.post(saying(from, name, text)).Message.ID
 }
 
-func (w *world) roomMail(owner c3po.AgentID, q hub.RoomQuery) hub.RoomMail {
+func (w *world) roomMail(owner c3po.AgentID, q store.RoomQuery) store.RoomMail {
 	w.Helper()
 	if q.Bytes == 0 {
 		q.Limit, q.Bytes = max(q.Limit, 1), 1<<20
@@ -62,11 +62,11 @@ func (w *world) roomMail(owner c3po.AgentID, q hub.RoomQuery) hub.RoomMail {
 // hears is all an agent would read in its rooms, and how much that is said to be.
 func (w *world) hears(owner c3po.AgentID) ([]string, int) {
 	w.Helper()
-	mail := w.roomMail(owner, hub.RoomQuery{Limit: 1000})
+	mail := w.roomMail(owner, store.RoomQuery{Limit: 1000})
 	return postTexts(mail.Posts), mail.Unread()
 }
 
-func postTexts(posts []hub.Post) []string {
+func postTexts(posts []store.Post) []string {
 	var out []string
 	for _, p := range posts {
 		out = append(out, p.Message.Text())
@@ -74,7 +74,7 @@ func postTexts(posts []hub.Post) []string {
 	return out
 }
 
-func (w *world) ackPosts(owner c3po.AgentID, ids ...c3po.MessageID) []hub.AckOutcome {
+func (w *world) ackPosts(owner c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.AckPosts(w.ctx, w.space, owner, "", ids)
 	w.must(err)
@@ -91,7 +91,7 @@ func (w *world) expectHears(owner c3po.AgentID, want ...string) {
 // secretRoom makes a room for invited agents.
 func (w *world) secretRoom(maker c3po.AgentID) error {
 	w.Helper()
-	_, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: maker, Visibility: c3po.InviteOnly})
+	_, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: maker, Visibility: c3po.InviteOnly})
 	return err
 }
 
@@ -99,7 +99,7 @@ func (w *world) invite(by, guest c3po.AgentID) {
 	w.Helper()
 	invitation, err := w.store.Invite(w.ctx, w.space, lobby, by, "", false, guest)
 	w.must(err)
-	same(w, "invited", invitation.Outcome, hub.InviteDone)
+	same(w, "invited", invitation.Outcome, store.InviteDone)
 }
 
 func roomPromises() []promise {
@@ -119,12 +119,12 @@ func roomPromises() []promise {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob, carol)
 			one, two, three := w.say(alice, lobby, "one"), w.say(bob, lobby, "two"), w.say(alice, lobby, "three")
-			same(w, "outcomes", w.ackPosts(carol, two, one, "alice::#lobby::00000000"), []hub.AckOutcome{hub.AckDone, hub.AckAlready, hub.AckUnknown})
+			same(w, "outcomes", w.ackPosts(carol, two, one, "alice::#lobby::00000000"), []store.AckOutcome{store.AckDone, store.AckAlready, store.AckUnknown})
 			w.expectHears(carol, "three")
 			w.expectHears(alice, "two")
-			same(w, "own posts in between", w.ackPosts(alice, three), []hub.AckOutcome{hub.AckDone})
+			same(w, "own posts in between", w.ackPosts(alice, three), []store.AckOutcome{store.AckDone})
 			w.expectHears(alice)
-			same(w, "a stranger", w.ackPosts(c3po.AgentID("dave"), one), []hub.AckOutcome{hub.AckUnknown})
+			same(w, "a stranger", w.ackPosts(c3po.AgentID("dave"), one), []store.AckOutcome{store.AckUnknown})
 		}},
 		{"who joins late starts at the end, and finds the rest in the history", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -160,7 +160,7 @@ func roomPromises() []promise {
 			_, err := w.store.Leave(w.ctx, w.space, lobby, bob, "")
 			w.must(err)
 			w.say(alice, lobby, "after")
-			mail, err := w.store.RoomMail(w.ctx, w.space, bob, hub.RoomQuery{Reader: "s1", Limit: 10, Bytes: 1 << 20})
+			mail, err := w.store.RoomMail(w.ctx, w.space, bob, store.RoomQuery{Reader: "s1", Limit: 10, Bytes: 1 << 20})
 			w.must(err)
 			same(w, "rooms", mail.Rooms, nil)
 			same(w, "posts", len(mail.Posts), 0)
@@ -177,9 +177,9 @@ func roomPromises() []promise {
 			w.must(err)
 			w.live(time.Hour)
 			for _, id := range []c3po.AgentID{alice, carol} {
-				same(w, "retired", w.retire(id, time.Minute, false), hub.RetireDone)
+				same(w, "retired", w.retire(id, time.Minute, false), store.RetireDone)
 				w.enter(id) // somebody else, as far as anybody knows
-				_, err = w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: id, Visibility: c3po.Public})
+				_, err = w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: id, Visibility: c3po.Public})
 				w.refused(err, c3po.InvalidRequest)
 			}
 			w.invite(bob, carol)
@@ -187,29 +187,29 @@ func roomPromises() []promise {
 		}},
 		{"a room for invited agents does not exist for others", nil, func(w *world) {
 			w.enter(alice, bob, carol)
-			_, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: alice, Visibility: c3po.InviteOnly})
+			_, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: alice, Visibility: c3po.InviteOnly})
 			w.must(err)
-			_, err = w.store.Join(w.ctx, w.space, hub.JoinStep{Room: lobby, Agent: bob, Visibility: c3po.Public})
+			_, err = w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: bob, Visibility: c3po.Public})
 			w.refused(err, c3po.InvalidRequest)
 			_, err = w.store.Post(w.ctx, w.space, saying(bob, lobby, "x"))
 			w.refused(err, c3po.InvalidRequest)
 			_, err = w.store.Invite(w.ctx, w.space, lobby, bob, "", false, carol)
 			w.refused(err, c3po.InvalidRequest)
 			w.refused(w.store.SetVisibility(w.ctx, w.space, lobby, bob, "", false, c3po.Public), c3po.InvalidRequest)
-			invite := func() hub.Invitation {
+			invite := func() store.Invitation {
 				made, err := w.store.Invite(w.ctx, w.space, lobby, alice, "", false, bob)
 				w.must(err)
 				return made
 			}
 			first := invite()
-			same(w, "invited", first.Outcome, hub.InviteDone)
-			same(w, "invited before", invite(), hub.Invitation{Outcome: hub.InviteAlready, At: first.At})
+			same(w, "invited", first.Outcome, store.InviteDone)
+			same(w, "invited before", invite(), store.Invitation{Outcome: store.InviteAlready, At: first.At})
 			w.joinRoom(lobby, bob)
-			same(w, "a member", invite(), hub.Invitation{Outcome: hub.InviteMember})
+			same(w, "a member", invite(), store.Invitation{Outcome: store.InviteMember})
 			_, err = w.store.Leave(w.ctx, w.space, lobby, bob, "")
 			w.must(err)
 			second := invite()
-			same(w, "invited anew", second.Outcome, hub.InviteDone)
+			same(w, "invited anew", second.Outcome, store.InviteDone)
 			same(w, "and not as before", second.At > first.At, true)
 			w.joinRoom(lobby, bob)
 			w.refused(w.store.SetVisibility(w.ctx, w.space, lobby, bob, "", false, c3po.Public), c3po.Forbidden)
@@ -229,7 +229,7 @@ func roomPromises() []promise {
 			same(w, "mailed", w.post(step).Mailed, []c3po.AgentID{bob})
 			w.expectHears(bob)
 			same(w, "inbox", w.inbox(bob), []string{"@bob @carol look"})
-			entry := w.page(bob, hub.InboxQuery{}).Entries[0]
+			entry := w.page(bob, store.InboxQuery{}).Entries[0]
 			same(w, "room", entry.Message.Room, lobby)
 			same(w, "expects a reply", entry.Message.ExpectsReply, true)
 			same(w, "of a stranger", w.inbox(carol), nil)
@@ -282,7 +282,7 @@ func roomPromises() []promise {
 		}},
 		{"a broadcast is for those it is for, who were registered, while it lives", nil, func(w *world) {
 			w.enter(alice, bob)
-			_, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: carol, Explicit: true, Profile: hub.Profile{Capabilities: []string{"go"}}})
+			_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: carol, Explicit: true, Profile: store.Profile{Capabilities: []string{"go"}}})
 			w.must(err)
 			w.say(alice, c3po.Everybody, "hello")
 			step := saying(alice, c3po.Everybody, "gophers")
@@ -295,8 +295,8 @@ func roomPromises() []promise {
 			same(w, "with it", got, []string{"hello", "gophers"})
 			w.expectHears("dave")
 			w.expectHears(alice)
-			same(w, "there is something", w.page(bob, hub.InboxQuery{}).Rooms, true)
-			same(w, "there is nothing", w.page("dave", hub.InboxQuery{}).Rooms, false)
+			same(w, "there is something", w.page(bob, store.InboxQuery{}).Rooms, true)
+			same(w, "there is nothing", w.page("dave", store.InboxQuery{}).Rooms, false)
 			for range 13 {
 				w.live(time.Hour) // each is two ticks
 			}
@@ -308,14 +308,14 @@ func roomPromises() []promise {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			one, two := w.post(saying(alice, lobby, "one")), w.post(saying(alice, lobby, "two"))
-			first := hub.RoomQuery{Reader: "s1", Limit: 1, Unheard: true}
+			first := store.RoomQuery{Reader: "s1", Limit: 1, Unheard: true}
 			same(w, "first", postTexts(w.roomMail(bob, first).Posts), []string{"one"})
 			same(w, "left out", w.roomMail(bob, first).Next, two.Message.Seq)
-			w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Heard: []hub.HeardNote{
+			w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Heard: []store.HeardNote{
 				{ID: one.Message.ID, Seq: one.Message.Seq, Agent: bob, Reader: "s1", Cursor: one.Message.Seq, At: w.now()},
 			}}))
 			same(w, "then", postTexts(w.roomMail(bob, first).Posts), []string{"two"})
-			same(w, "another reader", postTexts(w.roomMail(bob, hub.RoomQuery{Reader: "s2", Limit: 1, Unheard: true}).Posts), []string{"one"})
+			same(w, "another reader", postTexts(w.roomMail(bob, store.RoomQuery{Reader: "s2", Limit: 1, Unheard: true}).Posts), []string{"one"})
 			behind := first
 			behind.Positioned, behind.After = true, one.Message.Seq-1
 			same(w, "who did not get it", postTexts(w.roomMail(bob, behind).Posts), []string{"one"})
@@ -324,8 +324,8 @@ func roomPromises() []promise {
 			given := first
 			given.Given = []c3po.MessageID{two.Message.ID}
 			same(w, "this node gave it", len(w.roomMail(bob, given).Posts), 0)
-			same(w, "all of it is still there", postTexts(w.roomMail(bob, hub.RoomQuery{Reader: "s1", Limit: 9}).Posts), []string{"one", "two"})
-			same(w, "marked", w.roomMail(bob, hub.RoomQuery{Reader: "s1", Limit: 9}).Posts[0].Heard, true)
+			same(w, "all of it is still there", postTexts(w.roomMail(bob, store.RoomQuery{Reader: "s1", Limit: 9}).Posts), []string{"one", "two"})
+			same(w, "marked", w.roomMail(bob, store.RoomQuery{Reader: "s1", Limit: 9}).Posts[0].Heard, true)
 		}},
 		{"posts of several rooms come in the order they were said", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -337,11 +337,11 @@ func roomPromises() []promise {
 				w.say(alice, name, want[i])
 			}
 			w.expectHears(bob, want...)
-			mail := w.roomMail(bob, hub.RoomQuery{Limit: 10})
+			mail := w.roomMail(bob, store.RoomQuery{Limit: 10})
 			same(w, "a page", postTexts(mail.Posts), want[:10])
-			rest := w.roomMail(bob, hub.RoomQuery{Limit: 100, After: mail.Next - 1})
+			rest := w.roomMail(bob, store.RoomQuery{Limit: 100, After: mail.Next - 1})
 			same(w, "the rest", postTexts(rest.Posts), want[10:])
-			same(w, "by name", slices.IsSortedFunc(mail.Rooms, func(a, b hub.RoomUnread) int { return strings.Compare(string(a.Room), string(b.Room)) }), true)
+			same(w, "by name", slices.IsSortedFunc(mail.Rooms, func(a, b store.RoomUnread) int { return strings.Compare(string(a.Room), string(b.Room)) }), true)
 		}},
 		{"an agent that is in rooms is not retired before it has left them", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -350,21 +350,21 @@ func roomPromises() []promise {
 			w.must(err)
 			outcome, err := w.store.Retire(w.ctx, w.space, bob, 0, false)
 			w.must(err)
-			same(w, "in a room", outcome, hub.RetireRooms)
+			same(w, "in a room", outcome, store.RetireRooms)
 			_, err = w.store.Leave(w.ctx, w.space, lobby, bob, "")
 			w.must(err)
 			outcome, err = w.store.Retire(w.ctx, w.space, bob, 0, false)
 			w.must(err)
-			same(w, "in none", outcome, hub.RetireDone)
+			same(w, "in none", outcome, store.RetireDone)
 		}},
 		{"rooms are bounded, for a space and for an agent", func(l *c3po.Limits) { l.Rooms, l.AgentRooms = 3, 2 }, func(w *world) {
 			w.enter(alice, bob)
 			w.joinRoom("r1", alice)
 			w.joinRoom("r2", alice)
-			_, err := w.store.Join(w.ctx, w.space, hub.JoinStep{Room: "r3", Agent: alice})
+			_, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: "r3", Agent: alice})
 			w.refused(err, c3po.InvalidRequest)
 			w.joinRoom("r3", bob)
-			_, err = w.store.Join(w.ctx, w.space, hub.JoinStep{Room: "r4", Agent: bob})
+			_, err = w.store.Join(w.ctx, w.space, store.JoinStep{Room: "r4", Agent: bob})
 			w.refused(err, c3po.InvalidRequest)
 			w.joinRoom("r1", bob)
 		}},

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) sendRefused(step hub.SendStep, code c3po.Code) error {
+func (w *world) sendRefused(step store.SendStep, code c3po.Code) error {
 	w.Helper()
 	_, err := w.store.Send(w.ctx, w.space, step)
 	w.refused(err, code)
@@ -28,11 +28,11 @@ func sendPromises() []promise {
 				Timestamp: w.now(), Thread: "deploy", Priority: c3po.Normal, ExpectsReply: true, ContentType: "application/json",
 				Metadata: step.Metadata, Seq: stored.Message.Seq,
 			}
-			same(w, "receipt", stored, hub.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Now: w.now(), Fill: stored.Fill})
-			entry := w.page(alice, hub.InboxQuery{}).Entries[0]
+			same(w, "receipt", stored, store.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Now: w.now(), Fill: stored.Fill})
+			entry := w.page(alice, store.InboxQuery{}).Entries[0]
 			same(w, "message", entry.Message, want)
 			same(w, "state", entry.State, c3po.StatePending)
-			same(w, "facts", entry.Facts, hub.Facts{
+			same(w, "facts", entry.Facts, store.Facts{
 				Accepted: w.now(), Durability: c3po.OnDisk, Bytes: step.Bytes(), KeyBytes: step.KeyBytes(), Expires: int64(w.limits.MessageLife / time.Second),
 			})
 			same(w, "alone", w.entry(stored.Message.ID).Message, want)
@@ -52,7 +52,7 @@ func sendPromises() []promise {
 			for range 3 {
 				m := w.sendStep(urgent(letter(bob, alice, strings.Repeat("x", int(w.books().Seq))))).Message
 				same(w, "seq", m.Seq, w.books().Seq)
-				same(w, "id", m.ID, c3po.NewMessageID(bob, alice, hub.MessageHex(m.Seq)))
+				same(w, "id", m.ID, c3po.NewMessageID(bob, alice, store.MessageHex(m.Seq)))
 			}
 		}},
 		{"an id that the recipient still has is not given again", nil, func(w *world) {
@@ -60,7 +60,7 @@ func sendPromises() []promise {
 			first := w.sendStep(letter(bob, alice, "first")).Message
 			// The same hex comes around after 2^32 numbers.
 			again := first.Seq + 1<<32
-			at, _, err := w.store.RaiseEpoch(w.ctx, w.space, hub.Sequence{Epoch: 1, Last: again - hub.EpochMargin - 2})
+			at, _, err := w.store.RaiseEpoch(w.ctx, w.space, store.Sequence{Epoch: 1, Last: again - store.EpochMargin - 2})
 			w.must(err)
 			same(w, "the number before", at.Last, again-1)
 			second := w.sendStep(letter(bob, alice, "second")).Message

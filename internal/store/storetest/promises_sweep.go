@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // sweeps lets lived time pass and sweeps up after it.
@@ -37,13 +37,13 @@ func sweepPromises() []promise {
 				w.must(err)
 				return queues
 			}
-			_, err := w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: bob, Explicit: true, Profile: hub.Profile{Capabilities: []string{"go", "lua"}}})
+			_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: bob, Explicit: true, Profile: store.Profile{Capabilities: []string{"go", "lua"}}})
 			w.must(err)
 			w.enter(alice)
 			step := letter(alice, "role/go", "review this")
 			step.Queue = true
 			task := w.sendStep(step).Message.ID
-			_, err = w.store.Register(w.ctx, w.space, hub.RegisterStep{Want: bob, Explicit: true, Profile: hub.Profile{Capabilities: []string{}}})
+			_, err = w.store.Register(w.ctx, w.space, store.RegisterStep{Want: bob, Explicit: true, Profile: store.Profile{Capabilities: []string{}}})
 			w.must(err)
 			w.sweeps(time.Minute)
 			same(w, "with mail", queues(), []c3po.AgentID{"role/go"})
@@ -59,9 +59,9 @@ func sweepPromises() []promise {
 			first := inThread(alice, bob, "circle", "first")
 			first.Mailbox = true // it does not expire
 			id := w.sendStep(first).Message.ID
-			same(w, "paused", w.spentBy(inThread(alice, bob, "circle", "second")).Whose, hub.SpentChain)
+			same(w, "paused", w.spentBy(inThread(alice, bob, "circle", "second")).Whose, store.SpentChain)
 			w.sweeps(w.limits.DeadLife)
-			same(w, "while its message is there", w.spentBy(inThread(alice, bob, "circle", "third")).Whose, hub.SpentChain)
+			same(w, "while its message is there", w.spentBy(inThread(alice, bob, "circle", "third")).Whose, store.SpentChain)
 			w.ack(bob, id)
 			w.sweeps(w.limits.EndedLife)
 			w.sweeps(time.Minute)
@@ -71,17 +71,17 @@ func sweepPromises() []promise {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			post := w.post(saying(alice, lobby, "hello"))
-			for i := range hub.MostHeard + 1 {
+			for i := range store.MostHeard + 1 {
 				w.advance(time.Second)
-				w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{Heard: []hub.HeardNote{
+				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Heard: []store.HeardNote{
 					{ID: post.Message.ID, Seq: post.Message.Seq, Agent: bob, Reader: fmt.Sprint("session ", i), At: w.now()},
 				}}))
 			}
 			unheard := func(reader string) int {
-				return len(w.roomMail(bob, hub.RoomQuery{Reader: reader, Unheard: true}).Posts)
+				return len(w.roomMail(bob, store.RoomQuery{Reader: reader, Unheard: true}).Posts)
 			}
 			same(w, "the first", unheard("session 0"), 1)
-			for i := range hub.MostHeard {
+			for i := range store.MostHeard {
 				same(w, "a later one", unheard(fmt.Sprint("session ", i+1)), 0)
 			}
 		}},

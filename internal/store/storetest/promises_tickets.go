@@ -4,12 +4,12 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) cancel(from c3po.AgentID, id c3po.MessageID) hub.Cancelled {
+func (w *world) cancel(from c3po.AgentID, id c3po.MessageID) store.Cancelled {
 	w.Helper()
-	done, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{From: from, ID: id, Notice: "it is cancelled", Durability: c3po.OnDisk})
+	done, err := w.store.Cancel(w.ctx, w.space, store.CancelStep{From: from, ID: id, Notice: "it is cancelled", Durability: c3po.OnDisk})
 	w.must(err)
 	return done
 }
@@ -37,7 +37,7 @@ func (w *world) lapse(id c3po.MessageID) bool {
 func (w *world) unanswered(agent c3po.AgentID, id c3po.MessageID) bool {
 	w.Helper()
 	from, _, _ := id.Split()
-	said, err := w.store.Silence(w.ctx, w.space, hub.SilenceStep{Agent: agent, ID: id, To: from, Notice: "no answer", Durability: c3po.OnDisk})
+	said, err := w.store.Silence(w.ctx, w.space, store.SilenceStep{Agent: agent, ID: id, To: from, Notice: "no answer", Durability: c3po.OnDisk})
 	w.must(err)
 	return said
 }
@@ -54,7 +54,7 @@ func ticketPromises() []promise {
 				same(w, "silent", w.entry(id).Facts.Silent, w.now())
 			}
 			same(w, "inbox", w.inbox(alice), []string{"no answer", "no answer"})
-			notice := w.page(alice, hub.InboxQuery{}).Entries[0].Message
+			notice := w.page(alice, store.InboxQuery{}).Entries[0].Message
 			same(w, "kind", notice.Kind, c3po.KindNotice)
 			same(w, "about", notice.MessageID, pending)
 			same(w, "from", notice.FromAgent, c3po.System)
@@ -78,7 +78,7 @@ func ticketPromises() []promise {
 		{"who asked and is gone is not told, and nothing is recorded until nobody is to be told", nil, func(w *world) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "why?")
-			step := hub.SilenceStep{Agent: bob, ID: id, To: "nobody", Notice: "no answer", Durability: c3po.OnDisk}
+			step := store.SilenceStep{Agent: bob, ID: id, To: "nobody", Notice: "no answer", Durability: c3po.OnDisk}
 			w.unchanged(func() {
 				_, err := w.store.Silence(w.ctx, w.space, step)
 				w.refused(err, c3po.AgentNotFound)
@@ -94,7 +94,7 @@ func ticketPromises() []promise {
 			id := w.send(alice, bob, "why?")
 			w.advance(time.Second)
 			before := w.books().Seq
-			same(w, "outcome", w.cancel(alice, id), hub.Cancelled{Outcome: c3po.CancelDone})
+			same(w, "outcome", w.cancel(alice, id), store.Cancelled{Outcome: c3po.CancelDone})
 			same(w, "inbox", w.inbox(bob), nil)
 			entry := w.entry(id)
 			same(w, "state", entry.State, c3po.StateCancelled)
@@ -109,10 +109,10 @@ func ticketPromises() []promise {
 			w.serve("s1", served)
 			w.ack(bob, acked)
 			for _, id := range []c3po.MessageID{served, acked} {
-				same(w, "outcome", w.cancel(alice, id), hub.Cancelled{Outcome: c3po.CancelDone, Told: true})
+				same(w, "outcome", w.cancel(alice, id), store.Cancelled{Outcome: c3po.CancelDone, Told: true})
 			}
 			same(w, "inbox", w.inbox(bob), []string{"it is cancelled", "it is cancelled"})
-			notice := w.page(bob, hub.InboxQuery{}).Entries[0].Message
+			notice := w.page(bob, store.InboxQuery{}).Entries[0].Message
 			same(w, "kind", notice.Kind, c3po.KindCancelled)
 			same(w, "about", notice.MessageID, served)
 			same(w, "from", notice.FromAgent, c3po.System)
@@ -138,7 +138,7 @@ func ticketPromises() []promise {
 			w.register(alice, "r1")
 			id := w.send(alice, bob, "why?")
 			w.unchanged(func() {
-				_, err := w.store.Cancel(w.ctx, w.space, hub.CancelStep{From: alice, Run: "r2", ID: id})
+				_, err := w.store.Cancel(w.ctx, w.space, store.CancelStep{From: alice, Run: "r2", ID: id})
 				w.refused(err, c3po.Superseded)
 			})
 		}},
@@ -225,7 +225,7 @@ func ticketPromises() []promise {
 			want := ticket
 			want.ID, want.ToAgent, want.HandedFrom, want.Ticket = stored.MovedTo, carol, bob, ticket.ID
 			want.Seq, want.Timestamp = before+2, w.now()
-			same(w, "in the next inbox", w.page(carol, hub.InboxQuery{}).Entries[0].Message, want)
+			same(w, "in the next inbox", w.page(carol, store.InboxQuery{}).Entries[0].Message, want)
 			same(w, "the first answer", w.entry(ticket.ID).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now(), MovedTo: stored.MovedTo}})
 
 			reply := w.reply(carol, stored.MovedTo, "clouds")
@@ -266,7 +266,7 @@ func ticketPromises() []promise {
 			post.Mentions = []c3po.AgentID{bob}
 			_, err := w.store.Post(w.ctx, w.space, post)
 			w.must(err)
-			over := answer(bob, w.page(bob, hub.InboxQuery{}).Entries[0].Message.ID, "ask carol")
+			over := answer(bob, w.page(bob, store.InboxQuery{}).Entries[0].Message.ID, "ask carol")
 			over.Status, over.HandedTo = c3po.ReplyHandedOver, carol
 			stored, err := w.store.Reply(w.ctx, w.space, over)
 			w.must(err)
@@ -279,7 +279,7 @@ func ticketPromises() []promise {
 			over.Status, over.HandedTo = c3po.ReplyHandedOver, carol
 			stored, err := w.store.Reply(w.ctx, w.space, over)
 			w.must(err)
-			w.unchanged(func() { same(w, "outcome", w.cancel(alice, ticket), hub.Cancelled{MovedTo: stored.MovedTo}) })
+			w.unchanged(func() { same(w, "outcome", w.cancel(alice, ticket), store.Cancelled{MovedTo: stored.MovedTo}) })
 			same(w, "there", w.cancel(alice, stored.MovedTo).Outcome, c3po.CancelDone)
 			same(w, "inbox", w.inbox(carol), nil)
 		}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // YearLimits are lives that are over within a month, so that what a store holds
@@ -46,8 +47,8 @@ func (w *world) day(n int) {
 	run := fmt.Sprintf("run-%d", n)
 	register := func(space c3po.Space, id c3po.AgentID, run string, capabilities ...string) {
 		w.Helper()
-		_, err := w.store.Register(w.ctx, space, hub.RegisterStep{
-			Want: id, Run: run, Session: "session of " + run + string(id), Explicit: true, Profile: hub.Profile{Capabilities: capabilities},
+		_, err := w.store.Register(w.ctx, space, store.RegisterStep{
+			Want: id, Run: run, Session: "session of " + run + string(id), Explicit: true, Profile: store.Profile{Capabilities: capabilities},
 		})
 		w.must(err)
 	}
@@ -67,9 +68,9 @@ func (w *world) day(n int) {
 	step := letter("steady", guest, fmt.Sprint("read, day ", n))
 	step.Key, step.Alias, step.Within = fmt.Sprint("key-", n), fmt.Sprintf("|guest-%d", n), time.Hour
 	read := w.sendStep(step).Message.ID
-	w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{
-		Served:   []hub.ServedNote{{ID: read, Reader: run, Route: "mcp", At: w.now()}},
-		Notified: []hub.NotifiedNote{{Agent: guest, Reader: run, Route: "hook", Seq: 1, At: w.now()}},
+	w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{
+		Served:   []store.ServedNote{{ID: read, Reader: run, Route: "mcp", At: w.now()}},
+		Notified: []store.NotifiedNote{{Agent: guest, Reader: run, Route: "hook", Seq: 1, At: w.now()}},
 	}))
 	w.reply(guest, read, fmt.Sprint("answer, day ", n))
 	w.send("steady", guest, fmt.Sprint("never read, day ", n))
@@ -77,7 +78,7 @@ func (w *world) day(n int) {
 	toRole.Queue = true
 	task := w.sendStep(toRole).Message.ID
 	if n%2 == 0 {
-		_, err := w.store.Claim(w.ctx, w.space, hub.ClaimStep{Role: c3po.AgentID("role/" + role), Agent: guest, ID: task})
+		_, err := w.store.Claim(w.ctx, w.space, store.ClaimStep{Role: c3po.AgentID("role/" + role), Agent: guest, ID: task})
 		w.must(err)
 		_, err = w.store.AckClaimed(w.ctx, w.space, c3po.AgentID("role/"+role), guest, "", []c3po.MessageID{task})
 		w.must(err)
@@ -114,8 +115,8 @@ func (w *world) day(n int) {
 	w.say(guest, today, fmt.Sprint("hello, day ", n))
 	for _, room := range []c3po.RoomName{"lobby", c3po.Everybody} {
 		post := w.post(saying("steady", room, fmt.Sprint("news of day ", n, " in ", room)))
-		w.must(w.store.WriteNotes(w.ctx, w.space, hub.Notes{
-			Heard: []hub.HeardNote{{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "reader", Reader: "reader of " + run, At: w.now()}},
+		w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{
+			Heard: []store.HeardNote{{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "reader", Reader: "reader of " + run, At: w.now()}},
 		}))
 	}
 

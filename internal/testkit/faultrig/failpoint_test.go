@@ -13,6 +13,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -25,7 +26,7 @@ type scene struct {
 	redis string // its address
 	ids   map[string]c3po.MessageID
 	clock *atomic.Int64 // in seconds, of all scenes
-	sound hub.Store     // a way to Redis that nobody hurts; of scenes that are cut
+	sound store.Store   // a way to Redis that nobody hurts; of scenes that are cut
 }
 
 func (s *scene) as(id c3po.AgentID) *hub.Actor {
@@ -160,7 +161,7 @@ func deeds() []deed {
 
 // oneSpace is a store that knows of one space only: a reaper looks at all.
 type oneSpace struct {
-	hub.Store
+	store.Store
 	space c3po.Space
 }
 
@@ -253,7 +254,7 @@ func TestACoordinatorMayDieBeforeAndAfterEveryStep(t *testing.T) {
 		return s
 	}
 	// on is a coordinator that has just been started.
-	on := func(s *scene, store hub.Store) *scene {
+	on := func(s *scene, store store.Store) *scene {
 		s.hub = hub.New(hub.Config{Store: oneSpace{store, s.space}, Limits: limits})
 		return s
 	}

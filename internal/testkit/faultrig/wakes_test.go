@@ -12,7 +12,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -117,7 +117,7 @@ func bareSubscriber(t *testing.T, redis string) (publish func(int), told <-chan 
 	ctx, cancel := context.WithCancel(t.Context())
 	var work sync.WaitGroup
 	work.Go(func() {
-		_ = subscriber.Listen(ctx, "main", func() { ready <- struct{}{} }, func(w hub.Wake) {
+		_ = subscriber.Listen(ctx, "main", func() { ready <- struct{}{} }, func(w store.Wake) {
 			if w.Agent == "bare" {
 				news <- time.Now()
 			}
@@ -129,8 +129,8 @@ func bareSubscriber(t *testing.T, redis string) (publish func(int), told <-chan 
 	})
 	<-ready
 	return func(n int) {
-		if _, err := publisher.Send(t.Context(), "main", hub.SendStep{
-			Draft: hub.Draft{From: "sender", To: "bare", Kind: c3po.KindMessage, Priority: c3po.Normal, Text: strconv.Itoa(n), Key: strconv.Itoa(n)},
+		if _, err := publisher.Send(t.Context(), "main", store.SendStep{
+			Draft: store.Draft{From: "sender", To: "bare", Kind: c3po.KindMessage, Priority: c3po.Normal, Text: strconv.Itoa(n), Key: strconv.Itoa(n)},
 		}); err != nil {
 			t.Error(err)
 		}

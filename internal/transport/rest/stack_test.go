@@ -16,6 +16,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -48,7 +49,7 @@ func onModel(t *testing.T) *stack {
 	return over(t, storetest.NewModel(c3po.DefaultLimits()))
 }
 
-func over(t *testing.T, store hub.Store) *stack {
+func over(t *testing.T, store store.Store) *stack {
 	t.Helper()
 	book := &logbook{}
 	log := slog.New(slog.NewJSONHandler(book, nil))

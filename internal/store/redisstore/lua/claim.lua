@@ -1,5 +1,5 @@
 -- claim gives an agent a message of a role, this one or the next that nobody
--- holds. The rules stand at hub.Store.Claim. For the next it looks at so many
+-- holds. The rules stand at store.Store.Claim. For the next it looks at so many
 -- messages and no more; the next step goes on from there. It works when the store is
 -- full.
 --

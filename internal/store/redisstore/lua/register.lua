@@ -1,4 +1,4 @@
--- register gives a caller an id; the rules stand at hub.Store.Register.
+-- register gives a caller an id; the rules stand at store.Store.Register.
 --
 -- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, heard,
 --       retired, owed, then the agent keys of the candidates in order, then

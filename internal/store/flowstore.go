@@ -1,4 +1,4 @@
-package hub
+package store
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func RefuseSpent(s Spent, l c3po.Limits) *c3po.Error {
 	const wait = "Do something else; a person has been asked, and `c3po thread resume` lets it go on."
 	switch {
 	case s.Whose == SpentText:
-		return c3po.Errorf(c3po.BudgetSpent, "the same text was sent there %d times within %s", l.SameTexts, words(l.SameTextWindow)).
+		return c3po.Errorf(c3po.BudgetSpent, "the same text was sent there %d times within %s", l.SameTexts, InWords(l.SameTextWindow)).
 			Suggest("It is already stored: do not send it again. If it matters, say something new.")
 	case s.Whose == SpentChain && s.What == "paused":
 		return c3po.Errorf(c3po.BudgetSpent, "this conversation is paused: it has used its budget").Suggest(wait)
@@ -85,7 +85,7 @@ func RefuseSpent(s Spent, l c3po.Limits) *c3po.Error {
 	return c3po.Errorf(c3po.BudgetSpent, "%s %d messages an hour", whose, messages).Suggest(later)
 }
 
-func words(d time.Duration) string {
+func InWords(d time.Duration) string {
 	if d >= time.Minute && d%time.Minute == 0 {
 		return fmt.Sprintf("%d minutes", d/time.Minute)
 	}

@@ -1,4 +1,4 @@
-package hub
+package store
 
 import (
 	"cmp"
@@ -6,6 +6,15 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// Schema is the version of what is stored, shown by server_info.
+	Schema = 1
+	// MinReader is the oldest schema whose coordinators understand what this one
+	// stores. It rises a release after Schema, so that the two versions of a
+	// rolling upgrade work beside each other, and the way back is open.
+	MinReader = 1
 )
 
 // Store keeps everything. Each method is one atomic step: it happens whole or

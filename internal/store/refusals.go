@@ -1,4 +1,4 @@
-package hub
+package store
 
 import (
 	"strings"
@@ -122,13 +122,6 @@ func RefuseNotYours(id c3po.MessageID) *c3po.Error {
 		Suggest("Only the recipient of a message can answer it; write to its sender with send_message.")
 }
 
-// refuseCrowd is RATE_LIMITED for what one coordinator holds open no more of.
-// It takes connections and memory for as long as it lasts.
-func refuseCrowd(what string, most int) *c3po.Error {
-	return c3po.Errorf(c3po.RateLimited, "%d %s are open on this coordinator, which is the most", most, what).
-		Suggest("End one of them first; one for each session is enough.")
-}
-
 // RefuseNoRoom is INVALID_REQUEST for a room that does not exist, or not for
 // the caller: the words are the same.
 func RefuseNoRoom(room c3po.RoomName) *c3po.Error {
@@ -162,3 +155,8 @@ const (
 	ManyInSpace = "this space has"
 	ManyOfAgent = "you are in"
 )
+
+// RefuseUnpaid is BUDGET_SPENT for what a store is told to take only as a repeat.
+func RefuseUnpaid() *c3po.Error {
+	return c3po.Errorf(c3po.BudgetSpent, "the budget of this token is spent").Suggest("Try again later.")
+}

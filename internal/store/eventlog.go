@@ -1,4 +1,4 @@
-package hub
+package store
 
 import (
 	"context"
@@ -27,11 +27,11 @@ type Sequence struct {
 
 // behind says that s cannot have come after other: no number and no epoch ever
 // goes back.
-func (s Sequence) behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
+func (s Sequence) Behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
 
 // resume finds where a reader goes on that has everything up to a place: there,
 // or, if what follows is no longer to be had, where it can begin again and why.
-func (s Sequence) resume(after c3po.EventCursor) (from int64, reset c3po.ResetReason) {
+func (s Sequence) Resume(after c3po.EventCursor) (from int64, reset c3po.ResetReason) {
 	switch {
 	case after.Epoch != s.Epoch || after.Seq > s.Last:
 		// The new epoch is whole, if the log still has its beginning.

@@ -1,4 +1,4 @@
-package hub
+package store
 
 import (
 	"crypto/sha256"
@@ -34,7 +34,7 @@ const (
 	SweepEvery = time.Hour
 	// normalBand puts normal mail behind urgent mail in reading order. Sequence
 	// numbers stay below it, and the sum stays exact in a 64 bit float.
-	normalBand = int64(1) << 52
+	NormalBand = int64(1) << 52
 )
 
 // NextSweep is the lived second at which a space that was just swept is swept
@@ -67,7 +67,7 @@ func ReadingPosition(p c3po.Priority, seq int64) int64 {
 	if p == c3po.Urgent {
 		return seq
 	}
-	return seq + normalBand
+	return seq + NormalBand
 }
 
 // Candidates are the ids the caller can be given, in the order they are tried:
@@ -148,3 +148,13 @@ func EmptyLife(l c3po.Limits) time.Duration { return l.EndedLife }
 
 // ImportLife is for how long after its last step an import can be repeated.
 func ImportLife(l c3po.Limits) time.Duration { return l.DeadLife }
+
+// OnlineFor is how long after its last call an agent without a connection counts as
+// online: three of the intervals it declared, so that two lost heartbeats change
+// nothing.
+func OnlineFor(l c3po.Limits, heartbeat int) time.Duration {
+	if heartbeat <= 0 {
+		return l.OnlineWindow
+	}
+	return c3po.OnlineBeats * time.Duration(heartbeat) * time.Second
+}
