@@ -135,7 +135,6 @@ whenever one of them fires, until this command is interrupted. The exit code is
 that of the program in the container; of a loop that was ended, 0.`,
 		Example: `  c3po agent run reviewer
   c3po agent run reviewer --once`,
-		Args: arguments(1, 1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how, err := a.agentStreaming(flags)
 			if err != nil {
@@ -204,7 +203,6 @@ func (a *app) agentList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the agents of agents.yaml",
 		Example: `  c3po agent list`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			p, err := a.runnerPlaces()
 			if err != nil {

@@ -27,7 +27,6 @@ func (a *app) agentPrompt() *cobra.Command {
 show the result. With - the prompt is read from stdin.`,
 		Example: `  c3po agent prompt "What does this repository do?"
   c3po agent prompt -s "Fix the failing test"`,
-		Args: arguments(1, 1, "TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how, err := flags.how(runner.Buffered)
 			if err == nil {
@@ -106,7 +105,6 @@ func (a *app) agentShell() *cobra.Command {
 a prompt would have. Nothing is checked or updated before.`,
 		Example: `  c3po agent shell
   echo "claude --version" | c3po agent shell`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkNetwork(network); err != nil {
 				return err
@@ -133,7 +131,6 @@ func (a *app) agentSetup() *cobra.Command {
 is made by claude setup-token, in a container; else it is read from stdin.`,
 		Example: `  c3po agent setup
   claude setup-token | tail -n 1 | c3po agent setup`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := a.runnerConfig()
 			if err != nil {
@@ -174,7 +171,6 @@ with one of the role admin, of which a runner's is made. With - the token is rea
 from stdin, where nobody sees it among the arguments. c3po join, with an
 invitation that c3po invite --runner has printed, does the same and more.`,
 		Example: `  cat token | c3po agent setup-c3po http://localhost:8420 -`,
-		Args:    arguments(2, 2, "URL TOKEN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			token, err := a.body(args[1:])
 			if err != nil {

@@ -34,7 +34,6 @@ that was meant. What is allowed and yet may surprise is a warning. Nothing is
 started and nothing is asked for over the network.`,
 		Example: `  c3po agent check
   c3po agent check --schema`,
-		Args: arguments(0, 1, "[FILE]"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if schema {
 				_, err := a.Stdout.Write(agentfile.Schema())

@@ -25,7 +25,6 @@ their own bridges are asked as well.`,
 		Example: `  c3po agents
   c3po agents -v
   c3po agents --status online --type codex`,
-		Args: arguments(0, 1, "[AGENT]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.looking()
 			if err != nil {
@@ -41,9 +40,7 @@ their own bridges are asked as well.`,
 				}
 				return a.show(agent, func(w io.Writer) { printAgents(w, a.ink(), []c3po.Agent{agent}) })
 			}
-			var list c3po.AgentList
-			var more bool
-			list.Agents, more, err = pages(limit, func(cursor string, most int) ([]c3po.Agent, string, error) {
+			all, more, err := pages(limit, func(cursor string, most int) ([]c3po.Agent, string, error) {
 				page, err := svc.ListAgents(cmd.Context(), c3po.ListAgentsInput{Cursor: cursor, Limit: most, Status: c3po.Status(status), Type: kind})
 				return page.Agents, page.Next, err
 			})
@@ -52,9 +49,9 @@ their own bridges are asked as well.`,
 			}
 			defer a.more(more, "agents")
 			if verbose {
-				return a.showExplained(cmd.Context(), list.Agents)
+				return a.showExplained(cmd.Context(), all)
 			}
-			return a.show(&list, func(w io.Writer) { printAgents(w, a.ink(), list.Agents) })
+			return a.show(all, func(w io.Writer) { printAgents(w, a.ink(), all) })
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say why mail does or does not wake each")
@@ -115,25 +112,12 @@ func (a *app) whoami() *cobra.Command {
 		Use:     "whoami",
 		Short:   "Show which agent you are here",
 		Example: `  c3po whoami`,
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
+		RunE: operation(a, a.acting, c3po.Service.WhoAmI, noInput, func(w io.Writer, self c3po.Self) {
+			fmt.Fprintf(w, "%s in space %s, %s, %d unread\n", inline(string(self.ID)), inline(string(self.Space)), inline(string(self.Status)), self.Unread)
+			printNotice(w, self.Notice)
+			if len(self.Capabilities) > 0 {
+				fmt.Fprintf(w, "helps with %s\n", inline(strings.Join(self.Capabilities, ", ")))
 			}
-			self, err := svc.WhoAmI(cmd.Context(), c3po.None{})
-			if err != nil {
-				return err
-			}
-			return a.show(self, func(w io.Writer) {
-				fmt.Fprintf(w, "%s in space %s, %s, %d unread\n", inline(string(self.ID)), inline(string(self.Space)), inline(string(self.Status)), self.Unread)
-				if self.Notice != "" {
-					fmt.Fprintln(w, inline(self.Notice))
-				}
-				if len(self.Capabilities) > 0 {
-					fmt.Fprintf(w, "helps with %s\n", inline(strings.Join(self.Capabilities, ", ")))
-				}
-			})
-		},
+		}),
 	}
 }

@@ -38,7 +38,6 @@ c3po agent up running for this user. Its first lines say where to put it. It has
 secret in it.`,
 		Example: `  c3po agent unit
   c3po agent unit --for launchd`,
-		Args: arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			program, err := os.Executable()
 			if err != nil {

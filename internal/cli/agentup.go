@@ -22,7 +22,6 @@ func (a *app) agentUp() *cobra.Command {
 		Long: `Look after all agents of agents.yaml until this command is interrupted: each runs
 as with c3po agent run, and one that fails is started again after a rest.`,
 		Example: `  c3po agent up`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			how, err := a.agentStreaming(flags)
 			if err != nil {
@@ -52,7 +51,6 @@ func (a *app) agentStatus() *cobra.Command {
 		Use:     "status",
 		Short:   "Show what the agents of agents.yaml are doing",
 		Example: `  c3po agent status`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := a.runnerConfig()
 			if err != nil {
@@ -108,7 +106,6 @@ func (a *app) agentPs() *cobra.Command {
 		Use:     "ps",
 		Short:   "List the containers of agents, prompts and shells",
 		Example: `  c3po agent ps`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := a.withContainers(cmd.Context(), runtime)
 			if err != nil {
@@ -151,7 +148,6 @@ func (a *app) agentStop() *cobra.Command {
 		Long: `End an agent, whether c3po agent run looks after it or c3po agent up, whose other
 agents go on. A container whose runner is gone is ended too.`,
 		Example: `  c3po agent stop reviewer`,
-		Args:    arguments(1, 1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), stopMost)
 			defer cancel()
@@ -176,7 +172,6 @@ func (a *app) agentLogs() *cobra.Command {
 		Short: "Show the output of an agent's last run",
 		Example: `  c3po agent logs reviewer
   c3po agent logs reviewer --follow`,
-		Args: arguments(1, 1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := a.runnerConfig()
 			if err != nil {

@@ -28,7 +28,6 @@ counts as paused until the answer comes. With --wait the answer is printed; if i
 does not come in time the exit code is 4, and the question stays open.`,
 		Example: `  c3po ask-human "The disk is nearly full" --question "Delete old backups?" --choice yes --choice no
   c3po ask-human "May I reboot?" --deadline 2h`,
-		Args: arguments(1, 1, "REASON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most := int(c3po.DefaultLimits().WaitMost / time.Second); wait < 0 || wait > most {
 				// Refused before anything is asked.

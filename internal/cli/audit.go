@@ -15,15 +15,11 @@ import (
 )
 
 func (a *app) audit() *cobra.Command {
-	cmd := &cobra.Command{
+	return family(&cobra.Command{
 		Use:     "audit",
 		Short:   "See who was let in, who was not, and what was done for a person",
 		Example: `  c3po audit tail --follow`,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.auditTail(), a.auditVerify())
-	return cmd
+	}, a.auditTail(), a.auditVerify())
 }
 
 func (a *app) auditTail() *cobra.Command {
@@ -37,7 +33,6 @@ were made, rotated or revoked, calls that were refused, and what was done for a
 person. The newest 10,000 are kept; the coordinator's log has them too.`,
 		Example: `  c3po audit tail
   c3po audit tail --follow --json`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.person(adminToken)
 			if err != nil {

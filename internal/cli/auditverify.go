@@ -27,7 +27,6 @@ Whoever can write to Redis can make a whole new chain: that shows only against w
 was seen before. Each good check is remembered in a file of yours and compared
 the next time, and the coordinator's log has the number and hash of every entry.`,
 		Example: `  c3po audit verify`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.person(adminToken)
 			if err != nil {

@@ -30,7 +30,6 @@ output.
 Whoever has the file can read the mail and pass for the coordinator: keep it where
 nobody else can read it.`,
 		Example: `  c3po backup mail.c3po`,
-		Args:    arguments(1, 1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRedis(cmd.Context(), redis, func(url string) error {
 				var made backup.Manifest
@@ -64,7 +63,6 @@ too, so hosts that had joined need not join again.
 What was sent after the backup was made is lost. Every space begins a new epoch, so
 that agents look anew and no number is given twice. - is standard input.`,
 		Example: `  c3po restore mail.c3po --redis redis://127.0.0.1:6379`,
-		Args:    arguments(1, 1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if redis == "" {
 				release, err := a.alone(cmd.Context())

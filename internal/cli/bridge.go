@@ -217,24 +217,15 @@ func (a *app) ticketToAnswer(named string) (string, error) {
 func (a *app) bridgeControl() *cobra.Command {
 	named := func(name, use, example string, cmd *cobra.Command) *cobra.Command {
 		cmd.Use, cmd.Example = use, example
-		parent := &cobra.Command{
-			Use: name, Short: cmd.Short, Example: example,
-			Args: unknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		}
-		parent.AddCommand(cmd)
-		return parent
+		return family(&cobra.Command{Use: name, Short: cmd.Short, Example: example}, cmd)
 	}
-	root := &cobra.Command{
+	return family(&cobra.Command{
 		Use:     bridgeControl,
 		Short:   "Look at the agent-to-agent bridge",
 		Example: "  c3po bridgectl list tickets\n  c3po bridgectl tail logs",
-		Args:    unknownCommand,
 		Hidden:  true,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.AddCommand(
+	},
 		named("list", "tickets [TICKET]", "  c3po bridgectl list tickets --open", a.ticketList(true)),
 		named("tail", "logs", "  c3po bridgectl tail logs --agent Jerry", a.tailLog(true)),
 	)
-	return root
 }

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) broadcast() *cobra.Command {
@@ -19,38 +21,25 @@ kept once; each reads it with c3po inbox when it looks, also one that is offline
 and returns within a day. Without MESSAGE, or with -, the text is read from stdin.`,
 		Example: `  c3po broadcast "The staging database moves at noon"
   c3po broadcast --capability deploy "Please hold all deploys"`,
-		Args: arguments(0, 1, "[MESSAGE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
+		RunE: call(a, a.acting, func(ctx context.Context, svc *client.Client, args []string) (receipt c3po.BroadcastReceipt, err error) {
 			if in.Message, err = a.body(args); err != nil {
-				return err
+				return receipt, err
 			}
-			receipt, err := svc.Broadcast(cmd.Context(), in)
-			if err != nil {
-				return err
+			receipt, err = svc.Broadcast(ctx, in)
+			for err == nil && receipt.Next != "" {
+				var page c3po.BroadcastReceipt
+				page, err = svc.Broadcast(ctx, c3po.BroadcastInput{Cursor: receipt.Next})
+				receipt.Live, receipt.Next = append(receipt.Live, page.Live...), page.Next
 			}
-			for cursor := receipt.Next; cursor != ""; {
-				page, err := svc.Broadcast(cmd.Context(), c3po.BroadcastInput{Cursor: cursor})
-				if err != nil {
-					return err
-				}
-				receipt.Live, cursor = append(receipt.Live, page.Live...), page.Next
+			return receipt, err
+		}, func(w io.Writer, receipt c3po.BroadcastReceipt) {
+			fmt.Fprintf(w, "said %s, %s; %s live\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(len(receipt.Live), "agent"))
+			for _, id := range receipt.Live {
+				fmt.Fprintln(w, inline(string(id)))
 			}
-			receipt.Next = ""
-			return a.show(receipt, func(w io.Writer) {
-				fmt.Fprintf(w, "said %s, %s; %s live\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(len(receipt.Live), "agent"))
-				for _, id := range receipt.Live {
-					fmt.Fprintln(w, inline(string(id)))
-				}
-				printWarning(w, receipt.Warning)
-				if receipt.Notice != "" {
-					fmt.Fprintln(w, inline(receipt.Notice))
-				}
-			})
-		},
+			printWarning(w, receipt.Warning)
+			printNotice(w, receipt.Notice)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.Context, "context", "", "background the others need")

@@ -16,21 +16,6 @@ func (a *app) claimMessage() *cobra.Command {
 		Long: `Take a message that was sent to a role, so that no other agent works on it. It is
 yours until you answer or ack it, or are not heard of for a while.`,
 		Example: `  c3po claim alice::role/review::0a1b2c3d --as bob`,
-		Args:    arguments(1, 1, "MESSAGE_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
-			id, err := messageID(args[0])
-			if err != nil {
-				return err
-			}
-			m, err := svc.Claim(cmd.Context(), c3po.MessageInput{MessageID: id})
-			if err != nil {
-				return err
-			}
-			return a.show(m, func(w io.Writer) { printMessage(w, time.Now(), m) })
-		},
+		RunE:    operation(a, a.acting, c3po.Service.Claim, theMessage, func(w io.Writer, m c3po.Message) { printMessage(w, time.Now(), m) }),
 	}
 }

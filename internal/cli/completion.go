@@ -32,7 +32,6 @@ fish: c3po completion fish >~/.config/fish/completions/c3po.fish`,
 		Example: `  c3po completion bash
   c3po completion zsh
   c3po completion fish`,
-		Args:      arguments(1, 1, "bash|zsh|fish"),
 		ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()

@@ -46,7 +46,6 @@ its own with its value; limits are indented under limits:, and what has a full s
 in its name under what is before it.`,
 		Example: `  c3po config
   c3po config --listen 127.0.0.1:9000 --json`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.check(); err != nil {
 				return err

@@ -9,21 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) deadLetter() *cobra.Command {
-	cmd := &cobra.Command{
+	return family(&cobra.Command{
 		Use:   "dead-letter",
 		Short: "See, replay and purge messages that ended unread",
 		Long: `See, replay and purge messages that ended unread: they expired, were damaged, or
 their recipient was removed. They are kept for 30 days.`,
 		Example: `  c3po dead-letter list --to bob
   c3po dead-letter replay alice::bob::0a1b2c3d`,
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.deadLetterList(), a.deadLetterShow(), a.deadLetterReplay(), a.deadLetterPurge())
-	return cmd
+	}, a.deadLetterList(), a.deadLetterShow(), a.deadLetterReplay(), a.deadLetterPurge())
 }
 
 // A letterChoice is what the flags of these commands select.
@@ -46,26 +43,10 @@ func (a *app) deadLetterList() *cobra.Command {
 		Short: "List dead letters, the oldest first",
 		Example: `  c3po dead-letter list
   c3po dead-letter list --to bob --reason expired --since 7d`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
-			}
-			var list c3po.LetterList
-			var more bool
-			list.Letters, more, err = pages(limit, func(cursor string, most int) ([]c3po.Letter, string, error) {
-				page, err := svc.DeadLetters(cmd.Context(), c3po.LettersInput{
-					AgentID: choice.to, Reason: choice.reason, Since: choice.since, Cursor: cursor, Limit: most,
-				})
-				return page.Letters, page.Next, err
-			})
-			if err != nil {
-				return err
-			}
-			defer a.more(more, "letters")
-			return a.show(&list, func(w io.Writer) { printLetters(w, list.Letters) })
-		},
+		RunE: list(a, a.asPerson(humanToken), &limit, "letters", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Letter, string, error) {
+			page, err := svc.DeadLetters(ctx, c3po.LettersInput{AgentID: choice.to, Reason: choice.reason, Since: choice.since, Cursor: cursor, Limit: most})
+			return page.Letters, page.Next, err
+		}, printLetters),
 	}
 	choice.flags(cmd)
 	limitFlag(cmd, &limit, 100)
@@ -91,25 +72,10 @@ func (a *app) deadLetterShow() *cobra.Command {
 		Use:     "show MESSAGE_ID",
 		Short:   "Show a dead letter with its text",
 		Example: `  c3po dead-letter show alice::bob::0a1b2c3d`,
-		Args:    arguments(1, 1, "MESSAGE_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
-			}
-			id, err := messageID(args[0])
-			if err != nil {
-				return err
-			}
-			letter, err := svc.DeadLetter(cmd.Context(), c3po.MessageInput{MessageID: id})
-			if err != nil {
-				return err
-			}
-			return a.show(letter, func(w io.Writer) {
-				printMessages(w, c3po.MessageList{Messages: []c3po.Message{letter.Message}})
-				fmt.Fprintf(w, "dead since %s: %s\n", letter.Letter.DiedAt.Local().Format(time.DateTime), inline(letter.Letter.Reason))
-			})
-		},
+		RunE: operation(a, a.asPerson(humanToken), c3po.Service.DeadLetter, theMessage, func(w io.Writer, letter c3po.LetterView) {
+			printMessage(w, time.Now(), letter.Message)
+			fmt.Fprintf(w, "dead since %s: %s\n", letter.Letter.DiedAt.Local().Format(time.DateTime), inline(letter.Letter.Reason))
+		}),
 	}
 }
 
@@ -135,14 +101,11 @@ func (a *app) forLetters(verb, short, done, long string, do func(c3po.Service, c
   c3po dead-letter %[1]s --all`, verb),
 		Args: arguments(0, -1, "[MESSAGE_ID...]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := c3po.LetterSelection{AgentID: choice.to, Reason: choice.reason, Since: choice.since, All: choice.all}
-			for _, arg := range args {
-				id, err := messageID(arg)
-				if err != nil {
-					return err
-				}
-				in.MessageIDs = append(in.MessageIDs, id)
+			ids, err := messageIDs(args)
+			if err != nil {
+				return err
 			}
+			in := c3po.LetterSelection{MessageIDs: ids, AgentID: choice.to, Reason: choice.reason, Since: choice.since, All: choice.all}
 			svc, err := a.person(humanToken)
 			if err != nil {
 				return err

@@ -48,7 +48,6 @@ mended) and 2 for red. c3po verify proves that mail arrives on every way.`,
 		Example: `  c3po doctor
   c3po doctor --security
   c3po doctor --bundle report.zip`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var guarded doctor.Exposure
 			if security || bundle != "" {

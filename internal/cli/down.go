@@ -42,7 +42,6 @@ func (a *app) down() *cobra.Command {
 		Short:   "Stop the coordinator that runs here, and its Redis",
 		Long:    `Stop the coordinator that c3po up started, then its Redis. What was sent is kept.`,
 		Example: `  c3po down`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			state, err := a.folders.State()
 			if err != nil {

@@ -34,7 +34,6 @@ func (a *app) health() *cobra.Command {
 work. The exit code is 0 if they can and 3 if not. It needs no token, so it suits
 a container or a service manager.`,
 		Example: `  c3po health`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.looking()
 			if err != nil {

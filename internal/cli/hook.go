@@ -52,7 +52,6 @@ long; where no bridge of c3po runs it says nothing.`,
 should know is printed. It never fails and never takes long: what the bridge of the
 session does not know yet it says with the first prompt.`,
 		Example: `  c3po hook session-start`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), hookMost)
 			defer cancel()

@@ -14,51 +14,33 @@ import (
 )
 
 func (a *app) human() *cobra.Command {
-	cmd := &cobra.Command{
+	return family(&cobra.Command{
 		Use:   "human",
 		Short: "See and answer what agents ask you",
 		Example: `  c3po human list
   c3po human answer api::human::0a1b2c3d "Use the second one"
   c3po human watch`,
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.humanList(), a.humanShow(), a.humanAnswer(), a.humanWatch())
-	return cmd
+	}, a.humanList(), a.humanShow(), a.humanAnswer(), a.humanWatch())
 }
 
 func (a *app) humanList() *cobra.Command {
-	var limit int
+	var limit, count int
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the questions that wait for you",
 		Example: `  c3po human list`,
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
+		RunE: list(a, a.asPerson(humanToken), &limit, "questions", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Message, string, error) {
+			page, err := svc.HumanList(ctx, c3po.GetMessagesInput{Cursor: cursor, Limit: most})
+			count = page.Count
+			return page.Messages, page.Next, err
+		}, func(w io.Writer, messages []c3po.Message) {
+			printMessages(w, messages)
+			if count == 0 {
+				fmt.Fprintln(w, "no agent waits for you")
+			} else {
+				fmt.Fprintf(w, "%d of %d shown. Answer with: c3po human answer ID TEXT\n", len(messages), count)
 			}
-			var list c3po.MessageList
-			var more bool
-			list.Messages, more, err = pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
-				page, err := svc.HumanList(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most})
-				list.Count = page.Count
-				return page.Messages, page.Next, err
-			})
-			if err != nil {
-				return err
-			}
-			defer a.more(more, "questions")
-			return a.show(&list, func(w io.Writer) {
-				printMessages(w, list)
-				if list.Count == 0 {
-					fmt.Fprintln(w, "no agent waits for you")
-				} else {
-					fmt.Fprintf(w, "%d of %d shown. Answer with: c3po human answer ID TEXT\n", len(list.Messages), list.Count)
-				}
-			})
-		},
+		}),
 	}
 	limitFlag(cmd, &limit, 20)
 	return cmd
@@ -69,22 +51,7 @@ func (a *app) humanShow() *cobra.Command {
 		Use:     "show MESSAGE_ID",
 		Short:   "Show one question, and what became of it",
 		Example: `  c3po human show api::human::0a1b2c3d`,
-		Args:    arguments(1, 1, "MESSAGE_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
-			}
-			id, err := messageID(args[0])
-			if err != nil {
-				return err
-			}
-			question, err := svc.HumanShow(cmd.Context(), c3po.MessageInput{MessageID: id})
-			if err != nil {
-				return err
-			}
-			return a.show(question, func(w io.Writer) { printQuestion(w, question) })
-		},
+		RunE:    operation(a, a.asPerson(humanToken), c3po.Service.HumanShow, theMessage, printQuestion),
 	}
 }
 
@@ -119,7 +86,6 @@ asked goes on, unless it has asked something else as well. Without TEXT, or with
 the answer is read from stdin.`,
 		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"
   c3po human answer api::human::0a1b2c3d --choice 2`,
-		Args: arguments(1, 2, "MESSAGE_ID [TEXT]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Choice != "" && len(args) == 2 {
 				return &usageError{"give a text or --choice, not both", cmd.CommandPath() + " --help shows an example."}
@@ -156,7 +122,6 @@ func (a *app) humanWatch() *cobra.Command {
 		Long: `Show the questions that wait for you, then each as it comes, and again when its
 deadline passes, until interrupted.`,
 		Example: `  c3po human watch`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.person(humanToken)
 			if err != nil {

@@ -22,7 +22,6 @@ func (a *app) inbox() *cobra.Command {
 		Long: `Show the messages that are not acked. They stay until they are answered or
 acked, however often they are shown.`,
 		Example: `  c3po inbox --as bob`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.acting()
 			if err != nil {
@@ -44,7 +43,7 @@ acked, however often they are shown.`,
 			list.Messages = rows
 			defer a.more(more, "messages")
 			return a.show(&list, func(w io.Writer) {
-				printMessages(w, list)
+				printMessages(w, list.Messages)
 				printCount(w, svc.ID(), list)
 			})
 		},
@@ -90,7 +89,6 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 --timeout it waits for as long as the agent runs.`,
 		Example: `  c3po wait --timeout 300
   c3po wait --for alice::bob::0a1b2c3d`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if notice {
 				return a.waitForNotice(cmd.Context(), cmd.Flags().Changed("timeout"), in.Timeout)
@@ -142,29 +140,10 @@ func (a *app) ack() *cobra.Command {
 		Use:     "ack MESSAGE_ID...",
 		Short:   "Mark messages as dealt with",
 		Example: `  c3po ack alice::bob::0a1b2c3d`,
-		Args:    arguments(1, -1, "MESSAGE_ID..."),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
-			var in c3po.AckInput
-			for _, arg := range args {
-				id, err := messageID(arg)
-				if err != nil {
-					return err
-				}
-				in.MessageIDs = append(in.MessageIDs, id)
-			}
-			result, err := svc.AckMessages(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			if err := a.show(result, func(w io.Writer) { printAcks(w, result) }); err != nil {
-				return err
-			}
-			return unacked(result)
-		},
+		RunE: operation(a, a.acting, c3po.Service.AckMessages, func(args []string) (c3po.AckInput, error) {
+			ids, err := messageIDs(args)
+			return c3po.AckInput{MessageIDs: ids}, err
+		}, printAcks, unacked),
 	}
 }
 

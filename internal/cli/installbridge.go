@@ -40,7 +40,6 @@ and a paragraph for the AGENTS.md or CLAUDE.md of a project. Doing it again chan
 nothing; c3po uninstall bridge takes the links away.`,
 		Example: `  c3po install bridge
   c3po install bridge --dry-run`,
-		Args: arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.narrate(i.install) },
 	}
 	i.flags(cmd)
@@ -54,7 +53,6 @@ func (a *app) uninstallBridge() *cobra.Command {
 		Short:   "Take the commands of the agent-to-agent bridge away",
 		Long:    `Take the links away that c3po install bridge has made, and nothing else.`,
 		Example: `  c3po uninstall bridge`,
-		Args:    arguments(0, 0, ""),
 		RunE:    func(*cobra.Command, []string) error { return a.narrate(i.uninstall) },
 	}
 	i.flags(cmd)

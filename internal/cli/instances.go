@@ -28,7 +28,6 @@ func (a *app) instances() *cobra.Command {
 know them: also those that have no coordinator or are switched off. It asks no
 coordinator. c3po agents lists the agents of all hosts.`,
 		Example: `  c3po instances`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.here(cmd.Context())
 			if err != nil {

@@ -37,7 +37,6 @@ The host's agents are then called NAME/agent. With --space they are in that spac
 only; else in main and in those of their repositories.`,
 		Example: `  c3po invite --host laptop
   c3po invite --host build-box --runner --at nas.example:8420`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if at != "" && !pki.IsAddress(at) {
 				return &usageError{fmt.Sprintf("--at %s is not an address", at), "Write it as HOST:PORT."}

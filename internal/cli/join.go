@@ -51,7 +51,6 @@ Everybody on this machine can read the arguments of a command. Where others use
 it too, leave the invitation out or write -, and it is read from stdin.`,
 		Example: `  c3po join c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v…
   c3po join -`,
-		Args: arguments(0, 1, "[INVITATION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := a.invitation(args)
 			if err != nil {

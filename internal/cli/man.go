@@ -23,7 +23,6 @@ func (a *app) man() *cobra.Command {
 commands are written to a folder, for example ~/.local/share/man/man1.`,
 		Example: `  c3po man send
   c3po man --dir man1`,
-		Args: arguments(0, -1, "[COMMAND...]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {
 				return a.writeManual(cmd.Root(), dir)

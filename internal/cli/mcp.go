@@ -41,7 +41,6 @@ minute; one that c3po install has not set up (no --client) gets its waits in
 pieces of 50 seconds, or of --timeout if that is longer.`,
 		Example: `  c3po mcp
   c3po mcp --tools core,more`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			sets, err := mcpserver.ParseToolsets(tools)
 			if err != nil {

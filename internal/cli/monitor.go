@@ -27,7 +27,6 @@ func (a *app) monitor() *cobra.Command {
 started this command, which wakes it. It ends when that is gone, and not before:
 its end would start a turn.`,
 		Example: `  c3po monitor`,
-		Args:    arguments(0, 0, ""),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := a.monitored(client)

@@ -21,7 +21,6 @@ c3po import takes in there. Tokens and broadcasts stay, and so does the mail its
 The coordinator must be down, so that nothing is sent that would not be in the file.
 Whoever has the file can read the mail.`,
 		Example: `  c3po export laptop.jsonl`,
-		Args:    arguments(1, 1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if redis == "" {
 				release, err := a.alone(cmd.Context())
@@ -65,7 +64,6 @@ brings nothing twice, so an import that was cut off is simply run again. At the 
 message is looked for, and the books are gone through. - is standard input.`,
 		Example: `  c3po import laptop.jsonl --dry-run
   c3po import laptop.jsonl --as-host laptop`,
-		Args: arguments(1, 1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRedis(cmd.Context(), redis, func(url string) error {
 				in, err := a.outOf(args[0], "export")

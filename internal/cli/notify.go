@@ -74,7 +74,7 @@ func (n *notifying) config() (notify.Config, error) {
 }
 
 func (a *app) notify() *cobra.Command {
-	cmd := &cobra.Command{
+	return family(&cobra.Command{
 		Use:   "notify",
 		Short: "Be told of questions outside of c3po",
 		Long: `Be told of questions outside of c3po: on the desktop, by ntfy, or by a webhook.
@@ -92,11 +92,7 @@ What agents wrote is sent only with bodies: true. Addresses of this machine and 
 private networks are sent to only if allow lists them. A coordinator reads this
 when it is started.`,
 		Example: `  c3po notify test`,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.notifyTest())
-	return cmd
+	}, a.notifyTest())
 }
 
 // A notifyResult is how one channel took the test.
@@ -115,7 +111,6 @@ func (a *app) notifyTest() *cobra.Command {
 itself is not asked: run it where the coordinator runs, with its settings.`,
 		Example: `  c3po notify test
   c3po notify test --notify-ntfy https://ntfy.sh/a-topic-nobody-guesses`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := n.check(); err != nil {
 				return err

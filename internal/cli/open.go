@@ -33,7 +33,6 @@ good for one use and for a minute; the browser is then signed in for 12 hours.
 Where no browser can be started, over ssh for example, open the address yourself.`,
 		Example: `  c3po open --print
   c3po open --print --admin`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pick := humanToken
 			if admin {

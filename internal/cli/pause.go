@@ -44,7 +44,19 @@ func (a *app) resume() *cobra.Command {
 }
 
 // setPaused is what pause and resume have in common.
-func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) func(*cobra.Command, []string) error {
+func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) doing {
+	ask := operation(a, a.asPerson(humanToken), set, given(in), func(w io.Writer, result c3po.PauseResult) {
+		who := inline(string(result.AgentID))
+		if result.All {
+			who = "everybody"
+		}
+		if result.Paused == nil {
+			fmt.Fprintf(w, "%s is not paused\n", who)
+		} else {
+			fmt.Fprintf(w, "%s is paused: %s\n", who, inline(*result.Paused))
+		}
+		printNotice(w, result.Notice)
+	})
 	return func(cmd *cobra.Command, args []string) error {
 		if in.All == (len(args) == 1) {
 			return &usageError{"name one agent, or give --all", cmd.CommandPath() + " --help shows an example."}
@@ -52,25 +64,6 @@ func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Cont
 		if len(args) == 1 {
 			in.AgentID = args[0]
 		}
-		svc, err := a.person(humanToken)
-		if err != nil {
-			return err
-		}
-		result, err := set(svc, cmd.Context(), *in)
-		if err != nil {
-			return err
-		}
-		return a.show(result, func(w io.Writer) {
-			who := inline(string(result.AgentID))
-			if result.All {
-				who = "everybody"
-			}
-			if result.Paused == nil {
-				fmt.Fprintf(w, "%s is not paused\n", who)
-			} else {
-				fmt.Fprintf(w, "%s is paused: %s\n", who, inline(*result.Paused))
-			}
-			printNotice(w, result.Notice)
-		})
+		return ask(cmd, args)
 	}
 }

@@ -119,9 +119,9 @@ func until(now, deadline time.Time) string {
 	}
 }
 
-func printMessages(w io.Writer, list c3po.MessageList) {
+func printMessages(w io.Writer, messages []c3po.Message) {
 	now := time.Now()
-	for _, m := range list.Messages {
+	for _, m := range messages {
 		printMessage(w, now, m)
 	}
 }

@@ -26,7 +26,6 @@ you anyway; this adds what others see. With --pid the agent lives as long as tha
 process of this host.`,
 		Example: `  c3po register --as sensor --capability mqtt --capability zigbee
   c3po register --as nightly --type script --heartbeat 300`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.acting()
 			if err != nil {
@@ -76,18 +75,7 @@ func (a *app) unregister() *cobra.Command {
 		Use:     "unregister",
 		Short:   "End your session; the agent stays known and keeps its mail",
 		Example: `  c3po unregister --as sensor`,
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
-			done, err := svc.Unregister(cmd.Context(), c3po.None{})
-			if err != nil {
-				return err
-			}
-			return a.show(done, func(w io.Writer) { fmt.Fprintln(w, inline(done.Message)) })
-		},
+		RunE:    operation(a, a.acting, c3po.Service.Unregister, noInput, func(w io.Writer, done c3po.Unregistered) { fmt.Fprintln(w, inline(done.Message)) }),
 	}
 }
 
@@ -98,7 +86,6 @@ func (a *app) statusSet() *cobra.Command {
 		Short: "Tell other agents how you are",
 		Example: `  c3po status set busy --task "migrating the database"
   c3po status set available`,
-		Args: arguments(1, 1, "available|busy|away"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.acting()
 			if err != nil {

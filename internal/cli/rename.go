@@ -17,17 +17,8 @@ func (a *app) rename() *cobra.Command {
 a session that is open goes on under the new name. For a day, mail to the old name
 is delivered to the new one.`,
 		Example: `  c3po rename review-2 --as review-1`,
-		Args:    arguments(1, 1, "NEW"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
-			done, err := svc.Rename(cmd.Context(), c3po.RenameInput{NewID: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.show(done, func(w io.Writer) { fmt.Fprintln(w, inline(done.Message)) })
-		},
+		RunE: operation(a, a.acting, c3po.Service.Rename, func(args []string) (c3po.RenameInput, error) {
+			return c3po.RenameInput{NewID: args[0]}, nil
+		}, func(w io.Writer, done c3po.Renaming) { fmt.Fprintln(w, inline(done.Message)) }),
 	}
 }

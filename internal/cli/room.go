@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) room() *cobra.Command {
-	cmd := &cobra.Command{
+	return family(&cobra.Command{
 		Use:   "room",
 		Short: "Talk in rooms",
 		Long: `Talk in rooms. What is said in a room is kept there once, and each member reads it
@@ -23,11 +25,7 @@ gets it as mail too, and one that joined with --notify all is woken by every pos
 		Example: `  c3po room join build
   c3po room post build "@api the tests are red"
   c3po room history build`,
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.roomJoin(), a.roomLeave(), a.roomEnd(), a.roomPost(), a.roomHistory(), a.roomList(), a.roomInvite(), a.roomSet(), a.roomPrune())
-	return cmd
+	}, a.roomJoin(), a.roomLeave(), a.roomEnd(), a.roomPost(), a.roomHistory(), a.roomList(), a.roomInvite(), a.roomSet(), a.roomPrune())
 }
 
 func (a *app) roomJoin() *cobra.Command {
@@ -41,7 +39,6 @@ Joining again changes only what wakes you, if --notify is given.`,
 		Example: `  c3po room join build
   c3po room join build --notify all
   c3po room join secret --invite-only`,
-		Args: arguments(1, 1, "ROOM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.acting()
 			if err != nil {
@@ -60,7 +57,7 @@ Joining again changes only what wakes you, if --notify is given.`,
 				return err
 			}
 			return a.show(joined, func(w io.Writer) {
-				printMessages(w, c3po.MessageList{Messages: joined.Messages})
+				printMessages(w, joined.Messages)
 				did := "is now in"
 				switch {
 				case joined.Made:
@@ -104,7 +101,6 @@ func (a *app) roomLeave() *cobra.Command {
 		Short:   "Leave a room",
 		Long:    "Leave a room. The room and its history stay, even without members.",
 		Example: `  c3po room leave build`,
-		Args:    arguments(1, 1, "ROOM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.acting()
 			if err != nil {
@@ -140,31 +136,19 @@ func (a *app) roomPost() *cobra.Command {
 		Long: `Say something in a room. Without MESSAGE, or with -, the text is read from stdin.
 A member that is named with @ gets it as mail too.`,
 		Example: `  c3po room post build "@api the tests are red"`,
-		Args:    arguments(1, 2, "ROOM [MESSAGE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
+		RunE: operation(a, a.acting, c3po.Service.RoomPost, func(args []string) (_ c3po.RoomPostInput, err error) {
+			if in.Room, err = c3po.ParseRoomName(args[0]); err == nil {
+				in.Message, err = a.body(args[1:])
 			}
-			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
-				return err
+			return in, err
+		}, func(w io.Writer, receipt c3po.PostReceipt) {
+			fmt.Fprintf(w, "said %s, %s; %s\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(receipt.Members, "member"))
+			for _, id := range receipt.Mailed {
+				fmt.Fprintf(w, "%s has it as mail\n", inline(string(id)))
 			}
-			if in.Message, err = a.body(args[1:]); err != nil {
-				return err
-			}
-			receipt, err := svc.RoomPost(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.show(receipt, func(w io.Writer) {
-				fmt.Fprintf(w, "said %s, %s; %s\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(receipt.Members, "member"))
-				for _, id := range receipt.Mailed {
-					fmt.Fprintf(w, "%s has it as mail\n", inline(string(id)))
-				}
-				printWarning(w, receipt.Warning)
-				printNotice(w, receipt.Notice)
-			})
-		},
+			printWarning(w, receipt.Warning)
+			printNotice(w, receipt.Notice)
+		}),
 	}
 	cmd.Flags().StringVar(&in.Context, "context", "", "background the others need")
 	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
@@ -178,7 +162,6 @@ func (a *app) roomHistory() *cobra.Command {
 		Use:     "history ROOM",
 		Short:   "Show what was said in a room",
 		Example: `  c3po room history build --limit 200`,
-		Args:    arguments(1, 1, "ROOM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.looking()
 			if err != nil {
@@ -188,9 +171,7 @@ func (a *app) roomHistory() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var list c3po.MessageList
-			var more bool
-			list.Messages, more, err = pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
+			posts, more, err := pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
 				page, err := svc.RoomHistory(cmd.Context(), c3po.RoomHistoryInput{Room: name, Cursor: cursor, Limit: most})
 				// Pages go back in time, so the latest comes first until all are there.
 				slices.Reverse(page.Messages)
@@ -199,12 +180,11 @@ func (a *app) roomHistory() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			slices.Reverse(list.Messages)
-			list.Count = len(list.Messages)
+			slices.Reverse(posts)
 			defer a.more(more, "posts")
-			return a.show(&list, func(w io.Writer) {
-				printMessages(w, list)
-				if list.Count == 0 {
+			return a.show(posts, func(w io.Writer) {
+				printMessages(w, posts)
+				if len(posts) == 0 {
 					fmt.Fprintf(w, "nothing was said in %s\n", inline(string(name)))
 				}
 			})
@@ -221,25 +201,11 @@ func (a *app) roomList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the rooms you are in, or all of them",
 		Example: `  c3po room list --all`,
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.looking()
-			if err != nil {
-				return err
-			}
-			var list c3po.RoomList
-			var more bool
-			list.Rooms, more, err = pages(limit, func(cursor string, most int) ([]c3po.Room, string, error) {
-				in.Cursor, in.Limit = cursor, most
-				page, err := svc.RoomList(cmd.Context(), in)
-				return page.Rooms, page.Next, err
-			})
-			if err != nil {
-				return err
-			}
-			defer a.more(more, "rooms")
-			return a.show(&list, func(w io.Writer) { printRooms(w, list.Rooms) })
-		},
+		RunE: list(a, a.looking, &limit, "rooms", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Room, string, error) {
+			in.Cursor, in.Limit = cursor, most
+			page, err := svc.RoomList(ctx, in)
+			return page.Rooms, page.Next, err
+		}, printRooms),
 	}
 	cmd.Flags().BoolVar(&in.All, "all", false, "also those you are not in")
 	limitFlag(cmd, &limit, 100)
@@ -268,32 +234,20 @@ func (a *app) roomInvite() *cobra.Command {
 		Use:     "invite ROOM AGENT",
 		Short:   "Let an agent into a room you are in",
 		Example: `  c3po room invite secret api`,
-		Args:    arguments(2, 2, "ROOM AGENT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
+		RunE: operation(a, a.acting, c3po.Service.RoomInvite, func(args []string) (c3po.RoomInviteInput, error) {
+			name, err := c3po.ParseRoomName(args[0])
+			return c3po.RoomInviteInput{Room: name, Agent: args[1]}, err
+		}, func(w io.Writer, invited c3po.RoomInvited) {
+			did := "is invited to"
+			switch {
+			case invited.Member:
+				did = "is already in"
+			case invited.Already:
+				did = "was invited before to"
 			}
-			in := c3po.RoomInviteInput{Agent: args[1]}
-			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
-				return err
-			}
-			invited, err := svc.RoomInvite(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.show(invited, func(w io.Writer) {
-				did := "is invited to"
-				switch {
-				case invited.Member:
-					did = "is already in"
-				case invited.Already:
-					did = "was invited before to"
-				}
-				fmt.Fprintf(w, "%s %s %s\n", inline(string(invited.Agent)), did, inline(string(invited.Room)))
-				printNotice(w, invited.Notice)
-			})
-		},
+			fmt.Fprintf(w, "%s %s %s\n", inline(string(invited.Agent)), did, inline(string(invited.Room)))
+			printNotice(w, invited.Notice)
+		}),
 	}
 }
 
@@ -302,23 +256,11 @@ func (a *app) roomSet() *cobra.Command {
 		Use:     "set ROOM public|invite_only",
 		Short:   "Say who sees a room you have made",
 		Example: `  c3po room set build invite_only`,
-		Args:    arguments(2, 2, "ROOM public|invite_only"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.actingOrPerson()
-			if err != nil {
-				return err
-			}
-			in := c3po.RoomSetInput{Visibility: c3po.Visibility(strings.ReplaceAll(args[1], "-", "_"))}
-			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
-				return err
-			}
-			room, err := svc.RoomSet(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.show(room, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is %s\n", inline(string(room.Room)), inline(string(room.Visibility)))
-			})
-		},
+		RunE: operation(a, a.actingOrPerson, c3po.Service.RoomSet, func(args []string) (c3po.RoomSetInput, error) {
+			name, err := c3po.ParseRoomName(args[0])
+			return c3po.RoomSetInput{Room: name, Visibility: c3po.Visibility(strings.ReplaceAll(args[1], "-", "_"))}, err
+		}, func(w io.Writer, room c3po.Room) {
+			fmt.Fprintf(w, "%s is %s\n", inline(string(room.Room)), inline(string(room.Visibility)))
+		}),
 	}
 }

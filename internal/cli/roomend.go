@@ -17,24 +17,9 @@ func (a *app) roomEnd() *cobra.Command {
 		Long: `End a room: its members leave it, and its history is forgotten. Only a person or
 the agent that made the room may.`,
 		Example: `  c3po room end build`,
-		Args:    arguments(1, 1, "ROOM"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.actingOrPerson()
-			if err != nil {
-				return err
-			}
-			name, err := c3po.ParseRoomName(args[0])
-			if err != nil {
-				return err
-			}
-			ended, err := svc.RoomEnd(cmd.Context(), c3po.RoomInput{Room: name})
-			if err != nil {
-				return err
-			}
-			return a.show(ended, func(w io.Writer) {
-				fmt.Fprintf(w, "ended %s: %s, %s\n", inline(string(name)), counted(ended.Members, "member"), counted(ended.Posts, "post"))
-			})
-		},
+		RunE: operation(a, a.actingOrPerson, c3po.Service.RoomEnd, theRoom, func(w io.Writer, ended c3po.RoomEnded) {
+			fmt.Fprintf(w, "ended %s: %s, %s\n", inline(string(ended.Room)), counted(ended.Members, "member"), counted(ended.Posts, "post"))
+		}),
 	}
 }
 
@@ -51,7 +36,6 @@ With --empty: end rooms that have no members and in which nothing was said for a
 while. The coordinator does this by itself after 30 days (limits.room_life).`,
 		Example: `  c3po room prune --older 48h --dry-run
   c3po room prune --empty --older 168h`,
-		Args: arguments(0, 1, "[ROOM]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.person(humanToken)
 			if err != nil {

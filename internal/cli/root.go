@@ -72,6 +72,11 @@ codes mean; c3po config shows the settings and where they come from.`,
 		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(), a.formatStream(),
 		a.completion(), a.man(), exitTopic(),
 	)
+	everyCommand(root, func(cmd *cobra.Command) {
+		if cmd.Args == nil && cmd.Runnable() {
+			cmd.Args = argumentsOf(cmd.Use)
+		}
+	})
 	a.completions(root)
 	group(root)
 	return root
@@ -191,6 +196,17 @@ func (a *app) clientConfig(id c3po.AgentID) (client.Config, error) {
 // messageID reads an id that was typed or pasted.
 func messageID(text string) (c3po.MessageID, error) {
 	return c3po.ParseMessageID(strings.TrimSpace(text))
+}
+
+func messageIDs(texts []string) (ids []c3po.MessageID, err error) {
+	for _, text := range texts {
+		id, err := messageID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // mostInput is what is read from a pipe: more than any message may have.

@@ -24,15 +24,10 @@ the answer is printed when it comes.`,
   git diff | c3po send reviewer - --context "Please review"
   c3po send role:review "Who is free to look at #12?"
   c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
-		Args: arguments(1, 2, "TARGET [MESSAGE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
+		RunE: operation(a, a.acting, c3po.Service.SendMessage, func(args []string) (_ c3po.SendInput, err error) {
 			in.Target = args[0]
 			if in.Message, err = a.body(args[1:]); err != nil {
-				return err
+				return in, err
 			}
 			if urgent {
 				in.Priority = c3po.Urgent
@@ -42,18 +37,11 @@ the answer is printed when it comes.`,
 				in.ExpectsReply = &expects
 			}
 			if deadline < 0 {
-				return &usageError{"--deadline is negative", "Give a time such as 90s or 10m."}
+				return in, &usageError{"--deadline is negative", "Give a time such as 90s or 10m."}
 			}
 			in.DeadlineMS = int(deadline.Milliseconds())
-			receipt, err := svc.SendMessage(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			if err := a.show(receipt, func(w io.Writer) { printReceipt(w, receipt) }); err != nil {
-				return err
-			}
-			return a.afterWait(receipt.Wait)
-		},
+			return in, nil
+		}, printReceipt, func(receipt c3po.Receipt) error { return a.afterWait(receipt.Wait) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.Context, "context", "", "background the other agent needs")
@@ -107,32 +95,18 @@ func (a *app) reply() *cobra.Command {
 		Long: `Answer a message, which also acks it. Without TEXT, or with -, the answer is
 read from stdin.`,
 		Example: `  c3po reply alice::bob::0a1b2c3d "There are mesh/node/# and mesh/stat/#"`,
-		Args:    arguments(1, 2, "MESSAGE_ID [TEXT]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
+		RunE: operation(a, a.acting, c3po.Service.Reply, func(args []string) (_ c3po.ReplyInput, err error) {
+			if in.MessageID, err = messageID(args[0]); err == nil {
+				in.Response, err = a.body(args[1:])
 			}
-			if in.MessageID, err = messageID(args[0]); err != nil {
-				return err
+			if err == nil && handedTo != "" {
+				in.HandedTo, err = c3po.ParseAgentID(handedTo)
 			}
-			if in.Response, err = a.body(args[1:]); err != nil {
-				return err
-			}
-			if handedTo != "" {
-				if in.HandedTo, err = c3po.ParseAgentID(handedTo); err != nil {
-					return err
-				}
-			}
-			reply, err := svc.Reply(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.show(reply, func(w io.Writer) {
-				fmt.Fprintf(w, "answered %s with %s\n", inline(string(reply.MessageID)), inline(string(reply.ID)))
-				printWarning(w, reply.Warning)
-			})
-		},
+			return in, err
+		}, func(w io.Writer, reply c3po.Message) {
+			fmt.Fprintf(w, "answered %s with %s\n", inline(string(reply.MessageID)), inline(string(reply.ID)))
+			printWarning(w, reply.Warning)
+		}),
 	}
 	cmd.Flags().BoolVar(&in.ExpectsReply, "expects-reply", false, "say that you expect an answer to this one")
 	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")

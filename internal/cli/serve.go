@@ -155,7 +155,6 @@ Any number of them can share one Redis. c3po up needs no Redis of yours; beside 
 that runs, serve keeps its credentials, and refuses a Redis for which they are not
 good.`,
 		Example: `  c3po serve --redis redis://127.0.0.1:6379`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.redis == "" {
 				return &usageError{"serve needs to know where Redis is", "Give --redis or set REDIS_URL; c3po up starts a Redis by itself."}

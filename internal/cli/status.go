@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 // A report is what status prints as JSON.
@@ -25,34 +27,26 @@ func (a *app) status() *cobra.Command {
 		Long:    `Show whether the coordinator can do its work. If it is down the exit code is 3.`,
 		Example: `  c3po status`,
 		Args:    unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.looking()
+		RunE: call(a, a.looking, func(ctx context.Context, svc *client.Client, _ []string) (report, error) {
+			info, err := svc.ServerInfo(ctx, c3po.None{})
 			if err != nil {
-				return err
+				return report{}, err
 			}
-			r := report{URL: svc.URL()}
-			if r.ServerInfo, err = svc.ServerInfo(cmd.Context(), c3po.None{}); err != nil {
-				return err
-			}
-			health, err := svc.Health(cmd.Context())
-			if err != nil {
-				return err
-			}
-			r.AgentsOnline = health.AgentsOnline
-			return a.show(r, func(w io.Writer) {
-				table(w, func(row func(...string)) {
-					row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
-					if r.Version != a.Version {
-						row("this program", "version "+inline(a.Version)+"; it and the coordinator understand each other")
-					}
-					row("redis", "answers; what is accepted is "+worth(r.Durability))
-					if r.Auth == string(auth.None) {
-						row(a.ink().warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
-					}
-					row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
-				})
+			health, err := svc.Health(ctx)
+			return report{URL: svc.URL(), AgentsOnline: health.AgentsOnline, ServerInfo: info}, err
+		}, func(w io.Writer, r report) {
+			table(w, func(row func(...string)) {
+				row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
+				if r.Version != a.Version {
+					row("this program", "version "+inline(a.Version)+"; it and the coordinator understand each other")
+				}
+				row("redis", "answers; what is accepted is "+worth(r.Durability))
+				if r.Auth == string(auth.None) {
+					row(a.ink().warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
+				}
+				row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
 			})
-		},
+		}),
 	}
 	cmd.AddCommand(a.statusSet())
 	return cmd
@@ -71,7 +65,6 @@ func (a *app) version() *cobra.Command {
 		Use:     "version",
 		Short:   "Show the version of this program",
 		Example: `  c3po version`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			b := build{a.Version, a.Commit, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			return a.show(b, func(w io.Writer) {

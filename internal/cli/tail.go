@@ -31,7 +31,6 @@ What messages say is never shown.`,
 		Example: `  c3po tail
   c3po tail --agent bob --kind accepted,answered --since 10m
   c3po tail --once --limit 100 --json`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.looking()
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) tickets() *cobra.Command { return a.ticketList(false) }
@@ -52,9 +53,7 @@ through), cancelled.`,
 			if a.as == "" && in.Which == "" {
 				in.Which = c3po.TicketsAll
 			}
-			var list c3po.TicketList
-			var more bool
-			list.Tickets, more, err = pages(limit, func(cursor string, most int) ([]c3po.Ticket, string, error) {
+			tickets, more, err := pages(limit, func(cursor string, most int) ([]c3po.Ticket, string, error) {
 				in.Cursor, in.Limit = cursor, most
 				page, err := svc.Tickets(cmd.Context(), in)
 				return page.Tickets, page.Next, err
@@ -64,13 +63,13 @@ through), cancelled.`,
 			}
 			defer a.more(more, "tickets")
 			if !named {
-				return a.show(&list, func(w io.Writer) { printTickets(w, time.Now(), list.Tickets) })
+				return a.show(tickets, func(w io.Writer) { printTickets(w, time.Now(), tickets) })
 			}
 			rows := []namedTicket{}
-			for _, t := range list.Tickets {
+			for _, t := range tickets {
 				rows = append(rows, namedTicket{t.TicketName(), t})
 			}
-			return a.show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), list.Tickets, c3po.Ticket.TicketName) })
+			return a.show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), tickets, c3po.Ticket.TicketName) })
 		},
 	}
 	flags := cmd.Flags()
@@ -103,6 +102,17 @@ func ticketID(ctx context.Context, svc c3po.Service, name string) (c3po.MessageI
 		return c3po.ParseMessageID(name)
 	}
 	return c3po.Broker{Service: svc}.FindTicket(ctx, name)
+}
+
+// ofTicket calls an operation on the message that the first argument names.
+func ofTicket[Out any](do func(c3po.Service, context.Context, c3po.MessageInput) (Out, error)) func(context.Context, *client.Client, []string) (Out, error) {
+	return func(ctx context.Context, svc *client.Client, args []string) (out Out, err error) {
+		id, err := ticketID(ctx, svc, args[0])
+		if err != nil {
+			return out, err
+		}
+		return do(svc, ctx, c3po.MessageInput{MessageID: id})
+	}
 }
 
 // printTicketsAs calls each ticket by a name.
@@ -155,30 +165,16 @@ func (a *app) cancel() *cobra.Command {
 		Long: `Withdraw a message that nobody has answered: it leaves the inbox it is in. Who
 has read it already is told that no answer is needed.`,
 		Example: `  c3po cancel alice::bob::0a1b2c3d --as alice`,
-		Args:    arguments(1, 1, "MESSAGE_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.acting()
-			if err != nil {
-				return err
-			}
-			id, err := ticketID(cmd.Context(), svc, args[0])
-			if err != nil {
-				return err
-			}
-			result, err := svc.Cancel(cmd.Context(), c3po.MessageInput{MessageID: id})
-			if err != nil {
-				return err
-			}
-			if err := a.show(result, func(w io.Writer) { fmt.Fprintln(w, inline(result.Message)) }); err != nil {
-				return err
-			}
+		RunE: call(a, a.acting, ofTicket(c3po.Service.Cancel), func(w io.Writer, result c3po.CancelResult) {
+			fmt.Fprintln(w, inline(result.Message))
+		}, func(result c3po.CancelResult) error {
 			switch result.Outcome {
 			case c3po.CancelDone, c3po.CancelAlready:
 				return nil
 			default:
-				return c3po.Errorf(c3po.InvalidRequest, "%s is not cancelled: %s", id, result.Outcome).
+				return c3po.Errorf(c3po.InvalidRequest, "%s is not cancelled: %s", result.MessageID, result.Outcome).
 					Suggest("`c3po tickets` shows what can be.")
 			}
-		},
+		}),
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -10,20 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) token() *cobra.Command {
-	cmd := &cobra.Command{
+	return family(&cobra.Command{
 		Use:   "token",
 		Short: "Make, list, rotate and revoke tokens",
 		Example: `  c3po token create --agents 'build-box/*' --label "build box"
   c3po token list
   c3po token revoke k3xv2ab7qmzd`,
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.tokenCreate(), a.tokenList(), a.tokenRevoke(), a.tokenRotate())
-	return cmd
+	}, a.tokenCreate(), a.tokenList(), a.tokenRevoke(), a.tokenRotate())
 }
 
 func (a *app) tokenCreate() *cobra.Command {
@@ -41,19 +39,10 @@ func (a *app) tokenCreate() *cobra.Command {
 A token lives for a year after its last use.`,
 		Example: `  c3po token create --agents 'build-box/*' --label "build box"
   c3po token create --role observer --for 'repo-*'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: call(a, a.asPerson(adminToken), func(ctx context.Context, svc *client.Client, _ []string) (c3po.NewToken, error) {
 			in.Role = c3po.Role(role)
-			svc, err := a.person(adminToken)
-			if err != nil {
-				return err
-			}
-			made, err := svc.CreateToken(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.showToken(made)
-		},
+			return svc.CreateToken(ctx, in)
+		}, a.printToken),
 	}
 	cmd.Flags().StringVar(&role, "role", string(c3po.RoleAgent), "agent, runner, observer, human or admin")
 	cmd.Flags().StringVar(&in.Agents, "agents", "", "ids an agent or runner may act as; * is any text within one part")
@@ -62,12 +51,10 @@ A token lives for a year after its last use.`,
 	return cmd
 }
 
-// showToken prints the token alone on stdout, so that it can be put in a file.
-func (a *app) showToken(made c3po.NewToken) error {
-	return a.show(made, func(w io.Writer) {
-		fmt.Fprintln(w, inline(made.Secret))
-		fmt.Fprintf(a.Stderr, "This is the only time it is shown. Its key id is %s; use it as C3PO_TOKEN, or as the header Authorization: Bearer TOKEN.\n", inline(made.KID))
-	})
+// printToken prints the token alone on stdout, so that it can be put in a file.
+func (a *app) printToken(w io.Writer, made c3po.NewToken) {
+	fmt.Fprintln(w, inline(made.Secret))
+	fmt.Fprintf(a.Stderr, "This is the only time it is shown. Its key id is %s; use it as C3PO_TOKEN, or as the header Authorization: Bearer TOKEN.\n", inline(made.KID))
 }
 
 func (a *app) tokenList() *cobra.Command {
@@ -75,27 +62,18 @@ func (a *app) tokenList() *cobra.Command {
 		Use:     "list",
 		Short:   "Show all tokens, without their secrets",
 		Example: `  c3po token list`,
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.person(adminToken)
-			if err != nil {
-				return err
-			}
-			tokens, err := svc.Tokens(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: call(a, a.asPerson(adminToken), func(ctx context.Context, svc *client.Client, _ []string) ([]c3po.Token, error) {
+			return svc.Tokens(ctx)
+		}, func(w io.Writer, tokens []c3po.Token) {
 			now := time.Now()
-			return a.show(tokens, func(w io.Writer) {
-				table(w, func(row func(...string)) {
-					row("KEY ID", "ROLE", "STATE", "SPACES", "AGENTS", "LAST USED", "EXPIRES", "LABEL")
-					for _, t := range tokens {
-						row(inline(t.KID), inline(string(t.Role)), inline(t.State), inline(strings.Join(t.Spaces, " ")), inline(cmp.Or(t.Agents, "-")),
-							lastUsed(now, t.LastUsed), day(t.Expires), inline(t.Label))
-					}
-				})
+			table(w, func(row func(...string)) {
+				row("KEY ID", "ROLE", "STATE", "SPACES", "AGENTS", "LAST USED", "EXPIRES", "LABEL")
+				for _, t := range tokens {
+					row(inline(t.KID), inline(string(t.Role)), inline(t.State), inline(strings.Join(t.Spaces, " ")), inline(cmp.Or(t.Agents, "-")),
+						lastUsed(now, t.LastUsed), day(t.Expires), inline(t.Label))
+				}
 			})
-		},
+		}),
 	}
 }
 
@@ -124,20 +102,11 @@ func (a *app) tokenRevoke() *cobra.Command {
 		Use:     "revoke KEY_ID",
 		Short:   "End a token for good, within a second",
 		Example: `  c3po token revoke k3xv2ab7qmzd`,
-		Args:    arguments(1, 1, "KEY_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.person(adminToken)
-			if err != nil {
-				return err
-			}
-			token, err := svc.RevokeToken(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.show(token, func(w io.Writer) {
-				fmt.Fprintf(w, "revoked %s; what it had open is closed within a second\n", inline(token.KID))
-			})
-		},
+		RunE: call(a, a.asPerson(adminToken), func(ctx context.Context, svc *client.Client, args []string) (c3po.Token, error) {
+			return svc.RevokeToken(ctx, args[0])
+		}, func(w io.Writer, token c3po.Token) {
+			fmt.Fprintf(w, "revoked %s; what it had open is closed within a second\n", inline(token.KID))
+		}),
 	}
 }
 
@@ -146,17 +115,8 @@ func (a *app) tokenRotate() *cobra.Command {
 		Use:     "rotate KEY_ID",
 		Short:   "Replace a token; the old one works for 10 more minutes",
 		Example: `  c3po token rotate k3xv2ab7qmzd`,
-		Args:    arguments(1, 1, "KEY_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.person(adminToken)
-			if err != nil {
-				return err
-			}
-			made, err := svc.RotateToken(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.showToken(made)
-		},
+		RunE: call(a, a.asPerson(adminToken), func(ctx context.Context, svc *client.Client, args []string) (c3po.NewToken, error) {
+			return svc.RotateToken(ctx, args[0])
+		}, a.printToken),
 	}
 }

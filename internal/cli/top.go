@@ -24,7 +24,6 @@ With a token of an observer it only shows. Where it does not write to a
 terminal, or with --json, it shows what there is once.`,
 		Example: `  c3po top
   c3po top --space main`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := a.looking()
 			if err != nil {

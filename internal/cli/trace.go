@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) trace() *cobra.Command {
@@ -19,22 +21,7 @@ func (a *app) trace() *cobra.Command {
 		Long: `Show the life of a message: one line for each fact that was proved. A ticketId that
 its sender chose is as good as the message's id.`,
 		Example: `  c3po trace alice::bob::0a1b2c3d`,
-		Args:    arguments(1, 1, "MESSAGE_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.looking()
-			if err != nil {
-				return err
-			}
-			id, err := ticketID(cmd.Context(), svc, args[0])
-			if err != nil {
-				return err
-			}
-			trace, err := svc.Trace(cmd.Context(), c3po.MessageInput{MessageID: id})
-			if err != nil {
-				return err
-			}
-			return a.show(trace, func(w io.Writer) { printTrace(w, trace) })
-		},
+		RunE:    call(a, a.looking, ofTicket(c3po.Service.Trace), printTrace),
 	}
 }
 
@@ -137,24 +124,10 @@ func (a *app) thread() *cobra.Command {
 		Short:   "Read a conversation back",
 		Long:    `Read a conversation back, oldest first. THREAD is its id or that of any message in it.`,
 		Example: `  c3po thread alice::bob::0a1b2c3d`,
-		Args:    arguments(1, 1, "THREAD"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.looking()
-			if err != nil {
-				return err
-			}
-			var list c3po.MessageList
-			var more bool
-			list.Messages, more, err = pages(limit, func(cursor string, most int) ([]c3po.Message, string, error) {
-				page, err := svc.GetThread(cmd.Context(), c3po.ThreadInput{Thread: args[0], Cursor: cursor, Limit: most})
-				return page.Messages, page.Next, err
-			})
-			if err != nil {
-				return err
-			}
-			defer a.more(more, "messages")
-			return a.show(&list, func(w io.Writer) { printMessages(w, list) })
-		},
+		RunE: list(a, a.looking, &limit, "messages", func(ctx context.Context, svc *client.Client, args []string, cursor string, most int) ([]c3po.Message, string, error) {
+			page, err := svc.GetThread(ctx, c3po.ThreadInput{Thread: args[0], Cursor: cursor, Limit: most})
+			return page.Messages, page.Next, err
+		}, printMessages),
 	}
 	limitFlag(cmd, &limit, 100)
 	cmd.AddCommand(a.threadResume())
@@ -168,24 +141,15 @@ func (a *app) threadResume() *cobra.Command {
 		Long: `Let a conversation go on that was paused because its budget is spent. THREAD is
 its id or that of any message in it.`,
 		Example: `  c3po thread resume alice::bob::0a1b2c3d`,
-		Args:    arguments(1, 1, "THREAD"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
+		RunE: operation(a, a.asPerson(humanToken), c3po.Service.ThreadResume, func(args []string) (c3po.ThreadResumeInput, error) {
+			return c3po.ThreadResumeInput{Thread: args[0]}, nil
+		}, func(w io.Writer, done c3po.ThreadResumed) {
+			if !done.Resumed {
+				fmt.Fprintf(w, "%s was not paused\n", inline(done.Thread))
+				return
 			}
-			done, err := svc.ThreadResume(cmd.Context(), c3po.ThreadResumeInput{Thread: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.show(done, func(w io.Writer) {
-				if !done.Resumed {
-					fmt.Fprintf(w, "%s was not paused\n", inline(done.Thread))
-					return
-				}
-				fmt.Fprintf(w, "%s goes on with a new budget\n", inline(done.Thread))
-			})
-		},
+			fmt.Fprintf(w, "%s goes on with a new budget\n", inline(done.Thread))
+		}),
 	}
 }
 
@@ -197,24 +161,12 @@ func (a *app) fsck() *cobra.Command {
 the inboxes hold exactly what is pending, and rooms and agents agree on who is where.
 It reads everything and changes nothing; it is a person's, and runs once at a time.`,
 		Example: `  c3po fsck`,
-		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
-			}
-			audit, err := svc.Fsck(cmd.Context(), c3po.None{})
-			if err != nil {
-				return err
-			}
-			if err := a.show(audit, func(w io.Writer) { printAudit(w, audit) }); err != nil {
-				return err
-			}
+		RunE: operation(a, a.asPerson(humanToken), c3po.Service.Fsck, noInput, printAudit, func(audit c3po.Audit) error {
 			if !audit.Balanced {
 				return errUnbalanced
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -46,7 +46,6 @@ func (a *app) up() *cobra.Command {
 return when both are ready. They run until c3po down. What was sent is kept.`,
 		Example: `  c3po up
   c3po up --foreground --listen 127.0.0.1:9000`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(); err != nil {
 				return err

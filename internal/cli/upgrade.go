@@ -39,7 +39,6 @@ they understand each other, and which release is the newest. The exit code is th
 of releases could not be asked. A coordinator that does not answer changes none of
 them.`,
 		Example: `  c3po upgrade`,
-		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			origin := a.origin()
 			if !check {

@@ -47,7 +47,6 @@ The exit code is 0 if all ways work, 1 if one does not, 3 if the coordinator
 cannot be reached, and 4 if the session does not ack in time.`,
 		Example: `  c3po verify
   c3po verify --timeout 15`,
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds < 0 {
 				return &usageError{"--timeout must not be negative", "Give the seconds that one way may take."}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+)
+
+// Most commands do the same: find out who asks, ask a coordinator, show the answer.
+
+type (
+	doing  = func(*cobra.Command, []string) error
+	caller = func() (*client.Client, error)
+)
+
+// asPerson is a person with the token that is picked.
+func (a *app) asPerson(pick func(paths.Person) string) caller {
+	return func() (*client.Client, error) { return a.person(pick) }
+}
+
+// call asks, and shows the answer as JSON or as print writes it. What is done then
+// says how the command ends.
+func call[Out any](a *app, as caller, ask func(context.Context, *client.Client, []string) (Out, error), print func(io.Writer, Out), then ...func(Out) error) doing {
+	return func(cmd *cobra.Command, args []string) error {
+		svc, err := as()
+		if err != nil {
+			return err
+		}
+		out, err := ask(cmd.Context(), svc, args)
+		if err != nil {
+			return err
+		}
+		if err := a.show(out, func(w io.Writer) { print(w, out) }); err != nil {
+			return err
+		}
+		for _, end := range then {
+			if err := end(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// operation is a call of one operation; in makes its input of the arguments.
+func operation[In, Out any](a *app, as caller, do func(c3po.Service, context.Context, In) (Out, error), in func([]string) (In, error), print func(io.Writer, Out), then ...func(Out) error) doing {
+	return call(a, as, func(ctx context.Context, svc *client.Client, args []string) (out Out, err error) {
+		input, err := in(args)
+		if err != nil {
+			return out, err
+		}
+		return do(svc, ctx, input)
+	}, print, then...)
+}
+
+// given is the input that the flags have filled.
+func given[In any](in *In) func([]string) (In, error) {
+	return func([]string) (In, error) { return *in, nil }
+}
+
+func noInput([]string) (c3po.None, error) { return c3po.None{}, nil }
+
+func theMessage(args []string) (in c3po.MessageInput, err error) {
+	in.MessageID, err = messageID(args[0])
+	return in, err
+}
+
+func theRoom(args []string) (in c3po.RoomInput, err error) {
+	in.Room, err = c3po.ParseRoomName(args[0])
+	return in, err
+}
+
+// list shows rows, read page after page up to a limit, and says whether there are more.
+func list[Row any](a *app, as caller, limit *int, what string, read func(ctx context.Context, svc *client.Client, args []string, cursor string, most int) ([]Row, string, error), print func(io.Writer, []Row)) doing {
+	return func(cmd *cobra.Command, args []string) error {
+		svc, err := as()
+		if err != nil {
+			return err
+		}
+		rows, more, err := pages(*limit, func(cursor string, most int) ([]Row, string, error) {
+			return read(cmd.Context(), svc, args, cursor, most)
+		})
+		if err != nil {
+			return err
+		}
+		defer a.more(more, what)
+		return a.show(rows, func(w io.Writer) { print(w, rows) })
+	}
+}
+
+// family is a command that only has others.
+func family(cmd *cobra.Command, members ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = unknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(members...)
+	return cmd
+}
+
+// argumentsOf holds a command to its usage line: NAME must be there, [NAME] may be,
+// and NAME... any number of times.
+func argumentsOf(use string) cobra.PositionalArgs {
+	_, use, _ = strings.Cut(use, " ")
+	least, most := 0, 0
+	for word := range strings.FieldsSeq(use) {
+		if !strings.HasPrefix(word, "[") {
+			least++
+		}
+		if most++; strings.Contains(word, "...") {
+			return arguments(least, -1, use)
+		}
+	}
+	return arguments(least, most, use)
+}
