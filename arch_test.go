@@ -138,6 +138,7 @@ var libraries = []library{
 	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},             // says whether a history of concurrent calls is linearizable
 	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/host/configedit"}}, // says whether a file is TOML before and after we touch it
+	{prefix: "github.com/tailscale/hujson", in: []string{"internal/host/configedit"}},     // reads JSON with comments, and says where each value stands
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/store/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
 	{prefix: "github.com/rogpeppe/go-internal", in: []string{"internal/host/clients"}, testFiles: true}, // clients shows a diff with it

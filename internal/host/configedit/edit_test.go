@@ -11,11 +11,11 @@ import (
 func TestWhatCannotBeReadIsRefusedAndSaysWhere(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{\n\"a\": }":           "line 2: a value is expected",
-		"{\"a\": 1 \"b\": 2}":   "a comma is missing",
+		"{\n\"a\": }":           "line 2, column 6: invalid character '}' at start of value",
+		"{\"a\": 1 \"b\": 2}":   "expecting ',' or '}'",
 		"[1]":                   "no JSON object",
-		"{\"a\": 1} x":          "more follows",
-		"{ /* ":                 "a comment does not end",
+		"{\"a\": 1} x":          "after top-level value",
+		"{ /* ":                 "parsing comment: unexpected EOF",
 		`{"mcpServers": 1}`:     "mcpServers is not an object",
 		`{"hooks":{"Stop":{}}}`: "hooks.Stop is not a list",
 	} {
@@ -60,5 +60,28 @@ func TestKeysOfAPersonInATableOfOursStay(t *testing.T) {
 	}
 	if want := "[mcp_servers.c3po]\nenabled = false # not now\ncommand = \"/opt/c3po\"\nargs = [\"mcp\"]\n\n[z]\n"; !strings.HasPrefix(string(out), want) {
 		t.Errorf("%s", out)
+	}
+}
+
+// Programs read such files too, so ours goes in and out again.
+func TestOddFilesComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"{} // ends with the file",
+		"\ufeff{\"a\": 1}\n",
+		"{\n  // caf\xe9, and \u2028 a line that is none\n  \"a\": 1\n}\n",
+		"{\"a\": \"\u2028\xff\"}",
+		"{\"a\":1,\"b\":[1,2,],}",
+		"{\n  // like /* this */\n}",
+		"{\n  \"a\": 1 // like */\n}",
+	} {
+		roundTripJSON(t, text)
+	}
+	var got struct{ A string }
+	if err := configedit.DecodeJSON([]byte("{\"a\": \"x\u2028y\"} // so"), &got); err != nil || got.A != "x\u2028y" {
+		t.Errorf("%q, %v", got.A, err)
+	}
+	if _, _, err := oursJSON().Add([]byte(strings.Repeat("[", 1<<20))); !strings.Contains(err.Error(), "nested too deeply") {
+		t.Error(err)
 	}
 }

@@ -242,27 +242,21 @@ func (e *jsonEdit) insert(in node, key string, value any) error {
 // lastOf is the end of the last thing in a container, be it a comment, and says
 // whether it is one that ends with its line.
 func (e *jsonEdit) lastOf(in node) (end int, lineComment bool) {
-	r := &jsonReader{text: e.text, pos: in.start + 1}
-	if n := len(in.items); n > 0 {
-		r.pos = in.items[n-1].value.end
-		if comma := in.items[n-1].comma; comma >= 0 {
-			r.pos = comma + 1
+	end = in.rest
+	for at := end; ; at = end {
+		begin := bytes.IndexByte(e.text[at:in.end-1], '/') + at
+		if begin < at {
+			return end, lineComment
+		}
+		closing := "*/"
+		if lineComment = e.text[begin+1] == '/'; lineComment {
+			closing = "\n"
+		}
+		end = begin + 2 + bytes.Index(e.text[begin+2:], []byte(closing)) + len(closing)
+		if lineComment {
+			end = begin + len(bytes.TrimRight(e.text[begin:end], " \t\r\n"))
 		}
 	}
-	end = r.pos
-	for r.pos < in.end-1 {
-		if r.peek() != '/' {
-			r.pos++
-			continue
-		}
-		begin := r.pos
-		if r.comment() != nil {
-			break // the text was read before: there are no such comments
-		}
-		lineComment = e.text[begin+1] == '/'
-		end = begin + len(bytes.TrimRight(e.text[begin:r.pos], " \t\r"))
-	}
-	return end, lineComment
 }
 
 func (e *jsonEdit) unset(path []string) error {
@@ -396,37 +390,10 @@ func render(value any, indent, unit, newline string) (string, error) {
 
 // same says that a text, be it with comments, means the value.
 func same(raw string, value any) bool {
-	n, err := readJSON([]byte(raw))
-	if err != nil {
-		return false
-	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return false
 	}
-	var want any
-	return json.Unmarshal(text, &want) == nil && reflect.DeepEqual(want, meaning(raw, n))
-}
-
-// meaning is a value that was read, as encoding/json would give it.
-func meaning(text string, n node) any {
-	switch n.open {
-	case '{':
-		all := map[string]any{}
-		for _, it := range n.items {
-			all[it.key] = meaning(text, it.value)
-		}
-		return all
-	case '[':
-		all := []any{}
-		for _, it := range n.items {
-			all = append(all, meaning(text, it.value))
-		}
-		return all
-	}
-	var v any
-	if json.Unmarshal([]byte(text[n.start:n.end]), &v) != nil {
-		return nil // readJSON has let only whole values pass
-	}
-	return v
+	var is, want any
+	return DecodeJSON([]byte(raw), &is) == nil && json.Unmarshal(text, &want) == nil && reflect.DeepEqual(want, is)
 }

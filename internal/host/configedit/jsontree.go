@@ -3,7 +3,12 @@ package configedit
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
 )
 
 // A node is one value of a JSON text with comments, and where it stands.
@@ -11,6 +16,7 @@ type node struct {
 	start, end int
 	open       byte // '{' or '[' of what holds items
 	items      []item
+	rest       int // of what holds items: where the last of them, or its comma, ends
 }
 
 // An item is a member of an object or an element of an array.
@@ -42,212 +48,90 @@ func (n node) at(path []string) (node, bool) {
 	return n, true
 }
 
-// A jsonReader reads JSON with comments and trailing commas, which is a superset
-// of JSON. Its position is always at the next byte that is not read.
-type jsonReader struct {
-	text []byte
-	pos  int
-}
-
-const depthMost = 200
-
 // DecodeJSON reads what a file means, be it with comments. An empty one means
 // nothing.
 func DecodeJSON(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
-	root, err := readJSON(text)
+	root, err := parseJSON(text)
 	if err != nil {
 		return err
 	}
-	plain, err := json.Marshal(meaning(string(text), root))
-	if err == nil {
-		err = json.Unmarshal(plain, into)
-	}
-	if err != nil {
+	root.Standardize()
+	if err := json.Unmarshal(root.Pack(), into); err != nil {
 		return unreadable("JSON", err)
 	}
 	return nil
 }
 
-func readJSON(text []byte) (node, error) {
-	r := &jsonReader{text: text}
-	if len(text) >= 3 && string(text[:3]) == "\ufeff" {
-		r.pos = 3
+// bracketsMost bounds how deep a file can be nested, since reading it takes the
+// stack. No file of a person's has so many.
+const bracketsMost = 100_000
+
+// parseJSON reads JSON with comments and trailing commas, which is a superset of
+// JSON.
+func parseJSON(text []byte) (hujson.Value, error) {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > bracketsMost {
+		return hujson.Value{}, unreadable("JSON", errors.New("it is nested too deeply"))
 	}
-	if err := r.space(); err != nil {
-		return node{}, unreadable("JSON", err)
-	}
-	root, err := r.value(0)
-	if err == nil {
-		err = r.space()
-	}
-	if err == nil && r.pos < len(text) {
-		err = r.fault("more follows after the value")
-	}
+	root, err := hujson.Parse(plain(text))
 	if err != nil {
-		return node{}, unreadable("JSON", err)
+		return root, unreadable("JSON", errors.New(strings.TrimPrefix(err.Error(), "hujson: ")))
+	}
+	for v := range root.All() {
+		if _, scalar := v.Value.(hujson.Literal); scalar {
+			v.Value = hujson.Literal(text[v.StartOffset:v.EndOffset])
+		}
 	}
 	return root, nil
 }
 
-func (r *jsonReader) fault(words string) error {
-	line := 1
-	for _, b := range r.text[:min(r.pos, len(r.text))] {
-		if b == '\n' {
-			line++
+// plain is a text with comments that the library takes: a comment may end with the
+// file, and have any bytes in it. Everything keeps its place.
+func plain(text []byte) []byte {
+	text = append(slices.Clone(text), '\n')
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		switch {
+		case i == 0 && r == '\ufeff':
+			copy(text, "   ")
+		case r == utf8.RuneError && n == 1, r == '\u2028', r == '\u2029':
+			copy(text[i:], "???"[:n]) // which is nothing outside of comments and strings
 		}
+		i += n
 	}
-	return fmt.Errorf("line %d: %s", line, words)
+	return text
 }
 
-func (r *jsonReader) peek() byte {
-	if r.pos >= len(r.text) {
-		return 0
-	}
-	return r.text[r.pos]
+func readJSON(text []byte) (node, error) {
+	root, err := parseJSON(text)
+	return nodeOf(root), err
 }
 
-// space skips white space and comments.
-func (r *jsonReader) space() error {
-	for r.pos < len(r.text) {
-		switch r.text[r.pos] {
-		case ' ', '\t', '\r', '\n':
-			r.pos++
-		case '/':
-			if err := r.comment(); err != nil {
-				return err
-			}
-		default:
-			return nil
+func nodeOf(v hujson.Value) node {
+	n := node{start: v.StartOffset, end: v.EndOffset, rest: v.StartOffset + 1}
+	switch holds := v.Value.(type) {
+	case *hujson.Object:
+		n.open = '{'
+		for i, m := range holds.Members {
+			n.take(item{start: m.Name.StartOffset, key: m.Name.Value.(hujson.Literal).String()}, m.Value, i+1 == len(holds.Members))
+		}
+	case *hujson.Array:
+		n.open = '['
+		for i, e := range holds.Elements {
+			n.take(item{start: e.StartOffset}, e, i+1 == len(holds.Elements))
 		}
 	}
-	return nil
+	return n
 }
 
-func (r *jsonReader) comment() error {
-	rest := string(r.text[r.pos:min(r.pos+2, len(r.text))])
-	switch rest {
-	case "//":
-		for r.pos < len(r.text) && r.text[r.pos] != '\n' {
-			r.pos++
-		}
-		return nil
-	case "/*":
-		for i := r.pos + 2; i+1 < len(r.text); i++ {
-			if r.text[i] == '*' && r.text[i+1] == '/' {
-				r.pos = i + 2
-				return nil
-			}
-		}
-		return r.fault("a comment does not end")
+// take adds an item. The last one may have no comma, and nothing behind it then.
+func (n *node) take(it item, v hujson.Value, last bool) {
+	it.value, it.comma, n.rest = nodeOf(v), -1, v.EndOffset
+	if !last || v.AfterExtra != nil {
+		it.comma = v.EndOffset + len(v.AfterExtra)
+		n.rest = it.comma + 1
 	}
-	return r.fault("there is a stray /")
-}
-
-func (r *jsonReader) value(depth int) (node, error) {
-	if depth > depthMost {
-		return node{}, r.fault("it is nested too deeply")
-	}
-	n := node{start: r.pos}
-	switch c := r.peek(); c {
-	case '{', '[':
-		n.open = c
-		r.pos++
-		if err := r.itemsOf(&n, depth); err != nil {
-			return n, err
-		}
-	case '"':
-		if _, err := r.str(); err != nil {
-			return n, err
-		}
-	default:
-		for r.pos < len(r.text) && wordByte(r.text[r.pos]) {
-			r.pos++
-		}
-		if !json.Valid(r.text[n.start:r.pos]) {
-			return n, r.fault("a value is expected")
-		}
-	}
-	n.end = r.pos
-	return n, nil
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
-}
-
-func (r *jsonReader) str() (string, error) {
-	begin := r.pos
-	for r.pos++; r.pos < len(r.text); r.pos++ {
-		switch r.text[r.pos] {
-		case '\\':
-			r.pos++
-		case '"':
-			r.pos++
-			var text string
-			if err := json.Unmarshal(r.text[begin:r.pos], &text); err != nil {
-				return "", r.fault("a text is not well formed")
-			}
-			return text, nil
-		}
-	}
-	r.pos = len(r.text)
-	return "", r.fault("a text does not end")
-}
-
-// itemsOf reads what a container holds, up to and with its end.
-func (r *jsonReader) itemsOf(n *node, depth int) error {
-	closing := byte('}')
-	if n.open == '[' {
-		closing = ']'
-	}
-	for {
-		if err := r.space(); err != nil {
-			return err
-		}
-		if r.peek() == closing {
-			r.pos++
-			return nil
-		}
-		if len(n.items) > 0 && n.items[len(n.items)-1].comma < 0 {
-			return r.fault("a comma is missing")
-		}
-		it := item{start: r.pos, comma: -1}
-		if n.open == '{' {
-			if err := r.key(&it); err != nil {
-				return err
-			}
-		}
-		var err error
-		if it.value, err = r.value(depth + 1); err != nil {
-			return err
-		}
-		if err := r.space(); err != nil {
-			return err
-		}
-		if r.peek() == ',' {
-			it.comma = r.pos
-			r.pos++
-		}
-		n.items = append(n.items, it)
-	}
-}
-
-func (r *jsonReader) key(it *item) (err error) {
-	if r.peek() != '"' {
-		return r.fault("a key is expected")
-	}
-	if it.key, err = r.str(); err != nil {
-		return err
-	}
-	if err = r.space(); err != nil {
-		return err
-	}
-	if r.peek() != ':' {
-		return r.fault("a colon is missing")
-	}
-	r.pos++
-	return r.space()
+	n.items = append(n.items, it)
 }
