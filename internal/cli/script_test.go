@@ -112,7 +112,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("EXAMPLES", examples)
-	runtime, err := filepath.Abs("../container/testdata/fake.sh")
+	runtime, err := filepath.Abs("../runner/container/testdata/fake.sh")
 	if err != nil {
 		return err
 	}

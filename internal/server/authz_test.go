@@ -87,7 +87,7 @@ func (g *guarded) knockers(t *testing.T) map[string]knocker {
 // tools.
 func routes(t *testing.T) []string {
 	t.Helper()
-	document, err := os.ReadFile("../rest/openapi.yaml")
+	document, err := os.ReadFile("../transport/rest/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -364,7 +364,7 @@ func FuzzHost(f *testing.F) {
 // documentedPaths is what a coordinator serves, and a path it does not.
 func documentedPaths(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("../rest/openapi.yaml")
+	text, err := os.ReadFile("../transport/rest/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
