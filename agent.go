@@ -208,3 +208,12 @@ type Renaming struct {
 	ID      AgentID `json:"id"`
 	Message string  `json:"message"`
 }
+
+// Expires is when an agent that does not call again is no longer online, given how
+// long that is without a declared interval.
+func (a Agent) Expires(window time.Duration) time.Time {
+	if a.Heartbeat > 0 {
+		window = OnlineBeats * time.Duration(a.Heartbeat) * time.Second
+	}
+	return a.LastSeen.Add(window)
+}

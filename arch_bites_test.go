@@ -75,6 +75,9 @@ func TestTheHouseRulesBite(t *testing.T) {
 		{"tests do", "internal/hub/a_test.go",
 			"package hub\nimport \"" + module + "\"\nvar me = c3po.Caller{}", ""},
 
+		{"no surface forgets the dialects", "internal/transport/rest/a.go",
+			"package rest\nimport \"" + module + "\"\nvar all = c3po.NativeOperations()", "ask dialect.Operations"},
+
 		{"a test does not sleep", "a_test.go",
 			"package c3po\nimport \"time\"\nfunc f() { time.Sleep(1) }", "time.Sleep in a test"},
 		{"nor under another name", "a_test.go",

@@ -33,9 +33,9 @@ var mayImport = map[string][]string{
 	"internal/auth":     {"."},
 	"internal/auth/pki": {"."},
 
-	"internal/cli": {".", "internal/agent/bridge", "internal/host/clients", "internal/agent/hook", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
+	"internal/cli": {".", "internal/agent/bridge", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
 
-	"internal/client":         {".", "internal/client/attempt"},
+	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
 	"internal/client/attempt": {},
 
 	"internal/host":            {},
@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"internal/ops/bench":     {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/metrics":   {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/ops/move":      {".", "internal/hub", "internal/store", "internal/store/redisstore"},
-	"internal/ops/reference": {".", "internal/cli", "internal/transport/mcpserver"},
+	"internal/ops/reference": {".", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
 	"internal/ops/sbom":      {},
 
 	"internal/person":           {},
@@ -87,8 +87,9 @@ var mayImport = map[string][]string{
 	"internal/text/sanitise": {},
 
 	"internal/transport":           {},
-	"internal/transport/mcpserver": {".", "internal/text/envelope"},
-	"internal/transport/rest":      {".", "internal/auth", "internal/hub"},
+	"internal/transport/dialect":   {"."},
+	"internal/transport/mcpserver": {".", "internal/text/envelope", "internal/transport/dialect"},
+	"internal/transport/rest":      {".", "internal/auth", "internal/hub", "internal/transport/dialect"},
 
 	"plugin": {},
 
@@ -444,6 +445,8 @@ func (f *sourceFile) isTimer(n *ast.UnaryExpr) bool {
 
 func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say sayer) {
 	switch {
+	case f.refersTo(n, module, "NativeOperations") && f.folder != "internal/transport/dialect":
+		say(n.Pos(), "the dialects are missing from c3po.NativeOperations: ask dialect.Operations")
 	case f.refersTo(n, "time", "Sleep") && f.harness:
 		say(n.Pos(), "time.Sleep in a test: wait for what you wait for")
 	case (f.refersTo(n, "pgregory.net/rapid", "Check") || f.refersTo(n, "pgregory.net/rapid", "MakeCheck")) && f.folder != "internal/testkit/seed":

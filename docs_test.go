@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -26,23 +25,6 @@ func TestTheErrorTableIsTheCodes(t *testing.T) {
 		if _, known := codes[Code(row[1])]; !known {
 			t.Errorf("docs/rest.md has a row for %s, which is no code", row[1])
 		}
-	}
-}
-
-func TestTheToolTableIsTheOperations(t *testing.T) {
-	t.Parallel()
-	var want []string
-	rest := readDocument(t, "docs/rest.md")
-	for _, op := range Operations() {
-		if op.Toolset != "" {
-			want = append(want, fmt.Sprintf("| %s | `%s` |", op.Toolset, op.Tool))
-		} else if !strings.Contains(rest, "`"+op.Name+"`") {
-			t.Errorf("docs/rest.md does not name the operation %s", op.Name)
-		}
-	}
-	got := regexp.MustCompile("(?m)^\\| [a-z]+ \\| `[a-z_]+` \\|").FindAllString(readDocument(t, "docs/tools.md"), -1)
-	if !slices.Equal(got, want) {
-		t.Errorf("docs/tools.md lists\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -52,7 +52,7 @@ func ParseSince(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	return time.Time{}, Errorf(InvalidRequest, "%q is neither a time nor how long ago it was", clip(text)).
+	return time.Time{}, Errorf(InvalidRequest, "%q is neither a time nor how long ago it was", Clip(text)).
 		Suggest("Write 10m, 2h or 7d, or a time such as 2026-01-02T15:04:05Z.")
 }
 
@@ -66,7 +66,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, Errorf(InvalidRequest, "%q is no duration", clip(text)).Suggest("Write 30s, 10m, 2h or 7d.")
+		return 0, Errorf(InvalidRequest, "%q is no duration", Clip(text)).Suggest("Write 30s, 10m, 2h or 7d.")
 	}
 	return d, nil
 }

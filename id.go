@@ -47,7 +47,7 @@ var reserved = map[string]bool{
 // ParseAgentID accepts a name or host/name.
 func ParseAgentID(s string) (AgentID, error) {
 	if !agentIDForm.MatchString(s) {
-		return "", Errorf(InvalidRequest, "%q is not an agent id", clip(s)).
+		return "", Errorf(InvalidRequest, "%q is not an agent id", Clip(s)).
 			Suggest("An id is a name or host/name; each part has 1-64 of A-Z a-z 0-9 _ . - and starts with a letter or digit.")
 	}
 	return AgentID(s), nil
@@ -164,7 +164,7 @@ func NewMessageID(from, to AgentID, hex string) MessageID {
 func ParseMessageID(s string) (MessageID, error) {
 	parts := messageIDForm.FindStringSubmatch(s)
 	if parts == nil || !agentIDForm.MatchString(parts[1]) || !isAddress(parts[2]) {
-		return "", Errorf(InvalidRequest, "%q is not a message id", clip(s)).
+		return "", Errorf(InvalidRequest, "%q is not a message id", Clip(s)).
 			Suggest("A message id has the form from_agent::to_agent::8 hex digits; copy it whole from get_messages or from the receipt.")
 	}
 	return MessageID(s), nil
@@ -204,14 +204,14 @@ func ParseSpace(s string) (Space, error) {
 		return DefaultSpace, nil
 	}
 	if !spaceForm.MatchString(s) || s == "role" || s == "room" {
-		return "", Errorf(InvalidRequest, "%q is not a space", clip(s)).
+		return "", Errorf(InvalidRequest, "%q is not a space", Clip(s)).
 			Suggest("A space is 1-64 of a-z 0-9 . _ - starting with a letter or digit, and is neither role nor room.")
 	}
 	return Space(s), nil
 }
 
-// clip keeps what a caller typed from filling the answer.
-func clip(s string) string {
+// Clip keeps what a caller typed from filling the answer.
+func Clip(s string) string {
 	const most = 80
 	if len(s) <= most {
 		return s

@@ -326,3 +326,6 @@ func (p *PendingResult) UnmarshalJSON(data []byte) error {
 	}
 	return json.Unmarshal(data, &p.Pending)
 }
+
+// AdviseQueue is what a refusal of a message to an agent that is away begins its advice with.
+const AdviseQueue = `Send with if_away "queue": it is kept until the agent reads it.`

@@ -113,7 +113,7 @@ type Operation struct {
 	Tool       string // what models call it; its name, unless another toolset has a tool of that name
 	Toolset    Toolset
 	Doc        string       // what a model is told
-	In         reflect.Type // of the arguments
+	In, Out    reflect.Type // of the arguments and the result
 	ReadOnly   bool         // changes nothing; a wait that may claim a queue's message does
 	Idempotent bool         // the same call twice is the same as once
 	Destroys   bool         // takes away what others have, for good
@@ -200,16 +200,23 @@ func RefuseAgent() *Error {
 	return Errorf(Forbidden, "only a person may do this").Suggest(AskPerson)
 }
 
-type trait func(*Operation)
+// A Trait is what a row of the table says beyond its name and its function.
+type Trait func(*Operation)
 
-func readOnly(o *Operation)      { o.ReadOnly, o.Idempotent = true, true }
-func idempotent(o *Operation)    { o.Idempotent = true }
-func destructive(o *Operation)   { o.Destroys = true }
-func carriesBodies(o *Operation) { o.Bodies = true }
+// ReadOnly is the trait of what changes nothing.
+func ReadOnly(o *Operation) { o.ReadOnly, o.Idempotent = true, true }
 
-// atLeastOne refuses a 0 that was written out. The contract has waits of 1-3600
+// Idempotent is the trait of what may be called twice.
+func Idempotent(o *Operation) { o.Idempotent = true }
+
+// CarriesBodies is the trait of what answers with text of other agents.
+func CarriesBodies(o *Operation) { o.Bodies = true }
+
+func destructive(o *Operation) { o.Destroys = true }
+
+// AtLeastOne refuses a 0 that was written out. The contract has waits of 1-3600
 // seconds, and Go cannot tell a 0 from an argument that was left out.
-func atLeastOne(argument string) trait {
+func AtLeastOne(argument string) Trait {
 	return func(o *Operation) {
 		decoded := o.call
 		o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
@@ -227,19 +234,26 @@ func atLeastOne(argument string) trait {
 	}
 }
 
-// called gives a tool the name it has in its document.
-func called(tool string) trait { return func(o *Operation) { o.Tool = tool } }
+// Called gives a tool the name it has in its document.
+func Called(tool string) Trait { return func(o *Operation) { o.Tool = tool } }
 
 // The roles of an operation: agents, unless it says otherwise.
+
+// ForViewers is for agents and for those who watch them.
+func ForViewers(o *Operation) { o.roles = []Role{RoleAgent, RoleObserver, RoleHuman} }
+
+// ForWriters is for agents and the person.
+func ForWriters(o *Operation) { o.roles = []Role{RoleAgent, RoleHuman} }
+
 func forEverybody(o *Operation) { o.roles = []Role{RoleAgent, RoleRunner, RoleObserver, RoleHuman} }
-func forViewers(o *Operation)   { o.roles = []Role{RoleAgent, RoleObserver, RoleHuman} }
 func forRunners(o *Operation)   { o.roles = []Role{RoleAgent, RoleRunner} }
-func forWriters(o *Operation)   { o.roles = []Role{RoleAgent, RoleHuman} }
 func forWatchers(o *Operation)  { o.roles = []Role{RoleObserver, RoleHuman} }
 func forPersons(o *Operation)   { o.roles = []Role{RoleHuman} }
 
-func op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...trait) Operation {
-	o := Operation{Name: name, Tool: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In](), roles: []Role{RoleAgent}}
+// Op makes a row of the table from a function of a Service. Arguments of the
+// bridge may hold more than is known, those of all others may not.
+func Op[In, Out any](name string, set Toolset, doc string, run func(Service, context.Context, In) (Out, error), traits ...Trait) Operation {
+	o := Operation{Name: name, Tool: name, Toolset: set, Doc: doc, In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](), roles: []Role{RoleAgent}}
 	decode := Decode[In]
 	if set == Bridge {
 		decode = DecodeOpen[In]
@@ -261,88 +275,73 @@ func op[In, Out any](name string, set Toolset, doc string, run func(Service, con
 	return o
 }
 
-var operations = []Operation{
-	op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, readOnly, forEverybody),
-	op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, readOnly, forViewers),
-	op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, idempotent),
-	op("send_message", Core, "Send a message to another c3po agent.", Service.SendMessage, carriesBodies, forWriters),
-	op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, readOnly, carriesBodies),
-	op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
-	op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, carriesBodies, atLeastOne("timeout")),
-	op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, idempotent, forWriters),
-	op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, idempotent),
-	op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
-	op("cancel", Core, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, idempotent, forWriters),
+var native = []Operation{
+	Op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, ReadOnly, forEverybody),
+	Op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, ReadOnly, ForViewers),
+	Op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, Idempotent),
+	Op("send_message", Core, "Send a message to another c3po agent.", Service.SendMessage, CarriesBodies, ForWriters),
+	Op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, ReadOnly, CarriesBodies),
+	Op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
+	Op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, CarriesBodies, AtLeastOne("timeout")),
+	Op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, Idempotent, ForWriters),
+	Op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, Idempotent),
+	Op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
+	Op("cancel", Core, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, Idempotent, ForWriters),
 
-	op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, readOnly),
-	op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, readOnly, forViewers),
-	op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, readOnly, carriesBodies, forViewers),
-	op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, readOnly, carriesBodies),
-	op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, idempotent, carriesBodies),
-	op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, readOnly, forViewers),
+	Op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, ReadOnly),
+	Op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, ReadOnly, ForViewers),
+	Op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, ReadOnly, CarriesBodies, ForViewers),
+	Op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, ReadOnly, CarriesBodies),
+	Op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies),
+	Op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, ReadOnly, ForViewers),
 
-	op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, idempotent, carriesBodies),
-	op("room_leave", Rooms, "Leave a c3po room.", Service.RoomLeave, idempotent),
-	op("room_post", Rooms, "Say something in a c3po room. Members read it with get_messages; no reply is expected. @id of a member also sends it as mail.", Service.RoomPost, forWriters),
-	op("room_history", Rooms, "Read back what was said in a c3po room; each next page is further back.", Service.RoomHistory, readOnly, carriesBodies, forViewers),
-	op("room_list", Rooms, "List the c3po rooms you are in, or all you can see, with their member counts.", Service.RoomList, readOnly, forViewers),
-	op("room_invite", Rooms, "Invite an agent into a c3po room you are in.", Service.RoomInvite, idempotent, forWriters),
-	op("room_set", Rooms, "Make a c3po room you have created public or invite_only.", Service.RoomSet, idempotent, forWriters),
-	op("room_end", Rooms, "End a c3po room you have created: its members leave it and its history is forgotten.", Service.RoomEnd, idempotent, destructive, forWriters),
-	op("broadcast", Rooms, "Say something to every c3po agent, or to those of a type, capability or host. No reply is expected.", Service.Broadcast, forWriters),
+	Op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, Idempotent, CarriesBodies),
+	Op("room_leave", Rooms, "Leave a c3po room.", Service.RoomLeave, Idempotent),
+	Op("room_post", Rooms, "Say something in a c3po room. Members read it with get_messages; no reply is expected. @id of a member also sends it as mail.", Service.RoomPost, ForWriters),
+	Op("room_history", Rooms, "Read back what was said in a c3po room; each next page is further back.", Service.RoomHistory, ReadOnly, CarriesBodies, ForViewers),
+	Op("room_list", Rooms, "List the c3po rooms you are in, or all you can see, with their member counts.", Service.RoomList, ReadOnly, ForViewers),
+	Op("room_invite", Rooms, "Invite an agent into a c3po room you are in.", Service.RoomInvite, Idempotent, ForWriters),
+	Op("room_set", Rooms, "Make a c3po room you have created public or invite_only.", Service.RoomSet, Idempotent, ForWriters),
+	Op("room_end", Rooms, "End a c3po room you have created: its members leave it and its history is forgotten.", Service.RoomEnd, Idempotent, destructive, ForWriters),
+	Op("broadcast", Rooms, "Say something to every c3po agent, or to those of a type, capability or host. No reply is expected.", Service.Broadcast, ForWriters),
 
-	op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, readOnly, forEverybody),
-	op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, readOnly, forViewers),
-	op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, readOnly, forViewers),
-	op("sweep", Diag, "Remove c3po agents that were silent for long; their unread mail becomes dead letters. A person's act.", Service.Sweep, idempotent, forPersons),
+	Op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, ReadOnly, forEverybody),
+	Op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, ReadOnly, ForViewers),
+	Op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, ReadOnly, ForViewers),
+	Op("sweep", Diag, "Remove c3po agents that were silent for long; their unread mail becomes dead letters. A person's act.", Service.Sweep, Idempotent, forPersons),
 
-	op("send_request", Compat, "Send a request to another c3po agent.", sendRequest),
-	op("get_pending_requests", Compat, "Get all pending c3po requests for this agent.", getPendingRequests, readOnly, carriesBodies),
-	op("respond_to_request", Compat, "Respond to a c3po request.", respondToRequest),
-	op("wait_for_response", Compat, "Block until the response to a c3po request arrives.", waitForResponse, readOnly, carriesBodies, atLeastOne("timeout")),
-	op("wait_for_request", Compat, "Block until a c3po request arrives.", waitForRequest, carriesBodies, atLeastOne("timeout")),
-
-	op("bridge_send_message", Bridge, "Send a message to another c3po agent and wait for its answer.", bridgeSend, called("send_message"), carriesBodies, atLeastOne("timeoutMs")),
-	op("await_reply", Bridge, "Wait for the answer to a ticket of yours.", awaitReply, idempotent, carriesBodies, atLeastOne("timeoutMs")),
-	op("post_reply", Bridge, "Answer a ticket that was sent to you through c3po.", postReply, idempotent),
-	op("broadcast_message", Bridge, "Send a message to several c3po agents, with a ticket for each, or to all of them at once.", bridgeBroadcast, forWriters),
-	op("subscribe_updates", Bridge, "Show the latest c3po events, or those after an earlier answer. Never what messages say.", bridgeUpdates, readOnly, forViewers),
-	op("cancel_ticket", Bridge, "Withdraw a ticket of yours that nobody has answered yet.", cancelTicket, idempotent),
-	op("bridge_list_agents", Bridge, "List the agents of other programs and hosts you can reach through c3po, with all they say of themselves.", bridgeAgents, called("list_agents"), readOnly, forViewers),
-	op("bridge_co_workers", Bridge, "List c3po agents in one short line each.", bridgeCoWorkers, called("co_workers"), readOnly, forViewers),
-	op("bridge_register_agent", Bridge, "Describe yourself to other c3po agents (type, directory, capabilities).", bridgeRegister, called("register_agent"), idempotent),
-
-	op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, idempotent, forRunners),
-	op("report_death", "", "Say that the process of an agent on your host has ended.", Service.ReportDeath, idempotent, forRunners),
-	op("rename", "", "Take another id; mail, tickets and roles move with you, and the old id answers for a day.", Service.Rename),
-	op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, readOnly, carriesBodies, forRunners),
-	op("received", "", "Report what a client has provably taken or been told of.", Service.Received, idempotent),
-	op("tickets", "", "List questions and how far each has come.", Service.Tickets, readOnly, forViewers),
-	op("human_list", "", "Questions that wait for the person.", Service.HumanList, readOnly, carriesBodies, forPersons),
-	op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, readOnly, carriesBodies, forPersons),
-	op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
-	op("pause", "", "Pause one agent or all.", Service.Pause, idempotent, forPersons),
-	op("resume", "", "Resume one agent or all.", Service.Resume, idempotent, forPersons),
-	op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, idempotent, forPersons),
-	op("room_prune", "", "Evict members from rooms that give no sign of life, or end rooms that are empty and silent.", Service.RoomPrune, idempotent, forPersons),
-	op("fsck", "", "Prove that no message is missing.", Service.Fsck, readOnly, forPersons),
-	op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, readOnly, forWatchers),
-	op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, readOnly, carriesBodies, forWatchers),
-	op("dead_letter_replay", "", "Deliver dead letters again.", Service.DeadLetterReplay, idempotent, forPersons),
-	op("dead_letter_purge", "", "Forget dead letters at once.", Service.DeadLetterPurge, idempotent, forPersons),
+	Op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, Idempotent, forRunners),
+	Op("report_death", "", "Say that the process of an agent on your host has ended.", Service.ReportDeath, Idempotent, forRunners),
+	Op("rename", "", "Take another id; mail, tickets and roles move with you, and the old id answers for a day.", Service.Rename),
+	Op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, ReadOnly, CarriesBodies, forRunners),
+	Op("received", "", "Report what a client has provably taken or been told of.", Service.Received, Idempotent),
+	Op("tickets", "", "List questions and how far each has come.", Service.Tickets, ReadOnly, ForViewers),
+	Op("human_list", "", "Questions that wait for the person.", Service.HumanList, ReadOnly, CarriesBodies, forPersons),
+	Op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, ReadOnly, CarriesBodies, forPersons),
+	Op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
+	Op("pause", "", "Pause one agent or all.", Service.Pause, Idempotent, forPersons),
+	Op("resume", "", "Resume one agent or all.", Service.Resume, Idempotent, forPersons),
+	Op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, Idempotent, forPersons),
+	Op("room_prune", "", "Evict members from rooms that give no sign of life, or end rooms that are empty and silent.", Service.RoomPrune, Idempotent, forPersons),
+	Op("fsck", "", "Prove that no message is missing.", Service.Fsck, ReadOnly, forPersons),
+	Op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, ReadOnly, forWatchers),
+	Op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, ReadOnly, CarriesBodies, forWatchers),
+	Op("dead_letter_replay", "", "Deliver dead letters again.", Service.DeadLetterReplay, Idempotent, forPersons),
+	Op("dead_letter_purge", "", "Forget dead letters at once.", Service.DeadLetterPurge, Idempotent, forPersons),
 }
 
-// Operations is the table, in the order tools are listed.
-func Operations() []Operation { return slices.Clone(operations) }
+// NativeOperations are those of a Service itself, in the order tools are listed.
+// The dialects have more; the whole table is dialect.Operations.
+func NativeOperations() []Operation { return slices.Clone(native) }
 
 // FindOperation looks a name up.
-func FindOperation(name string) (Operation, error) {
-	for _, o := range operations {
+func FindOperation(table []Operation, name string) (Operation, error) {
+	for _, o := range table {
 		if o.Name == name {
 			return o, nil
 		}
 	}
-	return Operation{}, Because(errNotKnown, InvalidRequest, fmt.Sprintf("there is no operation %q", clip(name))).
+	return Operation{}, Because(errNotKnown, InvalidRequest, fmt.Sprintf("there is no operation %q", Clip(name))).
 		Suggest("server_info lists what this coordinator can do.")
 }
 

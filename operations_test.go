@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // echo is a Service that only tells what arrived: it stands for any service.
@@ -32,7 +37,7 @@ func (e *echo) Tickets(context.Context, c3po.TicketsInput) (c3po.TicketList, err
 
 func sendOperation(t testing.TB) c3po.Operation {
 	t.Helper()
-	op, err := c3po.FindOperation("send_message")
+	op, err := dialect.FindOperation("send_message")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +69,7 @@ func TestAWaitOfZeroSecondsIsRefused(t *testing.T) {
 		"await_reply":         `{"ticketId":"a::b::00000001","timeoutMs":0}`,
 		"bridge_send_message": `{"agentId":"b","payload":"hi","timeoutMs":0}`,
 	} {
-		op, err := c3po.FindOperation(name)
+		op, err := dialect.FindOperation(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +146,7 @@ func FuzzArguments(f *testing.F) {
 // A new operation is recorded, or it is in this test's way.
 func TestEverythingAPersonDoesIsRecordedAndNothingAnAgentDoes(t *testing.T) {
 	t.Parallel()
-	for _, o := range c3po.Operations() {
+	for _, o := range dialect.Operations() {
 		if o.Allows(c3po.RoleHuman) && o.Recorded(c3po.RoleHuman, c3po.Human) == o.ReadOnly {
 			t.Errorf("%s by a person: recorded %v, read-only %v", o.Name, !o.ReadOnly, o.ReadOnly)
 		}
@@ -180,7 +185,7 @@ func TestAWitnessIsToldOfWhatWasCarriedOut(t *testing.T) {
 	t.Parallel()
 	w := &witness{role: c3po.RoleHuman}
 	for _, name := range []string{"ping", "sweep", "reply"} { // the second fails, the third is not a person's
-		o, err := c3po.FindOperation(name)
+		o, err := dialect.FindOperation(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,5 +193,22 @@ func TestAWitnessIsToldOfWhatWasCarriedOut(t *testing.T) {
 	}
 	if len(w.done) != 1 || w.done[0] != "ping" {
 		t.Errorf("told of %v", w.done)
+	}
+}
+
+func TestTheToolTableIsTheOperations(t *testing.T) {
+	t.Parallel()
+	var want []string
+	rest := readPage(t, os.DirFS("."), "docs/rest.md")
+	for _, op := range dialect.Operations() {
+		if op.Toolset != "" {
+			want = append(want, fmt.Sprintf("| %s | `%s` |", op.Toolset, op.Tool))
+		} else if !strings.Contains(rest, "`"+op.Name+"`") {
+			t.Errorf("docs/rest.md does not name the operation %s", op.Name)
+		}
+	}
+	got := regexp.MustCompile("(?m)^\\| [a-z]+ \\| `[a-z_]+` \\|").FindAllString(readPage(t, os.DirFS("."), "docs/tools.md"), -1)
+	if !slices.Equal(got, want) {
+		t.Errorf("docs/tools.md lists\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

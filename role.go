@@ -25,7 +25,7 @@ func ParseTarget(s string) (AgentID, error) {
 		return ParseAgentID(s)
 	}
 	if !roleForm.MatchString(name) {
-		return "", Errorf(InvalidRequest, "%q is not a role", clip(s)).
+		return "", Errorf(InvalidRequest, "%q is not a role", Clip(s)).
 			Suggest("A role is role: and a capability of 1-64 of A-Z a-z 0-9 _ . - that starts with a letter or digit.")
 	}
 	return roleMailbox(name), nil

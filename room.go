@@ -21,7 +21,7 @@ var roomNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 func ParseRoomName(s string) (RoomName, error) {
 	name := strings.TrimPrefix(s, "#")
 	if !roomNameForm.MatchString(name) {
-		return "", Errorf(InvalidRequest, "%q is not the name of a room", clip(s)).
+		return "", Errorf(InvalidRequest, "%q is not the name of a room", Clip(s)).
 			Suggest("A room is 1-64 of a-z 0-9 . _ - starting with a letter or digit, for example build.")
 	}
 	return RoomName(name), nil

@@ -1,6 +1,11 @@
 package c3po
 
-import "time"
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"time"
+)
 
 // TicketState is how far a question has come. It is derived from the facts of
 // its message whenever somebody looks.
@@ -89,4 +94,42 @@ type CancelResult struct {
 	Outcome   CancelOutcome `json:"outcome"`
 	Told      bool          `json:"told"` // its reader was sent a notice: it had the text already
 	Message   string        `json:"message"`
+}
+
+var ticketForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$`)
+
+// CheckTicketID checks the form of what a ticket is called: the id of a
+// message, or a name of the caller's own.
+func CheckTicketID(name string) error {
+	if ticketForm.MatchString(name) {
+		return nil
+	}
+	if _, err := ParseMessageID(name); err == nil {
+		return nil
+	}
+	return Errorf(InvalidRequest, "%q is not a ticketId", Clip(name)).
+		Suggest("A ticketId is what the send answered, or one of your own: 1-128 of A-Z a-z 0-9 _ . - starting with a letter or digit.")
+}
+
+// TicketName is what a ticket is called in the bridge dialect: the ticketId its
+// sender chose, which is also the name of its thread, else the message's id.
+func (t Ticket) TicketName() string { return cmp.Or(ChosenTicketID(t.Thread), string(t.ID)) }
+
+// ChosenTicketID is the ticketId that a thread is called by; empty if nobody chose one.
+func ChosenTicketID(thread string) string {
+	if _, err := ParseMessageID(thread); err == nil || !ticketForm.MatchString(thread) {
+		return ""
+	}
+	return thread
+}
+
+// RefuseNoTicket is TICKET_NOT_FOUND.
+func RefuseNoTicket(name string) *Error {
+	return Errorf(TicketNotFound, "there is no ticket '%s'", Clip(name)).
+		Suggest("Copy the ticketId whole. One that has ended is forgotten after a while (ticket_life, 30 minutes); `c3po thread` still shows what was said.")
+}
+
+// RefuseTicketName is INVALID_REQUEST for a name that several open tickets have.
+func RefuseTicketName(name string, open []string) *Error {
+	return Errorf(InvalidRequest, "%d open tickets are called '%s'", len(open), Clip(name)).Suggest("Use the id of one: %s.", strings.Join(open, ", "))
 }

@@ -37,7 +37,7 @@ func (p Protocols) String() string { return fmt.Sprintf("%d-%d", p.Oldest, p.New
 func ParseProtocols(s string) (Protocols, error) {
 	var p Protocols
 	if _, err := fmt.Sscanf(s, "%d-%d", &p.Oldest, &p.Newest); err != nil || p.String() != s || p.Oldest < 1 || p.Newest < p.Oldest {
-		return Protocols{}, Errorf(InvalidRequest, "header %s is %q, not the oldest and the newest protocol", ProtocolHeader, clip(s)).
+		return Protocols{}, Errorf(InvalidRequest, "header %s is %q, not the oldest and the newest protocol", ProtocolHeader, Clip(s)).
 			Suggest("Leave it out, or send for example %s.", OwnProtocols())
 	}
 	return p, nil

@@ -48,7 +48,7 @@ func TestTwoVersionsThatDoNotMeetAreToldWhichToUpgrade(t *testing.T) {
 
 func TestWhatAnotherVersionMayKnowIsRefusedWithBothVersions(t *testing.T) {
 	t.Parallel()
-	_, noOperation := FindOperation("teleport")
+	_, noOperation := FindOperation(native, "teleport")
 	_, noField := Decode[SendInput]([]byte(`{"target":"a","mood":"good"}`))
 	_, wrongType := Decode[SendInput]([]byte(`{"target":1}`))
 	for name, err := range map[string]error{"an operation": noOperation, "a field": noField} {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // The commands of the agent-to-agent bridge. Links of these names to the
@@ -72,7 +73,7 @@ func (a *app) bridgeDefaults() (map[string]map[string]any, error) {
 }
 
 func (a *app) bridgeRegister() *cobra.Command {
-	var in c3po.BridgeRegister
+	var in dialect.Register
 	var pane, session, cwd, file string
 	var capabilities []string
 	cmd := &cobra.Command{
@@ -115,7 +116,7 @@ register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID. With
 			if in.Metadata, err = json.Marshal(about); err != nil {
 				return err
 			}
-			out, err := c3po.Broker{Service: svc}.Register(cmd.Context(), in, c3po.DefaultLimits().OnlineWindow)
+			out, err := dialect.Broker{Service: svc}.Register(cmd.Context(), in, c3po.DefaultLimits().OnlineWindow)
 			if err != nil {
 				return err
 			}
@@ -136,7 +137,7 @@ register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID. With
 }
 
 func (a *app) bridgeReply() *cobra.Command {
-	var in c3po.BridgeReply
+	var in dialect.Reply
 	var agent string
 	cmd := &cobra.Command{
 		Use:   bridgeReply + " [TICKET] [TEXT]",
@@ -178,7 +179,7 @@ as --agent, else as BRIDGE_AGENT_ID, else as the agent it was sent to.`,
 			if err := svc.PostReply(cmd.Context(), in); err != nil {
 				return err
 			}
-			return a.show(c3po.BridgeTicket{TicketID: in.TicketID, Status: "responded"}, func(w io.Writer) {
+			return a.show(dialect.Ticket{TicketID: in.TicketID, Status: "responded"}, func(w io.Writer) {
 				fmt.Fprintf(w, "answered %s\n", inline(in.TicketID))
 			})
 		},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // registerFile announces the agents of a file, each as itself.
@@ -17,7 +18,7 @@ func (a *app) registerFile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	done := []c3po.BridgeRegistered{}
+	done := []dialect.Registered{}
 	var failed []string
 	var why error
 	for _, in := range agents {
@@ -40,23 +41,23 @@ func (a *app) registerFile(ctx context.Context, name string) error {
 		Suggest("%s", c3po.AsError(why).Suggestion)
 }
 
-func (a *app) registerListed(ctx context.Context, in c3po.BridgeRegister) (c3po.BridgeRegistered, error) {
+func (a *app) registerListed(ctx context.Context, in dialect.Register) (dialect.Registered, error) {
 	a.as = in.AgentID
 	svc, err := a.looking()
 	if err != nil {
-		return c3po.BridgeRegistered{}, err
+		return dialect.Registered{}, err
 	}
-	return c3po.Broker{Service: svc}.Register(ctx, in, c3po.DefaultLimits().OnlineWindow)
+	return dialect.Broker{Service: svc}.Register(ctx, in, c3po.DefaultLimits().OnlineWindow)
 }
 
 // readRegistry reads a list of agents, or an object that has one under agents.
-func readRegistry(name string) ([]c3po.BridgeRegister, error) {
+func readRegistry(name string) ([]dialect.Register, error) {
 	text, err := os.ReadFile(name) // #nosec G304 -- the file the person names
 	if err != nil {
 		return nil, c3po.Because(err, c3po.InvalidRequest, fmt.Sprintf("%s cannot be read", name)).Suggest("Name a file of agents.")
 	}
 	var file struct {
-		Agents []c3po.BridgeRegister `json:"agents"`
+		Agents []dialect.Register `json:"agents"`
 	}
 	if json.Unmarshal(text, &file.Agents) != nil && json.Unmarshal(text, &file) != nil || len(file.Agents) == 0 {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "%s is not a file of agents", name).
@@ -70,6 +71,6 @@ func readRegistry(name string) ([]c3po.BridgeRegister, error) {
 	return file.Agents, nil
 }
 
-func printRegistered(w io.Writer, out c3po.BridgeRegistered) {
+func printRegistered(w io.Writer, out dialect.Registered) {
 	fmt.Fprintf(w, "registered %s; it is online until %s, and longer if it is heard of\n", inline(string(out.AgentID)), out.ExpiresAt.Local().Format("15:04:05"))
 }

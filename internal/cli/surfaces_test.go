@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // A shellForm is an operation as a shell calls it: the command, and how each
@@ -117,7 +118,7 @@ var shortcuts = map[string]string{
 func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		form, ok := shellForms[op.Name]
 		switch {
 		case !ok:
@@ -139,7 +140,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		}
 	}
 	for name := range shellForms {
-		if _, err := c3po.FindOperation(name); err != nil {
+		if _, err := dialect.FindOperation(name); err != nil {
 			t.Errorf("%s is no operation", name)
 		}
 	}
@@ -208,7 +209,7 @@ func surfaces() string {
 		"but `cursor`: a command reads page after page by itself, up to its `--limit`.\n" +
 		"Every operation is also `POST /api/op/NAME` with the tool's arguments as JSON.\n\n" +
 		"| operation | MCP tool | REST, beside `/api/op` | command |\n|---|---|---|---|\n")
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		tool := fmt.Sprintf("`%s` (%s)", op.Tool, op.Toolset)
 		if op.Toolset == "" {
 			tool = "no: " + toolReason(op.Name)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 func (a *app) tail() *cobra.Command { return a.tailLog(false) }
@@ -46,7 +47,7 @@ What messages say is never shown.`,
 			}
 			show := a.showEvent
 			if named {
-				names := c3po.TicketIDs{Service: svc}
+				names := dialect.TicketIDs{Service: svc}
 				show = func(e c3po.Event) error { return a.showTicketEvent(names.Of(cmd.Context(), e.ID), e) }
 			}
 			at, err := a.showLog(cmd.Context(), svc, in, show)
@@ -166,7 +167,7 @@ func (a *app) showEvent(e c3po.Event) error {
 
 // showTicketEvent calls the message of an event by the ticketId its sender chose.
 func (a *app) showTicketEvent(ticket string, e c3po.Event) error {
-	return a.show(c3po.BridgeEvent{TicketID: ticket, Event: e}, func(w io.Writer) {
+	return a.show(dialect.Event{TicketID: ticket, Event: e}, func(w io.Writer) {
 		if ticket == "" {
 			printEvent(w, a.ink(), e)
 			return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 func (a *app) tickets() *cobra.Command { return a.ticketList(false) }
@@ -101,7 +102,7 @@ func ticketID(ctx context.Context, svc c3po.Service, name string) (c3po.MessageI
 	if strings.Contains(name, "::") {
 		return c3po.ParseMessageID(name)
 	}
-	return c3po.Broker{Service: svc}.FindTicket(ctx, name)
+	return dialect.Broker{Service: svc}.FindTicket(ctx, name)
 }
 
 // ofTicket calls an operation on the message that the first argument names.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // Claims: B8
@@ -17,7 +18,7 @@ func TestAnAnswerToATicketIsRepeatedUntilItIsKnownToBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stored := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
 		s := newScript(t, hangsUp, refuses(c3po.Errorf(c3po.UnknownOutcome, "lost")), refuses(c3po.Errorf(c3po.RedisUnavailable, "gone")), stored)
-		in := c3po.BridgeReply{TicketID: "uuid-1", Payload: c3po.Payload{Text: `{"ok":true}`, JSON: true}}
+		in := dialect.Reply{TicketID: "uuid-1", Payload: dialect.Payload{Text: `{"ok":true}`, JSON: true}}
 		if err := s.client(t, client.Config{}).PostReply(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}

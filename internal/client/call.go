@@ -19,6 +19,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client/attempt"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 // may be repeated: those that store a message carry a key.
 func call[Out any](ctx context.Context, c *Client, name string, in any) (Out, error) {
 	var out Out
-	op, err := c3po.FindOperation(name)
+	op, err := dialect.FindOperation(name)
 	if err != nil {
 		return out, err
 	}

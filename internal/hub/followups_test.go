@@ -9,6 +9,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // stumbling is a store that is gone from the nth call of a method on.
@@ -186,12 +187,12 @@ func TestAChangeThatIsStoredIsNeverAnsweredWithAnError(t *testing.T) {
 			return out.Notice, err
 		}, func(h *house) bool { return len(h.inbox("b")) == 1 }},
 		"bridge_send_message": {"Now", 1, func(*house) {}, func(ctx context.Context, h *house) (string, error) {
-			op := must(c3po.FindOperation("bridge_send_message"))(h.t)
+			op := must(dialect.FindOperation("bridge_send_message"))(h.t)
 			out, err := op.Call(ctx, h.as("a").Actor, []byte(`{"agentId": "b", "payload": {"text": "hello"}, "timeoutMs": 1000}`))
 			if err != nil {
 				return "", err
 			}
-			return out.(*c3po.BridgeTicket).Message, nil
+			return out.(*dialect.Ticket).Message, nil
 		}, func(h *house) bool { return len(h.inbox("b")) == 1 }},
 		"dead_letter_replay": {"Revive", 2, func(h *house) { h.dead(3) }, func(ctx context.Context, h *house) (string, error) {
 			out, err := h.asPerson().DeadLetterReplay(ctx, c3po.LetterSelection{All: true})

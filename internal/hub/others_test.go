@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // Claims: A16
@@ -45,7 +46,7 @@ func TestTheFirstDialectSaysThatAnAwayAgentIsUnavailable(t *testing.T) {
 		must(h.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"mqtt"}}))(t)
 	}
 	must(h.as("mesh").SetStatus(t.Context(), c3po.StatusInput{Status: c3po.Away}))(t)
-	op, err := c3po.FindOperation("send_request")
+	op, err := dialect.FindOperation("send_request")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestABusyAgentIsNotOfferedAndWhoeverIsOnlineIsWhereNobodyCanDoTheSame(t *te
 	if advice := c3po.AsError(err).Suggestion; !strings.Contains(advice, "Online now: ") || !strings.Contains(advice, "'ha'") || strings.Contains(advice, "'plain'") {
 		t.Errorf("in place of an agent without capabilities: %q", advice)
 	}
-	op, err := c3po.FindOperation("send_request")
+	op, err := dialect.FindOperation("send_request")
 	if err != nil {
 		t.Fatal(err)
 	}

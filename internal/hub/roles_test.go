@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // join registers agents with capabilities.
@@ -310,7 +311,7 @@ func TestAnOperationThatIsSaidToChangeNothingClaimsNothing(t *testing.T) {
 		h.enter("a")
 		must(h.as("b").RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"review"}}))(t)
 		task := must(h.as("a").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "for one of you"}))(t).ID
-		for _, op := range c3po.Operations() {
+		for _, op := range dialect.Operations() {
 			if !op.ReadOnly {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // Claims: B3
@@ -143,9 +144,9 @@ func TestHowLongATicketIsKeptAfterItsEndIsASetting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, func(l *c3po.Limits) { l.TicketLife = 5 * time.Minute })
 		h.enter("bob")
-		broker := c3po.Broker{Service: h.as("alice")}
-		must(broker.Send(t.Context(), "bob", c3po.BridgeSend{TicketID: "t1", Payload: c3po.Payload{Text: "a joke?"}}))(t)
-		must(c3po.Broker{Service: h.as("bob")}.Reply(t.Context(), c3po.BridgeReply{TicketID: "t1", Payload: c3po.Payload{Text: "knock knock"}}))(t)
+		broker := dialect.Broker{Service: h.as("alice")}
+		must(broker.Send(t.Context(), "bob", dialect.Send{TicketID: "t1", Payload: dialect.Payload{Text: "a joke?"}}))(t)
+		must(dialect.Broker{Service: h.as("bob")}.Reply(t.Context(), dialect.Reply{TicketID: "t1", Payload: dialect.Payload{Text: "knock knock"}}))(t)
 		pass(4 * time.Minute)
 		same(t, "within its life", must(broker.Await(t.Context(), "t1", 0))(t).Status, "responded")
 		pass(time.Minute)

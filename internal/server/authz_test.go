@@ -20,6 +20,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // A guarded is a coordinator that wants tokens, and the store they are in.
@@ -103,7 +104,7 @@ func routes(t *testing.T) []string {
 			all = append(all, strings.ToUpper(found[1])+" "+path)
 		}
 	}
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if op.Toolset != "" {
 			all = append(all, "tool "+op.Name)
 		}
@@ -147,7 +148,7 @@ func (g *guarded) knock(ctx context.Context, route string, who knocker) (string,
 	body := `{"timeout":1}`
 	switch {
 	case method == "tool":
-		op, err := c3po.FindOperation(path)
+		op, err := dialect.FindOperation(path)
 		if err != nil {
 			return "", err
 		}

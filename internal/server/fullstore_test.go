@@ -15,6 +15,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // Everybody was there before the store filled up, and everybody is a new run on
@@ -134,7 +135,7 @@ func clientKinds(token string) map[string]func(url, run string) tongue {
 	ours := func(url, id, run, session string) tongue {
 		svc := client.New(client.Config{URL: url, AgentID: c3po.AgentID(id), Run: run, Session: session, Token: token, Patience: time.Millisecond})
 		return func(ctx context.Context, operation, input string) (string, error) {
-			for _, op := range c3po.Operations() {
+			for _, op := range dialect.Operations() {
 				if op.Name == operation {
 					out, err := op.Call(ctx, svc, []byte(input))
 					text, _ := json.Marshal(out)

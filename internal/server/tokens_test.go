@@ -25,6 +25,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // call makes a request with a token and reads the whole answer.
@@ -276,7 +277,7 @@ func TestAnotherSpaceAnswersLikeOneThatDoesNotExist(t *testing.T) {
 	if status, text, err := call(t.Context(), http.DefaultClient, "POST", g.url+"/api/op/ping", other, "{}", "X-Agent-ID", "bob"); err != nil || status != http.StatusOK {
 		t.Fatal(status, text, err)
 	}
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		var answers []string
 		for _, space := range []string{"theirs", "no-such"} {
 			status, text, err := call(t.Context(), http.DefaultClient, "POST", g.url+"/api/op/"+op.Name, mine, `{}`, "X-Agent-ID", "eve", "X-C3PO-Space", space)

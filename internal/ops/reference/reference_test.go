@@ -8,8 +8,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/ops/reference"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // pages are made from the openapi.yaml of this tree, which comes with them.
@@ -36,7 +36,7 @@ func section(page, heading string) string {
 func TestEveryToolIsInItsReference(t *testing.T) {
 	t.Parallel()
 	all, _ := pages(t)
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if op.Toolset == "" {
 			continue
 		}

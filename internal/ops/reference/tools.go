@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 
@@ -24,7 +25,7 @@ func toolReference() ([]byte, error) {
 	fmt.Fprint(&doc, "# Tool reference\n\nWritten by `make docs` from what a client is offered. For how the tools go together see [tools.md](tools.md).\n"+
 		"Every tool can also be called as `POST /api/op/{name}`, with the same arguments ([reference-rest.md](reference-rest.md)).\n")
 	var sets []c3po.Toolset
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if op.Toolset != "" && !slices.Contains(sets, op.Toolset) {
 			sets = append(sets, op.Toolset)
 		}
@@ -35,7 +36,7 @@ func toolReference() ([]byte, error) {
 			return nil, err
 		}
 		fmt.Fprintf(&doc, "\n## The set %s\n", set)
-		for _, op := range c3po.Operations() {
+		for _, op := range dialect.Operations() {
 			at := slices.IndexFunc(tools, func(tool *mcp.Tool) bool { return tool.Name == op.Tool })
 			if op.Toolset != set || at < 0 {
 				continue

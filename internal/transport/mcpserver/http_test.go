@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 
@@ -226,7 +227,7 @@ func TestABodyOverTheLimitIsRefused(t *testing.T) {
 // offered counts the tools of some toolsets.
 func offered(sets ...c3po.Toolset) int {
 	n := 0
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if slices.Contains(sets, op.Toolset) {
 			n++
 		}

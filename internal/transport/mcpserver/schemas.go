@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // bound is what is known of an argument beyond its Go type.
@@ -107,7 +108,7 @@ var ofPrograms = map[string][]string{
 func inputSchema(op c3po.Operation) *jsonschema.Schema {
 	schema, err := jsonschema.ForType(op.In, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {Type: "object"}, // metadata, the only raw argument
-		reflect.TypeFor[c3po.Payload]():    {Type: "string"}, // what models write; any other JSON is taken too
+		reflect.TypeFor[dialect.Payload](): {Type: "string"}, // what models write; any other JSON is taken too
 	}})
 	if err != nil {
 		panic(fmt.Sprintf("arguments of %s: %v", op.Name, err))

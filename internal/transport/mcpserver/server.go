@@ -20,6 +20,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/text/envelope"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // Config configures a Server. The zero value of every field is usable, Service
@@ -102,7 +103,7 @@ func ParseToolsets(list string) ([]c3po.Toolset, error) {
 // checkNames refuses toolsets of which two have a tool of the same name.
 func checkNames(sets []c3po.Toolset) error {
 	from := map[string]c3po.Toolset{}
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if !slices.Contains(sets, op.Toolset) {
 			continue
 		}
@@ -154,7 +155,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	})
 	server.AddReceivingMiddleware(s.recovering, s.introducing)
 	tools := map[string]tool{}
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if slices.Contains(sets, op.Toolset) {
 			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, acks: s.config.Acks, log: s.log}
 			server.AddTool(t.declaration(), t.call)

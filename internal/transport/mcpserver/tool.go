@@ -15,6 +15,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/text/envelope"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 const (
@@ -47,7 +48,7 @@ func measureOf(op c3po.Operation) *c3po.Operation {
 		return nil
 	}
 	if op.Name == "get_messages" {
-		for _, other := range c3po.Operations() {
+		for _, other := range dialect.Operations() {
 			if other.Name == "peek" {
 				return &other
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 
@@ -16,7 +17,7 @@ func TestEveryToolsetCanBeChosenAndHoldsItsToolsAndNoOthers(t *testing.T) {
 	t.Parallel()
 	server := served(t, always(&scripted{}))
 	want := map[c3po.Toolset][]string{}
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if op.Toolset != "" {
 			want[op.Toolset] = append(want[op.Toolset], op.Tool)
 		}

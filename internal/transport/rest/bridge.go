@@ -13,6 +13,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // The paths of the agent-to-agent bridge. Who calls is a handle and nothing
@@ -81,10 +82,10 @@ func bridgeBody[In any](r *http.Request) (In, error) {
 }
 
 func (s *server) bridgeRegister(r *http.Request) (string, bridgeCall, error) {
-	in, err := bridgeBody[c3po.BridgeRegister](r)
+	in, err := bridgeBody[dialect.Register](r)
 	return in.AgentID, func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
-		out, err := c3po.Broker{Service: actor}.Register(r.Context(), in, s.limits.OnlineWindow)
+		out, err := dialect.Broker{Service: actor}.Register(r.Context(), in, s.limits.OnlineWindow)
 		return s.bridgeAnswer(w, r, actor, out, err)
 	}, err
 }
@@ -98,23 +99,23 @@ func (s *server) bridgeHeartbeat(r *http.Request) (string, bridgeCall, error) {
 		nobody := caller
 		nobody.ID = ""
 		if _, err := s.hub.As(nobody).GetAgentStatus(r.Context(), c3po.AgentInput{AgentID: string(caller.ID)}); err != nil {
-			return c3po.RefuseNotRegistered(string(caller.ID), err)
+			return dialect.RefuseNotRegistered(string(caller.ID), err)
 		}
 		self, err := actor.WhoAmI(r.Context(), c3po.None{})
-		out := c3po.BridgeRegistered{AgentID: self.ID, Status: "registered", ExpiresAt: self.Expires(s.limits.OnlineWindow)}
+		out := dialect.Registered{AgentID: self.ID, Status: "registered", ExpiresAt: self.Expires(s.limits.OnlineWindow)}
 		return s.bridgeAnswer(w, r, actor, out, err)
 	}, err
 }
 
 func (s *server) bridgeSend(r *http.Request) (string, bridgeCall, error) {
-	in, err := bridgeBody[c3po.BridgeSend](r)
+	in, err := bridgeBody[dialect.Send](r)
 	target := r.PathValue("id")
 	return callerOr(r, bridgeAsker), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		if callerOr(r, "") == "" {
 			caller.Payer = bridgeAsker + "#" + cmp.Or(caller.KID, address(r))
 		}
 		actor := s.hub.As(caller)
-		out, err := c3po.Broker{Service: actor}.Send(r.Context(), target, in)
+		out, err := dialect.Broker{Service: actor}.Send(r.Context(), target, in)
 		if in.ExpectReply == nil || *in.ExpectReply {
 			out.WaitEndpoint = "/replies/" + url.PathEscape(out.TicketID) + "/stream"
 		}
@@ -142,13 +143,13 @@ func callerOr(r *http.Request, other string) string {
 // bridgeReply answers a ticket, as the one it was sent to unless the caller
 // says who it is.
 func (s *server) bridgeReply(r *http.Request) (string, bridgeCall, error) {
-	in, err := bridgeBody[c3po.BridgeReply](r)
+	in, err := bridgeBody[dialect.Reply](r)
 	if err == nil {
 		err = c3po.CheckTicketID(in.TicketID)
 	}
 	reply := func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
-		_, err := c3po.Broker{Service: actor}.Reply(r.Context(), in)
+		_, err := dialect.Broker{Service: actor}.Reply(r.Context(), in)
 		introduce(w.Header(), actor)
 		if err == nil {
 			w.WriteHeader(http.StatusNoContent)
@@ -199,8 +200,8 @@ func (s *server) bridgeAwait(r *http.Request) (string, bridgeCall, error) {
 }
 
 // awaitFor waits to the millisecond, which the hub does not.
-func awaitFor(ctx context.Context, actor *hub.Actor, ticket string, wait time.Duration) (c3po.BridgeTicket, error) {
-	broker := c3po.Broker{Service: actor}
+func awaitFor(ctx context.Context, actor *hub.Actor, ticket string, wait time.Duration) (dialect.Ticket, error) {
+	broker := dialect.Broker{Service: actor}
 	if wait > 0 {
 		limited, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
@@ -259,7 +260,7 @@ func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
 }
 
 // bridgeEvent ends a stream with its one event, named after what it says.
-func (s *server) bridgeEvent(stream *stream, r *http.Request, actor *hub.Actor, out c3po.BridgeTicket, err error) {
+func (s *server) bridgeEvent(stream *stream, r *http.Request, actor *hub.Actor, out dialect.Ticket, err error) {
 	if err != nil && r.Context().Err() == nil {
 		s.note(r, c3po.AsError(err))
 	}
@@ -273,7 +274,7 @@ func (s *server) bridgeEvent(stream *stream, r *http.Request, actor *hub.Actor, 
 		name = "reply"
 	case name == c3po.WaitTimeout:
 		// What else is in it speaks of the last part of the wait alone.
-		out = c3po.BridgeTicket{TicketID: out.TicketID, Status: name}
+		out = dialect.Ticket{TicketID: out.TicketID, Status: name}
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
@@ -298,14 +299,14 @@ func (s *server) bridgeAnswer(w http.ResponseWriter, r *http.Request, actor *hub
 	return nil
 }
 
-func bridgeAgentsQuery(r *http.Request) (c3po.BridgeAgentsInput, error) {
+func bridgeAgentsQuery(r *http.Request) (dialect.AgentsInput, error) {
 	limit, err := number[int](r, "limit")
 	query := r.URL.Query()
-	return c3po.BridgeAgentsInput{
+	return dialect.AgentsInput{
 		Type: query.Get("type"), Status: c3po.Status(query.Get("status")), Cursor: query.Get("cursor"), Limit: limit,
 	}, err
 }
 
-func bridgeAgents(svc c3po.Service, ctx context.Context, in c3po.BridgeAgentsInput) (c3po.BridgeAgentList, error) {
-	return c3po.Broker{Service: svc}.Agents(ctx, in)
+func bridgeAgents(svc c3po.Service, ctx context.Context, in dialect.AgentsInput) (dialect.AgentList, error) {
+	return dialect.Broker{Service: svc}.Agents(ctx, in)
 }

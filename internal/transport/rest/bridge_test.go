@@ -14,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // registered makes an agent of the bridge.
@@ -28,7 +29,7 @@ func (s *stack) registered(t *testing.T, space, agent string) {
 func (s *stack) ticket(t *testing.T, space, target, body string) string {
 	t.Helper()
 	got := s.ask(t, question{path: "/agents/" + target + "/send", space: space, body: body})
-	var ticket c3po.BridgeTicket
+	var ticket dialect.Ticket
 	got.into(t, &ticket)
 	if got.status != http.StatusOK || ticket.Status != "pending" {
 		t.Fatalf("send: %d %s", got.status, got.body)
@@ -46,7 +47,7 @@ func (s *stack) replied(t *testing.T, space, ticket, text string) {
 var eventForm = regexp.MustCompile(`(?s)^((?:: here\n\n)*)event: (\w+)\ndata: (\{[^\n]*\})\n\n$`)
 
 // event is the one event of a stream, and how many signs of life came before it.
-func (a answer) event(t *testing.T) (name string, ticket c3po.BridgeTicket, signs int) {
+func (a answer) event(t *testing.T) (name string, ticket dialect.Ticket, signs int) {
 	t.Helper()
 	form := eventForm.FindSubmatch(a.body)
 	if a.status != http.StatusOK || a.header.Get("Content-Type") != "text/event-stream" || form == nil {
@@ -67,7 +68,7 @@ func TestAHeartbeatMovesTheEndByThreeOfTheDeclaredIntervals(t *testing.T) {
 		until := func(path, body string) time.Time {
 			t.Helper()
 			got := s.ask(t, question{path: path, space: space, body: body})
-			var out c3po.BridgeRegistered
+			var out dialect.Registered
 			got.into(t, &out)
 			if left := time.Until(out.ExpiresAt); got.status != http.StatusOK || left > want+time.Second || left < want-5*time.Second {
 				t.Errorf("every %s ms: expires in %v, want %v", beat, left, want)
@@ -208,7 +209,7 @@ func TestTwoAgentsMayGiveTheirTicketsTheSameName(t *testing.T) {
 		}
 	}
 	for _, asker := range []string{"ann", "bob"} {
-		var ticket c3po.BridgeTicket
+		var ticket dialect.Ticket
 		s.ask(t, question{path: "/replies/t1", as: asker, space: space}).into(t, &ticket)
 		if ticket.Payload == nil || ticket.Payload.Text != "you are "+asker {
 			t.Errorf("%s is answered %+v", asker, ticket)
@@ -339,7 +340,7 @@ func TestABroadcastOfTheBridgeOpensATicketForEachAgent(t *testing.T) {
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
 	s.registered(t, space, "jerry")
 	s.registered(t, space, "spock")
-	var out c3po.BridgeBroadcasted
+	var out dialect.Broadcasted
 	s.op(t, space, "ann", "broadcast_message", map[string]any{"agentIds": []string{"jerry", "spock", "nobody"}, "payload": "who is free?"}, &out)
 	if len(out.Tickets) != 3 || out.Tickets[0].Status != "pending" || out.Tickets[1].Status != "pending" || out.Tickets[2].Status != "error" {
 		t.Fatalf("the tickets are %+v", out.Tickets)
@@ -349,12 +350,12 @@ func TestABroadcastOfTheBridgeOpensATicketForEachAgent(t *testing.T) {
 	if got.status != http.StatusOK || !strings.Contains(string(got.body), "I am") {
 		t.Errorf("the answer: %d %s", got.status, got.body)
 	}
-	var everybody c3po.BridgeBroadcasted
+	var everybody dialect.Broadcasted
 	s.op(t, space, "ann", "broadcast_message", map[string]any{"payload": "The database moves"}, &everybody)
 	if len(everybody.Tickets) != 0 || !slices.Contains(everybody.Live, "jerry") {
 		t.Errorf("a broadcast to everybody: %+v", everybody)
 	}
-	var updates c3po.BridgeUpdates
+	var updates dialect.Updates
 	s.op(t, space, "ann", "subscribe_updates", map[string]any{}, &updates)
 	s.ticket(t, space, "jerry", `{"ticketId":"uuid-7","payload":"and you?"}`)
 	s.op(t, space, "ann", "subscribe_updates", map[string]any{"agentId": "jerry"}, &updates)

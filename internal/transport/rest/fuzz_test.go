@@ -13,13 +13,14 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
 // Whatever is sent to an operation, the answer is JSON and never a fault of
 // ours. Waits are cut off, which is the only way to an outcome nobody knows.
 func FuzzBody(f *testing.F) {
-	for i := range len(c3po.Operations()) {
+	for i := range len(dialect.Operations()) {
 		f.Add(uint8(i), `{}`)
 	}
 	f.Add(uint8(3), `{"target":"ann","message":"x","metadata":{"a":[[]]},"expects_reply":null}`)
@@ -30,7 +31,7 @@ func FuzzBody(f *testing.F) {
 		Hub:  hub.New(hub.Config{Store: storetest.NewModel(c3po.DefaultLimits())}),
 		Auth: auth.New(auth.Config{Mode: auth.None}),
 	})
-	operations := c3po.Operations()
+	operations := dialect.Operations()
 	f.Fuzz(func(t *testing.T, op uint8, body string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()

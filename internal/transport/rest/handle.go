@@ -8,6 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // CountHeader is how many messages there are in all, beside a page of them.
@@ -47,7 +48,7 @@ func (s *server) operation(op c3po.Operation) http.Handler {
 
 // operationCalled is a row of the table that this package names itself.
 func operationCalled(name string) c3po.Operation {
-	op, err := c3po.FindOperation(name)
+	op, err := dialect.FindOperation(name)
 	if err != nil {
 		panic("rest: " + err.Error())
 	}

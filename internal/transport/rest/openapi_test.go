@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
@@ -149,7 +150,7 @@ func TestTheDocumentDescribesEveryRouteAndNoOther(t *testing.T) {
 func TestTheDocumentDescribesTheArgumentsOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	doc := loadDocument(t)
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		described := doc.Paths.Value("/api/op/" + op.Name).Post
 		schema := described.RequestBody.Value.Content.Get("application/json").Schema.Value
 		var want, required, got []string

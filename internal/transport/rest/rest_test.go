@@ -13,6 +13,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // Every operation is called once; ask holds each answer against the document.
@@ -101,24 +102,24 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("bob", "room_leave", c3po.RoomInput{Room: "build"}, nil)
 	do("ann", "room_end", c3po.RoomInput{Room: "build"}, nil)
 
-	var request c3po.CompatSent
-	do("ann", "send_request", c3po.CompatSend{Target: "bob", Message: "and the host?"}, &request)
+	var request dialect.RequestSent
+	do("ann", "send_request", dialect.SendRequest{Target: "bob", Message: "and the host?"}, &request)
 	do("bob", "get_pending_requests", c3po.None{}, nil)
-	do("bob", "wait_for_request", c3po.CompatWaitRequest{Timeout: 1}, nil)
-	do("bob", "respond_to_request", c3po.CompatRespond{RequestID: request.RequestID, Response: "here"}, nil)
-	do("ann", "wait_for_response", c3po.CompatWaitResponse{RequestID: request.RequestID, Timeout: 1}, nil)
+	do("bob", "wait_for_request", dialect.WaitRequest{Timeout: 1}, nil)
+	do("bob", "respond_to_request", dialect.Respond{RequestID: request.RequestID, Response: "here"}, nil)
+	do("ann", "wait_for_response", dialect.WaitResponse{RequestID: request.RequestID, Timeout: 1}, nil)
 
-	do("bob", "bridge_register_agent", c3po.BridgeRegister{AgentID: "bob", Type: "codex"}, nil)
-	do("ann", "bridge_list_agents", c3po.BridgeAgentsInput{Type: "codex"}, nil)
-	do("ann", "bridge_co_workers", c3po.BridgeAgentsInput{}, nil)
+	do("bob", "bridge_register_agent", dialect.Register{AgentID: "bob", Type: "codex"}, nil)
+	do("ann", "bridge_list_agents", dialect.AgentsInput{Type: "codex"}, nil)
+	do("ann", "bridge_co_workers", dialect.AgentsInput{}, nil)
 	no := false
-	var ticket c3po.BridgeTicket
-	do("ann", "bridge_send_message", c3po.BridgeSendTool{AgentID: "bob", Payload: c3po.Payload{Text: "a joke?"}, AwaitResponse: &no}, &ticket)
-	do("bob", "post_reply", c3po.BridgeReply{TicketID: ticket.TicketID, Payload: c3po.Payload{Text: `{"joke":"..."}`, JSON: true}}, nil)
-	do("ann", "cancel_ticket", c3po.BridgeTicketInput{TicketID: ticket.TicketID}, nil)
-	do("ann", "broadcast_message", c3po.BridgeBroadcast{Payload: c3po.Payload{Text: "who is free?"}}, nil)
-	do("ann", "subscribe_updates", c3po.BridgeSubscribe{Limit: 5}, nil)
-	do("ann", "await_reply", c3po.BridgeAwait{TicketID: ticket.TicketID, TimeoutMS: 1}, nil)
+	var ticket dialect.Ticket
+	do("ann", "bridge_send_message", dialect.SendTool{AgentID: "bob", Payload: dialect.Payload{Text: "a joke?"}, AwaitResponse: &no}, &ticket)
+	do("bob", "post_reply", dialect.Reply{TicketID: ticket.TicketID, Payload: dialect.Payload{Text: `{"joke":"..."}`, JSON: true}}, nil)
+	do("ann", "cancel_ticket", dialect.TicketInput{TicketID: ticket.TicketID}, nil)
+	do("ann", "broadcast_message", dialect.Broadcast{Payload: dialect.Payload{Text: "who is free?"}}, nil)
+	do("ann", "subscribe_updates", dialect.Subscribe{Limit: 5}, nil)
+	do("ann", "await_reply", dialect.Await{TicketID: ticket.TicketID, TimeoutMS: 1}, nil)
 
 	var books c3po.Audit
 	do("", "fsck", c3po.None{}, &books)
@@ -132,7 +133,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	})
 	called["report_death"] = true
 
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		if !called[op.Name] {
 			t.Errorf("%s was never called", op.Name)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // A route is one line of the surface. Paths that begin with /api/ are also
@@ -55,7 +56,7 @@ func (s *server) routes() []route {
 		{"GET", "/replies/{ticket}", s.bridged("await_reply", s.bridgeAwait)},
 		{"GET", "/replies/{ticket}/stream", s.bridged("await_reply", s.bridgeStream)},
 	}
-	for _, op := range c3po.Operations() {
+	for _, op := range dialect.Operations() {
 		routes = append(routes, route{"POST", "/api/op/" + op.Name, s.operation(op)})
 	}
 	return routes
@@ -96,7 +97,7 @@ func wrongMethod(methods []string) http.Handler {
 }
 
 func (s *server) noOperation(w http.ResponseWriter, r *http.Request) {
-	_, err := c3po.FindOperation(r.PathValue("name"))
+	_, err := dialect.FindOperation(r.PathValue("name"))
 	s.refuse(w, r, err)
 }
 
