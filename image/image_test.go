@@ -30,9 +30,8 @@ func TestTheHashFollowsWhatTheImageIsBuiltFrom(t *testing.T) {
 func TestOneVersionOfClaudeCodeIsPinned(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"Dockerfile":            "ARG " + image.VersionArg + "=" + image.ClaudeVersion + "\n",
-		"../test/claude/run.sh": "package=@anthropic-ai/claude-code@" + image.ClaudeVersion + "\n",
-		"../test/runner/run.sh": "package=@anthropic-ai/claude-code@" + image.ClaudeVersion + "\n",
+		"Dockerfile":         "ARG " + image.VersionArg + "=" + image.ClaudeVersion + "\n",
+		"../test/clients.sh": "[claude]=@anthropic-ai/claude-code@" + image.ClaudeVersion + "\n",
 	} {
 		text, err := os.ReadFile(name)
 		if err != nil {

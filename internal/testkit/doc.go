@@ -1,6 +1,6 @@
 // Package testkit is the floor of what only tests use: real Redis servers (redistest),
-// real processes that are killed, frozen and cut off (faultrig), and the chance that
-// every run shares (seed).
+// real processes that are killed, frozen and cut off (faultrig), real coding agents
+// (clientrig) before a scripted model (llm), and the chance that every run shares (seed).
 //
 // Nothing of the program imports it.
 package testkit

@@ -17,26 +17,26 @@ type hostedPrompt struct{ Session, Agent, Model, Text string }
 // Claims: C10
 func TestANoticeThatStartsNoTurnOfOpenCodeIsSentAgain(t *testing.T) {
 	t.Parallel()
-	r := newRigAt(t, "opencode", "http://127.0.0.1:1", idly)
-	r.c3po("install", "opencode")
+	a := alone(t, "opencode", done)
+	install(a)
 	// In the place of c3po, one that has mail at once.
 	const line = "c3po: 1 new message expecting an answer from web. get_messages shows it."
-	fake := filepath.Join(r.dir, "fake")
+	fake := filepath.Join(a.Dir, "fake")
 	script := "#!/bin/sh\nif [ \"$1\" = monitor ]; then echo '" + line + "'; exec sleep 60; fi\ncat >/dev/null\n"
 	if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	installed := filepath.Join(".config", "opencode", "plugin", "c3po.ts")
 	var text []string
-	for line := range strings.Lines(r.text(filepath.Join(r.home(), installed))) {
+	for line := range strings.Lines(a.Text(installed)) {
 		if strings.HasPrefix(line, "const c3po = ") {
 			line = "const c3po = \"" + fake + "\"\n"
 		}
 		text = append(text, line)
 	}
-	r.write(installed, strings.Join(text, ""))
-	r.compile(filepath.Join(r.home(), installed), filepath.Join(r.dir, "js"))
-	if err := os.WriteFile(filepath.Join(r.dir, "js", "package.json"), []byte(`{"type": "module"}`), 0o600); err != nil {
+	a.Write(installed, strings.Join(text, ""))
+	compile(a, filepath.Join(a.Home(), installed), filepath.Join(a.Dir, "js"))
+	if err := os.WriteFile(filepath.Join(a.Dir, "js", "package.json"), []byte(`{"type": "module"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	host, err := filepath.Abs("testdata/opencode-host.mjs")
@@ -53,7 +53,7 @@ func TestANoticeThatStartsNoTurnOfOpenCodeIsSentAgain(t *testing.T) {
 		"2": {[]hostedPrompt{prompt, prompt}, 0},
 		"0": {[]hostedPrompt{prompt, prompt, prompt}, 1}, // no turn ever starts
 	} {
-		out, _ := r.run("node", host, filepath.Join(r.dir, "js", "c3po.js"), starts, strconv.Itoa(len(want.prompts)))
+		out := a.Must("node", host, filepath.Join(a.Dir, "js", "c3po.js"), starts, strconv.Itoa(len(want.prompts)))
 		var got struct {
 			Prompts  []hostedPrompt
 			Warnings int

@@ -1,283 +1,185 @@
 package clients_test
 
 import (
-	"bytes"
-	"context"
-	"crypto/rand"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
-	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
 )
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
 
-// programs is where npm has put the clients, by the variable that run.sh sets.
-func programs(t *testing.T, client string) string {
-	t.Helper()
-	folder := os.Getenv("C3PO_CLIENTS")
-	if folder == "" {
-		t.Skip("C3PO_CLIENTS is not set: make clients-e2e runs this")
-	}
-	if _, err := os.Stat(filepath.Join(folder, client, "installed")); err != nil {
-		t.Skip(client + " could not be installed; run.sh says so")
-	}
-	return filepath.Join(folder, client, "node_modules", ".bin")
-}
+// nowhere is an address at which nobody listens.
+const nowhere = "http://127.0.0.1:1"
 
-// A rig is one client in a home of its own, with a model of its own and perhaps a
-// coordinator.
+var done = llm.Always("ALL-DONE")
+
+// answering is a model that answers its mail, and else says that it is done.
+var answering = llm.Following(llm.Answers("port 8080"), llm.Else(done))
+
+// A rig is an agent called api, whose client has c3po installed, and a coordinator.
 type rig struct {
-	t           *testing.T
-	client      string
-	dir         string
-	coordinator string // its address
-	model       *model
-	extra       []string // variables
+	*clientrig.Agent
+	c *clientrig.Coordinator
 }
 
-// A kind is how one client is set up to speak to the model of a rig.
-type kind struct {
-	files map[string]func(*rig) string // below its home, by name
-	env   func(*rig) []string          // besides what all have; none if nil
-}
-
-func kinds() map[string]kind {
-	return map[string]kind{
-		"claude":   claudeKind(),
-		"codex":    codexKind(),
-		"gemini":   geminiKind(),
-		"opencode": opencodeKind(),
-		"copilot":  copilotKind(),
-		"kimi":     kimiKind(),
-	}
-}
-
-// newRig starts a coordinator for a client, and installs c3po into it.
-func newRig(t *testing.T, name string, thinks func(*rig) brain, flags ...string) *rig {
+func newRig(t *testing.T, client string, script llm.Script, flags ...string) *rig {
 	t.Helper()
-	programs(t, name)
-	r := newRigAt(t, name, faultrig.Start(t, redistest.New(t).URL()).URL(), thinks)
-	r.c3po(append([]string{"install", name}, flags...)...)
+	c := clientrig.Start(t)
+	r := &rig{c.Machine("").Agent(client, "api", script), c}
+	install(r.Agent, flags...)
 	return r
 }
 
-// newRigAt is for a coordinator that is there, or is not. c3po is not installed.
-func newRigAt(t *testing.T, name, coordinator string, thinks func(*rig) brain) *rig {
+// alone is an agent without a coordinator. c3po is not installed.
+func alone(t *testing.T, client string, script llm.Script) *clientrig.Agent {
 	t.Helper()
-	programs(t, name)
-	// Codex refuses a home in the folder of temporary files.
-	dir, err := os.MkdirTemp("/var/tmp", "c3c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		// A client that was ended, and its bridge, write to its home for a moment longer.
-		faultrig.Within(10*time.Second, func() bool { return !inUse(dir) })
-		if !faultrig.Within(10*time.Second, func() bool { return os.RemoveAll(dir) == nil }) {
-			t.Errorf("%s is not removed", dir)
-		}
-	})
-	r := &rig{t: t, client: name, dir: dir, coordinator: coordinator}
-	r.model = newModel(t, thinks(r))
-	for _, sub := range []string{"home", "api"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for file, text := range kinds()[name].files {
-		r.write(file, text(r))
-	}
-	return r
+	return clientrig.NewMachine(t, "", nowhere).Agent(client, "api", script)
 }
 
-// inUse says that a process works in a folder.
-func inUse(dir string) bool {
-	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	return slices.ContainsFunc(links, func(link string) bool {
-		at, _ := os.Readlink(link) // it may have ended
-		return strings.HasPrefix(at, dir+"/")
-	})
+// install installs c3po as a person does at a terminal: in a script the hooks that it
+// tries would keep quiet.
+func install(a *clientrig.Agent, flags ...string) string {
+	a.T.Helper()
+	return a.Must(append([]string{"env", "C3PO_UNATTENDED=answer", faultrig.Binary(a.T), "install", a.Client.Name}, flags...)...)
 }
 
-func (r *rig) home() string    { return filepath.Join(r.dir, "home") }
-func (r *rig) project() string { return filepath.Join(r.dir, "api") }
-
-func (r *rig) env() []string {
-	all := []string{
-		"PATH=" + programs(r.t, r.client) + ":" + filepath.Dir(faultrig.Binary(r.t)) + ":/usr/local/bin:/usr/bin:/bin",
-		"HOME=" + r.home(), "LANG=C.UTF-8", "TERM=xterm-256color", "NO_KEY=none", "C3PO_COORDINATOR_URL=" + r.coordinator,
-	}
-	if own := kinds()[r.client].env; own != nil {
-		all = append(all, own(r)...)
-	}
-	return append(all, r.extra...)
-}
-
-// run is a command to its end, which must be a good one. Mail is answered in it,
-// as a runner asks for.
-func (r *rig) run(argv ...string) (string, time.Duration) {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	if path := filepath.Join(programs(r.t, r.client), argv[0]); argv[0] == r.client {
-		cmd.Path = path
-	}
-	cmd.Err = nil // the path of the test is another than that of the client
-	cmd.Dir, cmd.Env = r.project(), append(r.env(), "C3PO_UNATTENDED=answer")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	began := time.Now()
-	if err := cmd.Run(); err != nil {
-		r.t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out.String())
-	}
-	return out.String(), time.Since(began)
-}
-
-func (r *rig) c3po(args ...string) string {
-	r.t.Helper()
-	out, _ := r.run(append([]string{faultrig.Binary(r.t)}, args...)...)
-	return out
-}
-
-func (r *rig) write(name, text string) {
-	r.t.Helper()
-	full := filepath.Join(r.home(), name)
-	err := os.MkdirAll(filepath.Dir(full), 0o700)
-	if err == nil {
-		err = os.WriteFile(full, []byte(text), 0o600)
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// as is a client of the coordinator that is nobody's bridge.
-func (r *rig) as(id c3po.AgentID) *client.Client {
-	return client.New(client.Config{URL: r.coordinator, AgentID: id, ClientName: "test"})
-}
-
-func (r *rig) online() bool { return r.here("api") }
-
-// listens says that its bridge waits for mail: one that has only registered may not
-// have looked yet when a turn ends.
-func (r *rig) listens() bool {
-	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
-	return err == nil && agent.State != ""
-}
-
-// here says that an agent is online.
-func (r *rig) here(id string) bool {
-	agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: id})
-	return err == nil && agent.Status == c3po.Online
-}
-
-// reached wants senders to be told that.
-func (r *rig) reached(want c3po.Reachability) {
-	r.t.Helper()
-	var last c3po.Reachability
-	if !faultrig.Within(20*time.Second, func() bool {
-		agent, err := r.as("").GetAgentStatus(r.t.Context(), c3po.AgentInput{AgentID: "api"})
-		last = agent.Reachability
-		return err == nil && last == want
-	}) {
-		r.t.Errorf("senders are told %q, want %q", last, want)
-	}
-}
-
-// ask sends a question to the agent.
+// ask sends it a question.
 func (r *rig) ask(question string, change ...func(*c3po.SendInput)) c3po.Receipt {
-	in := c3po.SendInput{Target: "api", Message: question}
-	for _, c := range change {
-		c(&in)
-	}
-	receipt, err := r.as("web").SendMessage(r.t.Context(), in)
-	if err != nil {
-		r.t.Error(err)
-	}
-	return receipt
+	return r.c.Send("web", "api", question, change...)
 }
 
-// answered wants the answer to have come, soon.
-func (r *rig) answered(receipt c3po.Receipt, want string, most int) {
-	r.t.Helper()
-	got, err := r.as("web").WaitForMessage(r.t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: most})
-	if err != nil || got.Response != want {
-		r.t.Fatalf("the answer is %q, %v: %+v; the model was told %d times", got.Response, err, got.Outcome, len(notice.FindAllString(r.model.read(), -1)))
+func (r *rig) answered(receipt c3po.Receipt, seconds int) {
+	r.T.Helper()
+	r.c.Answered("web", receipt, "port 8080", seconds)
+}
+
+// received wants it proved that the client has taken a message.
+func (r *rig) received(receipt c3po.Receipt) {
+	r.T.Helper()
+	clientrig.Eventually(r.T, 5*time.Second, "that the client has the message is proved", func() bool {
+		trace, err := r.c.As("web").Trace(r.T.Context(), c3po.MessageInput{MessageID: receipt.ID})
+		return err == nil && trace.Received != nil
+	})
+}
+
+// greeted wants the model to have read who it is, and of the skill.
+func (r *rig) greeted(skill string) {
+	r.T.Helper()
+	if shown := r.Model.Read(); !strings.Contains(shown, "c3po: you are api.") || !strings.Contains(shown, skill) {
+		r.T.Error("it was not greeted, or the skill was not offered")
 	}
 }
 
-// A terminal is a client in a tmux of its own.
-type terminal struct {
-	*rig
-	socket string
-}
-
-func (r *rig) open(argv ...string) *terminal {
-	r.t.Helper()
-	return r.openIn(r.project(), argv...)
-}
-
-func (r *rig) openIn(folder string, argv ...string) *terminal {
-	r.t.Helper()
-	term := &terminal{rig: r, socket: "c3po-" + rand.Text()[:8]}
-	args := append([]string{"-L", term.socket, "-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "-c", folder, "env", "-i"}, r.env()...)
-	if out, err := exec.Command("tmux", append(args, argv...)...).CombinedOutput(); err != nil {
-		r.t.Fatalf("tmux: %v\n%s", err, out)
+// toldInTheMiddle has a turn go on until urgent mail is told of, which its end would
+// bring too, and wants it answered in that turn.
+func toldInTheMiddle(t *testing.T, client, skill string) {
+	t.Helper()
+	var receipt c3po.Receipt
+	asked, steps := false, 0
+	r := newRig(t, client, nil)
+	r.Model.Script = llm.Following(llm.Answers("port 8080"), llm.Else(func(q llm.Request) llm.Step {
+		if steps++; !asked && r.c.Agent("api").Status == c3po.Online {
+			receipt, asked = r.ask("Which port?", clientrig.Urgent), true
+		}
+		if steps > 40 {
+			return llm.Say("NO-NOTICE")
+		}
+		if strings.Contains(r.Model.Read(), "urgent message") {
+			return done(q)
+		}
+		return llm.Call("list_agents", map[string]any{"limit": steps}) // Gemini ends a turn that repeats itself
+	}))
+	if out := r.Prompt("do some work"); !strings.Contains(out, "ALL-DONE") || strings.Contains(out, "NO-NOTICE") {
+		t.Errorf("%s", out)
 	}
-	r.t.Cleanup(func() { term.tmux("kill-server") })
+	r.answered(receipt, 1)
+	r.received(receipt)
+	r.greeted(skill)
+}
+
+// answersAtTheEnd has mail come when a turn is about to end, and wants it answered
+// before it does. waits is what the client's model does about a shell in the background.
+func answersAtTheEnd(t *testing.T, client string, waits func(llm.Script) llm.Script) *rig {
+	t.Helper()
+	var receipt c3po.Receipt
+	r := newRig(t, client, nil)
+	r.Model.Script = waits(llm.Following(llm.Answers("port 8080"), llm.Else(func(q llm.Request) llm.Step {
+		if receipt.ID == "" {
+			// It waits for mail: one that has only registered may not have looked yet.
+			if !faultrig.Within(20*time.Second, func() bool { return r.c.Agent("api").State != "" }) {
+				t.Error("it is not online")
+			}
+			receipt = r.ask("Which port?")
+		}
+		return done(q)
+	})))
+	r.Prompt("do some work")
+	r.answered(receipt, 1)
+	r.cost()
+	return r
+}
+
+func atOnce(script llm.Script) llm.Script { return script }
+
+// at opens a terminal in which a turn has been, and which is idle now.
+func (r *rig) at() *clientrig.Terminal {
+	r.T.Helper()
+	term := r.Open()
+	term.Rest() // some draw their prompt before they read keys
+	term.Enter("do some work")
+	term.See("ALL-DONE")
+	r.c.Online("api")
 	return term
 }
 
-func (term *terminal) tmux(args ...string) string {
-	out, _ := exec.Command("tmux", append([]string{"-L", term.socket}, args...)...).Output()
-	return string(out)
+// wakes wants an idle session to answer soon.
+func (r *rig) wakes(most time.Duration) {
+	r.T.Helper()
+	began := time.Now()
+	r.answered(r.ask("Which port?"), 60)
+	faultrig.Hold(r.T, "an idle "+r.Client.Name+" has answered", time.Since(began), most)
 }
 
-func (term *terminal) see(text string) {
-	term.t.Helper()
-	if !faultrig.Within(90*time.Second, func() bool { return strings.Contains(term.tmux("capture-pane", "-p", "-S", "-200"), text) }) {
-		term.t.Fatalf("%q is not on the screen:\n%s", text, term.tmux("capture-pane", "-p"))
+// leavesAsTheyWere installs twice and uninstalls, and wants a file to be as it was; then
+// once more with somebody else editing it meanwhile, whose words must stay.
+func leavesAsTheyWere(t *testing.T, client, file string, edit func(*clientrig.Agent), stay ...string) *clientrig.Agent {
+	t.Helper()
+	a := alone(t, client, done)
+	before := a.Text(file)
+	install(a)
+	install(a)
+	a.C3PO("uninstall", client)
+	if diff := cmp.Diff(before, a.Text(file)); diff != "" {
+		t.Error(diff)
 	}
-}
-
-// enter types a text and sends it. Both at once would be taken for a paste.
-func (term *terminal) enter(text string) {
-	term.t.Helper()
-	term.tmux("send-keys", "-l", text)
-	term.see(text)
-	term.still(500*time.Millisecond, "")
-	term.tmux("send-keys", "Enter")
-}
-
-// rest waits until the turn that runs has ended: the screen stands still.
-func (term *terminal) rest() {
-	term.t.Helper()
-	term.still(2*time.Second, "to interrupt")
-}
-
-// still waits until the screen has stood still so long, without a text if there
-// is one.
-func (term *terminal) still(long time.Duration, without string) {
-	term.t.Helper()
-	var last string
-	var since time.Time
-	if !faultrig.Within(30*time.Second, func() bool {
-		screen := term.tmux("capture-pane", "-p")
-		if screen != last || without != "" && strings.Contains(screen, without) {
-			last, since = screen, time.Now()
+	install(a)
+	edit(a)
+	a.C3PO("uninstall", client)
+	after := a.Text(file)
+	if strings.Contains(after, "c3po") {
+		t.Errorf("something of c3po is left:\n%s", after)
+	}
+	for _, words := range stay {
+		if !strings.Contains(after, words) {
+			t.Errorf("%q is gone:\n%s", words, after)
 		}
-		return time.Since(since) > long
-	}) {
-		term.t.Fatalf("the screen never stands still:\n%s", last)
+	}
+	return a
+}
+
+// worksAlone wants a turn to be as if c3po were not there.
+func worksAlone(t *testing.T, client string) {
+	t.Helper()
+	a := alone(t, client, done)
+	install(a)
+	if out := a.Prompt("do some work"); !strings.Contains(out, "ALL-DONE") {
+		t.Errorf("%s", out)
 	}
 }
