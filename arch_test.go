@@ -50,7 +50,9 @@ var mayImport = map[string][]string{
 	"internal/host/unit":       {},
 	"internal/host/verify":     {"."},
 
-	"internal/hub": {".", "internal/store"},
+	"internal/hub": {".", "internal/node", "internal/store"},
+
+	"internal/node": {".", "internal/store"},
 
 	"internal/ops":           {},
 	"internal/ops/backup":    {".", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},

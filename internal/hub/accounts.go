@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -111,7 +112,7 @@ func (b *accounts) hold(name string, stream bool) (release func(), err error) {
 		count, most, what = &account.streams, b.limits.TokenStreams, "streams of events"
 	}
 	if most > 0 && *count >= most {
-		return nil, refuseCrowd(what+" of this token", most)
+		return nil, node.RefuseCrowd(what+" of this token", most)
 	}
 	*count++
 	return func() {

@@ -9,6 +9,12 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
+const (
+	// mostHeartbeat bounds what an agent may declare, in seconds: a row that is silent
+	// is not online for days.
+	mostHeartbeat = 3600
+)
+
 // scanMost bounds how many agents one page of a filtered list looks at.
 const scanMost = 5000
 
@@ -286,11 +292,11 @@ func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered,
 		return c3po.Unregistered{}, a.failed(err)
 	}
 	a.hub.bindings.drop(a.key())
-	a.hub.presence.moved(a.caller.Space, a.id)
+	a.hub.presence.Moved(a.caller.Space, a.id)
 	if !ended {
 		return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' was not registered", a.caller.ID)}, nil
 	}
-	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.marks.Touch(a.caller.Space, 0)
 	a.tell(ctx, c3po.EventUnregistered, a.id, "")
 	if held.Profile.Type == c3po.TypeProbe {
 		a.forgetProbe(ctx)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -92,7 +93,7 @@ func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time
 func (w *answerWait) again() time.Duration { return w.recheck }
 
 // look follows the ticket to where it is, and sees whether the wait is over.
-func (w *answerWait) look(ctx context.Context, waiter *waiter) (bool, error) {
+func (w *answerWait) look(ctx context.Context, waiter *node.Waiter) (bool, error) {
 	for range ticketMoves {
 		entry, err := w.actor.hub.store.Message(ctx, w.actor.caller.Space, w.at)
 		if err != nil {
@@ -143,7 +144,7 @@ func (w *answerWait) readAnswers(ctx context.Context, entry store.Entry) (next c
 
 // lookAtAsked ends the wait if something has happened to the agent since the
 // wait began.
-func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter *waiter) (bool, error) {
+func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter *node.Waiter) (bool, error) {
 	id, hub := entry.Message.ToAgent, w.actor.hub
 	if id == c3po.Human {
 		return false, nil
@@ -159,7 +160,7 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 		id = claim.By
 	}
 	// Follow it before looking at it, so that what happens in between is not missed.
-	waiter.follow(id)
+	waiter.Follow(id)
 	records, err := hub.store.Agents(ctx, w.actor.caller.Space, []c3po.AgentID{id})
 	if err != nil || len(records) == 0 {
 		return false, err

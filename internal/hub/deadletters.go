@@ -139,7 +139,7 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 		}
 	}
 	if len(out.Done) > 0 {
-		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.marks.Touch(a.caller.Space, 0)
 	}
 	// If nothing could be done, calling again would not help.
 	out.More = out.More && len(out.Done) > 0

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -60,9 +61,9 @@ func (h *Hub) sawEnd(ctx context.Context, space c3po.Space, id c3po.AgentID, die
 	if err != nil || !died {
 		return false, err
 	}
-	h.presence.moved(space, id)
+	h.presence.Moved(space, id)
 	h.bindings.unnote(space, id) // if it calls after all, that is news
-	h.marks.touched(space, 0)
+	h.marks.Touch(space, 0)
 	h.log.InfoContext(ctx, "changed", "kind", c3po.EventDied, "space", space, "agent", id)
 	return true, nil
 }
@@ -77,13 +78,13 @@ const (
 // takeUp watches the processes of agents that are online already: the coordinator that
 // did so may be the one before this.
 func (h *Hub) takeUp(ctx context.Context) {
-	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+	for pause := node.MinRetry; ; pause = min(2*pause, node.MaxRetry) {
 		err := h.takeUpSpaces(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
 		h.log.WarnContext(ctx, "processes of agents are not watched yet", "err", err)
-		if !sleep(ctx, pause) {
+		if !node.Sleep(ctx, pause) {
 			return
 		}
 	}

@@ -15,15 +15,12 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
 
-	// storeMost bounds a store call that no caller waits for.
-	storeMost = 5 * time.Second
-	// goodbyeMost bounds what is written down when the coordinator stops.
-	goodbyeMost = 2 * time.Second
 	// readyMost is how long the store may take to answer while it is called ready.
 	readyMost = 2 * time.Second
 )
@@ -36,7 +33,7 @@ type Config struct {
 	Version  string
 	Commit   string
 	Features []string
-	Notifier Notifier                                            // tells the person of questions; nobody does if nil
+	Notifier node.Notifier                                       // tells the person of questions; nobody does if nil
 	Auth     string                                              // what callers must show, if that is worth a word
 	Entered  func(space c3po.Space, id c3po.AgentID, run string) // told of each run that is given an id here; may be nil
 	// Host is the coordinator's own, on which it sees processes; empty if it sees none.
@@ -59,7 +56,7 @@ type Config struct {
 // A Hub serves every space of its store. It needs Run beside it: without that
 // notes stay unwritten, leases lapse and nothing expires.
 type Hub struct {
-	store     freshStore
+	store     node.FreshStore
 	limits    c3po.Limits
 	host      string
 	info      c3po.ServerInfo
@@ -71,13 +68,13 @@ type Hub struct {
 	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte)
 	bindings  *bindings
 	accounts  *accounts
-	notes     *notes
-	lastCalls *lastCalls
-	presence  *presence
-	marks     *marks
-	deadlines *deadlines
-	notices   *notices
-	wakes     *wakes
+	notes     *node.Notes
+	lastCalls *node.LastCalls
+	presence  *node.Presence
+	marks     *node.Marks
+	deadlines *node.Deadlines
+	notices   *node.Notices
+	wakes     *node.Wakes
 	vitals    vitalsCache
 	auditing  atomic.Bool   // one fsck runs
 	draining  chan struct{} // closed by Drain
@@ -117,8 +114,8 @@ func New(c Config) *Hub {
 	if features == nil {
 		features = []string{}
 	}
-	calls := newLastCalls(c.Limits)
-	fresh := freshStore{Store: c.Store, calls: calls, watches: c.Watches}
+	calls := node.NewLastCalls(c.Limits)
+	fresh := node.NewFreshStore(c.Store, calls, c.Watches)
 	h := &Hub{
 		store:    fresh,
 		host:     c.Host,
@@ -132,15 +129,15 @@ func New(c Config) *Hub {
 		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
-		presence: newPresence(fresh, c.Log, c.Node, c.Limits.NodeLease),
+		presence: node.NewPresence(fresh, c.Log, c.Node, c.Limits.NodeLease),
 		draining: make(chan struct{}),
 	}
 	h.lastCalls = calls
-	h.notes = newNotes(fresh, c.Log, h.lastCalls)
-	h.marks = newMarks(fresh, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
-	h.deadlines = newDeadlines(h.lapse)
-	h.notices = newNotices(fresh, c.Log, c.Notifier)
-	h.wakes = newWakes(fresh, c.Log, h.marks, c.Limits.CompareEvery)
+	h.notes = node.NewNotes(fresh, c.Log, h.lastCalls)
+	h.marks = node.NewMarks(fresh, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
+	h.deadlines = node.NewDeadlines(h.lapse)
+	h.notices = node.NewNotices(fresh, c.Log, c.Notifier)
+	h.wakes = node.NewWakes(fresh, c.Log, h.marks, c.Limits.CompareEvery)
 	return h
 }
 
@@ -163,24 +160,24 @@ func (h *Hub) As(caller c3po.Caller) *Actor {
 // online for longer than they are.
 func (h *Hub) Run(ctx context.Context) error {
 	var work sync.WaitGroup
-	work.Go(func() { h.notes.run(ctx) })
-	work.Go(func() { h.presence.runLeases(ctx) })
-	work.Go(func() { h.presence.runDetaches(ctx) })
+	work.Go(func() { h.notes.Run(ctx) })
+	work.Go(func() { h.presence.RunLeases(ctx) })
+	work.Go(func() { h.presence.RunDetaches(ctx) })
 	work.Go(func() { h.bindings.run(ctx) })
-	work.Go(func() { h.marks.run(ctx) })
+	work.Go(func() { h.marks.Run(ctx) })
 	work.Go(func() { h.runReaper(ctx) })
-	work.Go(func() { h.deadlines.run(ctx) })
-	work.Go(func() { h.notices.run(ctx) })
+	work.Go(func() { h.deadlines.Run(ctx) })
+	work.Go(func() { h.notices.Run(ctx) })
 	work.Go(func() { h.takeUp(ctx) })
 	<-ctx.Done()
 	h.Drain()
 	work.Wait()
-	h.wakes.close()
+	h.wakes.Close()
 
-	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeMost)
+	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.GoodbyeTimeout)
 	defer cancel()
-	h.notes.flush(goodbye, true)
-	h.presence.end(goodbye)
+	h.notes.Flush(goodbye, true)
+	h.presence.End(goodbye)
 	h.resign(goodbye)
 	return nil
 }
@@ -212,7 +209,7 @@ func (h *Hub) Health(ctx context.Context) (c3po.Health, error) {
 func (h *Hub) Ready(ctx context.Context) error {
 	var reasons []error
 	if h.isDraining() {
-		reasons = append(reasons, stopping())
+		reasons = append(reasons, node.RefuseStopping())
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyMost)
 	defer cancel()
@@ -226,7 +223,7 @@ func (h *Hub) Ready(ctx context.Context) error {
 // it gave may be known no longer, so everybody registers again by its next call.
 func (h *Hub) forgetSpace(space c3po.Space) {
 	h.bindings.dropSpace(space)
-	h.presence.dropSpace(space)
+	h.presence.DropSpace(space)
 }
 
 // An Actor is the hub as one caller may use it, for one request. It is used by
@@ -307,18 +304,6 @@ func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, e
 	info := a.hub.info
 	info.Space, info.Durability, info.Engine = a.caller.Space, durability, engine
 	info.Access = c3po.Access{Role: a.caller.Role, Agents: a.caller.Agents, KID: a.caller.KID, Expires: a.caller.Expires}
-	info.Waiters = a.hub.wakes.waiters.Load()
+	info.Waiters, _ = a.hub.wakes.Counts()
 	return info, nil
-}
-
-// inBatches does something for every item, a few at a time: one after another
-// would wait for the disk once an item, all at once would be a stampede.
-func inBatches[T any](items []T, do func(T)) {
-	for batch := range slices.Chunk(items, 32) {
-		var work sync.WaitGroup
-		for _, item := range batch {
-			work.Go(func() { do(item) })
-		}
-		work.Wait()
-	}
 }

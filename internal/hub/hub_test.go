@@ -14,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
@@ -25,7 +26,7 @@ type house struct {
 	model *storetest.Model
 	calls *calls
 	stop  func() // ends Run, as the end of the test does
-	tells hub.Notifier
+	tells node.Notifier
 }
 
 // calls counts what the hub asks of its store, and can make it fail.

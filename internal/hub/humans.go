@@ -52,10 +52,10 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	if draft.Within > 0 {
 		done.Deadline = stored.Message.Timestamp.Add(draft.Within)
 		if !stored.Repeat {
-			a.hub.deadlines.add(a.caller.Space, stored.Message.ID, draft.Within)
+			a.hub.deadlines.Add(a.caller.Space, stored.Message.ID, draft.Within)
 		}
 	}
-	a.hub.notices.asked(a.caller.Space)
+	a.hub.notices.Ask(a.caller.Space)
 	return done, nil
 }
 
@@ -226,17 +226,4 @@ func chosen(choices []string, choice string) (string, error) {
 	}
 	return "", c3po.Errorf(c3po.InvalidRequest, "%.80q is none of the choices", choice).
 		Suggest("Choose a number from 1 to %d, or answer in your own words.", len(choices))
-}
-
-// notification is what the person is told of a question.
-func notification(space c3po.Space, entry store.Entry, late bool) c3po.Notification {
-	m := entry.Message
-	n := c3po.Notification{
-		Kind: c3po.NotifyQuestion, Space: space, MessageID: m.ID, FromAgent: m.FromAgent, AskedAt: m.Timestamp,
-		Deadline: entry.Facts.Deadline, Question: m.Message, Reason: m.Context, Choices: m.Choices,
-	}
-	if late {
-		n.Kind = c3po.NotifyOverdue
-	}
-	return n
 }

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
 const (
-	// bindingIdle is how long a caller is remembered after its last call.
-	bindingIdle = 10 * time.Minute
 	// bindingSessions is how many sessions of one run are told apart.
 	bindingSessions = 8
 )
@@ -160,7 +159,7 @@ func (b *bindings) dropSpace(space c3po.Space) {
 }
 
 func (b *bindings) run(ctx context.Context) {
-	tick := time.NewTicker(bindingIdle / 10)
+	tick := time.NewTicker(node.CallerIdle / 10)
 	defer tick.Stop()
 	for {
 		select {
@@ -176,7 +175,7 @@ func (b *bindings) sweep(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, known := range b.known {
-		if now.Sub(known.used) >= bindingIdle {
+		if now.Sub(known.used) >= node.CallerIdle {
 			delete(b.known, key)
 		}
 	}
@@ -195,9 +194,9 @@ func (a *Actor) enter(ctx context.Context) error {
 	// What is remembered may be what another token was given.
 	if known, note, ok := a.hub.bindings.find(a.key(), a.caller.Session); ok && a.caller.MayBe(known.id) {
 		a.actAs(known)
-		a.hub.lastCalls.made(agentKey{a.caller.Space, a.id}, known.beat, note)
+		a.hub.lastCalls.Record(a.caller.Space, a.id, known.beat, note)
 		if note {
-			a.hub.notes.seen(a.caller.Space, a.id)
+			a.hub.notes.AddSeen(a.caller.Space, a.id)
 		}
 		if !note || a.refreshRoles(ctx, known) {
 			return nil
@@ -258,13 +257,13 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile store.Profi
 		return store.Registration{}, a.failed(err)
 	}
 	given := a.bindTo(registration.Record)
-	a.hub.presence.moved(a.caller.Space, a.id)
-	a.hub.lastCalls.made(agentKey{a.caller.Space, a.id}, given.beat, true)
+	a.hub.presence.Moved(a.caller.Space, a.id)
+	a.hub.lastCalls.Record(a.caller.Space, a.id, given.beat, true)
 	a.hub.bindings.put(a.key(), a.caller.Session, given)
-	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.marks.Touch(a.caller.Space, 0)
 	a.hub.entered(a.caller.Space, a.id, a.caller.Run)
 	a.hub.watchDeclared(a.caller.Space, registration.Record)
-	registration.Record = a.hub.store.fresh(a.caller.Space, registration.Record)
+	registration.Record = a.hub.store.Correct(a.caller.Space, registration.Record)
 	a.tell(ctx, c3po.EventRegistered, a.id, "")
 	if registration.Owed > 0 {
 		a.welcomeBack(ctx, &registration)

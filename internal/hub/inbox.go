@@ -152,7 +152,7 @@ func (a *Actor) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.Mes
 	note := store.ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
 	a.handed = append(a.handed, note)
 	a.reactsTo(entry)
-	times, given := a.hub.notes.servedBefore(a.caller.Space, note)
+	times, given := a.hub.notes.TimesServed(a.caller.Space, note)
 	m.Deliveries = deliveries(entry) + times + 1
 	m.Redelivered = given || m.Deliveries > 1
 	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
@@ -163,10 +163,10 @@ func (a *Actor) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.Mes
 // then is the mail in it served: a caller that had gone must be given it again.
 func (a *Actor) Delivered() {
 	for _, note := range a.handed {
-		a.hub.notes.served(a.caller.Space, note)
+		a.hub.notes.AddServed(a.caller.Space, note)
 	}
 	for _, note := range a.heard {
-		a.hub.notes.heard(a.caller.Space, note)
+		a.hub.notes.AddServedPost(a.caller.Space, note)
 	}
 	a.handed, a.heard = nil, nil
 	if a.cause != nil {
@@ -218,7 +218,7 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 		if err != nil {
 			return c3po.AckResult{}, err
 		}
-		a.hub.notes.notified(a.caller.Space, store.NotifiedNote{
+		a.hub.notes.AddNotified(a.caller.Space, store.NotifiedNote{
 			Agent: a.id, Reader: a.caller.Reader(), Route: a.caller.Route,
 			// Nobody can have been told of mail that does not exist yet.
 			Seq: min(in.Notified, at.Last), At: time.Now().UTC(),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -146,7 +147,7 @@ func (s *logSearch) before(ctx context.Context, then time.Time) (int64, error) {
 func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, error) {
 	page := c3po.LogPage{Events: []c3po.Event{}}
 	for looked := 0; from < s.at.Last && looked < scanMost && len(page.Events) < s.limit; {
-		events, err := s.hub.store.Events(ctx, s.caller.Space, from, watchPage)
+		events, err := s.hub.store.Events(ctx, s.caller.Space, from, node.WatchPage)
 		if err != nil {
 			return c3po.LogPage{}, err
 		}
@@ -160,7 +161,7 @@ func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, erro
 			}
 			from = e.Seq
 			looked++
-			if e = inRoom(e); s.wants(e) {
+			if e = node.Discreet(e); s.wants(e) {
 				page.Events = append(page.Events, e)
 			}
 		}
@@ -174,14 +175,14 @@ func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, erro
 func (s *logSearch) newest(ctx context.Context) (c3po.LogPage, error) {
 	page := c3po.LogPage{Events: []c3po.Event{}, At: c3po.EventCursor{Epoch: s.at.Epoch, Seq: s.at.Last}.String()}
 	for to, looked := s.at.Last, int64(0); to >= max(s.at.Oldest, 1) && looked < scanMost && len(page.Events) < s.limit; {
-		from := max(to-watchPage, s.at.Oldest-1, 0)
-		events, err := s.hub.store.Events(ctx, s.caller.Space, from, watchPage)
+		from := max(to-node.WatchPage, s.at.Oldest-1, 0)
+		events, err := s.hub.store.Events(ctx, s.caller.Space, from, node.WatchPage)
 		if err != nil {
 			return c3po.LogPage{}, err
 		}
 		var wanted []c3po.Event
 		for _, e := range events {
-			if e = inRoom(e); e.Seq <= to && s.wants(e) {
+			if e = node.Discreet(e); e.Seq <= to && s.wants(e) {
 				wanted = append(wanted, e)
 			}
 		}

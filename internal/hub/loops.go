@@ -75,7 +75,7 @@ func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 		return err
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
-	a.hub.notices.asked(a.caller.Space)
+	a.hub.notices.Ask(a.caller.Space)
 	for _, side := range []c3po.AgentID{a.id, to} {
 		if side.Role() != "" {
 			continue
@@ -130,7 +130,7 @@ func (a *Actor) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3
 		return c3po.ThreadResumed{}, err
 	}
 	if resumed.Acked {
-		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.marks.Touch(a.caller.Space, 0)
 		a.hub.meter.Acked(1)
 		a.tell(ctx, c3po.EventAcked, "", resumed.Question)
 	}

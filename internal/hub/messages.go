@@ -73,7 +73,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
 	if draft.Within > 0 && !stored.Repeat {
-		a.hub.deadlines.add(a.caller.Space, stored.Message.ID, draft.Within)
+		a.hub.deadlines.Add(a.caller.Space, stored.Message.ID, draft.Within)
 	}
 	receipt := a.receipt(ctx, stored, durability)
 	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Role() == "" {

@@ -85,7 +85,8 @@ func (h *Hub) Vitals(ctx context.Context) Vitals {
 		h.vitals.value, h.vitals.until = h.askStore(ctx), now.Add(vitalsAge)
 	}
 	v := h.vitals.value
-	v.Draining, v.Waiters, v.Watchers = h.isDraining(), h.wakes.waiters.Load(), h.wakes.watchers.Load()
+	v.Draining = h.isDraining()
+	v.Waiters, v.Watchers = h.wakes.Counts()
 	return v
 }
 
@@ -131,11 +132,11 @@ func (a *Actor) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentI
 // stored counts and logs a message that was stored, now or before.
 func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s store.Stored, durability c3po.Durability) {
 	if s.Repeat {
-		a.hub.marks.touched(a.caller.Space, s.Message.Seq)
+		a.hub.marks.Touch(a.caller.Space, s.Message.Seq)
 		a.hub.meter.Repeated()
 		return
 	}
-	a.hub.marks.acknowledged(a.caller.Space, s.Message.Seq, s.Now)
+	a.hub.marks.Acknowledge(a.caller.Space, s.Message.Seq, s.Now)
 	a.hub.meter.Accepted(s.Message.Kind, durability)
 	a.tell(ctx, kind, s.Message.ToAgent, s.Message.ID)
 }
@@ -154,7 +155,7 @@ func (a *Actor) ended(ctx context.Context, ids []c3po.MessageID, outcomes []stor
 	}
 	result := acked(ids, outcomes)
 	result.Notice = a.stoppedAt(ctx, err)
-	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.marks.Touch(a.caller.Space, 0)
 	if len(result.Acked) > 0 {
 		a.hub.meter.Acked(len(result.Acked))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 )
 
 // Pause tells everybody that an agent, or all of them, should not act.
@@ -38,8 +39,8 @@ type minding struct {
 	actor *Actor
 }
 
-func (m minding) look(ctx context.Context, w *waiter) (bool, error) {
-	w.follow(m.actor.id)
+func (m minding) look(ctx context.Context, w *node.Waiter) (bool, error) {
+	w.Follow(m.actor.id)
 	return m.looking(ctx)
 }
 
@@ -64,7 +65,7 @@ func (a *Actor) setPaused(ctx context.Context, in c3po.PauseInput, id c3po.Agent
 	if err := a.hub.store.SetPaused(ctx, a.caller.Space, id, why); err != nil {
 		return c3po.PauseResult{}, err
 	}
-	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.marks.Touch(a.caller.Space, 0)
 	kind := c3po.EventPaused
 	if why == "" {
 		kind = c3po.EventResumed

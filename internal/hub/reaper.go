@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -25,7 +26,7 @@ func (h *Hub) runReaper(ctx context.Context) {
 	if every <= 0 {
 		return
 	}
-	for pause := every; sleep(ctx, pause); {
+	for pause := every; node.Sleep(ctx, pause); {
 		another, err := h.store.Reaper(ctx, h.info.Node, every*3/2)
 		if err == nil && another > 0 {
 			pause = min(another, every)
@@ -61,7 +62,7 @@ func (h *Hub) Reap(ctx context.Context) error {
 	}
 	var mu sync.Mutex
 	var failures []error
-	inBatches(spaces, func(space c3po.Space) {
+	node.InBatches(spaces, func(space c3po.Space) {
 		if err := h.reapSpace(ctx, space); err != nil {
 			mu.Lock()
 			defer mu.Unlock()

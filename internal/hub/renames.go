@@ -41,8 +41,8 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 		return c3po.Renaming{}, a.failed(err)
 	}
 	a.hub.bindings.dropAgent(a.caller.Space, old)
-	a.hub.presence.moved(a.caller.Space, old)
-	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.presence.Moved(a.caller.Space, old)
+	a.hub.marks.Touch(a.caller.Space, 0)
 	a.tell(ctx, c3po.EventRenamed, old, "")
 	later := ""
 	if err := a.enter(ctx); err != nil {
@@ -144,21 +144,6 @@ func (a *Actor) goOnIfEmpty(ctx context.Context, page store.InboxPage) (moved bo
 		return false, nil
 	}
 	return a.goOn(ctx, nil)
-}
-
-// rename makes the wait one of the agent's new name.
-func (w *waiter) rename(to c3po.AgentID) {
-	l := w.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := w.about[0]
-	if rest := slices.DeleteFunc(l.waiters[old], func(other *waiter) bool { return other == w }); len(rest) > 0 {
-		l.waiters[old] = rest
-	} else {
-		delete(l.waiters, old)
-	}
-	w.about[0] = to
-	l.waiters[to] = append(l.waiters[to], w)
 }
 
 // current is the id a message has today, if its recipient was renamed.

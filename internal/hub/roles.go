@@ -171,7 +171,7 @@ func (a *Actor) claim(ctx context.Context, step store.ClaimStep) (store.Claimed,
 // found nothing in the caller's own inbox.
 func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, error) {
 	for _, role := range a.roles() {
-		step := store.ClaimStep{Role: role, Given: a.hub.notes.givenTo(a.caller.Space, role, a.readerOf(role), after)}
+		step := store.ClaimStep{Role: role, Given: a.hub.notes.GivenTo(a.caller.Space, role, a.readerOf(role), after)}
 		if after != nil {
 			step.MinSeq, step.Positioned = *after, true
 		}

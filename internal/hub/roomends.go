@@ -42,7 +42,7 @@ func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded,
 			return c3po.RoomEnded{}, err
 		}
 	}
-	a.hub.marks.touched(a.caller.Space, 0)
+	a.hub.marks.Touch(a.caller.Space, 0)
 	a.tell(ctx, c3po.EventRoomEnded, "", "")
 	return c3po.RoomEnded{Room: in.Room, Members: record.Members, Posts: record.Posts}, nil
 }

@@ -140,7 +140,7 @@ func (a *Actor) servePost(entry store.Entry, now time.Time, cursor int64) c3po.M
 	m := a.showPost(entry, now)
 	note := store.HeardNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
 	a.heard = append(a.heard, note)
-	m.Redelivered = entry.Heard || a.hub.notes.heardBefore(a.caller.Space, note)
+	m.Redelivered = entry.Heard || a.hub.notes.HasServedPost(a.caller.Space, note)
 	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
 	return m
 }

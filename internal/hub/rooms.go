@@ -46,7 +46,7 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 		return c3po.RoomJoined{}, a.failed(err)
 	}
 	if !joined.Already {
-		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.marks.Touch(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventJoined, a.id, "")
 	}
 	out := c3po.RoomJoined{Room: room(joined.Room), Made: joined.Made, Already: joined.Already, Messages: []c3po.Message{}}
@@ -97,7 +97,7 @@ func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft
 		return c3po.RoomLeft{}, a.failed(err)
 	}
 	if outcome != store.LeaveNone {
-		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.marks.Touch(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventLeft, a.id, "")
 	}
 	return c3po.RoomLeft{Room: in.Room, Left: outcome != store.LeaveNone, Empty: outcome == store.LeaveEmpty}, nil

@@ -50,7 +50,7 @@ func (a *Actor) silence(ctx context.Context, step store.SilenceStep) error {
 		told, err := a.hub.store.Silence(ctx, a.caller.Space, step)
 		if err == nil {
 			if told && step.To != "" {
-				a.hub.marks.touched(a.caller.Space, 0)
+				a.hub.marks.Touch(a.caller.Space, 0)
 			}
 			return nil
 		}

@@ -53,7 +53,7 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 		}
 	}
 	if !in.DryRun && len(result.Swept) > 0 {
-		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.marks.Touch(a.caller.Space, 0)
 	}
 	return result, nil
 }

@@ -62,7 +62,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		step.ID, step.Holder = done.MovedTo, ""
 	}
 	if done.Outcome == c3po.CancelDone {
-		a.hub.marks.touched(a.caller.Space, 0)
+		a.hub.marks.Touch(a.caller.Space, 0)
 		a.tell(ctx, c3po.EventCancelled, a.id, step.ID)
 	}
 	return c3po.CancelResult{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -27,7 +28,7 @@ const (
 // A quest is what a wait is for.
 type quest interface {
 	// look says whether it was found.
-	look(context.Context, *waiter) (bool, error)
+	look(context.Context, *node.Waiter) (bool, error)
 	// again is how long until the next look if nothing is heard; 0 for never.
 	again() time.Duration
 }
@@ -35,8 +36,8 @@ type quest interface {
 // looking is a quest that only what is heard can bring further.
 type looking func(context.Context) (bool, error)
 
-func (l looking) look(ctx context.Context, _ *waiter) (bool, error) { return l(ctx) }
-func (looking) again() time.Duration                                { return 0 }
+func (l looking) look(ctx context.Context, _ *node.Waiter) (bool, error) { return l(ctx) }
+func (looking) again() time.Duration                                     { return 0 }
 
 // await looks, and looks again whenever something happened to the agent, until
 // the quest finds what it is for or the time is over. If the agent is renamed it
@@ -55,21 +56,21 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	defer deadline.Stop()
 	// Register before the first look, so that mail that comes between the look
 	// and the sleep is not slept through.
-	waiter := a.hub.wakes.join(a.caller.Space, a.id, roles...)
-	defer waiter.leave()
+	waiter := a.hub.wakes.Join(a.caller.Space, a.id, roles...)
+	defer waiter.Leave()
 	if a.rooms != nil {
-		waiter.listen(nil)
+		waiter.Listen(nil)
 	}
-	if most := a.hub.limits.WaitsPerAgent; most > 0 && waiter.nth > most {
-		return 0, refuseCrowd(fmt.Sprintf("waits of '%s'", a.id), most)
+	if most := a.hub.limits.WaitsPerAgent; most > 0 && waiter.Place() > most {
+		return 0, node.RefuseCrowd(fmt.Sprintf("waits of '%s'", a.id), most)
 	}
 
 	late := false
 	patience := time.NewTimer(subscribeMost)
 	select {
-	case <-waiter.line.stands:
+	case <-waiter.Subscribed():
 	case <-patience.C:
-		waiter.startEarly()
+		waiter.StartEarly()
 	case <-deadline.C:
 		late = true
 	case <-ctx.Done():
@@ -104,7 +105,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 		case ok:
 			return found, nil
 		case moved:
-			waiter.rename(a.id)
+			waiter.Rename(a.id)
 			if leave != nil {
 				leave(false, false)
 				leave = nil
@@ -113,18 +114,18 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 		case late:
 			return timedOut, nil
 		}
-		if a.rooms != nil && waiter.listen(a.rooms) {
+		if a.rooms != nil && waiter.Listen(a.rooms) {
 			continue // what was said there meanwhile was not heard
 		}
 		if leave == nil {
-			leave = a.hub.presence.attach(ctx, a.caller.Space, a.id, a.state)
+			leave = a.hub.presence.Attach(ctx, a.caller.Space, a.id, a.state)
 		}
 		var unheard <-chan time.Time
 		if pause := q.again(); pause > 0 {
 			unheard = time.After(pause)
 		}
 		select {
-		case <-waiter.woken:
+		case <-waiter.Signals():
 		case <-lapsed:
 		case <-unheard:
 		case <-deadline.C:
@@ -241,7 +242,7 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (store.Ne
 	if after != nil {
 		query.MinSeq, query.Positioned = *after, true
 	}
-	query.Given = a.hub.notes.givenTo(a.caller.Space, a.id, query.Reader, after)
+	query.Given = a.hub.notes.GivenTo(a.caller.Space, a.id, query.Reader, after)
 	for {
 		next, err := a.hub.store.Next(ctx, a.caller.Space, a.id, query)
 		if err != nil {
@@ -249,7 +250,7 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (store.Ne
 		}
 		if next.Entry == nil || !next.Entry.Corrupt {
 			if after == nil {
-				a.hub.notes.lookedAt(a.caller.Space, a.id, query.Reader, next)
+				a.hub.notes.AddLook(a.caller.Space, a.id, query.Reader, next)
 			}
 			if next.Rooms {
 				return a.nextPost(ctx, next, query)

@@ -13,7 +13,7 @@ import (
 )
 
 // watch opens a stream and takes its first word.
-func (h *house) watch(after *c3po.EventCursor) (*hub.Watch, c3po.StreamStart) {
+func (h *house) watch(after *c3po.EventCursor) (*hub.Stream, c3po.StreamStart) {
 	h.t.Helper()
 	w := must(h.asPerson().Watch(h.t.Context(), after))(h.t)
 	h.t.Cleanup(w.Close)
@@ -25,7 +25,7 @@ func (h *house) watch(after *c3po.EventCursor) (*hub.Watch, c3po.StreamStart) {
 }
 
 // read takes entries until there are none for a while.
-func read(t *testing.T, w *hub.Watch) []c3po.StreamEvent {
+func read(t *testing.T, w *hub.Stream) []c3po.StreamEvent {
 	t.Helper()
 	var all []c3po.StreamEvent
 	for {
@@ -149,7 +149,7 @@ func TestTheLogIsReadOnceForAllWhoWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, withoutComparing, func(l *c3po.Limits) { l.SendsPerMinute = 0 })
 		h.enter("alice", "bob")
-		var all []*hub.Watch
+		var all []*hub.Stream
 		for range 50 {
 			w, _ := h.watch(nil)
 			all = append(all, w)
@@ -183,7 +183,7 @@ func TestASlowWatcherHoldsNobodyUpAndMissesNothing(t *testing.T) {
 				pass(time.Second)
 			}
 		}
-		for name, w := range map[string]*hub.Watch{"slow": slow, "quick": quick} {
+		for name, w := range map[string]*hub.Stream{"slow": slow, "quick": quick} {
 			got := read(t, w)
 			same(t, name+" saw", len(got), many)
 			for i, e := range got {

@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"context"
@@ -35,12 +35,12 @@ type Notifier interface {
 	Notify(ctx context.Context, channel string, n c3po.Notification) error
 }
 
-// notices tell the person of every question once by each channel, whichever
+// Notices tell the person of every question once by each channel, whichever
 // coordinator it was asked at. Questions that come together
 // are told of together, by each coordinator that has the channel. What was told is a fact of the question, so that
 // nothing is forgotten when a coordinator dies. Each channel has a goroutine of
 // its own: a slow one holds up nobody else.
-type notices struct {
+type Notices struct {
 	store    store.Store
 	log      *slog.Logger
 	notifier Notifier
@@ -56,8 +56,9 @@ type noticeChannel struct {
 	spaces map[c3po.Space]bool
 }
 
-func newNotices(store store.Store, log *slog.Logger, notifier Notifier) *notices {
-	n := &notices{store: store, log: log, notifier: notifier}
+// NewNotices tells nobody while there is no notifier.
+func NewNotices(store store.Store, log *slog.Logger, notifier Notifier) *Notices {
+	n := &Notices{store: store, log: log, notifier: notifier}
 	if notifier == nil {
 		return n
 	}
@@ -67,8 +68,8 @@ func newNotices(store store.Store, log *slog.Logger, notifier Notifier) *notices
 	return n
 }
 
-// asked says that a question of the space may wait to be told of. It never blocks.
-func (n *notices) asked(space c3po.Space) {
+// Ask says that a question of the space may wait to be told of. It never blocks.
+func (n *Notices) Ask(space c3po.Space) {
 	for _, c := range n.channels {
 		c.mu.Lock()
 		c.spaces[space] = true
@@ -80,7 +81,8 @@ func (n *notices) asked(space c3po.Space) {
 	}
 }
 
-func (n *notices) run(ctx context.Context) {
+// Run tells the person of questions, by each channel, until ctx ends.
+func (n *Notices) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	for _, c := range n.channels {
 		work.Go(func() { n.serve(ctx, c) })
@@ -88,7 +90,7 @@ func (n *notices) run(ctx context.Context) {
 	work.Wait()
 }
 
-func (n *notices) serve(ctx context.Context, c *noticeChannel) {
+func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 	sweep := time.NewTicker(noticeSweep)
 	defer sweep.Stop()
 	for {
@@ -141,7 +143,7 @@ func (c *noticeChannel) take() []c3po.Space {
 
 // look tells the person, in one notice, of all that is due in these spaces and of
 // that age, and in another one of what is late.
-func (n *notices) look(ctx context.Context, c *noticeChannel, spaces []c3po.Space, age time.Duration) {
+func (n *Notices) look(ctx context.Context, c *noticeChannel, spaces []c3po.Space, age time.Duration) {
 	due := map[bool][]dueNotice{}
 	for _, space := range spaces {
 		found, err := n.due(ctx, c.name, space, age)
@@ -157,7 +159,7 @@ func (n *notices) look(ctx context.Context, c *noticeChannel, spaces []c3po.Spac
 	}
 }
 
-func (n *notices) complain(ctx context.Context, c *noticeChannel, space c3po.Space, err error) {
+func (n *Notices) complain(ctx context.Context, c *noticeChannel, space c3po.Space, err error) {
 	if err != nil && ctx.Err() == nil {
 		n.log.WarnContext(ctx, "the person was not told of a question; it is tried again", "channel", c.name, "space", space, "err", err)
 	}
@@ -170,7 +172,7 @@ type dueNotice struct {
 }
 
 // due finds the open questions a channel has not told of yet.
-func (n *notices) due(ctx context.Context, channel string, space c3po.Space, age time.Duration) ([]dueNotice, error) {
+func (n *Notices) due(ctx context.Context, channel string, space c3po.Space, age time.Duration) ([]dueNotice, error) {
 	var due []dueNotice
 	query := store.InboxQuery{Limit: noticePage, Bytes: 1 << 20}
 	for {
@@ -210,7 +212,7 @@ func isTaken(facts []store.NoticeFact, notice store.Notice, now time.Time) bool 
 
 // tell takes notices on and sends word of them, but for those that another
 // coordinator has taken on.
-func (n *notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) error {
+func (n *Notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) error {
 	mine, err := n.claim(ctx, due)
 	if len(mine) == 0 {
 		return err
@@ -227,24 +229,24 @@ func (n *notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) e
 		return err
 	}
 	// It was sent: that is written down also when we are about to stop.
-	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeMost)
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), GoodbyeTimeout)
 	defer cancel()
 	n.log.InfoContext(ctx, "the person was told of questions", "channel", c.name, "space", mine[0].space, "message_id", mine[0].ID,
 		"late", mine[0].Late, "questions", len(mine))
 	var failed errorBin
-	inBatches(mine, func(d dueNotice) { failed.put(n.store.NoticeSent(done, d.space, d.Notice)) })
+	InBatches(mine, func(d dueNotice) { failed.put(n.store.NoticeSent(done, d.space, d.Notice)) })
 	return failed.first
 }
 
 // claim gives those of the notices that nobody else has taken on, in their order.
-func (n *notices) claim(ctx context.Context, due []dueNotice) ([]dueNotice, error) {
+func (n *Notices) claim(ctx context.Context, due []dueNotice) ([]dueNotice, error) {
 	claimed := make([]bool, len(due))
 	places := make([]int, len(due))
 	for i := range places {
 		places[i] = i
 	}
 	var failed errorBin
-	inBatches(places, func(i int) {
+	InBatches(places, func(i int) {
 		ok, err := n.store.ClaimNotice(ctx, due[i].space, due[i].Notice)
 		claimed[i] = ok
 		failed.put(err)
@@ -270,4 +272,17 @@ func (b *errorBin) put(err error) {
 	if b.first == nil {
 		b.first = err
 	}
+}
+
+// notification is what the person is told of a question.
+func notification(space c3po.Space, entry store.Entry, late bool) c3po.Notification {
+	m := entry.Message
+	n := c3po.Notification{
+		Kind: c3po.NotifyQuestion, Space: space, MessageID: m.ID, FromAgent: m.FromAgent, AskedAt: m.Timestamp,
+		Deadline: entry.Facts.Deadline, Question: m.Message, Reason: m.Context, Choices: m.Choices,
+	}
+	if late {
+		n.Kind = c3po.NotifyOverdue
+	}
+	return n
 }

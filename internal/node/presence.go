@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"context"
@@ -23,9 +23,9 @@ const (
 	detachEvery = time.Second
 )
 
-// presence says which agents this node holds a wait of. It costs a write when
+// Presence says which agents this node holds a wait of. It costs a write when
 // an agent comes and one when it goes, and one lease a space for all of them.
-type presence struct {
+type Presence struct {
 	store store.Store
 	log   *slog.Logger
 	node  string
@@ -71,17 +71,18 @@ type lease struct {
 	renewed time.Time
 }
 
-func newPresence(store store.Store, log *slog.Logger, node string, length time.Duration) *presence {
-	return &presence{
+// NewPresence holds nobody yet.
+func NewPresence(store store.Store, log *slog.Logger, node string, length time.Duration) *Presence {
+	return &Presence{
 		store: store, log: log, node: node, lease: length,
 		attached: map[agentKey]*attachment{}, poke: make(chan struct{}, 1), leases: map[c3po.Space]*lease{},
 	}
 }
 
-// attach says that a wait of the agent sleeps here until the returned function
+// Attach says that a wait of the agent sleeps here until the returned function
 // is called, with whether it was cut off, and whether its caller is gone with it. It never fails: a wait whose
 // presence could not be written down still brings its mail.
-func (p *presence) attach(ctx context.Context, space c3po.Space, id c3po.AgentID, state c3po.SessionState) (leave func(cut, hungUp bool)) {
+func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, state c3po.SessionState) (leave func(cut, hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -121,8 +122,8 @@ func (held *attachment) settle() (changed bool) {
 	return true
 }
 
-func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
-	ctx, cancel := context.WithTimeout(ctx, goodbyeMost)
+func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
+	ctx, cancel := context.WithTimeout(ctx, GoodbyeTimeout)
 	defer cancel()
 	select {
 	case held.turn <- struct{}{}:
@@ -146,15 +147,15 @@ func (p *presence) write(ctx context.Context, key agentKey, held *attachment) {
 	held.stored = held.state == state // else another wait is about to write
 }
 
-func (p *presence) isStored(held *attachment) (stored bool, state c3po.SessionState) {
+func (p *Presence) isStored(held *attachment) (stored bool, state c3po.SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return held.stored, held.state
 }
 
-// moved says that the store may have let go of the agent: it was registered
+// Moved says that the store may have let go of the agent: it was registered
 // anew or unregistered. Its next wait is written down again.
-func (p *presence) moved(space c3po.Space, id c3po.AgentID) {
+func (p *Presence) Moved(space c3po.Space, id c3po.AgentID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if held := p.attached[agentKey{space, id}]; held != nil {
@@ -162,8 +163,8 @@ func (p *presence) moved(space c3po.Space, id c3po.AgentID) {
 	}
 }
 
-// dropSpace is moved for every agent of a space.
-func (p *presence) dropSpace(space c3po.Space) {
+// DropSpace is moved for every agent of a space.
+func (p *Presence) DropSpace(space c3po.Space) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, held := range p.attached {
@@ -173,7 +174,7 @@ func (p *presence) dropSpace(space c3po.Space) {
 	}
 }
 
-func (p *presence) leave(key agentKey, held *attachment, state c3po.SessionState, cut, hungUp bool) {
+func (p *Presence) leave(key agentKey, held *attachment, state c3po.SessionState, cut, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(held.waits, state); i >= 0 {
@@ -198,7 +199,8 @@ func (p *presence) leave(key agentKey, held *attachment, state c3po.SessionState
 	}
 }
 
-func (p *presence) runDetaches(ctx context.Context) {
+// RunDetaches says of agents without a wait that they have left, until ctx ends.
+func (p *Presence) RunDetaches(ctx context.Context) {
 	tick := time.NewTicker(detachEvery)
 	defer tick.Stop()
 	for {
@@ -209,13 +211,13 @@ func (p *presence) runDetaches(ctx context.Context) {
 		case <-p.poke:
 		}
 		gone, changed := p.departed(time.Now())
-		inBatches(gone, func(key agentKey) { p.detach(ctx, key) })
-		inBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
+		InBatches(gone, func(key agentKey) { p.detach(ctx, key) })
+		InBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
 	}
 }
 
 // rewrite writes down what has changed of an agent that is still attached.
-func (p *presence) rewrite(ctx context.Context, key agentKey) {
+func (p *Presence) rewrite(ctx context.Context, key agentKey) {
 	p.mu.Lock()
 	held := p.attached[key]
 	p.mu.Unlock()
@@ -226,7 +228,7 @@ func (p *presence) rewrite(ctx context.Context, key agentKey) {
 
 // departed are the agents that have left, and those whose remaining waits are not
 // as the store has it.
-func (p *presence) departed(now time.Time) (gone, changed []agentKey) {
+func (p *Presence) departed(now time.Time) (gone, changed []agentKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
@@ -249,13 +251,13 @@ func (p *presence) departed(now time.Time) (gone, changed []agentKey) {
 }
 
 // isGone is called with the lock held.
-func (p *presence) isGone(key agentKey, now time.Time) bool {
+func (p *Presence) isGone(key agentKey, now time.Time) bool {
 	held := p.attached[key]
 	return held != nil && len(held.waits) == 0 && now.Sub(held.left) >= linger
 }
 
-func (p *presence) detach(ctx context.Context, key agentKey) {
-	ctx, cancel := context.WithTimeout(ctx, storeMost)
+func (p *Presence) detach(ctx context.Context, key agentKey) {
+	ctx, cancel := context.WithTimeout(ctx, StepTimeout)
 	defer cancel()
 	p.mu.Lock()
 	held := p.attached[key]
@@ -303,7 +305,7 @@ func (p *presence) detach(ctx context.Context, key agentKey) {
 
 // leaveAs lets an agent that has left under a former name leave under the one of
 // today, unless it waits under that. It is called with the lock held.
-func (p *presence) leaveAs(key agentKey, left *attachment) {
+func (p *Presence) leaveAs(key agentKey, left *attachment) {
 	if p.attached[key] == nil {
 		p.attached[key] = &attachment{turn: make(chan struct{}, 1), left: left.left, hungUp: left.hungUp}
 		p.leases[key.space].agents++
@@ -311,7 +313,8 @@ func (p *presence) leaveAs(key agentKey, left *attachment) {
 	p.leaving = append(p.leaving, departure{key, time.Now()})
 }
 
-func (p *presence) runLeases(ctx context.Context) {
+// RunLeases renews the lease of each space that has agents here, until ctx ends.
+func (p *Presence) RunLeases(ctx context.Context) {
 	if p.lease <= 0 {
 		return
 	}
@@ -322,17 +325,17 @@ func (p *presence) runLeases(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			inBatches(p.leased(), func(space c3po.Space) { p.renew(ctx, space) })
+			InBatches(p.leased(), func(space c3po.Space) { p.renew(ctx, space) })
 		}
 	}
 }
 
 // renewEvery leaves room for one renewal that fails.
-func (p *presence) renewEvery() time.Duration { return p.lease * 2 / 5 }
+func (p *Presence) renewEvery() time.Duration { return p.lease * 2 / 5 }
 
 // leased lists the spaces whose lease must go on; where nobody is left it may
 // run out.
-func (p *presence) leased() []c3po.Space {
+func (p *Presence) leased() []c3po.Space {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var spaces []c3po.Space
@@ -347,7 +350,7 @@ func (p *presence) leased() []c3po.Space {
 }
 
 // leaseIsDue also claims the renewal, so that a crowd of first waits renews once.
-func (p *presence) leaseIsDue(space c3po.Space) bool {
+func (p *Presence) leaseIsDue(space c3po.Space) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l, now := p.leases[space], time.Now()
@@ -358,8 +361,8 @@ func (p *presence) leaseIsDue(space c3po.Space) bool {
 	return true
 }
 
-func (p *presence) renew(ctx context.Context, space c3po.Space) {
-	ctx, cancel := context.WithTimeout(ctx, storeMost)
+func (p *Presence) renew(ctx context.Context, space c3po.Space) {
+	ctx, cancel := context.WithTimeout(ctx, StepTimeout)
 	defer cancel()
 	err := p.store.RenewLease(ctx, space, p.node)
 	p.mu.Lock()
@@ -377,15 +380,15 @@ func (p *presence) renew(ctx context.Context, space c3po.Space) {
 	}
 }
 
-// end gives all leases back.
-func (p *presence) end(ctx context.Context) {
+// End gives all leases back.
+func (p *Presence) End(ctx context.Context) {
 	p.mu.Lock()
 	var spaces []c3po.Space
 	for space := range p.leases {
 		spaces = append(spaces, space)
 	}
 	p.mu.Unlock()
-	inBatches(spaces, func(space c3po.Space) {
+	InBatches(spaces, func(space c3po.Space) {
 		if err := p.store.EndLease(ctx, space, p.node); err != nil {
 			p.log.WarnContext(ctx, "lease is not ended", "space", space, "err", err)
 		}

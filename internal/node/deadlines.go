@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"container/heap"
@@ -15,10 +15,10 @@ const deadlineSlack = 20 * time.Millisecond
 // mostDeadlines bounds what one node keeps in mind; the reaper finds the rest.
 const mostDeadlines = 100_000
 
-// deadlines are those of tickets that were opened on this node, so that each is
+// Deadlines are those of tickets that were opened on this node, so that each is
 // said to have passed when it does. Those of a node that died are said by the
 // reaper of another one.
-type deadlines struct {
+type Deadlines struct {
 	passed func(context.Context, c3po.Space, c3po.MessageID)
 	wake   chan struct{} // holds one signal: the first one may have changed
 
@@ -26,11 +26,13 @@ type deadlines struct {
 	queue deadlineQueue
 }
 
-func newDeadlines(passed func(context.Context, c3po.Space, c3po.MessageID)) *deadlines {
-	return &deadlines{passed: passed, wake: make(chan struct{}, 1)}
+// NewDeadlines calls passed when a deadline does.
+func NewDeadlines(passed func(context.Context, c3po.Space, c3po.MessageID)) *Deadlines {
+	return &Deadlines{passed: passed, wake: make(chan struct{}, 1)}
 }
 
-func (d *deadlines) add(space c3po.Space, id c3po.MessageID, within time.Duration) {
+// Add remembers when the deadline of a ticket passes.
+func (d *Deadlines) Add(space c3po.Space, id c3po.MessageID, within time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.queue) >= mostDeadlines {
@@ -43,12 +45,13 @@ func (d *deadlines) add(space c3po.Space, id c3po.MessageID, within time.Duratio
 	}
 }
 
-func (d *deadlines) run(ctx context.Context) {
+// Run says of each deadline that it has passed, until ctx ends.
+func (d *Deadlines) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		due, next := d.take(time.Now())
-		inBatches(due, func(t deadline) { d.passed(ctx, t.space, t.id) })
+		InBatches(due, func(t deadline) { d.passed(ctx, t.space, t.id) })
 		timer.Reset(next)
 		select {
 		case <-ctx.Done():
@@ -60,7 +63,7 @@ func (d *deadlines) run(ctx context.Context) {
 }
 
 // take gives what is due, and how long until the next one is.
-func (d *deadlines) take(now time.Time) (due []deadline, next time.Duration) {
+func (d *Deadlines) take(now time.Time) (due []deadline, next time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.queue) > 0 {
@@ -89,34 +92,4 @@ func (q *deadlineQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
-}
-
-// lapse says that a ticket's deadline has passed, if nobody has answered it.
-func (h *Hub) lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) {
-	ctx, cancel := context.WithTimeout(ctx, storeMost)
-	defer cancel()
-	lapsed, err := h.store.Lapse(ctx, space, id)
-	switch {
-	case err != nil:
-		h.log.WarnContext(ctx, "cannot say that a deadline has passed", "space", space, "message_id", id, "err", err)
-	case lapsed:
-		h.marks.touched(space, 0)
-		from, to, _ := id.Split()
-		if to == c3po.Human {
-			h.notices.asked(space)
-		}
-		h.log.InfoContext(ctx, "changed", "kind", c3po.EventTimedOut, "space", space, "agent", from, "message_id", id)
-	}
-}
-
-// lapseOverdue does so for tickets whose node did not.
-func (h *Hub) lapseOverdue(ctx context.Context, space c3po.Space) error {
-	overdue, err := h.store.Overdue(ctx, space, reapDue)
-	if err != nil {
-		return err
-	}
-	for _, id := range overdue {
-		h.lapse(ctx, space, id)
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"context"
@@ -17,16 +17,17 @@ const (
 	lineIdle = 60 * time.Second
 	// missedPage is how many missed events are read at once.
 	missedPage = 1000
-	retryFirst = 20 * time.Millisecond
-	retryMost  = 5 * time.Second
+	// MinRetry and MaxRetry are the pauses before something is tried again.
+	MinRetry = 20 * time.Millisecond
+	MaxRetry = 5 * time.Second
 )
 
-// wakes knows who waits on this node. It holds one subscription a space that
+// Wakes knows who waits on this node. It holds one subscription a space that
 // has waiters here; waking costs the same however many wait.
-type wakes struct {
+type Wakes struct {
 	store   store.Store
 	log     *slog.Logger
-	marks   *marks
+	marks   *Marks
 	compare time.Duration
 
 	waiters  atomic.Int64
@@ -38,12 +39,16 @@ type wakes struct {
 	work   sync.WaitGroup
 }
 
-func newWakes(store store.Store, log *slog.Logger, marks *marks, compare time.Duration) *wakes {
-	return &wakes{store: store, log: log, marks: marks, compare: compare, lines: map[c3po.Space]*line{}}
+// NewWakes has no waits yet.
+func NewWakes(store store.Store, log *slog.Logger, marks *Marks, compare time.Duration) *Wakes {
+	return &Wakes{store: store, log: log, marks: marks, compare: compare, lines: map[c3po.Space]*line{}}
 }
 
-// A waiter is one wait. Its signal may come for nothing, never too rarely.
-type waiter struct {
+// Counts says how many waits and streams of events are open here.
+func (w *Wakes) Counts() (waiters, watchers int64) { return w.waiters.Load(), w.watchers.Load() }
+
+// A Waiter is one wait. Its signal may come for nothing, never too rarely.
+type Waiter struct {
 	line  *line
 	about []c3po.AgentID // the agent, then the roles it would take mail of
 	woken chan struct{}  // holds one signal
@@ -54,27 +59,27 @@ type waiter struct {
 	asked c3po.AgentID   // whose fate it follows as well; guarded by line.mu
 }
 
-// join registers a wait. From then on, once stands is closed, nothing that
+// Join registers a wait. From then on, once stands is closed, nothing that
 // happens to the agent goes unsignalled.
-func (w *wakes) join(space c3po.Space, agent c3po.AgentID, roles ...c3po.AgentID) *waiter {
+func (w *Wakes) Join(space c3po.Space, agent c3po.AgentID, roles ...c3po.AgentID) *Waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.of(space).join(append([]c3po.AgentID{agent}, roles...))
 }
 
 // of is called with the lock held, and so is open.
-func (w *wakes) of(space c3po.Space) *line {
+func (w *Wakes) of(space c3po.Space) *line {
 	if l := w.lines[space]; l != nil {
 		return l
 	}
 	return w.open(space)
 }
 
-func (w *wakes) open(space c3po.Space) *line {
+func (w *Wakes) open(space c3po.Space) *line {
 	l := &line{
 		wakes: w, space: space,
-		waiters: map[c3po.AgentID][]*waiter{}, rooms: map[c3po.AgentID]map[*waiter]struct{}{},
-		asked:  map[c3po.AgentID][]*waiter{},
+		waiters: map[c3po.AgentID][]*Waiter{}, rooms: map[c3po.AgentID]map[*Waiter]struct{}{},
+		asked:  map[c3po.AgentID][]*Waiter{},
 		stands: make(chan struct{}), changed: make(chan struct{}, 1),
 		watches: map[*Watch]struct{}{}, news: make(chan struct{}, 1),
 	}
@@ -95,7 +100,7 @@ func (w *wakes) open(space c3po.Space) *line {
 }
 
 // retire ends a subscription nobody has used for a while.
-func (w *wakes) retire(l *line) {
+func (w *Wakes) retire(l *line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.mu.Lock()
@@ -107,8 +112,8 @@ func (w *wakes) retire(l *line) {
 	l.cancel()
 }
 
-// close ends all subscriptions and waits until they have.
-func (w *wakes) close() {
+// Close ends all subscriptions and waits until they have.
+func (w *Wakes) Close() {
 	w.mu.Lock()
 	w.closed = true
 	for space, l := range w.lines {
@@ -122,7 +127,7 @@ func (w *wakes) close() {
 
 // A line is the subscription of one space and those who wait on it.
 type line struct {
-	wakes   *wakes
+	wakes   *Wakes
 	space   c3po.Space
 	cancel  context.CancelFunc
 	idle    *time.Timer
@@ -132,9 +137,9 @@ type line struct {
 	news chan struct{} // holds one signal: there are events for those who watch
 
 	mu      sync.Mutex
-	waiters map[c3po.AgentID][]*waiter
-	rooms   map[c3po.AgentID]map[*waiter]struct{} // by the address of a room
-	asked   map[c3po.AgentID][]*waiter            // those who wait for an answer of the agent
+	waiters map[c3po.AgentID][]*Waiter
+	rooms   map[c3po.AgentID]map[*Waiter]struct{} // by the address of a room
+	asked   map[c3po.AgentID][]*Waiter            // those who wait for an answer of the agent
 	watches map[*Watch]struct{}
 	tail    tail
 	count   int // of both
@@ -148,10 +153,10 @@ type line struct {
 	from, to int64
 }
 
-func (l *line) join(about []c3po.AgentID) *waiter {
+func (l *line) join(about []c3po.AgentID) *Waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := &waiter{line: l, about: about, woken: make(chan struct{}, 1)}
+	w := &Waiter{line: l, about: about, woken: make(chan struct{}, 1)}
 	for _, id := range about {
 		l.waiters[id] = append(l.waiters[id], w)
 	}
@@ -176,13 +181,13 @@ func (l *line) left() {
 	}
 }
 
-// leave ends the wait.
-func (w *waiter) leave() {
+// Leave ends the wait.
+func (w *Waiter) Leave() {
 	l := w.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, id := range w.about {
-		rest := slices.DeleteFunc(l.waiters[id], func(other *waiter) bool { return other == w })
+		rest := slices.DeleteFunc(l.waiters[id], func(other *Waiter) bool { return other == w })
 		if len(rest) == 0 {
 			delete(l.waiters, id)
 			continue
@@ -204,9 +209,9 @@ func (w *waiter) leave() {
 	l.left()
 }
 
-// listen makes broadcasts and posts in these rooms wake the wait too. It says
+// Listen makes broadcasts and posts in these rooms wake the wait too. It says
 // whether a room is new to it.
-func (w *waiter) listen(rooms []c3po.AgentID) bool {
+func (w *Waiter) Listen(rooms []c3po.AgentID) bool {
 	l := w.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +222,7 @@ func (w *waiter) listen(rooms []c3po.AgentID) bool {
 			continue
 		}
 		if l.rooms[room] == nil {
-			l.rooms[room] = map[*waiter]struct{}{}
+			l.rooms[room] = map[*Waiter]struct{}{}
 		}
 		l.rooms[room][w] = struct{}{}
 		w.rooms, more = append(w.rooms, room), true
@@ -225,15 +230,24 @@ func (w *waiter) listen(rooms []c3po.AgentID) bool {
 	return more
 }
 
-// startEarly says that the wait will look before the subscription stands, so
+// Subscribed is closed once nothing that happens goes unsignalled.
+func (w *Waiter) Subscribed() <-chan struct{} { return w.line.stands }
+
+// Signals holds one signal when it is time to look.
+func (w *Waiter) Signals() <-chan struct{} { return w.woken }
+
+// Place is how many waits the agent had here when this one began, itself included.
+func (w *Waiter) Place() int { return w.nth }
+
+// StartEarly says that the wait will look before the subscription stands, so
 // it must be signalled once it does.
-func (w *waiter) startEarly() {
+func (w *Waiter) StartEarly() {
 	w.line.mu.Lock()
 	defer w.line.mu.Unlock()
 	w.early = true
 }
 
-func (w *waiter) signal() {
+func (w *Waiter) signal() {
 	select {
 	case w.woken <- struct{}{}:
 	default: // it has a signal it has not looked at yet
@@ -242,13 +256,13 @@ func (w *waiter) signal() {
 
 // listen holds the subscription until ctx ends.
 func (l *line) listen(ctx context.Context) {
-	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+	for pause := MinRetry; ; pause = min(2*pause, MaxRetry) {
 		err := l.wakes.store.Listen(ctx, l.space, l.ready, l.heard)
 		if ctx.Err() != nil {
 			return
 		}
 		l.wakes.log.WarnContext(ctx, "subscription ended", "space", l.space, "err", err)
-		if !sleep(ctx, pause) {
+		if !Sleep(ctx, pause) {
 			return
 		}
 	}
@@ -301,7 +315,7 @@ func (l *line) wake(agent c3po.AgentID) {
 		return
 	}
 	if agent == c3po.Everybody.Address() {
-		l.wakeThose(func(w *waiter) bool { return w.posts })
+		l.wakeThose(func(w *Waiter) bool { return w.posts })
 		return
 	}
 	for w := range l.rooms[agent] {
@@ -342,7 +356,7 @@ func (l *line) follow(ctx context.Context) {
 				continue
 			}
 		}
-		pause := retryFirst
+		pause := MinRetry
 		for again := true; again; {
 			var err error
 			again, err = l.catchUp(ctx)
@@ -353,10 +367,10 @@ func (l *line) follow(ctx context.Context) {
 				l.wakes.log.WarnContext(ctx, "cannot read missed events", "space", l.space, "err", err)
 				again = true
 			}
-			if again && !sleep(ctx, pause) {
+			if again && !Sleep(ctx, pause) {
 				return
 			}
-			pause = min(2*pause, retryMost)
+			pause = min(2*pause, MaxRetry)
 		}
 	}
 }
@@ -370,19 +384,19 @@ func (l *line) isWaitedFor() bool {
 // catchUp compares the sequence with what was heard and signals those whose
 // events were missed. It reports whether there is still a gap.
 func (l *line) catchUp(ctx context.Context) (again bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	ctx, cancel := context.WithTimeout(ctx, StepTimeout)
 	defer cancel()
 	l.mu.Lock()
 	known, epoch, last := l.known, l.epoch, l.last
 	l.mu.Unlock()
-	l.wakes.marks.touched(l.space, last)
+	l.wakes.marks.Touch(l.space, last)
 	at, err := l.wakes.marks.compare(ctx, l.space, store.Sequence{Epoch: epoch, Last: last})
 	if err != nil {
 		return false, err
 	}
 	switch {
 	case !known:
-		return l.caughtUp(at, at.Last, func(w *waiter) bool { return w.early }), nil
+		return l.caughtUp(at, at.Last, func(w *Waiter) bool { return w.early }), nil
 	case at.Epoch > epoch:
 		// The store went back. What was waited for may have come under a number
 		// that was heard before, so everybody looks once.
@@ -397,7 +411,7 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 		if len(events) == 0 || events[0].Seq > last+1 {
 			// The log no longer holds what was missed. Nobody can tell any more who was
 			// meant, so everybody looks once.
-			return l.caughtUp(at, at.Last, func(*waiter) bool { return true }), nil
+			return l.caughtUp(at, at.Last, func(*Waiter) bool { return true }), nil
 		}
 		l.mu.Lock()
 		for _, event := range events {
@@ -411,7 +425,7 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 
 // caughtUp moves on to a number up to which nothing is missing, and over what
 // was heard right behind it. It reports whether a gap remains.
-func (l *line) caughtUp(at store.Sequence, last int64, look func(*waiter) bool) (again bool) {
+func (l *line) caughtUp(at store.Sequence, last int64, look func(*Waiter) bool) (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.announce()
@@ -432,28 +446,16 @@ func (l *line) startOver(at store.Sequence) {
 	defer l.mu.Unlock()
 	l.announce()
 	l.epoch, l.last, l.from, l.to = at.Epoch, at.Last, 0, 0
-	l.wakeThose(func(*waiter) bool { return true })
+	l.wakeThose(func(*Waiter) bool { return true })
 }
 
 // wakeThose is called with the lock held.
-func (l *line) wakeThose(look func(*waiter) bool) {
+func (l *line) wakeThose(look func(*Waiter) bool) {
 	for id, waiters := range l.waiters {
 		for _, w := range waiters {
 			if id == w.about[0] && look(w) {
 				w.signal()
 			}
 		}
-	}
-}
-
-// sleep waits, and reports false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"context"
@@ -26,13 +26,13 @@ const (
 	mostPauses = 16
 )
 
-// marks remember how far every space was seen to be, and notice a store that
+// Marks remember how far every space was seen to be, and notice a store that
 // went back: a failover that lost writes, an old file that was put back. They
 // are a detector, not a guarantee: a node that restarts has forgotten them.
-type marks struct {
+type Marks struct {
 	store store.Store
 	log   *slog.Logger
-	meter Meter
+	meter rollbackMeter
 	every time.Duration
 	// wentBack is called when this node learns that the epoch of a space rose:
 	// what it believes about the space may never have been.
@@ -62,13 +62,17 @@ type told struct {
 	at  time.Time
 }
 
-func newMarks(store store.Store, log *slog.Logger, meter Meter, every time.Duration, wentBack func(c3po.Space)) *marks {
-	return &marks{store: store, log: log, meter: meter, every: every, wentBack: wentBack, known: map[c3po.Space]*mark{}}
+// A rollbackMeter counts how often a store went back.
+type rollbackMeter interface{ RolledBack() }
+
+// NewMarks calls wentBack of a space that a store has forgotten part of.
+func NewMarks(store store.Store, log *slog.Logger, meter rollbackMeter, every time.Duration, wentBack func(c3po.Space)) *Marks {
+	return &Marks{store: store, log: log, meter: meter, every: every, wentBack: wentBack, known: map[c3po.Space]*mark{}}
 }
 
-// touched says that this node has written to a space, or waits for something
+// Touch says that this node has written to a space, or waits for something
 // there. The number is the highest it has seen by that; 0 if it does not know.
-func (m *marks) touched(space c3po.Space, seq int64) {
+func (m *Marks) Touch(space c3po.Space, seq int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.known[space]
@@ -82,10 +86,10 @@ func (m *marks) touched(space c3po.Space, seq int64) {
 	k.used, k.Last = time.Now(), max(k.Last, seq)
 }
 
-// acknowledged is touched for a message whose sender is told that it is stored,
+// Acknowledge is touched for a message whose sender is told that it is stored,
 // and at which moment of the store it was.
-func (m *marks) acknowledged(space c3po.Space, seq int64, at time.Time) {
-	m.touched(space, seq)
+func (m *Marks) Acknowledge(space c3po.Space, seq int64, at time.Time) {
+	m.Touch(space, seq)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.known[space]
@@ -104,16 +108,16 @@ func (m *marks) acknowledged(space c3po.Space, seq int64, at time.Time) {
 	}
 }
 
-// run compares, until ctx ends, every space that was touched lately.
-func (m *marks) run(ctx context.Context) {
+// Run compares, until ctx ends, every space that was touched lately.
+func (m *Marks) Run(ctx context.Context) {
 	if m.every <= 0 {
 		return
 	}
 	every := m.pause()
-	for pause := every; sleep(ctx, pause); {
+	for pause := every; Sleep(ctx, pause); {
 		var failed atomic.Bool
-		inBatches(m.recent(), func(space c3po.Space) {
-			ctx, cancel := context.WithTimeout(ctx, storeMost)
+		InBatches(m.recent(), func(space c3po.Space) {
+			ctx, cancel := context.WithTimeout(ctx, StepTimeout)
 			defer cancel()
 			if err := m.look(ctx, space); err != nil {
 				failed.Store(true)
@@ -128,9 +132,9 @@ func (m *marks) run(ctx context.Context) {
 
 // pause is between two comparisons. A loss shall be known within the interval, so
 // the comparison itself needs room in it.
-func (m *marks) pause() time.Duration { return m.every * 4 / 5 }
+func (m *Marks) pause() time.Duration { return m.every * 4 / 5 }
 
-func (m *marks) recent() []c3po.Space {
+func (m *Marks) recent() []c3po.Space {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var spaces []c3po.Space
@@ -151,7 +155,7 @@ func (m *marks) recent() []c3po.Space {
 
 // look compares a space, and sees whether what was acknowledged there last is
 // still what it was.
-func (m *marks) look(ctx context.Context, space c3po.Space) error {
+func (m *Marks) look(ctx context.Context, space c3po.Space) error {
 	at, err := m.compare(ctx, space, store.Sequence{})
 	if err != nil {
 		return err
@@ -174,7 +178,7 @@ func (m *marks) look(ctx context.Context, space c3po.Space) error {
 // compare asks where a space stands. If that is behind what is remembered, or
 // behind what the caller has seen, acknowledged writes are lost: it raises the
 // alarm and the epoch, and answers with where the space stands then.
-func (m *marks) compare(ctx context.Context, space c3po.Space, seen store.Sequence) (store.Sequence, error) {
+func (m *Marks) compare(ctx context.Context, space c3po.Space, seen store.Sequence) (store.Sequence, error) {
 	// What is remembered comes first: it grows while the store is being asked,
 	// and must not seem to be ahead of it.
 	before := m.of(space, seen)
@@ -198,7 +202,7 @@ func (m *marks) compare(ctx context.Context, space c3po.Space, seen store.Sequen
 // another one now, else 0. Then the store went back and was written to since: so
 // quickly that its numbers do not show it any more. An event that is too old to
 // be had says nothing.
-func (m *marks) replaced(ctx context.Context, space c3po.Space, at store.Sequence) (int64, error) {
+func (m *Marks) replaced(ctx context.Context, space c3po.Space, at store.Sequence) (int64, error) {
 	m.mu.Lock()
 	var all []told
 	if k := m.known[space]; k != nil && (k.verified != at.Last || len(k.earlier) > 0) {
@@ -227,7 +231,7 @@ func (m *marks) replaced(ctx context.Context, space c3po.Space, at store.Sequenc
 	return 0, nil
 }
 
-func (m *marks) of(space c3po.Space, seen store.Sequence) store.Sequence {
+func (m *Marks) of(space c3po.Space, seen store.Sequence) store.Sequence {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k := m.known[space]; k != nil {
@@ -238,7 +242,7 @@ func (m *marks) of(space c3po.Space, seen store.Sequence) store.Sequence {
 
 // raise raises the alarm and the epoch, unless somebody was quicker. sign is what
 // shows the loss.
-func (m *marks) raise(ctx context.Context, space c3po.Space, before store.Sequence, sign slog.Attr) (store.Sequence, error) {
+func (m *Marks) raise(ctx context.Context, space c3po.Space, before store.Sequence, sign slog.Attr) (store.Sequence, error) {
 	m.alarm.Lock()
 	defer m.alarm.Unlock()
 	at, err := m.store.Sequence(ctx, space)
@@ -260,7 +264,7 @@ func (m *marks) raise(ctx context.Context, space c3po.Space, before store.Sequen
 
 // adopt remembers where a space stands. It reports whether another node has
 // raised the epoch.
-func (m *marks) adopt(space c3po.Space, at store.Sequence) (rose bool) {
+func (m *Marks) adopt(space c3po.Space, at store.Sequence) (rose bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.known[space]

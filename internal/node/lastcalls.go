@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"sync"
@@ -12,15 +12,12 @@ const (
 	// lateMargin is how long before the store would take an agent for offline it hears
 	// of a later call: a flush, and a slow step.
 	lateMargin = 3 * time.Second
-	// mostHeartbeat bounds what an agent may declare, in seconds: a row that is silent
-	// is not online for days.
-	mostHeartbeat = 3600
 )
 
-// lastCalls remembers when agents last called here. The store hears of a call now and
+// LastCalls remembers when agents last called here. The store hears of a call now and
 // then, and of the last one just before it would take the agent for offline: so a
 // state that depends on it is never wrong, and reads cost no write each.
-type lastCalls struct {
+type LastCalls struct {
 	limits c3po.Limits
 	mu     sync.Mutex
 	of     map[agentKey]*lastCall
@@ -35,12 +32,14 @@ type lastCall struct {
 	lasts  time.Duration
 }
 
-func newLastCalls(limits c3po.Limits) *lastCalls {
-	return &lastCalls{limits: limits, of: map[agentKey]*lastCall{}, due: map[int64][]agentKey{}, asked: time.Now().Unix()}
+// NewLastCalls remembers no call yet.
+func NewLastCalls(limits c3po.Limits) *LastCalls {
+	return &LastCalls{limits: limits, of: map[agentKey]*lastCall{}, due: map[int64][]agentKey{}, asked: time.Now().Unix()}
 }
 
-// made notes a call, and whether the store hears of it anyway.
-func (c *lastCalls) made(key agentKey, heartbeat int, stored bool) {
+// Record notes a call, and whether the store hears of it anyway.
+func (c *LastCalls) Record(space c3po.Space, id c3po.AgentID, heartbeat int, stored bool) {
+	key := agentKey{space, id}
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,13 +56,13 @@ func (c *lastCalls) made(key agentKey, heartbeat int, stored bool) {
 }
 
 // plan is called with the lock held: by then the store must know.
-func (c *lastCalls) plan(key agentKey, end time.Time) {
+func (c *LastCalls) plan(key agentKey, end time.Time) {
 	second := max(end.Add(-lateMargin).Unix(), c.asked+1)
 	c.due[second] = append(c.due[second], key)
 }
 
 // last is when an agent last called here; zero if that is forgotten.
-func (c *lastCalls) last(key agentKey) time.Time {
+func (c *LastCalls) last(key agentKey) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if call := c.of[key]; call != nil {
@@ -74,7 +73,7 @@ func (c *lastCalls) last(key agentKey) time.Time {
 
 // late takes the calls that the store must hear of now; with all, every one it has
 // not heard of.
-func (c *lastCalls) late(now time.Time, all bool) map[agentKey]time.Time {
+func (c *LastCalls) late(now time.Time, all bool) map[agentKey]time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	late := map[agentKey]time.Time{}

@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ const (
 	tailMost = 2048
 	// relayEvery gathers the events of a burst: a read brings them all.
 	relayEvery = 10 * time.Millisecond
-	// watchPage is how many events one step of a watch gives.
-	watchPage = 500
+	// WatchPage is how many events one step of a watch gives.
+	WatchPage = 500
 )
 
 // A tail is the end of a space's log, read once for all who watch it here.
@@ -33,7 +33,7 @@ func (t *tail) after(seq int64) (events []c3po.Event, ok bool) {
 		return nil, false
 	}
 	at, _ := slices.BinarySearchFunc(t.events, seq+1, func(e c3po.Event, seq int64) int { return cmp.Compare(e.Seq, seq) })
-	return slices.Clone(t.events[at:min(len(t.events), at+watchPage)]), true
+	return slices.Clone(t.events[at:min(len(t.events), at+WatchPage)]), true
 }
 
 func (t *tail) add(events []c3po.Event) {
@@ -57,46 +57,35 @@ func (t *tail) add(events []c3po.Event) {
 // goroutine, and holds nobody up: while its reader is slow, events wait in the
 // log.
 type Watch struct {
-	actor *Actor
-	line  *line
-	news  chan struct{} // holds one signal
-	start *c3po.StreamStart
-	at    c3po.EventCursor // everything up to here was given
-	began int64            // where the epoch of at began
-	// release gives back its place among the streams of the caller's token.
-	release func()
+	line     *line
+	news     chan struct{} // holds one signal
+	draining <-chan struct{}
+	start    *c3po.StreamStart
+	at       c3po.EventCursor // everything up to here was given
+	began    int64            // where the epoch of at began
 }
 
-// Watch opens a stream of what changes in the caller's space, after a place or
-// from now on. It begins with a word on whether it goes on from that place.
-func (a *Actor) Watch(ctx context.Context, after *c3po.EventCursor) (*Watch, error) {
-	if a.hub.isDraining() {
-		return nil, stopping()
-	}
-	release, err := a.hub.accounts.hold(a.caller.Account, true)
-	if err != nil {
-		return nil, err
-	}
-	w := &Watch{actor: a, release: release, line: a.hub.wakes.watch(a.caller.Space), news: make(chan struct{}, 1)}
-	w.line.watched(w)
-	if most := a.hub.limits.Streams; most > 0 && a.hub.wakes.watchers.Load() > int64(most) {
-		w.Close()
-		return nil, refuseCrowd("streams of events", most)
+// Watch opens a stream of what changes in a space, after a place or from now on. It
+// begins with a word on whether it goes on from that place. There are at most so many
+// (0: any number), and all end when the coordinator drains.
+func (w *Wakes) Watch(ctx context.Context, space c3po.Space, after *c3po.EventCursor, most int, draining <-chan struct{}) (*Watch, error) {
+	watch := &Watch{line: w.lineToWatch(space), news: make(chan struct{}, 1), draining: draining}
+	watch.line.watched(watch)
+	if most > 0 && w.watchers.Load() > int64(most) {
+		watch.Close()
+		return nil, RefuseCrowd("streams of events", most)
 	}
 	// Events from here on are announced, so those that the first look does not
 	// see are not missed.
-	if err := w.begin(ctx, after); err != nil {
-		w.Close()
+	if err := watch.begin(ctx, after); err != nil {
+		watch.Close()
 		return nil, err
 	}
-	return w, nil
+	return watch, nil
 }
 
 // Close ends the stream.
-func (w *Watch) Close() {
-	w.line.unwatched(w)
-	w.release()
-}
+func (w *Watch) Close() { w.line.unwatched(w) }
 
 // Next waits for what comes next. It fails when ctx ends or the coordinator
 // stops; a ctx that ended does not end the stream.
@@ -127,15 +116,15 @@ func (w *Watch) Next(ctx context.Context) ([]c3po.StreamEvent, error) {
 		case <-w.news:
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-w.actor.hub.draining:
-			return nil, stopping()
+		case <-w.draining:
+			return nil, RefuseStopping()
 		}
 	}
 }
 
 // begin finds where the stream goes on after a place, or that it cannot.
 func (w *Watch) begin(ctx context.Context, after *c3po.EventCursor) error {
-	at, err := w.actor.hub.store.Sequence(ctx, w.actor.caller.Space)
+	at, err := w.line.wakes.store.Sequence(ctx, w.line.space)
 	if err != nil {
 		return err
 	}
@@ -158,22 +147,22 @@ func (w *Watch) read(ctx context.Context) ([]c3po.Event, error) {
 	if kept {
 		return events, nil
 	}
-	store, space := w.actor.hub.store, w.actor.caller.Space
-	events, err := store.Events(ctx, space, w.at.Seq, watchPage)
+	log, space := w.line.wakes.store, w.line.space
+	events, err := log.Events(ctx, space, w.at.Seq, WatchPage)
 	if err != nil || len(events) == 0 || events[0].Seq == w.at.Seq+1 {
 		return events, err
 	}
 	// A number can be left out. But if the log begins here, more is missing.
-	at, err := store.Sequence(ctx, space)
+	at, err := log.Sequence(ctx, space)
 	if err != nil || at.Oldest <= w.at.Seq+1 {
 		return events, err
 	}
 	return nil, w.begin(ctx, &w.at)
 }
 
-// inRoom is an event as watchers see it. One in a room that is not public names
+// Discreet is an event as watchers see it. One in a room that is not public names
 // nothing: the log keeps the address to wake members by.
-func inRoom(event c3po.Event) c3po.Event {
+func Discreet(event c3po.Event) c3po.Event {
 	if room := event.Agent.Room(); room != "" {
 		event.Agent = ""
 		if event.ID != "" {
@@ -189,19 +178,15 @@ func (w *Watch) give(events []c3po.Event) (given []c3po.StreamEvent, ended bool)
 		if event.Kind == c3po.EventRollback && event.Seq > w.began {
 			return given, true
 		}
-		event = inRoom(event)
+		event = Discreet(event)
 		w.at.Seq = event.Seq
 		given = append(given, c3po.StreamEvent{At: w.at, Event: &event})
 	}
 	return given, false
 }
 
-func stopping() *c3po.Error {
-	return c3po.Errorf(c3po.CoordDown, "the coordinator is stopping").Suggest("Call another coordinator, or this one again in a moment.")
-}
-
-// watch gives the line of a space to somebody who will watch it.
-func (w *wakes) watch(space c3po.Space) *line {
+// lineToWatch gives the line of a space to somebody who will watch it.
+func (w *Wakes) lineToWatch(space c3po.Space) *line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.of(space)
@@ -259,7 +244,7 @@ func (l *line) relay(ctx context.Context) {
 			return
 		case <-l.news:
 		}
-		for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		for pause := MinRetry; ; pause = min(2*pause, MaxRetry) {
 			more, err := l.readTail(ctx)
 			if err == nil && !more {
 				break
@@ -267,11 +252,11 @@ func (l *line) relay(ctx context.Context) {
 			if err != nil && ctx.Err() == nil {
 				l.wakes.log.WarnContext(ctx, "cannot read events for those who watch", "space", l.space, "err", err)
 			}
-			if err != nil && !sleep(ctx, pause) {
+			if err != nil && !Sleep(ctx, pause) {
 				return
 			}
 		}
-		if !sleep(ctx, relayEvery) {
+		if !Sleep(ctx, relayEvery) {
 			return
 		}
 	}
@@ -280,7 +265,7 @@ func (l *line) relay(ctx context.Context) {
 // readTail reads a page of what came after the tail. It reports whether there
 // may be more.
 func (l *line) readTail(ctx context.Context) (more bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, storeMost)
+	ctx, cancel := context.WithTimeout(ctx, StepTimeout)
 	defer cancel()
 	l.mu.Lock()
 	stands, to := l.tail.stands, l.tail.to
@@ -305,11 +290,4 @@ func (l *line) readTail(ctx context.Context) (more bool, err error) {
 		}
 	}
 	return len(events) == missedPage, nil
-}
-
-// refuseCrowd is RATE_LIMITED for what one coordinator holds open no more of.
-// It takes connections and memory for as long as it lasts.
-func refuseCrowd(what string, most int) *c3po.Error {
-	return c3po.Errorf(c3po.RateLimited, "%d %s are open on this coordinator, which is the most", most, what).
-		Suggest("End one of them first; one for each session is enough.")
 }

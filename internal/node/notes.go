@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"context"
@@ -27,12 +27,12 @@ const (
 	manyLooked = 64
 )
 
-// notes are the facts a node learns by answering. They are written down once a
+// Notes are the facts a node learns by answering. They are written down once a
 // second, whatever the number of reads.
-type notes struct {
+type Notes struct {
 	store store.Store
 	log   *slog.Logger
-	calls *lastCalls
+	calls *LastCalls
 
 	mu        sync.Mutex
 	unwritten map[c3po.Space]*unwritten
@@ -97,12 +97,14 @@ func (g *givenMail) drop(id c3po.MessageID) {
 	g.mail = slices.DeleteFunc(g.mail, func(m given) bool { return m.id == id })
 }
 
-func newNotes(store store.Store, log *slog.Logger, calls *lastCalls) *notes {
-	return &notes{store: store, log: log, calls: calls, unwritten: map[c3po.Space]*unwritten{}, given: map[readerKey]*givenMail{}}
+// NewNotes has nothing to write down yet.
+func NewNotes(store store.Store, log *slog.Logger, calls *LastCalls) *Notes {
+	return &Notes{store: store, log: log, calls: calls, unwritten: map[c3po.Space]*unwritten{}, given: map[readerKey]*givenMail{}}
 }
 
-func (n *notes) run(ctx context.Context) {
-	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(bindingIdle/10)
+// Run writes down what has gathered, once a while, until ctx ends.
+func (n *Notes) Run(ctx context.Context) {
+	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(CallerIdle/10)
 	defer flush.Stop()
 	defer sweep.Stop()
 	for {
@@ -110,22 +112,23 @@ func (n *notes) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-flush.C:
-			n.flush(ctx, false)
+			n.Flush(ctx, false)
 		case now := <-sweep.C:
 			n.sweep(now)
 		}
 	}
 }
 
-func (n *notes) seen(space c3po.Space, id c3po.AgentID) {
+// AddSeen notes a sign of life of an agent.
+func (n *Notes) AddSeen(space c3po.Space, id c3po.AgentID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.of(space).seen[id] = struct{}{}
 }
 
-// servedBefore says how often a message was handed out since the last flush,
+// TimesServed says how often a message was handed out since the last flush,
 // and whether this reader is remembered to have it.
-func (n *notes) servedBefore(space c3po.Space, note store.ServedNote) (times int, again bool) {
+func (n *Notes) TimesServed(space c3po.Space, note store.ServedNote) (times int, again bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if u := n.unwritten[space]; u != nil {
@@ -135,8 +138,8 @@ func (n *notes) servedBefore(space c3po.Space, note store.ServedNote) (times int
 	return times, g != nil && g.holds(note.ID)
 }
 
-// served notes that a reader was handed a message.
-func (n *notes) served(space c3po.Space, note store.ServedNote) {
+// AddServed notes that a reader was handed a message.
+func (n *Notes) AddServed(space c3po.Space, note store.ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u := n.of(space)
@@ -155,7 +158,7 @@ func (n *notes) served(space c3po.Space, note store.ServedNote) {
 }
 
 // remember is called with the lock held.
-func (n *notes) remember(key readerKey, m given) {
+func (n *Notes) remember(key readerKey, m given) {
 	g := n.given[key]
 	if g == nil {
 		g = &givenMail{}
@@ -169,9 +172,9 @@ func (n *notes) remember(key readerKey, m given) {
 	g.mail = append(g.mail, m)
 }
 
-// heard notes that a reader was handed a post. The last of a room stands for
+// AddServedPost notes that a reader was handed a post. The last of a room stands for
 // those before it.
-func (n *notes) heard(space c3po.Space, note store.HeardNote) {
+func (n *Notes) AddServedPost(space c3po.Space, note store.HeardNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u, key := n.of(space), roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}
@@ -181,15 +184,16 @@ func (n *notes) heard(space c3po.Space, note store.HeardNote) {
 	n.remember(readerKey{space, note.Agent, note.Reader}, given{note.ID, note.Cursor, note.Seq})
 }
 
-// heardBefore says whether the reader is remembered to have the post.
-func (n *notes) heardBefore(space c3po.Space, note store.HeardNote) bool {
+// HasServedPost says whether the reader is remembered to have the post.
+func (n *Notes) HasServedPost(space c3po.Space, note store.HeardNote) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	g := n.given[readerKey{space, note.Agent, note.Reader}]
 	return g != nil && g.holds(note.ID)
 }
 
-func (n *notes) notified(space c3po.Space, note store.NotifiedNote) {
+// AddNotified notes that a session was told of mail.
+func (n *Notes) AddNotified(space c3po.Space, note store.NotifiedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u, key := n.of(space), sessionKey{note.Agent, note.Reader}
@@ -198,9 +202,9 @@ func (n *notes) notified(space c3po.Space, note store.NotifiedNote) {
 	}
 }
 
-// lookedAt notes how far a reader that names no position was given all its mail, if
+// AddLook notes how far a reader that names no position was given all its mail, if
 // finding that out was dear. What was found now is not given yet.
-func (n *notes) lookedAt(space c3po.Space, agent c3po.AgentID, reader string, next store.NextMessage) {
+func (n *Notes) AddLook(space c3po.Space, agent c3po.AgentID, reader string, next store.NextMessage) {
 	seq := next.Seq
 	if next.Entry != nil {
 		seq = min(seq, next.Entry.Message.Seq-1)
@@ -219,9 +223,9 @@ func (u *unwritten) pass(note store.GivenNote) {
 	}
 }
 
-// givenTo lists what the store may not yet know this reader to have. A reader
+// GivenTo lists what the store may not yet know this reader to have. A reader
 // that says where it is never got the answers that told it a later position.
-func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, after *int64) []c3po.MessageID {
+func (n *Notes) GivenTo(space c3po.Space, agent c3po.AgentID, reader string, after *int64) []c3po.MessageID {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	g := n.given[readerKey{space, agent, reader}]
@@ -238,7 +242,7 @@ func (n *notes) givenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 }
 
 // of is called with the lock held.
-func (n *notes) of(space c3po.Space) *unwritten {
+func (n *Notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
 		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, latest: map[servedKey]int{}, notified: map[sessionKey]store.NotifiedNote{}, passed: map[sessionKey]store.GivenNote{}, heard: map[roomKey]store.HeardNote{}}
@@ -247,10 +251,10 @@ func (n *notes) of(space c3po.Space) *unwritten {
 	return u
 }
 
-// flush writes down what has gathered. What is on its way is counted neither
+// Flush writes down what has gathered. What is on its way is counted neither
 // here nor there for that moment: less than the truth, never more. The last flush
 // also says when everybody last called.
-func (n *notes) flush(ctx context.Context, last bool) {
+func (n *Notes) Flush(ctx context.Context, last bool) {
 	late := n.calls.late(time.Now(), last)
 	n.mu.Lock()
 	for key, at := range late {
@@ -269,7 +273,7 @@ func (n *notes) flush(ctx context.Context, last bool) {
 			parts = append(parts, part{space, notes})
 		}
 	}
-	inBatches(parts, func(p part) { n.write(ctx, p.space, p.notes) })
+	InBatches(parts, func(p part) { n.write(ctx, p.space, p.notes) })
 }
 
 // parts cuts notes into steps the store can take at once.
@@ -315,8 +319,8 @@ func (u *unwritten) parts() []store.Notes {
 	return parts
 }
 
-func (n *notes) write(ctx context.Context, space c3po.Space, notes store.Notes) {
-	ctx, cancel := context.WithTimeout(ctx, storeMost)
+func (n *Notes) write(ctx context.Context, space c3po.Space, notes store.Notes) {
+	ctx, cancel := context.WithTimeout(ctx, StepTimeout)
 	defer cancel()
 	err := n.store.WriteNotes(ctx, space, notes)
 	if err == nil {
@@ -329,7 +333,7 @@ func (n *notes) write(ctx context.Context, space c3po.Space, notes store.Notes) 
 	n.putBack(space, notes)
 }
 
-func (n *notes) putBack(space c3po.Space, notes store.Notes) {
+func (n *Notes) putBack(space c3po.Space, notes store.Notes) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u := n.of(space)
@@ -364,7 +368,7 @@ func (n *notes) putBack(space c3po.Space, notes store.Notes) {
 }
 
 // forgetGiven drops what the store knows by now.
-func (n *notes) forgetGiven(space c3po.Space, written []store.ServedNote) {
+func (n *Notes) forgetGiven(space c3po.Space, written []store.ServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range written {
@@ -381,7 +385,7 @@ func (n *notes) forgetGiven(space c3po.Space, written []store.ServedNote) {
 }
 
 // forgetHeard drops the posts the store knows the reader to have by now.
-func (n *notes) forgetHeard(space c3po.Space, written []store.HeardNote) {
+func (n *Notes) forgetHeard(space c3po.Space, written []store.HeardNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range written {
@@ -398,11 +402,11 @@ func (n *notes) forgetHeard(space c3po.Space, written []store.HeardNote) {
 	}
 }
 
-func (n *notes) sweep(now time.Time) {
+func (n *Notes) sweep(now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for key, g := range n.given {
-		if now.Sub(g.used) >= bindingIdle {
+		if now.Sub(g.used) >= CallerIdle {
 			delete(n.given, key)
 		}
 	}

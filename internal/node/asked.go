@@ -1,4 +1,4 @@
-package hub
+package node
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 // asked. Such waits are kept apart from the waits of that agent itself, which
 // are counted and have a limit.
 
-// follow makes the wait look when something happens to an agent, and no longer
+// Follow makes the wait look when something happens to an agent, and no longer
 // when it happens to the one it followed before.
-func (w *waiter) follow(agent c3po.AgentID) {
+func (w *Waiter) Follow(agent c3po.AgentID) {
 	l := w.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -25,11 +25,11 @@ func (w *waiter) follow(agent c3po.AgentID) {
 }
 
 // unfollow and wakeAsked are called with the lock held.
-func (l *line) unfollow(w *waiter) {
+func (l *line) unfollow(w *Waiter) {
 	if w.asked == "" {
 		return
 	}
-	rest := slices.DeleteFunc(l.asked[w.asked], func(other *waiter) bool { return other == w })
+	rest := slices.DeleteFunc(l.asked[w.asked], func(other *Waiter) bool { return other == w })
 	if len(rest) == 0 {
 		delete(l.asked, w.asked)
 	} else {
@@ -58,4 +58,19 @@ func concerns(event c3po.Event) c3po.AgentID {
 		return store.EverybodyAsked
 	}
 	return event.Agent
+}
+
+// Rename makes the wait one of the agent's new name.
+func (w *Waiter) Rename(to c3po.AgentID) {
+	l := w.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := w.about[0]
+	if rest := slices.DeleteFunc(l.waiters[old], func(other *Waiter) bool { return other == w }); len(rest) > 0 {
+		l.waiters[old] = rest
+	} else {
+		delete(l.waiters, old)
+	}
+	w.about[0] = to
+	l.waiters[to] = append(l.waiters[to], w)
 }

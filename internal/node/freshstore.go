@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
+)
+
+// A FreshStore is the store with what this node knows better of agents: that they have
+// called here, of which the store hears later, and that their processes are watched
+// here. Whoever reads a record reads it through this, so nobody has to remember.
+type FreshStore struct {
+	store.Store
+	calls   *LastCalls
+	watches func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
+}
+
+// NewFreshStore corrects what a store says by the calls made here and the processes watched here.
+func NewFreshStore(kept store.Store, calls *LastCalls, watches func(c3po.Space, c3po.AgentID, int, int64) bool) FreshStore {
+	return FreshStore{Store: kept, calls: calls, watches: watches}
+}
+
+// Correct corrects a record. What an agent that has ended its session called was
+// before that.
+func (s FreshStore) Correct(space c3po.Space, r store.Record) store.Record {
+	r.Watched = r.Profile.PID > 0 && s.watches(space, r.ID, r.Profile.PID, r.Profile.PIDStart)
+	if r.Left {
+		return r
+	}
+	if last := s.calls.last(agentKey{space, r.ID}); last.After(r.Seen) {
+		r.Seen = last.UTC()
+		r.Online = r.Online || time.Since(last) < store.OnlineFor(s.calls.limits, r.Profile.Heartbeat)
+	}
+	return r
+}
+
+func (s FreshStore) all(space c3po.Space, records []store.Record) []store.Record {
+	for i, r := range records {
+		records[i] = s.Correct(space, r)
+	}
+	return records
+}
+
+// Agents implements Store.
+func (s FreshStore) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]store.Record, error) {
+	records, err := s.Store.Agents(ctx, space, ids)
+	return s.all(space, records), err
+}
+
+// AgentPage implements Store.
+func (s FreshStore) AgentPage(ctx context.Context, space c3po.Space, after int64, limit int) ([]store.Record, error) {
+	records, err := s.Store.AgentPage(ctx, space, after, limit)
+	return s.all(space, records), err
+}
+
+// Send implements Store.
+func (s FreshStore) Send(ctx context.Context, space c3po.Space, step store.SendStep) (store.Stored, error) {
+	stored, err := s.Store.Send(ctx, space, step)
+	stored.Recipient = s.Correct(space, stored.Recipient)
+	return stored, err
+}
