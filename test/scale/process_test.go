@@ -11,35 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
-
-// resident is how much memory a process really has.
-func resident(t *testing.T, pid int) int64 {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	var total, pages int64
-	if _, scan := fmt.Sscan(string(text), &total, &pages); err != nil || scan != nil {
-		t.Fatal(err, scan)
-	}
-	return pages * int64(os.Getpagesize())
-}
-
-// lowest looks at all for a while: what a burst has left is collected in time.
-func lowest(t *testing.T, all []*faultrig.Coordinator, most time.Duration) []int64 {
-	t.Helper()
-	least := make([]int64, len(all))
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(most); time.Now().Before(end); <-tick.C {
-		for i, c := range all {
-			if now := resident(t, c.PID()); least[i] == 0 || now < least[i] {
-				least[i] = now
-			}
-		}
-	}
-	return least
-}
 
 // spent is how much of a processor the threads of a process have used.
 func spent(t *testing.T, pid int) time.Duration {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -23,17 +22,7 @@ import (
 // aWhile is long enough for what must happen, on any machine.
 const aWhile = 2 * time.Minute
 
-// TestMain also is the other processes of the tests that need some.
-func TestMain(m *testing.M) {
-	if os.Getenv(waitersAt) != "" {
-		if err := holdWaits(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	faultrig.Main(m)
-}
+func TestMain(m *testing.M) { faultrig.Main(m) }
 
 // A site is three coordinators on hosts of their own, behind a balancer, over a
 // cluster of three masters with a replica each.

@@ -24,6 +24,12 @@ var built struct {
 //
 //	func TestMain(m *testing.M) { faultrig.Main(m) }
 func Main(m *testing.M) {
+	if crowd, err := crowded(); crowd {
+		if err != nil {
+			panic(err)
+		}
+		return
+	}
 	defer removeBuilt()
 	m.Run()
 }

@@ -14,13 +14,6 @@ import (
 
 // TestMain also is the other process of the tests that need one.
 func TestMain(m *testing.M) {
-	if url := os.Getenv(waitersOf); url != "" {
-		if err := manyWaits(url); err != nil {
-			println(err.Error())
-			os.Exit(1)
-		}
-		return
-	}
 	if url := os.Getenv(workerOf); url != "" {
 		if err := work(url, c3po.AgentID(os.Getenv(workerID))); err != nil {
 			println(err.Error())

@@ -2,15 +2,10 @@ package faultrig_test
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,118 +17,18 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// What tells the test binary to be a process of clients, and how many.
-const (
-	waitersOf    = "FAULTRIG_WAITERS_OF"
-	waitersCount = "FAULTRIG_WAITERS"
-)
-
-// manyWaits is the other process: it holds so many plain REST waits and says
-// which of them were answered. It ends with its standard input.
-func manyWaits(url string) error {
-	count, err := strconv.Atoi(os.Getenv(waitersCount))
-	if err != nil {
-		return err
-	}
-	said := make(chan string)
-	go func() {
-		// Clients come one after the other, a thousand in half a second.
-		pace := time.NewTicker(time.Second / 2000)
-		defer pace.Stop()
-		for i := range count {
-			<-pace.C
-			go func() { said <- oneWait(url, waiterID(i)) }()
-		}
-	}()
-	go func() {
-		for line := range said {
-			fmt.Println(line)
-		}
-	}()
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
-}
-
-// oneWait waits until it is answered with mail. A coordinator that is too busy
-// is asked again a little later, as clients do.
-func oneWait(url string, id c3po.AgentID) string {
-	for {
-		status, err := getWait(url, id)
-		switch {
-		case err != nil:
-			return fmt.Sprintf("failed %s: %v", id, err)
-		case status == http.StatusOK:
-			return fmt.Sprintf("answered %s", id)
-		case status != http.StatusServiceUnavailable && status != http.StatusBadGateway:
-			return fmt.Sprintf("failed %s: status %d", id, status)
-		}
-		faultrig.Pass(context.Background(), rand.N(time.Second))
-	}
-}
-
-// getWait is spelt out on a bare connection: it is to cost this process little.
-func getWait(url string, id c3po.AgentID) (status int, err error) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "GET /api/wait?timeout=3600 HTTP/1.1\r\nHost: localhost\r\nX-Agent-ID: %s\r\n\r\n", id); err != nil {
-		return 0, err
-	}
-	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 512), nil)
-	if err != nil {
-		return 0, err
-	}
-	_, err = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode, err
-}
-
-func waiterID(i int) c3po.AgentID { return c3po.AgentID(fmt.Sprintf("w-%d", i)) }
-
-// startWaiters starts the other process and returns when the coordinator holds
-// all of its waits. The channel gives what it says.
-func startWaiters(t *testing.T, redis, url string, count int) <-chan string {
+// startWaiters starts many waits and returns when the coordinator holds them all.
+func startWaiters(t *testing.T, redis, url string, count int) *faultrig.Crowd {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), waitersOf+"="+url, waitersCount+"="+strconv.Itoa(count))
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := make(chan string, count)
-	go func() {
-		defer close(lines)
-		for s := bufio.NewScanner(stdout); s.Scan(); {
-			lines <- s.Text()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		for range lines {
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the process of waiters: %v", err)
-		}
-	})
+	crowd := faultrig.StartCrowd(t, url, c3po.DefaultSpace, count, 2000)
 	eventuallyWithin(t, 3*time.Minute, fmt.Sprintf("%d waits are held", count), func() bool {
-		select {
-		case line := <-lines:
-			t.Fatalf("before all waits were held: %s", line)
-		default:
+		if failures, _ := crowd.Failures(); len(failures)+len(crowd.Wakes()) > 0 {
+			t.Fatalf("before all waits were held: %v %v", failures, crowd.Wakes())
 		}
 		held, err := redistest.Do(redis, "ZCARD", "c3po:1:{main}:attached")
 		return err == nil && held == int64(count)
 	})
-	return lines
+	return crowd
 }
 
 // Claims: A11, A14
@@ -142,12 +37,12 @@ func TestManyWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
 	redis := redistest.New(t)
 	coordinator := faultrig.Start(t, redis.URL())
 	sender := agent(t, coordinator.URL(), "sender")
-	before := resident(t, coordinator.PID())
+	before := faultrig.Resident(t, coordinator.PID())
 	began := time.Now()
-	lines := startWaiters(t, redis.URL(), coordinator.URL(), waits)
+	crowd := startWaiters(t, redis.URL(), coordinator.URL(), waits)
 	t.Logf("%d waits stand after %s", waits, time.Since(began).Round(time.Millisecond))
 
-	each := (lowestResident(t, coordinator.PID(), 3*time.Second) - before) / int64(waits)
+	each := (faultrig.LowestResident(t, 3*time.Second, coordinator.PID())[0] - before) / int64(waits)
 	most := int64(28 << 10)
 	if !faultrig.Torture() {
 		most = 56 << 10 // of few, what a process takes anyway is much
@@ -160,31 +55,29 @@ func TestManyWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
 		t.Logf("connections to Redis: %d, limit 10", connections)
 	}
 
-	wake(t, sender, lines, waits, 50)
+	wake(t, sender, crowd, waits, 50)
 }
 
 // wake sends a message to some of the waiters, and returns when they have it.
-func wake(t *testing.T, sender *client.Client, lines <-chan string, waits, woken int) {
+func wake(t *testing.T, sender *client.Client, crowd *faultrig.Crowd, waits, woken int) {
 	t.Helper()
-	want := map[string]bool{}
+	want, before := map[c3po.AgentID]bool{}, len(crowd.Wakes())
 	for n := range woken {
-		id := waiterID(n * waits / woken)
-		want["answered "+string(id)] = true
+		id := faultrig.CrowdID(n * waits / woken)
+		want[id] = true
 		if _, err := sender.SendMessage(t.Context(), c3po.SendInput{Target: string(id), Message: "wake up"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	timeout := time.After(aWhile)
-	for len(want) > 0 {
-		select {
-		case line := <-lines:
-			if !want[line] {
-				t.Fatalf("%q, which nobody asked for", line)
-			}
-			delete(want, line)
-		case <-timeout:
-			t.Fatalf("%d waits of %d were not answered", len(want), woken)
+	eventuallyWithin(t, aWhile, fmt.Sprintf("all %d have their message", woken), func() bool { return len(crowd.Wakes())-before >= woken })
+	for _, wake := range crowd.Wakes()[before:] {
+		if !want[wake.Agent] {
+			t.Errorf("%s has mail, which nobody sent", wake.Agent)
 		}
+		delete(want, wake.Agent)
+	}
+	if failures, _ := crowd.Failures(); len(want)+len(failures) > 0 {
+		t.Fatalf("%d waits of %d were not answered: %v", len(want), woken, failures)
 	}
 }
 
@@ -195,7 +88,7 @@ func TestAttachedIdleAgentsCostHardlyAWrite(t *testing.T) {
 	redis := redistest.New(t)
 	coordinator := faultrig.Start(t, redis.URL())
 	for i := range agents {
-		svc := client.New(client.Config{URL: coordinator.URL(), AgentID: waiterID(i)})
+		svc := client.New(client.Config{URL: coordinator.URL(), AgentID: faultrig.CrowdID(i)})
 		go func() { _, _ = svc.WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 600}) }()
 	}
 	eventually(t, "all are attached", func() bool {
@@ -301,30 +194,4 @@ func info(t *testing.T, addr, section, name string) int {
 	}
 	t.Fatalf("INFO %s has no %s", section, name)
 	return 0
-}
-
-// resident is how much memory a process really has.
-func resident(t *testing.T, pid int) int64 {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("this system does not tell how much memory a process has")
-	}
-	var total, pages int64
-	if _, scan := fmt.Sscan(string(text), &total, &pages); err != nil || scan != nil {
-		t.Fatal(err, scan)
-	}
-	return pages * int64(os.Getpagesize())
-}
-
-// lowestResident looks for a while: what a burst has left is collected in time.
-func lowestResident(t *testing.T, pid int, most time.Duration) int64 {
-	t.Helper()
-	lowest := resident(t, pid)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(most); time.Now().Before(end); <-tick.C {
-		lowest = min(lowest, resident(t, pid))
-	}
-	return lowest
 }

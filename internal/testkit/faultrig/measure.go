@@ -2,6 +2,8 @@ package faultrig
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -86,6 +88,37 @@ func Pass(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// Resident is how much memory a process really has.
+func Resident(t testing.TB, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("this system does not tell how much memory a process has")
+	}
+	var total, pages int64
+	if _, scan := fmt.Sscan(string(text), &total, &pages); err != nil || scan != nil {
+		t.Fatal(err, scan)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// LowestResident looks at processes for a while: what a burst has left is collected
+// in time.
+func LowestResident(t testing.TB, most time.Duration, pids ...int) []int64 {
+	t.Helper()
+	lowest := make([]int64, len(pids))
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(most); time.Now().Before(end); <-tick.C {
+		for i, pid := range pids {
+			if now := Resident(t, pid); lowest[i] == 0 || now < lowest[i] {
+				lowest[i] = now
+			}
+		}
+	}
+	return lowest
 }
 
 // Within polls until something holds, and reports whether it did in time.

@@ -147,7 +147,7 @@ func TestWakesStayQuickUnderLoad(t *testing.T) {
 	var mu sync.Mutex
 	var took []time.Duration
 	for i := range waiters {
-		defer listener(t, coordinator.URL(), waiterID(i), func(m c3po.Message) {
+		defer listener(t, coordinator.URL(), faultrig.CrowdID(i), func(m c3po.Message) {
 			due, err := strconv.ParseInt(m.Text(), 10, 64)
 			if err != nil {
 				t.Error(err)
@@ -167,7 +167,7 @@ func TestWakesStayQuickUnderLoad(t *testing.T) {
 		svc := agent(t, coordinator.URL(), c3po.AgentID(fmt.Sprintf("sender-%d", s)))
 		sending.Go(func() {
 			for at := range due {
-				in := c3po.SendInput{Target: string(waiterID(rand.N(waiters))), Message: strconv.FormatInt(at.UnixNano(), 10)}
+				in := c3po.SendInput{Target: string(faultrig.CrowdID(rand.N(waiters))), Message: strconv.FormatInt(at.UnixNano(), 10)}
 				if _, err := svc.SendMessage(t.Context(), in); err != nil {
 					t.Error(err)
 				}
@@ -264,7 +264,7 @@ func TestABurstOfEventsStallsNoCommand(t *testing.T) {
 	events := faultrig.Size(2_000, 10_000)
 	redis := redistest.New(t)
 	coordinator := faultrig.Start(t, redis.URL())
-	lines := startWaiters(t, redis.URL(), coordinator.URL(), waits)
+	crowd := startWaiters(t, redis.URL(), coordinator.URL(), waits)
 
 	// Two probes run all the time: a command of the coordinator's, and Redis alone.
 	stop := make(chan struct{})
@@ -299,7 +299,7 @@ func TestABurstOfEventsStallsNoCommand(t *testing.T) {
 		}
 	}
 	// Every waiter is woken and looks. What is sent now comes after all that.
-	wake(t, agent(t, coordinator.URL(), "sender"), lines, waits, waits)
+	wake(t, agent(t, coordinator.URL(), "sender"), crowd, waits, waits)
 	close(stop)
 	probing.Wait()
 	slices.Sort(*commands)
