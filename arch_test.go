@@ -26,9 +26,9 @@ var mayImport = map[string][]string{
 	"image":    {},
 
 	"internal/agent":        {},
-	"internal/agent/bridge": {".", "internal/client", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
+	"internal/agent/bridge": {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
 	"internal/agent/hook":   {"."},
-	"internal/agent/ptyrun": {".", "internal/client", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
+	"internal/agent/ptyrun": {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 
 	"internal/auth":     {"."},
 	"internal/auth/pki": {"."},
@@ -42,10 +42,11 @@ var mayImport = map[string][]string{
 	"internal/host/clients":    {".", "internal/host/configedit", "internal/host/paths"},
 	"internal/host/configedit": {"."},
 	"internal/host/doctor":     {"."},
-	"internal/host/engine":     {".", "internal/host/paths"},
+	"internal/host/engine":     {".", "internal/host/paths", "internal/host/resp"},
 	"internal/host/liveness":   {"."},
 	"internal/host/paths":      {"."},
 	"internal/host/release":    {"."},
+	"internal/host/resp":       {},
 	"internal/host/settings":   {"."},
 	"internal/host/unit":       {},
 	"internal/host/verify":     {"."},
@@ -67,7 +68,7 @@ var mayImport = map[string][]string{
 	"internal/person/notify":    {".", "internal/text/sanitise"},
 	"internal/person/top":       {".", "internal/text/sanitise"},
 
-	"internal/runner":           {".", "image", "internal/runner/agentfile", "internal/client", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
+	"internal/runner":           {".", "image", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
 	"internal/runner/agentfile": {"."},
 	"internal/runner/container": {"."},
 	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
@@ -83,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/clientrig": {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
 	"internal/testkit/faultrig":  {".", "internal/testkit/redistest"},
 	"internal/testkit/llm":       {},
-	"internal/testkit/redistest": {},
+	"internal/testkit/redistest": {"internal/host/resp"},
 	"internal/testkit/seed":      {},
 
 	"internal/text":          {},
@@ -132,7 +133,7 @@ var libraries = []library{
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}}, // knows the line of every key, and needs nothing else
 	{prefix: "github.com/prometheus", in: []string{"internal/ops/metrics"}},
-	{prefix: "golang.org/x/sync", in: []string{"internal/server"}},
+	{prefix: "golang.org/x/sync", in: []string{"internal/server", "internal/store/redisstore"}},
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/agent/ptyrun"}},
 	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top"}},

@@ -32,7 +32,7 @@ const (
 // has never reached is down: that is the error after Patience.
 func (c *Client) Events(ctx context.Context, after *c3po.EventCursor) iter.Seq2[c3po.StreamEvent, error] {
 	return func(yield func(c3po.StreamEvent, error) bool) {
-		r := &eventReader{client: c, after: after, pause: firstPause}
+		r := &eventReader{client: c, after: after, pause: attempt.Backoff{Least: firstPause, Most: mostPause}}
 		giveUp := time.Now().Add(c.patience)
 		for {
 			err := r.read(ctx, yield)
@@ -63,9 +63,9 @@ var errEnough = errors.New("enough")
 type eventReader struct {
 	client *Client
 	after  *c3po.EventCursor
-	begun  bool          // the first word of the first stream was given
-	pause  time.Duration // before the next try, if the coordinator says nothing
-	retry  time.Duration // what it said
+	begun  bool            // the first word of the first stream was given
+	pause  attempt.Backoff // before the next try, if the coordinator says nothing
+	retry  time.Duration   // what it said
 }
 
 func (r *eventReader) rest() time.Duration {
@@ -74,9 +74,7 @@ func (r *eventReader) rest() time.Duration {
 		r.retry = 0
 		return rest
 	}
-	rest := attempt.Jitter(r.pause)
-	r.pause = min(2*r.pause, mostPause)
-	return rest
+	return attempt.Jitter(r.pause.Step())
 }
 
 // read is one stream. It always ends with an error, a *lostError if it may be
@@ -173,7 +171,8 @@ func (r *eventReader) give(e entry, yield func(c3po.StreamEvent, error) bool) er
 	if err != nil {
 		return foreign(http.StatusOK, err)
 	}
-	r.after, r.pause = &at, firstPause
+	r.after = &at
+	r.pause.Reset()
 	if out.Start != nil && out.Start.Recovered && r.begun {
 		return nil // it came back, and nothing was missed
 	}

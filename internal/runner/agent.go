@@ -10,6 +10,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 	"github.com/c3po-dev/c3po/internal/runner/memory"
@@ -219,7 +220,7 @@ func (k *keeper) loop(ctx context.Context) error {
 		if rest, why := k.pace.ended(exit, err, untouched(ctx, k.mailbox(), why.mail)); rest > 0 {
 			k.Runner.cfg.Log.WarnContext(ctx, "resting", "agent", k.agent.Name, "why", why, "for", rest)
 			k.journal.enter(StateResting, why)
-			if !sleep(ctx, rest) {
+			if !attempt.Sleep(ctx, rest) {
 				return nil
 			}
 		}
@@ -240,7 +241,7 @@ func (k *keeper) affordable(ctx context.Context) bool {
 		k.Runner.cfg.Log.WarnContext(ctx, "resting", "agent", k.agent.Name, "why", why, "for", rest.Round(time.Second))
 		k.journal.enter(StateResting, why)
 	}
-	return sleep(ctx, rest)
+	return attempt.Sleep(ctx, rest)
 }
 
 func (k *keeper) report(ctx context.Context, exit int, err error, took time.Duration) {

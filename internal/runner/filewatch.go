@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
@@ -22,7 +23,7 @@ const mostEntries = 10_000
 func fileWatch(t agentfile.Trigger, workspace string) watch {
 	return func(ctx context.Context) (firing, bool) {
 		was := fingerprint(t.Path, workspace)
-		for sleep(ctx, lookEvery) {
+		for attempt.Sleep(ctx, lookEvery) {
 			if fingerprint(t.Path, workspace) != was {
 				return firing{why: "file"}, true
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // the coordinator to be told; where that fails it looks by itself.
 func (r *Runner) mailWatch(c *client.Client) watch {
 	return func(ctx context.Context) (firing, bool) {
-		away := backoff{least: awayLeast, most: awayMost}
+		away := attempt.Backoff{Least: awayLeast, Most: awayMost}
 		paused := ""
 		for {
 			found, err := c.Pending(ctx, c3po.PendingInput{Timeout: int(waitSlice / time.Second), Limit: lookAtMost, Paused: &paused})
@@ -32,12 +33,12 @@ func (r *Runner) mailWatch(c *client.Client) watch {
 				return firing{}, false
 			case err != nil:
 				r.cfg.Log.WarnContext(ctx, "cannot look for mail", "agent", c.ID(), "err", err)
-				if !sleep(ctx, away.step()) {
+				if !attempt.Sleep(ctx, away.Step()) {
 					return firing{}, false
 				}
 				continue
 			}
-			away.reset()
+			away.Reset()
 			if found.Paused != nil {
 				paused = *found.Paused
 			}
@@ -45,7 +46,7 @@ func (r *Runner) mailWatch(c *client.Client) watch {
 				return firing{why: "mail", mail: idsOf(found.Messages)}, true
 			}
 			// Who is paused has mail that does not wake it: wait for the pause to end.
-			if found.Count > 0 && !sleep(ctx, lookEvery) {
+			if found.Count > 0 && !attempt.Sleep(ctx, lookEvery) {
 				return firing{}, false
 			}
 		}

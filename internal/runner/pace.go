@@ -3,21 +3,9 @@ package runner
 import (
 	"fmt"
 	"time"
+
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
-
-// A backoff doubles from its least to its most.
-type backoff struct {
-	least, most time.Duration
-	next        time.Duration
-}
-
-func (b *backoff) step() time.Duration {
-	now := max(b.next, b.least)
-	b.next = min(2*now, b.most)
-	return now
-}
-
-func (b *backoff) reset() { b.next = 0 }
 
 const (
 	restLeast = time.Second
@@ -30,12 +18,12 @@ const (
 // grows, and there are only so many runs in an hour.
 type pace struct {
 	perHour int
-	failing backoff
+	failing attempt.Backoff
 	began   []time.Time // the runs of the last hour
 }
 
 func newPace(perHour int) *pace {
-	return &pace{perHour: perHour, failing: backoff{least: restLeast, most: restMost}}
+	return &pace{perHour: perHour, failing: attempt.Backoff{Least: restLeast, Most: restMost}}
 }
 
 // begin notes a run.
@@ -51,10 +39,10 @@ func (p *pace) ended(exit int, err error, idle bool) (rest time.Duration, why st
 	case idle:
 		why = "the last run has left all mail as it was"
 	default:
-		p.failing.reset()
+		p.failing.Reset()
 		return 0, ""
 	}
-	return p.failing.step(), why
+	return p.failing.Step(), why
 }
 
 // full says how long to rest until another run is within the budget.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
@@ -22,7 +23,7 @@ const heedEvery = 200 * time.Millisecond
 
 // heed ends the agent when it was asked to.
 func (k *keeper) heed(ctx context.Context, cancel context.CancelCauseFunc) {
-	for sleep(ctx, heedEvery) {
+	for attempt.Sleep(ctx, heedEvery) {
 		if os.Remove(filepath.Join(k.folder, stopName)) == nil {
 			cancel(ErrStopped)
 			return
@@ -44,7 +45,7 @@ func (r *Runner) Stop(ctx context.Context, name string) error {
 		}
 	}
 	for ; record.State != StateEnded; record, err = r.Status(name) {
-		if !sleep(ctx, heedEvery) {
+		if !attempt.Sleep(ctx, heedEvery) {
 			return c3po.Errorf(c3po.Timeout, "%s has not ended", name).Suggest("Look at the output of its runner, process %d.", record.PID)
 		}
 	}

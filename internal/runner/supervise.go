@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
@@ -28,7 +29,7 @@ func (r *Runner) Up(ctx context.Context, file *agentfile.File, how Streaming) er
 const steady = 10 * time.Minute
 
 func (r *Runner) supervise(ctx context.Context, agent agentfile.Agent, how Streaming) {
-	rest := backoff{least: restLeast, most: restMost}
+	rest := attempt.Backoff{Least: restLeast, Most: restMost}
 	for ctx.Err() == nil {
 		began := time.Now()
 		exit, err := r.Agent(ctx, agent, AgentOptions{How: how})
@@ -36,11 +37,11 @@ func (r *Runner) supervise(ctx context.Context, agent agentfile.Agent, how Strea
 			return
 		}
 		if time.Since(began) >= steady {
-			rest.reset()
+			rest.Reset()
 		}
-		pause := rest.step()
+		pause := rest.Step()
 		r.cfg.Log.WarnContext(ctx, "an agent has ended, and is started again", "agent", agent.Name, "exit", exit, "err", err, "in", pause)
-		if !sleep(ctx, pause) {
+		if !attempt.Sleep(ctx, pause) {
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
@@ -55,25 +56,10 @@ func first(ctx context.Context, watches []watch) (firing, bool) {
 	return chosen.firing, chosen.fired
 }
 
-// sleep waits; it says false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 // scriptWatch fires when the command ends well.
 func (r *Runner) scriptWatch(t agentfile.Trigger, agent agentfile.Agent) watch {
 	return func(ctx context.Context) (firing, bool) {
-		rest := backoff{least: scriptLeast, most: scriptMost}
+		rest := attempt.Backoff{Least: scriptLeast, Most: scriptMost}
 		for {
 			err := r.shell(ctx, t.Command, agent)
 			if ctx.Err() != nil {
@@ -82,7 +68,7 @@ func (r *Runner) scriptWatch(t agentfile.Trigger, agent agentfile.Agent) watch {
 			if err == nil {
 				return firing{why: "script"}, true
 			}
-			if !sleep(ctx, rest.step()) {
+			if !attempt.Sleep(ctx, rest.Step()) {
 				return firing{}, false
 			}
 		}
@@ -125,6 +111,6 @@ func cronWatch(t agentfile.Trigger, since time.Time) watch {
 			<-ctx.Done()
 			return firing{}, false
 		}
-		return firing{why: "cron"}, sleep(ctx, time.Until(next))
+		return firing{why: "cron"}, attempt.Sleep(ctx, time.Until(next))
 	}
 }

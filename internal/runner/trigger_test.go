@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
@@ -25,7 +26,7 @@ func TestTheFirstTriggerToFireEndsTheOthers(t *testing.T) {
 		var ended atomic.Int32
 		after := func(d time.Duration, why string) watch {
 			return func(ctx context.Context) (firing, bool) {
-				fired := sleep(ctx, d)
+				fired := attempt.Sleep(ctx, d)
 				if !fired {
 					ended.Add(1)
 				}
@@ -67,7 +68,7 @@ func TestCronFiresAtItsTimeAndAtOnceIfThatWasDuringTheRun(t *testing.T) {
 			t.Errorf("fired %v after %v", fired, time.Since(began))
 		}
 		since := time.Now()
-		if !sleep(t.Context(), 7*time.Minute) { // the run
+		if !attempt.Sleep(t.Context(), 7*time.Minute) { // the run
 			t.Fatal("no sleep")
 		}
 		began = time.Now()
@@ -240,7 +241,7 @@ func poll(t *testing.T, what string, holds func() bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for !holds() {
-		if !sleep(ctx, 10*time.Millisecond) {
+		if !attempt.Sleep(ctx, 10*time.Millisecond) {
 			t.Fatal(errors.New("not in time: " + what))
 		}
 	}

@@ -3,11 +3,11 @@ package bridge
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
 const (
@@ -79,10 +79,7 @@ func (b *Bridge) stay(ctx context.Context) {
 		b.unsettle(err)
 		b.search()
 		b.log.InfoContext(ctx, "not with the coordinator", "err", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause/2 + rand.N(pause)): // #nosec G404 -- spreads callers, hides nothing
-		}
+		attempt.Sleep(ctx, attempt.Jitter(pause))
 	}
 	b.unsettle(nil)
 	if registered {

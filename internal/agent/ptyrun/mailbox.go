@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/text/envelope"
 )
 
@@ -107,10 +107,7 @@ func (b *mailbox) attend(ctx context.Context) {
 			return
 		}
 		b.log.InfoContext(ctx, "not with the coordinator", "err", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause/2 + rand.N(pause)): // #nosec G404 -- spreads callers, hides nothing
-		}
+		attempt.Sleep(ctx, attempt.Jitter(pause))
 	}
 }
 
@@ -307,10 +304,8 @@ func (b *mailbox) reply(ctx context.Context, a answer) (decided bool) {
 			if c3po.AsError(err).Code.Retry() == c3po.RetryNo {
 				return true
 			}
-			select {
-			case <-ctx.Done():
+			if !attempt.Sleep(ctx, pause) {
 				return false
-			case <-time.After(pause):
 			}
 		}
 	}

@@ -60,6 +60,22 @@ func endOf(ctx context.Context, patience time.Duration) time.Time {
 	return end
 }
 
+// A Backoff doubles from its least to its most.
+type Backoff struct {
+	Least, Most time.Duration
+	next        time.Duration
+}
+
+// Step is the next pause.
+func (b *Backoff) Step() time.Duration {
+	now := max(b.next, b.Least)
+	b.next = min(2*now, b.Most)
+	return now
+}
+
+// Reset begins anew.
+func (b *Backoff) Reset() { b.next = 0 }
+
 // Sleep reports whether the whole time passed.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
@@ -68,7 +84,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-		return true
+		return ctx.Err() == nil
 	}
 }
 

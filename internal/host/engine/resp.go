@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,45 +9,38 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/c3po-dev/c3po/internal/host/resp"
 )
 
-// A few questions are all this package asks of a server, each over a connection
-// of its own. The store's client is not for this: it knows no server that is
-// still starting.
+const askTimeout = 2 * time.Second
 
 var (
 	errLoading = errors.New("it is still reading its data")
 	errLocked  = errors.New("it has another password")
-	errOpen    = errors.New("it has no password")
 )
 
 // A door is where a server is asked, and with which password.
 type door struct{ socket, password string }
 
 // ask sends one command and returns the strings of its answer.
-func (d door) ask(command string) ([]string, error) {
-	conn, err := net.DialTimeout("unix", d.socket, time.Second)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
-		return nil, err
-	}
-	reader := bufio.NewReader(conn)
+func (d door) ask(command ...string) ([]string, error) {
+	commands := [][]string{command}
 	if d.password != "" {
-		if _, err := io.WriteString(conn, "AUTH "+d.password+"\r\n"); err != nil {
-			return nil, err
-		}
-		// That it wants none is found out by what it answers then.
-		if _, err := answer(reader); err != nil && !errors.Is(err, errOpen) {
-			return nil, err
+		commands = [][]string{{"AUTH", d.password}, command}
+	}
+	reply, err := resp.Ask("unix", d.socket, askTimeout, commands...)
+	if refused, ok := errors.AsType[resp.Error](err); ok {
+		switch word := string(refused); {
+		case strings.HasPrefix(word, "LOADING"):
+			return nil, errLoading
+		case strings.HasPrefix(word, "NOAUTH"), strings.HasPrefix(word, "WRONGPASS"):
+			return nil, errLocked
+		case strings.HasPrefix(word, "ERR AUTH ") && d.password != "":
+			return door{socket: d.socket}.ask(command...) // it wants none
 		}
 	}
-	if _, err := io.WriteString(conn, command+"\r\n"); err != nil {
-		return nil, err
-	}
-	return answer(reader)
+	return texts(reply), err
 }
 
 // lock gives a server that has no password this one.
@@ -58,54 +50,21 @@ func (d door) lock() error {
 	} else if err != nil {
 		return err
 	}
-	_, err := d.ask("CONFIG SET requirepass " + d.password)
+	_, err := d.ask("CONFIG", "SET", "requirepass", d.password)
 	return err
 }
 
-func answer(r *bufio.Reader) ([]string, error) {
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return nil, err
-	}
-	line = strings.TrimRight(line, "\r\n")
-	if line == "" {
-		return nil, errors.New("an empty answer")
-	}
-	kind, rest := line[0], line[1:]
-	switch kind {
-	case '+', ':':
-		return []string{rest}, nil
-	case '-':
-		switch {
-		case strings.HasPrefix(rest, "LOADING"):
-			return nil, errLoading
-		case strings.HasPrefix(rest, "NOAUTH"), strings.HasPrefix(rest, "WRONGPASS"):
-			return nil, errLocked
-		case strings.HasPrefix(rest, "ERR AUTH "):
-			return nil, errOpen
+// texts are the strings of a reply.
+func texts(reply any) (all []string) {
+	switch reply := reply.(type) {
+	case string:
+		all = []string{reply}
+	case []any:
+		for _, one := range reply {
+			all = append(all, texts(one)...)
 		}
-		return nil, errors.New(rest)
 	}
-	size, err := strconv.Atoi(rest)
-	if err != nil || size < 0 || size > 1<<20 {
-		return nil, fmt.Errorf("an answer that is not of Redis: %q", line)
-	}
-	if kind == '$' {
-		data := make([]byte, size+len("\r\n"))
-		if _, err := io.ReadFull(r, data); err != nil {
-			return nil, err
-		}
-		return []string{string(data[:size])}, nil
-	}
-	var all []string
-	for range size {
-		one, err := answer(r)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one...)
-	}
-	return all, nil
+	return all
 }
 
 // dataFolder asks a server that has read its data where it keeps it.
@@ -119,7 +78,7 @@ func dataFolder(at door) (string, error) {
 
 // configured is where a server keeps its data, also while it reads it.
 func configured(at door) (string, error) {
-	got, err := at.ask("CONFIG GET dir")
+	got, err := at.ask("CONFIG", "GET", "dir")
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +90,7 @@ func configured(at door) (string, error) {
 
 // processID asks a server for the number of its process.
 func processID(at door) (int, error) {
-	got, err := at.ask("INFO server")
+	got, err := at.ask("INFO", "server")
 	if err != nil {
 		return 0, err
 	}
