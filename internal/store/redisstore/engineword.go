@@ -3,12 +3,12 @@ package redisstore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -17,10 +17,14 @@ import (
 // engineCache keeps what the engine said of itself for a short while: receipts
 // name it, and asking for each of them would double the round trips.
 type engineCache struct {
+	// One question at a time, whose answer all who ask meanwhile share. Were they to
+	// ask in turn, an engine that hangs would hold up the last of them for as long as
+	// all together.
+	asking singleflight.Group
+
 	mu    sync.Mutex
 	value engineWord
 	until time.Time
-	asked *engineQuestion // the one under way
 	nodes map[string]c3po.Durability
 }
 
@@ -28,15 +32,6 @@ type engineCache struct {
 type engineWord struct {
 	durability c3po.Durability
 	memory     store.Memory
-}
-
-// An engineQuestion is asked by one caller; the others of that moment share the
-// answer. Were they to ask in turn, an engine that hangs would hold up the last
-// of them for as long as all together.
-type engineQuestion struct {
-	answered chan struct{} // closed when the rest is there
-	value    engineWord
-	err      error
 }
 
 // engineAge is how long a receipt may lag behind a CONFIG SET.
@@ -55,53 +50,30 @@ func (s *Store) Memory(ctx context.Context) (store.Memory, error) {
 }
 
 func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
-	for {
-		question, mine, fresh := s.engine.question()
-		if fresh {
-			return question.value, nil
-		}
-		if mine {
-			question.value, question.err = s.readEngine(ctx)
-			s.engine.answer(question)
-			return question.value, question.err
-		}
-		select {
-		case <-question.answered:
-			// One who has hung up meanwhile got no answer: ask again.
-			if !errors.Is(question.err, context.Canceled) {
-				return question.value, question.err
-			}
-		case <-ctx.Done():
-			return engineWord{}, s.failure(ctx, "read the engine", ctx.Err())
-		}
+	if said, fresh := s.engine.known(); fresh {
+		return said, nil
+	}
+	answer := s.engine.asking.DoChan("", func() (any, error) {
+		// Whoever asked first may hang up; the others still want to know.
+		return s.readEngine(context.WithoutCancel(ctx))
+	})
+	select {
+	case got := <-answer:
+		return got.Val.(engineWord), got.Err
+	case <-ctx.Done():
+		return engineWord{}, s.failure(ctx, "read the engine", ctx.Err())
 	}
 }
 
-// question is what is known if that is fresh, else what is being asked, by the
-// caller if nobody else does.
-func (e *engineCache) question() (question *engineQuestion, mine, fresh bool) {
+// known is what was said last, and whether that is fresh.
+func (e *engineCache) known() (engineWord, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if time.Now().Before(e.until) {
-		return &engineQuestion{value: e.value}, false, true
-	}
-	if e.asked == nil {
-		e.asked = &engineQuestion{answered: make(chan struct{})}
-		return e.asked, true, false
-	}
-	return e.asked, false, false
+	return e.value, time.Now().Before(e.until)
 }
 
-func (e *engineCache) answer(question *engineQuestion) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.asked = nil; question.err == nil {
-		e.value, e.until = question.value, time.Now().Add(engineAge)
-	}
-	close(question.answered)
-}
-
-// readEngine asks both at once: where Redis is far away, each takes its time.
+// readEngine asks both at once: where Redis is far away, each takes its time. An
+// answer is kept.
 func (s *Store) readEngine(ctx context.Context) (engineWord, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -112,7 +84,10 @@ func (s *Store) readEngine(ctx context.Context) (engineWord, error) {
 	durability, err := s.askDurability(ctx)
 	asking.Wait()
 	said.durability = durability
-	return said, cmp.Or(err, failed)
+	if err = cmp.Or(err, failed); err == nil {
+		s.engine.keep(said)
+	}
+	return said, err
 }
 
 // askMemory gives the numbers of the fullest node. One that will not say, or has
@@ -170,7 +145,7 @@ func (s *Store) askDurability(ctx context.Context) (c3po.Durability, error) {
 	for _, addr := range missing {
 		said[addr] = s.engine.lastWord(addr)
 	}
-	s.engine.keep(said)
+	s.engine.keepNodes(said)
 	for _, word := range said {
 		if word != c3po.OnDisk {
 			return c3po.InMemory, nil
@@ -186,7 +161,13 @@ func (e *engineCache) lastWord(addr string) c3po.Durability {
 	return cmp.Or(e.nodes[addr], c3po.InMemory)
 }
 
-func (e *engineCache) keep(nodes map[string]c3po.Durability) {
+func (e *engineCache) keep(said engineWord) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.value, e.until = said, time.Now().Add(engineAge)
+}
+
+func (e *engineCache) keepNodes(nodes map[string]c3po.Durability) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.nodes = nodes
