@@ -149,10 +149,7 @@ func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {
 // agentHere is the variable by which we know that an agent runs this command:
 // one of those that coding agents give the commands they run.
 func (a *app) agentHere() string {
-	for _, name := range []string{
-		"CLAUDECODE", "CLAUDE_PID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
-		"OPENCODE", "OPENCODE_PID", "GEMINI_CLI", "C3PO_RUN",
-	} {
+	for _, name := range agentVariables {
 		if a.Getenv(name) != "" {
 			return name
 		}
@@ -177,9 +174,9 @@ func ancestors(pid int) []string {
 }
 
 // belowAgent says that a process before this one is an agent: its bridge has a
-// socket here. The coordinator would refuse it what is a person's, and to look
-// needs none of that.
+// socket here, or it looks like one. The coordinator would refuse it what is a
+// person's, and to look needs none of that.
 func (a *app) belowAgent() bool {
 	_, below := a.bridgeAbove()
-	return below
+	return below || a.agentAbove() != ""
 }

@@ -151,11 +151,15 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 		},
 		Stranger: func(conn net.Conn) bool { return a.stranger(auth.PeerPID(conn), r.socket) },
 		Off:      func() bool { return a.folders.Off(project) },
-		SwitchOn: func(everywhere bool) error {
+		Switch: func(on, everywhere bool) error {
+			where := project
 			if everywhere {
-				return a.folders.SwitchOn("")
+				where = ""
 			}
-			return a.folders.SwitchOn(project)
+			if on {
+				return a.folders.SwitchOn(where)
+			}
+			return a.folders.SwitchOff(where)
 		},
 		Before: func(ctx context.Context, to *client.Client) error {
 			a.noteRun(r, to.ID())

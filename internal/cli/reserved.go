@@ -16,7 +16,8 @@ var reserved = []string{
 	"up", "down", "serve",
 	"backup", "restore", "export", "import",
 	"token", "invite", "join", "audit", "sweep", "dead-letter",
-	"human", "open", "notify", "pause", "resume", "on",
+	"human", "open", "notify", "pause", "resume", "on", "off",
+	"install", "uninstall",
 	"agent up", "agent run", "agent prompt", "agent shell", "agent stop", "agent setup", "agent setup-c3po",
 }
 
@@ -37,8 +38,10 @@ func (a *app) refuseAgents() error {
 	why := "a process above it is one"
 	if variable := a.agentHere(); variable != "" {
 		why = variable + " is set"
-	} else if !a.belowAgent() {
-		return nil
+	} else if _, below := a.bridgeAbove(); !below {
+		if why = a.agentAbove(); why == "" {
+			return nil
+		}
 	}
 	return c3po.Errorf(c3po.Forbidden, "this is reserved for people, and an agent runs here (%s)", why).
 		Suggest("Run it in a terminal of your own.")

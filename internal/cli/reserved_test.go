@@ -26,11 +26,6 @@ var openToAgents = map[string]string{
 	"verify": "sends a probe to itself", "bench": "measures on a coordinator of its own, or as itself",
 	"upgrade": "prints commands", "completion": "prints what is built in", "man": "prints what is built in", "exit-codes": "prints what is built in",
 	"format-stream": "rewrites its input", "hook session-start": "is what a client runs", "monitor": "is what a client runs",
-	"off":            "takes agents out, which gives them nothing",
-	"install claude": "writes what the agent's client lets it write", "uninstall claude": "as install",
-	"install codex": "as install claude", "uninstall codex": "as install claude", "install gemini": "as install claude", "uninstall gemini": "as install claude",
-	"install opencode": "as install claude", "uninstall opencode": "as install claude", "install copilot": "as install claude", "uninstall copilot": "as install claude",
-	"install kimi": "as install claude", "uninstall kimi": "as install claude", "install bridge": "as install claude", "uninstall bridge": "as install claude",
 	"agent list": "looks", "agent check": "looks", "agent unit": "prints text", "agent logs": "looks", "agent status": "looks", "agent ps": "looks",
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,15 +23,23 @@ import (
 // The scripts run the test binary as c3po, so they run the code under test,
 // race detector included, in processes of their own.
 func TestMain(m *testing.M) {
+	// What runs a test, a coding agent for one, is not what the test is about.
+	if os.Getenv(topVariable) == "" {
+		_ = os.Setenv(topVariable, strconv.Itoa(os.Getpid())) // it fails for no such name
+	}
 	program := func() {
+		top, _ := strconv.Atoi(os.Getenv(topVariable))
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(cli.Main(ctx, cli.Process{
-			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "test", Commit: "none",
+			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "test", Commit: "none", Top: top,
 		}))
 	}
 	testscript.Main(m, map[string]func(){"c3po": program, "bridge-register": program, "bridge-reply": program, "bridgectl": program, "format-stream": program, "claude-docker": program})
 }
+
+// topVariable tells the program which process the test is.
+const topVariable = "TEST_TOP"
 
 const (
 	scripts = "testdata/script"
@@ -106,6 +115,7 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("HOME", home)
 	env.Setenv("BIN", filepath.Dir(program))
+	env.Setenv(topVariable, os.Getenv(topVariable))
 	env.Setenv("C3PO_LISTEN", "127.0.0.1:0")
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {

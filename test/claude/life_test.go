@@ -280,10 +280,14 @@ func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 	bash := func(word string) step {
 		return call("Bash", map[string]any{"command": c3po + " " + word, "description": "switch"})
 	}
+	refused := 0
 	a.model.brain = following(
-		on("c3po is off in", call("list_agents", nil)),
+		on("Your user typed `/c3po:coordinate off`", call("list_agents", nil)),
 		on("c3po is switched off here", bash("on")),
-		on("this is reserved for people", say("REFUSED")),
+		rule{"this is reserved for people", func(request, []string) step {
+			refused++
+			return say("REFUSED-%d", refused)
+		}},
 		on("Your user typed `/c3po:coordinate on`", call("list_agents", nil)),
 		on("status, then what it says of itself", say("BACK")),
 		on("switch it off", bash("off")),
@@ -291,7 +295,12 @@ func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 	term := a.open("--allowedTools", "Bash")
 	term.idle()
 	term.enter("switch it off")
-	term.see("REFUSED")
+	term.see("REFUSED-1")
+	if entries, _ := os.ReadDir(a.home() + "/.local/state/c3po/off"); len(entries) != 0 {
+		t.Errorf("the model switched it off: %v", entries)
+	}
+	term.enter("/c3po:coordinate off")
+	term.see("REFUSED-2")
 	if entries, _ := os.ReadDir(a.home() + "/.local/state/c3po/off"); len(entries) != 1 {
 		t.Errorf("the model switched it on again: %v", entries)
 	}

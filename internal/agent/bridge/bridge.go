@@ -54,9 +54,9 @@ type Config struct {
 	Stranger func(net.Conn) bool
 	// Off says that the person has switched c3po off here; never if nil.
 	Off func() bool
-	// SwitchOn lets agents take part again, in this project or everywhere; nobody
+	// Switch lets agents take part, or not, in this project or everywhere; nobody
 	// can from within the session if nil.
-	SwitchOn func(everywhere bool) error
+	Switch func(on, everywhere bool) error
 	// Before is done each time before the agent registers, which it does not if that
 	// fails; Registered when it has an id. Nothing if nil.
 	Before     func(ctx context.Context, to *client.Client) error
@@ -98,7 +98,7 @@ type Bridge struct {
 	socket   string
 	stranger func(net.Conn) bool
 	off      func() bool
-	switchOn func(everywhere bool) error
+	switched func(on, everywhere bool) error
 	before   func(context.Context, *client.Client) error
 	holds    func(c3po.AgentID)
 	dialect  hook.Dialect
@@ -141,7 +141,7 @@ type Bridge struct {
 // New makes a Bridge. It does not connect.
 func New(cfg Config) *Bridge {
 	b := &Bridge{
-		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switchOn: cfg.SwitchOn, before: cfg.Before, holds: cfg.Registered,
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: answerMost,
@@ -155,8 +155,8 @@ func New(cfg Config) *Bridge {
 	if b.off == nil {
 		b.off = func() bool { return false }
 	}
-	if b.switchOn == nil {
-		b.switchOn = func(bool) error { return nil }
+	if b.switched == nil {
+		b.switched = func(bool, bool) error { return nil }
 	}
 	if len(b.tools) == 0 {
 		b.tools = []c3po.Toolset{c3po.Core}

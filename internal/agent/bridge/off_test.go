@@ -1,7 +1,9 @@
 package bridge_test
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/c3po-dev/c3po"
@@ -48,4 +50,33 @@ func TestATurnThatBeginsOrEndsWhileC3POIsOffIsKnownOnceItIsOn(t *testing.T) {
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	r.off.Store(false)
 	r.hears(lines, "switched on", "c3po: 1 new message")
+}
+
+// The commands are refused where an agent runs, so the person types the word there.
+func TestThePersonSwitchesC3POOffAndOnInTheSession(t *testing.T) {
+	t.Parallel()
+	url := coordinator(t).URL()
+	for _, scripted := range []bool{false, true} {
+		var said []string
+		r := startAs(t, url, fmt.Sprint("run-", scripted), func(cfg *bridge.Config) {
+			cfg.Unattended = scripted
+			cfg.Switch = func(on, everywhere bool) error {
+				said = append(said, fmt.Sprint(on, everywhere))
+				return nil
+			}
+		})
+		for _, prompt := range []string{
+			"/c3po:coordinate off", "/c3po:coordinate off all", "/c3po:coordinate on", "/c3po:coordinate on all",
+			"/c3po:coordinate status", "please c3po off", "c3po: /c3po:coordinate off",
+		} {
+			r.types(prompt)
+		}
+		want := []string{"false false", "false true", "true false", "true true"}
+		if scripted {
+			want = nil // a script is no person
+		}
+		if !slices.Equal(said, want) {
+			t.Errorf("in a script %v: switched %q, want %q", scripted, said, want)
+		}
+	}
 }

@@ -24,19 +24,19 @@ func (b *Bridge) personWrites(event hook.Event) bool {
 	return news
 }
 
-// personSwitches lets the person switch c3po on again in the session itself. The
-// command is a person's and is refused where an agent runs, and here it is the
+// personSwitches lets the person switch c3po on and off in the session itself. The
+// commands are a person's and are refused where an agent runs, and here it is the
 // prompt that says who asks: no script, and no model.
 func (b *Bridge) personSwitches(event hook.Event) {
 	b.mu.Lock()
 	scripted := b.session.scripted
 	b.mu.Unlock()
 	words := strings.Fields(event.Prompt)
-	if !event.ByPerson() || scripted || len(words) < 2 || words[0] != "/c3po:coordinate" || words[1] != "on" {
+	if !event.ByPerson() || scripted || len(words) < 2 || words[0] != "/c3po:coordinate" || words[1] != "on" && words[1] != "off" {
 		return
 	}
-	if err := b.switchOn(len(words) > 2 && words[2] == "all"); err != nil {
-		b.log.Warn("cannot switch c3po on", "err", err)
+	if err := b.switched(words[1] == "on", len(words) > 2 && words[2] == "all"); err != nil {
+		b.log.Warn("cannot switch c3po", "to", words[1], "err", err)
 	}
 }
 

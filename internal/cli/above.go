@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po/internal/host/engine"
+)
+
+// agentVariables are those that coding agents give the commands they run.
+var agentVariables = []string{
+	"CLAUDECODE", "CLAUDE_PID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
+	"OPENCODE", "OPENCODE_PID", "GEMINI_CLI", "C3PO_RUN",
+}
+
+// clientNames are the programs of coding agents, without an ending like .js.
+var clientNames = []string{
+	"claude", "claude-code", "codex", "codex-cli", "gemini", "gemini-cli", "opencode", "opencode-ai", "copilot", "kimi", "kimi-cli", "kimi_cli",
+}
+
+const (
+	// mostAbove ends a walk that would never end. Who is deeper is refused.
+	mostAbove = 100_000
+	// walks is how often the way up is gone: a process on it may end meanwhile.
+	walks = 3
+)
+
+// agentAbove says why a process above this one is an agent's; empty if none is.
+// Files and variables are an agent's to change, what has started it is not: so the
+// processes themselves are looked at, up to the first. Where that cannot be done to
+// the end the answer is that one may be.
+func (a *app) agentAbove() string {
+	if !engine.KnowsProcesses {
+		return ""
+	}
+	above, whole := a.lineage()
+	for range walks - 1 {
+		if whole {
+			break
+		}
+		above, whole = a.lineage()
+	}
+	for _, pid := range above {
+		if name := agentProcess(pid); name != "" {
+			return "a process above it is " + name
+		}
+	}
+	for child, parent := range engine.Ours() {
+		if child != os.Getpid() && slices.Contains(above, parent) && isBridge(child) {
+			return "a process above it has started c3po mcp"
+		}
+	}
+	if !whole {
+		return "what has started it cannot be told"
+	}
+	return ""
+}
+
+// lineage are the processes above this one, and whether they are all. One of another
+// user that hides it is the last: who can come from behind it is that user.
+func (a *app) lineage() (above []int, whole bool) {
+	for pid := os.Getppid(); pid > 1 && pid != a.Top; {
+		if len(above) == mostAbove {
+			return above, false
+		}
+		above = append(above, pid)
+		next := engine.Parent(pid)
+		if next == 0 {
+			return above, engine.Started(pid) != 0 || engine.Hidden(pid)
+		}
+		pid = next
+	}
+	return above, true
+}
+
+// agentProcess is which agent a process is, by its program or by what it was given
+// when it was started; empty if it is none.
+func agentProcess(pid int) string {
+	args, _ := engine.Arguments(pid)
+	if name := clientOf(engine.Names(pid), args); name != "" {
+		return name
+	}
+	for _, pair := range engine.Environment(pid) {
+		name, value, _ := strings.Cut(pair, "=")
+		if value != "" && slices.Contains(agentVariables, name) {
+			return "an agent's (" + name + ")"
+		}
+	}
+	return ""
+}
+
+// clientOf is the coding agent that has these names and arguments.
+func clientOf(names, args []string) string {
+	if len(args) > 0 {
+		names = append(slices.Clone(names), args[0])
+	}
+	for _, name := range names {
+		switch name = programName(name); {
+		case slices.Contains(clientNames, name):
+			return name
+		case name == "c3po" && slices.Contains([]string{"mcp", "run"}, commandIn(args)):
+			return "c3po " + commandIn(args)
+		case name == "node" || name == "bun" || name == "deno" || strings.HasPrefix(name, "python"):
+			if client := clientScript(args); client != "" {
+				return client
+			}
+		}
+	}
+	return ""
+}
+
+// clientScript is the coding agent whose script an interpreter runs.
+func clientScript(args []string) string {
+	for _, arg := range args[min(1, len(args)):] {
+		if strings.HasPrefix(arg, "-") {
+			continue
+		}
+		parts := strings.Split(filepath.ToSlash(arg), "/")
+		if name := programName(arg); slices.Contains(clientNames, name) {
+			return name
+		}
+		// As in node_modules/@google/gemini-cli/dist/index.js.
+		if at := slices.Index(parts, "node_modules"); at >= 0 {
+			for _, part := range parts[at:] {
+				if slices.Contains(clientNames, part) {
+					return part
+				}
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// programName is the name of a program, however it is written.
+func programName(path string) string {
+	name := strings.ToLower(strings.TrimPrefix(filepath.Base(path), "."))
+	for _, ending := range []string{".exe", ".js", ".mjs", ".cjs", ".py"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	name, _, _ = strings.Cut(name, " ") // some give themselves a title
+	return name
+}
+
+// commandIn is the command that c3po was given.
+func commandIn(args []string) string {
+	for i := 1; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--url" || arg == "--as" || arg == "--space":
+			i++
+		case !strings.HasPrefix(arg, "-"):
+			return arg
+		}
+	}
+	return ""
+}
+
+// isBridge says that a process is c3po mcp, whatever the program is called.
+func isBridge(pid int) bool {
+	args, _ := engine.Arguments(pid)
+	if commandIn(args) != "mcp" {
+		return false
+	}
+	own, err := os.Executable()
+	names := append(engine.Names(pid), args[0])
+	return err == nil && slices.Contains(names, own) || slices.ContainsFunc(names, func(name string) bool { return programName(name) == "c3po" })
+}
