@@ -118,6 +118,16 @@ func verifyAudit(ctx context.Context, svc *client.Client, known c3po.AuditHeads)
 			chains[e.Refusal()] = append(chains[e.Refusal()], e)
 		}
 	}
+	if verdict.Entries == 0 {
+		// A coordinator writes down each token that it makes, the first at its first start.
+		tokens, err := svc.Tokens(ctx)
+		if err != nil {
+			return verdict, err
+		}
+		if len(tokens) > 0 {
+			verdict.Faults = append(verdict.Faults, fmt.Sprintf("nothing to verify: the audit is empty, and %d tokens were made", len(tokens)))
+		}
+	}
 	for _, fault := range c3po.VerifyAudit(chains[false], verdict.Heads.Deeds, known.Deeds) {
 		verdict.Faults = append(verdict.Faults, "deeds: "+fault)
 	}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,6 +120,75 @@ func TestAnAgentInstallsAndUninstallsNothing(t *testing.T) {
 	for _, line := range []string{"c3po install codex", "c3po uninstall codex", "c3po install bridge --dir $HOME", "c3po uninstall bridge --dir $HOME", "c3po install --all"} {
 		if out, ok := h.model(line); ok || !strings.Contains(out, "reserved for people") {
 			t.Errorf("%s: answered %s", line, out)
+		}
+	}
+}
+
+// The setting may stand in a file that somebody else has written.
+func TestWhoStartsAnOpenCoordinatorIsToldOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	config := filepath.Join(h.dir, ".config", "c3po")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "c3po.yaml"), []byte("auth: none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"c3po up", "c3po up", "c3po status"} {
+		if out := h.person(line); !strings.Contains(out, "authentication is off") || line == "c3po up" && !strings.Contains(out, "c3po.yaml:1") {
+			t.Errorf("%s says %s", line, out)
+		}
+	}
+}
+
+// Who can write to Redis can take everything away.
+func TestAnAuditThatIsEmptyIsNoProof(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.person("c3po up")
+	h.person("c3po audit verify")
+	state := filepath.Join(h.dir, ".local", "state", "c3po")
+	password, err := os.ReadFile(filepath.Join(state, "redis", "password.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(string(password))
+	redis := "redis-cli -s " + filepath.Join(state, "redis.sock") + " -a " + strings.Trim(words[len(words)-1], `"`) + " --no-auth-warning "
+	h.person("rm " + filepath.Join(state, "audit.json"))
+	if out := h.person(redis + "del 'c3po:1:{_}:audit' 'c3po:1:{_}:chain'"); out != "2\n" {
+		t.Fatalf("of the audit and its chain these were taken away: %s", out)
+	}
+	if out, ok := h.shell("c3po audit verify"); ok || !strings.Contains(out, "nothing to verify: the audit is empty") {
+		t.Errorf("an empty audit is answered %s", out)
+	}
+}
+
+// Agents that share a token are one caller; a token for each parts them.
+func TestAgentsWithTokensOfTheirOwnCannotActAsEachOther(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.person("c3po up")
+	token := func(agents string) string {
+		var made struct{ Token string }
+		if err := json.Unmarshal([]byte(h.person("c3po token create --role agent --agents '"+agents+"' --json")), &made); err != nil || made.Token == "" {
+			t.Fatalf("the token is %q, %v", made.Token, err)
+		}
+		return made.Token
+	}
+	call := func(token, as, op string) string {
+		return h.person(`curl -s -H 'Content-Type: application/json' -H 'Authorization: Bearer ` + token + `' -H 'X-Agent-ID: ` + as + `' -d '{}' ` +
+			`$(sed -n 's/.*"url": *"\([^"]*\)".*/\1/p' .local/state/c3po/coordinator.json | head -1)/api/op/` + op)
+	}
+	alice, bob, shared := token("desk/alice"), token("desk/bob"), token("desk/*")
+	for _, op := range []string{"ping", "peek", "get_messages", "ack_messages", "send_message", "rename"} {
+		if answer := call(alice, "desk/bob", op); !strings.Contains(answer, "FORBIDDEN") {
+			t.Errorf("alice's token is answered as bob, %s: %s", op, answer)
+		}
+	}
+	for name, answer := range map[string]string{"bob's own token": call(bob, "desk/bob", "peek"), "a token of both": call(shared, "desk/bob", "peek")} {
+		if strings.Contains(answer, `"code"`) {
+			t.Errorf("%s is answered %s", name, answer)
 		}
 	}
 }

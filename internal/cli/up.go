@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
@@ -77,6 +79,7 @@ func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) erro
 		return err
 	} else if note != nil {
 		started := start{Coordinator: *note, Already: true}
+		a.warnOfOpenDoors(a.openNow(ctx, *note))
 		return a.show(started, started.print)
 	}
 	if err := a.refuseJoined(); err != nil {
@@ -89,7 +92,27 @@ func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) erro
 	if started.Error != nil {
 		return started.Error
 	}
+	a.warnOfOpenDoors(s.auth == string(auth.None))
 	return a.show(started, started.print)
+}
+
+// warnOfOpenDoors tells who starts a coordinator that it asks nobody for a token. The
+// setting may stand in a file that somebody else has written.
+func (a *app) warnOfOpenDoors(open bool) {
+	if !open {
+		return
+	}
+	hint := "Start it without --auth none."
+	if from := a.origins["auth"]; from.From == fromFile || from.From == fromVariable {
+		hint = "It is set in " + from.Where + "; take it out there, then c3po down and c3po up."
+	}
+	a.complain("WARNING: authentication is off: whoever reaches the coordinator may act as anybody", hint)
+}
+
+// openNow says that a coordinator that runs asks nobody for a token.
+func (a *app) openNow(ctx context.Context, note paths.Coordinator) bool {
+	info, err := client.New(client.Config{URL: note.URL, Socket: note.Socket, Version: a.Version}).ServerInfo(ctx, c3po.None{})
+	return err == nil && info.Auth == string(auth.None)
 }
 
 // refuseJoined keeps a host that has joined another's coordinator from starting an
@@ -186,6 +209,7 @@ func (a *app) upForeground(ctx context.Context, state string, s coordinator) err
 	h := &host{app: a, settings: s, state: state, log: s.log(a.Stderr)}
 	return h.run(ctx, func(note paths.Coordinator) {
 		started := start{Coordinator: note}
+		a.warnOfOpenDoors(s.auth == string(auth.None))
 		_ = a.show(started, started.print) // nobody may be reading
 	})
 }
