@@ -31,6 +31,7 @@ type Reachability string
 const (
 	ReachNow             Reachability = "now"                 // it is waiting: it wakes
 	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
+	ReachRetry           Reachability = "when_retried"        // its last turn failed: its mail starts another after a pause
 	ReachPersonReturns   Reachability = "when_person_returns" // a person has paused it, or it is idle and nothing can wake it
 	ReachWaitingForHuman Reachability = "waiting_for_human"   // it has asked its person and waits
 	ReachDialog          Reachability = "when_dialog_closes"  // a dialog waits for its user
@@ -49,6 +50,7 @@ const (
 	SessionIdle       SessionState = "idle"       // its turn has ended, and mail starts another
 	SessionWaiting    SessionState = "waiting"    // a call of it waits for mail
 	SessionWorking    SessionState = "working"    // a turn runs
+	SessionFailed     SessionState = "failed"     // its last turn failed, and its mail starts another after a pause
 	SessionDialog     SessionState = "dialog"     // a dialog is open, and only its user can close it
 	SessionUnarmed    SessionState = "unarmed"    // its turn has ended, and nothing can wake it
 	SessionOff        SessionState = "off"        // its user has switched c3po off
@@ -59,7 +61,7 @@ const (
 // Known says that a word is one of the states.
 func (s SessionState) Known() bool {
 	switch s {
-	case SessionIdle, SessionWaiting, SessionWorking, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown:
+	case SessionIdle, SessionWaiting, SessionWorking, SessionFailed, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown:
 		return true
 	}
 	return false

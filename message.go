@@ -295,7 +295,7 @@ type PendingInput struct {
 	// Asleep is what clients say that do not know of State.
 	Asleep bool `json:"asleep,omitempty" jsonschema:"Mail that comes now does not wake you: you read it when your person writes to you"`
 	// State is for who waits on behalf of a session.
-	State SessionState `json:"state,omitempty" jsonschema:"What the session that you wait for does: idle, working, dialog, unarmed, off, unattended or unknown"`
+	State SessionState `json:"state,omitempty" jsonschema:"What the session that you wait for does: idle, working, failed, dialog, unarmed, off, unattended or unknown"`
 }
 
 // PendingResult is pending mail, or the reason a wait ended without any.

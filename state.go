@@ -41,6 +41,8 @@ func (s SessionState) words() (before, after string) {
 		return "in a dialog", ""
 	case SessionUnarmed:
 		return "idle", ", nothing wakes it"
+	case SessionFailed:
+		return "idle", ", its last turn failed"
 	case SessionOff:
 		return "switched off", ""
 	case SessionUnattended:

@@ -198,7 +198,7 @@ func TestNothingABridgeSaysReachesTheTerminalAsACommand(t *testing.T) {
 	off.Off = true
 	var said bytes.Buffer
 	printInstances(&said, false, []instance{one, off})
-	printExplained(&said, false, []explained{{c3po.Agent{ID: hostile}, append(one.explain(), off.explain()...)}}, time.Now())
+	printExplained(&said, false, []explained{{c3po.Agent{ID: hostile}, append(one.explain(time.Now()), off.explain(time.Now())...)}}, time.Now())
 	if at := strings.IndexFunc(said.String(), func(r rune) bool { return r != '\n' && sanitise.Hidden(r) }); at >= 0 {
 		t.Errorf("%q", said.String()[max(0, at-40):min(said.Len(), at+40)])
 	}

@@ -91,6 +91,9 @@ func (i instance) alive(in ink) string {
 // standing says in a few words what the session is doing, and for how long.
 func (i instance) standing(in ink, now time.Time) string {
 	lasting := inline(i.State.For(i.StateSince, now))
+	if i.ToldAgain != nil {
+		lasting += "; told again in " + c3po.Age(i.ToldAgain.Sub(now))
+	}
 	switch {
 	case i.Off:
 		return in.warn(lasting)
@@ -102,7 +105,7 @@ func (i instance) standing(in ink, now time.Time) string {
 		return in.warn("waits for its person, " + lasting)
 	case i.Paused != "":
 		return in.warn("paused: " + inline(i.Paused) + ", " + lasting)
-	case i.State == c3po.SessionDialog, i.State == c3po.SessionUnknown:
+	case i.State == c3po.SessionDialog, i.State == c3po.SessionFailed, i.State == c3po.SessionUnknown:
 		return in.warn(lasting)
 	default:
 		return lasting

@@ -133,6 +133,8 @@ func prospect(r c3po.Reachability) string {
 		return "wakes now"
 	case c3po.ReachNextStep:
 		return "reads it at its next step"
+	case c3po.ReachRetry:
+		return "reads it at its next try, within 15 min: its last turn failed"
 	case c3po.ReachDialog:
 		return "has a dialog open and reads it when its user answers that"
 	case c3po.ReachOff:

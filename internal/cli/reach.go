@@ -37,6 +37,8 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 			break
 		}
 		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
+	case c3po.ReachRetry:
+		say("Its last turn failed %s ago, because its model could not be asked: its mail starts another within 15 min.", inState(agent, now))
 	case c3po.ReachDialog:
 		say("A dialog has been open in its session for %s: it goes on when its user answers.", inState(agent, now))
 	case c3po.ReachOff:
@@ -56,7 +58,7 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	}
 	for _, i := range here {
 		if i.Agent == agent.ID {
-			why = append(why, i.explain()...)
+			why = append(why, i.explain(now)...)
 		}
 	}
 	return why
@@ -72,7 +74,7 @@ func inState(agent c3po.Agent, now time.Time) string {
 }
 
 // explain is what the bridge of a session on this host adds.
-func (i instance) explain() []string {
+func (i instance) explain(now time.Time) []string {
 	var why []string
 	say := func(format string, args ...any) {
 		why = append(why, fmt.Sprintf("On this host, pid %d: ", i.PID)+fmt.Sprintf(format, args...))
@@ -90,6 +92,8 @@ func (i instance) explain() []string {
 		say("a script runs it for its output, so it is left alone.")
 	case i.Busy:
 		say("it works now, and is told of mail at the end of its turn.")
+	case i.ToldAgain != nil:
+		say("it is idle, its last turn failed; its mail starts another in %s.", c3po.Age(i.ToldAgain.Sub(now)))
 	case i.Monitors == 0:
 		say("it is idle and no monitor listens, so mail does not start a turn: it reads it when its person writes next.")
 	case i.Ignored > 0:
@@ -134,7 +138,7 @@ func (i ink) standing(agent c3po.Agent, now time.Time) string {
 	switch {
 	case agent.Status != c3po.Online:
 		return i.faint(text)
-	case agent.State == c3po.SessionDialog, agent.State == c3po.SessionOff, agent.State == c3po.SessionUnknown:
+	case agent.State == c3po.SessionDialog, agent.State == c3po.SessionFailed, agent.State == c3po.SessionOff, agent.State == c3po.SessionUnknown:
 		return i.warn(text)
 	default:
 		return i.good(text)

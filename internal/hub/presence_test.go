@@ -215,7 +215,7 @@ func TestASenderIsToldWhatTheSessionDoes(t *testing.T) {
 		h := build(t)
 		h.enter("bob")
 		for state, want := range map[c3po.SessionState]c3po.Reachability{
-			c3po.SessionIdle: c3po.ReachNow, c3po.SessionWorking: c3po.ReachNextStep, c3po.SessionDialog: c3po.ReachDialog,
+			c3po.SessionIdle: c3po.ReachNow, c3po.SessionWorking: c3po.ReachNextStep, c3po.SessionFailed: c3po.ReachRetry, c3po.SessionDialog: c3po.ReachDialog,
 			c3po.SessionUnarmed: c3po.ReachPersonReturns, c3po.SessionOff: c3po.ReachOff, c3po.SessionUnattended: c3po.ReachNextSession,
 			c3po.SessionUnknown: c3po.ReachUnknown,
 		} {

@@ -127,7 +127,7 @@ func (a *Actor) roleReceipt(receipt *c3po.Receipt, members []store.Record) {
 
 // reachOrder is from the soonest to the latest.
 func reachOrder() []c3po.Reachability {
-	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachOffline}
+	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachRetry, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachOffline}
 }
 
 // Claim takes a message of a role, so that no other agent works on it.

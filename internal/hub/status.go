@@ -107,6 +107,8 @@ func reachOf(state c3po.SessionState) c3po.Reachability {
 		return c3po.ReachNow
 	case c3po.SessionWorking:
 		return c3po.ReachNextStep
+	case c3po.SessionFailed:
+		return c3po.ReachRetry
 	case c3po.SessionDialog:
 		return c3po.ReachDialog
 	case c3po.SessionUnarmed:
@@ -130,6 +132,8 @@ func prospect(r store.Record) string {
 			return fmt.Sprintf("'%s' is idle and nothing can wake it; it reads this when its person writes to it", r.ID)
 		}
 		return fmt.Sprintf("'%s' is paused (%s); it reads this when a person resumes it", r.ID, r.Paused)
+	case c3po.ReachRetry:
+		return fmt.Sprintf("the last turn of '%s' failed; it is told of this with its next try, within 15 minutes", r.ID)
 	case c3po.ReachDialog:
 		return fmt.Sprintf("'%s' has a dialog open; it reads this when its user has answered that", r.ID)
 	case c3po.ReachOff:

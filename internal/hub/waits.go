@@ -278,7 +278,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	switch {
 	case in.State != "" && !in.State.Known():
-		return c3po.PendingResult{}, refuse("state is %q; it must be idle, working, dialog, unarmed, off, unattended or unknown", in.State)
+		return c3po.PendingResult{}, refuse("state is %q; it must be idle, working, failed, dialog, unarmed, off, unattended or unknown", in.State)
 	case in.State != "":
 		a.state = in.State
 	case in.Asleep:

@@ -310,7 +310,7 @@ func (w *walk) becomesShown() {
 	if !faultrig.Within(graceMost, func() bool {
 		want = w.term.does()
 		state, _ = w.here()
-		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown)
+		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown) || want == trulyIdle && state == string(c3po.SessionFailed)
 	}) {
 		w.change(func() { w.fault("the host says %q of a session that is %s", state, want) })
 	}

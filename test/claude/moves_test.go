@@ -161,6 +161,10 @@ func (w *walk) overload() {
 	w.until("the model has refused twice", func() bool { return w.refused.Load() >= before+2 })
 	w.sees(trulyIdle)
 	w.refusing.Store(false)
+	w.until("its mail is told again", func() bool { // after two failures that takes 15 s
+		agent, err := w.as("").GetAgentStatus(w.t.Context(), c3po.AgentInput{AgentID: "api"})
+		return err == nil && agent.State != c3po.SessionFailed
+	})
 	w.holds(false)
 }
 

@@ -133,7 +133,7 @@ func (w *walk) areTrue() {
 // what happens while the coordinator or Redis is away: it must not show old states as
 // if they were so now.
 func (w *witness) judgeTop(line string, excused bool, now time.Time) {
-	right := excused || w.is.faces()["top"].is(line)
+	right := excused || w.is.faces()["top"].is(line) || w.is == trulyIdle && strings.Contains(line, "at next try")
 	late := graceMost + topLooks
 	if w.away {
 		right, late = strings.Contains(line, " ago ") || now.Sub(w.settled) < outageMost+topLooks, graceMost

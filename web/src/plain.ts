@@ -30,6 +30,7 @@ const freshFor = 10_000; // how long what was read of an agent may be shown as i
 const states: Record<string, [string, string?]> = {
   dialog: ["in a dialog"],
   unarmed: ["idle", ", nothing wakes it"],
+  failed: ["idle", ", its last turn failed"],
   off: ["switched off"],
   unattended: ["run by a script"],
   unknown: ["no reaction"],
@@ -74,6 +75,7 @@ const words: Record<string, string> = {
   now: "wakes now",
   next_step: "at its next step",
   when_person_returns: "when its person returns",
+  when_retried: "at its next try, within 15 min",
   when_dialog_closes: "when its user answers a dialog",
   when_switched_on: "when it is switched on",
   next_session: "in its next session",
@@ -90,6 +92,7 @@ export function reach(reachability: string): string {
 const reasons: Record<string, string> = {
   now: "It waits for mail: what you send wakes it.",
   next_step: "It is at work and sees mail at its next step.",
+  when_retried: "Its last turn failed, as its model could not be asked. Its mail starts another after 5 and 15 seconds, 1, 5 and 15 minutes, and every 15 minutes from then on.",
   when_dialog_closes: "A dialog is open in its session; mail is read when its user has answered it.",
   when_switched_on: "Its user has switched c3po off there; mail is kept until it is switched on.",
   next_session: "A script runs it for its output and it hears of no mail; its next session reads it.",

@@ -16,8 +16,8 @@ const (
 	askEvery = 2 * time.Second
 )
 
-// failedPauses are how long after a turn that failed its mail starts another; after
-// the last it waits for the next turn.
+// failedPauses are how long after a turn that failed its mail starts another; the last
+// is repeated for as long as turns fail.
 var failedPauses = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
 // A Sight is what is seen of a client from outside.
@@ -153,15 +153,28 @@ func (b *Bridge) failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := &b.session
-	mail := s.turnFor
+	now, mail := time.Now(), s.turnFor
 	s.turnFor = nil
-	s.activity = s.activity.Rests(time.Now(), 0)
-	if s.failures >= len(failedPauses) || !s.rearm(mail) {
+	again, waits := s.activity.Again(now)
+	switch {
+	case s.rearm(mail):
+		again = now.Add(failedPauses[min(s.failures, len(failedPauses)-1)])
+		s.failures++
+		s.again = append(s.again, mail...)
+	case waits: // the person's own turn failed meanwhile
+		again = later(again, now.Add(failedPauses[0]))
+	default:
+		s.activity = s.activity.Rests(now, 0)
 		return
 	}
-	pause := failedPauses[s.failures]
-	s.failures++
-	s.activity = s.activity.Rests(time.Now(), pause) // then observe wakes it
+	s.activity = s.activity.Fails(now, again) // then observe wakes it
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // putOff is the end of a turn while the coordinator is away: mail that is known

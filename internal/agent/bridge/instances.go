@@ -31,13 +31,15 @@ type Instance struct {
 	Busy      bool              `json:"busy"`
 	State     c3po.SessionState `json:"state,omitempty"`
 	// StateSince is when the bridge first saw that.
-	StateSince *time.Time   `json:"state_since,omitempty"`
-	Monitors   int          `json:"monitors"` // that can wake it while it is idle
-	Ignored    int          `json:"ignored_wakes"`
-	Unread     int          `json:"unread"`
-	Paused     string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
-	Asked      c3po.AgentID `json:"asked,omitempty"`  // the id it would rather have
-	LastHook   *HookRun     `json:"last_hook,omitempty"`
+	StateSince *time.Time `json:"state_since,omitempty"`
+	// ToldAgain is when the mail of a turn that failed starts another.
+	ToldAgain *time.Time   `json:"told_again,omitempty"`
+	Monitors  int          `json:"monitors"` // that can wake it while it is idle
+	Ignored   int          `json:"ignored_wakes"`
+	Unread    int          `json:"unread"`
+	Paused    string       `json:"paused,omitempty"` // why; nobody but the person wakes it then
+	Asked     c3po.AgentID `json:"asked,omitempty"`  // the id it would rather have
+	LastHook  *HookRun     `json:"last_hook,omitempty"`
 }
 
 // Instances asks the bridges whose sockets are in a folder. One that does not
@@ -108,8 +110,12 @@ func (b *Bridge) about() Instance {
 	defer b.mu.Unlock()
 	about := Instance{
 		Agent: b.client.ID(), Run: b.run, PID: b.profile.PID, PIDStart: b.profile.PIDStart, Client: b.profile.Type, Folder: b.profile.Cwd,
-		Session: b.session.id, Off: off, State: b.session.state(off, time.Now()), StateSince: b.session.stateSince(), Busy: b.session.busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
+		Session: b.session.id, Off: off, State: b.session.state(off, time.Now()), StateSince: b.session.stateSince(), Busy: b.session.activity.Busy(time.Now()), Monitors: len(b.session.monitors), Ignored: b.session.wakes,
 		Unread: len(b.session.mail), Paused: b.session.paused.why,
+	}
+	if at, waits := b.session.activity.Again(time.Now()); waits && about.State == c3po.SessionFailed {
+		at = at.UTC()
+		about.ToldAgain = &at
 	}
 	if about.Agent.Name() != b.asked.Name() {
 		about.Asked = b.asked

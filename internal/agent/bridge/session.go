@@ -41,6 +41,7 @@ type session struct {
 	wakes    int              // lines in a row that no turn has followed
 	turnFor  []c3po.MessageID // the mail that has started the turn, or made it go on
 	failures int              // turns in a row that failed
+	again    []c3po.MessageID // the mail that had started them
 	deaf     bool             // the last turn for mail has left it alone
 	used     bool             // it has called a tool of ours, so that it has them
 
@@ -249,8 +250,6 @@ func (s *session) drop(ids []c3po.MessageID) {
 	}
 }
 
-func (s *session) busy(now time.Time) bool { return s.activity.Busy(now) }
-
 // state is what the session does. When that changes is noted: observe looks often.
 func (s *session) state(off bool, now time.Time) c3po.SessionState {
 	is := s.activity.Notices(s.wakes, s.deaf).State(hook.Switch{Off: off, Alone: s.alone, Armed: len(s.monitors) > 0}, now)
@@ -278,6 +277,13 @@ func (s *session) rest(later []c3po.MessageID) {
 		s.arrived[id] = true
 		alone = restMost
 	}
+	// The model can be asked again: what failed turns were for is told, if this one was not.
+	for _, id := range s.again {
+		if _, here := s.mail[id]; here && !s.memory.HasRead(id) && !s.memory.Blocked(id) {
+			s.arrived[id] = true
+		}
+	}
+	s.again = nil
 	s.activity = s.activity.Rests(time.Now(), alone)
 }
 

@@ -72,8 +72,10 @@ func (b *Bridge) wake() {
 		return // there is no session to be roused yet
 	}
 	now := time.Now()
-	if b.session.busy(now) {
-		b.hurry()
+	if b.session.activity.Alone(now) {
+		if b.session.activity.Busy(now) {
+			b.hurry()
+		}
 		return // observe looks again
 	}
 	var arrived []hook.Letter

@@ -20,7 +20,9 @@ const interruptMost = 2 * time.Second
 type Activity struct {
 	phase  phase
 	at     time.Time // of the latest evidence
-	until  time.Time // how long that is believed; of the idle: how long it is left alone
+	until  time.Time // how long that is believed
+	alone  time.Time // it is left alone until then, whatever its client says meanwhile
+	failed bool      // because its last turn failed
 	says   bool      // the client itself says what it does: silence means no change
 	calls  int       // of our tools, under way
 	silent int       // notices in a row that no turn has followed
@@ -52,7 +54,22 @@ func (a Activity) Asks(now time.Time) Activity {
 // Rests is the end of a turn. The session is left alone for a while if its turns
 // would not end.
 func (a Activity) Rests(now time.Time, alone time.Duration) Activity {
-	a.phase, a.at, a.until = resting, now, now.Add(alone)
+	a = a.rests(now)
+	a.alone, a.failed = now.Add(alone), false
+	return a
+}
+
+// Fails is the end of a turn in which the model could not be asked. Its mail starts
+// another at a time that nothing but a turn that ends well changes.
+func (a Activity) Fails(now, again time.Time) Activity {
+	a = a.rests(now)
+	a.alone, a.failed = again, true
+	return a
+}
+
+// rests is a session that does nothing.
+func (a Activity) rests(since time.Time) Activity {
+	a.phase, a.at, a.until = resting, since, since
 	return a
 }
 
@@ -83,7 +100,7 @@ func (a Activity) Says(word string, since time.Time) Activity {
 	case "waiting":
 		next = a.Asks(since)
 	case "idle", "shell": // a shell in the background does not keep it from a turn
-		next = a.Rests(since, 0)
+		next = a.rests(since)
 	default:
 		a.says = false
 		return a
@@ -108,17 +125,29 @@ func (a Activity) Notices(silent int, deaf bool) Activity {
 	return a
 }
 
-// Busy says that nothing should be sent to the session now: a turn or a dialog is
-// believed in, or it is left alone for a while.
+// Busy says that a turn or a dialog is believed in.
 func (a Activity) Busy(now time.Time) bool {
 	return a.calls > 0 || now.Before(a.until) || a.says && a.phase != resting
+}
+
+// Alone says that nothing should start a turn of the session now: one runs, or it is
+// left alone for a while.
+func (a Activity) Alone(now time.Time) bool { return a.Busy(now) || now.Before(a.alone) }
+
+// Again is when the mail of a turn that failed starts another, if it is to.
+func (a Activity) Again(now time.Time) (at time.Time, waits bool) {
+	return a.alone, a.failed && now.Before(a.alone)
 }
 
 // Idle is since when the session does nothing, and nothing that it has started runs
 // on, if that is known. A monitor of ours is such a shell: who has one always says
 // that something runs on, which then means nothing.
 func (a Activity) Idle(now time.Time, monitored bool) (since time.Time, known bool) {
-	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && (!a.shell || monitored) && !a.Busy(now)
+	left := a.Alone(now)
+	if a.failed {
+		left = a.Busy(now)
+	}
+	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && (!a.shell || monitored) && !left
 }
 
 // BelievedUntil is when the evidence ends.
@@ -149,6 +178,8 @@ func (a Activity) State(s Switch, now time.Time) c3po.SessionState {
 		return c3po.SessionUnknown // its last sign is too old
 	case !s.Armed:
 		return c3po.SessionUnarmed
+	case a.failed && now.Before(a.alone):
+		return c3po.SessionFailed
 	case a.silent > 1 || a.deaf:
 		return c3po.SessionUnknown
 	default:

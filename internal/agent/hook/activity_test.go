@@ -21,14 +21,21 @@ func TestASessionIsSaidToDoOnlyWhatThereIsEvidenceFor(t *testing.T) {
 		want  c3po.SessionState
 		alone bool // no notice may be sent
 	}{
-		"a session that has just begun":                   {new, armed, at(0), c3po.SessionIdle, false},
-		"one that nothing can wake":                       {new, hook.Switch{}, at(0), c3po.SessionUnarmed, false},
-		"a turn":                                          {new.Works(at(0)), armed, at(89), c3po.SessionWorking, true},
-		"a turn without a sign for too long":              {new.Works(at(0)), armed, at(91), c3po.SessionUnknown, false},
-		"a long turn of a client that says it is busy":    {new.Says("busy", at(0)), armed, at(900), c3po.SessionWorking, true},
-		"a turn that has ended":                           {new.Works(at(0)).Rests(at(5), 0), armed, at(5), c3po.SessionIdle, false},
-		"turns that would not end":                        {new.Works(at(0)).Rests(at(5), 15*time.Second), armed, at(10), c3po.SessionWorking, true},
-		"a dialog":                                        {new.Works(at(0)).Asks(at(1)), armed, at(30), c3po.SessionDialog, true},
+		"a session that has just begun":                      {new, armed, at(0), c3po.SessionIdle, false},
+		"one that nothing can wake":                          {new, hook.Switch{}, at(0), c3po.SessionUnarmed, false},
+		"a turn":                                             {new.Works(at(0)), armed, at(89), c3po.SessionWorking, true},
+		"a turn without a sign for too long":                 {new.Works(at(0)), armed, at(91), c3po.SessionUnknown, false},
+		"a long turn of a client that says it is busy":       {new.Says("busy", at(0)), armed, at(900), c3po.SessionWorking, true},
+		"a turn that has ended":                              {new.Works(at(0)).Rests(at(5), 0), armed, at(5), c3po.SessionIdle, false},
+		"turns that would not end":                           {new.Works(at(0)).Rests(at(5), 15*time.Second), armed, at(10), c3po.SessionIdle, true},
+		"the same, and its client says that it is idle":      {new.Works(at(0)).Rests(at(5), 15*time.Second).Says("idle", at(6)), armed, at(10), c3po.SessionIdle, true},
+		"a turn that failed":                                 {new.Works(at(0)).Fails(at(5), at(65)), armed, at(10), c3po.SessionFailed, true},
+		"the same, and its client says that it is idle then": {new.Works(at(0)).Fails(at(5), at(65)).Says("idle", at(6)), armed, at(10), c3po.SessionFailed, true},
+		"the same, and its mail starts another":              {new.Works(at(0)).Fails(at(5), at(65)), armed, at(65), c3po.SessionIdle, false},
+		"the same, and the person has it work":               {new.Fails(at(5), at(65)).Works(at(9)), armed, at(10), c3po.SessionWorking, true},
+		"the same, and that ends well":                       {new.Fails(at(5), at(65)).Works(at(9)).Rests(at(12), 0), armed, at(12), c3po.SessionIdle, false},
+		"one that failed and that nothing can wake":          {new.Fails(at(5), at(65)), hook.Switch{}, at(10), c3po.SessionUnarmed, true},
+		"a dialog": {new.Works(at(0)).Asks(at(1)), armed, at(30), c3po.SessionDialog, true},
 		"a dialog nobody has answered for too long":       {new.Works(at(0)).Asks(at(1)), armed, at(95), c3po.SessionUnknown, false},
 		"a dialog of a client that says so":               {new.Asks(at(1)).Says("waiting", at(1)), armed, at(900), c3po.SessionDialog, true},
 		"a menu, which no hook tells of":                  {new.Says("waiting", at(3)), armed, at(900), c3po.SessionDialog, true},
@@ -50,7 +57,7 @@ func TestASessionIsSaidToDoOnlyWhatThereIsEvidenceFor(t *testing.T) {
 		if got := c.is.State(c.with, c.at); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		if got := c.is.Busy(c.at); got != c.alone {
+		if got := c.is.Alone(c.at); got != c.alone {
 			t.Errorf("%s: left alone: %v", name, got)
 		}
 	}

@@ -162,7 +162,7 @@ func (m *model) standing(a c3po.Agent) string {
 		return faint().of(text)
 	case a.Availability == c3po.Busy, a.Availability == c3po.Away:
 		return string(a.Availability) + ", " + brief
-	case a.State == c3po.SessionDialog, a.State == c3po.SessionOff, a.State == c3po.SessionUnknown:
+	case a.State == c3po.SessionDialog, a.State == c3po.SessionFailed, a.State == c3po.SessionOff, a.State == c3po.SessionUnknown:
 		return warn().of(text)
 	default:
 		return good().of(text)
@@ -176,6 +176,8 @@ func reach(a c3po.Agent) string {
 		return good().of("now")
 	case c3po.ReachNextStep:
 		return "at next step"
+	case c3po.ReachRetry:
+		return warn().of("at next try")
 	case c3po.ReachPersonReturns:
 		if a.Paused == nil {
 			return warn().of("person back") // it is idle, and nothing can wake it
