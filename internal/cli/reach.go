@@ -46,7 +46,7 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachNextSession:
 		say("A script runs it for its output, so it is left alone: its next session hears of mail.")
 	case c3po.ReachUnknown:
-		say("Its session has not reacted for %s.", inState(agent, now))
+		say("Its session has not reacted for %s: it is stopped, or has begun no turn after a notice.", inState(agent, now))
 	case c3po.ReachOffline:
 		say("It was last seen %s: no program runs that could be woken.", ago(now, agent.LastSeen))
 	}
@@ -96,8 +96,10 @@ func (i instance) explain(now time.Time) []string {
 		say("it is idle, its last turn failed; its mail starts another in %s.", c3po.Age(i.ToldAgain.Sub(now)))
 	case i.Monitors == 0:
 		say("it is idle and no monitor listens, so mail does not start a turn: it reads it when its person writes next.")
+	case i.State == c3po.SessionUnknown:
+		say("it does not react: it is stopped, or has begun no turn for 30 s after a notice.")
 	case i.Ignored > 0:
-		say("it is idle; %d wake-ups have started no turn yet, and are repeated.", i.Ignored)
+		say("it is idle; its mail was told %d times and no turn has begun yet; that is repeated.", i.Ignored)
 	default:
 		say("it is idle and its monitor listens: mail starts a turn.")
 	}

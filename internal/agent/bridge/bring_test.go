@@ -192,23 +192,3 @@ func TestTheEnvelopeHoldsForMailThatWakesASession(t *testing.T) {
 		t.Errorf("%d bodies came with the wake, want %d", brought, want)
 	}
 }
-
-// A question that is read and left says nothing of a session's tools once it has used
-// one. The person may write in the middle of the turn.
-func TestASessionThatHasUsedOurToolsIsIdleAfterATurnWithoutAnAnswer(t *testing.T) {
-	t.Parallel()
-	r := start(t, coordinator(t).URL(), "box:1:1")
-	lines := r.idles()
-	r.send("web", "Which port?")
-	r.woken(lines)
-	if text, failed := r.call("u1", "list_agents", nil); failed {
-		t.Fatal(text)
-	}
-	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "u1"})
-	r.types("and do this too")
-	r.stop()
-	eventually(t, "it is idle", func() bool { return r.agents()["api"].State == c3po.SessionIdle })
-	if faultrig.Within(2*time.Second, func() bool { return r.agents()["api"].State != c3po.SessionIdle }) {
-		t.Errorf("it is said to be %s", r.agents()["api"].State)
-	}
-}

@@ -123,9 +123,12 @@ func (b *Bridge) evidence(event hook.Event) {
 	}
 	// A turn has begun after the line, or the line came with the result of a tool.
 	// Other clients have no hook that tells the two apart.
-	if begun := event.Name == hook.UserPromptSubmit || event.Name == hook.PostToolUse || !b.dialect.IsClaude(); begun && len(s.waking) > 0 {
-		s.hinted = max(s.hinted, s.heard())
-		s.turnFor, s.waking, s.wokenAt, s.wakes = append(s.turnFor, s.waking...), nil, time.Time{}, 0
+	if begun := event.Name == hook.UserPromptSubmit || event.Name == hook.PostToolUse || !b.dialect.IsClaude(); begun {
+		if len(s.waking) > 0 {
+			s.hinted = max(s.hinted, s.heard())
+			s.turnFor = append(s.turnFor, s.waking...)
+		}
+		s.waking, s.wokenAt, s.wakes, s.noticed = nil, time.Time{}, 0, time.Time{}
 	}
 	s.tookNotice()
 	if event.Name == hook.UserPromptSubmit {

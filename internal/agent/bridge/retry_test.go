@@ -52,9 +52,9 @@ func (f *failing) state() c3po.SessionState { return f.b.about().State }
 func (f *failing) turnFails() {
 	f.hook(hook.UserPromptSubmit)
 	f.says("busy")
-	time.Sleep(700 * time.Millisecond)
+	pass(700 * time.Millisecond)
 	f.hook(hook.StopFailure)
-	time.Sleep(20 * time.Millisecond)
+	pass(20 * time.Millisecond)
 	f.says("shell")
 }
 
@@ -92,7 +92,7 @@ func inFailing(t *testing.T, test func(*failing)) {
 		f.hook(hook.UserPromptSubmit)
 		f.b.putOff() // its turn ends
 		f.says("shell")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		test(f)
 	})
 }
@@ -111,7 +111,7 @@ func TestMailWhoseTurnFailsIsToldAgainAfterGrowingPausesWhateverComesBetween(t *
 		"a second word that it failed": func(f *failing) { f.hook(hook.StopFailure) },
 		"a menu that was closed": func(f *failing) {
 			f.says("waiting")
-			time.Sleep(time.Second)
+			pass(time.Second)
 			f.says("shell")
 		},
 		"a call that shows what is there": func(f *failing) { f.b.wake(); f.b.slept() },
@@ -125,7 +125,7 @@ func TestMailWhoseTurnFailsIsToldAgainAfterGrowingPausesWhateverComesBetween(t *
 				for i, pause := range []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 15 * time.Minute, 15 * time.Minute} {
 					f.turnFails()
 					failed := time.Now()
-					time.Sleep(600 * time.Millisecond)
+					pass(600 * time.Millisecond)
 					between(f)
 					f.next(time.Hour)
 					if took := time.Since(failed); took < pause-time.Second || took > pause+time.Second {
@@ -154,7 +154,7 @@ func TestASessionWhoseTurnFailedIsSaidToBeIdleAndWhenItIsToldAgain(t *testing.T)
 				if in := about.ToldAgain.Sub(failed); in < pause-time.Second || in > pause {
 					t.Errorf("it is told again %s after the failure, want %s", in, pause)
 				}
-				time.Sleep(pause / 7)
+				pass(pause / 7)
 			}
 			f.next(2 * time.Second)
 			if about := f.b.about(); about.ToldAgain != nil || about.State != c3po.SessionIdle {
@@ -175,7 +175,7 @@ func TestMailWhoseTurnFailedIsToldAsSoonAsAnotherTurnEndsWell(t *testing.T) {
 		}
 		f.hook(hook.UserPromptSubmit)
 		f.says("busy")
-		time.Sleep(time.Second)
+		pass(time.Second)
 		f.b.mu.Lock()
 		f.b.session.left()
 		f.b.session.rest(nil)
@@ -205,3 +205,6 @@ func TestMailThatComesWhileARetryWaitsIsToldWithIt(t *testing.T) {
 		}
 	})
 }
+
+// pass lets time go by in the bubble.
+func pass(d time.Duration) { <-time.After(d) }

@@ -38,12 +38,11 @@ type session struct {
 	isSince  time.Time
 	wokenAt  time.Time        // when a line was last sent to the monitors that no turn has followed
 	waking   []c3po.MessageID // what it was for
-	wakes    int              // lines in a row that no turn has followed
+	wakes    int              // times in a row that it was sent and no turn has followed
+	noticed  time.Time        // when first
 	turnFor  []c3po.MessageID // the mail that has started the turn, or made it go on
 	failures int              // turns in a row that failed
 	again    []c3po.MessageID // the mail that had started them
-	deaf     bool             // the last turn for mail has left it alone
-	used     bool             // it has called a tool of ours, so that it has them
 
 	uses   []use
 	proved []c3po.MessageID // taken by the client, to be reported
@@ -252,7 +251,7 @@ func (s *session) drop(ids []c3po.MessageID) {
 
 // state is what the session does. When that changes is noted: observe looks often.
 func (s *session) state(off bool, now time.Time) c3po.SessionState {
-	is := s.activity.Notices(s.wakes, s.deaf).State(hook.Switch{Off: off, Alone: s.alone, Armed: len(s.monitors) > 0}, now)
+	is := s.activity.Noticed(s.noticed).State(hook.Switch{Off: off, Alone: s.alone, Armed: len(s.monitors) > 0}, now)
 	if is != s.is {
 		s.is, s.isSince = is, now
 	}
@@ -287,20 +286,8 @@ func (s *session) rest(later []c3po.MessageID) {
 	s.activity = s.activity.Rests(time.Now(), alone)
 }
 
-// left says that the turn has ended well. Mail that has started it and was neither
-// read nor, if it came with the notice, answered is left alone by the session, which
-// may not have our tools.
-func (s *session) left() {
-	if len(s.turnFor) > 0 {
-		s.deaf = true
-		for _, id := range s.turnFor {
-			if _, here := s.mail[id]; !here || s.memory.HasRead(id) && (s.used || !s.owed[id]) {
-				s.deaf = false
-			}
-		}
-	}
-	s.turnFor, s.failures = nil, 0
-}
+// left says that the turn has ended well.
+func (s *session) left() { s.turnFor, s.failures = nil, 0 }
 
 // useOf finds a call by the name its client gave it, and makes one if it is new.
 func (s *session) useOf(id string) *use {

@@ -101,7 +101,7 @@ func (b *Bridge) calling(next mcp.MethodHandler) mcp.MethodHandler {
 			name = hook.CallOf(call.Params.Name)
 		}
 		b.mu.Lock()
-		b.session.activity, b.session.deaf, b.session.used = b.session.activity.Calls(), false, true
+		b.session.activity = b.session.activity.Calls()
 		b.session.tookNotice()
 		b.reportSoon()
 		if name != "" {

@@ -116,12 +116,19 @@ func (b *Bridge) tellMonitors(line string) {
 	}
 }
 
-// expectTurn looks later whether the line has started a turn. It is called with
-// the lock held.
+// expectTurn looks later whether the line has started a turn. Mail that comes before
+// that is waited for together with what was sent first. It is called with the lock held.
 func (b *Bridge) expectTurn(letters []hook.Letter, sent time.Time) {
-	b.session.wokenAt, b.session.waking = sent, nil
+	more := len(b.session.waking) > 0
 	for _, l := range letters {
 		b.session.waking = append(b.session.waking, l.ID)
+	}
+	if more {
+		return
+	}
+	b.session.wokenAt = sent
+	if b.session.noticed.IsZero() {
+		b.session.noticed = sent
 	}
 	pauses := wakePauses
 	if b.rouse != nil || b.dialect == hook.OpenCode { // its plugin sends again by itself
@@ -139,6 +146,7 @@ func (b *Bridge) wakeAgain(sent time.Time) {
 	taken := !b.session.wokenAt.Equal(sent)
 	if !taken {
 		b.session.rearm(b.session.waking)
+		b.session.waking = nil
 	}
 	b.mu.Unlock()
 	if !taken {

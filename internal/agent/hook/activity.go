@@ -13,6 +13,10 @@ const silenceMost = 90 * time.Second
 // interruptMost is how long after an interrupted call the turn may go on.
 const interruptMost = 2 * time.Second
 
+// reactMost is how long a session may take to begin a turn after a notice, before it is
+// said not to react.
+const reactMost = 30 * time.Second
+
 // An Activity is what a session is known to do. It is made of evidence alone, each
 // piece with its time: hooks, calls of our tools, the process of the client, and
 // what the client says of itself. The zero value is a session that has shown
@@ -25,8 +29,7 @@ type Activity struct {
 	failed bool      // because its last turn failed
 	says   bool      // the client itself says what it does: silence means no change
 	calls  int       // of our tools, under way
-	silent int       // notices in a row that no turn has followed
-	deaf   bool      // the last turn that a notice started ended without its mail being read
+	notice time.Time // the first of the notices that no turn has followed
 	frozen bool      // the process is stopped
 	shell  bool      // something that it has started runs in the background
 }
@@ -76,7 +79,6 @@ func (a Activity) rests(since time.Time) Activity {
 // Calls is a call of a tool of ours that begins.
 func (a Activity) Calls() Activity {
 	a.calls++
-	a.deaf = false // it has our tools, and uses them
 	return a
 }
 
@@ -118,10 +120,10 @@ func (a Activity) Stopped(halted bool) Activity {
 	return a
 }
 
-// Notices counts the notices in a row that no turn has followed, and whether the
-// last turn that followed one left the mail alone.
-func (a Activity) Notices(silent int, deaf bool) Activity {
-	a.silent, a.deaf = silent, deaf
+// Noticed is when the session was first given a notice that no turn has followed; the
+// zero time if there is none. Any turn is a reaction, whatever the model does in it.
+func (a Activity) Noticed(first time.Time) Activity {
+	a.notice = first
 	return a
 }
 
@@ -180,7 +182,7 @@ func (a Activity) State(s Switch, now time.Time) c3po.SessionState {
 		return c3po.SessionUnarmed
 	case a.failed && now.Before(a.alone):
 		return c3po.SessionFailed
-	case a.silent > 1 || a.deaf:
+	case !a.notice.IsZero() && now.Sub(a.notice) >= reactMost:
 		return c3po.SessionUnknown
 	default:
 		return c3po.SessionIdle
