@@ -79,27 +79,20 @@ func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step store.
 
 func (s *Store) register(ctx context.Context, space c3po.Space, step store.RegisterStep, candidates []c3po.AgentID, all int, whatever bool) (store.Registration, string, error) {
 	k := keysOf(space)
-	profile := profileFields(step.Profile)
-	keyNames := []string{k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
-		k.heard(), k.retired(), k.owed()}
-	args := []string{
-		s.nowArg(), k.wake(), step.Run, step.Session, itoa(step.Epoch), flag(step.Explicit), millis(s.limits.OnlineWindow),
-		itoa(s.limits.EventEntries), step.Profile.Client, itoa(len(profile) / 2), itoa(all), "",
+	given := with{
+		"run": step.Run, "session": step.Session, "epoch": step.Epoch, "explicit": step.Explicit, "client": step.Profile.Client,
+		"all": all, "full_store": false, "whatever": whatever, "fields": profileFields(step.Profile),
 	}
-	const fullStore = 11 // of args
-	args = append(args, profile...)
-	var inboxes []string
+	var rows []with
 	for _, id := range candidates {
-		keyNames = append(keyNames, k.agent(id))
-		inboxes = append(inboxes, k.inbox(id))
-		args = append(args, string(id))
+		rows = append(rows, with{"of": k.of(id), "id": id})
 	}
-	keyNames, args = append(append(keyNames, inboxes...), k.roles(), k.renamed()), append(args, flag(whatever))
-	answer, err := s.run(ctx, s.scripts.register, keyNames, args)
+	given["candidates"] = rows
+	answer, err := s.run(ctx, s.scripts.register, k, given)
 	full := err
 	if errors.Is(err, c3po.StoreFull) {
-		args[fullStore] = flag(true)
-		answer, err = s.run(ctx, s.scripts.registerKnown, keyNames, args)
+		given["full_store"] = true
+		answer, err = s.run(ctx, s.scripts.registerKnown, k, given)
 	}
 	if err != nil {
 		return store.Registration{}, "", err
@@ -121,11 +114,11 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step store.Regis
 }
 
 // profileFields is what a profile says: a field that is zero is left as it is.
-func profileFields(p store.Profile) []string {
-	var said []string
+func profileFields(p store.Profile) []with {
+	var said []with
 	say := func(field, value string) {
 		if value != "" {
-			said = append(said, field, value)
+			said = append(said, with{"field": field, "value": value})
 		}
 	}
 	say("name", p.Name)
@@ -134,14 +127,16 @@ func profileFields(p store.Profile) []string {
 	say("host", p.Host)
 	say("metadata", string(p.Metadata))
 	if p.PID != 0 {
-		said = append(said, "pid", itoa(p.PID), "pid_start", itoa(p.PIDStart))
+		say("pid", itoa(p.PID))
+		say("pid_start", itoa(p.PIDStart))
 	}
 	if p.Heartbeat != 0 {
-		said = append(said, "heartbeat", itoa(max(0, p.Heartbeat)))
+		say("heartbeat", itoa(max(0, p.Heartbeat)))
 	}
 	if p.Capabilities != nil {
 		capabilities, _ := json.Marshal(p.Capabilities)
-		said = append(said, "capabilities", string(capabilities), "roles", strings.Join(roleNames(p.Capabilities), " "))
+		said = append(said, with{"field": "capabilities", "value": string(capabilities)},
+			with{"field": "roles", "value": strings.Join(roleNames(p.Capabilities), " ")})
 	}
 	return said
 }
@@ -210,33 +205,29 @@ func atoi(text string) int64 {
 // Unregister implements store.Store.
 func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.unregister,
-		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard()},
-		[]string{s.nowArg(), k.wake(), string(id), run, itoa(s.limits.EventEntries)})
+	answer, err := s.run(ctx, s.scripts.unregister, k, with{"agent": k.agent(id), "id": id, "run": run})
 	return err == nil && word(answer[0]) == "ended", err
 }
 
 // Die implements store.Store.
 func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.die,
-		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard()},
-		[]string{s.nowArg(), k.wake(), string(id), run, itoa(s.limits.EventEntries)})
+	answer, err := s.run(ctx, s.scripts.die, k, with{"agent": k.agent(id), "id": id, "run": run})
 	return err == nil && word(answer[0]) == "died", err
 }
 
 // DieDeclared implements store.Store.
 func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process store.Declared) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.dieDeclared,
-		[]string{k.meta(), k.agent(id), k.seen(), k.attached(), k.events(), k.heard(), k.nodes()},
-		[]string{s.nowArg(), k.wake(), string(id), itoa(s.limits.EventEntries), itoa(process.PID), itoa(process.Start), flag(process.Seen)})
+	answer, err := s.run(ctx, s.scripts.dieDeclared, k,
+		with{"agent": k.agent(id), "id": id, "pid": process.PID, "start": process.Start, "was_there": process.Seen})
 	return err == nil && word(answer[0]) == "died", err
 }
 
 // SetStatus implements store.Store.
 func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error {
-	answer, err := s.run(ctx, s.scripts.status, []string{keysOf(space).agent(id)}, []string{run, string(a), task})
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.status, k, with{"agent": k.agent(id), "run": run, "availability": a, "task": task})
 	if err != nil {
 		return err
 	}
@@ -250,8 +241,7 @@ func (s *Store) SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID
 	if id == "" {
 		subject = k.meta()
 	}
-	answer, err := s.run(ctx, s.scripts.pause, []string{k.meta(), subject, k.events()},
-		[]string{s.nowArg(), k.wake(), string(id), why, itoa(s.limits.EventEntries)})
+	answer, err := s.run(ctx, s.scripts.pause, k, with{"subject": subject, "id": id, "why": why})
 	if err != nil {
 		return err
 	}
@@ -276,11 +266,11 @@ func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID
 	k := keysOf(space)
 	var out []store.Record
 	for some := range slices.Chunk(ids, mostCards) {
-		keyNames := []string{k.meta(), k.nodes()}
+		var agents []string
 		for _, id := range some {
-			keyNames = append(keyNames, k.agent(id))
+			agents = append(agents, k.agent(id))
 		}
-		answer, err := s.run(ctx, s.scripts.cards, keyNames, []string{s.nowArg(), millis(s.limits.OnlineWindow)})
+		answer, err := s.run(ctx, s.scripts.cards, k, with{"agents": agents})
 		if err != nil {
 			return nil, err
 		}
@@ -349,9 +339,7 @@ func (s *Store) Recent(ctx context.Context, space c3po.Space, limit int) ([]c3po
 
 // OnlineCount implements store.Store.
 func (s *Store) OnlineCount(ctx context.Context, space c3po.Space) (int, error) {
-	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.online, []string{k.seen(), k.attached(), k.nodes()},
-		[]string{s.nowArg(), millis(s.limits.OnlineWindow)})
+	answer, err := s.run(ctx, s.scripts.online, keysOf(space), nil)
 	if err != nil {
 		return 0, err
 	}

@@ -30,16 +30,17 @@ func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) (auth.AuditEntry, 
 	if err := json.Unmarshal(text, &e); err != nil { // as it will be read
 		return e, err
 	}
-	streams := []string{auditKey, refusalsKey}
+	stream, other := auditKey, refusalsKey
 	if e.Refusal() {
-		slices.Reverse(streams)
+		stream, other = other, stream
 	}
 	// Those of one coordinator take turns. Others may come between.
 	s.auditing.Lock()
 	defer s.auditing.Unlock()
 	for range auditTries {
-		answer, err := s.run(ctx, s.scripts.audit, append(streams, chainKey), []string{
-			string(text), itoa(c3po.AuditKept), streams[0], itoa(e.N), e.Prev, e.ID, e.Hash,
+		answer, err := s.run(ctx, s.scripts.audit, noSpace, with{
+			"stream": stream, "other": other, "name": stream, "entry": string(text), "most_entries": c3po.AuditKept,
+			"n": e.N, "prev": e.Prev, "id": e.ID, "hash": e.Hash,
 		})
 		if err != nil {
 			return e, err

@@ -89,10 +89,7 @@ func (s *Store) Sequence(ctx context.Context, space c3po.Space) (store.Sequence,
 
 // RaiseEpoch implements store.Store.
 func (s *Store) RaiseEpoch(ctx context.Context, space c3po.Space, known store.Sequence) (store.Sequence, bool, error) {
-	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.rollback, []string{k.meta(), k.events()}, []string{
-		s.nowArg(), k.wake(), itoa(s.limits.EventEntries), itoa(known.Epoch), itoa(known.Last), itoa(store.EpochMargin),
-	})
+	answer, err := s.run(ctx, s.scripts.rollback, keysOf(space), with{"known_epoch": known.Epoch, "known_last": known.Last, "margin": store.EpochMargin})
 	if err != nil {
 		return store.Sequence{}, false, err
 	}

@@ -190,7 +190,7 @@ func (e *exporter) log(ctx context.Context, room c3po.RoomName, from, to string)
 }
 
 func (e *exporter) message(ctx context.Context, at place) error {
-	answer, err := e.store.run(ctx, e.store.scripts.entries, []string{e.k.body(at.box), e.k.fact(at.box), e.k.mark(at.box)}, []string{itoa(store.MostMarks), at.hex})
+	answer, err := e.store.readEntries(ctx, e.k, at.box, []string{at.hex})
 	if err != nil {
 		return err
 	}

@@ -43,18 +43,14 @@ func spentOf(answer []rueidis.RedisMessage) store.Spent {
 
 // Told implements store.Store.
 func (s *Store) Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error {
-	_, err := s.run(ctx, s.scripts.told, []string{keysOf(space).flow()}, []string{account, string(question)})
+	_, err := s.run(ctx, s.scripts.told, keysOf(space), with{"account": account, "question": question})
 	return err
 }
 
 // ResumeChain implements store.Store.
 func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (store.Resumed, error) {
 	k := keysOf(space)
-	l := s.limits
-	answer, err := s.run(ctx, s.scripts.goOn, []string{
-		k.flow(), k.flowx(), k.meta(), k.inbox(c3po.Human), k.body(c3po.Human), k.fact(c3po.Human), k.box(c3po.Human), k.ended(c3po.Human),
-		k.ending(), k.expire(), k.threads(), k.events(), k.tickets(),
-	}, []string{s.nowArg(), chain, k.wake(), string(c3po.Human), seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
+	answer, err := s.run(ctx, s.scripts.goOn, k, with{"mail": k.of(c3po.Human), "owner": c3po.Human, "chain": chain})
 	if err != nil || word(answer[0]) != "resumed" {
 		return store.Resumed{}, err
 	}
@@ -62,7 +58,6 @@ func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string)
 }
 
 func (s *Store) trimAccounts(ctx context.Context, space c3po.Space, limit int) error {
-	k := keysOf(space)
-	_, err := s.run(ctx, s.scripts.trimFlow, []string{k.flow(), k.flowx()}, []string{s.nowArg(), millis(store.FlowIdle), itoa(limit)})
+	_, err := s.run(ctx, s.scripts.trimFlow, keysOf(space), with{"idle": millis(store.FlowIdle), "limit": limit})
 	return err
 }

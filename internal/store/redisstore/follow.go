@@ -87,8 +87,8 @@ func (s *Store) followTasks(ctx context.Context, space c3po.Space, old, today c3
 	k := keysOf(space)
 	for _, mailbox := range c3po.RolesOf(strings.Fields(roles)) {
 		for position := "-inf"; position != ""; {
-			answer, err := s.run(ctx, s.scripts.reclaim, []string{k.inbox(mailbox), k.fact(mailbox)},
-				[]string{string(old), string(today), position, itoa(followPage)})
+			answer, err := s.run(ctx, s.scripts.reclaim, k,
+				with{"inbox": k.inbox(mailbox), "fact": k.fact(mailbox), "old": old, "new": today, "after": position, "many": followPage})
 			if err != nil {
 				return err
 			}
@@ -107,11 +107,11 @@ func (s *Store) followInRooms(ctx context.Context, space c3po.Space, old, today 
 		if err != nil || len(rooms) == 0 {
 			return err
 		}
-		keyNames, args := []string{k.rooms()}, []string{string(old), string(today), upTo}
+		var places []with
 		for _, room := range rooms {
-			keyNames, args = append(keyNames, k.invited(room)), append(args, string(room))
+			places = append(places, with{"invited": k.invited(room), "room": room})
 		}
-		if _, err := s.run(ctx, s.scripts.reRooms, keyNames, args); err != nil {
+		if _, err := s.run(ctx, s.scripts.reRooms, k, with{"old": old, "new": today, "last": upTo, "places": places}); err != nil {
 			return err
 		}
 		after = next
@@ -177,7 +177,7 @@ func (s *Store) relistAll(ctx context.Context, space c3po.Space, old, new c3po.A
 			}
 			for some := range slices.Chunk(hexes, followPage) {
 				k := keysOf(space)
-				if _, err := s.run(ctx, s.scripts.relist, []string{k.threads(), k.tickets(), k.fact(is)}, append([]string{string(name), string(is)}, some...)); err != nil {
+				if _, err := s.run(ctx, s.scripts.relist, k, with{"facts": k.fact(is), "former": name, "today": is, "hexes": some}); err != nil {
 					return err
 				}
 			}
@@ -192,9 +192,8 @@ func (s *Store) relistAll(ctx context.Context, space c3po.Space, old, new c3po.A
 // reindex follows a renaming for some messages, and with a line ends it.
 func (s *Store) reindex(ctx context.Context, space c3po.Space, old, today c3po.AgentID, line string, ids []string) error {
 	k := keysOf(space)
-	_, err := s.run(ctx, s.scripts.reindex,
-		[]string{k.meta(), k.expire(), k.deadlines(), k.dead(), k.owed(), k.seen(), k.agent(old), k.inbox(today)},
-		append([]string{string(old), string(today), line}, ids...))
+	_, err := s.run(ctx, s.scripts.reindex, k,
+		with{"agent": k.agent(old), "inbox": k.inbox(today), "old": old, "new": today, "line": line, "ids": ids})
 	return err
 }
 

@@ -43,11 +43,8 @@ func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin store.
 		return "", err
 	}
 	k := keysOf(space)
-	keyNames := []string{
-		k.meta(), k.agent(a.ID), k.agents(), k.names(), k.seen(), k.heard(), k.retired(), k.roles(), k.renamed(), k.imported(), k.events(),
-	}
 	fields := profileFields(store.Profile{Name: a.Name, Capabilities: a.Capabilities, Type: a.Type, Cwd: a.Cwd, Host: a.Host, Metadata: a.Metadata})
-	fields = append(fields, "client", a.Client)
+	fields = append(fields, with{"field": "client", "value": a.Client})
 	var asks []string
 	for _, id := range a.Asks {
 		_, to, hex := id.Split()
@@ -58,19 +55,16 @@ func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin store.
 		"availability": string(a.Availability), "task": a.Task, "paused": a.Paused, "asks": strings.Join(asks, " "),
 	} {
 		if value != "" {
-			fields = append(fields, name, value)
+			fields = append(fields, with{"field": name, "value": value})
 		}
 	}
-	args := []string{
-		s.nowArg(), k.wake(), string(a.ID), string(origin), itoa(s.limits.EventEntries), seconds(s.limits.NameLife),
-		itoa(stamp(a.RegisteredAt)), itoa(stamp(a.SeenAt)), itoa(len(fields) / 2),
-	}
-	args = append(args, fields...)
+	var former []with
 	for _, name := range a.Former {
-		keyNames = append(keyNames, k.agent(name))
-		args = append(args, string(name))
+		former = append(former, with{"holder": k.agent(name), "name": name})
 	}
-	return s.importStep(ctx, s.scripts.importAgent, keyNames, args)
+	return s.importStep(ctx, s.scripts.importAgent, k, with{
+		"agent": k.agent(a.ID), "id": a.ID, "origin": origin, "registered": stamp(a.RegisteredAt), "last": stamp(a.SeenAt), "fields": fields, "former": former,
+	})
 }
 
 // stamp is what instant reads.
@@ -82,8 +76,8 @@ func stamp(at time.Time) int64 {
 }
 
 // importStep runs a script whose first answer says what became of a thing.
-func (s *Store) importStep(ctx context.Context, sc script, keyNames, args []string) (store.ImportOutcome, error) {
-	answer, err := s.run(ctx, sc, keyNames, args)
+func (s *Store) importStep(ctx context.Context, sc script, k keys, given with) (store.ImportOutcome, error) {
+	answer, err := s.run(ctx, sc, k, given)
 	if err != nil {
 		return "", err
 	}
@@ -96,14 +90,14 @@ func (s *Store) ImportRoom(ctx context.Context, space c3po.Space, origin store.O
 		return "", err
 	}
 	k := keysOf(space)
-	args := []string{
-		s.nowArg(), k.wake(), string(r.Name), string(origin), itoa(s.limits.EventEntries), string(r.Creator), string(r.Visibility), itoa(stamp(r.Created)),
-	}
+	var guests []string
 	for _, guest := range r.Invited {
-		args = append(args, string(guest))
+		guests = append(guests, string(guest))
 	}
-	return s.importStep(ctx, s.scripts.importRoom,
-		[]string{k.meta(), k.rooms(), k.roomOrder(), k.invited(r.Name), k.imported(), k.events()}, args)
+	return s.importStep(ctx, s.scripts.importRoom, k, with{
+		"invited": k.invited(r.Name), "room": r.Name, "origin": origin, "creator": r.Creator, "visibility": r.Visibility, "created_at": stamp(r.Created),
+		"guests": guests,
+	})
 }
 
 // ImportMessage stores a message under the number in its id, behind all that is
@@ -128,12 +122,9 @@ func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin stor
 		mailbox = string(c3po.Human)
 	}
 	k := keysOf(space)
-	return s.importStep(ctx, s.scripts.importMail, []string{
-		k.meta(), k.agent(to), k.inbox(to), k.body(to), k.fact(to), k.box(to), k.ended(to), k.ending(), k.expire(), k.threads(), k.tickets(),
-		k.deadlines(), k.dead(), k.owed(), k.retired(), k.roles(), k.imported(), k.events(),
-	}, []string{
-		s.nowArg(), k.wake(), string(to), hex, string(origin), itoa(s.limits.EventEntries), string(facts), body, itoa(m.Life),
-		flag(m.DeadlineOpen && !m.Deadline.IsZero()), seconds(retiredLook), mailbox,
+	return s.importStep(ctx, s.scripts.importMail, k, with{
+		"agent": k.agent(to), "mail": k.of(to), "owner": to, "hex": hex, "origin": origin, "facts": string(facts), "text": body, "life": m.Life,
+		"open": m.DeadlineOpen && !m.Deadline.IsZero(), "later": seconds(retiredLook), "mailbox": mailbox,
 	})
 }
 
@@ -200,9 +191,8 @@ func (s *Store) ImportPost(ctx context.Context, space c3po.Space, origin store.O
 		return "", err
 	}
 	k, room := keysOf(space), address.Room()
-	return s.inRoom(room)(s.importStep(ctx, s.scripts.importPost,
-		[]string{k.meta(), k.rooms(), k.room(room), k.imported(), k.events()},
-		[]string{s.nowArg(), k.wake(), string(room), string(origin), itoa(s.limits.EventEntries), string(address), string(facts), body}))
+	return s.inRoom(room)(s.importStep(ctx, s.scripts.importPost, k,
+		with{"room_log": k.room(room), "room": room, "origin": origin, "address": address, "facts": string(facts), "body": body}))
 }
 
 // inRoom turns the outcomes that need a room or an agent into errors.
@@ -223,12 +213,14 @@ func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin store
 	if !notify.Known() {
 		notify = "" // of a later version, perhaps
 	}
-	args := []string{s.nowArg(), k.wake(), string(room), string(id), string(origin), itoa(s.limits.EventEntries), string(read), string(notify)}
+	var hidden []string
 	for _, skip := range skips {
-		args = append(args, string(skip))
+		hidden = append(hidden, string(skip))
 	}
-	outcome, err := s.inRoom(room)(s.importStep(ctx, s.scripts.importMember,
-		[]string{k.meta(), k.agent(id), k.rooms(), k.members(room), k.joined(id), k.skips(id), k.imported(), k.events()}, args))
+	outcome, err := s.inRoom(room)(s.importStep(ctx, s.scripts.importMember, k, with{
+		"agent": k.agent(id), "members": k.members(room), "joined": k.joined(id), "skips": k.skips(id),
+		"room": room, "id": id, "origin": origin, "read": read, "notify": notify, "hidden": hidden,
+	}))
 	if err == nil && outcome == "unknown" {
 		return "", store.RefuseNoAgent(id)
 	}

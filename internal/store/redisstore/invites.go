@@ -25,17 +25,16 @@ func (s *Store) PutInvite(ctx context.Context, i auth.Invite) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.invitePut, []string{inviteKey(i.ID)},
-		[]string{s.nowArg(), string(body), i.Hash, itoa(i.Expires.UnixMilli()), millis(inviteKept)})
+	_, err = s.run(ctx, s.scripts.invitePut, noSpace,
+		with{"invite": inviteKey(i.ID), "text": string(body), "hash": i.Hash, "expires": i.Expires.UnixMilli(), "kept_ms": millis(inviteKept)})
 	return err
 }
 
 // SpendInvite implements auth.Store. The script compares hashes, so the time it
 // takes says nothing about a secret.
 func (s *Store) SpendInvite(ctx context.Context, id, hash string) (auth.Invite, auth.InviteOutcome, error) {
-	answer, err := s.run(ctx, s.scripts.inviteSpend, []string{inviteKey(id)}, []string{
-		s.nowArg(), hash, itoa(auth.InviteTries), rand.Text(),
-	})
+	answer, err := s.run(ctx, s.scripts.inviteSpend, noSpace,
+		with{"invite": inviteKey(id), "hash": hash, "most": auth.InviteTries, "attempt": rand.Text()})
 	if err != nil {
 		return auth.Invite{}, "", err
 	}

@@ -1,22 +1,23 @@
 package redisstore
 
-import "github.com/c3po-dev/c3po"
+import (
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
 
 // What belongs to no space.
 const (
-	spacesKey    = "c3po:1:{_}:spaces"
-	grantsKey    = "c3po:1:{_}:grants"
-	changesKey   = "c3po:1:{_}:changes"
-	authKey      = "c3po:1:{_}:auth"
-	authorityKey = "c3po:1:{_}:ca"
-	runsKey      = "c3po:1:{_}:runs"
-	auditKey     = "c3po:1:{_}:audit"
-	refusalsKey  = "c3po:1:{_}:refusals"
-	chainKey     = "c3po:1:{_}:chain"
-	schemaKey    = "c3po:1:{_}:schema"
-	reaperKey    = "c3po:1:{_}:reaper"
-	leavingKey   = "c3po:1:{_}:leaving"
-	floorKey     = "c3po:1:{_}:floor"
+	spacesKey   = "c3po:1:{_}:spaces"
+	grantsKey   = "c3po:1:{_}:grants"
+	runsKey     = "c3po:1:{_}:runs"
+	auditKey    = "c3po:1:{_}:audit"
+	refusalsKey = "c3po:1:{_}:refusals"
+	chainKey    = "c3po:1:{_}:chain"
+	schemaKey   = "c3po:1:{_}:schema"
+	leavingKey  = "c3po:1:{_}:leaving"
+	floorKey    = "c3po:1:{_}:floor"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }
@@ -28,6 +29,36 @@ type keys string
 
 func keysOf(space c3po.Space) keys { return keys("c3po:1:{" + string(space) + "}:") }
 
+// noSpace spells the keys of what belongs to no space.
+const noSpace = keys("c3po:1:{_}:")
+
+// What scripts call keys is how they are spelt: those of a space, or of none, and
+// those that each agent has.
+var (
+	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
+		events aliases tickets roles flow flowx imported rooms roomorder deadlines
+		spaces grants changes auth ca runs chain schema reaper leaving floor`)
+	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
+)
+
+// named spells a key of the space itself.
+func (k keys) named(name string) (string, bool) {
+	return string(k) + name, slices.Contains(spaceNames, name)
+}
+
+// owned are the keys that one agent has.
+type owned struct {
+	keys keys
+	id   c3po.AgentID
+}
+
+func (k keys) of(id c3po.AgentID) owned { return owned{k, id} }
+
+// named spells one of them.
+func (o owned) named(name string) (string, bool) {
+	return string(o.keys) + name + ":" + string(o.id), o.keys != "" && slices.Contains(agentNames, name)
+}
+
 func (k keys) meta() string     { return string(k) + "meta" }
 func (k keys) agents() string   { return string(k) + "agents" }
 func (k keys) names() string    { return string(k) + "names" }
@@ -36,12 +67,9 @@ func (k keys) heard() string    { return string(k) + "heard" }
 func (k keys) retired() string  { return string(k) + "retired" }
 func (k keys) renamed() string  { return string(k) + "renamed" }
 func (k keys) owed() string     { return string(k) + "owed" }
-func (k keys) sessions() string { return string(k) + "sessions" }
 func (k keys) nodes() string    { return string(k) + "nodes" }
 func (k keys) attached() string { return string(k) + "attached" }
 func (k keys) ending() string   { return string(k) + "ending" }
-func (k keys) idem() string     { return string(k) + "idem" }
-func (k keys) idemx() string    { return string(k) + "idemx" }
 func (k keys) expire() string   { return string(k) + "expire" }
 func (k keys) threads() string  { return string(k) + "threads" }
 func (k keys) dead() string     { return string(k) + "dead" }
@@ -50,7 +78,6 @@ func (k keys) aliases() string  { return string(k) + "aliases" }
 func (k keys) tickets() string  { return string(k) + "tickets" }
 func (k keys) roles() string    { return string(k) + "roles" }
 func (k keys) flow() string     { return string(k) + "flow" }
-func (k keys) flowx() string    { return string(k) + "flowx" }
 func (k keys) wake() string     { return string(k) + "wake" }
 func (k keys) imported() string { return string(k) + "imported" }
 
@@ -64,7 +91,6 @@ func (k keys) body(id c3po.AgentID) string   { return string(k) + "body:" + stri
 func (k keys) fact(id c3po.AgentID) string   { return string(k) + "fact:" + string(id) }
 func (k keys) box(id c3po.AgentID) string    { return string(k) + "box:" + string(id) }
 func (k keys) mark(id c3po.AgentID) string   { return string(k) + "mark:" + string(id) }
-func (k keys) ended(id c3po.AgentID) string  { return string(k) + "ended:" + string(id) }
 func (k keys) rate(id c3po.AgentID) string   { return string(k) + "rate:" + string(id) }
 func (k keys) joined(id c3po.AgentID) string { return string(k) + "joined:" + string(id) }
 func (k keys) skips(id c3po.AgentID) string  { return string(k) + "skips:" + string(id) }

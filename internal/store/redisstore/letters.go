@@ -16,13 +16,10 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 		return "", err
 	}
 	k, l := keysOf(space), s.limits
-	answer, err := s.run(ctx, s.scripts.revive, []string{
-		k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.expire(), k.threads(), k.events(), k.dead(), k.owed(),
-		k.agent(from), k.inbox(from), k.body(from), k.fact(from), k.box(from), k.tickets(),
-	}, []string{
-		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Reason, seconds(l.MessageLife), itoa(l.InboxMessages), itoa(l.InboxBytes),
-		itoa(l.EventEntries), body, itoa(notice.Bytes()), string(step.Durability), flag(owner == c3po.Human || owner.Role() != ""),
-		itoa(l.SpaceBytes),
+	answer, err := s.run(ctx, s.scripts.revive, k, with{
+		"mail": k.of(owner), "back": k.of(from), "owner": owner, "from": from, "hex": hex, "reason": step.Reason,
+		"most_messages": l.InboxMessages, "most_bytes": l.InboxBytes, "notice": body, "bytes": notice.Bytes(), "durability": step.Durability,
+		"mailbox": owner == c3po.Human || owner.Role() != "",
 	})
 	if err != nil {
 		return "", err
@@ -40,8 +37,7 @@ func (s *Store) Purge(ctx context.Context, space c3po.Space, id c3po.MessageID) 
 func (s *Store) forgetLetter(ctx context.Context, space c3po.Space, id c3po.MessageID, atOnce bool) (forgotten bool, ends int64, err error) {
 	from, owner, hex := id.Split()
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.trimDead, []string{k.meta(), k.body(owner), k.fact(owner), k.dead(), k.threads(), k.tickets(), k.owed()},
-		[]string{string(owner), string(from), hex, flag(atOnce)})
+	answer, err := s.run(ctx, s.scripts.trimDead, k, with{"mail": k.of(owner), "owner": owner, "from": from, "hex": hex, "at_once": atOnce})
 	if err != nil || word(answer[0]) == "forgotten" {
 		return err == nil, 0, err
 	}

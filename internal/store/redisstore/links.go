@@ -21,16 +21,15 @@ func (s *Store) PutLink(ctx context.Context, l auth.Link) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.invitePut, []string{linkKey(l.ID)},
-		[]string{s.nowArg(), string(body), l.Hash, itoa(l.Expires.UnixMilli()), millis(inviteKept)})
+	_, err = s.run(ctx, s.scripts.invitePut, noSpace,
+		with{"invite": linkKey(l.ID), "text": string(body), "hash": l.Hash, "expires": l.Expires.UnixMilli(), "kept_ms": millis(inviteKept)})
 	return err
 }
 
 // SpendLink implements auth.Store.
 func (s *Store) SpendLink(ctx context.Context, id, hash string) (auth.Link, auth.InviteOutcome, error) {
-	answer, err := s.run(ctx, s.scripts.inviteSpend, []string{linkKey(id)}, []string{
-		s.nowArg(), hash, itoa(auth.InviteTries), rand.Text(),
-	})
+	answer, err := s.run(ctx, s.scripts.inviteSpend, noSpace,
+		with{"invite": linkKey(id), "hash": hash, "most": auth.InviteTries, "attempt": rand.Text()})
 	if err != nil {
 		return auth.Link{}, "", err
 	}

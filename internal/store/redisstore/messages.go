@@ -29,22 +29,17 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	if err != nil {
 		return store.Stored{}, err
 	}
-	k, l := keysOf(space), s.limits
-	messages, inboxBytes, share := l.Inbox(step.From)
+	k := keysOf(space)
+	messages, inboxBytes, share := s.limits.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	answer, err := s.run(ctx, s.scripts.send, []string{
-		k.meta(), k.agent(step.To), k.agent(step.From), k.inbox(step.To), k.body(step.To), k.fact(step.To), k.box(step.To),
-		k.idem(), k.idemx(), k.rate(step.Counted()), k.expire(), k.threads(), k.events(), k.aliases(), k.nodes(), k.tickets(), k.deadlines(), k.flow(), k.flowx(),
-		k.renamed(),
-	}, []string{
-		s.nowArg(), k.wake(), string(step.From), string(step.To), string(step.Kind), step.Thread, flag(step.Priority == c3po.Urgent),
-		flag(step.ExpectsReply), body, itoa(step.Bytes()), step.Run, string(step.Durability),
-		itoa(step.RateLimit), flag(step.FailIfAway), step.Alias, mailboxWord(step), step.PauseFrom,
-		field, fingerprint, millis(window), seconds(l.KeyLife),
-		seconds(l.MessageLife), itoa(messages), itoa(inboxBytes), itoa(share),
-		itoa(l.EventEntries), millis(l.OnlineWindow), seconds(l.NameLife), millis(step.Within),
-		step.Chain, store.TextDigest(step.From, step.To, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(step.KeyBytes()), flag(step.Unpaid),
+	answer, err := s.run(ctx, s.scripts.send, k, with{
+		"agent": k.agent(step.To), "sender": k.agent(step.From), "mail": k.of(step.To), "rate": k.rate(step.Counted()),
+		"from": step.From, "to": step.To, "kind": step.Kind, "thread": step.Thread, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
+		"text": body, "bytes": step.Bytes(), "key_bytes": step.KeyBytes(), "run": step.Run, "durability": step.Durability,
+		"limit": step.RateLimit, "fail_if_away": step.FailIfAway, "alias": step.Alias, "mailbox": mailboxWord(step), "pause": step.PauseFrom,
+		"field": field, "fingerprint": fingerprint, "window": millis(window), "most_messages": messages, "most_bytes": inboxBytes, "share": share,
+		"answer_within": millis(step.Within), "chain": step.Chain, "digest": store.TextDigest(step.From, step.To, step.Draft), "unpaid": step.Unpaid,
 	})
 	if err != nil {
 		return store.Stored{}, err
@@ -92,25 +87,15 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 	nextMessages, nextBytes, _ := l.Inbox(asked) // what is handed over stays its asker's word
 	fingerprint := store.Fingerprint(step.Draft, step.Answers)
 	field, window := s.idempotency(step.Draft, fingerprint)
-	next := replier
-	if step.HandedTo != "" {
-		next = step.HandedTo
-	}
 	draft := step.Draft
 	draft.To, draft.Kind = asker, c3po.KindReply
-	answer, err := s.run(ctx, s.scripts.reply, []string{
-		k.meta(), k.agent(asker), k.agent(replier), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
-		k.idem(), k.idemx(), k.expire(), k.threads(), k.events(), k.nodes(),
-		k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(), k.tickets(), k.roles(),
-		k.agent(next), k.inbox(next), k.body(next), k.fact(next), k.box(next), k.flow(), k.flowx(), k.renamed(),
-	}, []string{
-		s.nowArg(), k.wake(), string(replier), string(asker), string(step.Answers), hex,
-		flag(step.ExpectsReply), body, itoa(draft.Bytes()), step.Run, string(step.Durability),
-		flag(step.ResumeTo), flag(asker == c3po.Human), field, fingerprint, millis(window), seconds(l.KeyLife), seconds(l.MessageLife),
-		itoa(messages), itoa(inboxBytes), itoa(share), itoa(l.EventEntries), millis(l.OnlineWindow),
-		seconds(l.EndedLife), itoa(l.EndedBytes), flag(step.Priority == c3po.Urgent), string(owner), owner.Role(), string(step.HandedTo), string(asked),
-		store.TextDigest(replier, asker, step.Draft), s.caps, itoa(l.SpaceBytes), itoa(draft.KeyBytes()),
-		itoa(nextMessages), itoa(nextBytes), flag(step.Unpaid),
+	answer, err := s.run(ctx, s.scripts.reply, k, with{
+		"agent": k.agent(asker), "sender": k.agent(replier), "mail": k.of(asker), "own": k.of(owner), "onward": k.of(cmp.Or(step.HandedTo, replier)),
+		"from": replier, "to": asker, "answered": step.Answers, "hex": hex, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
+		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
+		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Role(), "handed_to": step.HandedTo, "asked": asked,
+		"field": field, "fingerprint": fingerprint, "window": millis(window), "most_messages": messages, "most_bytes": inboxBytes, "share": share,
+		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": store.TextDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
 	})
 	if err != nil {
 		return store.Stored{}, err
@@ -248,30 +233,25 @@ func repeated(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error
 
 // Ack implements store.Store.
 func (s *Store) Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	l := s.limits
-	return s.end(ctx, space, s.scripts.ack, owner, ids,
-		[]string{run, seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
+	return s.end(ctx, space, s.scripts.ack, owner, ids, with{"run": run})
 }
 
 // Received implements store.Store.
 func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	l := s.limits
-	return s.end(ctx, space, s.scripts.received, owner, ids,
-		[]string{reader, route, seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries)})
+	return s.end(ctx, space, s.scripts.received, owner, ids, with{"reader": reader, "route": route})
 }
 
 // end runs one of the two scripts that end mail of an inbox, and sorts ids of
 // other inboxes into those that exist and those that do not.
-func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po.AgentID, ids []c3po.MessageID, args []string) ([]store.AckOutcome, error) {
+func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po.AgentID, ids []c3po.MessageID, given with) ([]store.AckOutcome, error) {
 	k := keysOf(space)
 	outcomes := make([]store.AckOutcome, len(ids))
-	args = append([]string{s.nowArg(), k.wake(), string(owner)}, args...)
-	var own []int
+	messages, own := []with{}, []int{}
 	for i, id := range ids {
 		from, to, hex := id.Split()
 		if to == owner {
 			own = append(own, i)
-			args = append(args, string(from), hex)
+			messages = append(messages, with{"from": from, "hex": hex})
 			continue
 		}
 		e, err := s.Message(ctx, space, id)
@@ -283,10 +263,8 @@ func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po
 			outcomes[i] = store.AckUnknown
 		}
 	}
-	answer, err := s.run(ctx, sc, []string{
-		k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
-		k.expire(), k.threads(), k.events(), k.tickets(),
-	}, args)
+	given["agent"], given["mail"], given["owner"], given["messages"] = k.agent(owner), k.of(owner), owner, messages
+	answer, err := s.run(ctx, sc, k, given)
 	if err != nil {
 		return nil, err
 	}

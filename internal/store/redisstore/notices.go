@@ -20,8 +20,10 @@ func noticeWord(n store.Notice) string {
 // ClaimNotice implements store.Store.
 func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n store.Notice) (bool, error) {
 	from, owner, hex := n.ID.Split()
-	answer, err := s.run(ctx, s.scripts.noticeClaim, []string{keysOf(space).fact(owner)}, []string{
-		s.nowArg(), string(from), hex, noticeWord(n), millis(store.NoticePause), millis(store.NoticePauseMost), itoa(store.NoticeTries),
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.noticeClaim, k, with{
+		"facts": k.fact(owner), "from": from, "hex": hex, "what": noticeWord(n),
+		"first": millis(store.NoticePause), "longest": millis(store.NoticePauseMost), "most": store.NoticeTries,
 	})
 	return err == nil && word(answer[0]) == "claimed", err
 }
@@ -29,7 +31,8 @@ func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n store.Notic
 // NoticeSent implements store.Store.
 func (s *Store) NoticeSent(ctx context.Context, space c3po.Space, n store.Notice) error {
 	from, owner, hex := n.ID.Split()
-	_, err := s.run(ctx, s.scripts.noticeSent, []string{keysOf(space).fact(owner)}, []string{s.nowArg(), string(from), hex, noticeWord(n)})
+	k := keysOf(space)
+	_, err := s.run(ctx, s.scripts.noticeSent, k, with{"facts": k.fact(owner), "from": from, "hex": hex, "what": noticeWord(n)})
 	return err
 }
 

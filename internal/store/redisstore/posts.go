@@ -68,22 +68,19 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 	messages, inboxBytes, share := l.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	keyNames := []string{
-		k.meta(), k.agent(step.From), k.rooms(), k.room(room), k.members(room), k.idem(), k.idemx(), k.rate(step.From),
-		k.joined(step.From), k.skips(step.From), k.expire(), k.threads(), k.events(), k.tickets(), k.renamed(),
-	}
-	args := []string{
-		s.nowArg(), k.wake(), string(step.From), string(room), string(step.Kind), step.Run, flag(step.Outside),
-		text, itoa(step.Bytes()) + " " + itoa(step.MailBytes()), string(step.Durability), itoa(step.RateLimit),
-		field, fingerprint, millis(window), seconds(l.KeyLife), itoa(l.RoomPosts), itoa(l.RoomBytes), seconds(l.MessageLife),
-		itoa(l.EventEntries), itoa(messages), itoa(inboxBytes), itoa(share),
-		flag(room == c3po.Everybody), step.Audience.Text(), string(room.Address()), itoa(l.SpaceBytes), flag(step.Unpaid),
-	}
+	var mentioned []with
 	for _, id := range step.Mentions {
-		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.skips(id))
-		args = append(args, string(id))
+		mentioned = append(mentioned, with{"of": k.of(id), "id": id})
 	}
-	answer, err := s.run(ctx, s.scripts.post, keyNames, args)
+	answer, err := s.run(ctx, s.scripts.post, k, with{
+		"sender": k.agent(step.From), "room_log": k.room(room), "members": k.members(room), "rate": k.rate(step.From),
+		"joined": k.joined(step.From), "skips": k.skips(step.From), "mentioned": mentioned,
+		"from": step.From, "room": room, "kind": step.Kind, "run": step.Run, "outside": step.Outside, "text": text,
+		"bytes": step.Bytes(), "mail_bytes": step.MailBytes(), "durability": step.Durability, "limit": step.RateLimit,
+		"field": field, "fingerprint": fingerprint, "window": millis(window), "most_posts": l.RoomPosts, "most_bytes": l.RoomBytes,
+		"box_messages": messages, "box_bytes": inboxBytes, "share": share,
+		"cast": room == c3po.Everybody, "audience": step.Audience.Text(), "address": room.Address(), "unpaid": step.Unpaid,
+	})
 	if err != nil {
 		return store.Posted{}, err
 	}
@@ -121,14 +118,14 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 // AckPosts implements store.Store.
 func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	k := keysOf(space)
-	keyNames := []string{k.agent(owner), k.rooms(), k.joined(owner), k.skips(owner), k.reads(owner)}
-	args := []string{run, string(c3po.Everybody)}
+	var posts []with
 	for _, id := range ids {
 		from, _, _ := id.Split()
-		keyNames = append(keyNames, k.room(id.Room()))
-		args = append(args, string(id.Room()), string(from), itoa(low32(id)))
+		posts = append(posts, with{"log": k.room(id.Room()), "room": id.Room(), "from": from, "low": low32(id)})
 	}
-	answer, err := s.run(ctx, s.scripts.ackPosts, keyNames, args)
+	answer, err := s.run(ctx, s.scripts.ackPosts, k, with{
+		"agent": k.agent(owner), "joined": k.joined(owner), "skips": k.skips(owner), "reads": k.reads(owner), "run": run, "everybody": c3po.Everybody, "posts": posts,
+	})
 	if err != nil {
 		return nil, err
 	}

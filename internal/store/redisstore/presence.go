@@ -18,8 +18,8 @@ const heardBatch = 25
 // Attach implements store.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.attach, []string{k.agent(id), k.seen(), k.attached(), k.nodes(), k.meta(), k.heard()},
-		[]string{s.nowArg(), string(id), node, millis(s.limits.NodeLease), string(state)})
+	answer, err := s.run(ctx, s.scripts.attach, k,
+		with{"agent": k.agent(id), "id": id, "node": node, "lease": millis(s.limits.NodeLease), "state": state})
 	if err != nil {
 		return err
 	}
@@ -37,11 +37,11 @@ func (s *Store) Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 
 func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungUp bool, ago time.Duration, ids []c3po.AgentID) (outcome string, err error) {
 	k := keysOf(space)
-	keyNames, args := []string{k.seen(), k.attached(), k.meta(), k.heard()}, []string{s.nowArg(), node, flag(hungUp), k.wake(), millis(s.limits.OnlineWindow), millis(max(0, ago))}
+	var agents []with
 	for _, id := range ids {
-		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id))
+		agents = append(agents, with{"agent": k.agent(id), "id": id})
 	}
-	answer, err := s.run(ctx, s.scripts.detach, keyNames, args)
+	answer, err := s.run(ctx, s.scripts.detach, k, with{"agents": agents, "node": node, "hung_up": hungUp, "ago": millis(max(0, ago))})
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungU
 
 // RenewLease implements store.Store.
 func (s *Store) RenewLease(ctx context.Context, space c3po.Space, node string) error {
-	_, err := s.run(ctx, s.scripts.lease, []string{keysOf(space).nodes()}, []string{s.nowArg(), node, millis(s.limits.NodeLease)})
+	_, err := s.run(ctx, s.scripts.lease, keysOf(space), with{"node": node, "length": millis(s.limits.NodeLease)})
 	return err
 }
 
@@ -69,7 +69,7 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 			return err
 		}
 	}
-	_, err := s.run(ctx, s.scripts.lease, []string{k.nodes()}, []string{s.nowArg(), node, "0"})
+	_, err := s.run(ctx, s.scripts.lease, k, with{"node": node, "length": 0})
 	return err
 }
 
@@ -101,13 +101,12 @@ func split[T any](all []T) (batch, rest []T) {
 
 func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.Notes) error {
 	k := keysOf(space)
-	keyNames := []string{k.seen(), k.attached(), k.nodes(), k.meta(), k.events(), k.heard()}
-	args := []string{s.nowArg(), itoa(len(notes.Seen) + len(notes.Late)), itoa(len(notes.Served)), itoa(store.MostServed), k.wake(), itoa(s.limits.EventEntries), itoa(store.MostMarks), itoa(len(notes.Notified)), millis(s.limits.OnlineWindow), itoa(store.MostTold)}
+	var calls, served, told, given []with
 	for _, id := range notes.Seen {
-		keyNames, args = append(keyNames, k.agent(id)), append(args, string(id), "0")
+		calls = append(calls, with{"agent": k.agent(id), "id": id, "ago": 0})
 	}
 	for _, n := range notes.Late {
-		keyNames, args = append(keyNames, k.agent(n.Agent)), append(args, string(n.Agent), itoa(max(1, n.Ago.Milliseconds())))
+		calls = append(calls, with{"agent": k.agent(n.Agent), "id": n.Agent, "ago": max(1, n.Ago.Milliseconds())})
 	}
 	for _, n := range notes.Served {
 		from, to, hex := n.ID.Split()
@@ -115,17 +114,20 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.No
 		if first.IsZero() {
 			first = n.At
 		}
-		keyNames = append(keyNames, k.fact(to))
-		args = append(args, string(from), string(to), hex, n.Reader, n.Route, itoa(n.At.UnixMilli()), itoa(n.Cursor), itoa(max(1, n.Times)), itoa(first.UnixMilli()))
+		served = append(served, with{
+			"fact": k.fact(to), "from": from, "owner": to, "hex": hex, "reader": n.Reader, "route": n.Route,
+			"at": n.At.UnixMilli(), "cursor": n.Cursor, "times": max(1, n.Times), "first": first.UnixMilli(),
+		})
 	}
 	for _, n := range notes.Notified {
-		keyNames = append(keyNames, k.mark(n.Agent))
-		args = append(args, n.Reader, n.Route, itoa(n.Seq), itoa(n.At.UnixMilli()))
+		told = append(told, with{"mark": k.mark(n.Agent), "reader": n.Reader, "route": n.Route, "seq": n.Seq, "at": n.At.UnixMilli()})
 	}
 	for _, n := range notes.Given {
-		keyNames = append(keyNames, k.mark(n.Agent))
-		args = append(args, n.Reader, itoa(n.Seq))
+		given = append(given, with{"mark": k.mark(n.Agent), "reader": n.Reader, "seq": n.Seq})
 	}
-	_, err := s.run(ctx, s.scripts.notes, keyNames, args)
+	_, err := s.run(ctx, s.scripts.notes, k, with{
+		"calls": calls, "served": served, "told": told, "given": given,
+		"most_served": store.MostServed, "most_marks": store.MostMarks, "most_told": store.MostTold,
+	})
 	return err
 }

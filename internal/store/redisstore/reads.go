@@ -23,18 +23,14 @@ const mostLooked = 256
 func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.InboxQuery) (store.InboxPage, error) {
 	k := keysOf(space)
 	reader := cmp.Or(q.Member, owner)
-	keyNames := []string{k.meta(), k.agent(reader), k.inbox(owner), k.body(owner), k.fact(owner)}
-	if q.Member != "" {
-		keyNames = append(keyNames, k.seen(), k.attached(), k.nodes())
+	given := with{
+		"agent": k.agent(reader), "inbox": k.inbox(owner), "body": k.body(owner), "fact": k.fact(owner), "run": q.Run, "member": q.Member,
+		"after": q.After, "limit": q.Limit, "most": q.Bytes, "min": q.MinSeq, "lease": millis(s.limits.ClaimLease), "most_looked": s.looks,
+		"count": 0, "total": 0, "last": 0,
 	}
-	args := []string{
-		s.nowArg(), q.Run, itoa(q.After), itoa(q.Limit), itoa(q.Bytes), itoa(q.MinSeq), string(q.Member), millis(s.limits.ClaimLease),
-		itoa(s.looks), "0", "0", "0",
-	}
-	const after, soFar = 2, 9 // of args
 	var page store.InboxPage
 	for first := true; ; first = false {
-		answer, err := s.run(ctx, s.scripts.inbox, keyNames, args)
+		answer, err := s.run(ctx, s.scripts.inbox, k, given)
 		if err != nil {
 			return store.InboxPage{}, err
 		}
@@ -53,9 +49,8 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 		if len(rest) == 0 {
 			return page, nil
 		}
-		args[after] = itoa(integer(rest[0]))
-		for i, is := range rest[1:] {
-			args[soFar+i] = itoa(integer(is))
+		for i, name := range []string{"after", "count", "total", "last"} {
+			given[name] = integer(rest[i])
 		}
 	}
 }
@@ -63,16 +58,19 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 // Next implements store.Store.
 func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.NextQuery) (store.NextMessage, error) {
 	k := keysOf(space)
-	keyNames := []string{k.meta(), k.agent(owner), k.inbox(owner), k.body(owner), k.fact(owner), k.mark(owner)}
-	args := []string{s.nowArg(), q.Run, q.Reader, itoa(q.MinSeq), flag(q.Incoming), flag(q.Positioned), itoa(s.looks), "0", "0", ""}
-	const after, open, found = 7, 8, 9 // of args
+	var hexes []string
 	for _, id := range q.Given {
 		_, _, hex := id.Split()
-		args = append(args, hex)
+		hexes = append(hexes, hex)
+	}
+	given := with{
+		"agent": k.agent(owner), "inbox": k.inbox(owner), "body": k.body(owner), "fact": k.fact(owner), "mark": k.mark(owner),
+		"run": q.Run, "reader": q.Reader, "min": q.MinSeq, "incoming": q.Incoming, "positioned": q.Positioned, "most": s.looks,
+		"after": 0, "open": 0, "found": false, "given": hexes,
 	}
 	var out store.NextMessage
 	for {
-		answer, err := s.run(ctx, s.scripts.next, keyNames, args)
+		answer, err := s.run(ctx, s.scripts.next, k, given)
 		if err != nil {
 			return store.NextMessage{}, err
 		}
@@ -89,7 +87,7 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 		if rest == 0 {
 			return out, nil
 		}
-		args[after], args[open], args[found] = itoa(rest), itoa(integer(answer[2])), flag(out.Entry != nil)
+		given["after"], given["open"], given["found"] = rest, integer(answer[2]), out.Entry != nil
 	}
 }
 
@@ -208,7 +206,7 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 	k := keysOf(space)
 	for owner, hexes := range byOwner {
 		for some := range slices.Chunk(hexes, mostLooked) {
-			answer, err := s.run(ctx, s.scripts.entries, []string{k.body(owner), k.fact(owner), k.mark(owner)}, append([]string{itoa(store.MostMarks)}, some...))
+			answer, err := s.readEntries(ctx, k, owner, some)
 			if err != nil {
 				return nil, err
 			}
@@ -224,6 +222,11 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 		}
 	}
 	return found, nil
+}
+
+func (s *Store) readEntries(ctx context.Context, k keys, owner c3po.AgentID, hexes []string) ([]rueidis.RedisMessage, error) {
+	return s.run(ctx, s.scripts.entries, k,
+		with{"body": k.body(owner), "fact": k.fact(owner), "mark": k.mark(owner), "most_marks": store.MostMarks, "hexes": hexes})
 }
 
 // Answers implements store.Store.

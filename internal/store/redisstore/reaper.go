@@ -10,10 +10,8 @@ import (
 
 // Tick implements store.Store.
 func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (store.Pulse, error) {
-	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.tick,
-		[]string{k.meta(), k.expire(), k.deadlines(), k.heard(), k.retired(), k.idemx(), k.flowx(), k.owed()},
-		[]string{s.nowArg(), millis(interval), node, seconds(s.limits.RetireAfter), itoa(s.limits.EndedBytes), millis(store.FlowIdle)})
+	answer, err := s.run(ctx, s.scripts.tick, keysOf(space),
+		with{"interval": millis(interval), "node": node, "retire": seconds(s.limits.RetireAfter), "idle": millis(store.FlowIdle)})
 	if err != nil {
 		return store.Pulse{}, err
 	}
@@ -22,7 +20,7 @@ func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interva
 
 // Reaper implements store.Store.
 func (s *Store) Reaper(ctx context.Context, node string, length time.Duration) (time.Duration, error) {
-	answer, err := s.run(ctx, s.scripts.reaper, []string{reaperKey}, []string{s.nowArg(), node, millis(length)})
+	answer, err := s.run(ctx, s.scripts.reaper, noSpace, with{"node": node, "length": millis(length)})
 	if err != nil {
 		return 0, err
 	}
@@ -72,13 +70,10 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 	if err != nil {
 		return false, err
 	}
-	k, l := keysOf(space), s.limits
-	answer, err := s.run(ctx, s.scripts.bury, []string{
-		k.meta(), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.expire(), k.threads(), k.events(), k.dead(),
-		k.agent(from), k.inbox(from), k.body(from), k.fact(from), k.box(from), k.owed(),
-	}, []string{
-		s.nowArg(), k.wake(), string(owner), string(from), hex, reason, seconds(l.DeadLife), body, itoa(note.Bytes()),
-		seconds(l.MessageLife), itoa(l.EventEntries), string(durability),
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.bury, k, with{
+		"mail": k.of(owner), "back": k.of(from), "owner": owner, "from": from, "hex": hex, "reason": reason,
+		"bounce": body, "bytes": note.Bytes(), "durability": durability,
 	})
 	return err == nil && word(answer[0]) == "buried", err
 }
@@ -102,8 +97,7 @@ func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, err
 	if err != nil {
 		return total, err
 	}
-	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.trimKeys, []string{k.meta(), k.idem(), k.idemx()}, []string{itoa(limit)})
+	answer, err := s.run(ctx, s.scripts.trimKeys, keysOf(space), with{"limit": limit})
 	if err != nil {
 		return total, err
 	}
@@ -126,7 +120,7 @@ func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error
 	if err := s.sweep(ctx, space, books.Lived); err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.swept, []string{keysOf(space).meta()}, []string{itoa(store.NextSweep(s.limits, books.Lived, ends...))})
+	_, err = s.run(ctx, s.scripts.swept, keysOf(space), with{"next_sweep": store.NextSweep(s.limits, books.Lived, ends...)})
 	return err
 }
 
@@ -149,8 +143,8 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit, most int
 			bound = itoa(int64(rows[1].Score))
 		}
 		owner := c3po.AgentID(rows[0].Member)
-		answer, err := s.run(ctx, s.scripts.trim, []string{k.meta(), k.body(owner), k.fact(owner), k.ended(owner), k.ending(), k.threads(), k.tickets()},
-			[]string{string(owner), itoa(min(limit-total, mostTrimmed)), itoa(s.limits.EndedBytes), bound, itoa(most)})
+		answer, err := s.run(ctx, s.scripts.trim, k,
+			with{"mail": k.of(owner), "owner": owner, "limit": min(limit-total, mostTrimmed), "bound": bound, "per_cent": most})
 		if err != nil {
 			return total, 0, err
 		}

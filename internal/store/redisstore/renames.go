@@ -15,14 +15,6 @@ import (
 // Rename implements store.Store.
 func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error {
 	k := keysOf(space)
-	keyNames := []string{
-		k.meta(), k.agents(), k.names(), k.seen(), k.sessions(), k.attached(), k.events(), k.heard(), k.retired(),
-		k.roles(), k.renamed(), k.ending(), k.expire(), k.deadlines(), k.dead(), k.owed(), k.rooms(), k.roomOrder(),
-	}
-	for _, id := range []c3po.AgentID{old, new} {
-		keyNames = append(keyNames, k.agent(id), k.inbox(id), k.body(id), k.fact(id), k.box(id), k.mark(id), k.ended(id), k.rate(id),
-			k.joined(id), k.skips(id), k.reads(id))
-	}
 	if err := s.relistAll(ctx, space, old, new); err != nil {
 		return err
 	}
@@ -31,15 +23,18 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 		if err != nil {
 			return err
 		}
-		args := []string{s.nowArg(), k.wake(), string(old), string(new), run, itoa(s.limits.EventEntries), seconds(s.limits.NameLife), rooms, roles, itoa(store.MostFormer)}
-		all := slices.Clone(keyNames)
+		var members []string
 		for room := range strings.FieldsSeq(rooms) {
-			all = append(all, k.members(c3po.RoomName(room)))
+			members = append(members, k.members(c3po.RoomName(room)))
 		}
+		var tasks []with
 		for _, mailbox := range c3po.RolesOf(strings.Fields(roles)) {
-			all = append(all, k.inbox(mailbox), k.fact(mailbox))
+			tasks = append(tasks, with{"of": k.of(mailbox)})
 		}
-		answer, err := s.run(ctx, s.scripts.rename, all, args)
+		answer, err := s.run(ctx, s.scripts.rename, k, with{
+			"was": k.of(old), "is": k.of(new), "members": members, "tasks": tasks,
+			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": roles, "most_former": store.MostFormer,
+		})
 		if err != nil {
 			return err
 		}

@@ -15,11 +15,9 @@ const retiredLook = 24 * time.Hour
 // Retire implements store.Store.
 func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (store.RetireOutcome, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.retire, []string{
-		k.meta(), k.agent(id), k.agents(), k.names(), k.seen(), k.sessions(), k.nodes(), k.attached(), k.events(),
-		k.heard(), k.retired(), k.inbox(id), k.roles(), k.skips(id), k.reads(id), k.rooms(), k.roomOrder(),
-	}, []string{
-		s.nowArg(), k.wake(), string(id), seconds(silent), millis(s.limits.OnlineWindow), itoa(s.limits.EventEntries), flag(empty), seconds(retiredLook),
+	answer, err := s.run(ctx, s.scripts.retire, k, with{
+		"agent": k.agent(id), "inbox": k.inbox(id), "skips": k.skips(id), "reads": k.reads(id),
+		"id": id, "silent": seconds(silent), "empty": empty, "later": seconds(retiredLook),
 	})
 	if err != nil {
 		return "", err
@@ -66,8 +64,8 @@ func (s *Store) trimRetired(ctx context.Context, space c3po.Space, limit int) (i
 	}
 	forgotten := 0
 	for _, id := range ids {
-		answer, err := s.run(ctx, s.scripts.trimRetired, []string{k.meta(), k.retired(), k.fact(id), k.box(id), k.mark(id)},
-			[]string{string(id), seconds(retiredLook)})
+		answer, err := s.run(ctx, s.scripts.trimRetired, k,
+			with{"fact": k.fact(id), "box": k.box(id), "mark": k.mark(id), "id": id, "later": seconds(retiredLook)})
 		if err != nil {
 			return forgotten, err
 		}

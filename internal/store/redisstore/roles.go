@@ -20,22 +20,20 @@ func roleNames(capabilities []string) []string {
 func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimStep) (store.Claimed, error) {
 	k, role := keysOf(space), step.Role
 	from, _, hex := step.ID.Split()
-	args := []string{
-		s.nowArg(), k.wake(), string(step.Agent), step.Run, role.Role(), string(role), millis(s.limits.ClaimLease), itoa(s.limits.EventEntries),
-		string(from), hex, step.Reader, itoa(step.MinSeq), flag(step.Positioned), itoa(s.looks), "0",
-	}
-	const after = 14 // of args
+	var hexes []string
 	for _, id := range step.Given {
 		_, _, hex := id.Split()
-		args = append(args, hex)
+		hexes = append(hexes, hex)
 	}
-	keyNames := []string{
-		k.meta(), k.agent(step.Agent), k.inbox(role), k.body(role), k.fact(role), k.roles(), k.seen(), k.attached(), k.nodes(), k.events(),
+	given := with{
+		"agent": k.agent(step.Agent), "inbox": k.inbox(role), "body": k.body(role), "fact": k.fact(role),
+		"id": step.Agent, "run": step.Run, "role": role.Role(), "mailbox": role, "lease": millis(s.limits.ClaimLease), "from": from, "hex": hex,
+		"reader": step.Reader, "min": step.MinSeq, "positioned": step.Positioned, "most": s.looks, "position": 0, "given": hexes,
 	}
-	answer, err := s.run(ctx, s.scripts.claim, keyNames, args)
+	answer, err := s.run(ctx, s.scripts.claim, k, given)
 	for err == nil && word(answer[0]) == "ok" && integer(answer[6]) != 0 {
-		args[after] = itoa(integer(answer[6]))
-		answer, err = s.run(ctx, s.scripts.claim, keyNames, args)
+		given["position"] = integer(answer[6])
+		answer, err = s.run(ctx, s.scripts.claim, k, given)
 	}
 	if err != nil {
 		return store.Claimed{}, err
@@ -62,18 +60,15 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimSte
 
 // AckClaimed implements store.Store.
 func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	k, l := keysOf(space), s.limits
-	args := []string{
-		s.nowArg(), k.wake(), string(role), string(agent), run, role.Role(), seconds(l.EndedLife), itoa(l.EndedBytes), itoa(l.EventEntries),
-	}
+	k := keysOf(space)
+	var messages []with
 	for _, id := range ids {
 		from, _, hex := id.Split()
-		args = append(args, string(from), hex)
+		messages = append(messages, with{"from": from, "hex": hex})
 	}
-	answer, err := s.run(ctx, s.scripts.ackClaimed, []string{
-		k.meta(), k.agent(agent), k.inbox(role), k.body(role), k.fact(role), k.box(role), k.ended(role), k.ending(),
-		k.expire(), k.threads(), k.events(), k.tickets(), k.roles(),
-	}, args)
+	answer, err := s.run(ctx, s.scripts.ackClaimed, k, with{
+		"agent": k.agent(agent), "mail": k.of(role), "mailbox": role, "id": agent, "run": run, "role": role.Role(), "messages": messages,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -43,12 +43,11 @@ func readRow(name c3po.RoomName, raw string) (roomRow, error) {
 // Join implements store.Store.
 func (s *Store) Join(ctx context.Context, space c3po.Space, step store.JoinStep) (store.Joined, error) {
 	k, room := keysOf(space), step.Room
-	answer, err := s.run(ctx, s.scripts.join,
-		[]string{k.meta(), k.agent(step.Agent), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.joined(step.Agent), k.events()},
-		[]string{
-			s.nowArg(), k.wake(), string(room), string(step.Agent), step.Run, string(step.Visibility),
-			itoa(s.limits.Rooms), itoa(s.limits.AgentRooms), itoa(s.limits.EventEntries), string(step.Notify),
-		})
+	answer, err := s.run(ctx, s.scripts.join, k, with{
+		"agent": k.agent(step.Agent), "members": k.members(room), "invited": k.invited(room), "joined": k.joined(step.Agent),
+		"room": room, "id": step.Agent, "run": step.Run, "visibility": step.Visibility,
+		"most_rooms": s.limits.Rooms, "most_of_agent": s.limits.AgentRooms, "notify": step.Notify,
+	})
 	if err != nil {
 		return store.Joined{}, err
 	}
@@ -90,9 +89,9 @@ func roomOutcome(answer []rueidis.RedisMessage, room c3po.RoomName, id c3po.Agen
 // Leave implements store.Store.
 func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (store.LeaveOutcome, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.leave, []string{
-		k.meta(), k.agent(id), k.rooms(), k.members(room), k.joined(id), k.skips(id), k.reads(id), k.events(),
-	}, []string{s.nowArg(), k.wake(), string(room), string(id), run, itoa(s.limits.EventEntries)})
+	answer, err := s.run(ctx, s.scripts.leave, k, with{
+		"agent": k.agent(id), "members": k.members(room), "joined": k.joined(id), "skips": k.skips(id), "reads": k.reads(id), "room": room, "id": id, "run": run,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -105,10 +104,9 @@ func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName,
 // EndRoom implements store.Store.
 func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step store.EndRoomStep) (store.EndRoomOutcome, error) {
 	k, room := keysOf(space), step.Room
-	answer, err := s.run(ctx, s.scripts.endRoom, []string{
-		k.meta(), k.agent(step.By), k.rooms(), k.roomOrder(), k.members(room), k.invited(room), k.room(room), k.events(),
-	}, []string{
-		s.nowArg(), k.wake(), string(room), string(step.By), step.Run, flag(step.Outside), itoa(s.limits.EventEntries), seconds(step.Silent),
+	answer, err := s.run(ctx, s.scripts.endRoom, k, with{
+		"agent": k.agent(step.By), "members": k.members(room), "invited": k.invited(room), "room_log": k.room(room),
+		"room": room, "id": step.By, "run": step.Run, "outside": step.Outside, "silent": seconds(step.Silent),
 	})
 	if err != nil {
 		return "", err
@@ -150,9 +148,10 @@ func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64
 // Invite implements store.Store.
 func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (store.Invitation, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.invite,
-		[]string{k.meta(), k.agent(by), k.rooms(), k.members(room), k.invited(room), k.agent(guest)},
-		[]string{string(room), string(by), run, flag(outside), string(guest)})
+	answer, err := s.run(ctx, s.scripts.invite, k, with{
+		"agent": k.agent(by), "members": k.members(room), "invited": k.invited(room), "guest": k.agent(guest),
+		"room": room, "id": by, "run": run, "outside": outside, "guest_id": guest,
+	})
 	if err != nil {
 		return store.Invitation{}, err
 	}
@@ -172,8 +171,8 @@ func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName
 // SetVisibility implements store.Store.
 func (s *Store) SetVisibility(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomSet, []string{k.agent(by), k.rooms(), k.members(room)},
-		[]string{string(room), string(by), run, flag(outside), string(v)})
+	answer, err := s.run(ctx, s.scripts.roomSet, k,
+		with{"agent": k.agent(by), "members": k.members(room), "room": room, "id": by, "run": run, "outside": outside, "visibility": v})
 	if err != nil {
 		return err
 	}
@@ -275,9 +274,10 @@ func (s *Store) RoomMembers(ctx context.Context, space c3po.Space, room c3po.Roo
 // RoomMail implements store.Store.
 func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.RoomQuery) (store.RoomMail, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomMail,
-		[]string{k.meta(), k.agent(owner), k.rooms(), k.joined(owner), k.skips(owner), k.reads(owner)},
-		[]string{s.nowArg(), q.Run, q.Reader, string(c3po.Everybody), itoa(q.After)})
+	answer, err := s.run(ctx, s.scripts.roomMail, k, with{
+		"agent": k.agent(owner), "joined": k.joined(owner), "skips": k.skips(owner), "reads": k.reads(owner),
+		"run": q.Run, "reader": q.Reader, "everybody": c3po.Everybody, "after": q.After,
+	})
 	if err != nil {
 		return store.RoomMail{}, err
 	}
@@ -297,8 +297,7 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 			cursor = max(cursor, heard)
 		}
 		if from := max(cursor, after); from < last && q.Hears.Hears(c3po.Notify(word(parts[5]))) {
-			read.keys = append(read.keys, k.room(room))
-			read.places = append(read.places, string(room), itoa(from))
+			read.rooms = append(read.rooms, with{"log": k.room(room), "name": room, "after": from})
 		}
 	}
 	slices.SortFunc(mail.Rooms, func(a, b store.RoomUnread) int {
@@ -307,40 +306,40 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 	if n := len(mail.Rooms); n > 0 && mail.Rooms[n-1].Room == c3po.Everybody && mail.Rooms[n-1].Unread == 0 {
 		mail.Rooms = mail.Rooms[:n-1]
 	}
-	if q.Limit == 0 || len(read.keys) == 0 {
+	if q.Limit == 0 || len(read.rooms) == 0 {
 		return mail, nil
 	}
-	read.args = []string{
-		itoa(q.Limit), itoa(q.Bytes), itoa(integer(answer[2])), word(answer[5]), word(answer[6]), cmp.Or(word(answer[7]), owner.Host()),
+	read.query = with{
+		"skips": k.skips(owner), "limit": q.Limit, "most": q.Bytes, "lived": integer(answer[2]), "kind": word(answer[5]), "capabilities": word(answer[6]),
+		"host": cmp.Or(word(answer[7]), owner.Host()), "most_looked": min(s.looks, mostPosts), "rooms": read.rooms,
 	}
-	read.keys = append([]string{k.skips(owner)}, read.keys...)
-	mail.Posts, mail.Next, err = s.readPosts(ctx, read, q.Given)
+	mail.Posts, mail.Next, err = s.readPosts(ctx, k, read, q.Given)
 	return mail, err
 }
 
 // roomRead is what the second step of RoomMail reads.
 type roomRead struct {
-	keys   []string
-	places []string
-	args   []string
-	marks  map[c3po.RoomName]int64
+	rooms []with
+	query with
+	marks map[c3po.RoomName]int64
 }
 
 // mostPosts is how many posts one step looks at: each is compared with the next of
 // every other room.
 const mostPosts = 128
 
-func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.MessageID) ([]store.Post, int64, error) {
+func (s *Store) readPosts(ctx context.Context, k keys, read roomRead, given []c3po.MessageID) ([]store.Post, int64, error) {
 	var skip []string
 	for _, id := range given {
 		if room := id.Room(); room != "" {
 			skip = append(skip, string(room)+"\x00"+itoa(low32(id)))
 		}
 	}
+	read.query["given"] = skip
 	var posts []store.Post
 	for total := 0; ; {
-		args := append(slices.Clone(read.args), itoa(min(s.looks, mostPosts)), itoa(len(posts)), itoa(total), itoa(len(skip)))
-		answer, err := s.run(ctx, s.scripts.posts, read.keys, slices.Concat(args, skip, read.places))
+		read.query["so_far"], read.query["total"] = len(posts), total
+		answer, err := s.run(ctx, s.scripts.posts, k, read.query)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -359,7 +358,7 @@ func (s *Store) readPosts(ctx context.Context, read roomRead, given []c3po.Messa
 			return posts, integer(answer[0]), nil
 		}
 		for i, after := range rest {
-			read.places[2*i+1] = itoa(integer(after))
+			read.rooms[i]["after"] = integer(after)
 		}
 	}
 }
@@ -380,12 +379,14 @@ func readHeard(raw string) (seq, told int64) {
 // room the script keeps the last.
 func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []store.HeardNote) error {
 	k := keysOf(space)
-	var keyNames, args []string
+	var rows []with
 	for _, n := range notes {
 		room := n.ID.Room()
-		keyNames = append(keyNames, k.reads(n.Agent), k.joined(n.Agent))
-		args = append(args, string(room)+"\x00"+n.Reader, itoa(n.Seq), itoa(n.Cursor), itoa(n.At.UnixMilli()), flag(room == c3po.Everybody))
+		rows = append(rows, with{
+			"reads": k.reads(n.Agent), "joined": k.joined(n.Agent), "field": string(room) + "\x00" + n.Reader,
+			"seq": n.Seq, "cursor": n.Cursor, "at": n.At.UnixMilli(), "everybody": room == c3po.Everybody,
+		})
 	}
-	_, err := s.run(ctx, s.scripts.heard, keyNames, append(args, itoa(store.MostHeard)))
+	_, err := s.run(ctx, s.scripts.heard, k, with{"most": store.MostHeard, "notes": rows})
 	return err
 }

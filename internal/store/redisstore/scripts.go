@@ -3,7 +3,11 @@ package redisstore
 import (
 	"context"
 	"embed"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -24,6 +28,7 @@ type script struct {
 	name string
 	lua  *rueidis.Lua
 	ro   bool
+	head signature
 }
 
 // A script that makes room, or that a full store must not stop, is allowed to
@@ -62,6 +67,7 @@ type scripts struct {
 }
 
 func loadScripts() scripts {
+	load := loader{}.load
 	return scripts{
 		send: load("send", writes, "keys", "flow"), reply: load("reply", writes, "keys", "flow"), ack: load("ack", drains), received: load("received", drains),
 		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
@@ -95,16 +101,52 @@ func loadScripts() scripts {
 	}
 }
 
-// load puts a script together: what all share, what it shares with some, itself.
-func load(name, flags string, shared ...string) script {
-	text := flags + read("lib")
-	for _, part := range append(shared, name) {
-		text += read(part)
+// A loader puts scripts together, of what it has read of the files they share.
+type loader map[string]luaFile
+
+type luaFile struct {
+	text   string
+	head   signature
+	locals map[string]bool // its functions
+}
+
+func (l loader) file(name string) luaFile {
+	f, known := l[name]
+	if !known {
+		f.text, f.locals = read(name), map[string]bool{}
+		f.head = signatureOf(name, f.text)
+		for line := range strings.Lines(f.text) {
+			if function, is := strings.CutPrefix(line, "local function "); is {
+				name, _, _ := strings.Cut(function, "(")
+				f.locals[name] = true
+			}
+		}
+		l[name] = f
 	}
+	return f
+}
+
+// load puts a script together: what all share, what it shares with some, its locals
+// by the names in its head, itself.
+func (l loader) load(name, flags string, shared ...string) script {
+	self := l.file(name)
+	before := ""
+	set := map[string]bool{}
+	for _, part := range append([]string{"lib"}, shared...) {
+		file := l.file(part)
+		maps.Copy(set, file.head.names)
+		before += file.text
+		for local := range self.head.names {
+			if file.locals[local] {
+				panic("redisstore: what " + name + ".lua declares as " + local + " is something else in " + part + ".lua")
+			}
+		}
+	}
+	text := flags + "local " + strings.Join(slices.Sorted(maps.Keys(set)), ", ") + "\n" + before + self.head.prelude(set) + "\n" + self.text
 	if flags == noWrite {
-		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true}
+		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true, head: self.head}
 	}
-	return script{name: name, lua: rueidis.NewLuaScript(text)}
+	return script{name: name, lua: rueidis.NewLuaScript(text), head: self.head}
 }
 
 func read(name string) string {
@@ -117,8 +159,12 @@ func read(name string) string {
 
 // run executes a script and gives its answer, whose first element is always a
 // word for the outcome (entries.lua, a plain read, aside).
-func (s *Store) run(ctx context.Context, sc script, keys, args []string) ([]rueidis.RedisMessage, error) {
+func (s *Store) run(ctx context.Context, sc script, k keys, given with) ([]rueidis.RedisMessage, error) {
 	defer s.took(sc.name, time.Now())
+	keys, args, err := sc.head.bind(k, s.standing(k), given)
+	if err != nil {
+		return nil, fmt.Errorf("run %s.lua: %w", sc.name, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	if sc.ro {
@@ -129,7 +175,7 @@ func (s *Store) run(ctx context.Context, sc script, keys, args []string) ([]ruei
 		return answer, nil
 	}
 	var answer []rueidis.RedisMessage
-	err := s.write(ctx, sc.name, func() (err error) {
+	err = s.write(ctx, sc.name, func() (err error) {
 		answer, err = sc.lua.Exec(ctx, s.commands, keys, args).ToArray()
 		return err
 	})

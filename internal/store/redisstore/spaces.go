@@ -69,7 +69,7 @@ func (s *Store) begin(ctx context.Context, space c3po.Space) error {
 	if err != nil || seq == 0 {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.begin, []string{keysOf(space).meta()}, []string{itoa(seq), itoa(epoch)})
+	_, err = s.run(ctx, s.scripts.begin, keysOf(space), with{"sequence": seq, "epoch": epoch})
 	return err
 }
 
@@ -84,14 +84,9 @@ func (s *Store) floor(ctx context.Context) (seq, epoch int64, err error) {
 // vacate runs vacate.lua. With a sequence it forgets the space.
 func (s *Store) vacate(ctx context.Context, space c3po.Space, seq string) (string, error) {
 	k := keysOf(space)
-	used := []string{
-		k.agents(), k.retired(), k.renamed(), k.idem(), k.expire(), k.threads(), k.tickets(), k.deadlines(), k.dead(), k.ending(), k.flow(),
-		k.imported(), k.roomOrder(), k.roles(), k.aliases(),
-	}
-	keyNames := append([]string{k.meta()}, used...)
-	keyNames = append(keyNames, k.events(), k.names(), k.seen(), k.heard(), k.sessions(), k.nodes(), k.attached(), k.idemx(), k.flowx(), k.owed(),
-		k.rooms(), k.room(c3po.Everybody), k.box(c3po.Human), k.mark(c3po.Human))
-	answer, err := s.run(ctx, s.scripts.vacate, keyNames, []string{itoa(len(used)), seconds(store.EmptyLife(s.limits)), seq})
+	answer, err := s.run(ctx, s.scripts.vacate, k, with{
+		"casts": k.room(c3po.Everybody), "box": k.box(c3po.Human), "mark": k.mark(c3po.Human), "life": seconds(store.EmptyLife(s.limits)), "last": seq,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +95,7 @@ func (s *Store) vacate(ctx context.Context, space c3po.Space, seq string) (strin
 
 // leaving moves a space between the list and what is about to be forgotten.
 func (s *Store) leaving(ctx context.Context, space c3po.Space, word string) error {
-	_, err := s.run(ctx, s.scripts.leaving, []string{spacesKey, leavingKey}, []string{s.nowArg(), string(space), word})
+	_, err := s.run(ctx, s.scripts.leaving, noSpace, with{"space": space, "word": word})
 	return err
 }
 
@@ -131,7 +126,7 @@ func (s *Store) forgetSpace(ctx context.Context, space c3po.Space) error {
 	}
 	// The floor rises first: a space that is forgotten and begins anew must find it there.
 	seq := max(0, atoi(at[0]))
-	if _, err := s.run(ctx, s.scripts.floor, []string{floorKey}, []string{itoa(seq), itoa(max(1, atoi(at[1])))}); err != nil {
+	if _, err := s.run(ctx, s.scripts.floor, noSpace, with{"seq": seq, "epoch": max(1, atoi(at[1]))}); err != nil {
 		return err
 	}
 	outcome, err := s.vacate(ctx, space, itoa(seq))

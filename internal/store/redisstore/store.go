@@ -41,7 +41,7 @@ type Store struct {
 	wakes   rueidis.Client
 	scripts scripts
 	limits  c3po.Limits
-	caps    string // the budgets among them, as scripts read them
+	bounds  map[string]string // those of them that scripts know by name
 	node    string
 	log     *slog.Logger
 	meter   Meter
@@ -64,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}
-	s.caps = capsOf(s.limits)
+	s.bounds = boundsOf(s.limits)
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

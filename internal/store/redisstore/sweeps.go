@@ -42,11 +42,11 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 		return err
 	}
 	for _, role := range queues {
-		if _, err := s.run(ctx, s.scripts.dropRole, []string{k.roles(), k.fact(role), k.box(role), k.mark(role)}, []string{role.Role()}); err != nil {
+		if _, err := s.run(ctx, s.scripts.dropRole, k, with{"fact": k.fact(role), "box": k.box(role), "mark": k.mark(role), "role": role.Role()}); err != nil {
 			return err
 		}
 	}
-	if _, err := s.run(ctx, s.scripts.dropImports, []string{k.meta(), k.imported()}, []string{seconds(store.ImportLife(s.limits))}); err != nil {
+	if _, err := s.run(ctx, s.scripts.dropImports, k, with{"import_life": seconds(store.ImportLife(s.limits))}); err != nil {
 		return err
 	}
 	outcome, err := s.vacate(ctx, space, "")
@@ -69,18 +69,18 @@ func (s *Store) drop(ctx context.Context, key string, over func(field, value str
 		if err != nil {
 			return err
 		}
-		var fields []string
+		var fields []with
 		for i := 0; i+1 < len(page.Elements); i += 2 {
 			is, err := over(page.Elements[i], page.Elements[i+1])
 			if err != nil {
 				return err
 			}
 			if is {
-				fields = append(fields, page.Elements[i], page.Elements[i+1])
+				fields = append(fields, with{"field": page.Elements[i], "value": page.Elements[i+1]})
 			}
 		}
 		if len(fields) > 0 {
-			if _, err := s.run(ctx, s.scripts.drop, []string{key}, fields); err != nil {
+			if _, err := s.run(ctx, s.scripts.drop, noSpace, with{"hash": key, "fields": fields}); err != nil {
 				return err
 			}
 		}

@@ -20,18 +20,16 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step store.CancelS
 	if err != nil {
 		return store.Cancelled{}, err
 	}
-	k, l := keysOf(space), s.limits
+	k := keysOf(space)
 	told, whose := owner, step.From
 	if step.Holder != "" {
 		told, whose = step.Holder, step.Holder
 	}
 	note.To = told
-	answer, err := s.run(ctx, s.scripts.cancel, []string{
-		k.meta(), k.agent(step.From), k.inbox(owner), k.body(owner), k.fact(owner), k.box(owner), k.ended(owner), k.ending(),
-		k.expire(), k.threads(), k.events(), k.tickets(), k.agent(whose), k.inbox(told), k.body(told), k.fact(told), k.box(told),
-	}, []string{
-		s.nowArg(), k.wake(), string(owner), string(from), hex, step.Run, seconds(l.EndedLife), itoa(l.EndedBytes),
-		seconds(l.MessageLife), itoa(l.EventEntries), body, itoa(note.Bytes()), string(step.Durability), string(step.Holder), string(step.From),
+	answer, err := s.run(ctx, s.scripts.cancel, k, with{
+		"sender": k.agent(step.From), "mail": k.of(owner), "agent": k.agent(whose), "holding": k.of(told),
+		"owner": owner, "from": from, "hex": hex, "run": step.Run, "notice": body, "bytes": note.Bytes(), "durability": step.Durability,
+		"holder": step.Holder, "caller": step.From,
 	})
 	if err != nil {
 		return store.Cancelled{}, err
@@ -71,14 +69,10 @@ func (s *Store) Silence(ctx context.Context, space c3po.Space, step store.Silenc
 	if err != nil {
 		return false, err
 	}
-	k, l := keysOf(space), s.limits
-	asker := cmp.Or(step.To, from)
-	answer, err := s.run(ctx, s.scripts.silent, []string{
-		k.meta(), k.agent(step.Agent), k.fact(owner), k.expire(), k.threads(), k.events(),
-		k.agent(asker), k.inbox(asker), k.body(asker), k.fact(asker), k.box(asker),
-	}, []string{
-		s.nowArg(), k.wake(), string(owner), string(from), hex, itoa(l.EventEntries), string(step.Agent), step.Run, string(step.To),
-		body, itoa(note.Bytes()), seconds(l.MessageLife), string(step.Durability),
+	k := keysOf(space)
+	answer, err := s.run(ctx, s.scripts.silent, k, with{
+		"reader": k.agent(step.Agent), "facts": k.fact(owner), "back": k.of(cmp.Or(step.To, from)), "owner": owner, "from": from, "hex": hex,
+		"agent": step.Agent, "run": step.Run, "to": step.To, "notice": body, "bytes": note.Bytes(), "durability": step.Durability,
 	})
 	if err != nil {
 		return false, err
@@ -96,8 +90,7 @@ func (s *Store) Silence(ctx context.Context, space c3po.Space, step store.Silenc
 func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
 	from, owner, hex := id.Split()
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.lapse, []string{k.meta(), k.fact(owner), k.deadlines(), k.events()},
-		[]string{s.nowArg(), k.wake(), string(owner), string(from), hex, itoa(s.limits.EventEntries)})
+	answer, err := s.run(ctx, s.scripts.lapse, k, with{"facts": k.fact(owner), "owner": owner, "from": from, "hex": hex})
 	return err == nil && word(answer[0]) == "timed_out", err
 }
 
@@ -147,8 +140,7 @@ func (s *Store) Messages(ctx context.Context, space c3po.Space, ids []c3po.Messa
 func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
 	k := keysOf(space)
 	field, _ := s.idempotency(store.Draft{From: from, Key: key}, "")
-	answer, err := s.run(ctx, s.scripts.keyed, []string{k.meta(), k.idem(), k.agent(from), k.renamed()},
-		[]string{field, string(from), seconds(s.limits.KeyLife)})
+	answer, err := s.run(ctx, s.scripts.keyed, k, with{"sender": k.agent(from), "from": from, "field": field})
 	if err != nil || word(answer[0]) != "found" {
 		return "", err
 	}

@@ -1,31 +1,24 @@
 -- ack ends pending messages of one inbox. It works when the store is full.
 --
--- KEYS  meta, agent, inbox, body, fact, box, ended (the owner's), ending,
---       expire, threads, events, tickets
--- ARGV  now, channel, owner, run, ended life, ended bytes, most events, then
---       from and hex of each message
+-- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
+--       threads:zset events:stream tickets:zset
+-- ARGV  now:clock channel owner run ended_life:number ended_bytes:number most_events messages[from hex]
 -- Returns {"ok", outcome …} or {"superseded"}.
-typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'zset' })
-local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ended = KEYS[7], ending = KEYS[8],
-  expire = KEYS[9], threads = KEYS[10], tickets = KEYS[12] }
-local now, channel, owner, run = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
-local life, budget, most_events = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
-
-if superseded(KEYS[2], run) then return { 'superseded' } end
-local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
+if superseded(agent, run) then return { 'superseded' } end
+local log = opened()
 local out = { 'ok' }
-k.sum = summing(log)
-for i = 8, #ARGV, 2 do
-  local from, hex = ARGV[i], ARGV[i + 1]
-  local fact = k.sum.done[hex] or editable(redis.call('HGET', k.fact, hex))
+mail.sum = summing(log)
+for _, m in ipairs(messages) do
+  local from, hex = m.from, m.hex
+  local fact = mail.sum.done[hex] or editable(redis.call('HGET', mail.fact, hex))
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   elseif fact.s then
     table.insert(out, 'already')
   else
-    end_acked(log, k, owner, hex, fact, life, budget)
+    end_acked(log, mail, owner, hex, fact, ended_life, ended_bytes)
     table.insert(out, 'acked')
   end
 end
-summed_up(log, k, owner)
+summed_up(log, mail, owner)
 return out

@@ -1,19 +1,15 @@
 -- ackposts moves the cursors of one agent to posts it has dealt with. It works
 -- when the store is full.
 --
--- KEYS  agent, rooms, joined, skips, heard (the agent's), then the room of each post
--- ARGV  run, the built-in room, then of each post: room, sender, number in its 32 bits
+-- KEYS  agent:hash rooms:hash joined:hash skips:zset reads:hash posts[log:stream]
+-- ARGV  run everybody posts[room from low:number]
+-- A post is known by low, the last 32 bits of its number.
 -- Returns {"ok", outcome …} or {"superseded"}.
-typed({ 'hash', 'hash', 'hash', 'zset', 'hash' })
-for i = 6, #KEYS do typed({ [i] = 'stream' }) end
-local agent, rooms, joined, skips, heard = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local run, everybody = ARGV[1], ARGV[2]
-
 if superseded(agent, run) then return { 'superseded' } end
 local rows = {}
-for i = 3, #ARGV, 3 do
-  local raw = redis.call('HGET', rooms, ARGV[i])
-  rows[ARGV[i]] = raw and roomed(raw).q
+for _, post in ipairs(posts) do
+  local raw = redis.call('HGET', rooms, post.room)
+  rows[post.room] = raw and roomed(raw).q
 end
 -- Every key and every row was looked at, so what follows cannot fail, and each
 -- post can be settled before the next is read.
@@ -27,7 +23,7 @@ local marks
 local function marks_of(room)
   if not marks then
     marks = {}
-    local rows = redis.call('HGETALL', heard)
+    local rows = redis.call('HGETALL', reads)
     for i = 1, #rows, 2 do
       local of = string.match(rows[i], '^[^%z]+') or ''
       marks[of] = marks[of] or {}
@@ -44,17 +40,16 @@ local function marks_of(room)
 end
 
 local out = { 'ok' }
-for i = 3, #ARGV, 3 do
-  local room, from, low = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
-  local posts = KEYS[6 + (i - 3) / 3]
+for _, post in ipairs(posts) do
+  local room = post.room
   local at = cursor(room)
   local outcome = 'unknown'
   if at and rows[room] then
     local last = rows[room]
-    local seq = last - last % 4294967296 + low
+    local seq = last - last % 4294967296 + post.low
     if seq > last then seq = seq - 4294967296 end
-    local entry = seq > 0 and redis.call('XRANGE', posts, whole(seq), whole(seq), 'COUNT', 1)[1]
-    if entry and noted(entry[2][2]).f == from then
+    local entry = seq > 0 and redis.call('XRANGE', post.log, whole(seq), whole(seq), 'COUNT', 1)[1]
+    if entry and noted(entry[2][2]).f == post.from then
       if seq <= seat(at) then
         outcome = 'already'
       else
@@ -70,7 +65,7 @@ for i = 3, #ARGV, 3 do
         local is = marks_of(room)
         for field, q in pairs(is) do
           if q <= seq then
-            redis.call('HDEL', heard, field)
+            redis.call('HDEL', reads, field)
             is[field] = nil
           end
         end

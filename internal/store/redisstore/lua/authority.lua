@@ -1,9 +1,9 @@
 -- authority stores what is proposed unless something is there, and gives what
 -- is there: the first writer wins.
 --
--- KEYS  ca
--- ARGV  proposal (empty only reads)
+-- KEYS  ca:string
+-- ARGV  proposal
+-- An empty proposal only reads.
 -- Returns {"ok", authority}.
-typed({ 'string' })
-if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1], 'NX') end
-return { 'ok', redis.call('GET', KEYS[1]) or '' }
+if proposal ~= '' then redis.call('SET', ca, proposal, 'NX') end
+return { 'ok', redis.call('GET', ca) or '' }

@@ -1,21 +1,13 @@
 -- bury makes a pending message a dead letter and tells its sender once.
 --
--- KEYS  meta, inbox, body, fact, box (recipient's), expire, threads, events,
---       dead, agent, inbox, body, fact, box (sender's), owed
--- ARGV  now, channel, owner, from, hex, reason, dead life, bounce body, its
---       bytes, message life, most events, durability
+-- KEYS  meta:hash mail{inbox:zset body:hash fact:hash box:hash} expire:zset threads:zset events:stream dead:zset
+--       back{agent:hash inbox:zset body:hash fact:hash box:hash} owed:zset
+-- ARGV  now:clock channel owner from hex reason dead_life:number bounce bytes:number message_life:number most_events
+--       durability
 -- Returns {"buried"} or {"left"}.
-typed({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'stream', 'zset', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset' })
-local meta, events, dead, sender = KEYS[1], KEYS[8], KEYS[9], KEYS[10]
-local k = { inbox = KEYS[2], body = KEYS[3], fact = KEYS[4], box = KEYS[5], expire = KEYS[6], threads = KEYS[7] }
-local back = { inbox = KEYS[11], body = KEYS[12], fact = KEYS[13], box = KEYS[14], expire = KEYS[6], threads = KEYS[7] }
-local now, channel, owner, from, hex, reason = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local dead_life, bounce, bytes, life = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
-local most_events, durability = ARGV[11], ARGV[12]
-
-local fact = editable(redis.call('HGET', k.fact, hex))
+local fact = editable(redis.call('HGET', mail.fact, hex))
 local damaged = not (fact and fact.f == from)
-if damaged and redis.call('ZSCORE', k.inbox, hex) then
+if damaged and redis.call('ZSCORE', mail.inbox, hex) then
   reason = 'corrupt'
   -- Its facts are damaged: nobody knows any more who wrote it, or what it weighs.
   -- No seal is made like this one, so it is never taken for a sound message.
@@ -24,22 +16,22 @@ end
 local id = from .. '::' .. owner .. '::' .. hex
 if not fact or fact.f ~= from or fact.s then
   -- It is not waiting for its end any more; if it still stands there, it would for ever.
-  redis.call('ZREM', k.expire, id)
+  redis.call('ZREM', expire, id)
   return { 'left' }
 end
 local lived = number(meta, 'lived')
-local log = opened(meta, events, channel, most_events, now)
+local log = opened()
 local seq = emit(log, 'dead', '', id)
-taken(log, k, owner, hex, fact)
+taken(log, mail, owner, hex, fact)
 fact.s, fact.w, fact.n, fact.l = 'dead', reason, now, lived + dead_life
-redis.call('HSET', k.fact, hex, cjson.encode(fact))
+redis.call('HSET', mail.fact, hex, cjson.encode(fact))
 redis.call('ZADD', dead, whole(seq), id)
 redis.call('HINCRBY', meta, 'dead', 1)
-if reason == REMOVED then redis.call('ZADD', KEYS[15], 0, owing(owner, seq, id)) end
-if answerable(fact) and redis.call('EXISTS', sender) == 1 then
+if reason == REMOVED then redis.call('ZADD', owed, 0, owing(owner, seq, id)) end
+if answerable(fact) and redis.call('EXISTS', back.agent) == 1 then
   put(log, back, {
     event = 'accepted', from = 'system', to = from, kind = 'bounce', thread = unbroken(fact) and fact.t or '', urgent = false, expects = false,
-    body = bounce, bytes = bytes, durability = durability, answers = id, expires = lived + life,
+    body = bounce, bytes = bytes, durability = durability, answers = id, expires = lived + message_life,
   })
 end
 return { 'buried' }

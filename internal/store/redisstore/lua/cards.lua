@@ -1,9 +1,8 @@
 -- cards reads the records of agents. It never writes.
 --
--- KEYS  meta, nodes, then the agents
--- ARGV  now, online window
+-- KEYS  meta nodes agents[]
+-- ARGV  now:clock online_window:number
 -- Returns a card per agent; that of an unknown one is empty.
-local now, window = clock(ARGV[1]), tonumber(ARGV[2])
 local out = {}
-for i = 3, #KEYS do table.insert(out, card(KEYS[i], KEYS[2], KEYS[1], now, window)) end
+for _, agent in ipairs(agents) do table.insert(out, card(agent, nodes, meta, now, online_window)) end
 return out

@@ -3,26 +3,19 @@
 -- messages and no more; the next step goes on from there. It works when the store is
 -- full.
 --
--- KEYS  meta, agent, inbox, body, fact (the role's), roles, seen, attached,
---       nodes, events
--- ARGV  now, channel, agent, run, role, mailbox, lease, most events, from, hex
---       (both empty for the next), reader, min seq, positioned, most to look at, the
---       position to go on from, then the hexes this node gave
+-- KEYS  meta agent:hash inbox:zset body:hash fact:hash roles:zset seen:zset attached:zset nodes:hash events:stream
+-- ARGV  now:clock channel id run role mailbox lease:number most_events from hex reader min:number positioned
+--       most:number position:number given[]
+-- From and hex are empty for the next; most is how many it looks at, from behind
+-- position; given are the hexes this node gave.
 -- Returns {"ok", count, now, hex, fact, body, position to go on from or 0}; hex is
 -- empty if there is none.
 -- Or superseded, stranger, no_message, ended <state>, held <agent>.
-typed({ [2] = 'hash', [3] = 'zset', [4] = 'hash', [5] = 'hash', [6] = 'zset', [7] = 'zset', [8] = 'zset', [9] = 'hash', [10] = 'stream' })
-local meta, agent, inbox, body, fact, roles = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local now, channel, id, run, role, mailbox = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local lease, most_events, from, hex, reader = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local min, positioned = place(meta, tonumber(ARGV[12])), ARGV[13]
-local most, position = tonumber(ARGV[14]), tonumber(ARGV[15])
-local given = {}
-for i = 16, #ARGV do given[ARGV[i]] = true end
+min, given = place(meta, min), set_of(given)
 
 if superseded(agent, run) then return { 'superseded' } end
 if not redis.call('ZSCORE', roles, role .. ' ' .. id) then return { 'stranger' } end
-local alive = lives(KEYS[7], KEYS[8], KEYS[9], now, lease)
+local alive = lives(seen, attached, nodes, now, lease)
 
 local function was_given(h, f)
   if given[h] then return true end
@@ -71,7 +64,7 @@ end
 local count = redis.call('ZCARD', inbox)
 if not found then return { 'ok', count, now, '', '', '', rest } end
 if not (found.cl and found.cl.b == id and alive(found.cl)) then
-  local log = opened(meta, KEYS[10], channel, most_events, now)
+  local log = opened()
   emit(log, 'claimed', '', found.f .. '::' .. mailbox .. '::' .. hex)
   found.cl = { b = id, a = now }
   redis.call('HSET', fact, hex, cjson.encode(found))

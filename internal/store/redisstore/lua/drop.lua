@@ -1,11 +1,10 @@
 -- drop forgets fields of a hash that are still as they were when they were found
 -- to be of no use. It works when the store is full.
 --
--- KEYS  the hash
--- ARGV  field and value, again and again
+-- KEYS  hash:hash
+-- ARGV  fields[field value]
 -- Returns {"ok"}.
-typed({ 'hash' })
-for i = 1, #ARGV, 2 do
-  if redis.call('HGET', KEYS[1], ARGV[i]) == ARGV[i + 1] then redis.call('HDEL', KEYS[1], ARGV[i]) end
+for _, is in ipairs(fields) do
+  if redis.call('HGET', hash, is.field) == is.value then redis.call('HDEL', hash, is.field) end
 end
 return { 'ok' }

@@ -1,12 +1,10 @@
 -- droprole forgets a role that nobody has and whose mailbox holds nothing.
 --
--- KEYS  roles, fact, box, mark (the mailbox's)
+-- KEYS  roles:zset fact:hash box:hash mark:hash
 -- ARGV  role
 -- Returns {"ok"}.
-typed({ 'zset', 'hash', 'hash', 'hash' })
-local role = ARGV[1]
-if redis.call('ZLEXCOUNT', KEYS[1], '(' .. role .. ' ', '(' .. role .. '!') == 0 and redis.call('HLEN', KEYS[2]) == 0 then
-  redis.call('ZREM', KEYS[1], role .. ' ')
-  redis.call('UNLINK', KEYS[3], KEYS[4])
+if redis.call('ZLEXCOUNT', roles, '(' .. role .. ' ', '(' .. role .. '!') == 0 and redis.call('HLEN', fact) == 0 then
+  redis.call('ZREM', roles, role .. ' ')
+  redis.call('UNLINK', box, mark)
 end
 return { 'ok' }

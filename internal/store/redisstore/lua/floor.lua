@@ -1,11 +1,10 @@
 -- floor raises the number above which spaces begin, so that one that is used
 -- again after it was forgotten gives no number twice.
 --
--- KEYS  floor
--- ARGV  sequence, epoch
+-- KEYS  floor:hash
+-- ARGV  seq epoch
 -- Returns {"ok"}.
-typed({ 'hash' })
-for i, field in ipairs({ 'seq', 'epoch' }) do
-  redis.call('HSET', KEYS[1], field, whole(math.max(number(KEYS[1], field), tonumber(ARGV[i]))))
+for field, is in pairs({ seq = seq, epoch = epoch }) do
+  redis.call('HSET', floor, field, whole(math.max(number(floor, field), tonumber(is))))
 end
 return { 'ok' }

@@ -7,6 +7,9 @@
 -- The state is "-", "untold" (spent, and somebody must be told), or the id of the
 -- question a person was asked. A chain stays so until it is resumed, the others
 -- until their hour is over.
+--
+-- KEYS  flow flowx
+-- ARGV  now caps
 
 local HOUR = 3600000
 local MOST_HANDLERS, MOST_TEXTS = 8, 8
@@ -63,7 +66,7 @@ end
 -- gives them, or nil and the answer of the script: {"spent", whose, what, account,
 -- "untold" or the question, handlers, when the hour began}. What is first found spent is written down.
 -- caps is a list of numbers, 0 for no limit, or empty for no accounts at all.
-local function reckon(flow, flowx, m, caps, now)
+local function reckon(m)
   if caps == '' or m.from == 'system' or m.to == 'human' then return {} end
   local cap = {}
   for n in string.gmatch(caps, '%d+') do cap[#cap + 1] = tonumber(n) end
@@ -118,7 +121,7 @@ local function spending(accounts)
 end
 
 -- charge writes accounts down; id names the chain of a message that began one.
-local function charge(flow, flowx, accounts, id, now)
+local function charge(accounts, id)
   local fields, used = {}, {}
   for _, entry in ipairs(accounts) do
     local field = entry[1] == 't:' and 't:' .. id or entry[1]

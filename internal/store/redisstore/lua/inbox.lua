@@ -1,23 +1,18 @@
 -- inbox reads a page of unacked mail in reading order. It looks at so many
 -- messages and no more; the next step goes on with the same page. It never writes.
 --
--- KEYS  meta, agent, inbox, body, fact (the owner's); of a role's mailbox read by
---       a member, whose agent it is then, also seen, attached, nodes
--- ARGV  now, run, after (position), limit, bytes, min seq, member, lease, most to
---       look at, then of the page so far: messages, bytes, position of the last
+-- KEYS  meta agent inbox body fact seen attached nodes
+-- ARGV  now:clock run after:number limit:number most:number min:number member lease:number most_looked:number
+--       count:number total:number last:number
+-- Member is the one who reads a role's mailbox, whose agent it is then. Count, total
+-- and last are messages, bytes and the last position of the page so far.
 -- Returns {"ok", next, count, seq, now, rooms, paused, {position to go on from or 0,
 -- messages, bytes, position of the last}, {hex, fact, body} …} or {"superseded"}.
-local meta, agent, inbox, body, fact = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local now, run, after = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3])
-local limit, most, min = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local most_looked, count, total, last = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-
 if superseded(agent, run) then return { 'superseded' } end
 min = place(meta, min)
-local own = ARGV[7] == ''
+local own = member == ''
 local out = { 'ok', 0, redis.call('ZCARD', inbox), number(meta, 'seq'), now, own and talk(meta, agent) or 0, own and paused_why(meta, agent) or '', {} }
-local member = ARGV[7]
-local alive = member ~= '' and lives(KEYS[6], KEYS[7], KEYS[8], now, tonumber(ARGV[8]))
+local alive = member ~= '' and lives(seen, attached, nodes, now, lease)
 local function hidden(f) return alive and (f.f == member or (f.cl and f.cl.b ~= member and alive(f.cl))) end
 local looked = 0
 for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do

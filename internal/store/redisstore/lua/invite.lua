@@ -1,13 +1,9 @@
 -- invite lets an agent into a room.
 --
--- KEYS  meta, agent (who invites), rooms, members, invited, guest
--- ARGV  room, id, run, outside, guest's id
+-- KEYS  meta:hash agent:hash rooms:hash members:zset invited:zset guest:hash
+-- ARGV  room id run outside guest_id
 -- Returns {"invited", seq when it was}, {"already", the same}, {"member"}, or one
 -- word: superseded, no_room, not_member, unknown.
-typed({ 'hash', 'hash', 'hash', 'zset', 'zset', 'hash' })
-local meta, agent, rooms, members, invited, guest = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local room, id, run, outside, guest_id = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-
 if superseded(agent, run) then return { 'superseded' } end
 local raw = redis.call('HGET', rooms, room)
 if not raw then return { 'no_room' } end

@@ -1,10 +1,8 @@
 -- inviteput stores an invitation.
 --
--- KEYS  invite
--- ARGV  now, invite, hash, expires, kept (ms after its end)
+-- KEYS  invite:hash
+-- ARGV  now:clock text hash expires kept_ms:number
 -- Returns {"ok"}.
-typed({ 'hash' })
-local expires = tonumber(ARGV[4])
-redis.call('HSET', KEYS[1], 'i', ARGV[2], 'hash', ARGV[3], 'expires', ARGV[4], 'tries', '0', 'used', '')
-redis.call('PEXPIREAT', KEYS[1], whole(math.max(expires, clock(ARGV[1])) + tonumber(ARGV[5])))
+redis.call('HSET', invite, 'i', text, 'hash', hash, 'expires', expires, 'tries', '0', 'used', '')
+redis.call('PEXPIREAT', invite, whole(math.max(tonumber(expires), now) + kept_ms))
 return { 'ok' }

@@ -1,9 +1,12 @@
--- keys is put in front of the steps that use idempotency keys.
+-- keys is put in front of the steps that use idempotency keys. Lived is when they do.
+--
+-- KEYS  idem idemx sender renamed
+-- ARGV  now from field fingerprint window key_life
 
 -- recalled gives what is remembered under an idempotency key (field) of a sender,
 -- and under the names that it gave up no longer ago than a key lives. What came
 -- after that under such a name is of whoever has it now.
-local function recalled(k, from, field, lived, key_life)
+local function recalled(lived)
   local found = {}
   local function add(raw, by, latest)
     local first = raw and cjson.decode(raw)
@@ -11,11 +14,11 @@ local function recalled(k, from, field, lived, key_life)
     first.by = by
     table.insert(found, first)
   end
-  add(redis.call('HGET', k.idem, field), from)
+  add(redis.call('HGET', idem, field), from)
   local former, fields, ends = {}, {}, {}
-  for name in string.gmatch(redis.call('HGET', k.sender, 'was') or '', '%S+') do table.insert(former, name) end
+  for name in string.gmatch(redis.call('HGET', sender, 'was') or '', '%S+') do table.insert(former, name) end
   if #former == 0 then return found end
-  for i, row in ipairs(redis.call('HMGET', k.renamed, unpack(former))) do
+  for i, row in ipairs(redis.call('HMGET', renamed, unpack(former))) do
     local to, at = string.match(row or '', '^(%S+) (%S+)$')
     if to == from and lived - tonumber(at) < key_life then
       table.insert(fields, former[i] .. string.sub(field, #from + 1))
@@ -23,13 +26,13 @@ local function recalled(k, from, field, lived, key_life)
     end
   end
   if #fields == 0 then return found end
-  for i, raw in ipairs(redis.call('HMGET', k.idem, unpack(fields))) do add(raw, ends[i][1], ends[i][2]) end
+  for i, raw in ipairs(redis.call('HMGET', idem, unpack(fields))) do add(raw, ends[i][1], ends[i][2]) end
   return found
 end
 
 -- meant says whether a key was used for this recipient, by whichever of its names;
 -- a name that nobody has (not known) is one it had.
-local function meant(renamed, first, to, known, key_life)
+local function meant(first, to, known)
   if first.o == to then return true end
   local today, at = string.match(redis.call('HGET', renamed, first.o) or '', '^(%S+) (%S+)$')
   if not today or first.x - key_life > tonumber(at) then today = first.o end
@@ -40,20 +43,20 @@ end
 -- remembered looks an idempotency key up. It gives nil, 'conflict', or the
 -- record of the first message and whether that message is still pending. A reply has
 -- no recipient (to) of its own.
-local function remembered(k, from, field, fingerprint, lived, now, window, key_life, to, known)
-  for _, first in ipairs(recalled(k, from, field, lived, key_life)) do
-    local stored = redis.call('HGET', k.fact, first.h)
+local function remembered(facts, lived, to, known)
+  for _, first in ipairs(recalled(lived)) do
+    local stored = redis.call('HGET', facts, first.h)
     local state = 'acked'
     if stored then state = (legible(stored) or {}).s or 'pending' end
     if window == 0 then
-      if first.p ~= fingerprint or to and not meant(k.renamed, first, to, known, key_life) then return 'conflict' end
+      if first.p ~= fingerprint or to and not meant(first, to, known) then return 'conflict' end
       return first, state, stored
     end
     if state == 'pending' and now - first.a < window then return first, state, stored end
   end
 end
 
-local function remember(idem, idemx, field, fingerprint, to, hex, thread, now, deadline)
-  redis.call('HSET', idem, field, cjson.encode({ o = to, h = hex, t = thread, a = now, p = fingerprint, x = deadline }))
-  redis.call('ZADD', idemx, whole(deadline), field)
+local function remember(to, hex, thread, lived)
+  redis.call('HSET', idem, field, cjson.encode({ o = to, h = hex, t = thread, a = now, p = fingerprint, x = lived + key_life }))
+  redis.call('ZADD', idemx, whole(lived + key_life), field)
 end

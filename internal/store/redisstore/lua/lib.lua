@@ -1,16 +1,19 @@
 -- lib is put in front of every script. It holds what several steps share.
--- A script first checks (typed, reads), then writes; nothing after its first
--- write can fail.
+-- A script first checks, then writes; nothing after its first write can fail. The
+-- keys whose types its head says are looked at before it starts, by their lengths,
+-- which is cheapest. A key that is read before the first write needs no type: to read
+-- it fails as well.
+--
+-- KEYS  meta events ending expire threads tickets
+-- ARGV  now channel most_events
 
 local BAND = 4503599627370496 -- 2^52: normal mail reads after urgent mail
 
--- typed refuses a key that holds something else than the script will write to,
--- given the types by the numbers of the keys. A key that is read before the
--- first write needs no mention: to read it fails as well. Asking for the length
--- is the cheapest way to have Redis look.
-local LENGTH = { hash = 'HLEN', zset = 'ZCARD', stream = 'XLEN', string = 'STRLEN' }
-local function typed(types)
-  for i, is in pairs(types) do redis.call(LENGTH[is], KEYS[i]) end
+-- set_of is a list of words in which each can be looked up.
+local function set_of(words)
+  local set = {}
+  for _, word in ipairs(words) do set[word] = true end
+  return set
 end
 
 -- NODE is the coordinator that takes the step; its events say so.
@@ -64,10 +67,10 @@ local BOOKS = { 'seq', 'sent', 'pending', 'pending_bytes', 'lived', 'acked', 'ca
 -- A log gives events their numbers, keeps them and wakes who listens. Its
 -- first emit can fail (and nothing has changed then); later ones cannot. It also
 -- holds those of the space's books that every message changes.
-local function opened(meta, events, channel, most, now)
+local function opened()
   local books = redis.call('HMGET', meta, unpack(BOOKS))
   for i, name in ipairs(BOOKS) do books[i] = counted_as(books[i], name) end
-  return { meta = meta, events = events, channel = channel, most = most, now = now,
+  return { meta = meta, events = events, channel = channel, most = most_events, now = now,
     seq = books[1], sent = books[2], pending = books[3], bytes = books[4] }
 end
 
@@ -198,7 +201,7 @@ end
 
 -- put stores a message m in the box of its recipient; k names the keys, and
 -- holds is what the box holds, if it was read already. Everything was checked
--- before. A message that expects an answer is a ticket and needs k.tickets.
+-- before. A message that expects an answer is a ticket and needs tickets.
 local function put(log, k, m, holds)
   holds = holds or held(k.box, m.from)
   local hex = numbered(log, k.fact)
@@ -218,16 +221,16 @@ local function put(log, k, m, holds)
   if m.answers ~= '' then fact.r = m.answers end
   if m.deadline then fact.dl = m.deadline end
   fact.o, fact.b, fact.u = m.ticket, m.handed_by, m.asked_by
-  if m.expects then redis.call('ZADD', k.tickets, whole(seq), id) end
+  if m.expects then redis.call('ZADD', tickets, whole(seq), id) end
   if m.expires > 0 then
     fact.x = m.expires
-    redis.call('ZADD', k.expire, whole(m.expires), id)
+    redis.call('ZADD', expire, whole(m.expires), id)
   end
   redis.call('HSET', k.body, hex, m.body)
   fact.h = seal(fact)
   redis.call('HSET', k.fact, hex, cjson.encode(fact))
   redis.call('ZADD', k.inbox, whole(position), hex)
-  redis.call('ZADD', k.threads, 0, threaded(m.thread, seq, id))
+  redis.call('ZADD', threads, 0, threaded(m.thread, seq, id))
   redis.call('HSET', k.box, 'n', whole(holds.n + 1), 'b', whole(holds.b + m.bytes),
     'n:' .. m.from, whole(holds.sn + 1), 'b:' .. m.from, whole(holds.sb + m.bytes))
   return hex, id, seq
@@ -266,7 +269,7 @@ local function moved(k)
   local sum = k.sum
   if #sum.hexes == 0 then return end
   redis.call('ZREM', k.inbox, unpack(sum.hexes))
-  redis.call('ZREM', k.expire, unpack(sum.ids))
+  redis.call('ZREM', expire, unpack(sum.ids))
   redis.call('HSET', k.fact, unpack(sum.facts))
   redis.call('ZADD', k.ended, unpack(sum.places))
   sum.hexes, sum.ids, sum.facts, sum.places = {}, {}, {}, {}
@@ -299,7 +302,7 @@ local function taken(log, k, owner, hex, fact)
     return
   end
   redis.call('ZREM', k.inbox, hex)
-  redis.call('ZREM', k.expire, fact.f .. '::' .. owner .. '::' .. hex)
+  redis.call('ZREM', expire, fact.f .. '::' .. owner .. '::' .. hex)
   lightened(k, fact.f, 1, fact.z)
   local less = 0 - fact.z -- which is never "-0"
   log.pending = redis.call('HINCRBY', log.meta, 'pending', -1)
@@ -319,10 +322,10 @@ end
 -- unlisted takes a message out of its thread and from among the tickets. There
 -- it has the id it came with, perhaps by a former name of its recipient; its number
 -- is its own.
-local function unlisted(k, fact)
+local function unlisted(fact)
   local place = threaded(fact.t, fact.q, '')
-  redis.call('ZREMRANGEBYLEX', k.threads, '[' .. place, '(' .. string.sub(place, 1, -2) .. '\1')
-  if fact.e then redis.call('ZREMRANGEBYSCORE', k.tickets, whole(fact.q), whole(fact.q)) end
+  redis.call('ZREMRANGEBYLEX', threads, '[' .. place, '(' .. string.sub(place, 1, -2) .. '\1')
+  if fact.e then redis.call('ZREMRANGEBYSCORE', tickets, whole(fact.q), whole(fact.q)) end
 end
 
 -- forget drops a message that has ended, with its places in the thread and
@@ -332,7 +335,7 @@ local function forget(k, hex, fact)
   redis.call('HDEL', k.body, hex)
   redis.call('HDEL', k.fact, hex)
   if not fact then return 0 end
-  unlisted(k, fact)
+  unlisted(fact)
   return kept(fact)
 end
 
@@ -351,9 +354,9 @@ local function is_read(fact) return fact.sv or fact.rc or fact.s == 'acked' end
 local function settle(k, owner)
   local first = redis.call('ZRANGE', k.ended, 0, 0, 'WITHSCORES')
   if first[1] then
-    redis.call('ZADD', k.ending, first[2], owner)
+    redis.call('ZADD', ending, first[2], owner)
   else
-    redis.call('ZREM', k.ending, owner)
+    redis.call('ZREM', ending, owner)
   end
 end
 
@@ -411,8 +414,8 @@ local function summed_up(log, k, owner)
   settle(k, owner)
 end
 
--- attached says whether a live node holds a connection of the agent.
-local function attached(node, nodes, now)
+-- is_attached says whether a live node holds a connection of the agent.
+local function is_attached(node, nodes, now)
   return node and node ~= '' and amount(redis.call('HGET', nodes, node)) > now
 end
 
@@ -430,7 +433,7 @@ local function signed(at, heartbeat, window) return at + lasting(heartbeat, wind
 -- An agent whose node has died is offline until it is seen again.
 local function present(gone, node, seen, heartbeat, nodes, now, window)
   if gone then return false end
-  if node and node ~= '' then return attached(node, nodes, now) end
+  if node and node ~= '' then return is_attached(node, nodes, now) end
   return now - amount(seen) < lasting(heartbeat, window)
 end
 
@@ -454,7 +457,7 @@ end
 local function card(agent, nodes, meta, now, window)
   local fields, is = redis.call('HGETALL', agent), {}
   for i = 1, #fields, 2 do is[fields[i]] = fields[i + 1] end
-  return { fields, attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, is.heartbeat, nodes, now, window) and 1 or 0,
+  return { fields, is_attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, is.heartbeat, nodes, now, window) and 1 or 0,
     redis.call('HGET', meta, 'paused') or '' }
 end
 
@@ -493,7 +496,7 @@ local function lives(seen, attachments, nodes, now, lease)
     if at ~= 'inf' then return tonumber(at) end
     names = names or redis.call('HKEYS', nodes)
     for _, node in ipairs(names) do
-      if attached(node, nodes, now) and redis.call('ZSCORE', attachments, node .. ' ' .. id) then return now end
+      if is_attached(node, nodes, now) and redis.call('ZSCORE', attachments, node .. ' ' .. id) then return now end
     end
     return 0
   end

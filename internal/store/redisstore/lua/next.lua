@@ -2,18 +2,14 @@
 -- not given. It looks at so many messages and no more: what was found so far goes
 -- back, and the next step goes on from there. It never writes.
 --
--- KEYS  meta, agent, inbox, body, fact, mark (the owner's)
--- ARGV  now, run, reader, min seq, incoming, positioned, most to look at, the
---       position to go on from, lowest number not given so far (0: none is known),
---       "1" if a message was found, then the hexes this node gave
+-- KEYS  meta agent inbox body fact mark
+-- ARGV  now:clock run reader min:number incoming positioned most:number after:number open:number found:flag given[]
+-- It looks at most messages, from behind the position after. Open is the lowest number
+-- not given so far (0: none is known); given are the hexes this node gave.
 -- Returns {"ok", count, lowest number not given, now, hex, fact, body, rooms,
 -- looked at, position to go on from or 0}; hex is empty if there is none, or if one
 -- was found before.
-local meta, agent, inbox, body, fact, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local now, run, reader, min, incoming = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local positioned, most, after, open, found = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10] == '1'
-local given = {}
-for i = 11, #ARGV do given[ARGV[i]] = true end
+given = set_of(given)
 
 if superseded(agent, run) then return { 'superseded' } end
 min = place(meta, min)

@@ -1,14 +1,13 @@
 -- online counts the agents that are online. It never writes.
 --
--- KEYS  seen, attached, nodes
--- ARGV  now, online window
+-- KEYS  seen attached nodes
+-- ARGV  now:clock online_window:number
 -- Returns {"ok", count}.
-local now, window = clock(ARGV[1]), tonumber(ARGV[2])
-local count = redis.call('ZCOUNT', KEYS[1], '(' .. whole(now - window), '(inf')
-local nodes = redis.call('HGETALL', KEYS[3])
-for i = 1, #nodes, 2 do
-  if tonumber(nodes[i + 1]) > now then
-    count = count + redis.call('ZLEXCOUNT', KEYS[2], '[' .. nodes[i] .. ' ', '(' .. nodes[i] .. '!')
+local count = redis.call('ZCOUNT', seen, '(' .. whole(now - online_window), '(inf')
+local leases = redis.call('HGETALL', nodes)
+for i = 1, #leases, 2 do
+  if tonumber(leases[i + 1]) > now then
+    count = count + redis.call('ZLEXCOUNT', attached, '[' .. leases[i] .. ' ', '(' .. leases[i] .. '!')
   end
 end
 return { 'ok', count }

@@ -1,44 +1,33 @@
 -- post adds to the log of a room, once whatever the number of its members, and
 -- gives it to mentioned members as mail.
 --
--- KEYS  meta, sender, rooms, room, members, idem, idemx, rate, joined, skips
---       (the sender's), expire, threads, events, tickets, renamed, then of each
---       mentioned agent its agent, inbox, body, fact, box and skips
--- ARGV  see the names below, then the ids of the mentioned agents
+-- KEYS  meta:hash sender:hash rooms:hash room_log:stream members:zset idem:hash idemx:zset rate:zset joined:hash
+--       skips:zset expire:zset threads:zset events:stream tickets:zset renamed:hash mentioned[agent:hash inbox:zset
+--       body:hash fact:hash box:hash skips:zset]
+-- ARGV  now:clock channel from room kind run outside text bytes:number mail_bytes:number durability limit:number
+--       field fingerprint window:number key_life:number most_posts:number most_bytes:number message_life:number
+--       most_events box_messages:number box_bytes:number share:number cast:flag audience address space_bytes:number
+--       unpaid:flag mentioned[id]
+-- A post has bytes in the room, and mail_bytes as mail of a member.
 -- Returns {"ok", entry id, now, now, members, fact, sent within a minute} or {"repeat", entry id, at,
 -- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,
 -- conflict, no_room, not_member, rate <count>, unpaid.
-local MENTIONED, MENTIONS, DROP_MOST = 15, 27, 16
-local types = { 'hash', 'hash', 'hash', 'stream', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'zset', 'stream', 'zset', 'hash' }
-for i = MENTIONED + 1, #KEYS, 6 do
-  for j, is in ipairs({ 'hash', 'zset', 'hash', 'hash', 'hash', 'zset' }) do types[i + j - 1] = is end
-end
-typed(types)
-local meta, sender, rooms, posts, members, idem, idemx = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local rate, joined, skips, expire, threads, events = KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
-local now, channel, from, room, kind, run, outside = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local text, durability, limit = ARGV[8], ARGV[10], tonumber(ARGV[11])
-local bytes, mail_bytes = string.match(ARGV[9], '^(%d+) (%d+)$') -- in the room, and as mail of a member
-bytes, mail_bytes = tonumber(bytes), tonumber(mail_bytes)
-local field, fingerprint, window, key_life = ARGV[12], ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
-local most_posts, most_bytes, life, most_events = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18]), ARGV[19]
-local box_messages, box_bytes, share = tonumber(ARGV[20]), tonumber(ARGV[21]), tonumber(ARGV[22])
-local cast, audience, address, most_space = ARGV[23] == '1', ARGV[24], ARGV[25], tonumber(ARGV[26])
+local DROP_MOST = 16
 local lived = number(meta, 'lived')
 
 if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', rooms, room)
 local row = raw and roomed(raw)
-for _, first in ipairs(recalled({ idem = idem, sender = sender, renamed = KEYS[15] }, from, field, lived, key_life)) do
+for _, first in ipairs(recalled(lived)) do
   if window == 0 and first.p ~= fingerprint then return { 'conflict' } end
   if window == 0 or now - first.a < window then
-    local entry = redis.call('XRANGE', posts, first.h, first.h)[1]
+    local entry = redis.call('XRANGE', room_log, first.h, first.h)[1]
     local fact, body = '', ''
     if entry then fact, body = entry[2][2], entry[2][4] end
     return { 'repeat', first.h, first.a, now, row and row.m or 0, fact, body, first.by }
   end
 end
-if ARGV[27] == '1' then return { 'unpaid' } end
+if unpaid then return { 'unpaid' } end
 if cast then
   row = row or { m = 0, q = 0, o = 0, n = 0, b = 0 }
 elseif not row then
@@ -57,22 +46,19 @@ end
 -- What has to go to make room, oldest first; a step drops only so many.
 local drop, freed, over = 0, 0, row.n + 1 > most_posts or row.b + bytes > most_bytes
 if over then
-  for _, entry in ipairs(redis.call('XRANGE', posts, '-', '+', 'COUNT', DROP_MOST)) do
+  for _, entry in ipairs(redis.call('XRANGE', room_log, '-', '+', 'COUNT', DROP_MOST)) do
     if row.n - drop + 1 <= most_posts and row.b - freed + bytes <= most_bytes then break end
     drop, freed = drop + 1, freed + amount(noted(entry[2][2]).z)
   end
 end
-local log = opened(meta, events, channel, most_events, now)
+local log = opened()
 local mail, mailed = {}, {}
-for i = MENTIONS + 1, #ARGV do
-  local base = MENTIONED + (i - MENTIONS - 1) * 6
-  local k = { inbox = KEYS[base + 2], body = KEYS[base + 3], fact = KEYS[base + 4], box = KEYS[base + 5], skips = KEYS[base + 6],
-    expire = expire, threads = threads, tickets = KEYS[14] }
-  local holds = held(k.box, from)
-  if ARGV[i] ~= from and redis.call('EXISTS', KEYS[base + 1]) == 1 and redis.call('ZSCORE', members, ARGV[i])
-    and notified(KEYS[base + 1], room) ~= 'none' and not full(holds, mail_bytes, box_messages, box_bytes, share, true) and not crowded(log, from, ARGV[i], (#mail + 1) * mail_bytes, most_space) then
-    table.insert(mail, { k = k, to = ARGV[i], holds = holds })
-    table.insert(mailed, ARGV[i])
+for _, one in ipairs(mentioned) do
+  one.holds = held(one.box, from)
+  if one.id ~= from and redis.call('EXISTS', one.agent) == 1 and redis.call('ZSCORE', members, one.id)
+    and notified(one.agent, room) ~= 'none' and not full(one.holds, mail_bytes, box_messages, box_bytes, share, true) and not crowded(log, from, one.id, (#mail + 1) * mail_bytes, space_bytes) then
+    table.insert(mail, one)
+    table.insert(mailed, one.id)
   end
 end
 -- Who has read everything has read what it says now, too.
@@ -92,14 +78,14 @@ if cast then emit(log, 'posted', address, shown, 'casts', whole(ordinal)) else e
 local fact = { f = from, k = kind, a = now, d = durability, z = bytes }
 if #mailed > 0 then fact.m = mailed end
 if audience ~= '' then fact.w = audience end
-if cast then fact.x = lived + life end
+if cast then fact.x = lived + message_life end
 local entry, written = whole(seq) .. '-' .. whole(ordinal), cjson.encode(fact)
-redis.call('XADD', posts, entry, 'f', written, 'b', text)
+redis.call('XADD', room_log, entry, 'f', written, 'b', text)
 row.q, row.o, row.n, row.b = seq, ordinal, row.n + 1 - drop, row.b + bytes - freed
 if row.m == 0 and not cast then row.e = lived end
-if drop > 0 then redis.call('XTRIM', posts, 'MAXLEN', whole(row.n)) end
+if drop > 0 then redis.call('XTRIM', room_log, 'MAXLEN', whole(row.n)) end
 redis.call('HSET', rooms, room, cjson.encode(row))
-remember(idem, idemx, field, fingerprint, address, entry, '', now, lived + key_life)
+remember(address, entry, '', lived)
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', rate, '-inf', whole(now - 60000))
   redis.call('ZREMRANGEBYSCORE', rate, '(' .. whole(now), '+inf')
@@ -116,11 +102,11 @@ elseif at then
   redis.call('ZREMRANGEBYLEX', skips, '[' .. room .. '\0', kept_from)
 end
 for _, m in ipairs(mail) do
-  put(log, m.k, {
-    event = 'accepted', from = from, to = m.to, kind = 'message', thread = '', urgent = false, expects = true,
-    body = text, bytes = mail_bytes, durability = durability, answers = '', expires = lived + life,
+  put(log, m, {
+    event = 'accepted', from = from, to = m.id, kind = 'message', thread = '', urgent = false, expects = true,
+    body = text, bytes = mail_bytes, durability = durability, answers = '', expires = lived + message_life,
   }, m.holds)
-  redis.call('ZADD', m.k.skips, 0, skipped(room, ordinal))
-  redis.call('ZREMRANGEBYLEX', m.k.skips, '[' .. room .. '\0', kept_from)
+  redis.call('ZADD', m.skips, 0, skipped(room, ordinal))
+  redis.call('ZREMRANGEBYLEX', m.skips, '[' .. room .. '\0', kept_from)
 end
 return { 'ok', entry, now, now, row.m, written, sent + 1 }

@@ -2,23 +2,19 @@
 -- them. It looks at so many posts and no more; the next step goes on with the same
 -- page. It never writes.
 --
--- KEYS  skips (the agent's), then the rooms
--- ARGV  limit, bytes, lived, type, capabilities, host, most to look at, posts and
---       bytes of the page so far, number of given posts, those as "room\0seq in 32
---       bits", then of each room: name, after
+-- KEYS  skips rooms[log]
+-- ARGV  limit:number most:number lived:number kind capabilities host most_looked:number so_far:number total:number
+--       given[] rooms[name after]
+-- Given are the posts it has, as "room\0seq in 32 bits"; so_far and total are posts and
+-- bytes of the page so far.
 -- Returns {next, {after of each room to go on from}, {room, entry id, fact, body} …};
 -- next is the sequence of the first post that was left out, or 0. There is nothing to
 -- go on from if the page is done.
-local skips, limit, most, lived = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local kind, host = ARGV[4], ARGV[6]
 local can = {}
-if ARGV[5] ~= '' and ARGV[5] ~= 'null' then
-  for _, capability in ipairs(cjson.decode(ARGV[5])) do can[capability] = true end
+if capabilities ~= '' and capabilities ~= 'null' then
+  for _, capability in ipairs(cjson.decode(capabilities)) do can[capability] = true end
 end
-local most_looked, so_far, total = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local FIXED = 10 -- arguments before the given posts
-local given, count = {}, tonumber(ARGV[FIXED])
-for i = FIXED + 1, FIXED + count do given[ARGV[i]] = true end
+given = set_of(given)
 
 -- Which posts are its own, or are mail of it, the name in them does not say: it may
 -- have had another then, and another agent this one.
@@ -35,11 +31,11 @@ local function is_for_owner(room, seq, ordinal, fact)
 end
 
 -- Each room is read a few posts at a time, as its turn comes.
-local FEW = math.max(1, math.min(8, math.floor(128 / (#KEYS - 1)), most_looked))
+local FEW = math.max(1, math.min(8, math.floor(128 / #rooms), most_looked))
 local looked = 0
 local function fill(r)
   while #r.ahead == 0 and r.more and looked < most_looked do
-    local entries = redis.call('XRANGE', r.posts, '(' .. r.after, '+', 'COUNT', FEW)
+    local entries = redis.call('XRANGE', r.log, '(' .. r.after, '+', 'COUNT', FEW)
     looked = looked + #entries
     r.more = #entries == FEW
     for _, entry in ipairs(entries) do
@@ -58,10 +54,9 @@ local function fill(r)
 end
 
 local reading = {}
-for i = 2, #KEYS do
-  local a = FIXED + count + (i - 2) * 2
-  table.insert(reading, { posts = KEYS[i], name = ARGV[a + 1], done = tonumber(ARGV[a + 2]),
-    after = ARGV[a + 2] .. '-18446744073709551615', ahead = {}, more = true })
+for _, room in ipairs(rooms) do
+  table.insert(reading, { log = room.log, name = room.name, done = tonumber(room.after),
+    after = room.after .. '-18446744073709551615', ahead = {}, more = true })
 end
 local out = { 0, {} }
 -- At least each room's next post is looked at, so that every step gets further.

@@ -1,23 +1,17 @@
 -- received records that a client has taken messages. Answers to the owner's
 -- own messages that ask nothing back are acked by it. It works when the store is full.
 --
--- KEYS  as ack
--- ARGV  now, channel, owner, reader, route, ended life, ended bytes, most
---       events, then from and hex of each message
+-- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
+--       threads:zset events:stream tickets:zset
+-- ARGV  now:clock channel owner reader route ended_life:number ended_bytes:number most_events messages[from hex]
 -- Returns {"ok", outcome …}.
-typed({ 'hash', 'hash', 'zset', 'hash', 'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'stream', 'zset' })
-local k = { inbox = KEYS[3], body = KEYS[4], fact = KEYS[5], box = KEYS[6], ended = KEYS[7], ending = KEYS[8],
-  expire = KEYS[9], threads = KEYS[10], tickets = KEYS[12] }
-local now, channel, owner, reader, route = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local life, budget, most_events = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
-
-local log = opened(KEYS[1], KEYS[11], channel, most_events, now)
+local log = opened()
 ahead(log)
 local out = { 'ok' }
-k.sum = summing(log)
-for i = 9, #ARGV, 2 do
-  local from, hex = ARGV[i], ARGV[i + 1]
-  local fact = k.sum.done[hex] or editable(redis.call('HGET', k.fact, hex))
+mail.sum = summing(log)
+for _, m in ipairs(messages) do
+  local from, hex = m.from, m.hex
+  local fact = mail.sum.done[hex] or editable(redis.call('HGET', mail.fact, hex))
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   else
@@ -26,13 +20,13 @@ for i = 9, #ARGV, 2 do
     end
     fact.rc = fact.rc or { r = reader, o = route, f = now }
     if fact.k == 'reply' and not fact.e and not fact.s then
-      end_acked(log, k, owner, hex, fact, life, budget)
+      end_acked(log, mail, owner, hex, fact, ended_life, ended_bytes)
       table.insert(out, 'acked')
     else
-      redis.call('HSET', k.fact, hex, cjson.encode(fact))
+      redis.call('HSET', mail.fact, hex, cjson.encode(fact))
       table.insert(out, 'already')
     end
   end
 end
-summed_up(log, k, owner)
+summed_up(log, mail, owner)
 return out

@@ -1,12 +1,11 @@
 -- register gives a caller an id; the rules stand at store.Store.Register.
 --
--- KEYS  meta, agents, names, seen, sessions, nodes, attached, events, heard,
---       retired, owed, then the agent keys of the candidates in order, then
---       their inboxes, then roles, renamed
--- ARGV  now, channel, run, session, epoch, explicit, online window, most
---       events, client, number of profile fields, number of all possible
---       candidates, "1" if the store is full, what the profile says as field and
---       value, the candidate ids, "1" if it does not matter that the first was renamed
+-- KEYS  meta:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream heard:zset
+--       retired:zset owed:zset roles:zset renamed candidates[agent:hash inbox:zset]
+-- ARGV  now:clock channel run session epoch:number explicit:flag online_window:number most_events client all:number
+--       full_store:flag whatever:flag fields[field value] candidates[id]
+-- The candidates are some of all possible ones, in order; fields are what the profile
+-- says; whatever: it does not matter that the first was renamed.
 -- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
 -- {"taken"} if no candidate given was free, or {"renamed"} if the first is
 -- what an agent was called before, or {"full"} if it would be a new agent.
@@ -14,32 +13,14 @@
 -- In a full store it still lets in whoever is registered: their mail must be
 -- readable, and acking it makes room. What that adds is bounded, since it takes
 -- the place of what the agent said before.
-typed({ 'hash', 'zset', 'zset', 'zset', 'hash', 'hash', 'zset', 'stream', 'zset', 'zset', 'zset' })
-local meta, agents, names, seen, sessions, nodes, attachments, events, heard, retired, owed =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local FIXED = 11 -- keys before those of the candidates
-local now, channel, run, session, epoch = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local explicit, window, most_events, client, fields = ARGV[6] == '1', tonumber(ARGV[7]), ARGV[8], ARGV[9], tonumber(ARGV[10])
-local all, full_store = tonumber(ARGV[11]), ARGV[12] == '1'
-local FIELDS = 12 -- arguments before those of the profile
-local first_id = FIELDS + fields * 2 + 1
-local candidates = #ARGV - first_id
-for i = 1, candidates do
-  for _, pair in ipairs({ { KEYS[FIXED + i], 'hash' }, { KEYS[FIXED + candidates + i], 'zset' } }) do
-    local is = redis.call('TYPE', pair[1]).ok
-    if is ~= 'none' and is ~= pair[2] then error({ err = 'WRONGTYPE ' .. pair[1] .. ' holds a ' .. is }) end
-  end
-end
-local roles = KEYS[FIXED + candidates * 2 + 1]
-redis.call('ZCARD', roles)
-local renamed = redis.call('HGET', KEYS[FIXED + candidates * 2 + 2], ARGV[first_id])
+local was_called = redis.call('HGET', renamed, candidates[1].id)
 
-local function key(i) return KEYS[FIXED + i] end
-local function id(i) return ARGV[first_id + i - 1] end
+local function key(i) return candidates[i].agent end
+local function id(i) return candidates[i].id end
 local function known(i) return redis.call('EXISTS', key(i)) == 1 end
 local function free(i)
   if not known(i) then return true end
-  return (redis.call('HGET', key(i), 'run') or '') == '' or not online(key(i), nodes, now, window)
+  return (redis.call('HGET', key(i), 'run') or '') == '' or not online(key(i), nodes, now, online_window)
 end
 
 -- The runs that held the id before, the latest first, one a line.
@@ -53,17 +34,17 @@ local function with_ousted(list, who)
   return kept
 end
 
-if renamed and ARGV[#ARGV] == '' and not known(1) then return { 'renamed' } end
+if was_called and not whatever and not known(1) then return { 'renamed' } end
 
 -- A few candidates are the common case. If the last of them is in use, higher
 -- numbers may be too, and the caller asks again with all of them.
-if candidates < all and known(candidates) then return { 'taken' } end
+if #candidates < all and known(#candidates) then return { 'taken' } end
 
 local chosen
 if run == '' then
   chosen = 1
 else
-  for i = 1, candidates do
+  for i = 1, #candidates do
     if redis.call('HGET', key(i), 'run') == run then
       chosen = i
       break
@@ -76,7 +57,7 @@ else
   end
   if not chosen and session ~= '' then
     local former = redis.call('HGET', sessions, session)
-    for i = 1, candidates do
+    for i = 1, #candidates do
       if former == id(i) and free(i) then
         chosen = i
         break
@@ -84,7 +65,7 @@ else
     end
   end
   if not chosen then
-    for i = 1, candidates do
+    for i = 1, #candidates do
       if free(i) then
         chosen = i
         break
@@ -102,7 +83,7 @@ local node = redis.call('HGET', agent, 'node') or ''
 local lived, epoch_before = number(meta, 'lived'), amount(redis.call('HGET', agent, 'epoch'))
 local changed = not existed or (run ~= '' and holds ~= run)
 if changed then
-  local log = opened(meta, events, channel, most_events, now)
+  local log = opened()
   emit(log, 'registered', name, '')
 end
 if not existed then
@@ -122,14 +103,14 @@ elseif changed then
   redis.call('HDEL', agent, 'pid', 'pid_start', 'heartbeat', 'availability', 'task')
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
-if node ~= '' and (changed or not attached(node, nodes, now)) then
-  redis.call('ZREM', attachments, node .. ' ' .. name)
+if node ~= '' and (changed or not is_attached(node, nodes, now)) then
+  redis.call('ZREM', attached, node .. ' ' .. name)
   redis.call('HDEL', agent, 'node')
   node = ''
 end
 redis.call('HDEL', agent, 'gone')
 local declares = false
-for i = 1, fields do declares = declares or ARGV[FIELDS + i * 2 - 1] == 'pid' end
+for _, is in ipairs(fields) do declares = declares or is.field == 'pid' end
 if run ~= '' or explicit and declares then redis.call('HDEL', agent, 'died') end
 redis.call('HSET', agent, 'seen', whole(now), 'client', client)
 redis.call('ZADD', heard, whole(lived), name)
@@ -144,14 +125,12 @@ if run ~= '' then
 end
 if explicit or not existed then
   for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do redis.call('ZREM', roles, role .. ' ' .. name) end
-  for i = 1, fields do
-    redis.call('HSET', agent, ARGV[FIELDS + i * 2 - 1], ARGV[FIELDS + i * 2])
-  end
+  for _, is in ipairs(fields) do redis.call('HSET', agent, is.field, is.value) end
   for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do
     -- The entry without an id stays: the role may have mail when its members left.
     redis.call('ZADD', roles, 0, role .. ' ', 0, role .. ' ' .. name)
   end
 end
-redis.call('ZADD', seen, node == '' and whole(signed(now, redis.call('HGET', agent, 'heartbeat'), window)) or 'inf', name)
-return { 'ok', name, now, redis.call('ZCARD', KEYS[FIXED + candidates + chosen]), card(agent, nodes, meta, now, window),
+redis.call('ZADD', seen, node == '' and whole(signed(now, redis.call('HGET', agent, 'heartbeat'), online_window)) or 'inf', name)
+return { 'ok', name, now, redis.call('ZCARD', candidates[chosen].inbox), card(agent, nodes, meta, now, online_window),
   redis.call('ZLEXCOUNT', owed, '[' .. name .. '\0', '(' .. name .. '\1') }

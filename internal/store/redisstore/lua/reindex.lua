@@ -1,14 +1,11 @@
 -- reindex follows a renaming where the space lists messages by their ids, for some
 -- of them. It may be repeated.
 --
--- KEYS  meta, expire, deadlines, dead, owed, seen, agent of the old name, inbox of
---       the new one
--- ARGV  old, new, the line of "moving" in meta that this ends, or none, then the ids
---       by the old name
+-- KEYS  meta:hash expire:zset deadlines:zset dead:zset owed:zset seen:zset agent:hash inbox:zset
+-- ARGV  old new line ids[]
+-- The agent is the old name's, the inbox the new one's. Line is that of "moving" in
+-- meta that this ends, or none; the ids are by the old name.
 -- Returns {"ok"}.
-typed({ 'hash', 'zset', 'zset', 'zset', 'zset', 'zset', 'hash', 'zset' })
-local meta, expire, deadlines, dead, owed, seen, inbox = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[8]
-local old, new, line = ARGV[1], ARGV[2], ARGV[3]
 local function moved(list, was, is)
   local score = redis.call('ZSCORE', list, was)
   if not score then return nil end
@@ -16,8 +13,7 @@ local function moved(list, was, is)
   redis.call('ZADD', list, score, is)
   return score
 end
-for i = 4, #ARGV do
-  local was = ARGV[i]
+for _, was in ipairs(ids) do
   local from, hex = string.match(was, '^(.-)::.*::(%x+)$')
   local is = from .. '::' .. new .. '::' .. hex
   -- What was read since the renaming has no life left that could end.
@@ -32,6 +28,6 @@ if line ~= '' then
     if one ~= line then table.insert(rest, one .. '\n') end
   end
   if #rest > 0 then redis.call('HSET', meta, 'moving', table.concat(rest)) else redis.call('HDEL', meta, 'moving') end
-  if redis.call('EXISTS', KEYS[7]) == 0 then redis.call('ZREM', seen, old) end
+  if redis.call('EXISTS', agent) == 0 then redis.call('ZREM', seen, old) end
 end
 return { 'ok' }

@@ -1,10 +1,8 @@
 -- runnote remembers that a run is an agent's, and forgets old ones.
 --
--- KEYS  runs
--- ARGV  now, run, kept (ms)
+-- KEYS  runs:zset
+-- ARGV  now:clock run kept_ms:number
 -- Returns {"ok"}.
-typed({ 'zset' })
-local now = clock(ARGV[1])
-redis.call('ZADD', KEYS[1], whole(now), ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', whole(now - tonumber(ARGV[3])))
+redis.call('ZADD', runs, whole(now), run)
+redis.call('ZREMRANGEBYSCORE', runs, '-inf', whole(now - kept_ms))
 return { 'ok' }

@@ -1,42 +1,33 @@
 -- send stores a message for an agent and wakes whoever waits for it.
 --
--- KEYS  meta, agent (recipient), sender, inbox, body, fact, box (recipient's),
---       idem, idemx, rate (sender's), expire, threads, events, aliases, nodes,
---       tickets, deadlines, flow, flowx, renamed
--- ARGV  see the names below; mailbox is 1 for a person's, queue for a role's
+-- KEYS  meta agent sender mail{inbox:zset body:hash fact box} idem idemx:zset rate expire:zset threads:zset events
+--       aliases nodes tickets:zset deadlines:zset flow:hash flowx:zset renamed:hash
+-- ARGV  now:clock channel from to kind thread urgent expects text bytes:number run durability limit:number
+--       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
+--       most_messages:number most_bytes:number share:number most_events online_window:number name_life:number
+--       answer_within:number chain digest caps space_bytes:number key_bytes:number unpaid:flag
+-- The agent and mail are the recipient's; mailbox is 1 for a person's, queue for a role's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
 -- crowded, spent <see flow.lua>, unpaid.
-typed({ [4] = 'zset', [5] = 'hash', [9] = 'zset', [11] = 'zset', [12] = 'zset', [16] = 'zset', [17] = 'zset', [18] = 'hash', [19] = 'zset', [20] = 'hash' })
-local meta, agent, sender, inbox, body, fact, box = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local idem, idemx, rate, expire, threads, events, aliases, nodes =
-  KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
-local tickets, deadlines, flow, flowx = KEYS[16], KEYS[17], KEYS[18], KEYS[19]
-local now, channel, from, to, kind, thread, urgent = clock(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local expects, text, bytes, run, durability = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[12]
-local limit, fail_if_away, alias, mailbox, pause = tonumber(ARGV[13]), ARGV[14], ARGV[15], ARGV[16], ARGV[17]
-local field, fingerprint, window, key_life = ARGV[18], ARGV[19], tonumber(ARGV[20]), tonumber(ARGV[21])
-local life, most_messages, most_bytes, share = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25])
-local most_events, online_window, name_life = ARGV[26], tonumber(ARGV[27]), tonumber(ARGV[28])
-local answer_within = tonumber(ARGV[29])
-local chain, digest, caps, most_space, key_bytes = ARGV[30], ARGV[31], ARGV[32], tonumber(ARGV[33]), tonumber(ARGV[34])
 local lived = number(meta, 'lived')
 -- A role has no record and no alias, so perhaps nothing else looks at these.
-if mailbox == 'queue' then typed({ [3] = 'hash', [14] = 'hash', [15] = 'hash' }) end
+if mailbox == 'queue' then
+  for _, key in ipairs({ sender, aliases, nodes }) do redis.call('HLEN', key) end
+end
 
 if superseded(sender, run) then return { 'superseded' } end
 
 local recipient = card(agent, nodes, meta, now, online_window)
 local known = #recipient[1] > 0
-local first, state, stored = remembered({ idem = idem, sender = sender, renamed = KEYS[20], fact = fact },
-  from, field, fingerprint, lived, now, window, key_life, to, known)
+local first, state, stored = remembered(mail.fact, lived, to, known)
 if first == 'conflict' then return { 'conflict' } end
 if first then
-  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', body, first.h) or '', recipient, first.by }
+  return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
 end
-if ARGV[35] == '1' then return { 'unpaid' } end
+if unpaid then return { 'unpaid' } end
 
 if mailbox == '' and not known then return { 'unknown' } end
 if alias ~= '' then
@@ -55,28 +46,28 @@ if limit > 0 then
   sent = redis.call('ZCOUNT', rate, '(' .. whole(now - 60000), whole(now))
   if sent >= limit then return { 'rate', sent } end
 end
-local holds = held(box, from)
+local holds = held(mail.box, from)
 local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox ~= '1')
 if full_of then return { 'full', full_of } end
-local log = opened(meta, events, channel, most_events, now)
-if crowded(log, from, to, bytes, most_space) then return { 'crowded' } end
-local accounts, spent = reckon(flow, flowx, { from = from, to = to, chain = chain ~= '' and chain or thread, bytes = bytes, digest = digest }, caps, now)
+local log = opened()
+if crowded(log, from, to, bytes, space_bytes) then return { 'crowded' } end
+local accounts, spent = reckon({ from = from, to = to, chain = chain ~= '' and chain or thread, bytes = bytes, digest = digest })
 if not accounts then return spent end
 local asking = pause ~= '' and redis.call('EXISTS', sender) == 1
 local pausing = asking and redis.call('HGET', sender, 'paused') ~= pause
 
 local expires = 0
-if mailbox ~= '1' then expires = lived + life end
+if mailbox ~= '1' then expires = lived + message_life end
 local deadline = answer_within > 0 and now + answer_within or nil
-local hex, id, seq = put(log, { inbox = inbox, body = body, fact = fact, box = box, expire = expire, threads = threads, tickets = tickets }, {
+local hex, id, seq = put(log, mail, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, key_bytes = key_bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
   asked_by = expects == '1' and run ~= '' and run or nil,
   chain = chain ~= '' and chain ~= thread and chain or nil,
 }, holds)
 if thread == '' then thread = id end
-remember(idem, idemx, field, fingerprint, to, hex, thread, now, lived + key_life)
-charge(flow, flowx, accounts, id, now)
+remember(to, hex, thread, lived)
+charge(accounts, id)
 if deadline then redis.call('ZADD', deadlines, whole(deadline), id) end
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', rate, '-inf', whole(now - 60000))

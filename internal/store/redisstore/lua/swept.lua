@@ -1,8 +1,7 @@
 -- swept notes when a space is swept again. It works when the store is full.
 --
--- KEYS  meta
--- ARGV  the lived second of the next sweep
+-- KEYS  meta:hash
+-- ARGV  next_sweep
 -- Returns {"ok"}.
-typed({ 'hash' })
-redis.call('HSET', KEYS[1], 'sweep', ARGV[1])
+redis.call('HSET', meta, 'sweep', next_sweep)
 return { 'ok' }

@@ -1,12 +1,11 @@
 -- trimkeys forgets idempotency keys whose life is over.
 --
--- KEYS  meta, idem, idemx
--- ARGV  limit
+-- KEYS  meta:hash idem:hash idemx:zset
+-- ARGV  limit:number
 -- Returns {"ok", forgotten}.
-typed({ 'hash', 'hash', 'zset' })
-local fields = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', whole(number(KEYS[1], 'lived')), 'LIMIT', 0, tonumber(ARGV[1]))
+local fields = redis.call('ZRANGEBYSCORE', idemx, '-inf', whole(number(meta, 'lived')), 'LIMIT', 0, limit)
 for _, field in ipairs(fields) do
-  redis.call('HDEL', KEYS[2], field)
-  redis.call('ZREM', KEYS[3], field)
+  redis.call('HDEL', idem, field)
+  redis.call('ZREM', idemx, field)
 end
 return { 'ok', #fields }

@@ -1,15 +1,14 @@
 -- trimretired forgets the last keys of an agent that was retired, once none of
 -- its mail is left; else it is looked at again later.
 --
--- KEYS  meta, retired, fact, box, mark (the agent's)
--- ARGV  id, lived seconds until the next look
+-- KEYS  meta:hash retired:zset fact:hash box:hash mark:hash
+-- ARGV  id later:number
 -- Returns {"forgotten"} or {"left"}.
-typed({ 'hash', 'zset', 'hash', 'hash', 'hash' })
-if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return { 'left' } end
-if redis.call('HLEN', KEYS[3]) > 0 then
-  redis.call('ZADD', KEYS[2], whole(number(KEYS[1], 'lived') + tonumber(ARGV[2])), ARGV[1])
+if not redis.call('ZSCORE', retired, id) then return { 'left' } end
+if redis.call('HLEN', fact) > 0 then
+  redis.call('ZADD', retired, whole(number(meta, 'lived') + later), id)
   return { 'left' }
 end
-redis.call('DEL', KEYS[4], KEYS[5])
-redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('DEL', box, mark)
+redis.call('ZREM', retired, id)
 return { 'forgotten' }

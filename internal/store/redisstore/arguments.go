@@ -1,0 +1,291 @@
+package redisstore
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// with is what a script is given, by the names that its head declares:
+//
+//	-- KEYS  meta:hash mail{inbox:zset fact} notes[mark:hash]
+//	-- ARGV  now:clock owner bytes:number notes[reader seq:number] given[]
+//
+// Each name is a local of the script. NAME{…} is a table of keys, in Go owned keys;
+// NAME[…] a list of rows, in Go []with, whose keys may be owned too ("of"); NAME[] a
+// list of words, in Go []string. A list that is declared twice is one, whose rows
+// have keys and words. What a key is to hold is looked at before the script starts;
+// a word is a text, unless it is a :number, a :flag or the :clock.
+//
+// Keys of the space itself, the limits, now and channel need not be given. What a
+// file shares with scripts it can declare too, without types: it is set then in
+// those that declare it.
+type with map[string]any
+
+// A slot is one key or word of a head, by itself or in a table.
+type slot struct{ table, name, is string }
+
+// rows are a list: what each of its rows has among keys and words. That of a list of
+// words has no name.
+type rows struct {
+	name        string
+	keys, words []slot
+	names       map[string]bool
+}
+
+type signature struct {
+	keys, words []slot
+	lists       []*rows
+	names       map[string]bool // the locals that it makes
+}
+
+var (
+	headOfFile = regexp.MustCompile(`^(?:--.*\n)*`)
+	declared   = regexp.MustCompile(`(?m)^-- (KEYS|ARGV)  (.*(?:\n--       .*)*)`)
+	parted     = regexp.MustCompile(`^([a-z_]+)(?:\{([^{}]+)\}|(\[[^\[\]]*\]))?(?::([a-z]+))?(?:\s+|$)`)
+	lookedAs   = map[string]string{
+		"hash": "redis.call('HLEN', %s); ", "zset": "redis.call('ZCARD', %s); ", "stream": "redis.call('XLEN', %s); ",
+		"string": "redis.call('STRLEN', %s); ", "set": "redis.call('SCARD', %s); ",
+	}
+	readAs = map[string]string{"": "%s", "number": "tonumber(%s)", "flag": "%s == '1'", "clock": "clock(%s)"}
+)
+
+// signatureOf reads the head of a file of Lua. It panics if the head makes no
+// sense: nothing could run.
+func signatureOf(file, text string) signature {
+	s := signature{names: map[string]bool{}}
+	lists := map[string]*rows{}
+	for _, found := range declared.FindAllStringSubmatch(headOfFile.FindString(text), -1) {
+		slots := &s.words
+		if found[1] == "KEYS" {
+			slots = &s.keys
+		}
+		for _, m := range partsOf(file, strings.ReplaceAll(found[2], "\n--", " ")) {
+			name, table, row, is := m[1], m[2], m[3], m[4]
+			list := lists[name]
+			if s.names[name] && (row == "" || list == nil) {
+				panic("redisstore: " + file + ".lua declares " + name + " twice")
+			}
+			s.names[name] = true
+			switch {
+			case row == "" && table == "":
+				*slots = append(*slots, slot{name: name, is: is})
+				continue
+			case row == "":
+				for _, f := range partsOf(file, table) {
+					*slots = append(*slots, slot{name, f[1], f[4]})
+				}
+				continue
+			case list == nil:
+				list = &rows{name: name, names: map[string]bool{}}
+				lists[name], s.lists = list, append(s.lists, list)
+			}
+			fields := &list.words
+			if slots == &s.keys {
+				fields = &list.keys
+			}
+			if row == "[]" {
+				*fields, list.names[""] = []slot{{is: is}}, true
+			}
+			for _, f := range partsOf(file, strings.Trim(row, "[]")) {
+				*fields, list.names[f[1]] = append(*fields, slot{name: f[1], is: f[4]}), true
+			}
+		}
+	}
+	return s
+}
+
+func partsOf(file, text string) (parts [][]string) {
+	for rest := strings.TrimSpace(text); rest != ""; {
+		m := parted.FindStringSubmatch(rest)
+		if m == nil {
+			panic("redisstore: the head of " + file + ".lua cannot be read at " + rest)
+		}
+		parts, rest = append(parts, m), rest[len(m[0]):]
+	}
+	return parts
+}
+
+// prelude is the Lua that makes the locals of a script out of KEYS and ARGV. It is
+// one line, so that those of the script keep their numbers. Those that are shared are
+// set instead.
+func (s signature) prelude(shared map[string]bool) string {
+	var looks, b strings.Builder
+	local := func(name, value string) {
+		if !shared[name] {
+			b.WriteString("local ")
+		}
+		b.WriteString(name + " = " + value + "; ")
+	}
+	as := func(how map[string]string, f slot, format string, n int) string {
+		if how[f.is] == "" {
+			panic("redisstore: " + f.name + " cannot be a " + f.is)
+		}
+		return fmt.Sprintf(how[f.is], fmt.Sprintf(format, n))
+	}
+	look := func(b *strings.Builder, f slot, format string, n int) string {
+		if f.is != "" {
+			b.WriteString(as(lookedAs, f, format, n))
+		}
+		return fmt.Sprintf(format, n)
+	}
+	tables, order := map[string]string{}, []string{}
+	for i, f := range s.keys {
+		key := look(&looks, f, "KEYS[%d]", i+1)
+		if f.table == "" {
+			local(f.name, key)
+			continue
+		}
+		if tables[f.table] == "" {
+			order = append(order, f.table)
+		}
+		tables[f.table] += f.name + " = " + key + ", "
+	}
+	for _, table := range order {
+		local(table, "{ "+tables[table]+"}")
+	}
+	for i, f := range s.words {
+		local(f.name, as(readAs, f, "ARGV[%d]", i+1))
+	}
+	if len(s.lists) > 0 {
+		fmt.Fprintf(&b, "local K_, A_ = %d, %d; ", len(s.keys), len(s.words))
+	}
+	for _, list := range s.lists {
+		local(list.name, "{}")
+		b.WriteString("A_ = A_ + 1; for i = 1, tonumber(ARGV[A_]) do ")
+		row := ""
+		field := func(f slot, value string) {
+			if f.name == "" {
+				row = value
+			} else {
+				row += f.name + " = " + value + ", "
+			}
+		}
+		for i, f := range list.keys {
+			field(f, look(&b, f, "KEYS[K_ + %d]", i+1))
+		}
+		for i, f := range list.words {
+			field(f, as(readAs, f, "ARGV[A_ + %d]", i+1))
+		}
+		if strings.HasSuffix(row, ", ") {
+			row = "{ " + row + "}"
+		}
+		fmt.Fprintf(&b, "%s[i] = %s; K_, A_ = K_ + %d, A_ + %d end; ", list.name, row, len(list.keys), len(list.words))
+	}
+	return looks.String() + b.String()
+}
+
+// bind puts what a script is given into the order of its head. It fails if
+// something is missing, or if the script knows nothing of it.
+func (s signature) bind(k keys, standing func(string) (string, bool), given with) (keyNames, words []string, err error) {
+	complain := func(what, name string) {
+		if err == nil {
+			err = fmt.Errorf("it is given %s %q", what, name)
+		}
+	}
+	value := func(from with, name string, otherwise func(string) (string, bool)) string {
+		var text string
+		v, ok := from[name]
+		if ok {
+			text, ok = spelt(v)
+		} else {
+			text, ok = otherwise(name)
+		}
+		if !ok {
+			complain("no", name)
+		}
+		return text
+	}
+	for _, f := range s.keys {
+		named, from := k.named, given
+		if f.table != "" {
+			from = nil
+			if whose, given := given[f.table].(owned); given {
+				named = whose.named
+			}
+		}
+		keyNames = append(keyNames, value(from, f.name, named))
+	}
+	for _, f := range s.words {
+		words = append(words, value(given, f.name, standing))
+	}
+	none := func(string) (string, bool) { return "", false }
+	for _, list := range s.lists {
+		if texts, plain := given[list.name].([]string); plain && list.names[""] {
+			words = append(words, itoa(len(texts)))
+			if list.keys != nil {
+				keyNames = append(keyNames, texts...)
+			} else {
+				words = append(words, texts...)
+			}
+			continue
+		}
+		all, found := given[list.name].([]with)
+		if !found {
+			complain("no list", list.name)
+		}
+		words = append(words, itoa(len(all)))
+		for _, row := range all {
+			whose, _ := row["of"].(owned)
+			for _, f := range list.keys {
+				keyNames = append(keyNames, value(row, f.name, whose.named))
+			}
+			for _, f := range list.words {
+				words = append(words, value(row, f.name, none))
+			}
+			for name := range row {
+				if name != "of" && !list.names[name] {
+					complain("an unknown", list.name+"."+name)
+				}
+			}
+		}
+	}
+	for name := range given {
+		if !s.names[name] {
+			complain("an unknown", name)
+		}
+	}
+	return keyNames, words, err
+}
+
+// spelt is a value as a script reads it.
+func spelt(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return flag(v), true
+	case int:
+		return itoa(v), true
+	case int64:
+		return itoa(v), true
+	}
+	text := reflect.ValueOf(v)
+	return text.String(), text.Kind() == reflect.String
+}
+
+// standing is what every script can have without being given it.
+func (s *Store) standing(k keys) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		switch name {
+		case "now":
+			return s.nowArg(), true
+		case "channel":
+			return k.wake(), true
+		}
+		text, found := s.bounds[name]
+		return text, found
+	}
+}
+
+// boundsOf spells the limits that scripts know by name.
+func boundsOf(l c3po.Limits) map[string]string {
+	return map[string]string{
+		"most_events": itoa(l.EventEntries), "online_window": millis(l.OnlineWindow), "ended_life": seconds(l.EndedLife), "ended_bytes": itoa(l.EndedBytes),
+		"message_life": seconds(l.MessageLife), "dead_life": seconds(l.DeadLife), "key_life": seconds(l.KeyLife), "name_life": seconds(l.NameLife),
+		"space_bytes": itoa(l.SpaceBytes), "caps": capsOf(l),
+	}
+}
