@@ -59,8 +59,8 @@ func TestTheHouseRulesBite(t *testing.T) {
 			"package c3po\n" + strings.Repeat("\n", 600), "a.go: 601 lines"},
 		{"600 lines are allowed", "a.go",
 			"package c3po\n" + strings.Repeat("\n", 599), ""},
-		{"scripts are no exception", "internal/store/redisstore/lua/send.lua",
-			strings.Repeat("\n", 601), "send.lua: 601 lines"},
+		{"scripts are no exception", "internal/store/redisstore/lua/message_send.lua",
+			strings.Repeat("\n", 601), "message_send.lua: 601 lines"},
 
 		{"the hub makes no caller", "internal/hub/a.go",
 			"package hub\nimport \"" + module + "\"\nvar me = c3po.Caller{}", "internal/hub/a.go:3: only internal/auth makes a c3po.Caller"},

@@ -126,7 +126,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 		{"c3po_delivery_latency_seconds_count", "", 2},
 		{"c3po_wake_latency_seconds_count", "", 1},
 		{"c3po_http_request_duration_seconds_count", `code="200",route="POST /api/op/reply"`, 1},
-		{"c3po_store_op_duration_seconds_count", `op="reply"`, 1},
+		{"c3po_store_op_duration_seconds_count", `op="message_reply"`, 1},
 		{"c3po_store_up", "", 1},
 		{"c3po_store_fsync_mode", `mode="fsync"`, 1},
 		{"c3po_store_fsync_mode", `mode="memory"`, 0},

@@ -50,6 +50,19 @@ func TestNoScriptReadsByPosition(t *testing.T) {
 	}
 }
 
+func TestAScriptIsCalledByANounAndAVerb(t *testing.T) {
+	t.Parallel()
+	files, scripts := luaFiles(t)
+	for _, name := range scripts {
+		if !regexp.MustCompile(`^[a-z]+_[a-z]+$`).MatchString(name) {
+			t.Errorf("%s.lua is not called NOUN_VERB", name)
+		}
+		if !strings.HasPrefix(files[name], "-- "+name+" ") {
+			t.Errorf("%s.lua does not begin by saying what %s does", name, name)
+		}
+	}
+}
+
 func TestEveryNameInAHeadIsUsed(t *testing.T) {
 	t.Parallel()
 	files, scripts := luaFiles(t)

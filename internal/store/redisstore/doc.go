@@ -102,19 +102,19 @@
 //
 //	the agent           agent, inbox, body, fact, box, mark, ended, joined, skips, reads, and its
 //	                    places in agents, names, roles, seen, heard, sessions, attached: with its
-//	                    retirement and its last mail (retire.lua, trimretired.lua); marks and
+//	                    retirement and its last mail (agent_retire.lua, agent_forget.lua); marks and
 //	                    reads of its last eight readers
 //	the message         its places in threads, tickets, deadlines, expire, dead, owed, ending: with
-//	                    its end or its life (trim.lua, trimdead.lua, bury.lua)
-//	the key             idem, idemx: by its life (trimkeys.lua)
-//	the account         flow, flowx: unused for two hours (trimflow.lua); of a paused chain, after
+//	                    its end or its life (message_trim.lua, letter_trim.lua, letter_bury.lua)
+//	the key             idem, idemx: by its life (key_trim.lua)
+//	the account         flow, flowx: unused for two hours (account_trim.lua); of a paused chain, after
 //	                    the life of dead letters, when its thread is empty (sweeps.go)
 //	the room            rooms, roomorder, room, members, invited: when somebody ends it, or it was
-//	                    empty and silent for long (endroom.lua); posts by number and bytes (post.lua)
+//	                    empty and silent for long (room_end.lua); posts by number and bytes (room_post.lua)
 //	the sweep           nodes, aliases, renamed, roles, imported: when they are of no use (sweeps.go)
 //	the space           meta, events (by number) and all that is left: when it is empty (spaces.go)
 //	Redis               rate, grant, invite, link: by a TTL
-//	the step itself     grants, changes, runs, audit: each write sweeps up (grantput.lua, runnote.lua)
+//	the step itself     grants, changes, runs, audit: each write sweeps up (grant_put.lua, run_note.lua)
 //
 // Grants and invitations also have a Redis TTL, but only as the broom: what
 // they are worth is decided by the deadline stored in them.

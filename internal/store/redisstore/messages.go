@@ -33,7 +33,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	messages, inboxBytes, share := s.limits.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	answer, err := s.run(ctx, s.scripts.send, k, with{
+	answer, err := s.run(ctx, s.scripts.messageSend, k, with{
 		"agent": k.agent(step.To), "sender": k.agent(step.From), "mail": k.of(step.To), "rate": k.rate(step.Counted()),
 		"from": step.From, "to": step.To, "kind": step.Kind, "thread": step.Thread, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": step.Bytes(), "key_bytes": step.KeyBytes(), "run": step.Run, "durability": step.Durability,
@@ -89,7 +89,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 	field, window := s.idempotency(step.Draft, fingerprint)
 	draft := step.Draft
 	draft.To, draft.Kind = asker, c3po.KindReply
-	answer, err := s.run(ctx, s.scripts.reply, k, with{
+	answer, err := s.run(ctx, s.scripts.messageReply, k, with{
 		"agent": k.agent(asker), "sender": k.agent(replier), "mail": k.of(asker), "own": k.of(owner), "onward": k.of(cmp.Or(step.HandedTo, replier)),
 		"from": replier, "to": asker, "answered": step.Answers, "hex": hex, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
@@ -157,7 +157,7 @@ func (s *Store) stillHeld(ctx context.Context, space c3po.Space, id c3po.AgentID
 	return nil
 }
 
-// stored reads the answers that send.lua and reply.lua share.
+// stored reads the answers that message_send.lua and message_reply.lua share.
 func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d store.Draft, answers c3po.MessageID, body string) (store.Stored, error) {
 	switch outcome {
 	case "conflict":
@@ -233,12 +233,12 @@ func repeated(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error
 
 // Ack implements store.Store.
 func (s *Store) Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	return s.end(ctx, space, s.scripts.ack, owner, ids, with{"run": run})
+	return s.end(ctx, space, s.scripts.messageAck, owner, ids, with{"run": run})
 }
 
 // Received implements store.Store.
 func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	return s.end(ctx, space, s.scripts.received, owner, ids, with{"reader": reader, "route": route})
+	return s.end(ctx, space, s.scripts.messageReceive, owner, ids, with{"reader": reader, "route": route})
 }
 
 // end runs one of the two scripts that end mail of an inbox, and sorts ids of

@@ -13,7 +13,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// postFact is what post.lua writes beside the body.
+// postFact is what room_post.lua writes beside the body.
 type postFact struct {
 	From       c3po.AgentID    `json:"f"`
 	Kind       c3po.Kind       `json:"k"`
@@ -72,7 +72,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 	for _, id := range step.Mentions {
 		mentioned = append(mentioned, with{"of": k.of(id), "id": id})
 	}
-	answer, err := s.run(ctx, s.scripts.post, k, with{
+	answer, err := s.run(ctx, s.scripts.roomPost, k, with{
 		"sender": k.agent(step.From), "room_log": k.room(room), "members": k.members(room), "rate": k.rate(step.From),
 		"joined": k.joined(step.From), "skips": k.skips(step.From), "mentioned": mentioned,
 		"from": step.From, "room": room, "kind": step.Kind, "run": step.Run, "outside": step.Outside, "text": text,
@@ -123,7 +123,7 @@ func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.Agent
 		from, _, _ := id.Split()
 		posts = append(posts, with{"log": k.room(id.Room()), "room": id.Room(), "from": from, "low": low32(id)})
 	}
-	answer, err := s.run(ctx, s.scripts.ackPosts, k, with{
+	answer, err := s.run(ctx, s.scripts.postAck, k, with{
 		"agent": k.agent(owner), "joined": k.joined(owner), "skips": k.skips(owner), "reads": k.reads(owner), "run": run, "everybody": c3po.Everybody, "posts": posts,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ const heardBatch = 25
 // Attach implements store.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.attach, k,
+	answer, err := s.run(ctx, s.scripts.agentAttach, k,
 		with{"agent": k.agent(id), "id": id, "node": node, "lease": millis(s.limits.NodeLease), "state": state})
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungU
 	for _, id := range ids {
 		agents = append(agents, with{"agent": k.agent(id), "id": id})
 	}
-	answer, err := s.run(ctx, s.scripts.detach, k, with{"agents": agents, "node": node, "hung_up": hungUp, "ago": millis(max(0, ago))})
+	answer, err := s.run(ctx, s.scripts.agentDetach, k, with{"agents": agents, "node": node, "hung_up": hungUp, "ago": millis(max(0, ago))})
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungU
 
 // RenewLease implements store.Store.
 func (s *Store) RenewLease(ctx context.Context, space c3po.Space, node string) error {
-	_, err := s.run(ctx, s.scripts.lease, keysOf(space), with{"node": node, "length": millis(s.limits.NodeLease)})
+	_, err := s.run(ctx, s.scripts.leaseRenew, keysOf(space), with{"node": node, "length": millis(s.limits.NodeLease)})
 	return err
 }
 
@@ -69,7 +69,7 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 			return err
 		}
 	}
-	_, err := s.run(ctx, s.scripts.lease, k, with{"node": node, "length": 0})
+	_, err := s.run(ctx, s.scripts.leaseRenew, k, with{"node": node, "length": 0})
 	return err
 }
 
@@ -125,7 +125,7 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.No
 	for _, n := range notes.Given {
 		given = append(given, with{"mark": k.mark(n.Agent), "reader": n.Reader, "seq": n.Seq})
 	}
-	_, err := s.run(ctx, s.scripts.notes, k, with{
+	_, err := s.run(ctx, s.scripts.noteWrite, k, with{
 		"calls": calls, "served": served, "told": told, "given": given,
 		"most_served": store.MostServed, "most_marks": store.MostMarks, "most_told": store.MostTold,
 	})

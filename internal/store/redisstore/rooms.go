@@ -43,7 +43,7 @@ func readRow(name c3po.RoomName, raw string) (roomRow, error) {
 // Join implements store.Store.
 func (s *Store) Join(ctx context.Context, space c3po.Space, step store.JoinStep) (store.Joined, error) {
 	k, room := keysOf(space), step.Room
-	answer, err := s.run(ctx, s.scripts.join, k, with{
+	answer, err := s.run(ctx, s.scripts.roomJoin, k, with{
 		"agent": k.agent(step.Agent), "members": k.members(room), "invited": k.invited(room), "joined": k.joined(step.Agent),
 		"room": room, "id": step.Agent, "run": step.Run, "visibility": step.Visibility,
 		"most_rooms": s.limits.Rooms, "most_of_agent": s.limits.AgentRooms, "notify": step.Notify,
@@ -89,7 +89,7 @@ func roomOutcome(answer []rueidis.RedisMessage, room c3po.RoomName, id c3po.Agen
 // Leave implements store.Store.
 func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (store.LeaveOutcome, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.leave, k, with{
+	answer, err := s.run(ctx, s.scripts.roomLeave, k, with{
 		"agent": k.agent(id), "members": k.members(room), "joined": k.joined(id), "skips": k.skips(id), "reads": k.reads(id), "room": room, "id": id, "run": run,
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName,
 // EndRoom implements store.Store.
 func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step store.EndRoomStep) (store.EndRoomOutcome, error) {
 	k, room := keysOf(space), step.Room
-	answer, err := s.run(ctx, s.scripts.endRoom, k, with{
+	answer, err := s.run(ctx, s.scripts.roomEnd, k, with{
 		"agent": k.agent(step.By), "members": k.members(room), "invited": k.invited(room), "room_log": k.room(room),
 		"room": room, "id": step.By, "run": step.Run, "outside": step.Outside, "silent": seconds(step.Silent),
 	})
@@ -148,7 +148,7 @@ func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64
 // Invite implements store.Store.
 func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (store.Invitation, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.invite, k, with{
+	answer, err := s.run(ctx, s.scripts.roomInvite, k, with{
 		"agent": k.agent(by), "members": k.members(room), "invited": k.invited(room), "guest": k.agent(guest),
 		"room": room, "id": by, "run": run, "outside": outside, "guest_id": guest,
 	})
@@ -274,7 +274,7 @@ func (s *Store) RoomMembers(ctx context.Context, space c3po.Space, room c3po.Roo
 // RoomMail implements store.Store.
 func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.RoomQuery) (store.RoomMail, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomMail, k, with{
+	answer, err := s.run(ctx, s.scripts.roomCheck, k, with{
 		"agent": k.agent(owner), "joined": k.joined(owner), "skips": k.skips(owner), "reads": k.reads(owner),
 		"run": q.Run, "reader": q.Reader, "everybody": c3po.Everybody, "after": q.After,
 	})
@@ -339,7 +339,7 @@ func (s *Store) readPosts(ctx context.Context, k keys, read roomRead, given []c3
 	var posts []store.Post
 	for total := 0; ; {
 		read.query["so_far"], read.query["total"] = len(posts), total
-		answer, err := s.run(ctx, s.scripts.posts, k, read.query)
+		answer, err := s.run(ctx, s.scripts.postRead, k, read.query)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -368,7 +368,7 @@ func readHeard(raw string) (seq, told int64) {
 		Seq    int64 `json:"q"`
 		Cursor int64 `json:"c"`
 	}
-	// Written by heard.lua; a reader without a mark has heard nothing.
+	// Written by reader_note.lua; a reader without a mark has heard nothing.
 	if raw == "" || json.Unmarshal([]byte(raw), &mark) != nil {
 		return 0, 0
 	}
@@ -387,6 +387,6 @@ func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []store.
 			"seq": n.Seq, "cursor": n.Cursor, "at": n.At.UnixMilli(), "everybody": room == c3po.Everybody,
 		})
 	}
-	_, err := s.run(ctx, s.scripts.heard, k, with{"most": store.MostHeard, "notes": rows})
+	_, err := s.run(ctx, s.scripts.readerNote, k, with{"most": store.MostHeard, "notes": rows})
 	return err
 }

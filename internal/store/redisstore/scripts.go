@@ -40,64 +40,72 @@ const (
 )
 
 type scripts struct {
-	send, reply, ack, received           script
-	claim, ackClaimed                    script
-	told, goOn, trimFlow                 script
-	register, registerKnown, unregister  script
-	status, pause                        script
-	attach, detach, lease, notes         script
-	tick, bury, trim, trimDead, trimKeys script
-	reaper, swept                        script
-	drop, dropRole, dropImports          script
-	vacate, leaving, floor, begin        script
-	inbox, next, entries, cards, online  script
-	rollback                             script
-	cancel, lapse, keyed, die, silent    script
-	noticeClaim, noticeSent              script
-	retire, trimRetired, revive, rename  script
-	reindex, reclaim, reRooms, relist    script
-	join, leave, invite, roomSet, post   script
-	endRoom, dieDeclared                 script
-	ackPosts, heard, roomMail, posts     script
-	grantPut, grantRevoke, grantTouch    script
-	changes, invitePut, inviteSpend      script
-	authority, audit, runNote, sign      script
-	importAgent, importMail, importRoom  script
-	importPost, importMember             script
+	accountTrim                                                                                               script
+	agentAttach, agentCount, agentDetach, agentForget, agentImport, agentPause, agentRead, agentRegister      script
+	agentRegisterKnown, agentRename, agentRetire, agentUnregister, auditAppend, authorityPropose, chainResume script
+	changeList, epochRaise, fieldDrop, floorRaise, grantPut, grantRevoke, grantTouch, importDrop, inboxRead   script
+	invitePut, inviteSpend, keyFind, keyTrim, leaseRenew, letterBury, letterRevive, letterTrim, memberImport  script
+	messageAck, messageCancel, messageFind, messageImport, messageRead, messageReceive, messageReindex        script
+	messageRelist, messageReply, messageSend, messageTrim, noteWrite, noticeClaim, noticeRecord               script
+	postAck, postImport, postRead, processEnd, questionRecord, readerNote, reaperElect, roleDrop              script
+	roomCheck, roomEnd, roomImport, roomInvite, roomJoin, roomLeave, roomPost, roomReassign, roomSet          script
+	runEnd, runNote, schemaRecord, silenceRecord, spaceBegin, spaceLeave, spaceTick, spaceVacate, statusSet   script
+	sweepSchedule, taskAck, taskClaim, taskReassign, ticketExpire                                             script
 }
 
 func loadScripts() scripts {
 	load := loader{}.load
 	return scripts{
-		send: load("send", writes, "keys", "flow"), reply: load("reply", writes, "keys", "flow"), ack: load("ack", drains), received: load("received", drains),
-		claim: load("claim", drains), ackClaimed: load("ackclaimed", drains),
-		told: load("told", writes), goOn: load("goon", drains), trimFlow: load("trimflow", drains),
-		register: load("register", writes), unregister: load("unregister", drains), status: load("status", writes),
-		attach: load("attach", drains), detach: load("detach", drains), lease: load("lease", drains), notes: load("notes", drains, "marks"),
-		tick: load("tick", drains), bury: load("bury", drains), trim: load("trim", drains), trimDead: load("trimdead", drains), trimKeys: load("trimkeys", drains),
-		reaper: load("reaper", drains), swept: load("swept", drains),
-		drop: load("drop", drains), dropRole: load("droprole", drains), dropImports: load("dropimports", drains),
-		vacate: load("vacate", drains), leaving: load("leaving", drains), floor: load("floor", drains), begin: load("begin", drains),
-		inbox: load("inbox", noWrite), next: load("next", noWrite, "marks"), entries: load("entries", noWrite), cards: load("cards", noWrite), online: load("online", noWrite),
-		rollback: load("rollback", drains),
-		cancel:   load("cancel", drains), lapse: load("lapse", drains), keyed: load("keyed", noWrite, "keys"),
-		noticeClaim: load("noticeclaim", drains), noticeSent: load("noticesent", drains),
-		retire: load("retire", drains), trimRetired: load("trimretired", drains), revive: load("revive", writes), rename: load("rename", drains),
-		reindex: load("reindex", drains), reclaim: load("reclaim", drains), reRooms: load("rerooms", drains), relist: load("relist", drains),
-		join: load("join", writes), leave: load("leave", drains), endRoom: load("endroom", drains), invite: load("invite", writes), roomSet: load("roomset", writes), post: load("post", writes, "keys"),
-		ackPosts: load("ackposts", drains), heard: load("heard", writes), roomMail: load("roommail", noWrite), posts: load("posts", noWrite),
-		importAgent: load("importagent", writes), importMail: load("importmail", writes), importRoom: load("importroom", writes),
-		importPost: load("importpost", writes), importMember: load("importmember", writes),
-		silent: load("silent", drains),
-		die:    load("die", drains), dieDeclared: load("diedeclared", drains), sign: load("sign", drains),
+		accountTrim: load("account_trim", drains),
+		agentAttach: load("agent_attach", drains), agentCount: load("agent_count", noWrite), agentDetach: load("agent_detach", drains),
+		agentForget: load("agent_forget", drains), agentImport: load("agent_import", writes), agentRead: load("agent_read", noWrite),
+		agentRegister: load("agent_register", writes), agentRename: load("agent_rename", drains), agentRetire: load("agent_retire", drains),
+		agentUnregister: load("agent_unregister", drains),
+		auditAppend:     load("audit_append", drains),
+		chainResume:     load("chain_resume", drains),
+		changeList:      load("change_list", noWrite),
+		epochRaise:      load("epoch_raise", drains),
+		fieldDrop:       load("field_drop", drains),
+		floorRaise:      load("floor_raise", drains),
+		grantPut:        load("grant_put", writes),
+		importDrop:      load("import_drop", drains),
+		inboxRead:       load("inbox_read", noWrite),
+		invitePut:       load("invite_put", writes),
+		keyFind:         load("key_find", noWrite, "keys"), keyTrim: load("key_trim", drains),
+		leaseRenew: load("lease_renew", drains),
+		letterBury: load("letter_bury", drains), letterRevive: load("letter_revive", writes), letterTrim: load("letter_trim", drains),
+		memberImport: load("member_import", writes),
+		messageAck:   load("message_ack", drains), messageCancel: load("message_cancel", drains), messageFind: load("message_find", noWrite, "marks"),
+		messageImport: load("message_import", writes), messageRead: load("message_read", noWrite), messageReceive: load("message_receive", drains),
+		messageReindex: load("message_reindex", drains), messageRelist: load("message_relist", drains),
+		messageReply: load("message_reply", writes, "keys", "flow"), messageSend: load("message_send", writes, "keys", "flow"),
+		messageTrim: load("message_trim", drains),
+		noteWrite:   load("note_write", drains, "marks"),
+		noticeClaim: load("notice_claim", drains), noticeRecord: load("notice_record", drains),
+		postAck: load("post_ack", drains), postImport: load("post_import", writes), postRead: load("post_read", noWrite),
+		processEnd:     load("process_end", drains),
+		questionRecord: load("question_record", writes),
+		readerNote:     load("reader_note", writes),
+		reaperElect:    load("reaper_elect", drains),
+		roleDrop:       load("role_drop", drains),
+		roomCheck:      load("room_check", noWrite), roomEnd: load("room_end", drains), roomImport: load("room_import", writes),
+		roomInvite: load("room_invite", writes), roomJoin: load("room_join", writes), roomLeave: load("room_leave", drains),
+		roomPost: load("room_post", writes, "keys"), roomReassign: load("room_reassign", drains), roomSet: load("room_set", writes),
+		runEnd: load("run_end", drains), runNote: load("run_note", writes),
+		schemaRecord:  load("schema_record", drains),
+		silenceRecord: load("silence_record", drains),
+		spaceBegin:    load("space_begin", drains), spaceLeave: load("space_leave", drains), spaceTick: load("space_tick", drains),
+		spaceVacate:   load("space_vacate", drains),
+		statusSet:     load("status_set", writes),
+		sweepSchedule: load("sweep_schedule", drains),
+		taskAck:       load("task_ack", drains), taskClaim: load("task_claim", drains), taskReassign: load("task_reassign", drains),
+		ticketExpire: load("ticket_expire", drains),
 		// A full store must not keep a known agent out, a person from pausing it, a
 		// coordinator from starting, or anybody from ending or using a token.
-		registerKnown: load("register", drains),
-		pause:         load("pause", drains),
-		authority:     load("authority", drains),
-		grantPut:      load("grantput", writes), grantRevoke: load("grantrevoke", drains), grantTouch: load("granttouch", drains),
-		changes: load("changes", noWrite), invitePut: load("inviteput", writes), inviteSpend: load("invitespend", drains),
-		audit: load("audit", drains), runNote: load("runnote", writes),
+		agentRegisterKnown: load("agent_register", drains),
+		agentPause:         load("agent_pause", drains),
+		authorityPropose:   load("authority_propose", drains),
+		grantRevoke:        load("grant_revoke", drains), grantTouch: load("grant_touch", drains), inviteSpend: load("invite_spend", drains),
 	}
 }
 
@@ -158,7 +166,7 @@ func read(name string) string {
 }
 
 // run executes a script and gives its answer, whose first element is always a
-// word for the outcome (entries.lua, a plain read, aside).
+// word for the outcome (message_read.lua, a plain read, aside).
 func (s *Store) run(ctx context.Context, sc script, k keys, given with) ([]rueidis.RedisMessage, error) {
 	defer s.took(sc.name, time.Now())
 	keys, args, err := sc.head.bind(k, s.standing(k), given)

@@ -113,7 +113,7 @@ func (s *Store) Revoke(ctx context.Context, kid string) (bool, error) {
 
 // Changes implements auth.Store.
 func (s *Store) Changes(ctx context.Context, after int64) ([]string, int64, error) {
-	answer, err := s.run(ctx, s.scripts.changes, noSpace, with{"after": after})
+	answer, err := s.run(ctx, s.scripts.changeList, noSpace, with{"after": after})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,0 +1,17 @@
+-- agent_unregister ends the session of an agent; the agent stays known.
+--
+-- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
+-- ARGV  now:clock channel id run most_events
+-- Returns {"ended"} or {"none"}.
+local r = redis.call('HMGET', agent, 'seen', 'gone', 'node')
+if not r[1] or r[2] or superseded(agent, run) then return { 'none' } end
+emit(opened(), 'unregistered', id, '')
+redis.call('HSET', agent, 'gone', whole(now))
+redis.call('HDEL', agent, 'cut', 'availability', 'task')
+redis.call('ZADD', seen, 0, id)
+redis.call('ZADD', heard, whole(number(meta, 'lived')), id)
+if r[3] and r[3] ~= '' then
+  redis.call('ZREM', attached, r[3] .. ' ' .. id)
+  redis.call('HDEL', agent, 'node')
+end
+return { 'ended' }

@@ -1,0 +1,24 @@
+-- message_ack ends pending messages of one inbox. It works when the store is full.
+--
+-- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
+--       threads:zset events:stream tickets:zset
+-- ARGV  now:clock channel owner run ended_life:number ended_bytes:number most_events messages[from hex]
+-- Returns {"ok", outcome …} or {"superseded"}.
+if superseded(agent, run) then return { 'superseded' } end
+local log = opened()
+local out = { 'ok' }
+mail.sum = summing(log)
+for _, m in ipairs(messages) do
+  local from, hex = m.from, m.hex
+  local fact = mail.sum.done[hex] or editable(redis.call('HGET', mail.fact, hex))
+  if not fact or fact.f ~= from then
+    table.insert(out, 'unknown')
+  elseif fact.s then
+    table.insert(out, 'already')
+  else
+    end_acked(log, mail, owner, hex, fact, ended_life, ended_bytes)
+    table.insert(out, 'acked')
+  end
+end
+summed_up(log, mail, owner)
+return out
