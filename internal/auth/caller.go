@@ -139,7 +139,6 @@ var processRun = regexp.MustCompile(`^[^:]+:[0-9]+:[0-9]+$`)
 
 const (
 	noteRunEvery = 24 * time.Hour
-	maxAncestors = 64
 	// maxNoted keeps programs that come and go from filling memory. What is forgotten
 	// is asked of the store once more.
 	maxNoted = 10_000
@@ -149,6 +148,9 @@ const (
 // come out of one of them, and a run that is not the caller's own.
 func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Caller, grant Grant) (c3po.Caller, error) {
 	started := k.startedBy(r)
+	if started.nobody != nil && (caller.Person() || grant.Local || processRun.MatchString(caller.Run)) {
+		return caller, started.nobody
+	}
 	if caller.Person() {
 		return caller, k.checkAncestors(ctx, started.runs)
 	}
@@ -160,6 +162,9 @@ func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Call
 			return caller, err
 		}
 		k.noteRun(ctx, caller.Run)
+		if client := started.client(caller); client != "" {
+			k.noteRun(ctx, client)
+		}
 	}
 	if !grant.Local || caller.ID == "" || started.proved && slices.Contains(started.runs, caller.Run) {
 		return caller, nil
@@ -220,6 +225,23 @@ func (k *Keeper) forget(what string) {
 type origins struct {
 	runs   []string
 	proved bool // the kernel named them, not the caller
+	// nobody is why it cannot be told on a socket where it should be: such a caller
+	// may be an agent, and is no person's nor a session's.
+	nobody *c3po.Error
+}
+
+// SharedDaemon is the client one process of which has several sessions. Each is held
+// by a process of ours beside what the client starts, and not above it.
+const SharedDaemon = "codex"
+
+// client is the run of the coding agent whose session process has a run of its own;
+// empty where the two are one.
+func (o origins) client(caller c3po.Caller) string {
+	at := slices.Index(o.runs, caller.Run)
+	if !o.proved || at < 0 || at+1 >= len(o.runs) || !strings.HasSuffix(caller.Client, " "+SharedDaemon) {
+		return ""
+	}
+	return o.runs[at+1]
 }
 
 // startedBy finds out what has started the process that makes a request. On our
@@ -227,16 +249,28 @@ type origins struct {
 // may leave out what it likes.
 func (k *Keeper) startedBy(r *http.Request) origins {
 	if p, local := peerIn(r.Context()); local && p.pid > 0 && k.lineage != nil {
-		if runs := k.lineage(p.pid); len(runs) > 0 {
-			return origins{runs: runs, proved: true}
+		runs, whole := k.lineage(p.pid)
+		switch {
+		case len(runs) == 0 || p.start == 0 || startIn(runs[0]) != p.start:
+			return origins{nobody: c3po.Errorf(c3po.Forbidden, "the process that opened this connection has ended, so nobody can tell who calls").
+				Suggest("Nothing was done. Call again over a connection of your own.")}
+		case !whole:
+			return origins{nobody: c3po.Errorf(c3po.Forbidden, "nobody can tell what has started this process: it stands below too many, or one of them cannot be seen").
+				Suggest("Nothing was done. Call again; if it stays so, call from nearer to the terminal or the session.")}
 		}
+		return origins{runs: runs, proved: true}
 	}
 	given := r.Header.Get(AncestorsHeader)
 	if given == "" {
 		return origins{}
 	}
-	runs := strings.Split(given, ",")
-	return origins{runs: runs[:min(len(runs), maxAncestors)]}
+	return origins{runs: strings.Split(given, ",")}
+}
+
+// startIn is when the process of a run started.
+func startIn(run string) int64 {
+	process, _ := c3po.ParseProcessRun(run)
+	return process.Start
 }
 
 // checkOwn refuses the run of a process of this machine that has not started the

@@ -53,8 +53,9 @@ type Config struct {
 	// number if 0.
 	CallsPerSecond int
 	// Lineage gives the runs that a process of this machine and those it was started
-	// by would have, the nearest first; nil where that cannot be told.
-	Lineage func(pid int) []string
+	// by would have, the nearest first, and whether these are all of them; nil where
+	// that cannot be told.
+	Lineage func(pid int) (runs []string, whole bool)
 	Host    string // the one whose processes those are
 }
 
@@ -65,7 +66,7 @@ type Keeper struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	lineage func(pid int) []string
+	lineage func(pid int) (runs []string, whole bool)
 	host    string
 	pace    pacer
 

@@ -10,6 +10,9 @@ import (
 // A peer is the process at the other end of a connection, as the kernel says.
 type peer struct {
 	pid int // 0 if it cannot be told, as for a process of another container
+	// start is when that process started; 0 if it had ended before it was looked at.
+	// Who holds the connection then may be anybody.
+	start int64
 }
 
 // peerKey is under which the context of a connection has its peer, if that is a
@@ -18,19 +21,32 @@ type peerKey struct{}
 
 // WithPeer is for http.Server.ConnContext: it marks a connection over a unix
 // socket whose other end is a process of the user this one runs as, or of root,
-// who may become that user anyway: `sudo HOME=/var/lib/c3po c3po invite`.
-func WithPeer(ctx context.Context, conn net.Conn) context.Context {
-	if conn.LocalAddr().Network() != "unix" {
-		return ctx
+// who may become that user anyway: `sudo HOME=/var/lib/c3po c3po invite`. Started
+// is when a process started, 0 if there is none.
+func WithPeer(started func(pid int) int64) func(context.Context, net.Conn) context.Context {
+	return func(ctx context.Context, conn net.Conn) context.Context {
+		if conn.LocalAddr().Network() != "unix" {
+			return ctx
+		}
+		raw, ok := conn.(syscall.Conn)
+		if !ok {
+			return ctx
+		}
+		uid, pid, ok := peerOf(raw)
+		if !ok || uid != os.Getuid() && uid != 0 {
+			return ctx
+		}
+		found := peer{pid: pid}
+		if started != nil && pid > 0 {
+			found.start = started(pid)
+			// Only of one that lives after that was it the start, and not of the next
+			// process with its number.
+			if peerEnded(raw) {
+				found.start = 0
+			}
+		}
+		return context.WithValue(ctx, peerKey{}, found)
 	}
-	raw, ok := conn.(syscall.Conn)
-	if !ok {
-		return ctx
-	}
-	if uid, pid, ok := peerOf(raw); ok && (uid == os.Getuid() || uid == 0) {
-		return context.WithValue(ctx, peerKey{}, peer{pid})
-	}
-	return ctx
 }
 
 // PeerPID is the process at the other end of a unix socket; 0 if it cannot be told.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"net/url"
 	"os"
 
@@ -126,7 +125,7 @@ func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Ancestors = ancestors(os.Getppid())
+	cfg.Ancestors, _ = ancestors(os.Getppid())
 	mine, err := a.folders.Person()
 	if err != nil {
 		return nil, err
@@ -157,20 +156,19 @@ func (a *app) agentHere() string {
 	return ""
 }
 
-// mostAncestors is more than any terminal is deep.
-const mostAncestors = 32
-
-// ancestors are the runs that a process and those before it would have.
-func ancestors(pid int) []string {
+// ancestors are the runs that a process and those before it would have, and whether
+// these are all of them.
+func ancestors(pid int) (runs []string, whole bool) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
-	var runs []string
-	for ; pid > 1 && len(runs) < mostAncestors; pid = engine.Parent(pid) {
-		runs = append(runs, fmt.Sprintf("%s:%d:%d", host, pid, engine.Started(pid)))
+	line, whole := engine.Lineage(pid)
+	for _, process := range line {
+		process.Host = host
+		runs = append(runs, process.String())
 	}
-	return runs
+	return runs, whole
 }
 
 // belowAgent says that a process before this one is an agent: its bridge has a

@@ -96,7 +96,8 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 // bridgeAbove is the socket of the bridge of the nearest process above this one
 // that has one.
 func (a *app) bridgeAbove() (socket string, ok bool) {
-	return a.bridgeOf(ancestors(os.Getppid()))
+	runs, _ := ancestors(os.Getppid())
+	return a.bridgeOf(runs)
 }
 
 // bridgeOf is the socket of the first of these runs that has a bridge.
@@ -116,8 +117,9 @@ func (a *app) bridgeOf(runs []string) (socket string, ok bool) {
 // stranger says that a process belongs to another session than the one with that
 // socket: the nearest bridge above it is another.
 func (a *app) stranger(pid int, socket string) bool {
-	nearest, ok := a.bridgeOf(ancestors(pid))
-	return ok && nearest != socket
+	runs, whole := ancestors(pid)
+	nearest, ok := a.bridgeOf(runs)
+	return ok && nearest != socket || !whole
 }
 
 // A listener is one of the ways to hear of mail that wakes a session.

@@ -33,7 +33,7 @@ func newHouse(t *testing.T) house {
 	}
 	dir := shortFolder(t)
 	h := house{t: t, folder: dir, socket: filepath.Join(dir, "s")}
-	c := start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Parent: engine.Parent})
+	c := start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Lineage: engine.Lineage})
 	person, err := paths.ReadPerson(dir)
 	if err != nil || person == nil {
 		t.Fatalf("the person has %v, %v", person, err)

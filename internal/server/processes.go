@@ -4,42 +4,38 @@ import (
 	"os"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/store"
 )
-
-// maxLineage is more than any terminal is deep.
-const maxLineage = 64
 
 // processes are those of this machine, as far as they can be seen.
 type processes struct {
 	host    string // empty if they cannot
 	started func(pid int) int64
-	parent  func(pid int) int
+	above   func(pid int) (line []c3po.ProcessRun, whole bool)
 }
 
 func seeProcesses(cfg Config) processes {
 	host, err := os.Hostname()
-	if err != nil || cfg.Started == nil || cfg.Parent == nil {
+	if err != nil || cfg.Started == nil || cfg.Lineage == nil || cfg.Started(os.Getpid()) == 0 {
 		return processes{}
 	}
-	return processes{host, cfg.Started, cfg.Parent}
-}
-
-func (p processes) run(pid int) string {
-	return c3po.ProcessRun{Host: p.host, PID: pid, Start: p.started(pid)}.String()
+	return processes{host, cfg.Started, cfg.Lineage}
 }
 
 // lineage finds the runs of a process of this machine and of those before it.
-func (p processes) lineage() func(pid int) []string {
+func (p processes) lineage() func(pid int) (runs []string, whole bool) {
 	if p.host == "" {
 		return nil
 	}
-	return func(pid int) []string {
-		var runs []string
-		for ; pid > 1 && len(runs) < maxLineage; pid = p.parent(pid) {
-			runs = append(runs, p.run(pid))
+	return func(pid int) ([]string, bool) {
+		line, whole := p.above(pid)
+		runs := make([]string, len(line))
+		for i, process := range line {
+			process.Host = p.host
+			runs[i] = process.String()
 		}
-		return runs
+		return runs, whole
 	}
 }
 
@@ -55,12 +51,10 @@ func (p processes) holders(r store.Record) []string {
 		return nil
 	}
 	runs := []string{process.String()}
-	if r.Profile.Type == sharedDaemon {
-		runs = append(runs, p.run(p.parent(process.PID)))
+	if r.Profile.Type == auth.SharedDaemon {
+		if line, _ := p.lineage()(process.PID); len(line) > 1 {
+			runs = append(runs, line[1])
+		}
 	}
 	return runs
 }
-
-// sharedDaemon is the client one process of which has several sessions. Each is
-// held by its own process of ours, and what it starts is below the daemon.
-const sharedDaemon = "codex"

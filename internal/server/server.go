@@ -68,11 +68,11 @@ type Config struct {
 	// Started is when a process of this machine started, 0 if there is none: with it
 	// the agents of this machine are seen to die. Nobody looks if nil.
 	Started func(pid int) int64
-	// Parent is the process that started another one of this machine; 0 if that
-	// cannot be told. Without it callers are believed about what started them.
-	Parent func(pid int) int
-	Log    *slog.Logger     // silent if nil
-	Now    func() time.Time // a clock for tests; that of Redis if nil
+	// Lineage is a process of this machine and those it was started by, the nearest
+	// first, and whether these are all. Without it callers are believed about that.
+	Lineage func(pid int) (line []c3po.ProcessRun, whole bool)
+	Log     *slog.Logger     // silent if nil
+	Now     func() time.Time // a clock for tests; that of Redis if nil
 }
 
 // Run is a coordinator from start to end. It calls ready with the address it
@@ -149,7 +149,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	return serve(ctx, cfg.Log, []runner{h, keeper, watcher}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
+	return serve(ctx, cfg, []runner{h, keeper, watcher}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -199,7 +199,7 @@ type runner interface{ Run(context.Context) error }
 // serve runs hub and handler until ctx ends or one of them fails, then stops
 // them in the order that loses nothing: waits are answered, requests finish,
 // and only then the hub writes down what it still knows.
-func serve(ctx context.Context, log *slog.Logger, runners []runner, drain func(), listeners []net.Listener, handler http.Handler, ready func()) error {
+func serve(ctx context.Context, cfg Config, runners []runner, drain func(), listeners []net.Listener, handler http.Handler, ready func()) error {
 	// Work outlives ctx by the time it takes to stop.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -211,9 +211,9 @@ func serve(ctx context.Context, log *slog.Logger, runners []runner, drain func()
 		IdleTimeout:       idleMost,
 		// Shutdown waits for handlers but does not tell them to stop. This does.
 		BaseContext: func(net.Listener) context.Context { return work },
-		ConnContext: auth.WithPeer,
+		ConnContext: auth.WithPeer(cfg.Started),
 		// Handshakes that fail, mostly: nothing to wake anybody for.
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelInfo),
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelInfo),
 	}
 	for _, r := range runners {
 		group.Go(func() error { return r.Run(work) })
@@ -236,7 +236,7 @@ func serve(ctx context.Context, log *slog.Logger, runners []runner, drain func()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainMost)
 		defer cancel()
 		if err := srv.Shutdown(grace); err != nil {
-			log.Warn("requests did not finish in time and are cut off", "after", drainMost)
+			cfg.Log.Warn("requests did not finish in time and are cut off", "after", drainMost)
 			end()
 			return srv.Close()
 		}

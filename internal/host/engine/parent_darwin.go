@@ -8,13 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Parent is the process that a process was started by; 0 if nobody can say.
-func Parent(pid int) int {
+// zombie is the state of a process that has ended and was not waited for.
+const zombie = 5 // SZOMB of sys/proc.h
+
+// look reads what there is to know of a process in one go, so that it belongs together.
+func look(pid int) (looked, sight) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		return 0
+		return looked{}, absent
 	}
-	return int(info.Eproc.Ppid)
+	return looked{parent: int(info.Eproc.Ppid), start: info.Proc.P_starttime.Nano(), ended: info.Proc.P_stat == zombie}, plain
 }
 
 // Stopped says that a process is halted. Nobody looks here.

@@ -1,29 +1,35 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
-// Parent is the process that a process was started by; 0 if nobody can say.
-func Parent(pid int) int {
+// look reads what there is to know of a process in one go, so that it belongs together.
+func look(pid int) (looked, sight) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		if errors.Is(syscall.Kill(pid, 0), syscall.EPERM) {
+			return looked{}, hidden
+		}
+		return looked{}, absent
 	}
 	// The name, in brackets, may hold anything: what counts follows the last one.
 	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-	const parent = 1 // field 4 of proc(5)
-	if len(fields) <= parent {
-		return 0
+	const state, parent, start = 0, 1, 19 // fields 3, 4 and 22 of proc(5)
+	if len(fields) <= start {
+		return looked{}, absent
 	}
-	number, err := strconv.Atoi(fields[parent])
-	if err != nil {
-		return 0
+	above, err := strconv.Atoi(fields[parent])
+	began, err2 := strconv.ParseInt(fields[start], 10, 64)
+	if err != nil || err2 != nil {
+		return looked{}, absent
 	}
-	return number
+	return looked{parent: above, start: began, ended: fields[state] == "Z" || fields[state] == "X"}, plain
 }
 
 // Stopped says that a process is halted, by a signal or a debugger.

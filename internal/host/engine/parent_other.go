@@ -2,8 +2,8 @@
 
 package engine
 
-// Parent knows nothing here.
-func Parent(int) int { return 0 }
+// look sees nothing here, and nothing above it.
+func look(int) (looked, sight) { return looked{}, plain }
 
 // Stopped says that a process is halted. Nobody looks here.
 func Stopped(int) bool { return false }
