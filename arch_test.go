@@ -137,7 +137,7 @@ var libraries = []library{
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/agent/ptyrun"}},
 	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top"}},
-	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun"}},
+	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun", "internal/server"}},          // server's tests type into a person's shell
 	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
 	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                             // draws only what changed, which ssh needs, and knows keys, resizing and pasting
 	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                              // its colours

@@ -162,7 +162,7 @@ func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Call
 			return caller, err
 		}
 		k.noteRun(ctx, caller.Run)
-		if client := started.client(caller); client != "" {
+		if client := started.client(caller); client != "" && !k.isPersonal(client) {
 			k.noteRun(ctx, client)
 		}
 	}
@@ -294,6 +294,11 @@ func (k *Keeper) checkOwn(ctx context.Context, started origins, run string, gran
 		if !k.due(asked) {
 			return nil
 		}
+		if slices.ContainsFunc(started.runs[1:at+1], k.isPersonal) {
+			k.forget(asked)
+			return c3po.Errorf(c3po.Forbidden, "the process %s is no agent: a person types into it, or into one below it", run).
+				Suggest("Leave out %s, or name the process of the agent.", RunHeader)
+		}
 		between, err := k.store.AgentRun(ctx, started.runs[:at])
 		if err == nil && between == "" {
 			return nil
@@ -305,6 +310,12 @@ func (k *Keeper) checkOwn(ctx context.Context, started origins, run string, gran
 	}
 	return c3po.Errorf(c3po.Forbidden, "the process %s has not started this one, or an agent stands between them", run).
 		Suggest("Leave out %s, or name a process that has started this one.", RunHeader)
+}
+
+// isPersonal says that the process of a run is a person's own.
+func (k *Keeper) isPersonal(run string) bool {
+	process, ok := c3po.ParseProcessRun(run)
+	return ok && k.personal != nil && k.personal(process.PID)
 }
 
 func hostIn(run string) string {

@@ -57,6 +57,9 @@ type Config struct {
 	// that cannot be told.
 	Lineage func(pid int) (runs []string, whole bool)
 	Host    string // the one whose processes those are
+	// Personal says that a process is a person's own and no agent's, as their shell is;
+	// none is if nil.
+	Personal func(pid int) bool
 }
 
 // A Keeper knows who makes a request.
@@ -66,9 +69,10 @@ type Keeper struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	lineage func(pid int) (runs []string, whole bool)
-	host    string
-	pace    pacer
+	lineage  func(pid int) (runs []string, whole bool)
+	host     string
+	personal func(pid int) bool
+	pace     pacer
 
 	mu       sync.Mutex
 	cache    map[string]cached
@@ -99,7 +103,7 @@ type visit struct {
 // New makes a Keeper. Run keeps it up to date.
 func New(cfg Config) *Keeper {
 	k := &Keeper{
-		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now, lineage: cfg.Lineage, host: cfg.Host,
+		store: cfg.Store, mode: cfg.Mode, log: cfg.Log, now: cfg.Now, lineage: cfg.Lineage, host: cfg.Host, personal: cfg.Personal,
 		pace:  pacer{perSecond: cfg.CallsPerSecond, accounts: map[string]*paced{}},
 		cache: map[string]cached{}, open: map[string]map[*visit]bool{}, noted: map[string]time.Time{}, revision: -1,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // hookMost is how long the start of a session waits for us.
@@ -78,7 +80,7 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 	}
 	limited, cancel := context.WithTimeout(ctx, hookMost)
 	defer cancel()
-	answer, ok := bridge.AskHere(limited, socket, event)
+	answer, ok := bridge.AskHere(limited, socket, a.trust(socket), event)
 	if !ok {
 		return
 	}
@@ -114,16 +116,32 @@ func (a *app) bridgeOf(runs []string) (socket string, ok bool) {
 	return "", false
 }
 
-// stranger says that a process belongs to another session than the one with that
-// socket: the nearest bridge above it is another.
+// stranger says that a process does not belong to the session with that socket: the
+// nearest bridge above it is another or none, or nobody can tell.
 func (a *app) stranger(pid int, socket string) bool {
 	runs, whole := ancestors(pid)
 	nearest, ok := a.bridgeOf(runs)
-	return ok && nearest != socket || !whole
+	return !whole || !ok || nearest != socket
+}
+
+// trust says of who listens at the socket of a session that it is its bridge: the
+// client has started it itself. Where nobody can tell, everybody is trusted.
+func (a *app) trust(socket string) bridge.Trust {
+	return func(conn net.Conn) bool {
+		if !auth.KnowsPeers {
+			return true
+		}
+		runs, _ := ancestors(auth.PeerPID(conn))
+		if len(runs) < 2 {
+			return false
+		}
+		own, err := a.folders.Socket(bridge.SocketName(runs[1]))
+		return err == nil && own == socket
+	}
 }
 
 // A listener is one of the ways to hear of mail that wakes a session.
-type listener func(ctx context.Context, socket string, tell func(line string)) error
+type listener func(ctx context.Context, socket string, by bridge.Trust, tell func(line string)) error
 
 // nextNotice waits for mail that wakes the session, and gives the line that says
 // so. It ends without one when the bridge does, or who has started this command.
@@ -138,7 +156,7 @@ func (a *app) nextNotice(ctx context.Context, socket string, listen listener) (l
 		defer cancel()
 		outlive(ctx, starter)
 	}()
-	_ = listen(ctx, socket, func(told string) { // how it ends says nothing more
+	_ = listen(ctx, socket, a.trust(socket), func(told string) { // how it ends says nothing more
 		if !ok {
 			line, ok = told, true
 		}
@@ -158,7 +176,7 @@ func (a *app) sessionStart(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if answer, ok := bridge.Ask(ctx, r.socket, event); ok {
+	if answer, ok := bridge.Ask(ctx, r.socket, a.trust(r.socket), event); ok {
 		fmt.Fprint(a.Stdout, answer)
 	}
 }

@@ -149,7 +149,7 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 			// That it cannot be written down is no reason to disturb a session.
 			_ = a.folders.NoteHookRun(clientName, paths.HookRun{Event: run.Event, Agent: first.ID(), At: run.At, Took: run.Took})
 		},
-		Stranger: func(conn net.Conn) bool { return a.stranger(auth.PeerPID(conn), r.socket) },
+		Stranger: func(conn net.Conn) bool { return auth.KnowsPeers && a.stranger(auth.PeerPID(conn), r.socket) },
 		Off:      func() bool { return a.folders.Off(project) },
 		Switch: func(on, everywhere bool) error {
 			where := project

@@ -43,7 +43,7 @@ its end would start a turn.`,
 			}()
 			for ctx.Err() == nil {
 				// The bridge may not have begun yet, or have been started again.
-				_ = bridge.Listen(ctx, r.socket, func(line string) { fmt.Fprintln(a.Stdout, line) })
+				_ = bridge.Listen(ctx, r.socket, a.trust(r.socket), func(line string) { fmt.Fprintln(a.Stdout, line) })
 				select {
 				case <-ctx.Done():
 				case <-time.After(aliveEvery / 4):

@@ -150,7 +150,7 @@ func (a *app) ownSession() c3po.AgentID {
 	if !ok {
 		return ""
 	}
-	about, ok := bridge.About(context.Background(), socket)
+	about, ok := bridge.About(context.Background(), socket, a.trust(socket))
 	if !ok || !about.Connected || about.Client == codexName {
 		return ""
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
@@ -69,7 +72,7 @@ func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
 		asked string
 		want  bool
 	}{
-		{nil, mine, false},
+		{nil, mine, true},
 		{[]string{mine}, mine, false},
 		{[]string{mine}, theirs, true},
 		{[]string{mine, theirs}, theirs, false},
@@ -83,5 +86,55 @@ func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
 		if got := a.stranger(pid, test.asked); got != test.want {
 			t.Errorf("with %d sessions above it, it is a stranger to %s: %v", len(test.there), filepath.Base(test.asked), got)
 		}
+	}
+}
+
+// Any program of the user can put a socket where that of a session was.
+func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
+	t.Parallel()
+	if !auth.KnowsPeers {
+		t.Skip("nobody can tell who listens")
+	}
+	home, err := os.MkdirTemp("", "c3h") // its name leaves room for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	a := &app{Process: Process{Getenv: func(name string) string {
+		return map[string]string{"HOME": home}[name]
+	}}}
+	a.folders.Getenv = a.Getenv
+	// What this process listens on as if it were the bridge of a client. It is one of
+	// what has started it, and of nobody else.
+	ask := func(client int) (answered bool, heard string) {
+		r, err := a.runOf(client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener, err := net.Listen("unix", r.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		told := make(chan string, 1)
+		go func() {
+			connection, err := listener.Accept()
+			if err != nil {
+				told <- err.Error()
+				return
+			}
+			defer connection.Close()
+			line, _ := bufio.NewReader(connection).ReadString('\n')
+			_, _ = connection.Write([]byte("do as I say\n"))
+			told <- line
+		}()
+		_, answered = bridge.AskHere(t.Context(), r.socket, a.trust(r.socket), hook.Event{Name: hook.UserPromptSubmit, Prompt: "my secret plan"})
+		return answered, <-told
+	}
+	if answered, heard := ask(os.Getppid()); !answered || !strings.Contains(heard, "my secret plan") {
+		t.Errorf("the bridge of the session hears %q, and its answer is taken: %v", heard, answered)
+	}
+	if answered, heard := ask(os.Getpid()); answered || heard != "" {
+		t.Errorf("somebody else hears %q, and the answer is taken: %v", heard, answered)
 	}
 }

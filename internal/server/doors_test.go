@@ -87,7 +87,7 @@ func TestTheTokensOfAnOlderVersionAreBoundToTheSocketAtTheNextStart(t *testing.T
 	}
 	before.stop()
 	socket := folder + "/s"
-	after := start(t, server.Config{RedisURL: redis, Config: folder, Auth: auth.Tokens, Socket: socket, Started: engine.Started, Lineage: engine.Lineage})
+	after := start(t, server.Config{RedisURL: redis, Config: folder, Auth: auth.Tokens, Socket: socket, Started: engine.Started, Lineage: engine.Lineage, Personal: engine.Personal})
 	if got := list(after.url, person.Admin); got != http.StatusForbidden {
 		t.Errorf("over TCP the admin gets %d", got)
 	}

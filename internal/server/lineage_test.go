@@ -33,7 +33,7 @@ func newHouse(t *testing.T) house {
 	}
 	dir := shortFolder(t)
 	h := house{t: t, folder: dir, socket: filepath.Join(dir, "s")}
-	c := start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Lineage: engine.Lineage})
+	c := start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Lineage: engine.Lineage, Personal: engine.Personal})
 	person, err := paths.ReadPerson(dir)
 	if err != nil || person == nil {
 		t.Fatalf("the person has %v, %v", person, err)

@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/creack/pty"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -148,3 +151,56 @@ func TestAConnectionWhoseProcessHasEndedIsNobodys(t *testing.T) {
 		}
 	}
 }
+
+// A program that is no agent yet would make one of the shell above it.
+func TestNoProgramClaimsTheShellThatItsPersonTypesInto(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	sh := exec.CommandContext(t.Context(), "sh")
+	sh.Env = append(os.Environ(), "PS1=", "ENV=")
+	terminal, err := pty.Start(sh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = terminal.Close()
+		_ = sh.Wait()
+	})
+	script := filepath.Join(h.folder, "call")
+	if err := os.WriteFile(script, []byte(claims), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	typed := func(op, header, run string) string {
+		t.Helper()
+		answer := filepath.Join(t.TempDir(), "answer")
+		if err := syscall.Mkfifo(answer, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(terminal, "sh %s %s %s '%s' %s >%s\n", script, h.socket, op, header, run, answer); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if answer := typed("ping", "X-Agent-ID: eve", runOf(t, sh.Process.Pid)); !strings.Contains(answer, string(c3po.Forbidden)) {
+		t.Errorf("a program that claims its person's shell is answered %s", answer)
+	}
+	if answer := typed("ping", "X-Agent-ID: web", ""); strings.Contains(answer, `"code"`) {
+		t.Errorf("a session process in that shell is answered %s", answer)
+	}
+	if answer := typed("human_list", "Authorization: Bearer "+h.person.Human, "none"); strings.Contains(answer, `"code"`) || answer == "" {
+		t.Errorf("the person is answered %s", answer)
+	}
+}
+
+// claims calls with a run, its own if none is given, as a session of Codex does.
+const claims = `run=${4:-$(hostname):$$:$(cut -d' ' -f22 /proc/$$/stat)}
+socket=$1 op=$2 header=$3
+set --
+[ "$run" = none ] || set -- -H "X-C3PO-Run: $run" -H 'X-C3PO-Client: c3po/dev codex'
+curl -s --unix-socket "$socket" -H 'Content-Type: application/json' -H "$header" -d '{}' "$@" "http://localhost/api/op/$op"
+exit $?
+`

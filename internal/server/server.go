@@ -71,8 +71,11 @@ type Config struct {
 	// Lineage is a process of this machine and those it was started by, the nearest
 	// first, and whether these are all. Without it callers are believed about that.
 	Lineage func(pid int) (line []c3po.ProcessRun, whole bool)
-	Log     *slog.Logger     // silent if nil
-	Now     func() time.Time // a clock for tests; that of Redis if nil
+	// Personal says that a process of this machine is a person's own, as a shell that
+	// they type into is: no agent has such a run. None is if nil.
+	Personal func(pid int) bool
+	Log      *slog.Logger     // silent if nil
+	Now      func() time.Time // a clock for tests; that of Redis if nil
 }
 
 // Run is a coordinator from start to end. It calls ready with the address it
@@ -115,7 +118,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
-	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, CallsPerSecond: cfg.Limits.TokenCalls})
+	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, Personal: cfg.Personal, CallsPerSecond: cfg.Limits.TokenCalls})
 	h := hub.New(hub.Config{
 		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Notifier: notifier, Log: cfg.Log,

@@ -326,7 +326,7 @@ func TestAHookThatRunsBeforeTheBridgeIsNotLost(t *testing.T) {
 	event := hook.Event{Name: hook.SessionStart, SessionID: "s1", Source: "startup"}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if answer, ok := bridge.Ask(ctx, filepath.Join(filepath.Dir(first.socket), bridge.SocketName("box:1:1")), event); ok {
+	if answer, ok := bridge.Ask(ctx, filepath.Join(filepath.Dir(first.socket), bridge.SocketName("box:1:1")), nil, event); ok {
 		t.Errorf("nobody is there, and the answer is %q", answer)
 	}
 	first.connect("box:1:1")
@@ -340,7 +340,7 @@ func TestAMonitorHearsOfMailWhileTheSessionIsIdleAndNotWhileItWorks(t *testing.T
 	lines := make(chan string, 10)
 	go func() {
 		for t.Context().Err() == nil {
-			_ = bridge.Listen(t.Context(), r.socket, func(line string) { lines <- line })
+			_ = bridge.Listen(t.Context(), r.socket, nil, func(line string) { lines <- line })
 		}
 	}()
 	r.prompt()
@@ -371,7 +371,7 @@ func TestALineThatNoHookFollowsIsSentAgain(t *testing.T) {
 	lines := make(chan string, 10)
 	go func() {
 		for t.Context().Err() == nil {
-			_ = bridge.Listen(t.Context(), r.socket, func(line string) { lines <- line })
+			_ = bridge.Listen(t.Context(), r.socket, nil, func(line string) { lines <- line })
 		}
 	}()
 	r.prompt()

@@ -48,7 +48,7 @@ func Instances(ctx context.Context, dir string) []Instance {
 	sockets, _ := filepath.Glob(filepath.Join(dir, runPrefix+"*.sock"))
 	var all []Instance
 	for _, socket := range sockets {
-		if about, ok := About(ctx, socket); ok {
+		if about, ok := About(ctx, socket, nil); ok {
 			all = append(all, about)
 		} else if held(socket) {
 			all = append(all, Instance{Run: filepath.Base(socket), Trouble: "its bridge does not answer"})
@@ -60,10 +60,10 @@ func Instances(ctx context.Context, dir string) []Instance {
 
 // About asks the bridge at a socket what it is. One that does not answer in time is
 // not there.
-func About(ctx context.Context, socket string) (Instance, bool) {
+func About(ctx context.Context, socket string, by Trust) (Instance, bool) {
 	ctx, cancel := context.WithTimeout(ctx, aboutMost)
 	defer cancel()
-	connection, err := dial(ctx, socket, question{About: true})
+	connection, err := dial(ctx, socket, by, question{About: true})
 	if err != nil {
 		return Instance{}, false
 	}

@@ -17,7 +17,7 @@ func (r *rig) listen() chan string {
 	lines := make(chan string, 8)
 	go func() {
 		for r.t.Context().Err() == nil {
-			_ = bridge.Listen(r.t.Context(), r.socket, func(line string) { lines <- line })
+			_ = bridge.Listen(r.t.Context(), r.socket, nil, func(line string) { lines <- line })
 		}
 	}()
 	return lines

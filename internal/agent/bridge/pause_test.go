@@ -46,7 +46,7 @@ func (r *rig) monitor() <-chan string {
 	ctx := r.t.Context()
 	go func() {
 		for ctx.Err() == nil {
-			_ = bridge.Listen(ctx, r.socket, func(line string) { lines <- line })
+			_ = bridge.Listen(ctx, r.socket, nil, func(line string) { lines <- line })
 		}
 	}()
 	eventually(r.t, "somebody listens", func() bool {

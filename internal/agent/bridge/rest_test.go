@@ -24,7 +24,7 @@ func TestWhoWaitsAtTheEndOfATurnWaitsNoLongerThanUntilTheNext(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = bridge.Rest(t.Context(), r.socket, func(line string) { lines <- line })
+			_ = bridge.Rest(t.Context(), r.socket, nil, func(line string) { lines <- line })
 		}()
 		eventually(t, "it listens", func() bool { return r.monitors() == 1 })
 		return ended
@@ -70,7 +70,7 @@ func TestASessionThatNobodyCanWakeIsReachedWhenItsPersonReturns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = bridge.Listen(ctx, r.socket, func(string) {}) }()
+	go func() { _ = bridge.Listen(ctx, r.socket, nil, func(string) {}) }()
 	is(c3po.ReachNow)
 	cancel()
 	is(c3po.ReachPersonReturns)

@@ -72,7 +72,7 @@ func TestAPostNeitherWakesASessionNorKeepsItFromStopping(t *testing.T) {
 	lines := make(chan string, 10)
 	go func() {
 		for t.Context().Err() == nil {
-			_ = bridge.Listen(t.Context(), r.socket, func(line string) { lines <- line })
+			_ = bridge.Listen(t.Context(), r.socket, nil, func(line string) { lines <- line })
 		}
 	}()
 	r.prompt()

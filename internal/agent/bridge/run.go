@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"strings"
@@ -24,15 +25,19 @@ func SocketName(run string) string {
 	return runPrefix + hex.EncodeToString(sum[:8]) + ".sock"
 }
 
+// A Trust says that who listens at a socket is the bridge of its run: any program of
+// the user can put a socket there. Nil trusts everybody.
+type Trust func(net.Conn) bool
+
 // Ask hands an event to the bridge of a run and returns its answer. A bridge
 // that has not started yet finds the event when it does; then, or when it does
 // not answer before ctx ends, there is no answer.
-func Ask(ctx context.Context, socket string, event hook.Event) (answer string, ok bool) {
+func Ask(ctx context.Context, socket string, by Trust, event hook.Event) (answer string, ok bool) {
 	if err := writeNote(socket, event); err != nil {
 		return "", false
 	}
 	for {
-		if answer, ok := AskHere(ctx, socket, event); ok {
+		if answer, ok := AskHere(ctx, socket, by, event); ok {
 			return answer, true
 		}
 		select {
@@ -45,8 +50,8 @@ func Ask(ctx context.Context, socket string, event hook.Event) (answer string, o
 
 // AskHere hands an event to a bridge that listens, and returns its answer. Where
 // none listens there is no answer.
-func AskHere(ctx context.Context, socket string, event hook.Event) (answer string, ok bool) {
-	connection, err := dial(ctx, socket, question{Event: &event})
+func AskHere(ctx context.Context, socket string, by Trust, event hook.Event) (answer string, ok bool) {
+	connection, err := dial(ctx, socket, by, question{Event: &event})
 	if err != nil {
 		return "", false
 	}
@@ -59,18 +64,18 @@ func AskHere(ctx context.Context, socket string, event hook.Event) (answer strin
 
 // Listen tells of a line whenever mail wakes the session, until the bridge ends or
 // ctx does.
-func Listen(ctx context.Context, socket string, tell func(line string)) error {
-	return listen(ctx, socket, question{Monitor: true}, tell)
+func Listen(ctx context.Context, socket string, by Trust, tell func(line string)) error {
+	return listen(ctx, socket, by, question{Monitor: true}, tell)
 }
 
 // Rest is Listen for a client that waits at the end of a turn: it ends when the
 // next turn begins, for the client may have given up waiting and not have said so.
-func Rest(ctx context.Context, socket string, tell func(line string)) error {
-	return listen(ctx, socket, question{Monitor: true, Turn: true}, tell)
+func Rest(ctx context.Context, socket string, by Trust, tell func(line string)) error {
+	return listen(ctx, socket, by, question{Monitor: true, Turn: true}, tell)
 }
 
-func listen(ctx context.Context, socket string, q question, tell func(line string)) error {
-	connection, err := dial(ctx, socket, q)
+func listen(ctx context.Context, socket string, by Trust, q question, tell func(line string)) error {
+	connection, err := dial(ctx, socket, by, q)
 	if err != nil {
 		return err
 	}
@@ -84,10 +89,14 @@ func listen(ctx context.Context, socket string, q question, tell func(line strin
 	return lines.Err()
 }
 
-func dial(ctx context.Context, socket string, q question) (net.Conn, error) {
+func dial(ctx context.Context, socket string, by Trust, q question) (net.Conn, error) {
 	connection, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return nil, err
+	}
+	if by != nil && !by(connection) {
+		_ = connection.Close()
+		return nil, errors.New("somebody else listens at the socket of the session")
 	}
 	line, err := json.Marshal(q)
 	if err == nil {

@@ -21,7 +21,7 @@ func TestWhatBelongsToAnotherSessionIsToldNothing(t *testing.T) {
 	ask := func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		_, ok := bridge.AskHere(ctx, r.socket, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s1"})
+		_, ok := bridge.AskHere(ctx, r.socket, nil, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s1"})
 		return ok
 	}
 	r.prompt()
@@ -35,11 +35,11 @@ func TestWhatBelongsToAnotherSessionIsToldNothing(t *testing.T) {
 	told := make(chan string, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	_ = bridge.Rest(ctx, r.socket, func(line string) { told <- line })
+	_ = bridge.Rest(ctx, r.socket, nil, func(line string) { told <- line })
 	if len(told) > 0 || ctx.Err() != nil {
 		t.Errorf("a monitor of another session is kept and told: %d lines, %v", len(told), ctx.Err())
 	}
-	if about, ok := bridge.About(t.Context(), r.socket); !ok || about.Agent != "api" {
+	if about, ok := bridge.About(t.Context(), r.socket, nil); !ok || about.Agent != "api" {
 		t.Errorf("what it is, it says to everybody: %+v, %v", about, ok)
 	}
 }
