@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
@@ -129,4 +131,94 @@ func serveOnce(t *testing.T, home string) string {
 		t.Fatalf("serve ends with %d", code)
 	}
 	return at.URL
+}
+
+// An agent may end the coordinator and listen on its socket.
+func TestWhoeverTakesTheCoordinatorsSocketIsSentNothing(t *testing.T) {
+	t.Parallel()
+	if !auth.KnowsPeers {
+		t.Skip("nobody can tell who listens")
+	}
+	home, err := os.MkdirTemp("", "c3h") // its name leaves room for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
+	folders := paths.Folders{Getenv: getenv}
+	socket, err := folders.Socket("coordinator.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const url = "http://127.0.0.1:9"
+	config := filepath.Join(home, ".config", "c3po")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (paths.Person{URL: url, Human: "c3po_human_secret", Admin: "c3po_admin_secret", Sockets: map[string]string{url: socket}}).Write(config); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var seen bytes.Buffer
+	impostor := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = r.Write(&seen)
+		_, _ = w.Write([]byte("[]"))
+	})}
+	go func() { _ = impostor.Serve(listener) }()
+	defer impostor.Close()
+	told := func(note *paths.Coordinator) string {
+		t.Helper()
+		if note != nil {
+			if err := note.Write(filepath.Dir(socket)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mu.Lock()
+		seen.Reset()
+		mu.Unlock()
+		var all sync.WaitGroup
+		for _, command := range []string{"human list", "token list", "inbox --as bob"} {
+			all.Go(func() {
+				Main(t.Context(), Process{Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: func(name string) string {
+					if name == "C3PO_COORDINATOR_URL" {
+						return url
+					}
+					return getenv(name)
+				}})
+			})
+		}
+		all.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		return seen.String()
+	}
+	me := paths.Coordinator{URL: url, Socket: socket, PID: os.Getpid(), Started: engine.Started(os.Getpid())}
+	if text := told(&me); !strings.Contains(text, "c3po_human_secret") {
+		t.Fatalf("the coordinator is sent %s", text)
+	}
+	other := me
+	other.PID, other.Started = os.Getppid(), engine.Started(os.Getppid())
+	if text := told(&other); text != "" {
+		t.Errorf("who listens in the place of another process is sent %s", text)
+	}
+	earlier := me
+	earlier.Started--
+	if text := told(&earlier); text != "" {
+		t.Errorf("who has the number of a process that has ended is sent %s", text)
+	}
+	if err := other.Remove(filepath.Dir(socket)); err != nil {
+		t.Fatal(err)
+	}
+	if err := earlier.Remove(filepath.Dir(socket)); err != nil {
+		t.Fatal(err)
+	}
+	if text := told(nil); text != "" {
+		t.Errorf("who listens where no coordinator runs is sent %s", text)
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,6 +190,9 @@ func (a *app) clientConfig(id c3po.AgentID) (client.Config, error) {
 		return client.Config{}, err
 	}
 	cfg, err := a.reach()
+	if cfg.Socket != "" {
+		cfg.Prove = func(conn net.Conn) error { return a.checkListener(conn, cfg.Socket) }
+	}
 	cfg.AgentID, cfg.Space, cfg.ClientName, cfg.Version = id, space, "cli", a.Version
 	return cfg, err
 }

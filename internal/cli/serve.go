@@ -137,7 +137,7 @@ func (a *app) serveSocket(s coordinator, log *slog.Logger) string {
 	if person, err := a.folders.Person(); s.auth == string(auth.None) && err == nil && person == nil {
 		return "" // nobody has a token to keep
 	}
-	socket, err := a.folders.Socket(fmt.Sprintf("serve-%d.sock", os.Getpid()))
+	socket, err := a.folders.Socket(fmt.Sprintf(serveSocketName, os.Getpid()))
 	if err != nil {
 		log.Warn("no socket for the programs of this user; a person's token is accepted at the address", "err", err)
 		return ""

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"maps"
 	"net"
 	"net/http"
@@ -36,6 +37,8 @@ type Config struct {
 	Version    string // of c3po
 	Token      string // what the caller proves itself with
 	Socket     string // unix socket of a coordinator of this machine, instead of the address in URL
+	// Prove refuses who listens on that socket before anything is sent; nobody if nil.
+	Prove func(net.Conn) error
 	// Ancestors are the runs that the processes before this one would have, if
 	// they were agents: what is a person's to do is refused to agents.
 	Ancestors []string
@@ -91,7 +94,7 @@ func New(cfg Config) *Client {
 		c.base = "http://localhost"
 	}
 	if c.http == nil {
-		c.http = &http.Client{Transport: transport(cfg.Socket, cfg.TLS)}
+		c.http = &http.Client{Transport: transport(cfg.Socket, cfg.Prove, cfg.TLS)}
 	}
 	for name, value := range map[string]string{
 		"X-Agent-ID":   string(cfg.AgentID),
@@ -115,13 +118,20 @@ func New(cfg Config) *Client {
 // transport is the default one, with pings: a laptop that slept must notice
 // that its connection is gone, not wait on it. With a socket, all addresses are
 // behind that.
-func transport(socket string, trust *tls.Config) *http.Transport {
+func transport(socket string, prove func(net.Conn) error, trust *tls.Config) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = trust.Clone() // the transport writes to it
 	if socket != "" {
 		t.Proxy = nil
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			if err != nil || prove == nil {
+				return conn, err
+			}
+			if err := prove(conn); err != nil {
+				return nil, errors.Join(err, conn.Close())
+			}
+			return conn, nil
 		}
 	}
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second}

@@ -52,7 +52,7 @@ func FetchAuthority(ctx context.Context, url string) ([]byte, error) {
 		return nil, err
 	}
 	unchecked := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} // #nosec G402 -- nothing secret is sent, and the answer is compared with a hash
-	transport := transport("", unchecked)
+	transport := transport("", nil, unchecked)
 	defer transport.CloseIdleConnections()
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
