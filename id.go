@@ -34,6 +34,7 @@ var (
 	agentIDForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?$`)
 	messageIDForm = regexp.MustCompile(`^([^:]+)::([^:]+)::([0-9a-f]{8})$`)
 	spaceForm     = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	posingName    = regexp.MustCompile(`[_.-]+`)
 	notInName     = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 )
 
@@ -107,6 +108,25 @@ func (a AgentID) Reserved() bool {
 	return reserved[strings.ToLower(a.Name())] || strings.EqualFold(a.Host(), roleHost)
 }
 
+// posing are the words that mean the person: no name has one as a part of its own,
+// since "from human-2" reads like "from human".
+var posing = map[string]bool{"human": true, "person": true}
+
+// Poses says that no new agent is given this id: a reader would take it for a
+// reserved name. Separators, capitals and numbers at the end make no other name:
+// human-2, H.u.m.a.n and SYSTEM_1 pose, and so do Human-Operator and your-person.
+// An agent that was called so before the rule keeps its name.
+func (a AgentID) Poses() bool {
+	const digits = "0123456789"
+	parts := strings.FieldsFunc(strings.ToLower(a.Name()), func(r rune) bool { return strings.ContainsRune("_.-", r) })
+	for _, part := range parts {
+		if posing[strings.TrimRight(part, digits)] {
+			return true
+		}
+	}
+	return a.Reserved() || reserved[strings.TrimRight(strings.Join(parts, ""), digits)]
+}
+
 // Numbered gives the id a second, third, … run of the same name is known by.
 func (a AgentID) Numbered(n int) AgentID {
 	if n < 2 {
@@ -151,6 +171,13 @@ func AgentIDFromFolder(folder string) AgentID {
 	}
 	if name == "" || AgentID(name).Reserved() {
 		name = strings.TrimLeft(name+"-agent", "-")
+	}
+	if AgentID(name).Poses() {
+		name = posingName.ReplaceAllString(name, "")
+		name = name[:min(len(name), 59)]
+		if AgentID(name).Poses() {
+			name += "agent"
+		}
 	}
 	return AgentID(name)
 }

@@ -58,6 +58,26 @@ func TestNamesThatPoseAsAPersonAreReserved(t *testing.T) {
 	}
 }
 
+// A model is told that what is "from human" was written by a person.
+func TestANameThatReadsLikeThePersonsIsNoNewName(t *testing.T) {
+	t.Parallel()
+	for _, id := range []c3po.AgentID{"human", "human-2", "Human2", "H.u.m.a.n", "human_", "Human-Operator", "your-person", "the.human.1", "person2-x", "SYSTEM-1", "c3po-2", "admin3", "a-d-m-i-n", "nas/human-2"} {
+		if !id.Poses() {
+			t.Errorf("%q can be had", id)
+		}
+	}
+	for _, id := range []c3po.AgentID{"humane", "personal", "user-service", "admin-panel", "system-tests", "c3po-web", "api-2", "nas/web", "human/api"} {
+		if id.Poses() {
+			t.Errorf("%q cannot be had", id)
+		}
+	}
+	for folder, want := range map[string]c3po.AgentID{"human": "humanagent", "human-2": "human2agent", "human-resources": "humanresources", "person-api": "personapi", "admin": "admin-agent", "c3po": "c3po-agent", "c3po-2": "c3po2agent", "user-service": "user-service"} {
+		if got := c3po.AgentIDFromFolder(folder); got != want || got.Poses() {
+			t.Errorf("AgentIDFromFolder(%q) = %q, want %q", folder, got, want)
+		}
+	}
+}
+
 // Claims: U2
 func TestAFolderAlwaysGivesAValidName(t *testing.T) {
 	t.Parallel()

@@ -239,8 +239,28 @@ func (a *Actor) actAs(known binding) {
 	a.acting.Store(&known)
 }
 
+// refusePosing refuses a new agent a name that reads like a reserved one. Who has had
+// it since before that was refused keeps it, and its mail.
+func (a *Actor) refusePosing(ctx context.Context) error {
+	if !a.caller.ID.Poses() {
+		return nil
+	}
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.caller.ID})
+	if err != nil {
+		return a.failed(err)
+	}
+	if len(records) > 0 {
+		return nil
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' reads like a reserved name: no agent may have it", a.caller.ID).
+		Suggest("Choose another agent id, without the words human and person.")
+}
+
 // register asks the store for an id and remembers the answer.
 func (a *Actor) register(ctx context.Context, explicit bool, profile store.Profile) (store.Registration, error) {
+	if err := a.refusePosing(ctx); err != nil {
+		return store.Registration{}, err
+	}
 	settle, err := a.payForAgent(ctx)
 	if err != nil {
 		return store.Registration{}, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // Claims: A6
@@ -107,6 +108,24 @@ func TestReservedNamesCannotBeRegistered(t *testing.T) {
 		_, err = h.as(id).Ping(t.Context(), c3po.None{})
 		refused(t, err, c3po.InvalidRequest, "reserved")
 	}
+}
+
+func TestNoNewAgentHasANameThatReadsLikeThePersons(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	// It was there before the rule.
+	if _, err := h.model.Register(t.Context(), c3po.DefaultSpace, store.RegisterStep{Want: "human-9"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []c3po.AgentID{"human-2", "your-person", "Human-Operator", "box/human-2"} {
+		_, err := h.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{})
+		refused(t, err, c3po.InvalidRequest, "reserved")
+		_, err = h.as(id).Ping(t.Context(), c3po.None{})
+		refused(t, err, c3po.InvalidRequest, "reserved")
+		_, err = h.as("api").Rename(t.Context(), c3po.RenameInput{NewID: id.Name()})
+		refused(t, err, c3po.InvalidRequest, "reserved")
+	}
+	must(h.as("human-9").Ping(t.Context(), c3po.None{}))(t)
 }
 
 // Claims: A6

@@ -29,7 +29,7 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 	switch {
 	case id == a.id:
 		return c3po.Renaming{OldID: a.id, ID: a.id, Message: fmt.Sprintf("You are '%s' already.", a.id)}, nil
-	case id.Reserved():
+	case id.Poses():
 		return c3po.Renaming{}, refuse("'%s' is a reserved name: no agent may have it", id)
 	case id.Host() != a.id.Host():
 		return c3po.Renaming{}, refuse("'%s' is a name of another host", id)
