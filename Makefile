@@ -50,7 +50,11 @@ share: ## bin/share, what packages carry beside the program: completions and man
 	@cd bin/share && ./c3po completion bash >completions/c3po.bash && ./c3po completion zsh >completions/_c3po && ./c3po completion fish >completions/c3po.fish && ./c3po man --dir man >/dev/null && rm c3po
 	@gzip -9nk bin/share/man/*.1
 
-.PHONY: reference
+.PHONY: reference contract
+contract: ## openapi.yaml, the types of the dashboard and the goldens of the tools, after a change of an operation, a route or a type on the wire
+	$(GO) test -count=1 -run 'TestTheDocumentIsWhatTheRoutesAndTypesSay|TestTheShapesOfThePageAreThoseOfTheDocument' ./internal/transport/rest -update
+	$(GO) test -count=1 -run TestEachToolsetListsItsTools ./internal/transport/mcpserver -update
+
 reference: ## docs/cli-reference.md and the other references, which git does not keep
 	@$(GO) run ./internal/ops/reference/cmd docs
 

@@ -106,7 +106,7 @@ type Self struct {
 	SessionID string  `json:"session_id,omitempty"`
 	// LeftBehind is mail of sessions beside this one that have ended. Only whoami
 	// says so.
-	LeftBehind []LeftBehind `json:"left_behind,omitempty"`
+	LeftBehind []LeftBehind `json:"left_behind,omitempty" jsonschema:"Mail of sessions beside this one that have ended; of whoami"`
 }
 
 // LeftBehind is unacked mail of an agent whose session has ended and whose number

@@ -23,9 +23,9 @@ type AuditEntry struct {
 	Agent  string    `json:"agent,omitempty"`
 	Remote string    `json:"remote,omitempty"` // address it came from
 	Detail string    `json:"detail,omitempty"`
-	N      int64     `json:"n,omitempty"` // its place in its chain, from 1; 0 for one of before there were chains
-	Prev   string    `json:"prev,omitempty"`
-	Hash   string    `json:"hash,omitempty"`
+	N      int64     `json:"n,omitempty"`    // its place in its chain, from 1; 0 for one of before there were chains
+	Prev   string    `json:"prev,omitempty"` // the hash of the entry before it in the chain
+	Hash   string    `json:"hash,omitempty"` // SHA-256 of the JSON array of strings [prev, n, id, event, kid, role, space, agent, remote, detail]
 }
 
 // Refusal says that an entry tells of somebody who was not let in or not heard.

@@ -26,8 +26,8 @@ type JoinInput struct {
 
 // Joined is what a host gets for a good invitation.
 type Joined struct {
-	Host        string   `json:"host"` // the name it has from now on
-	Token       string   `json:"token"`
+	Host        string   `json:"host"`  // the name it has from now on
+	Token       string   `json:"token"` // for agents called host/NAME
 	RunnerToken string   `json:"runner_token,omitempty"`
 	Spaces      []string `json:"spaces"`
 }

@@ -84,8 +84,8 @@ func (c Code) Retry() Retry {
 // It travels unchanged from the store to the command line.
 type Error struct {
 	Code       Code   `json:"code"`
-	Message    string `json:"error"`
-	Suggestion string `json:"suggestion"`
+	Message    string `json:"error"`      // a sentence
+	Suggestion string `json:"suggestion"` // what to do next
 	cause      error
 }
 

@@ -83,7 +83,7 @@ type StreamEvent struct {
 // recovered, events between the place that was asked for and this one are lost
 // to the reader: it should look at the state itself, and read on from here.
 type StreamStart struct {
-	Recovered bool        `json:"recovered"`
+	Recovered bool        `json:"recovered"` // nothing is missing between the place that was asked for and this one
 	Epoch     int64       `json:"epoch"`
 	Seq       int64       `json:"seq"`
 	Reason    ResetReason `json:"reason,omitempty"`

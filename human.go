@@ -30,7 +30,7 @@ type Question struct {
 
 // Told says that a person was told of a question outside of c3po.
 type Told struct {
-	Channel string    `json:"channel"`
+	Channel string    `json:"channel"`        // desktop, ntfy or webhook
 	Late    bool      `json:"late,omitempty"` // that its deadline has passed
 	At      time.Time `json:"at,omitzero"`    // zero if it did not succeed yet
 	Tries   int       `json:"tries"`
@@ -81,5 +81,5 @@ type PauseResult struct {
 	AgentID AgentID `json:"agent_id,omitempty"`
 	All     bool    `json:"all,omitempty"`
 	Paused  *string `json:"paused"`
-	Notice  string  `json:"notice,omitempty"`
+	Notice  string  `json:"notice,omitempty"` // what failed after the change was stored
 }

@@ -10,7 +10,7 @@ type Letter struct {
 	ToAgent   AgentID   `json:"to_agent"`
 	Kind      Kind      `json:"kind"`
 	Thread    string    `json:"thread"`
-	Reason    string    `json:"reason"` // why it is dead: expired, corrupt or recipient_removed
+	Reason    string    `json:"reason" enum:"expired,corrupt,recipient_removed"` // why it is dead: expired, corrupt or recipient_removed
 	Bytes     int       `json:"bytes"`
 	SentAt    time.Time `json:"sent_at"`
 	DiedAt    time.Time `json:"died_at"`
@@ -60,8 +60,8 @@ type LetterOutcome struct {
 	More bool         `json:"more"` // there are more than one call does: call again
 	// Undecided are those at which the call failed, and those after, when some were
 	// done: call again with them. Notice says why.
-	Undecided []MessageID `json:"undecided,omitempty"`
-	Notice    string      `json:"notice,omitempty"`
+	Undecided []MessageID `json:"undecided,omitempty" jsonschema:"Where the call failed, and those after: call again with them"`
+	Notice    string      `json:"notice,omitempty"` // what failed after the change was stored
 }
 
 // LetterLeft is a letter that nothing was done with, and why.
@@ -80,8 +80,8 @@ type SweepInput struct {
 type SweepResult struct {
 	DryRun bool         `json:"dry_run"`
 	Swept  []SweptAgent `json:"swept"`
-	More   bool         `json:"more"` // there are more than one call does: call again
-	Notice string       `json:"notice,omitempty"`
+	More   bool         `json:"more"`             // there are more than one call does: call again
+	Notice string       `json:"notice,omitempty"` // what failed after the change was stored
 }
 
 // A SweptAgent is no longer registered.

@@ -33,17 +33,17 @@ const (
 // Response and what it answers in MessageID; everything else carries its text
 // in Message.
 type Message struct {
-	ID           MessageID       `json:"id,omitempty"`
+	ID           MessageID       `json:"id,omitempty" always:"true"`
 	MessageID    MessageID       `json:"message_id,omitempty"`
-	FromAgent    AgentID         `json:"from_agent,omitempty"`
-	ToAgent      AgentID         `json:"to_agent,omitempty"`
-	Room         RoomName        `json:"room,omitempty"` // of a post, and of mail that mentions a member
+	FromAgent    AgentID         `json:"from_agent,omitempty" always:"true"`
+	ToAgent      AgentID         `json:"to_agent,omitempty" enum:"any"` // an agent, or agent#room of a post
+	Room         RoomName        `json:"room,omitempty"`                // of a post, and of mail that mentions a member
 	Kind         Kind            `json:"kind,omitempty"`
 	Message      string          `json:"message,omitempty"`
 	Response     string          `json:"response,omitempty"`
 	Context      string          `json:"context,omitempty"`
 	Status       string          `json:"status,omitempty"`
-	Timestamp    time.Time       `json:"timestamp,omitzero"`
+	Timestamp    time.Time       `json:"timestamp,omitzero" always:"true"`
 	Thread       string          `json:"thread,omitempty"`
 	Priority     Priority        `json:"priority,omitempty"`
 	ExpectsReply bool            `json:"expects_reply,omitempty"`
@@ -88,18 +88,18 @@ type SendInput struct {
 	Context      string          `json:"context,omitempty" jsonschema:"Background the other agent needs"`
 	Priority     Priority        `json:"priority,omitempty" jsonschema:"Default normal"`
 	ExpectsReply *bool           `json:"expects_reply,omitempty" jsonschema:"Default true"`
-	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"Wait for the answer in this call"`
+	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"Wait for the answer in this call" range:"0,3600"`
 	Thread       string          `json:"thread,omitempty" jsonschema:"Thread to go on with; a new one if left out"`
 	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never sends twice"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the message"`
 	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the message text, for example application/json"`
-	IfAway       string          `json:"if_away,omitempty" jsonschema:"queue (default) or fail when the agent is away"`
-	DeadlineMS   int             `json:"deadline_ms,omitempty" jsonschema:"Milliseconds after which an unanswered message counts as timed out; a later answer still counts"`
+	IfAway       string          `json:"if_away,omitempty" jsonschema:"queue (default) or fail when the agent is away" enum:"queue,fail"`
+	DeadlineMS   int             `json:"deadline_ms,omitempty" jsonschema:"Milliseconds after which an unanswered message counts as timed out; a later answer still counts" range:"0"`
 }
 
 // A Receipt says that a message was stored, how safely, and what happens next.
 type Receipt struct {
-	Message
+	Message      `always:"to_agent,status"`
 	Durability   Durability   `json:"durability"`
 	Recipient    Status       `json:"recipient"`
 	Reachability Reachability `json:"reachability"`
@@ -110,7 +110,7 @@ type Receipt struct {
 
 // A WaitOutcome is the end of a wait that brought nothing. It is a result.
 type WaitOutcome struct {
-	Status       string    `json:"status"`
+	Status       string    `json:"status" enum:"timeout,retry,cancelled,expired,died,offline,superseded,paused,waiting_for_human"`
 	Code         Code      `json:"code"`
 	MessageID    MessageID `json:"message_id,omitempty"`
 	Message      string    `json:"message"`
@@ -159,7 +159,7 @@ func (l *MessageList) Cursor() *string { return &l.Next }
 type ReplyInput struct {
 	MessageID    MessageID       `json:"message_id" jsonschema:"Id of the message you answer"`
 	Response     string          `json:"response" jsonschema:"Your answer, at most 50000 characters"`
-	Status       string          `json:"status,omitempty" jsonschema:"Default success"`
+	Status       string          `json:"status,omitempty" jsonschema:"Default success" enum:"success,error,handed_over"`
 	ExpectsReply bool            `json:"expects_reply,omitempty" jsonschema:"Whether you expect an answer to this answer"`
 	HandedTo     AgentID         `json:"handed_to,omitempty" jsonschema:"With handed_over: the agent that takes it on"`
 	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
@@ -177,8 +177,8 @@ const (
 // WaitInput says what to wait for.
 type WaitInput struct {
 	MessageID MessageID `json:"message_id,omitempty" jsonschema:"Wait for the answer to this message of yours; any mail if left out"`
-	Timeout   int       `json:"timeout,omitempty" jsonschema:"Seconds to wait, 1-3600, default 60"`
-	Kind      string    `json:"kind,omitempty" jsonschema:"incoming leaves answers out"`
+	Timeout   int       `json:"timeout,omitempty" jsonschema:"Seconds to wait, 1-3600, default 60" range:"1,3600"`
+	Kind      string    `json:"kind,omitempty" jsonschema:"incoming leaves answers out" enum:"incoming"`
 	After     *int64    `json:"after,omitempty" jsonschema:"Only mail after this sequence: the seq of the last answer"`
 	// Asked joins several waits for one answer to a single one. Tools do not declare
 	// it: a model that waits anew has read how the last wait ended.
@@ -208,19 +208,28 @@ type WaitResult struct {
 	Cursor  int64        `json:"-"` // everything up to here was served to this session
 }
 
+// A Delivery is a message that a wait brought.
+type Delivery struct {
+	Message
+	Unacked int   `json:"unacked"` // all unacked mail, this one included
+	Seq     int64 `json:"seq"`     // where to go on waiting from, after everything this session was given
+}
+
+// A WaitEnd is the end of a wait that brought nothing, and where to go on.
+type WaitEnd struct {
+	*WaitOutcome
+	Seq int64 `json:"seq"`
+}
+
+// Forms are the two it has on the wire.
+func (WaitResult) Forms() []any { return []any{Delivery{}, WaitEnd{}} }
+
 // MarshalJSON writes the message with its counts, or the outcome alone.
 func (w WaitResult) MarshalJSON() ([]byte, error) {
 	if w.Outcome != nil {
-		return json.Marshal(struct {
-			*WaitOutcome
-			Seq int64 `json:"seq"`
-		}{w.Outcome, w.Cursor})
+		return json.Marshal(WaitEnd{w.Outcome, w.Cursor})
 	}
-	return json.Marshal(struct {
-		Message
-		Unacked int   `json:"unacked"`
-		Seq     int64 `json:"seq"`
-	}{w.Message, w.Unacked, w.Cursor})
+	return json.Marshal(Delivery{w.Message, w.Unacked, w.Cursor})
 }
 
 // UnmarshalJSON reads either form.
@@ -254,8 +263,8 @@ type AckResult struct {
 	Stale    []MessageID `json:"stale,omitempty"` // of a role: another agent has claimed it since you did
 	// Undecided are those of a mailbox that failed after others were done: call
 	// again with them. Notice says why.
-	Undecided []MessageID `json:"undecided,omitempty"`
-	Notice    string      `json:"notice,omitempty"`
+	Undecided []MessageID `json:"undecided,omitempty" jsonschema:"Of a mailbox that failed after others were done: call again with them"`
+	Notice    string      `json:"notice,omitempty"` // what failed after the change was stored
 }
 
 // ThreadInput names a thread, or any message of it.
@@ -274,13 +283,13 @@ type ReceivedInput struct {
 
 // Pending is the answer of /api/pending and /api/wait.
 type Pending struct {
-	Count    int       `json:"count"`
+	Count    int       `json:"count"` // all unacked mail
 	Messages []Message `json:"messages"`
 	Seq      int64     `json:"seq"`
-	Next     string    `json:"next,omitempty"`
+	Next     string    `json:"next,omitempty"` // the cursor of the next page
 	// RoomUnread is what was said in the agent's rooms and not acked. It is no mail:
 	// it is in neither of the two above.
-	RoomUnread int     `json:"room_unread,omitempty"`
+	RoomUnread int     `json:"room_unread,omitempty" jsonschema:"What was said in rooms and is not acked; none of it is in count or messages"`
 	Paused     *string `json:"paused,omitempty"` // for who said what it knows of its pause: why it is paused, empty if it is not
 }
 
@@ -303,6 +312,9 @@ type PendingResult struct {
 	Pending
 	Outcome *WaitOutcome `json:"-"`
 }
+
+// Forms are the two it has on the wire.
+func (PendingResult) Forms() []any { return []any{Pending{}, WaitOutcome{}} }
 
 // MarshalJSON writes the mail, or of a draining coordinator the word to retry.
 func (p PendingResult) MarshalJSON() ([]byte, error) {

@@ -122,8 +122,8 @@ type RoomJoined struct {
 	Made     bool      `json:"made"`    // by this call
 	Already  bool      `json:"already"` // the caller was a member before
 	Messages []Message `json:"messages"`
-	Next     string    `json:"next,omitempty"` // for room_history: what was said before
-	Notice   string    `json:"notice,omitempty"`
+	Next     string    `json:"next,omitempty"`   // for room_history: what was said before
+	Notice   string    `json:"notice,omitempty"` // what failed after the change was stored
 }
 
 // RoomInput names a room.
@@ -232,9 +232,9 @@ type Eviction struct {
 // RoomPruned lists who was evicted, and which empty rooms ended. Mail is untouched.
 type RoomPruned struct {
 	Evicted []Eviction `json:"evicted"`
-	Ended   []RoomName `json:"ended"`
+	Ended   []RoomName `json:"ended"` // empty rooms that have ended
 	DryRun  bool       `json:"dry_run"`
-	Notice  string     `json:"notice,omitempty"`
+	Notice  string     `json:"notice,omitempty"` // what failed after the change was stored
 }
 
 // BroadcastInput is something to be said to everybody, or with Cursor the
@@ -256,8 +256,8 @@ type BroadcastReceipt struct {
 	Seq        int64      `json:"seq"`
 	Timestamp  time.Time  `json:"timestamp"`
 	Durability Durability `json:"durability"`
-	Live       []AgentID  `json:"live"` // of those it is for; the others see it if they return within its life
-	Next       string     `json:"next,omitempty"`
+	Live       []AgentID  `json:"live"`           // of those it is for; the others see it if they return within its life
+	Next       string     `json:"next,omitempty"` // the cursor that shows more of them
 	Notice     string     `json:"notice,omitempty"`
 	Warning    string     `json:"warning,omitempty"` // a budget is nearly spent
 }

@@ -20,7 +20,7 @@ type ServerInfo struct {
 	Space      Space      `json:"space"`
 	Durability Durability `json:"durability"`
 	Schema     int        `json:"schema"`
-	Auth       string     `json:"auth,omitempty"` // "none" if callers are who they say they are
+	Auth       string     `json:"auth,omitempty" enum:"none"` // "none" if callers are who they say they are
 	Access     Access     `json:"access"`
 	Waiters    int64      `json:"waiters"` // waits that sleep on this coordinator
 	Engine     *Engine    `json:"engine,omitempty"`
@@ -36,7 +36,7 @@ type Access struct {
 
 // Engine is what Redis says of itself; of several, the one that is worst off.
 type Engine struct {
-	Name       string   `json:"name"` // redis or valkey
+	Name       string   `json:"name" enum:"redis,valkey"` // redis or valkey
 	Version    string   `json:"version"`
 	Eviction   string   `json:"eviction"`    // its maxmemory-policy
 	Problems   []string `json:"problems"`    // with writing to disk
@@ -45,12 +45,12 @@ type Engine struct {
 	Rewriting  bool     `json:"rewriting"`   // it makes its log shorter now
 	// Disk is what is free where it keeps its data, in bytes; nil if the coordinator
 	// cannot know, because Redis may be on another machine.
-	Disk *int64 `json:"disk_free,omitempty"`
+	Disk *int64 `json:"disk_free,omitempty" jsonschema:"Bytes free where it keeps its data; left out if the coordinator cannot know"`
 }
 
 // Health answers /api/health.
 type Health struct {
-	Status       string `json:"status"`
+	Status       string `json:"status" enum:"ok"`
 	AgentsOnline int    `json:"agents_online"`
 }
 

@@ -9,5 +9,5 @@ type ThreadResumeInput struct {
 // ThreadResumed says whether it was paused.
 type ThreadResumed struct {
 	Thread  string `json:"thread"`
-	Resumed bool   `json:"resumed"`
+	Resumed bool   `json:"resumed"` // it was paused
 }

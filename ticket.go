@@ -56,8 +56,8 @@ const (
 type TicketsInput struct {
 	MessageID MessageID `json:"message_id,omitempty" jsonschema:"Only this ticket"`
 	ClientKey string    `json:"client_key,omitempty" jsonschema:"Only the ticket you sent with this client_key"`
-	Which     string    `json:"which,omitempty" jsonschema:"asked by you, received by you, or all; both of yours if left out"`
-	State     string    `json:"state,omitempty" jsonschema:"open or closed; both if left out"`
+	Which     string    `json:"which,omitempty" jsonschema:"asked by you, received by you, or all; both of yours if left out" enum:"asked,received,all"`
+	State     string    `json:"state,omitempty" jsonschema:"open or closed; both if left out" enum:"open,closed"`
 	Cursor    string    `json:"cursor,omitempty" jsonschema:"Where to go on: the next of an earlier answer"`
 	Limit     int       `json:"limit,omitempty" jsonschema:"How many at the most"`
 }

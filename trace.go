@@ -20,7 +20,7 @@ type Trace struct {
 	Follows      string     `json:"follows,omitempty"`    // the thread that its sender reacted to with it, if it is another
 	Bytes        int        `json:"bytes"`
 	BodyGone     bool       `json:"body_gone,omitempty"`
-	State        string     `json:"state"` // pending, acked, cancelled or dead
+	State        string     `json:"state" enum:"pending,acked,cancelled,dead,posted"` // pending, acked, cancelled or dead
 	Reason       string     `json:"reason,omitempty"`
 	Accepted     Fact       `json:"accepted"`
 	Notified     []Fact     `json:"notified"`
@@ -33,8 +33,8 @@ type Trace struct {
 	Deliveries   int        `json:"deliveries"`
 	// Of a pending message to an agent: when it reads mail that waits now, and since when
 	// its session is in the state which that follows from.
-	Reachability Reachability `json:"reachability,omitempty"`
-	StateSince   *time.Time   `json:"state_since,omitempty"`
+	Reachability Reachability `json:"reachability,omitempty" jsonschema:"Of a pending message to an agent: when it reads mail that waits now"`
+	StateSince   *time.Time   `json:"state_since,omitempty" jsonschema:"Since when the session is in the state which that follows from"`
 	Expires      string       `json:"expires,omitempty"` // lived time left, in words a person reads
 }
 

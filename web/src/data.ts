@@ -3,9 +3,10 @@ import { useEffect, useMemo, useState } from "react";
 import { call, list, type Page } from "./api";
 import { onEvents } from "./live";
 import { mayAct, useSession } from "./session";
-import { type Agent, ends, type Event, type Message, type Ticket } from "./wire";
+import { type SeenAgent, ends } from "./mail";
+import type { Agent, Event, Message, Ticket } from "./wire";
 
-type AgentPage = Page<Agent>;
+type AgentPage = Page<SeenAgent>;
 
 const firstPage = 200; // soon on the screen
 const page = 1000;
@@ -125,7 +126,7 @@ export function useLiveData(): void {
 // patch reads one agent anew.
 async function patch(client: QueryClient, id: string): Promise<void> {
   if (!client.getQueryData(["agents"])) return;
-  let agent: Agent;
+  let agent: SeenAgent;
   try {
     agent = { ...(await call<Agent>("get_agent_status", { agent_id: id })), read: Date.now() };
   } catch {

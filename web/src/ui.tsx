@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { Refusal } from "./api";
 import { plain, reach, reachWhy } from "./plain";
-import type { Agent } from "./wire";
+import type { SeenAgent } from "./mail";
 
 // Toasts say what became of an act.
 interface Toast {
@@ -101,7 +101,7 @@ export function Id({ children }: { children: string }) {
   );
 }
 
-export function Reach({ agent }: { agent: Agent }) {
+export function Reach({ agent }: { agent: SeenAgent }) {
   return (
     <span className={`reach ${/^[a-z_]+$/.test(agent.reachability) ? agent.reachability : ""}`} title={reachWhy(agent.reachability)}>
       {reach(agent.reachability)}

@@ -1,154 +1,723 @@
-// The shapes of the API that the page reads, as openapi.yaml describes them.
+// Generated from openapi.yaml. Run make contract after a change of a type that is on the wire.
 
-export type Role = "agent" | "runner" | "observer" | "human" | "admin";
+export interface Access {
+  role: Role;
+  agents?: string;
+  expires?: string;
+  kid?: string;
+}
+
+export interface AckResult {
+  acked: MessageID[];
+  already: MessageID[];
+  unknown: MessageID[];
+  not_yours: MessageID[];
+  notice?: string;
+  stale?: MessageID[];
+  undecided?: MessageID[];
+}
 
 export interface Agent {
-  id: string;
-  name?: string;
-  status: "online" | "offline";
-  availability: "available" | "busy" | "away";
+  id: AgentID;
+  status: Status;
+  availability: Availability;
   alive: boolean | null;
   paused: string | null;
-  reachability: string;
-  state?: string; // of its session, while that is connected
-  state_since?: string;
+  reachability: Reachability;
   capabilities: string[];
-  type?: string;
-  host?: string;
-  cwd?: string;
   rooms: string[];
-  current_task?: string;
-  client?: string;
-  unread?: number;
   registered_at: string;
   last_seen: string;
-  read: number; // when the page read it
+  client?: string;
+  current_task?: string;
+  cwd?: string;
+  heartbeat_interval?: number;
+  host?: string;
+  metadata?: Record<string, unknown>;
+  name?: string;
+  state?: SessionState;
+  state_since?: string;
+  type?: string;
+  unread?: number;
 }
 
-export interface Message {
-  id: string;
-  message_id?: string;
-  from_agent?: string;
-  to_agent?: string;
-  room?: string;
-  kind?: string;
-  message?: string;
-  response?: string;
-  context?: string;
-  status?: string;
-  timestamp?: string;
-  thread?: string;
-  priority?: string;
-  expects_reply?: boolean;
-  choices?: string[]; // of a question to a person
-  deadline?: string;
-  content_type?: string;
-  metadata?: unknown;
-  handed_to?: string;
-  body_gone?: boolean;
-}
+export type AgentID = string;
 
-export interface Fact {
+export interface Answered {
+  id: MessageID;
   at: string;
-  session?: string;
-  route?: string;
-  times?: number;
-  durability?: string;
+  moved_to?: MessageID;
 }
 
-export interface Trace {
-  id: string;
-  kind: string;
-  thread: string;
-  state: string;
-  reason?: string;
-  accepted: Fact;
-  notified: Fact[];
-  served: Fact[];
-  received: Fact | null;
-  claimed?: { by: string; at: string };
-  ended: Fact | null;
-  answered: { id: string; at: string }[];
-  deliveries: number;
-  expires?: string;
+export interface Asked {
+  attached?: boolean;
+  dead?: boolean;
+  epoch?: number;
+  id?: AgentID;
+  online?: boolean;
+  paused?: boolean;
 }
 
-export interface Ticket {
-  id: string;
-  from_agent: string;
-  to_agent: string;
-  thread: string;
-  state: string;
-  created_at: string;
-  responded_at?: string;
-  deadline?: string;
-  seq: number;
-}
-
-export interface Event {
-  seq: number;
-  kind: string;
-  agent?: string;
-  room?: string;
-  message_id?: string;
-  at: string;
-}
-
-export interface Letter {
-  id: string;
-  from_agent: string;
-  to_agent: string;
-  kind: string;
-  thread: string;
-  reason: string;
+export interface Audit {
+  space: Space;
+  epoch: number;
+  sent: number;
+  pending: number;
+  acked: number;
+  cancelled: number;
+  dead: number;
+  found_pending: number;
   bytes: number;
-  sent_at: string;
-  died_at: string;
-}
-
-export interface LetterOutcome {
-  done: string[];
-  left: { id: string; why: string }[];
-  more: boolean;
-}
-
-export interface Token {
-  kid: string;
-  role: Role;
-  spaces: string[];
-  agents?: string;
-  label?: string;
-  state: string;
-  created: string;
-  expires: string;
-  last_used?: string;
+  found_bytes: number;
+  agents: number;
+  rooms: number;
+  balanced: boolean;
+  problems: string[];
 }
 
 export interface AuditEntry {
   id: string;
   at: string;
   event: string;
-  kid?: string;
-  role?: string;
   agent?: string;
-  remote?: string;
   detail?: string;
+  hash?: string;
+  kid?: string;
+  n?: number;
+  prev?: string;
+  remote?: string;
+  role?: Role;
+  space?: string;
+}
+
+export interface AuditHead {
+  n: number;
+  hash: string;
+}
+
+export interface AuditHeads {
+  deeds: AuditHead;
+  refusals: AuditHead;
+}
+
+export type Availability = "available" | "busy" | "away";
+
+export interface BroadcastReceipt {
+  id: MessageID;
+  seq: number;
+  timestamp: string;
+  durability: Durability;
+  live: AgentID[];
+  next?: string;
+  notice?: string;
+  warning?: string;
+}
+
+export type CancelOutcome = "cancelled" | "already" | "responded" | "ended" | "unknown" | "not_yours";
+
+export interface CancelResult {
+  message_id: MessageID;
+  outcome: CancelOutcome;
+  told: boolean;
+  message: string;
+}
+
+export interface Claim {
+  by: AgentID;
+  at: string;
+}
+
+export interface CoWorker {
+  id: AgentID;
+  status: Status;
+  cwd?: string;
+  type?: string;
+}
+
+export type Code = "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "AGENT_NOT_FOUND" | "TICKET_NOT_FOUND" | "KEY_CONFLICT" | "AGENT_UNAVAILABLE" | "RATE_LIMITED" | "BUDGET_SPENT" | "INBOX_FULL" | "REDIS_UNAVAILABLE" | "STORE_FULL" | "UNKNOWN_OUTCOME" | "SUPERSEDED" | "COORD_DOWN" | "TIMEOUT" | "INTERNAL";
+
+export interface DeathResult {
+  agent_id: AgentID;
+  died: boolean;
+}
+
+export interface Delivery {
+  id: MessageID;
+  from_agent: AgentID;
+  timestamp: string;
+  unacked: number;
+  seq: number;
+  body_gone?: boolean;
+  choices?: string[];
+  claim?: Claim;
+  content_type?: string;
+  context?: string;
+  deadline?: string;
+  deliveries?: number;
+  earlier_run?: boolean;
+  expects_reply?: boolean;
+  handed_from?: AgentID;
+  handed_to?: AgentID;
+  kind?: Kind;
+  message?: string;
+  message_id?: MessageID;
+  metadata?: Record<string, unknown>;
+  priority?: Priority;
+  quiet?: boolean;
+  redelivered?: boolean;
+  response?: string;
+  room?: string;
+  status?: string;
+  thread?: string;
+  ticket?: MessageID;
+  to_agent?: string;
+  warning?: string;
+}
+
+export type Durability = "fsync" | "memory";
+
+export interface Engine {
+  name: "redis" | "valkey";
+  version: string;
+  eviction: string;
+  problems: string[];
+  memory_used: number;
+  memory_max: number;
+  rewriting: boolean;
+  disk_free?: number;
+}
+
+export interface Error {
+  code: Code;
+  error: string;
+  suggestion: string;
+  retry: Retry;
+}
+
+export interface Escalation {
+  success: boolean;
+  message_id: MessageID;
+  paused: string;
+  message: string;
+  deadline?: string;
+}
+
+export interface Event {
+  seq: number;
+  kind: EventKind;
+  at: string;
+  agent?: AgentID;
+  message_id?: MessageID;
+  node?: string;
+  room?: string;
+}
+
+export type EventKind = "accepted" | "answered" | "acked" | "dead" | "delivered" | "timed_out" | "cancelled" | "claimed" | "redelivered" | "renamed" | "retired" | "registered" | "unregistered" | "died" | "paused" | "resumed" | "posted" | "joined" | "left" | "room_ended" | "rollback";
+
+export interface Eviction {
+  room: string;
+  agent: AgentID;
+  last_seen: string;
+}
+
+export interface Fact {
+  at: string;
+  durability?: Durability;
+  route?: string;
+  session?: string;
+  times?: number;
+}
+
+export interface Health {
+  status: "ok";
+  agents_online: number;
+}
+
+export interface Invited {
+  address: string;
+  hash: string;
+  secret: string;
+  expires: string;
+  pin?: string;
+}
+
+export interface Joined {
+  host: string;
+  token: string;
+  spaces: string[];
+  runner_token?: string;
+}
+
+export type Kind = "message" | "reply" | "bounce" | "notice" | "escalation" | "cancelled" | "post" | "broadcast";
+
+export interface LeftBehind {
+  id: AgentID;
+  unread: number;
+}
+
+export interface Letter {
+  id: MessageID;
+  from_agent: AgentID;
+  to_agent: AgentID;
+  kind: Kind;
+  thread: string;
+  reason: "expired" | "corrupt" | "recipient_removed";
+  bytes: number;
+  sent_at: string;
+  died_at: string;
+}
+
+export interface LetterLeft {
+  id: MessageID;
+  why: string;
+}
+
+export interface LetterOutcome {
+  done: MessageID[];
+  left: LetterLeft[];
+  more: boolean;
+  notice?: string;
+  undecided?: MessageID[];
+}
+
+export interface LetterView {
+  letter: Letter;
+  message: Message;
+}
+
+export interface Liveness {
+  status: "ok";
+  version: string;
+}
+
+export interface LogPage {
+  events: Event[];
+  at: string;
+  more?: boolean;
+  reset?: ResetReason;
+}
+
+export interface Login {
+  token: string;
+  role: Role;
+  spaces: string[];
+  expires: string;
+}
+
+export interface LoginLink {
+  code: string;
+  expires: string;
+}
+
+export interface Message {
+  id: MessageID;
+  from_agent: AgentID;
+  timestamp: string;
+  body_gone?: boolean;
+  choices?: string[];
+  claim?: Claim;
+  content_type?: string;
+  context?: string;
+  deadline?: string;
+  deliveries?: number;
+  earlier_run?: boolean;
+  expects_reply?: boolean;
+  handed_from?: AgentID;
+  handed_to?: AgentID;
+  kind?: Kind;
+  message?: string;
+  message_id?: MessageID;
+  metadata?: Record<string, unknown>;
+  priority?: Priority;
+  quiet?: boolean;
+  redelivered?: boolean;
+  response?: string;
+  room?: string;
+  seq?: number;
+  status?: string;
+  thread?: string;
+  ticket?: MessageID;
+  to_agent?: string;
+  warning?: string;
+}
+
+export type MessageID = string;
+
+export interface NewToken {
+  kid: string;
+  role: Role;
+  spaces: string[];
+  state: "live" | "expired" | "revoked";
+  created: string;
+  expires: string;
+  token: string;
+  agents?: string;
+  label?: string;
+  last_used?: string;
+  successor_of?: string;
+}
+
+export type Notify = "all" | "mentions" | "none";
+
+export interface PauseResult {
+  paused: string | null;
+  agent_id?: AgentID;
+  all?: boolean;
+  notice?: string;
+}
+
+export interface Pending {
+  count: number;
+  messages: Message[];
+  seq: number;
+  next?: string;
+  paused?: string;
+  room_unread?: number;
+}
+
+export type PendingResult = Pending | WaitOutcome;
+
+export interface Pong {
+  pong: boolean;
+  timestamp: string;
+}
+
+export interface PostReceipt {
+  id: MessageID;
+  room: string;
+  seq: number;
+  timestamp: string;
+  durability: Durability;
+  members: number;
+  mailed: AgentID[];
+  notice?: string;
+  warning?: string;
+}
+
+export type Priority = "normal" | "urgent";
+
+export interface Question {
+  id: MessageID;
+  from_agent: AgentID;
+  timestamp: string;
+  state: TicketState;
+  told: Told[];
+  body_gone?: boolean;
+  choices?: string[];
+  claim?: Claim;
+  content_type?: string;
+  context?: string;
+  deadline?: string;
+  deliveries?: number;
+  earlier_run?: boolean;
+  expects_reply?: boolean;
+  handed_from?: AgentID;
+  handed_to?: AgentID;
+  kind?: Kind;
+  message?: string;
+  message_id?: MessageID;
+  metadata?: Record<string, unknown>;
+  priority?: Priority;
+  quiet?: boolean;
+  redelivered?: boolean;
+  reply?: Message;
+  response?: string;
+  room?: string;
+  seq?: number;
+  status?: string;
+  thread?: string;
+  ticket?: MessageID;
+  to_agent?: string;
+  warning?: string;
+}
+
+export type Reachability = "now" | "next_step" | "when_person_returns" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "offline";
+
+export interface Readiness {
+  status: "ready" | "not_ready";
+  reasons: string[];
+}
+
+export interface Receipt {
+  id: MessageID;
+  from_agent: AgentID;
+  to_agent: string;
+  status: string;
+  timestamp: string;
+  durability: Durability;
+  recipient: Status;
+  reachability: Reachability;
+  body_gone?: boolean;
+  choices?: string[];
+  claim?: Claim;
+  content_type?: string;
+  context?: string;
+  deadline?: string;
+  deliveries?: number;
+  earlier_run?: boolean;
+  expects_reply?: boolean;
+  handed_from?: AgentID;
+  handed_to?: AgentID;
+  kind?: Kind;
+  message?: string;
+  message_id?: MessageID;
+  metadata?: Record<string, unknown>;
+  notice?: string;
+  priority?: Priority;
+  quiet?: boolean;
+  redelivered?: boolean;
+  reply?: Message;
+  response?: string;
+  room?: string;
+  seq?: number;
+  thread?: string;
+  ticket?: MessageID;
+  wait?: WaitOutcome;
+  warning?: string;
+}
+
+export interface Renaming {
+  old_id: AgentID;
+  id: AgentID;
+  message: string;
+}
+
+export type ResetReason = "trimmed" | "epoch";
+
+export type Retry = "no" | "later" | "same_key";
+
+export type Role = "agent" | "runner" | "observer" | "human" | "admin";
+
+export interface Room {
+  room: string;
+  visibility: Visibility;
+  creator: AgentID;
+  members: number;
+  posts: number;
+  joined: boolean;
+  created: string;
+  notify?: Notify;
+  unread?: number;
+}
+
+export interface RoomEnded {
+  room: string;
+  members: number;
+  posts: number;
+}
+
+export interface RoomInvited {
+  room: string;
+  agent: AgentID;
+  member: boolean;
+  already: boolean;
+  notice?: string;
+}
+
+export interface RoomJoined {
+  room: string;
+  visibility: Visibility;
+  creator: AgentID;
+  members: number;
+  posts: number;
+  joined: boolean;
+  created: string;
+  made: boolean;
+  already: boolean;
+  messages: Message[];
+  next?: string;
+  notice?: string;
+  notify?: Notify;
+  unread?: number;
+}
+
+export interface RoomLeft {
+  room: string;
+  left: boolean;
+  empty: boolean;
+}
+
+export interface RoomPruned {
+  evicted: Eviction[];
+  ended: string[];
+  dry_run: boolean;
+  notice?: string;
+}
+
+export interface Self {
+  id: AgentID;
+  status: Status;
+  availability: Availability;
+  alive: boolean | null;
+  paused: string | null;
+  reachability: Reachability;
+  capabilities: string[];
+  rooms: string[];
+  registered_at: string;
+  last_seen: string;
+  space: Space;
+  epoch: number;
+  unread: number;
+  asked_id?: AgentID;
+  client?: string;
+  current_task?: string;
+  cwd?: string;
+  heartbeat_interval?: number;
+  host?: string;
+  left_behind?: LeftBehind[];
+  metadata?: Record<string, unknown>;
+  name?: string;
+  notice?: string;
+  session_id?: string;
+  state?: SessionState;
+  state_since?: string;
+  type?: string;
 }
 
 export interface ServerInfo {
   version: string;
+  commit: string;
+  features: string[];
   node: string;
-  space: string;
-  durability: string;
-  auth?: string;
+  space: Space;
+  durability: Durability;
+  schema: number;
+  access: Access;
+  waiters: number;
+  auth?: "none";
+  engine?: Engine;
 }
 
-// An id of a message names its sender and its reader: from::to::number.
-export function ends(id: string): { from: string; to: string } {
-  const [from = "", to = ""] = id.split("::");
-  return { from, to };
+export type SessionState = "idle" | "waiting" | "working" | "dialog" | "unarmed" | "off" | "unattended" | "unknown";
+
+export interface Sickness {
+  status: "error";
+  error: string;
 }
 
-export function textOf(m: Message): string {
-  return (m.kind === "reply" ? m.response : m.message) ?? "";
+export type Space = string;
+
+export type Status = "online" | "offline";
+
+export interface StatusResult {
+  success: boolean;
+  id: AgentID;
+  availability: Availability;
+  current_task?: string;
 }
+
+export interface SweepResult {
+  dry_run: boolean;
+  swept: SweptAgent[];
+  more: boolean;
+  notice?: string;
+}
+
+export interface SweptAgent {
+  id: AgentID;
+  silent_seconds: number;
+  last_seen: string;
+  letters: number;
+}
+
+export interface ThreadResumed {
+  thread: string;
+  resumed: boolean;
+}
+
+export interface Ticket {
+  id: MessageID;
+  from_agent: AgentID;
+  to_agent: AgentID;
+  thread: string;
+  state: TicketState;
+  created_at: string;
+  replies: Answered[];
+  seq: number;
+  cancelled_at?: string;
+  deadline?: string;
+  delivered_at?: string;
+  kept_until?: string;
+  responded_at?: string;
+  silent_at?: string;
+  timed_out_at?: string;
+}
+
+export type TicketState = "pending" | "delivered" | "responded" | "timed_out" | "cancelled";
+
+export interface Token {
+  kid: string;
+  role: Role;
+  spaces: string[];
+  state: "live" | "expired" | "revoked";
+  created: string;
+  expires: string;
+  agents?: string;
+  label?: string;
+  last_used?: string;
+  successor_of?: string;
+}
+
+export interface Told {
+  channel: string;
+  tries: number;
+  at?: string;
+  late?: boolean;
+}
+
+export interface Trace {
+  id: MessageID;
+  seq: number;
+  kind: Kind;
+  thread: string;
+  priority: Priority;
+  expects_reply: boolean;
+  bytes: number;
+  state: "pending" | "acked" | "cancelled" | "dead" | "posted";
+  accepted: Fact;
+  notified: Fact[];
+  served: Fact[];
+  received: Fact | null;
+  ended: Fact | null;
+  answered: Answered[];
+  deliveries: number;
+  body_gone?: boolean;
+  claimed?: Claim;
+  expires?: string;
+  follows?: string;
+  message_id?: MessageID;
+  reachability?: Reachability;
+  reason?: string;
+  silent?: Fact;
+  state_since?: string;
+}
+
+export interface Unregistered {
+  status: string;
+  message: string;
+}
+
+export type Visibility = "public" | "invite_only";
+
+export interface WaitEnd {
+  status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human";
+  code: Code;
+  message: string;
+  suggestion: string;
+  seq: number;
+  asked?: Asked;
+  message_id?: MessageID;
+  retry_after_ms?: number;
+}
+
+export interface WaitOutcome {
+  status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human";
+  code: Code;
+  message: string;
+  suggestion: string;
+  asked?: Asked;
+  message_id?: MessageID;
+  retry_after_ms?: number;
+}
+
+export type WaitResult = Delivery | WaitEnd;

@@ -22,8 +22,8 @@ type Register struct {
 // of it.
 type Registered struct {
 	AgentID   c3po.AgentID `json:"agentId"`
-	Status    string       `json:"status"`
-	ExpiresAt time.Time    `json:"expiresAt"`
+	Status    string       `json:"status" enum:"registered"`
+	ExpiresAt time.Time    `json:"expiresAt"` // until then it is online if nothing more is heard of it
 }
 
 // AgentsInput selects and pages.

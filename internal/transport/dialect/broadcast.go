@@ -17,16 +17,16 @@ type Broadcast struct {
 type Cast struct {
 	AgentID  string `json:"agentId"`
 	TicketID string `json:"ticketId,omitempty"`
-	Status   string `json:"status"`
-	Message  string `json:"message,omitempty"`
+	Status   string `json:"status"`            // of the ticket; error if there is none
+	Message  string `json:"message,omitempty"` // why there is none
 	Warning  string `json:"warning,omitempty"`
 }
 
 // Broadcasted says what became of a broadcast.
 type Broadcasted struct {
 	Tickets []Cast         `json:"tickets"`
-	Warning string         `json:"warning,omitempty"`
-	Live    []c3po.AgentID `json:"live,omitempty"` // of a broadcast to all: who was online; the others see it when they return
+	Warning string         `json:"warning,omitempty"` // a budget is nearly spent
+	Live    []c3po.AgentID `json:"live,omitempty"`    // of a broadcast to all: who was online; the others see it when they return
 }
 
 // castMost is how many agents one call sends to: what an agent may send in a minute.

@@ -13,11 +13,11 @@ const defaultWait = 30 * time.Second
 
 // Send is the argument of /agents/{id}/send.
 type Send struct {
-	TicketID    string          `json:"ticketId,omitempty"`
-	Payload     Payload         `json:"payload"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"`
-	ExpectReply *bool           `json:"expectReply,omitempty"`
-	TimeoutMS   *int            `json:"timeoutMs,omitempty"`
+	TicketID    string          `json:"ticketId,omitempty" form:"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$" jsonschema:"A name of your own for the ticket; the same name never sends twice"`
+	Payload     Payload         `json:"payload" jsonschema:"The message: a text, or any other JSON value, which travels as it is"`
+	Metadata    json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the message"`
+	ExpectReply *bool           `json:"expectReply,omitempty" jsonschema:"Whether you expect an answer; true if left out"`
+	TimeoutMS   *int            `json:"timeoutMs,omitempty" range:"1" jsonschema:"Milliseconds within which the answer should come"`
 }
 
 // SendTool is the argument of the tool send_message.
@@ -51,13 +51,13 @@ type TicketInput struct {
 // A Ticket is a ticket as the bridge shows it: with its answer, or with
 // where to wait for one, or with why there is none.
 type Ticket struct {
-	TicketID     string          `json:"ticketId"`
-	Payload      *Payload        `json:"payload,omitempty"`
-	Status       string          `json:"status"`
-	LatencyMS    *int64          `json:"latencyMs,omitempty"`
-	Metadata     json.RawMessage `json:"metadata,omitempty"` // of the answer
+	TicketID     string          `json:"ticketId"`            // as the caller has called it
+	Payload      *Payload        `json:"payload,omitempty"`   // the answer
+	Status       string          `json:"status"`              // pending, delivered, responded, timed_out or cancelled; of a wait that brought nothing also timeout, retry, or what has become of the agent
+	LatencyMS    *int64          `json:"latencyMs,omitempty"` // from the question to its answer
+	Metadata     json.RawMessage `json:"metadata,omitempty"`  // of the answer
 	WaitEndpoint string          `json:"waitEndpoint,omitempty"`
-	Message      string          `json:"message,omitempty"`
+	Message      string          `json:"message,omitempty"` // why there is no answer
 	Warning      string          `json:"warning,omitempty"` // something is nearly full, or a budget nearly spent
 	Suggestion   string          `json:"suggestion,omitempty"`
 	RetryAfterMS int             `json:"retryAfterMs,omitempty"` // the coordinator stops: ask again after this

@@ -16,13 +16,13 @@ type Subscribe struct {
 // Updates are the latest events, and where to go on.
 type Updates struct {
 	Events         []Event `json:"events"`
-	After          string  `json:"after"`
+	After          string  `json:"after"`          // where to go on
 	StreamEndpoint string  `json:"streamEndpoint"` // the same as a stream of server-sent events
 }
 
 // An Event is an event, with the ticketId that the sender of its ticket chose.
 type Event struct {
-	TicketID string `json:"ticketId,omitempty"`
+	TicketID string `json:"ticketId,omitempty"` // the ticketId that the sender of the ticket chose
 	c3po.Event
 }
 

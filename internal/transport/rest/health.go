@@ -7,18 +7,18 @@ import (
 )
 
 type liveness struct {
-	Status  string `json:"status"`
+	Status  string `json:"status" enum:"ok"`
 	Version string `json:"version"`
 }
 
 type readiness struct {
-	Status  string   `json:"status"`
-	Reasons []string `json:"reasons"`
+	Status  string   `json:"status" enum:"ready,not_ready"`
+	Reasons []string `json:"reasons"` // why not
 }
 
 // sickness is the form of a failure that the API reference prints for health.
 type sickness struct {
-	Status string `json:"status"`
+	Status string `json:"status" enum:"error"`
 	Error  string `json:"error"`
 }
 

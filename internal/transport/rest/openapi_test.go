@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -62,6 +63,31 @@ func loadDocument(t *testing.T) *openapi3.T {
 		t.Fatal(err)
 	}
 	return doc
+}
+
+var update = flag.Bool("update", false, "write what is generated anew")
+
+func TestTheDocumentIsWhatTheRoutesAndTypesSay(t *testing.T) {
+	t.Parallel()
+	want, err := rest.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGenerated(t, "openapi.yaml", want)
+}
+
+// checkGenerated compares a file with what it is generated from, or writes it.
+func checkGenerated(t *testing.T, name string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not current; run make contract: %v\n%s", name, err, cmp.Diff(string(want), string(got)))
+	}
 }
 
 // checkAgainstDocument fails the test if the document does not describe the

@@ -7,7 +7,7 @@ import { ago, moment, plain, reach, reachWhy, standing } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Dialog, Empty, Head, Id, Reach, say, sayError, Trouble } from "../ui";
-import type { Agent } from "../wire";
+import type { SeenAgent } from "../mail";
 import { PauseAll, usePause } from "./pause";
 
 const rowHeight = 56;
@@ -106,7 +106,7 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
   );
 }
 
-function AgentSheet({ agent: a, act, onClose }: { agent: Agent; act: boolean; onClose: () => void }) {
+function AgentSheet({ agent: a, act, onClose }: { agent: SeenAgent; act: boolean; onClose: () => void }) {
   const now = useNow();
   const pause = usePause();
   const [busy, setBusy] = useState(false);

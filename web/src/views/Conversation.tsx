@@ -7,7 +7,8 @@ import { go, to } from "../route";
 import { useShortcuts } from "../keys";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
-import { type Message, textOf, type Trace } from "../wire";
+import { textOf } from "../mail";
+import type { Message, Trace } from "../wire";
 
 export function Conversation({ thread }: { thread: string }) {
   const act = mayAct(useSession());

@@ -7,7 +7,8 @@ import { useShortcuts } from "../keys";
 import { ago, moment, plain } from "../plain";
 import { mayAct, useSession } from "../session";
 import { Dialog, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
-import { type Letter, type LetterOutcome, type Message, textOf } from "../wire";
+import { textOf } from "../mail";
+import type { Letter, LetterOutcome, Message } from "../wire";
 
 const rowHeight = 52;
 

@@ -9,7 +9,8 @@ import { plain } from "../plain";
 import { go } from "../route";
 import { useTheme } from "../theme";
 import { Empty, Head } from "../ui";
-import { type Agent, ends, type Event } from "../wire";
+import { type SeenAgent, ends } from "../mail";
+import type { Event } from "../wire";
 
 const mostNodes = 80; // more are no picture any more
 const width = 150;
@@ -119,7 +120,7 @@ export default function Network() {
 
 // layout puts each host into a box of its own, and the boxes side by side, or on a
 // phone one below the other.
-function layout(ids: string[], known: Map<string, Agent>): Node[] {
+function layout(ids: string[], known: Map<string, SeenAgent>): Node[] {
   const hosts = new Map<string, string[]>();
   for (const id of ids) {
     const host = id.includes("/") ? id.slice(0, id.indexOf("/")) : id === "human" || id.startsWith("role/") ? "" : (known.get(id)?.host ?? "");

@@ -7,7 +7,8 @@ import { ago, due, moment } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
-import { type Message, textOf } from "../wire";
+import { textOf } from "../mail";
+import type { Message } from "../wire";
 import { PauseAll, usePause } from "./pause";
 
 export function Questions() {
