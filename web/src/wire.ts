@@ -431,7 +431,7 @@ export interface Question {
   warning?: string;
 }
 
-export type Reachability = "now" | "next_step" | "when_person_returns" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "offline";
+export type Reachability = "now" | "next_step" | "when_retried" | "when_person_returns" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";
@@ -588,7 +588,7 @@ export interface ServerInfo {
   engine?: Engine;
 }
 
-export type SessionState = "idle" | "waiting" | "working" | "dialog" | "unarmed" | "off" | "unattended" | "unknown";
+export type SessionState = "idle" | "waiting" | "working" | "failed" | "dialog" | "unarmed" | "off" | "unattended" | "unknown";
 
 export interface Sickness {
   status: "error";
