@@ -13,6 +13,7 @@ type Caller struct {
 	Client  string  // "c3po/1.2 claude-code"
 	Route   string  // the door: "rest" or "mcp"
 	Local   bool    // it is on the coordinator's own host, so that its process numbers mean something here
+	PID     int     // the process of that host at the other end, as the kernel says; 0 if nobody can tell
 	Role    Role
 	Agents  Pattern   // as whom it may act; empty: as anybody
 	KID     string    // of its token; empty if it showed none

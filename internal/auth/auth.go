@@ -47,6 +47,7 @@ func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 		Client:  parsed(&h, ClientHeader, printable(ClientHeader)),
 		Route:   route,
 		Local:   local(r),
+		PID:     pidIn(r.Context()),
 		// Headers alone prove nothing about a role, so everybody has every one.
 		Role: c3po.RoleAdmin, AllSpaces: true,
 	}

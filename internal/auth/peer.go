@@ -62,6 +62,12 @@ func PeerPID(conn net.Conn) int {
 // KnowsPeers says that this system tells who is at the other end of a socket.
 const KnowsPeers = knowsPeers
 
+// pidIn is the number of that process; 0 if it is not known.
+func pidIn(ctx context.Context) int {
+	found, _ := peerIn(ctx)
+	return found.pid
+}
+
 // peerIn is the process whose connection a request came over, if it came over
 // our own socket.
 func peerIn(ctx context.Context) (peer, bool) {

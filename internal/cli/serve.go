@@ -106,7 +106,7 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 		return err
 	}
 	cfg := server.Config{
-		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, Beside: s.beside, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Lineage: engine.Lineage, Personal: engine.Personal, Log: log, Now: a.Now,
+		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, Beside: s.beside, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Lineage: engine.Lineage, Personal: engine.Personal, Stopped: engine.Stopped, Log: log, Now: a.Now,
 	}
 	s.outside.into(&cfg)
 	cfg.Notify, _ = s.notify.config() // check has seen it

@@ -42,6 +42,8 @@ type Config struct {
 	// Watches says whether it is seen to run. They may be nil.
 	Declared func(space c3po.Space, id c3po.AgentID, host string, pid int, start int64)
 	Watches  func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
+	// Stopped says that a process of that host is halted. Nobody looks if nil.
+	Stopped func(pid int) bool
 	// Holders are the runs of the live process of the coordinator's own machine that
 	// holds an agent, by which what it has started is known; none if there is no such
 	// process. Nobody is confined if it is nil.
@@ -129,7 +131,7 @@ func New(c Config) *Hub {
 		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
-		presence: node.NewPresence(fresh, c.Log, c.Node, c.Limits.NodeLease),
+		presence: node.NewPresence(fresh, c.Log, c.Node, c.Limits.NodeLease, c.Stopped),
 		draining: make(chan struct{}),
 	}
 	h.lastCalls = calls

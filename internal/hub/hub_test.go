@@ -27,6 +27,29 @@ type house struct {
 	calls *calls
 	stop  func() // ends Run, as the end of the test does
 	tells node.Notifier
+	// stopped are the processes of its host that are halted.
+	stopped processes
+}
+
+// processes is a set of them.
+type processes struct {
+	mu  sync.Mutex
+	set map[int]bool
+}
+
+func (p *processes) has(pid int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.set[pid]
+}
+
+func (p *processes) put(pid int, in bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.set == nil {
+		p.set = map[int]bool{}
+	}
+	p.set[pid] = in
 }
 
 // calls counts what the hub asks of its store, and can make it fail.
@@ -167,7 +190,7 @@ func (h *house) neighbour(change ...func(*c3po.Limits)) *house {
 }
 
 func run(t *testing.T, h *house, limits c3po.Limits, node string) *house {
-	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells})
+	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells, Stopped: h.stopped.has})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Run(ctx) }()

@@ -118,7 +118,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 			continue // what was said there meanwhile was not heard
 		}
 		if leave == nil {
-			leave = a.hub.presence.Attach(ctx, a.caller.Space, a.id, a.state)
+			leave = a.hub.presence.Attach(ctx, a.caller.Space, a.id, node.Wait{State: a.state, PID: a.process()})
 		}
 		var unheard <-chan time.Time
 		if pause := q.again(); pause > 0 {
@@ -144,6 +144,18 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 // interrupt a wait to do something else, are seen by their calls.
 func (a *Actor) livesByConnection() bool {
 	return a.caller.Run != a.caller.Session && !a.hub.isDraining()
+}
+
+// process is the one of this host that the caller is, or that its run is; 0 if that
+// is not known.
+func (a *Actor) process() int {
+	if a.caller.PID > 0 {
+		return a.caller.PID
+	}
+	if run, ok := c3po.ParseProcessRun(a.caller.Run); ok && a.hub.host != "" && run.Host == a.hub.host {
+		return run.PID
+	}
+	return 0
 }
 
 // WaitForMessage waits for the next mail this session was not yet given, or

@@ -30,6 +30,8 @@ type Presence struct {
 	log   *slog.Logger
 	node  string
 	lease time.Duration
+	// stopped says that a process of this host is halted; nobody looks if nil.
+	stopped func(pid int) bool
 
 	mu       sync.Mutex
 	attached map[agentKey]*attachment
@@ -49,8 +51,12 @@ type agentKey struct {
 }
 
 type attachment struct {
-	waits []c3po.SessionState // what each of them says of the session
-	left  time.Time           // when the last wait ended
+	waits []Wait
+	left  time.Time // when the last wait ended
+	pid   int       // whose that was
+	// halted are the processes that wait here, or were the last to, and are stopped.
+	// Their connections stay open, and nobody reads what comes over them.
+	halted []int
 	// hungUp says that it ended because its caller was gone, and that this caller
 	// lives no longer than its connection.
 	hungUp bool
@@ -71,10 +77,10 @@ type lease struct {
 	renewed time.Time
 }
 
-// NewPresence holds nobody yet.
-func NewPresence(store store.Store, log *slog.Logger, node string, length time.Duration) *Presence {
+// NewPresence holds nobody yet. Nobody is seen to be halted if stopped is nil.
+func NewPresence(store store.Store, log *slog.Logger, node string, length time.Duration, stopped func(pid int) bool) *Presence {
 	return &Presence{
-		store: store, log: log, node: node, lease: length,
+		store: store, log: log, node: node, lease: length, stopped: stopped,
 		attached: map[agentKey]*attachment{}, poke: make(chan struct{}, 1), leases: map[c3po.Space]*lease{},
 	}
 }
@@ -82,7 +88,7 @@ func NewPresence(store store.Store, log *slog.Logger, node string, length time.D
 // Attach says that a wait of the agent sleeps here until the returned function
 // is called, with whether it was cut off, and whether its caller is gone with it. It never fails: a wait whose
 // presence could not be written down still brings its mail.
-func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, state c3po.SessionState) (leave func(cut, hungUp bool)) {
+func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, by Wait) (leave func(cut, hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -97,29 +103,12 @@ func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 	if len(held.waits) == 0 && time.Since(held.left) >= slice {
 		held.stored = false
 	}
-	held.waits = append(held.waits, state)
+	held.waits = append(held.waits, by)
+	held.halted = slices.DeleteFunc(held.halted, func(pid int) bool { return pid == by.PID }) // it has called
 	held.settle()
 	p.mu.Unlock()
 	p.write(ctx, key, held)
-	return func(cut, hungUp bool) { p.leave(key, held, state, cut, hungUp) }
-}
-
-// settle notes what the waits there are say of the session, and says whether that
-// is new. A call that waits for mail gets it, whatever else its session does; the
-// last word of the session's own wait counts otherwise.
-func (held *attachment) settle() (changed bool) {
-	var state c3po.SessionState
-	if n := len(held.waits); n > 0 {
-		state = held.waits[n-1]
-	}
-	if slices.Contains(held.waits, c3po.SessionWaiting) {
-		state = c3po.SessionWaiting
-	}
-	if state == held.state {
-		return false
-	}
-	held.state, held.stored = state, false
-	return true
+	return func(cut, hungUp bool) { p.leave(key, held, by, cut, hungUp) }
 }
 
 func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
@@ -174,10 +163,10 @@ func (p *Presence) DropSpace(space c3po.Space) {
 	}
 }
 
-func (p *Presence) leave(key agentKey, held *attachment, state c3po.SessionState, cut, hungUp bool) {
+func (p *Presence) leave(key agentKey, held *attachment, by Wait, cut, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.Index(held.waits, state); i >= 0 {
+	if i := slices.Index(held.waits, by); i >= 0 {
 		held.waits = slices.Delete(held.waits, i, i+1)
 	}
 	if len(held.waits) > 0 {
@@ -186,7 +175,7 @@ func (p *Presence) leave(key agentKey, held *attachment, state c3po.SessionState
 		}
 		return
 	}
-	held.left, held.hungUp = time.Now(), hungUp
+	held.left, held.pid, held.hungUp = time.Now(), by.PID, hungUp
 	p.leaving = append(p.leaving, departure{key, held.left.Add(linger)})
 	if !cut {
 		p.quiet = append(p.quiet, departure{key, held.left.Add(slice)})
@@ -208,6 +197,7 @@ func (p *Presence) RunDetaches(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			p.lookAtProcesses(time.Now())
 		case <-p.poke:
 		}
 		gone, changed := p.departed(time.Now())
@@ -235,7 +225,7 @@ func (p *Presence) departed(now time.Time) (gone, changed []agentKey) {
 	for ; n < len(p.leaving) && !p.leaving[n].due.After(now); n++ {
 		if p.isGone(p.leaving[n].agentKey, now) {
 			gone = append(gone, p.leaving[n].agentKey)
-		} else if held := p.attached[p.leaving[n].agentKey]; held != nil && len(held.waits) > 0 && !held.stored {
+		} else if held := p.attached[p.leaving[n].agentKey]; held != nil && (len(held.waits) > 0 || len(held.halted) > 0) && !held.stored {
 			changed = append(changed, p.leaving[n].agentKey)
 		}
 	}
@@ -253,7 +243,7 @@ func (p *Presence) departed(now time.Time) (gone, changed []agentKey) {
 // isGone is called with the lock held.
 func (p *Presence) isGone(key agentKey, now time.Time) bool {
 	held := p.attached[key]
-	return held != nil && len(held.waits) == 0 && now.Sub(held.left) >= linger
+	return held != nil && len(held.waits) == 0 && len(held.halted) == 0 && now.Sub(held.left) >= linger
 }
 
 func (p *Presence) detach(ctx context.Context, key agentKey) {

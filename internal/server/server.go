@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -39,6 +40,9 @@ const (
 	// idleMost is longer than the 60 s our clients and most proxies keep a
 	// connection for, so that it is rarely us who close one that is being used.
 	idleMost = 120 * time.Second
+	// pingEvery is how soon it shows that nobody hears what is sent over a connection:
+	// after twice that.
+	pingEvery = 5 * time.Second
 )
 
 // Config configures a coordinator. The zero value of every field but RedisURL
@@ -74,8 +78,15 @@ type Config struct {
 	// Personal says that a process of this machine is a person's own, as a shell that
 	// they type into is: no agent has such a run. None is if nil.
 	Personal func(pid int) bool
-	Log      *slog.Logger     // silent if nil
-	Now      func() time.Time // a clock for tests; that of Redis if nil
+	// Stopped says that a process of this machine is halted: an agent of it that waits
+	// here hears nothing then. Nobody looks if nil.
+	Stopped func(pid int) bool
+	// PingEvery is how long nothing is heard over a connection from another machine
+	// until its other end is asked whether it is there, and how long it has to answer;
+	// pingEvery if zero. It needs HTTP/2, as our clients speak where there is TLS.
+	PingEvery time.Duration
+	Log       *slog.Logger     // silent if nil
+	Now       func() time.Time // a clock for tests; that of Redis if nil
 }
 
 // Run is a coordinator from start to end. It calls ready with the address it
@@ -121,7 +132,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, Personal: cfg.Personal, CallsPerSecond: cfg.Limits.TokenCalls})
 	h := hub.New(hub.Config{
 		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
-		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Notifier: notifier, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Stopped: cfg.Stopped, Notifier: notifier, Log: cfg.Log,
 		Holders: here.holders, Acted: keeper.Acted,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
@@ -203,6 +214,7 @@ type runner interface{ Run(context.Context) error }
 // them in the order that loses nothing: waits are answered, requests finish,
 // and only then the hub writes down what it still knows.
 func serve(ctx context.Context, cfg Config, runners []runner, drain func(), listeners []net.Listener, handler http.Handler, ready func()) error {
+	ping := cmp.Or(cfg.PingEvery, pingEvery)
 	// Work outlives ctx by the time it takes to stop.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -212,6 +224,9 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		ReadHeaderTimeout: readHeaderMost,
 		MaxHeaderBytes:    headerBytes,
 		IdleTimeout:       idleMost,
+		// A program that is halted, or a machine that sleeps, holds its connection and
+		// hears nothing.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: ping, PingTimeout: ping},
 		// Shutdown waits for handlers but does not tell them to stop. This does.
 		BaseContext: func(net.Listener) context.Context { return work },
 		ConnContext: auth.WithPeer(cfg.Started),
