@@ -322,7 +322,7 @@ func (a *Actor) enterFullStore(ctx context.Context, full error) (store.Registrat
 func (a *Actor) bindTo(record store.Record) binding {
 	given := binding{id: record.ID, epoch: record.Epoch, roles: c3po.RolesOf(record.Profile.Capabilities), beat: record.Profile.Heartbeat}
 	if record.ID != a.caller.ID {
-		given.notice = fmt.Sprintf("another session holds '%s'; you are '%s'", a.caller.ID, record.ID)
+		given.notice = fmt.Sprintf("'%s' is the name of another session; you are '%s'", a.caller.ID, record.ID)
 	}
 	a.actAs(given)
 	return given

@@ -175,7 +175,7 @@ func TestASecondLiveRunIsGivenANumberAndToldSo(t *testing.T) {
 	if first.ID != "api" || self.ID != "api-2" || second.ID() != "api-2" || self.AskedID != "api" {
 		t.Errorf("first is %s, second is %+v", first.ID, self)
 	}
-	same(t, "notice", self.Notice, "another session holds 'api'; you are 'api-2'")
+	same(t, "notice", self.Notice, "'api' is the name of another session; you are 'api-2'")
 	receipt := must(h.asRun("api", "r2").SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "hi"}))(t)
 	if receipt.FromAgent != "api-2" || !strings.Contains(receipt.Notice, "you are 'api-2'") {
 		t.Errorf("receipt = %+v", receipt)

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"slices"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -10,36 +11,13 @@ import (
 // fewSiblings is how far numbered ids are looked at while there may be none.
 const fewSiblings = 6
 
-// leftBehind is the mail of the caller's numbered siblings whose sessions have
-// ended: nobody else would ever look for it.
+// leftBehind is the mail of the caller's siblings whose sessions have ended: those
+// that asked for the same id, and have it or a number of it. Nobody else would look
+// for it, unless their conversations go on.
 func (a *Actor) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftBehind, error) {
-	if self.ID != a.caller.ID {
-		return nil, nil // it is a sibling itself: the first one is told
-	}
-	var ended []c3po.AgentID
-	for from := 2; from <= store.MostNumbered; {
-		to := store.MostNumbered
-		if from == 2 {
-			to = fewSiblings
-		}
-		var ids []c3po.AgentID
-		for n := from; n <= to; n++ {
-			ids = append(ids, self.ID.Numbered(n))
-		}
-		records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range records {
-			if a.maySucceed(self, r) {
-				ended = append(ended, r.ID)
-			}
-		}
-		// Numbers are given from below: if the last is not known there are none above.
-		if len(records) == 0 || records[len(records)-1].ID != ids[len(ids)-1] {
-			break
-		}
-		from = to + 1
+	ended, err := a.endedSiblings(ctx, self)
+	if err != nil {
+		return nil, err
 	}
 	if len(ended) == 0 {
 		return nil, nil
@@ -57,31 +35,87 @@ func (a *Actor) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftB
 	return left, nil
 }
 
+// endedSiblings are those whose mail the caller is offered. Of several that run side
+// by side the first one is.
+func (a *Actor) endedSiblings(ctx context.Context, self store.Record) ([]c3po.AgentID, error) {
+	var ended []c3po.AgentID
+	before := true // none that stands before the caller was passed by yet
+	for from := 1; from <= store.MostNumbered; {
+		to := store.MostNumbered
+		if from == 1 {
+			to = fewSiblings
+		}
+		var ids []c3po.AgentID
+		for n := from; n <= to; n++ {
+			ids = append(ids, sibling(a.caller.ID, n))
+		}
+		records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			switch {
+			case r.ID == self.ID:
+				before = false
+			case a.maySucceed(self, r):
+				ended = append(ended, r.ID)
+			case before && r.Online && beside(self, r):
+				return nil, nil
+			}
+		}
+		// Numbers are given from below: if the last is not known there are none above.
+		if len(records) == 0 || records[len(records)-1].ID != ids[len(ids)-1] {
+			break
+		}
+		from = to + 1
+	}
+	return ended, nil
+}
+
+// sibling is the nth of those that ask for an id.
+func sibling(id c3po.AgentID, n int) c3po.AgentID {
+	if n == 1 {
+		return id
+	}
+	return id.Numbered(n)
+}
+
+// beside says that two agents are sessions in the same folder of the same host.
+func beside(self, other store.Record) bool {
+	return other.Profile.Cwd == self.Profile.Cwd && other.Profile.Host == self.Profile.Host
+}
+
 // maySucceed says that another agent was a session beside the caller, in the same
 // folder of the same host, that has ended; and that the caller's token would let it
 // be that agent.
 func (a *Actor) maySucceed(self, other store.Record) bool {
-	return other.Gone && !other.Online && a.caller.MayBe(other.ID) &&
-		other.Profile.Cwd == self.Profile.Cwd && other.Profile.Host == self.Profile.Host
+	return other.Gone && !other.Online && a.caller.MayBe(other.ID) && beside(self, other)
 }
 
 // successor is the caller in the place of an ended sibling of that id; nil if it is
 // none. It is not registered as that, so nobody sees the sibling come back.
 func (a *Actor) successor(ctx context.Context, id c3po.AgentID) (*Actor, error) {
-	numbered := false
-	for n := 2; n <= store.MostNumbered; n++ {
-		numbered = numbered || a.id.Numbered(n) == id
+	related := false
+	for n := 1; n <= store.MostNumbered; n++ {
+		related = related || sibling(a.caller.ID, n) == id
 	}
-	if !numbered || a.id != a.caller.ID {
+	if !related || id == a.id {
 		return nil, nil
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id, id})
-	if err != nil || len(records) != 2 || !a.maySucceed(records[0], records[1]) {
+	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id})
+	if err != nil || len(records) != 1 {
+		return nil, err
+	}
+	ended, err := a.endedSiblings(ctx, records[0])
+	if err != nil || !slices.Contains(ended, id) {
+		return nil, err
+	}
+	if records, err = a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id}); err != nil || len(records) != 1 {
 		return nil, err
 	}
 	place := &Actor{hub: a.hub, caller: a.caller}
 	place.caller.ID, place.caller.Run, place.caller.Session = id, "", ""
-	place.actAs(binding{id: id, epoch: records[1].Epoch})
+	place.actAs(binding{id: id, epoch: records[0].Epoch})
 	return place, nil
 }
 

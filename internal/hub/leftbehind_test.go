@@ -44,6 +44,50 @@ func TestTheFirstSessionIsOfferedTheMailOfASecondThatHasEnded(t *testing.T) {
 	})
 }
 
+// Names belong to conversations: the second session's may be the one that goes on.
+//
+// Claims: A6
+func TestASecondSessionThatGoesOnAloneIsOfferedTheMailOfTheFirst(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		here := c3po.RegisterInput{Cwd: "/src/api", Host: "box"}
+		run := func(run, conversation string) actor {
+			return h.As(c3po.Caller{ID: "api", Run: run, Session: conversation, Role: c3po.RoleAgent, Route: "mcp"})
+		}
+		first, second, third := run("r1", "about fish"), run("r2", "about birds"), run("r3", "about cats")
+		for i, session := range []actor{first, second, third} {
+			same(t, "session", must(session.RegisterAgent(t.Context(), here))(t).ID, []c3po.AgentID{"api", "api-2", "api-3"}[i])
+		}
+		for _, session := range []actor{first, second, third} {
+			must(session.Unregister(t.Context(), c3po.None{}))(t)
+		}
+		h.enter("web")
+		question := h.send("web", "api", "Which port?")
+
+		again, beside := run("r4", "about birds"), run("r5", "about cats")
+		self := must(again.RegisterAgent(t.Context(), here))(t)
+		same(t, "it goes on as", self.ID, c3po.AgentID("api-2"))
+		same(t, "and is told", self.Notice, "'api' is the name of another session; you are 'api-2'")
+		same(t, "beside it", must(beside.RegisterAgent(t.Context(), here))(t).ID, c3po.AgentID("api-3"))
+		left := func(session actor) []c3po.LeftBehind {
+			return must(session.WhoAmI(t.Context(), c3po.None{}))(t).LeftBehind
+		}
+		same(t, "offered", left(again), []c3po.LeftBehind{{ID: "api", Unread: 1}})
+		same(t, "offered to one that stands behind it", left(beside), []c3po.LeftBehind(nil))
+		_, err := beside.GetMessages(t.Context(), c3po.GetMessagesInput{LeftBy: "api"})
+		refused(t, err, c3po.Forbidden)
+		list := must(again.GetMessages(t.Context(), c3po.GetMessagesInput{LeftBy: "api"}))(t)
+		same(t, "read", list.Messages[0].ID, question.ID)
+		answer := must(again.Reply(t.Context(), c3po.ReplyInput{MessageID: question.ID, Response: "8080"}))(t)
+		same(t, "from", answer.FromAgent, c3po.AgentID("api"))
+		same(t, "left afterwards", left(again), []c3po.LeftBehind(nil))
+
+		must(run("r6", "about fish").RegisterAgent(t.Context(), here))(t)
+		h.send("web", "api", "And which host?")
+		same(t, "offered while the first runs", left(again), []c3po.LeftBehind(nil))
+	})
+}
+
 // Claims: A6
 func TestMailOfAnotherFolderIsOfferedToNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -158,6 +158,10 @@ func (b *Bridge) lookAround(ctx context.Context) {
 			place.More++
 		}
 	}
+	if place.Numbered() {
+		first, err := b.to().GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(place.Asked)})
+		place.Away = err == nil && first.Status == c3po.Offline
+	}
 	if self, err := b.to().WhoAmI(ctx, c3po.None{}); err == nil {
 		place.Left = self.LeftBehind
 	}

@@ -61,3 +61,26 @@ func TestASessionIsToldOfTheMailOfASecondOneThatHasEndedAndCanAnswerIt(t *testin
 		t.Errorf("once it is answered the first is told %s", said)
 	}
 }
+
+func TestASecondSessionThatGoesOnAloneIsToldSoAndOfTheMailOfTheFirst(t *testing.T) {
+	t.Parallel()
+	url := coordinator(t).URL()
+	first, second := start(t, url, "box:1:1"), start(t, url, "box:2:2")
+	first.prompt()
+	second.hook(hook.Event{Name: hook.UserPromptSubmit, SessionID: "birds"})
+	second.hangUp()
+	first.hangUp()
+	if _, err := first.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "Which port?"}); err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, url, "box:3:3")
+	said := again.hook(hook.Event{Name: hook.SessionStart, Source: "resume", SessionID: "birds"})
+	for _, want := range []string{
+		"you are api-2. api is another conversation of this folder, which does not run now.",
+		`1 message waits for api, whose session has ended. get_messages(left_by=\"api\") shows it.`,
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it is told %s, want %s", said, want)
+		}
+	}
+}

@@ -19,6 +19,7 @@ var pauses = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, tim
 type Place struct {
 	ID     c3po.AgentID
 	Asked  c3po.AgentID   // the id it asked for
+	Away   bool           // nobody is there who has that id
 	Online []c3po.AgentID // others
 	More   int            // how many are online besides those
 	Unseen bool           // nobody could say who is online

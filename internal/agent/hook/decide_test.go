@@ -41,6 +41,8 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 		"c3po: you are ui.":                         {place: hook.Place{ID: "ui", Asked: "ui", Unseen: true}},
 		"c3po: another session is api; you are api-2. Online: nas/web, ui and 3 more.": {
 			place: hook.Place{ID: "api-2", Asked: "api", Online: []c3po.AgentID{"nas/web", "ui"}, More: 3}},
+		"c3po: you are api-2. api is another conversation of this folder, which does not run now. Nobody else is online.": {
+			place: hook.Place{ID: "api-2", Asked: "api", Away: true}},
 		"c3po: you are api. Nobody else is online. 1 message is not acked and expects an answer. get_messages shows it.": {
 			place: hook.Place{ID: "api"}, mail: []hook.Letter{letter(1)}},
 		"c3po: you are api. Nobody else is online. 2 messages are not acked, 1 of them expecting an answer. get_messages shows them.": {

@@ -25,10 +25,16 @@ const (
 		"You can continue working locally. Run /c3po:coordinate status to see why."
 )
 
+// Numbered says that the session has another name than the one it asked for.
+func (p Place) Numbered() bool { return p.Asked != "" && p.Asked.Name() != p.ID.Name() }
+
 // whoWords is who the session is. The coordinator may have put its host before the
 // id that it asked for.
 func whoWords(p Place) string {
-	if p.Asked != "" && p.Asked.Name() != p.ID.Name() {
+	if p.Numbered() {
+		if p.Away {
+			return fmt.Sprintf("c3po: you are %s. %s is another conversation of this folder, which does not run now.", p.ID, p.Asked)
+		}
 		return fmt.Sprintf("c3po: another session is %s; you are %s.", p.Asked, p.ID)
 	}
 	return fmt.Sprintf("c3po: you are %s.", p.ID)
