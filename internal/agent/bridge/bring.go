@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,16 +17,17 @@ const (
 	lineMost = 450
 )
 
-// tag is what a client could take for one of its own: it puts what a monitor says
-// between tags. Mail with such a text is read with a call, whose result is not.
-var tag = regexp.MustCompile(`<[A-Za-z/!?]`)
+// markup are the characters that Claude Code spells otherwise, as &lt; for example:
+// it puts what a monitor says between tags. Mail with one of them is read with a
+// call, whose result is as it was written.
+const markup = "&<>"
 
 // short is the number of characters of a message, if it is one that may come with a
 // wake: to the agent itself, not to a role that others have too.
 func short(m c3po.Message) (characters int, ok bool) {
 	all := m.Text() + m.Context + string(m.Metadata)
 	characters = utf8.RuneCountInString(all)
-	return characters, characters <= bringMost && !m.BodyGone && m.Room == "" && m.ToAgent.Role() == "" && !tag.MatchString(all)
+	return characters, characters <= bringMost && !m.BodyGone && m.Room == "" && m.ToAgent.Role() == "" && !strings.ContainsAny(all, markup)
 }
 
 // keep holds the mail that may come with a wake.
