@@ -77,7 +77,9 @@ func (b *Bridge) isUnanswered() bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.unanswered
+	// A wait outlives a coordinator that is restarted, and hears nothing of the new one
+	// until there is mail.
+	return b.unanswered || b.client.Lost()
 }
 
 // switchedOn says, once, that c3po is on again and the session has asked for it

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/host/paths"
@@ -119,4 +120,24 @@ func TestASessionWhoseCoordinatorOrRedisIsFrozenIsNotSaidToHear(t *testing.T) {
 		one.thaw()
 		eventually(t, "it hears again", hears)
 	}
+}
+
+// Its wait goes on at the new coordinator, and is not answered until there is mail.
+func TestASessionIsSaidToHearSoonAfterItsCoordinatorWasRestarted(t *testing.T) {
+	t.Parallel()
+	c := coordinator(t)
+	r := start(t, c.URL(), "box:1:1")
+	r.idles()
+	hears := func() bool {
+		all := bridge.Instances(t.Context(), filepath.Dir(r.socket))
+		return len(all) == 1 && all[0].Connected && all[0].Trouble == ""
+	}
+	eventually(t, "it hears", hears)
+	c.Kill()
+	eventually(t, "without its coordinator it is not said to hear", func() bool { return !hears() })
+	c.Restart()
+	eventually(t, "it waits at the new one", func() bool { return r.agents()["api"].Reachability == c3po.ReachNow })
+	began := time.Now()
+	eventually(t, "it is said to hear", hears)
+	faultrig.Hold(t, "said to hear, after others are told so", time.Since(began), 3*time.Second)
 }
