@@ -32,7 +32,7 @@ func write(args []string) error {
 		return err
 	}
 	for name, page := range pages {
-		if err := os.WriteFile(filepath.Join(args[0], name), page, 0o644); err != nil { // #nosec G306 -- pages for everybody
+		if err := os.WriteFile(filepath.Join(args[0], name), page, 0o600); err != nil {
 			return err
 		}
 	}
