@@ -95,10 +95,20 @@ type outage struct {
 
 func outages(t *testing.T) []outage {
 	t.Helper()
-	killed, silent := faultrig.Start(t, redistest.Start(t)), faultrig.Start(t, redistest.Start(t))
-	proxy := faultrig.NewProxy(t, silent.URL())
+	// The one that takes over is there before the agents are: below an agent none starts.
+	redis := redistest.Start(t)
+	killed, next, silent := faultrig.Start(t, redis), faultrig.Start(t, redis), faultrig.Start(t, redistest.Start(t))
+	address, proxy := faultrig.NewProxy(t, killed.URL()), faultrig.NewProxy(t, silent.URL())
+	die := func() {
+		address.Refuse()
+		killed.Kill()
+	}
+	takeOver := func() {
+		address.Lead(next.URL())
+		address.Heal()
+	}
 	return []outage{
-		{"gone", killed.URL(), killed.URL(), killed.Kill, killed.Restart, 3, "c3po coordinator is not reachable"},
+		{"gone", "http://" + address.Addr(), next.URL(), die, takeOver, 3, "c3po coordinator is not reachable"},
 		// It may have heard what it does not answer.
 		{"silent", "http://" + proxy.Addr(), silent.URL(), proxy.BlackHole, proxy.Heal, 5, "it may have done what was asked"},
 	}

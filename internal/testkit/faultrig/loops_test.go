@@ -126,7 +126,7 @@ func TestLoopStormsStopAndHurtNobodyElse(t *testing.T) {
 	// What else the machine does is no storm: quiet is the worse of before and after.
 	quiet = max(quiet, measure("quiet again "))
 	t.Logf("p99 quiet %v, stormy %v", quiet, stormy)
-	faultrig.Hold(t, "p99 of others, stormy over quiet", float64(stormy)/float64(quiet), 2.0)
+	faultrig.Hold(t, "p99 of others in the storms, twice the quiet one", stormy, 2*quiet)
 	_, thread, _ := strings.Cut(asked[0].Message, "c3po thread resume ")
 	done, err := person.ThreadResume(t.Context(), c3po.ThreadResumeInput{Thread: thread})
 	if err != nil || !done.Resumed {

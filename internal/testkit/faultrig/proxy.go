@@ -15,10 +15,10 @@ import (
 // A Proxy passes bytes between callers and one target, and can hurt them on the
 // way: all links at once, or one of Links.
 type Proxy struct {
-	addr   string // where it listens
-	target string
+	addr string // where it listens
 
 	mu       sync.Mutex
+	target   string
 	listener net.Listener // nil while callers are refused
 	links    []*Link
 	faults   faults
@@ -50,11 +50,13 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{addr: listener.Addr().String(), listener: listener, target: target[strings.LastIndex(target, "/")+1:]}
+	p := &Proxy{addr: listener.Addr().String(), listener: listener, target: hostOf(target)}
 	p.work.Go(func() { p.accept(listener) })
 	t.Cleanup(p.close)
 	return p
 }
+
+func hostOf(target string) string { return target[strings.LastIndex(target, "/")+1:] }
 
 // Addr is where the proxy listens.
 func (p *Proxy) Addr() string { return p.addr }
@@ -77,6 +79,20 @@ func (p *Proxy) Heal() {
 	p.mu.Unlock()
 	p.Cut()
 	p.listenAgain()
+}
+
+// Refuse ends every connection and takes no more, as the end of the target would. Heal
+// ends that.
+func (p *Proxy) Refuse() {
+	p.refuse()
+	p.Cut()
+}
+
+// Lead takes new connections to another target.
+func (p *Proxy) Lead(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = hostOf(target)
 }
 
 // refuse ends the listening: whoever comes now cannot connect.
@@ -162,7 +178,10 @@ func (p *Proxy) accept(listener net.Listener) {
 		if err != nil {
 			return
 		}
-		target, err := net.Dial("tcp", p.target)
+		p.mu.Lock()
+		to := p.target
+		p.mu.Unlock()
+		target, err := net.Dial("tcp", to)
 		if err != nil {
 			// The caller sees what it would see without a proxy, nearly: its
 			// connection ends before anything was answered.
