@@ -421,8 +421,9 @@ func commandIn(home, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// It does not run beside other tests: while this process has such a child, no
+// coordinator starts below it.
 func TestTheSelfTestCountsTheTools(t *testing.T) {
-	t.Parallel()
 	command := faultrig.Binary(t)
 	home := faultrig.Home(t)
 	cmd := commandIn(home, command, "mcp")
