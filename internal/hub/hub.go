@@ -1,7 +1,7 @@
-// Package hub is what the coordinator does: it gives agents their ids, delivers
-// messages, knows who is present and wakes those who wait. Every transport calls
-// it through As; it calls only its Store, and keeps nothing another coordinator
-// would need.
+// Package hub is the rules of a coordinator: which id an agent gets, who may send what
+// to whom, when a message counts as answered, who is told. Every transport calls it
+// through As. What is kept is the store's; who waits and who is present here is the
+// node's. The hub keeps nothing that another coordinator would need.
 package hub
 
 import (
