@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"internal/auth":     {"."},
 	"internal/auth/pki": {"."},
 
-	"internal/cli": {".", "internal/agent/bridge", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
+	"internal/cli": {".", "internal/agent/bridge", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
 
 	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
 	"internal/client/attempt": {},
@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 	"internal/ops":           {},
 	"internal/ops/backup":    {".", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/bench":     {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
+	"internal/ops/demo":      {},
 	"internal/ops/metrics":   {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/ops/move":      {".", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/reference": {".", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},

@@ -62,7 +62,7 @@ does not come in time the exit code is 4, and the question stays open.`,
 	flags.StringArrayVar(&in.Choices, "choice", nil, "a short answer to choose from; may be given up to nine times")
 	flags.StringVar(&in.Deadline, "deadline", "", "after how long the person is reminded, once: 10m, 2h or 1d")
 	flags.StringVar(&in.ClientKey, "key", "", "the same key never asks twice; a random one if left out")
-	flags.IntVar(&wait, "wait", 0, "wait so many seconds for the answer")
+	secondsFlag(flags, &wait, "wait", 0, "wait this long for the answer")
 	return cmd
 }
 

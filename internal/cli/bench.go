@@ -81,7 +81,7 @@ bench-…, until it expires.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&seconds, "seconds", 5, "how long each of the three ways is measured, at most 60")
+	secondsFlag(flags, &seconds, "seconds", 5, "how long each of the three paths is measured, at most 60s")
 	flags.IntVar(&cfg.Concurrency, "concurrency", 0, "operations under way at once; with wait and waiters the waits, with rooms the members (64; with waiters 1000)")
 	flags.IntVar(&cfg.Size, "size", 1024, "characters of a message")
 	flags.IntVar(&cfg.Rate, "rate", 0, "messages a second; with send as many as go, with wait and waiters 1000, if it is not given")

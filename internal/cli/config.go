@@ -64,7 +64,7 @@ in its name under what is before it.`,
 
 // waitFlag is the timeout of waits.
 func waitFlag(flags *pflag.FlagSet, seconds *int) {
-	flags.IntVar(seconds, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "seconds to wait")
+	secondsFlag(flags, seconds, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "how long to wait")
 	setting(flags, "timeout", "C3PO_TIMEOUT", "timeout")
 }
 

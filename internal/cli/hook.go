@@ -105,7 +105,7 @@ func (a *app) bridgeAbove() (socket string, ok bool) {
 // bridgeOf is the socket of the first of these runs that has a bridge.
 func (a *app) bridgeOf(runs []string) (socket string, ok bool) {
 	for _, run := range runs {
-		socket, err := a.folders.Socket(bridge.SocketName(run))
+		socket, err := a.folders.SocketFile(bridge.SocketName(run))
 		if err != nil {
 			return "", false
 		}
@@ -135,7 +135,7 @@ func (a *app) trust(socket string) bridge.Trust {
 		if len(runs) < 2 {
 			return false
 		}
-		own, err := a.folders.Socket(bridge.SocketName(runs[1]))
+		own, err := a.folders.SocketFile(bridge.SocketName(runs[1]))
 		return err == nil && own == socket
 	}
 }

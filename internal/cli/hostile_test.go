@@ -89,6 +89,7 @@ var (
 	}
 	notShowing = map[string]string{
 		"up":                 "starts a coordinator here",
+		"demo":               "asks only a coordinator that it has started, for agents that it plays",
 		"down":               "ends a coordinator here",
 		"serve":              "is a coordinator",
 		"backup":             "asks no coordinator; it prints the names of spaces, which have no control characters, line by line",

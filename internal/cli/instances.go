@@ -40,7 +40,7 @@ coordinator. c3po agents lists the agents of all hosts.`,
 
 // here are the sessions of this user on this host.
 func (a *app) here(ctx context.Context) ([]instance, error) {
-	socket, err := a.folders.Socket(bridge.SocketName(""))
+	socket, err := a.folders.SocketFile(bridge.SocketName(""))
 	if err != nil {
 		return nil, err
 	}

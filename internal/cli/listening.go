@@ -32,7 +32,7 @@ func (a *app) checkListener(conn net.Conn, socket string) error {
 		return err
 	}
 	if note == nil || note.Socket != socket {
-		if own, err := a.folders.Socket("coordinator.sock"); err != nil || own != socket {
+		if own, err := a.folders.SocketFile("coordinator.sock"); err != nil || own != socket {
 			return err // of a coordinator with another state folder, whose note is there
 		}
 	}

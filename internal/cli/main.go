@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -64,7 +65,11 @@ func (a *app) end(err error) int {
 		return exitOK
 	}
 	if usage, ok := errors.AsType[*usageError](err); ok {
-		a.complain(usage.sentence, usage.hint)
+		if a.json || slices.Contains(a.Args, "--json") { // a flag before it may have ended the reading of flags
+			_ = writeJSON(a.Stderr, c3po.Errorf(c3po.InvalidRequest, "%s", usage.sentence).Suggest("%s", usage.hint))
+		} else {
+			a.complain(usage.sentence, usage.hint)
+		}
 		return exitUsage
 	}
 	if ended, ok := errors.AsType[*endedError](err); ok {
@@ -97,34 +102,11 @@ func (a *app) end(err error) int {
 	return exitCode(e.Code)
 }
 
-// forPerson is an error with advice to the person who reads it, instead of to an agent.
-func (a *app) forPerson(e *c3po.Error) *c3po.Error {
-	advice := a.adviceForPerson(e.Suggestion)
-	if advice == e.Suggestion {
-		return e
-	}
-	return c3po.Because(e, e.Code, e.Message).Suggest("%s", advice)
-}
-
-// adviceForPerson says to a person what the advice to an agent means for them.
-func (a *app) adviceForPerson(advice string) string {
-	switch advice {
-	case c3po.AskPerson:
-		return "The token of this host is an agent's. Run it on the coordinator's host, or set " + tokenVariable + " to a token with the role human."
-	case c3po.WorkLocally:
-		if mine, err := a.folders.Credentials(); err == nil && mine != nil && mine.Host != "" {
-			return advice + " Run `c3po status` to check the connection to " + mine.URL + ", which this host has joined."
-		}
-		return advice + " Run `c3po status` to check the connection, `c3po up` to start one here."
-	}
-	return advice
-}
-
 // complain writes to stderr in the one form all errors have.
 func (a *app) complain(sentence, hint string) {
 	in := inkFor(a.Stderr, a.Getenv)
 	fmt.Fprintf(a.Stderr, "%s %s\n", in.bad("c3po:"), inline(sentence))
 	if hint != "" {
-		fmt.Fprintf(a.Stderr, "%s %s\n", in.warn("hint:"), inline(hint))
+		fmt.Fprintf(a.Stderr, "%s %s\n", in.warn("hint:"), inline(forPeople(hint)))
 	}
 }

@@ -65,7 +65,7 @@ process of this host.`,
 	flags.StringVar(&in.Cwd, "cwd", "", "the folder you work in; else the current one")
 	flags.StringVar(&in.Host, "host", "", "the host; else this one, with --pid")
 	flags.IntVar(&in.PID, "pid", 0, "process id of the agent on this host")
-	flags.IntVar(&beat, "heartbeat", 0, "seconds between the calls you will make; 0 withdraws it")
+	secondsFlag(flags, &beat, "heartbeat", 0, "time between the calls you will make; 0 withdraws it")
 	metadataFlag(flags, &in.Metadata)
 	return cmd
 }

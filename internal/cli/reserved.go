@@ -13,7 +13,7 @@ import (
 // stands for every command in it. TestEveryCommandSaysWhoMayRunIt wants each
 // command of the program either here or among those that agents may run.
 var reserved = []string{
-	"up", "down", "serve",
+	"up", "down", "serve", "demo",
 	"backup", "restore", "export", "import",
 	"token", "invite", "join", "audit", "sweep", "dead-letter",
 	"human", "open", "notify", "pause", "resume", "on", "off",

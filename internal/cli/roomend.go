@@ -59,7 +59,7 @@ while. The coordinator does this by itself after 30 days (limits.room_life).`,
 			return a.show(pruned, func(w io.Writer) { printPruned(w, pruned) })
 		},
 	}
-	cmd.Flags().DurationVar(&older, "older", 24*time.Hour, "how long a member was silent; 720h with --empty")
+	lengthFlag(cmd.Flags(), &older, "older", 24*time.Hour, "how long a member was silent; 30d with --empty")
 	cmd.Flags().BoolVar(&in.Empty, "empty", false, "end empty rooms instead")
 	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "only say what would be done")
 	return cmd

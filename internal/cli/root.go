@@ -49,8 +49,6 @@ codes mean; c3po config shows the settings and where they come from.`,
 		Args:              unknownCommand,
 		PersistentPreRunE: a.settle,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.url, "url", "", "address of the coordinator; else the one that runs here, else "+client.DefaultURL)
@@ -60,15 +58,13 @@ codes mean; c3po config shows the settings and where they come from.`,
 	setting(flags, "url", "C3PO_COORDINATOR_URL", "url")
 	setting(flags, "as", "C3PO_AGENT_ID", "") // one file serves all agents of a user
 	setting(flags, "space", "C3PO_SPACE", "space")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err.Error(), "c3po " + cmd.Name() + " --help shows what it takes."}
-	})
+	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(
 		a.up(), a.down(), a.serve(), a.status(), a.health(), a.doctor(), a.verify(),
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.claimMessage(), a.tickets(), a.cancel(), a.room(), a.broadcast(),
 		a.agents(), a.whoami(), a.register(), a.unregister(), a.askHuman(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
 		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.sweep(), a.deadLetter(), a.backup(), a.restore(), a.export(), a.importFile(), a.bench(), a.config(), a.version(), a.upgrade(),
-		a.open(),
+		a.open(), a.demo(),
 		a.mcp(), a.run(), a.agent(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
 		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(), a.formatStream(),
 		a.completion(), a.man(), exitTopic(),
@@ -90,7 +86,7 @@ func group(root *cobra.Command) {
 		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel ask-human room broadcast"},
 		{"look", "Looking:", "top agents whoami register unregister rename instances trace tail status health doctor verify fsck audit"},
 		{"people", "For people:", "human open notify pause resume on off"},
-		{"run", "Running a coordinator:", "up down serve config token invite sweep backup restore export import bench"},
+		{"run", "Running a coordinator:", "demo up down serve config token invite sweep backup restore export import bench"},
 		{"host", "This host and its agents:", "join install uninstall upgrade mcp run agent"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -109,10 +105,27 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := cmd.CommandPath() + " --help lists the commands."
-	if close := cmd.SuggestionsFor(args[0]); len(close) > 0 {
-		hint = "Did you mean " + cmd.CommandPath() + " " + strings.Join(close, " or ") + "?"
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(append(names, sub.Name()), sub.Aliases...)
+		}
+	}
+	if near := nearest(args[0], names); near != "" {
+		hint = "Did you mean " + cmd.CommandPath() + " " + near + "?"
 	}
 	return &usageError{fmt.Sprintf("there is no command %q", args[0]), hint}
+}
+
+// nearest is the name that was probably meant; empty if none is close.
+func nearest(word string, names []string) string {
+	best, distance := "", 3
+	for _, name := range names {
+		if d := c3po.EditDistance(word, name); d < distance && d <= len(word)/2 {
+			best, distance = name, d
+		}
+	}
+	return best
 }
 
 // arguments checks how many there are; use says what they stand for.
@@ -121,7 +134,7 @@ func arguments(least, most int, use string) cobra.PositionalArgs {
 		if len(args) >= least && (len(args) <= most || most < 0) {
 			return nil
 		}
-		hint := "It is written " + cmd.CommandPath() + " " + use + "; "
+		hint := "Usage: " + cmd.CommandPath() + " " + use + "; "
 		if len(args) > most && most > 0 {
 			hint += "put a text of several words in quotes; "
 		}

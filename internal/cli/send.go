@@ -47,9 +47,9 @@ the answer is printed when it comes.`,
 	flags.StringVar(&in.Context, "context", "", "background the other agent needs")
 	flags.BoolVar(&urgent, "urgent", false, "have it read first")
 	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
-	flags.IntVar(&in.WaitSeconds, "wait", 0, "wait so many seconds for the answer")
+	secondsFlag(flags, &in.WaitSeconds, "wait", 0, "wait this long for the answer")
 	flags.StringVar(&in.IfAway, "if-away", "", "queue (default), or fail if the agent is offline, away or paused")
-	flags.DurationVar(&deadline, "deadline", 0, "after this time the unanswered message counts as timed out, for example 10m")
+	lengthFlag(flags, &deadline, "deadline", 0, "after this time the unanswered message counts as timed out, for example 10m")
 	flags.StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
 	metadataFlag(flags, &in.Metadata)
 	flags.StringVar(&in.Thread, "thread", "", "conversation to go on with")
@@ -60,7 +60,7 @@ the answer is printed when it comes.`,
 // printWarning shows that something is nearly full, or a budget nearly spent.
 func printWarning(w io.Writer, warning string) {
 	if warning != "" {
-		fmt.Fprintf(w, "warning: %s\n", inline(warning))
+		fmt.Fprintf(w, "warning: %s\n", inline(forPeople(warning)))
 	}
 }
 
@@ -68,7 +68,7 @@ func printReceipt(w io.Writer, r c3po.Receipt) {
 	fmt.Fprintf(w, "sent %s, %s; %s %s\n", inline(string(r.ID)), worth(r.Durability), inline(string(r.ToAgent)), prospect(r.Reachability))
 	printWarning(w, r.Warning)
 	if r.Notice != "" {
-		fmt.Fprintf(w, "%s\n", inline(r.Notice))
+		fmt.Fprintf(w, "%s\n", inline(forPeople(r.Notice)))
 	}
 	if r.Reply != nil {
 		printMessage(w, time.Now(), *r.Reply)

@@ -55,7 +55,7 @@ cannot be reached, and 4 if the session does not ack in time.`,
 		},
 	}
 	cmd.Flags().StringVar(&live, "live", "", "agent whose running session is asked to ack a probe")
-	cmd.Flags().IntVar(&seconds, "timeout", 0, "seconds one way may take; 10 if left out, with --live 120")
+	secondsFlag(cmd.Flags(), &seconds, "timeout", 0, "how long one path may take; 10s if left out, with --live 2m")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 	cfg.Limit = limit
 	tell := func(r verify.Result) {
 		if !a.json {
-			r.Fix = a.adviceForPerson(r.Fix)
+			r.Fix = a.fixForPerson(r.Fix)
 			printPath(a.Stdout, a.ink(), r)
 		}
 	}
@@ -90,7 +90,7 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 		p.Paths = verify.Run(ctx, cfg, tell)
 	}
 	for i := range p.Paths {
-		p.Paths[i].Fix = a.adviceForPerson(p.Paths[i].Fix)
+		p.Paths[i].Fix = a.fixForPerson(p.Paths[i].Fix)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -206,4 +206,9 @@ func printProof(w io.Writer, in ink, p proof) {
 		return
 	}
 	fmt.Fprintf(w, "%s: %s\n", in.bad("broken"), inline(strings.Join(broken, ", ")))
+}
+
+// fixForPerson is what mends a path, in the words of who reads it.
+func (a *app) fixForPerson(fix string) string {
+	return a.forPerson(c3po.Errorf(c3po.Internal, "").Suggest("%s", fix)).Suggestion
 }

@@ -58,7 +58,17 @@ func (f Folders) StateFile(name string) (string, error) {
 // of the session, else in the state folder, else, if its path would be too long
 // for a socket, in a folder of its own among the temporary files.
 func (f Folders) Socket(name string) (string, error) {
-	state, err := f.State()
+	path, err := f.SocketFile(name)
+	if err != nil {
+		return "", err
+	}
+	dir, err := private(filepath.Dir(path))
+	return filepath.Join(dir, name), err
+}
+
+// SocketFile is where the socket of that name would be. It makes no folder.
+func (f Folders) SocketFile(name string) (string, error) {
+	state, err := f.base("XDG_STATE_HOME", ".local", "state")
 	if err != nil {
 		return "", err
 	}
@@ -70,9 +80,6 @@ func (f Folders) Socket(name string) (string, error) {
 		// Named after the state folder, so that whoever shares it finds the socket.
 		sum := sha256.Sum256([]byte(state))
 		dir = filepath.Join(f.temporary(), fmt.Sprintf("c3po-%d-%s", os.Getuid(), hex.EncodeToString(sum[:4])))
-	}
-	if dir, err = private(dir); err != nil {
-		return "", err
 	}
 	return filepath.Join(dir, name), nil
 }

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+// A coordinator advises everybody in the words of the tools that a model has. What a
+// person reads names the commands instead, and here is the one place that knows both.
+
+// commandOf is the command for each operation that advice can name.
+var commandOf = map[string]string{
+	"ack_messages":      "ack",
+	"broadcast":         "broadcast",
+	"cancel":            "cancel",
+	"claim":             "claim",
+	"dead_letters":      "dead-letter list",
+	"escalate_to_human": "ask-human",
+	"get_messages":      "inbox",
+	"get_thread":        "thread",
+	"list_agents":       "agents",
+	"register_agent":    "register",
+	"reply":             "reply",
+	"room_end":          "room end",
+	"room_history":      "room history",
+	"room_join":         "room join",
+	"room_leave":        "room leave",
+	"room_list":         "room list",
+	"room_post":         "room post",
+	"send_message":      "send",
+	"server_info":       "status",
+	"set_status":        "status set",
+	"wait_for_message":  "wait",
+	"whoami":            "whoami",
+}
+
+// personWords are the phrases that need more than another name, in order.
+var personWords = []struct {
+	model  *regexp.Regexp
+	person string
+}{
+	{regexp.MustCompile(`No messages are pending\. You can continue with other work\.`), "Nothing is waiting for you. Wait longer with --timeout 10m."},
+	{regexp.MustCompile(`(?:Call |call )?wait_for_message with message_id (\S+?)([.,]?)(\s|$)`), "Wait for the answer with: c3po wait --for $1$3"},
+	{regexp.MustCompile(`wait_for_message (?:and this|with its) message_id`), "`c3po wait --for ID`"},
+	{regexp.MustCompile(`room_list with all`), "`c3po room list --all`"},
+	{regexp.MustCompile(`room_history\(room="([^"]*)"\)`), "`c3po room history $1`"},
+	{regexp.MustCompile(`(?:the same )?wait_for_message takes the place of asking again and again`), "`c3po wait` waits without asking again and again"},
+	{regexp.MustCompile(`\bCall (\w+_\w+|whoami|reply)`), "Run $1"},
+}
+
+// toolNames are the operations whose names are no words of English.
+var toolNames = regexp.MustCompile(`\b(` + strings.Join(tools(), "|") + `)\b`)
+
+func tools() (names []string) {
+	for name := range commandOf {
+		if strings.Contains(name, "_") || name == "whoami" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// forPeople is advice to a model as a person needs it.
+func forPeople(text string) string {
+	for _, phrase := range personWords {
+		text = phrase.model.ReplaceAllString(text, phrase.person)
+	}
+	return toolNames.ReplaceAllStringFunc(text, func(name string) string { return "`c3po " + commandOf[name] + "`" })
+}
+
+// forPerson is an error with advice to the person who reads it, instead of to an agent.
+func (a *app) forPerson(e *c3po.Error) *c3po.Error {
+	message, advice := forPeople(e.Message), forPeople(e.Suggestion)
+	switch e.Suggestion {
+	case c3po.AskPerson:
+		advice = "This host's token is an agent's. Run it where the coordinator runs, or set " + tokenVariable + " to a token with the role human."
+	case c3po.WorkLocally:
+		message, advice = a.unreachable(e)
+	}
+	if message == e.Message && advice == e.Suggestion {
+		return e
+	}
+	return c3po.Because(e, e.Code, message).Suggest("%s", advice)
+}
+
+// unreachable says where no coordinator answered, why, and what helps.
+func (a *app) unreachable(e *c3po.Error) (message, advice string) {
+	cfg, err := a.reach()
+	if err != nil || cfg.URL == "" {
+		cfg.URL = client.DefaultURL
+	}
+	message = "can't reach the coordinator at " + cfg.URL
+	if why := rootCause(e.Unwrap()); why != "" {
+		message += ": " + why
+	}
+	mine, err := a.folders.Credentials()
+	switch {
+	case a.url != "":
+		return message, "Check the address, which comes from " + cmp.Or(a.origins["url"].Where, "--url") + ", and that a coordinator runs there."
+	case err == nil && mine != nil && mine.Host != "":
+		return message, "This host has joined it. Check that it runs there, and that this host has a network."
+	default:
+		return message, "Start one here with: c3po up"
+	}
+}
+
+// rootCause is the last reason of a failed connection, in a few words.
+func rootCause(err error) string {
+	if err == nil {
+		return ""
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return "it did not answer in time"
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		return "no host is named " + name.Name
+	}
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err.Error()
+		}
+		err = next
+	}
+}
