@@ -161,8 +161,8 @@ var testLibraryOf = map[string]string{
 var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "types", "models", "base", "core", "misc", "shared"}
 
 const (
-	linesAim  = 400
-	linesMost = 600
+	linesAim = 400
+	maxLines = 600
 )
 
 func TestTheTreeKeepsTheHouseRules(t *testing.T) {
@@ -240,8 +240,8 @@ func inspect(tree fs.FS) (findings, error) {
 			return err
 		}
 		found.files++
-		if n := strings.Count(string(text), "\n"); n > linesMost {
-			found.breaches = append(found.breaches, fmt.Sprintf("%s: %d lines, at most %d are allowed: split it by noun", name, n, linesMost))
+		if n := strings.Count(string(text), "\n"); n > maxLines {
+			found.breaches = append(found.breaches, fmt.Sprintf("%s: %d lines, at most %d are allowed: split it by noun", name, n, maxLines))
 		} else if n > linesAim {
 			found.long = append(found.long, fmt.Sprintf("%s (%d)", name, n))
 		}

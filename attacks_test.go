@@ -15,8 +15,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
-// leastAttacks keeps an attack from being dropped without a word.
-const leastAttacks = 80
+// minAttacks keeps an attack from being dropped without a word.
+const minAttacks = 80
 
 // Without its break nobody would know whether an attack was refused by the line
 // that is there for it.
@@ -31,8 +31,8 @@ func TestEveryAttackHasATestAndABreakThatLetsItIn(t *testing.T) {
 	for _, problem := range problems {
 		t.Error(problem)
 	}
-	if attacks < leastAttacks {
-		t.Errorf("there are %d attacks, want at least %d", attacks, leastAttacks)
+	if attacks < minAttacks {
+		t.Errorf("there are %d attacks, want at least %d", attacks, minAttacks)
 	}
 }
 

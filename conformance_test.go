@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the generated documents")
 
 const (
 	conformancePage = "docs/conformance.md"
-	mostProofs      = 3
+	maxProofs       = 3
 )
 
 // A proof is a test that claims a requirement.
@@ -118,7 +118,7 @@ func conformance(asks map[string]string, order []string, proofs map[string][]pro
 			return strings.Compare(a.file+a.name, b.file+b.name)
 		})
 		var shown, gates []string
-		for _, p := range best[:min(len(best), mostProofs)] {
+		for _, p := range best[:min(len(best), maxProofs)] {
 			shown = append(shown, fmt.Sprintf("`%s` in `%s`", strings.ReplaceAll(p.name, "`", ""), p.file))
 			if gate := runBy(p.file); !slices.Contains(gates, gate) {
 				gates = append(gates, gate)

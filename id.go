@@ -72,31 +72,31 @@ func (a AgentID) Host() string {
 	return host
 }
 
-// BriefMost is how long an id is where a model is told of it in passing: what a
+// MaxBriefBytes is how long an id is where a model is told of it in passing: what a
 // person would type, and too short for a speech.
-const BriefMost = 64
+const MaxBriefBytes = 64
 
 // Brief is the id as notices and advice name it. A longer one is cut in both
 // parts and ends in a mark of the whole, so that two differ as their ids do; it
 // is understood wherever an id is asked for, and no agent can be called so.
 func (a AgentID) Brief() string {
-	if len(a) <= BriefMost {
+	if len(a) <= MaxBriefBytes {
 		return string(a)
 	}
-	const longestHost, mark = 20, 9 // bytes; of ~ and the sum
+	const maxHostBytes, mark = 20, 9 // bytes; of ~ and the sum
 	host := a.Host()
-	if len(host) > longestHost {
-		host = host[:longestHost]
+	if len(host) > maxHostBytes {
+		host = host[:maxHostBytes]
 	}
 	name := a.Name()
 	sum := sha256.Sum256([]byte(a))
-	return fmt.Sprintf("%s/%s~%x", host, name[:min(len(name), BriefMost-len(host)-1-mark)], sum[:4])
+	return fmt.Sprintf("%s/%s~%x", host, name[:min(len(name), MaxBriefBytes-len(host)-1-mark)], sum[:4])
 }
 
 // BriefName is the beginning of the name that a brief id stands for, if it is one.
 func BriefName(text string) (name string, ok bool) {
 	whole, sum, ok := strings.Cut(text, "~")
-	if !ok || len(text) > BriefMost || len(sum) != 8 {
+	if !ok || len(text) > MaxBriefBytes || len(sum) != 8 {
 		return "", false
 	}
 	id, err := ParseAgentID(whole)

@@ -52,12 +52,12 @@ type Limits struct {
 	ClaimLease     time.Duration // of a role's message, from the last sign of life of who claimed it
 	SeenEvery      time.Duration // last_seen is written at most so often
 	WaitDefault    time.Duration
-	WaitMost       time.Duration
+	MaxWait        time.Duration
 	WaitsPerAgent  int           `zero:"off"` // under way at once, of one agent on one coordinator; 0 = off
 	Streams        int           `zero:"off"` // of events, open at once on one coordinator; 0 = off
 	Connections    int           `zero:"off"` // to one coordinator; 0 = off
 	PageItems      int           // of a list, when the caller does not say
-	PageMost       int           // of a list, whatever the caller says
+	MaxPageItems   int           // of a list, whatever the caller says
 	PageBytes      int           // of message bodies in one page
 	ReapEvery      time.Duration // how often the reaper looks
 	CompareEvery   time.Duration `zero:"off"` // how often a node checks that it missed no wake; 0 = off
@@ -132,12 +132,12 @@ func DefaultLimits() Limits {
 		ClaimLease:     15 * time.Minute,
 		SeenEvery:      30 * time.Second,
 		WaitDefault:    60 * time.Second,
-		WaitMost:       3600 * time.Second,
+		MaxWait:        3600 * time.Second,
 		WaitsPerAgent:  64,
 		Streams:        1000,
 		Connections:    30_000,
 		PageItems:      100,
-		PageMost:       1000,
+		MaxPageItems:   1000,
 		PageBytes:      1 << 20,
 		ReapEvery:      60 * time.Second,
 		CompareEvery:   5 * time.Second,

@@ -222,7 +222,7 @@ func AtLeastOne(argument string) Trait {
 		o.call = func(ctx context.Context, svc Service, arguments []byte) (any, error) {
 			given := map[string]json.RawMessage{}
 			if json.Unmarshal(arguments, &given) == nil && string(given[argument]) == "0" {
-				most := int(DefaultLimits().WaitMost / time.Second)
+				most := int(DefaultLimits().MaxWait / time.Second)
 				if argument == "timeoutMs" {
 					most *= 1000
 				}

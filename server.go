@@ -41,7 +41,7 @@ type Engine struct {
 	Eviction   string   `json:"eviction"`    // its maxmemory-policy
 	Problems   []string `json:"problems"`    // with writing to disk
 	MemoryUsed int64    `json:"memory_used"` // bytes
-	MemoryMost int64    `json:"memory_max"`  // bytes; 0 if it has no limit
+	MaxMemory  int64    `json:"memory_max"`  // bytes; 0 if it has no limit
 	Rewriting  bool     `json:"rewriting"`   // it makes its log shorter now
 	// Disk is what is free where it keeps its data, in bytes; nil if the coordinator
 	// cannot know, because Redis may be on another machine.

@@ -8,10 +8,10 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// auditPage and auditPageMost are how many entries are read at once.
+// auditPage and maxAuditPage are how many entries are read at once.
 const (
-	auditPage     = 100
-	auditPageMost = 1000
+	auditPage    = 100
+	maxAuditPage = 1000
 )
 
 // AuditRoles are who may read the audit.
@@ -20,8 +20,8 @@ func AuditRoles() []c3po.Role { return []c3po.Role{c3po.RoleAdmin} }
 // AuditTail gives the entries after an ID, oldest first; after the empty ID the
 // newest ones.
 func (k *Keeper) AuditTail(ctx context.Context, after string, limit int) ([]c3po.AuditEntry, error) {
-	if limit < 0 || limit > auditPageMost {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "limit must be between 1 and %d", auditPageMost).
+	if limit < 0 || limit > maxAuditPage {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "limit must be between 1 and %d", maxAuditPage).
 			Suggest("Ask again after the last entry for more.")
 	}
 	if limit == 0 {

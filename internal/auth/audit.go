@@ -12,9 +12,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// failuresMost is how many refusals a second are written down; who guesses
+// maxFailuresPerSecond is how many refusals a second are written down; who guesses
 // tokens must not be able to fill the store.
-const failuresMost = 5
+const maxFailuresPerSecond = 5
 
 // Record writes down what somebody will ask about later, in the log and in the
 // audit of all coordinators.
@@ -42,7 +42,7 @@ func (k *Keeper) noteRefusal(r *http.Request, grant Grant, err error) {
 	case !errors.Is(err, c3po.Unauthorized):
 		return
 	}
-	if !k.failures.allow(k.now(), failuresMost) {
+	if !k.failures.allow(k.now(), maxFailuresPerSecond) {
 		return
 	}
 	k.Record(r.Context(), AuditEntry{

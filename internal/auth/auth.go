@@ -30,8 +30,8 @@ const (
 	AncestorsHeader = "X-C3PO-Ancestors"
 )
 
-// mostCharacters a header of free text may have.
-const mostCharacters = 200
+// maxHeaderCharacters a header of free text may have.
+const maxHeaderCharacters = 200
 
 // fromHeaders makes the Caller of a request that came through the named door,
 // as its headers say. The agent id may be missing: whether one is needed is for
@@ -113,11 +113,11 @@ func epoch(s string) (int64, error) {
 
 func printable(name string) func(string) (string, error) {
 	return func(s string) (string, error) {
-		if utf8.ValidString(s) && utf8.RuneCountInString(s) <= mostCharacters && allPrintable(s) {
+		if utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxHeaderCharacters && allPrintable(s) {
 			return s, nil
 		}
-		return "", c3po.Errorf(c3po.InvalidRequest, "header %s is not plain text of at most %d characters", name, mostCharacters).
-			Suggest("Use printable characters only, at most %d of them.", mostCharacters)
+		return "", c3po.Errorf(c3po.InvalidRequest, "header %s is not plain text of at most %d characters", name, maxHeaderCharacters).
+			Suggest("Use printable characters only, at most %d of them.", maxHeaderCharacters)
 	}
 }
 

@@ -59,7 +59,7 @@ func (k *Keeper) Join(ctx context.Context, remote string, in c3po.JoinInput) (c3
 		}
 	}
 	if outcome != InviteSpent {
-		if k.refusedJoins.allow(k.now(), failuresMost) {
+		if k.refusedJoins.allow(k.now(), maxFailuresPerSecond) {
 			k.Record(ctx, AuditEntry{Event: EventJoinRefused, Remote: remote, Detail: "the invitation is " + string(outcome)})
 		}
 		return c3po.Joined{}, c3po.Errorf(c3po.Forbidden, "this invitation lets nobody in").
@@ -96,14 +96,14 @@ func (k *Keeper) enroll(ctx context.Context, invite Invite, wish string) (c3po.J
 	return joined, nil
 }
 
-// mostHosts of one name there may be.
-const mostHosts = 100
+// maxHostsPerName of one name there may be.
+const maxHostsPerName = 100
 
 // newHost makes the token of a host. A name that the invitation says is the
 // admin's word; one that the host itself would like must not be another's, whose
 // agents it could then be.
 func (k *Keeper) newHost(ctx context.Context, invite Invite, wish string) (host, token string, err error) {
-	for n := 1; n <= mostHosts; n++ {
+	for n := 1; n <= maxHostsPerName; n++ {
 		host = string(c3po.AgentID(cmp.Or(invite.Host, wish)).Numbered(n))
 		taken, err := k.hostTaken(ctx, host, "")
 		if err != nil {

@@ -31,9 +31,9 @@ func ParseMode(text string) (Mode, error) {
 }
 
 const (
-	// pollEvery and cacheMost keep a revoked token from working for a second.
-	pollEvery = 400 * time.Millisecond
-	cacheMost = time.Second
+	// pollEvery and maxCacheAge keep a revoked token from working for a second.
+	pollEvery   = 400 * time.Millisecond
+	maxCacheAge = time.Second
 	// life is how long a token lives after its last use; touchEvery is how exact
 	// that is.
 	life       = 365 * 24 * time.Hour
@@ -269,7 +269,7 @@ func (k *Keeper) grant(ctx context.Context, kid string) (Grant, int64, error) {
 	k.mu.Lock()
 	generation := k.generation
 	entry, ok := k.cache[kid]
-	fresh := now.Sub(entry.read) < cacheMost || now.Sub(k.confirmed) < cacheMost
+	fresh := now.Sub(entry.read) < maxCacheAge || now.Sub(k.confirmed) < maxCacheAge
 	k.mu.Unlock()
 	// That it has expired may be news of before it was used elsewhere.
 	if ok && fresh && (entry.grant.Revoked || entry.grant.Live(now)) {

@@ -68,7 +68,7 @@ func (k *Keeper) Login(ctx context.Context, remote string, in c3po.LoginInput) (
 		}
 	}
 	if outcome != InviteSpent {
-		if k.refusedLogins.allow(k.now(), failuresMost) {
+		if k.refusedLogins.allow(k.now(), maxFailuresPerSecond) {
 			k.Record(ctx, AuditEntry{Event: EventLoginRefused, Remote: remote, Detail: "the link is " + string(outcome)})
 		}
 		return c3po.Login{}, c3po.Errorf(c3po.Forbidden, "this link lets nobody in").

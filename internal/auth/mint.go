@@ -228,7 +228,7 @@ func (k *Keeper) show(g Grant) c3po.Token {
 	}
 }
 
-const mostLabel = 100
+const maxLabelCharacters = 100
 
 func checkInput(in c3po.TokenInput) error {
 	if !slices.Contains(c3po.Roles(), in.Role) {
@@ -248,9 +248,9 @@ func checkInput(in c3po.TokenInput) error {
 			return err
 		}
 	}
-	if !utf8.ValidString(in.Label) || utf8.RuneCountInString(in.Label) > mostLabel ||
+	if !utf8.ValidString(in.Label) || utf8.RuneCountInString(in.Label) > maxLabelCharacters ||
 		strings.ContainsFunc(in.Label, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return c3po.Errorf(c3po.InvalidRequest, "the label is not plain text of at most %d characters", mostLabel).
+		return c3po.Errorf(c3po.InvalidRequest, "the label is not plain text of at most %d characters", maxLabelCharacters).
 			Suggest("Use printable characters only.")
 	}
 	return nil

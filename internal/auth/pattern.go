@@ -48,8 +48,8 @@ func checkPattern(pattern string) error {
 }
 
 func checkSpaces(patterns []string) error {
-	if len(patterns) == 0 || len(patterns) > mostSpaces {
-		return c3po.Errorf(c3po.InvalidRequest, "a token is for 1 to %d spaces, not %d", mostSpaces, len(patterns)).
+	if len(patterns) == 0 || len(patterns) > maxSpaces {
+		return c3po.Errorf(c3po.InvalidRequest, "a token is for 1 to %d spaces, not %d", maxSpaces, len(patterns)).
 			Suggest("Name the spaces; repo-* is a pattern for many.")
 	}
 	for _, pattern := range patterns {
@@ -66,7 +66,7 @@ func checkSpaces(patterns []string) error {
 	return nil
 }
 
-const mostSpaces = 20
+const maxSpaces = 20
 
 // clip keeps what a caller typed from filling the answer.
 func clip(s string) string {

@@ -21,8 +21,8 @@ var clientNames = []string{
 }
 
 const (
-	// mostAbove ends a walk that would never end. Who is deeper is refused.
-	mostAbove = 100_000
+	// maxAncestors ends a walk that would never end. Who is deeper is refused.
+	maxAncestors = 100_000
 	// walks is how often the way up is gone: a process on it may end meanwhile.
 	walks = 3
 )
@@ -62,7 +62,7 @@ func (a *app) agentAbove() string {
 // user that hides it is the last: who can come from behind it is that user.
 func (a *app) lineage() (above []int, whole bool) {
 	for pid := os.Getppid(); pid > 1 && pid != a.Top; {
-		if len(above) == mostAbove {
+		if len(above) == maxAncestors {
 			return above, false
 		}
 		above = append(above, pid)

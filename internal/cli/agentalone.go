@@ -146,7 +146,7 @@ is made by claude setup-token, in a container; else it is read from stdin.`,
 				}
 				fmt.Fprint(a.Stderr, "Paste the token: ")
 			}
-			token, err := bufio.NewReader(io.LimitReader(a.Stdin, mostInput)).ReadString('\n')
+			token, err := bufio.NewReader(io.LimitReader(a.Stdin, maxInputBytes)).ReadString('\n')
 			if err != nil && err != io.EOF {
 				return err
 			}

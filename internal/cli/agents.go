@@ -83,14 +83,14 @@ func printAgents(w io.Writer, in ink, agents []c3po.Agent) {
 	table(w, func(row func(...string)) {
 		row(in.bold("AGENT"), in.bold("STATE"), in.bold("AVAILABLE"), in.bold("MAIL"), in.bold("TASK"))
 		for _, agent := range agents {
-			row(inline(string(agent.ID)), in.standing(agent, now), clip(availability(agent), availableMost), prospect(agent.Reachability), inline(agent.CurrentTask))
+			row(inline(string(agent.ID)), in.standing(agent, now), clip(availability(agent), maxAvailabilityColumns), prospect(agent.Reachability), inline(agent.CurrentTask))
 		}
 	})
 }
 
-// availableMost is how wide what an agent says of itself may be in a list: the reason
+// maxAvailabilityColumns is how wide what an agent says of itself may be in a list: the reason
 // of a pause is a person's, and may be long. With -v it is whole.
-const availableMost = 32
+const maxAvailabilityColumns = 32
 
 // clip cuts a text to so many characters.
 func clip(text string, most int) string {

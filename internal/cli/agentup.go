@@ -137,8 +137,8 @@ func (a *app) agentPs() *cobra.Command {
 	return cmd
 }
 
-// stopMost is how long an agent may take to end: its grace, and a moment.
-const stopMost = 5 * time.Minute
+// stopTimeout is how long an agent may take to end: its grace, and a moment.
+const stopTimeout = 5 * time.Minute
 
 func (a *app) agentStop() *cobra.Command {
 	var runtime string
@@ -149,7 +149,7 @@ func (a *app) agentStop() *cobra.Command {
 agents go on. A container whose runner is gone is ended too.`,
 		Example: `  c3po agent stop reviewer`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), stopMost)
+			ctx, cancel := context.WithTimeout(cmd.Context(), stopTimeout)
 			defer cancel()
 			cfg, err := a.withContainers(ctx, runtime)
 			if err != nil {

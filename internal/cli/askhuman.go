@@ -29,7 +29,7 @@ does not come in time the exit code is 4, and the question stays open.`,
 		Example: `  c3po ask-human "The disk is nearly full" --question "Delete old backups?" --choice yes --choice no
   c3po ask-human "May I reboot?" --deadline 2h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if most := int(c3po.DefaultLimits().WaitMost / time.Second); wait < 0 || wait > most {
+			if most := int(c3po.DefaultLimits().MaxWait / time.Second); wait < 0 || wait > most {
 				// Refused before anything is asked.
 				return &usageError{fmt.Sprintf("--wait must be 0-%d seconds", most), "With 0 the answer comes later: c3po wait --for ID."}
 			}

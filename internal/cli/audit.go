@@ -38,7 +38,7 @@ person. The newest 10,000 are kept; the coordinator's log has them too.`,
 			if err != nil {
 				return err
 			}
-			entries, err := svc.AuditTail(cmd.Context(), "", min(limit, auditMost))
+			entries, err := svc.AuditTail(cmd.Context(), "", min(limit, maxAuditPage))
 			if err != nil {
 				return err
 			}
@@ -58,8 +58,8 @@ person. The newest 10,000 are kept; the coordinator's log has them too.`,
 }
 
 const (
-	auditMost  = 1000 // entries a coordinator gives at once
-	auditEvery = time.Second
+	maxAuditPage = 1000 // entries a coordinator gives at once
+	auditEvery   = time.Second
 )
 
 func (a *app) followAudit(ctx context.Context, svc *client.Client, after string) error {
@@ -71,7 +71,7 @@ func (a *app) followAudit(ctx context.Context, svc *client.Client, after string)
 			return ctx.Err()
 		case <-tick.C:
 		}
-		entries, err := svc.AuditTail(ctx, after, auditMost)
+		entries, err := svc.AuditTail(ctx, after, maxAuditPage)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ the next time, and the coordinator's log has the number and hash of every entry.
 }
 
 // auditPages is how much is read, which is more than a coordinator keeps.
-const auditPages = 4 * c3po.AuditKept / auditMost
+const auditPages = 4 * c3po.AuditKept / maxAuditPage
 
 // An auditVerdict is what came of a check.
 type auditVerdict struct {
@@ -95,7 +95,7 @@ func verifyAudit(ctx context.Context, svc *client.Client, known c3po.AuditHeads)
 	chains := map[bool][]c3po.AuditEntry{}
 	after := "0"
 	for range auditPages {
-		page, err := svc.AuditTail(ctx, after, auditMost)
+		page, err := svc.AuditTail(ctx, after, maxAuditPage)
 		if err != nil {
 			return verdict, err
 		}

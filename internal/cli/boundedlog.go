@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// logMost is how long the coordinator's log grows before it begins anew; what was
+// maxLogBytes is how long the coordinator's log grows before it begins anew; what was
 // in it is kept once, beside it. Anybody who is refused writes a line.
-const logMost = 16 << 20
+const maxLogBytes = 16 << 20
 
 // A boundedLog is a log file that is moved aside when it is long: what is in it is
 // copied and the file cut, so that whoever else appends to it, such as a panic of

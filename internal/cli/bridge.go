@@ -63,7 +63,7 @@ func (a *app) bridgeDefaults() (map[string]map[string]any, error) {
 	if text == "" {
 		return nil, nil
 	}
-	most := c3po.DefaultLimits().WaitMost.Milliseconds()
+	most := c3po.DefaultLimits().MaxWait.Milliseconds()
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > most {
 		return nil, &usageError{fmt.Sprintf("%s=%s is not a time", variable, text), fmt.Sprintf("Give milliseconds, from 1 to %d.", most)}

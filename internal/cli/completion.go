@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// completeMost is how long a person waits who has pressed the tab key.
-	completeMost = 300 * time.Millisecond
+	// completionTimeout is how long a person waits who has pressed the tab key.
+	completionTimeout = 300 * time.Millisecond
 	// completeAgents is how many agents are offered.
 	completeAgents = 200
 )
@@ -125,7 +125,7 @@ func (a *app) completing(cmd *cobra.Command, ask func(context.Context, *client.C
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(ctx, completeMost)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	return ask(ctx, svc), nothing
 }

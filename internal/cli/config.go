@@ -70,7 +70,7 @@ func waitFlag(flags *pflag.FlagSet, seconds *int) {
 
 // checkWait refuses a timeout that is out of range, and says where it came from.
 func (a *app) checkWait(seconds int) error {
-	most := int(c3po.DefaultLimits().WaitMost / time.Second)
+	most := int(c3po.DefaultLimits().MaxWait / time.Second)
 	if seconds >= 1 && seconds <= most {
 		return nil
 	}

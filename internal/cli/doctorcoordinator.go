@@ -22,10 +22,10 @@ const (
 	// is enough, and a busy host is not a slow way.
 	pings    = 10
 	fastPing = 20 * time.Millisecond
-	// tripMost is how long a message to oneself may take.
-	tripMost = 20 * time.Second
-	// corruptMost is how many damaged letters are counted.
-	corruptMost = 100
+	// roundTripTimeout is how long a message to oneself may take.
+	roundTripTimeout = 20 * time.Second
+	// maxCorruptLetters is how many damaged letters are counted.
+	maxCorruptLetters = 100
 )
 
 func (a *app) examineCoordinator(ctx context.Context, name c3po.AgentID) doctor.Coordinator {
@@ -105,13 +105,13 @@ func (a *app) askPerson(ctx context.Context) (corrupt int, trouble error) {
 	if err != nil {
 		return 0, err
 	}
-	letters, err := svc.DeadLetters(ctx, c3po.LettersInput{Reason: c3po.ReasonCorrupt, Limit: corruptMost})
+	letters, err := svc.DeadLetters(ctx, c3po.LettersInput{Reason: c3po.ReasonCorrupt, Limit: maxCorruptLetters})
 	return len(letters.Letters), err
 }
 
 // roundTrip sends a message to an agent that is there for nothing else.
 func (a *app) roundTrip(ctx context.Context, r run, id c3po.AgentID) *doctor.Trip {
-	ctx, cancel := context.WithTimeout(ctx, tripMost)
+	ctx, cancel := context.WithTimeout(ctx, roundTripTimeout)
 	defer cancel()
 	cfg, err := a.clientConfig(id)
 	if err != nil {

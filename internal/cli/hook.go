@@ -17,8 +17,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// hookMost is how long the start of a session waits for us.
-const hookMost = 250 * time.Millisecond
+// hookTimeout is how long the start of a session waits for us.
+const hookTimeout = 250 * time.Millisecond
 
 func (a *app) hook() *cobra.Command {
 	var client string
@@ -55,7 +55,7 @@ should know is printed. It never fails and never takes long: what the bridge of 
 session does not know yet it says with the first prompt.`,
 		Example: `  c3po hook session-start`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), hookMost)
+			ctx, cancel := context.WithTimeout(cmd.Context(), hookTimeout)
 			defer cancel()
 			a.sessionStart(ctx)
 			return nil
@@ -66,7 +66,7 @@ session does not know yet it says with the first prompt.`,
 
 // answerHook asks the bridge of the nearest process above this one that has one.
 func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait bool) {
-	data, err := readAtMost(a.Stdin, mostInput)
+	data, err := readLimited(a.Stdin, maxInputBytes)
 	if err != nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 	if !ok {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, hookMost)
+	limited, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
 	answer, ok := bridge.AskHere(limited, socket, a.trust(socket), event)
 	if !ok {
@@ -166,7 +166,7 @@ func (a *app) nextNotice(ctx context.Context, socket string, listen listener) (l
 }
 
 func (a *app) sessionStart(ctx context.Context) {
-	data, err := readAtMost(a.Stdin, mostInput)
+	data, err := readLimited(a.Stdin, maxInputBytes)
 	var event hook.Event
 	if err != nil || json.Unmarshal(data, &event) != nil {
 		return

@@ -25,8 +25,8 @@ const (
 	// pluginID is how Claude Code names the plugin: the plugin and its marketplace.
 	pluginID    = "c3po@c3po"
 	marketplace = "c3po"
-	// commandMost is how long one command of Claude Code may take.
-	commandMost = time.Minute
+	// clientCommandTimeout is how long one command of Claude Code may take.
+	clientCommandTimeout = time.Minute
 )
 
 func (a *app) install() *cobra.Command {
@@ -180,7 +180,7 @@ func (i *claudeInstaller) run(ctx context.Context, args ...string) error {
 }
 
 func (i *claudeInstaller) output(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandMost)
+	ctx, cancel := context.WithTimeout(ctx, clientCommandTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, i.claude, args...)
 	var out, said bytes.Buffer

@@ -83,7 +83,7 @@ func (a *app) invitation(args []string) (string, error) {
 	if isTerminal(a.Stdin) {
 		fmt.Fprint(a.Stderr, "Paste the invitation: ")
 	}
-	line, err := bufio.NewReader(io.LimitReader(a.Stdin, mostInput)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(a.Stdin, maxInputBytes)).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return "", err
 	}

@@ -84,9 +84,9 @@ pieces of 50 seconds, or of --timeout if that is longer.`,
 	return cmd
 }
 
-// callMost is how long a call of an unknown program may take: many cut it after a
+// maxToolCall is how long a call of an unknown program may take: many cut it after a
 // minute.
-const callMost = 50 * time.Second
+const maxToolCall = 50 * time.Second
 
 // waits are how long a client of the bridge waits: when it is not told, and at the
 // most. What we have installed does not cut calls, because we have told it so.
@@ -96,9 +96,9 @@ func (a *app) waits(clientName string, seconds int) client.Config {
 		return client.Config{WaitDefault: wait}
 	}
 	if a.origins["timeout"].From == fromDefault {
-		wait = callMost
+		wait = maxToolCall
 	}
-	return client.Config{WaitDefault: wait, WaitMost: max(wait, callMost)}
+	return client.Config{WaitDefault: wait, MaxWait: max(wait, maxToolCall)}
 }
 
 // roomNames reads a list of rooms, separated by commas.
@@ -133,7 +133,7 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 	reach := func() (*client.Client, error) {
 		cfg, err := a.clientConfig(id)
 		cfg.Run, cfg.ClientName = r.name, cmp.Or(clientName, "mcp")
-		cfg.WaitDefault, cfg.WaitMost = waits.WaitDefault, waits.WaitMost
+		cfg.WaitDefault, cfg.MaxWait = waits.WaitDefault, waits.MaxWait
 		return client.New(cfg), err
 	}
 	first, err := reach()

@@ -163,7 +163,7 @@ func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
 	if _, err := a.body(nil); !errors.Is(err, c3po.InvalidRequest) {
 		t.Errorf("body = %v, want %s", err, c3po.InvalidRequest)
 	}
-	a = &app{Process: Process{Stdin: strings.NewReader(strings.Repeat("x", mostInput+1))}}
+	a = &app{Process: Process{Stdin: strings.NewReader(strings.Repeat("x", maxInputBytes+1))}}
 	if _, err := a.body([]string{"-"}); !errors.Is(err, c3po.InvalidRequest) {
 		t.Errorf("body = %v, want %s", err, c3po.InvalidRequest)
 	}

@@ -226,8 +226,8 @@ func messageIDs(texts []string) (ids []c3po.MessageID, err error) {
 	return ids, nil
 }
 
-// mostInput is what is read from a pipe: more than any message may have.
-const mostInput = 2 << 20
+// maxInputBytes is what is read from a pipe: more than any message may have.
+const maxInputBytes = 2 << 20
 
 // body is a text given as an argument, or on stdin if there is none or it is
 // "-". The newline that ends a pipe's last line is not part of the text.
@@ -237,7 +237,7 @@ func (a *app) body(args []string) (string, error) {
 		text = args[0]
 	}
 	if text == "-" {
-		data, err := readAtMost(a.Stdin, mostInput)
+		data, err := readLimited(a.Stdin, maxInputBytes)
 		if err != nil {
 			return "", err
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
-// reportMost bounds the last thing a bridge does.
-const reportMost = time.Second
+// reportTimeout bounds the last thing a bridge does.
+const reportTimeout = time.Second
 
 // noteRun keeps that a coordinator has the run, or soon may: the next bridge on this
 // host reports its end if it cannot itself. Where nothing can be written the name is
@@ -26,7 +26,7 @@ func (a *app) noteRun(r run, id c3po.AgentID) {
 // reportEnd says that the agent's process is gone, if it is: its bridge may be the
 // only one on this host that knows. Where nobody was registered it changes nothing.
 func (a *app) reportEnd(ctx context.Context, r run, to *client.Client, knows bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportMost)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
 	if r.started != 0 && engine.Started(r.pid) != r.started {
 		_, err := to.ReportDeath(ctx, c3po.DeathInput{Run: r.name})

@@ -19,7 +19,7 @@ func block(w io.Writer, text string) {
 	}
 }
 
-func readAtMost(r io.Reader, most int64) ([]byte, error) {
+func readLimited(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "cannot read the text: %w", err).Suggest("Give it as an argument.")

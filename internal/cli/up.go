@@ -187,7 +187,7 @@ func (a *app) upDetached(ctx context.Context, state string, s coordinator) error
 		return nil
 	}
 	defer lock.Release()
-	h := &host{app: a, settings: s, state: state, log: s.log(boundLog(a.Stderr, logName(state), logMost))}
+	h := &host{app: a, settings: s, state: state, log: s.log(boundLog(a.Stderr, logName(state), maxLogBytes))}
 	err = h.run(ctx, func(note paths.Coordinator) { tell(start{Coordinator: note}) })
 	if err != nil {
 		tell(start{Error: c3po.AsError(err)})

@@ -29,7 +29,7 @@ const (
 	answerBytes = 64 << 20
 
 	firstPause = 50 * time.Millisecond
-	mostPause  = time.Second
+	maxPause   = time.Second
 )
 
 // call runs one operation, and repeats it while that can help. Every operation
@@ -51,7 +51,7 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (Out, er
 // repeated makes a request, and makes it again while that can help. What is
 // asked for must be the same however often it is done.
 func (c *Client) repeated(ctx context.Context, r request, readOnly bool, out any) error {
-	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Most: mostPause, Patience: c.patience}, func(inDoubt bool) (attempt.Verdict, error) {
+	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Max: maxPause, Patience: c.patience}, func(inDoubt bool) (attempt.Verdict, error) {
 		err := c.once(ctx, r, out)
 		return verdict(err, inDoubt), err
 	})

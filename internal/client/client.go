@@ -46,9 +46,9 @@ type Config struct {
 	HTTP      *http.Client // one that fits the rest if nil
 	// WaitDefault is how long a wait lasts that does not say; 60 s if 0.
 	WaitDefault time.Duration
-	// WaitMost ends every wait after that time, with a result that says so: some
+	// MaxWait ends every wait after that time, with a result that says so: some
 	// programs cut a call after a minute. None if 0.
-	WaitMost time.Duration
+	MaxWait time.Duration
 	// Patience is how long a call is repeated after its first failure; 5 s if 0.
 	// Waits are repeated for as long as they were to last.
 	Patience time.Duration
@@ -61,7 +61,7 @@ type Client struct {
 	http     *http.Client
 	patience time.Duration
 	wait     time.Duration // that does not say how long
-	waitMost time.Duration // or 0
+	maxWait  time.Duration // or 0
 	header   http.Header   // of every request
 	asked    c3po.AgentID
 
@@ -82,7 +82,7 @@ func New(cfg Config) *Client {
 		http:     cfg.HTTP,
 		patience: cmp.Or(cfg.Patience, 5*time.Second),
 		wait:     cmp.Or(cfg.WaitDefault, c3po.DefaultLimits().WaitDefault),
-		waitMost: cfg.WaitMost,
+		maxWait:  cfg.MaxWait,
 		header:   http.Header{},
 		asked:    cfg.AgentID,
 		id:       cfg.AgentID,

@@ -32,7 +32,7 @@ const (
 // has never reached is down: that is the error after Patience.
 func (c *Client) Events(ctx context.Context, after *c3po.EventCursor) iter.Seq2[c3po.StreamEvent, error] {
 	return func(yield func(c3po.StreamEvent, error) bool) {
-		r := &eventReader{client: c, after: after, pause: attempt.Backoff{Least: firstPause, Most: mostPause}}
+		r := &eventReader{client: c, after: after, pause: attempt.Backoff{Min: firstPause, Max: maxPause}}
 		giveUp := time.Now().Add(c.patience)
 		for {
 			err := r.read(ctx, yield)

@@ -22,7 +22,7 @@ const (
 // waitable says that a wait of so many seconds is ours to cut into slices. Any
 // other number goes to the coordinator as it is, which knows what to say to it.
 func waitable(seconds int) bool {
-	return seconds > 0 && seconds <= int(c3po.DefaultLimits().WaitMost/time.Second)
+	return seconds > 0 && seconds <= int(c3po.DefaultLimits().MaxWait/time.Second)
 }
 
 // WaitForMessage waits in slices until a message came or the time is over, and
@@ -35,7 +35,7 @@ func (c *Client) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wa
 		return call[c3po.WaitResult](ctx, c, "wait_for_message", in)
 	}
 	whole, cut := in.Timeout, false
-	if most := int(c.waitMost / time.Second); most > 0 && whole > most {
+	if most := int(c.maxWait / time.Second); most > 0 && whole > most {
 		whole, cut = most, true
 	}
 	if in.MessageID != "" && in.Asked == nil {
@@ -129,12 +129,12 @@ func (c *Client) inSlices(ctx context.Context, seconds int, look func(context.Co
 			}
 			rest, pause = 0, firstPause
 		case errors.As(err, &lost):
-			rest, pause = attempt.Jitter(pause), min(2*pause, mostPause)
+			rest, pause = attempt.Jitter(pause), min(2*pause, maxPause)
 			if !c.everReached() && time.Now().Add(rest).After(unreached) {
 				return final(err, true)
 			}
 		case passing(err):
-			rest, pause = attempt.Jitter(pause), min(2*pause, mostPause)
+			rest, pause = attempt.Jitter(pause), min(2*pause, maxPause)
 		default:
 			return err
 		}

@@ -237,7 +237,7 @@ func TestAWaitEndsBeforeTheProgramCutsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t, timesOut(50, 4))
 		began := time.Now()
-		got, err := s.client(t, client.Config{WaitMost: 50 * time.Second}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 3600})
+		got, err := s.client(t, client.Config{MaxWait: 50 * time.Second}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 3600})
 		if err != nil || got.Outcome == nil {
 			t.Fatalf("the wait ended with %+v, %v", got.Outcome, err)
 		}

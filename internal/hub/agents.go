@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// mostHeartbeat bounds what an agent may declare, in seconds: a row that is silent
+	// maxHeartbeatSeconds bounds what an agent may declare, in seconds: a row that is silent
 	// is not online for days.
-	mostHeartbeat = 3600
+	maxHeartbeatSeconds = 3600
 )
 
-// scanMost bounds how many agents one page of a filtered list looks at.
-const scanMost = 5000
+// maxScanned bounds how many agents one page of a filtered list looks at.
+const maxScanned = 5000
 
 // RegisterAgent stores what the caller says of itself. It is also the way back
 // for a run that was superseded.
@@ -40,8 +40,8 @@ func (a *Actor) profile(in c3po.RegisterInput) (store.Profile, error) {
 	if err != nil {
 		return store.Profile{}, err
 	}
-	if len(in.Capabilities) > mostCapabilities {
-		return store.Profile{}, refuse("%d capabilities are too many, at most %d are kept", len(in.Capabilities), mostCapabilities)
+	if len(in.Capabilities) > maxCapabilities {
+		return store.Profile{}, refuse("%d capabilities are too many, at most %d are kept", len(in.Capabilities), maxCapabilities)
 	}
 	if in.PID < 0 || in.PIDStart < 0 || in.HeartbeatInterval != nil && *in.HeartbeatInterval < 0 {
 		return store.Profile{}, refuse("pid, pid_start and heartbeat_interval cannot be negative")
@@ -52,8 +52,8 @@ func (a *Actor) profile(in c3po.RegisterInput) (store.Profile, error) {
 			beat = store.NoHeartbeat
 		}
 	}
-	if beat > mostHeartbeat {
-		return store.Profile{}, refuse("heartbeat_interval is at most %d seconds", mostHeartbeat)
+	if beat > maxHeartbeatSeconds {
+		return store.Profile{}, refuse("heartbeat_interval is at most %d seconds", maxHeartbeatSeconds)
 	}
 	labels := []label{
 		{"name", in.Name, 200}, {"type", in.Type, 100}, {"cwd", in.Cwd, 4096}, {"host", in.Host, 255},
@@ -192,7 +192,7 @@ func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.Reco
 		return nil, "", err
 	}
 	var found []store.Record
-	for scanned := 0; scanned < scanMost; {
+	for scanned := 0; scanned < maxScanned; {
 		// One more than asked for tells whether there is a next page.
 		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
 		if err != nil {

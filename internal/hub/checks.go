@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	mostCapabilities = 50
-	mostKey          = 200
-	mostThread       = 200
-	mostContentType  = 100
-	mostReason       = 200
+	maxCapabilities     = 50
+	maxKeyBytes         = 200
+	maxThreadBytes      = 200
+	maxContentTypeBytes = 100
+	maxReasonBytes      = 200
 )
 
 // refuse is INVALID_REQUEST with the advice that fits most of them.
@@ -116,14 +116,14 @@ func (h *Hub) pageLimit(asked int) (int, error) {
 	case asked == 0:
 		return h.limits.PageItems, nil
 	default:
-		return min(asked, h.limits.PageMost), nil
+		return min(asked, h.limits.MaxPageItems), nil
 	}
 }
 
 // checkWait turns seconds into a duration; 0 stands for what the operation
 // does when none are given.
 func (h *Hub) checkWait(field string, seconds int) (time.Duration, error) {
-	most := int(h.limits.WaitMost / time.Second)
+	most := int(h.limits.MaxWait / time.Second)
 	if seconds < 0 || seconds > most {
 		return 0, refuse("%s is %d; it must be between 1 and %d seconds", field, seconds, most)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// lettersMost is how many letters one call replays or purges.
-const lettersMost = 1000
+// maxLettersPerCall is how many letters one call replays or purges.
+const maxLettersPerCall = 1000
 
 // DeadLetters lists what ended without being acked, in the order it died.
 func (a *Actor) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
@@ -167,7 +167,7 @@ func (a *Actor) selected(ctx context.Context, in c3po.LetterSelection) (letters 
 	if err != nil {
 		return nil, false, err
 	}
-	letters, next, err := a.letters(ctx, filter, 0, lettersMost)
+	letters, next, err := a.letters(ctx, filter, 0, maxLettersPerCall)
 	return letters, next > 0, err
 }
 
@@ -237,7 +237,7 @@ func (a *Actor) letterFilter(ctx context.Context, to, reason, since string) (let
 // letters gives up to limit letters that pass the filter, and where to go on
 // if there may be more.
 func (a *Actor) letters(ctx context.Context, filter letterFilter, after int64, limit int) (found []store.DeadLetter, next int64, err error) {
-	for scanned := 0; scanned < scanMost; {
+	for scanned := 0; scanned < maxScanned; {
 		page, err := a.hub.store.DeadLetters(ctx, a.caller.Space, after, a.hub.limits.PageItems)
 		if err != nil {
 			return nil, 0, err

@@ -69,9 +69,9 @@ func (h *Hub) sawEnd(ctx context.Context, space c3po.Space, id c3po.AgentID, die
 }
 
 const (
-	// takeUpMost bounds how many agents of a space are looked at when a coordinator
+	// maxTakenUp bounds how many agents of a space are looked at when a coordinator
 	// starts: as many as one process watches.
-	takeUpMost = 10_000
+	maxTakenUp = 10_000
 	takeUpPage = 500
 )
 
@@ -99,7 +99,7 @@ func (h *Hub) takeUpSpaces(ctx context.Context) error {
 		return err
 	}
 	for _, space := range spaces {
-		ids, err := h.store.Recent(ctx, space, takeUpMost)
+		ids, err := h.store.Recent(ctx, space, maxTakenUp)
 		if err != nil {
 			return err
 		}

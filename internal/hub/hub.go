@@ -21,8 +21,8 @@ import (
 
 const (
 
-	// readyMost is how long the store may take to answer while it is called ready.
-	readyMost = 2 * time.Second
+	// readyTimeout is how long the store may take to answer while it is called ready.
+	readyTimeout = 2 * time.Second
 )
 
 // Config configures a Hub. The zero value of every field but Store is usable.
@@ -213,7 +213,7 @@ func (h *Hub) Ready(ctx context.Context) error {
 	if h.isDraining() {
 		reasons = append(reasons, node.RefuseStopping())
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyMost)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if _, err := h.store.Now(ctx); err != nil {
 		reasons = append(reasons, err)

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// mostChoices can be chosen from with one key.
-	mostChoices = 9
-	mostChoice  = 200
-	// leastDeadline leaves a person the time to look.
-	leastDeadline = time.Second
-	mostDeadline  = 30 * 24 * time.Hour
+	// maxChoices can be chosen from with one key.
+	maxChoices     = 9
+	maxChoiceBytes = 200
+	// minDeadline leaves a person the time to look.
+	minDeadline = time.Second
+	maxDeadline = 30 * 24 * time.Hour
 )
 
 // EscalateToHuman puts a question into the person's mailbox. The caller is then
@@ -80,7 +80,7 @@ func (a *Actor) question(in c3po.EscalateInput) (store.Draft, error) {
 		}
 		draft.Text, draft.Context = in.Question, in.Reason
 	}
-	if err := checkLabels(label{"client_key", in.ClientKey, mostKey}); err != nil {
+	if err := checkLabels(label{"client_key", in.ClientKey, maxKeyBytes}); err != nil {
 		return draft, err
 	}
 	if err := checkChoices(in.Choices); err != nil {
@@ -91,7 +91,7 @@ func (a *Actor) question(in c3po.EscalateInput) (store.Draft, error) {
 		if err != nil {
 			return draft, err
 		}
-		if within < leastDeadline || within > mostDeadline {
+		if within < minDeadline || within > maxDeadline {
 			return draft, refuse("deadline is %q; it must be between 1s and 30d", in.Deadline)
 		}
 		draft.Within = within
@@ -100,14 +100,14 @@ func (a *Actor) question(in c3po.EscalateInput) (store.Draft, error) {
 }
 
 func checkChoices(choices []string) error {
-	if len(choices) > mostChoices {
-		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), mostChoices).Suggest("Give fewer; the person may answer in own words.")
+	if len(choices) > maxChoices {
+		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), maxChoices).Suggest("Give fewer; the person may answer in own words.")
 	}
 	for i, choice := range choices {
 		if err := checkGiven("choice", choice); err != nil {
 			return err
 		}
-		if err := checkLabels(label{"choice", choice, mostChoice}); err != nil {
+		if err := checkLabels(label{"choice", choice, maxChoiceBytes}); err != nil {
 			return err
 		}
 		if slices.Contains(choices[:i], choice) {

@@ -294,7 +294,7 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile store.Profi
 // welcomeBack gives an agent that returns what was taken from its inbox when it
 // was removed. It never fails: what is not delivered now the reaper delivers.
 func (a *Actor) welcomeBack(ctx context.Context, registration *store.Registration) {
-	ctx, cancel := context.WithTimeout(ctx, owedMost)
+	ctx, cancel := context.WithTimeout(ctx, owedLettersTimeout)
 	defer cancel()
 	if err := a.hub.bringBack(ctx, a.caller.Space, a.id); err != nil {
 		a.hub.log.WarnContext(ctx, "letters are not back yet", "space", a.caller.Space, "agent", a.id, "err", err)

@@ -40,8 +40,8 @@ func (a *Actor) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftB
 func (a *Actor) endedSiblings(ctx context.Context, self store.Record) ([]c3po.AgentID, error) {
 	var ended []c3po.AgentID
 	before := true // none that stands before the caller was passed by yet
-	for from := 1; from <= store.MostNumbered; {
-		to := store.MostNumbered
+	for from := 1; from <= store.MaxNumbered; {
+		to := store.MaxNumbered
 		if from == 1 {
 			to = fewSiblings
 		}
@@ -96,7 +96,7 @@ func (a *Actor) maySucceed(self, other store.Record) bool {
 // none. It is not registered as that, so nobody sees the sibling come back.
 func (a *Actor) successor(ctx context.Context, id c3po.AgentID) (*Actor, error) {
 	related := false
-	for n := 1; n <= store.MostNumbered; n++ {
+	for n := 1; n <= store.MaxNumbered; n++ {
 		related = related || sibling(a.caller.ID, n) == id
 	}
 	if !related || id == a.id {

@@ -11,9 +11,9 @@ import (
 
 const (
 	owedPage = 100
-	// owedMost is how long a registration is held up by letters that come back;
+	// owedLettersTimeout is how long a registration is held up by letters that come back;
 	// the reaper brings the rest.
-	owedMost = 2 * time.Second
+	owedLettersTimeout = 2 * time.Second
 )
 
 // bringBack delivers the letters again that died because their recipient was

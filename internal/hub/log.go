@@ -67,7 +67,7 @@ func (s *logSearch) findThread(ctx context.Context) error {
 	if s.in.Thread == "" {
 		return nil
 	}
-	if err := checkLabels(label{"thread", s.in.Thread, mostThread}); err != nil {
+	if err := checkLabels(label{"thread", s.in.Thread, maxThreadBytes}); err != nil {
 		return err
 	}
 	thread, err := s.threadOf(ctx, s.in.Thread)
@@ -75,7 +75,7 @@ func (s *logSearch) findThread(ctx context.Context) error {
 		return err
 	}
 	s.messages = map[c3po.MessageID]bool{}
-	for after := int64(0); len(s.messages) < scanMost; {
+	for after := int64(0); len(s.messages) < maxScanned; {
 		entries, err := s.hub.store.Thread(ctx, s.caller.Space, thread, after, s.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
 			return err
@@ -146,7 +146,7 @@ func (s *logSearch) before(ctx context.Context, then time.Time) (int64, error) {
 // forward reads on from a place, until there are enough or much was looked at.
 func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, error) {
 	page := c3po.LogPage{Events: []c3po.Event{}}
-	for looked := 0; from < s.at.Last && looked < scanMost && len(page.Events) < s.limit; {
+	for looked := 0; from < s.at.Last && looked < maxScanned && len(page.Events) < s.limit; {
 		events, err := s.hub.store.Events(ctx, s.caller.Space, from, node.WatchPage)
 		if err != nil {
 			return c3po.LogPage{}, err
@@ -174,7 +174,7 @@ func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, erro
 // newest reads the log backwards, a stretch of numbers at a time.
 func (s *logSearch) newest(ctx context.Context) (c3po.LogPage, error) {
 	page := c3po.LogPage{Events: []c3po.Event{}, At: c3po.EventCursor{Epoch: s.at.Epoch, Seq: s.at.Last}.String()}
-	for to, looked := s.at.Last, int64(0); to >= max(s.at.Oldest, 1) && looked < scanMost && len(page.Events) < s.limit; {
+	for to, looked := s.at.Last, int64(0); to >= max(s.at.Oldest, 1) && looked < maxScanned && len(page.Events) < s.limit; {
 		from := max(to-node.WatchPage, s.at.Oldest-1, 0)
 		events, err := s.hub.store.Events(ctx, s.caller.Space, from, node.WatchPage)
 		if err != nil {

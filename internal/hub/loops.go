@@ -112,7 +112,7 @@ func (a *Actor) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3
 	if err := checkGiven("thread", in.Thread); err != nil {
 		return c3po.ThreadResumed{}, err
 	}
-	if err := checkLabels(label{"thread", in.Thread, mostThread}); err != nil {
+	if err := checkLabels(label{"thread", in.Thread, maxThreadBytes}); err != nil {
 		return c3po.ThreadResumed{}, err
 	}
 	chain := in.Thread

@@ -101,7 +101,7 @@ func (a *Actor) draft(in c3po.SendInput) (store.Draft, error) {
 	if err != nil {
 		return store.Draft{}, err
 	}
-	err = checkLabels(label{"client_key", in.ClientKey, mostKey}, label{"thread", in.Thread, mostThread}, label{"content_type", in.ContentType, mostContentType})
+	err = checkLabels(label{"client_key", in.ClientKey, maxKeyBytes}, label{"thread", in.Thread, maxThreadBytes}, label{"content_type", in.ContentType, maxContentTypeBytes})
 	if err != nil {
 		return store.Draft{}, err
 	}

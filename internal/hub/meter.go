@@ -65,8 +65,8 @@ type Vitals struct {
 }
 
 const (
-	vitalsAge  = 5 * time.Second
-	vitalsMost = 2 * time.Second
+	vitalsAge     = 5 * time.Second
+	vitalsTimeout = 2 * time.Second
 )
 
 // vitalsCache keeps what the store said, so that it does not matter how often
@@ -91,7 +91,7 @@ func (h *Hub) Vitals(ctx context.Context) Vitals {
 }
 
 func (h *Hub) askStore(ctx context.Context) Vitals {
-	ctx, cancel := context.WithTimeout(ctx, vitalsMost)
+	ctx, cancel := context.WithTimeout(ctx, vitalsTimeout)
 	defer cancel()
 	durability, err := h.store.Durability(ctx)
 	memory, err2 := h.store.Memory(ctx)
@@ -105,7 +105,7 @@ func (h *Hub) askStore(ctx context.Context) Vitals {
 
 // SpaceVitals are those of one space: how the store is, and its mail.
 func (h *Hub) SpaceVitals(ctx context.Context, space c3po.Space) Vitals {
-	ctx, cancel := context.WithTimeout(ctx, vitalsMost)
+	ctx, cancel := context.WithTimeout(ctx, vitalsTimeout)
 	defer cancel()
 	now, err := h.store.Now(ctx)
 	if err != nil {

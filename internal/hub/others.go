@@ -11,8 +11,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// mostOthers is how many agents are named in place of one that is not there.
-const mostOthers = 3
+// maxOthers is how many agents are named in place of one that is not there.
+const maxOthers = 3
 
 // others says which agents are there and share a capability with one that is not;
 // empty if none is. It names ids alone: what they say of themselves is not ours to
@@ -31,7 +31,7 @@ func (a *Actor) others(ctx context.Context, of store.Record) string {
 		}
 		for _, r := range records {
 			name := fmt.Sprintf("'%s'", r.ID)
-			if isAvailable(r) && r.Availability != c3po.Busy && !slices.Contains(names, name) && len(names) < mostOthers {
+			if isAvailable(r) && r.Availability != c3po.Busy && !slices.Contains(names, name) && len(names) < maxOthers {
 				names = append(names, name)
 			}
 		}
@@ -53,7 +53,7 @@ func (a *Actor) otherwise(ctx context.Context, not c3po.AgentID) string {
 	if len(online) == 0 {
 		return ""
 	}
-	return "Online now: " + quoted(online[:min(len(online), mostOthers)])
+	return "Online now: " + quoted(online[:min(len(online), maxOthers)])
 }
 
 // orOthers adds to the refusal of a message for an agent that is not there who else is.

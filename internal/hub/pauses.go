@@ -52,7 +52,7 @@ func (a *Actor) pausable(in c3po.PauseInput) (c3po.AgentID, error) {
 	if in.All == (in.AgentID != "") {
 		return "", c3po.Errorf(c3po.InvalidRequest, "give either agent_id or all").Suggest("Name one agent, or set all.")
 	}
-	if err := checkLabels(label{"reason", in.Reason, mostReason}); err != nil {
+	if err := checkLabels(label{"reason", in.Reason, maxReasonBytes}); err != nil {
 		return "", err
 	}
 	if in.All {

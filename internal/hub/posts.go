@@ -102,11 +102,11 @@ func (a *Actor) post(ctx context.Context, step store.PostStep) (store.Posted, er
 // that is nobody.
 func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
 	stranger := func(id c3po.AgentID) {
-		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < store.MostMentions {
+		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < store.MaxMentions {
 			strangers = append(strangers, name)
 		}
 	}
-	for _, found := range mention.FindAllStringSubmatch(text, 4*store.MostMentions) {
+	for _, found := range mention.FindAllStringSubmatch(text, 4*store.MaxMentions) {
 		// What ends a sentence is part of no name.
 		id, err := c3po.ParseAgentID(strings.TrimRight(found[1], "._-"))
 		if err != nil || id.Reserved() {
@@ -123,7 +123,7 @@ func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID,
 		if meant == "" {
 			stranger(id)
 		}
-		if meant != "" && !slices.Contains(ids, meant) && len(ids) < store.MostMentions {
+		if meant != "" && !slices.Contains(ids, meant) && len(ids) < store.MaxMentions {
 			ids = append(ids, meant)
 		}
 	}
@@ -255,7 +255,7 @@ func (a *Actor) castReceipt(ctx context.Context, post store.Post, audience c3po.
 	}
 	next := func() string { return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", after, m.ID)) }
 	limit := a.hub.limits.PageItems
-	for scanned := 0; scanned < scanMost; {
+	for scanned := 0; scanned < maxScanned; {
 		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
 		if err != nil {
 			receipt.Next = next()

@@ -28,7 +28,7 @@ func TestAReceiptWarnsBeforeSomethingIsFull(t *testing.T) {
 		{"a share", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, store.Memory{}, "bob", long, "your share of the inbox of 'bob' is 80 % full. "},
 		{"nobody's share of the mail of a person", func(l *c3po.Limits) { l.InboxBytes, l.SenderShare = 4*full, 4 }, store.Memory{}, c3po.Human, long, ""},
 		{"a space", func(l *c3po.Limits) { l.SpaceBytes = full }, store.Memory{}, "bob", long, "space 'main' is 80 % full of unacked mail. "},
-		{"the engine", nil, store.Memory{Used: 85, Most: 100}, "bob", "hi", "the memory of Redis is 85 % full. "},
+		{"the engine", nil, store.Memory{Used: 85, Max: 100}, "bob", "hi", "the memory of Redis is 85 % full. "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// mostRenamings is how often an agent may be renamed while a call is on its way
+// maxRenamings is how often an agent may be renamed while a call is on its way
 // to it or from it.
-const mostRenamings = 4
+const maxRenamings = 4
 
 // Rename gives the caller another name. It goes on under it, whatever it calls
 // itself: its run is known.
@@ -84,7 +84,7 @@ func (a *Actor) tellRooms(ctx context.Context, old c3po.AgentID) {
 // Rejoin says whether a call that was refused is worth repeating: the caller
 // was renamed meanwhile, perhaps on another node, and enters anew by it.
 func (a *Actor) Rejoin(ctx context.Context) bool {
-	if a.id == "" || a.rejoined == mostRenamings {
+	if a.id == "" || a.rejoined == maxRenamings {
 		return false
 	}
 	to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, a.id)
@@ -105,7 +105,7 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 	if a.id.Reserved() {
 		return false, refusal
 	}
-	for range mostRenamings {
+	for range maxRenamings {
 		to, answers, err := a.hub.store.Renamed(ctx, a.caller.Space, a.id)
 		if err != nil {
 			return false, err

@@ -109,7 +109,7 @@ func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, 
 // replyToRenamed answers somebody who has another name by now.
 func (a *Actor) replyToRenamed(ctx context.Context, step store.ReplyStep, refusal error) (store.Stored, error) {
 	asker, _, _ := step.Answers.Split()
-	for range mostRenamings {
+	for range maxRenamings {
 		to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, asker)
 		if err != nil {
 			return store.Stored{}, err
@@ -140,7 +140,7 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 	if err := checkText("response", response, a.hub.limits.Characters); err != nil {
 		return store.Stored{}, err
 	}
-	if err := checkLabels(label{"client_key", step.Key, mostKey}, label{"content_type", step.ContentType, mostContentType}); err != nil {
+	if err := checkLabels(label{"client_key", step.Key, maxKeyBytes}, label{"content_type", step.ContentType, maxContentTypeBytes}); err != nil {
 		return store.Stored{}, err
 	}
 	if from, _, _ := id.Split(); from == c3po.System {

@@ -19,8 +19,8 @@ const (
 	// lapseLook is how often a wait looks for role mail that has come back:
 	// nothing happens when a claim lapses, so nothing wakes it.
 	lapseLook = 15 * time.Second
-	// rolesMost is how long a call is held up by reading the caller's roles anew.
-	rolesMost = 250 * time.Millisecond
+	// rolesTimeout is how long a call is held up by reading the caller's roles anew.
+	rolesTimeout = 250 * time.Millisecond
 )
 
 // refreshRoles reads the caller's roles anew: it may have registered with others
@@ -28,7 +28,7 @@ const (
 // the call itself is not to wait for it. It says whether the caller is still
 // registered, as far as is known: another coordinator may have retired it.
 func (a *Actor) refreshRoles(ctx context.Context, known binding) bool {
-	ctx, cancel := context.WithTimeout(ctx, rolesMost)
+	ctx, cancel := context.WithTimeout(ctx, rolesTimeout)
 	defer cancel()
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{known.id})
 	if err != nil || len(records) != 1 {

@@ -151,7 +151,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 
 func (a *Actor) allRooms(ctx context.Context, after int64, limit int) (c3po.RoomList, error) {
 	list := c3po.RoomList{Rooms: []c3po.Room{}}
-	for scanned := 0; scanned < scanMost; {
+	for scanned := 0; scanned < maxScanned; {
 		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, limit)
 		if err != nil {
 			return c3po.RoomList{}, err

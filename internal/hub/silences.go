@@ -46,7 +46,7 @@ func (a *Actor) silent(ctx context.Context, ids []c3po.MessageID) error {
 
 // silence takes one such step. Who asked may have another name by now, or be gone.
 func (a *Actor) silence(ctx context.Context, step store.SilenceStep) error {
-	for range mostRenamings {
+	for range maxRenamings {
 		told, err := a.hub.store.Silence(ctx, a.caller.Space, step)
 		if err == nil {
 			if told && step.To != "" {

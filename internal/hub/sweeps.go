@@ -12,8 +12,8 @@ import (
 const (
 	// sweepOlder is the silence that is swept if the person does not say.
 	sweepOlder = 24 * time.Hour
-	// sweepMost is how many agents one call sweeps.
-	sweepMost = 500
+	// maxSweep is how many agents one call sweeps.
+	maxSweep  = 500
 	sweepPage = 100
 )
 
@@ -27,13 +27,13 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 			return c3po.SweepResult{}, err
 		}
 	}
-	silent, err := a.hub.store.Silent(ctx, a.caller.Space, older, scanMost)
+	silent, err := a.hub.store.Silent(ctx, a.caller.Space, older, maxScanned)
 	if err != nil {
 		return c3po.SweepResult{}, err
 	}
 	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
 	for _, s := range silent {
-		if len(result.Swept) == sweepMost {
+		if len(result.Swept) == maxSweep {
 			result.More = true
 			break
 		}

@@ -25,7 +25,7 @@ func (a *Actor) deliver(ctx context.Context, step store.SendStep) (store.Stored,
 	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
 	unknown := errors.Is(err, c3po.AgentNotFound)
 	// A repeat whose record is gone may have moved with its recipient.
-	for range mostRenamings {
+	for range maxRenamings {
 		if !errors.Is(err, c3po.AgentNotFound) && !(err == nil && stored.Repeat && stored.Message.BodyGone) {
 			break
 		}

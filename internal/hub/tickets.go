@@ -119,7 +119,7 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 		return a.oneTicket(ctx, in, wanted)
 	}
 	list := c3po.TicketList{Tickets: []c3po.Ticket{}}
-	for scanned := 0; scanned < scanMost; scanned += ticketScan {
+	for scanned := 0; scanned < maxScanned; scanned += ticketScan {
 		marks, err := a.hub.store.Tickets(ctx, a.caller.Space, before, ticketScan)
 		if err != nil || len(marks) == 0 {
 			return list, err

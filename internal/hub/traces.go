@@ -23,7 +23,7 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 	if err := checkGiven("thread", in.Thread); err != nil {
 		return c3po.MessageList{}, err
 	}
-	if err := checkLabels(label{"thread", in.Thread, mostThread}); err != nil {
+	if err := checkLabels(label{"thread", in.Thread, maxThreadBytes}); err != nil {
 		return c3po.MessageList{}, err
 	}
 	if name, isRoom := strings.CutPrefix(in.Thread, "#"); isRoom {

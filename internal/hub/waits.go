@@ -12,9 +12,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// subscribeMost is how long a wait lets the subscription come first. If it
+// subscribeTimeout is how long a wait lets the subscription come first. If it
 // takes longer the wait looks at once and is signalled when it stands.
-const subscribeMost = 2 * time.Second
+const subscribeTimeout = 2 * time.Second
 
 // An ending is how a wait came to its end.
 type ending int
@@ -66,7 +66,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	}
 
 	late := false
-	patience := time.NewTimer(subscribeMost)
+	patience := time.NewTimer(subscribeTimeout)
 	select {
 	case <-waiter.Subscribed():
 	case <-patience.C:

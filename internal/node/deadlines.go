@@ -12,8 +12,8 @@ import (
 // deadlineSlack lets the store's clock reach the deadline before it is asked.
 const deadlineSlack = 20 * time.Millisecond
 
-// mostDeadlines bounds what one node keeps in mind; the reaper finds the rest.
-const mostDeadlines = 100_000
+// maxDeadlines bounds what one node keeps in mind; the reaper finds the rest.
+const maxDeadlines = 100_000
 
 // Deadlines are those of tickets that were opened on this node, so that each is
 // said to have passed when it does. Those of a node that died are said by the
@@ -35,7 +35,7 @@ func NewDeadlines(passed func(context.Context, c3po.Space, c3po.MessageID)) *Dea
 func (d *Deadlines) Add(space c3po.Space, id c3po.MessageID, within time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.queue) >= mostDeadlines {
+	if len(d.queue) >= maxDeadlines {
 		return
 	}
 	heap.Push(&d.queue, deadline{space, id, time.Now().Add(within + deadlineSlack)})

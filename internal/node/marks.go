@@ -15,15 +15,15 @@ import (
 const (
 	// markIdle is how long a space is looked after once this node has written to it.
 	markIdle = 10 * time.Minute
-	// mostMarks bounds the spaces that are looked after.
-	mostMarks = 10_000
+	// maxMarks bounds the spaces that are looked after.
+	maxMarks = 10_000
 	// compareAgain is the pause after a store that did not answer: it may come
 	// back with less than it had.
 	compareAgain = time.Second
-	// pauseLeast is less than a store needs to come back from anything by which
-	// it forgets, and mostPauses bounds what is looked at in one comparison.
-	pauseLeast = 100 * time.Millisecond
-	mostPauses = 16
+	// minPause is less than a store needs to come back from anything by which
+	// it forgets, and maxPauses bounds what is looked at in one comparison.
+	minPause  = 100 * time.Millisecond
+	maxPauses = 16
 )
 
 // Marks remember how far every space was seen to be, and notice a store that
@@ -77,7 +77,7 @@ func (m *Marks) Touch(space c3po.Space, seq int64) {
 	defer m.mu.Unlock()
 	k := m.known[space]
 	if k == nil {
-		if len(m.known) >= mostMarks {
+		if len(m.known) >= maxMarks {
 			return
 		}
 		k = &mark{}
@@ -96,12 +96,12 @@ func (m *Marks) Acknowledge(space c3po.Space, seq int64, at time.Time) {
 	if k == nil {
 		return
 	}
-	paused := at.Sub(k.told.at) >= pauseLeast
+	paused := at.Sub(k.told.at) >= minPause
 	if paused && k.told.seq > 0 {
 		// What came before a pause may be what a store forgot in it, and what comes
 		// after may have any number.
 		k.earlier = append(k.earlier, k.told)
-		k.earlier = k.earlier[max(0, len(k.earlier)-mostPauses):]
+		k.earlier = k.earlier[max(0, len(k.earlier)-maxPauses):]
 	}
 	if paused || seq > k.told.seq {
 		k.told = told{seq: seq, at: at}

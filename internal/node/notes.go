@@ -16,12 +16,12 @@ const (
 	flushEvery = time.Second
 	// flushItems is how many notes go into one step of the store.
 	flushItems = 200
-	// mostUnwritten bounds the served notes of a space while the store does not
+	// maxUnwrittenNotes bounds the served notes of a space while the store does not
 	// take any; what is beyond is lost, so it is under-reported.
-	mostUnwritten = 10_000
-	// mostGiven bounds what is remembered of one reader; it may then be given
+	maxUnwrittenNotes = 10_000
+	// maxGiven bounds what is remembered of one reader; it may then be given
 	// its oldest mail again, marked as redelivered.
-	mostGiven = 500
+	maxGiven = 500
 	// manyLooked is after how many messages it is worth a note that their reader
 	// has them.
 	manyLooked = 64
@@ -149,7 +149,7 @@ func (n *Notes) AddServed(space c3po.Space, note store.ServedNote) {
 		note.Times, note.First = u.served[i].Times+1, u.served[i].First
 		u.served[i] = note
 		u.times[note.ID]++
-	} else if len(u.served) < mostUnwritten {
+	} else if len(u.served) < maxUnwrittenNotes {
 		u.latest[key] = len(u.served)
 		u.served = append(u.served, note)
 		u.times[note.ID]++
@@ -166,7 +166,7 @@ func (n *Notes) remember(key readerKey, m given) {
 	}
 	g.used = time.Now()
 	g.drop(m.id)
-	if len(g.mail) == mostGiven {
+	if len(g.mail) == maxGiven {
 		g.mail = slices.Delete(g.mail, 0, 1)
 	}
 	g.mail = append(g.mail, m)
@@ -356,7 +356,7 @@ func (n *Notes) putBack(space c3po.Space, notes store.Notes) {
 			u.heard[key] = note
 		}
 	}
-	kept := notes.Served[:min(len(notes.Served), mostUnwritten-len(u.served))]
+	kept := notes.Served[:min(len(notes.Served), maxUnwrittenNotes-len(u.served))]
 	u.served = slices.Concat(kept, u.served)
 	for _, note := range kept {
 		u.times[note.ID] += max(1, note.Times)

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// noticeMost is how long a channel may take for one notice. It is less than
+	// noticeTimeout is how long a channel may take for one notice. It is less than
 	// the first pause, so that nobody else takes it on meanwhile.
-	noticeMost = 10 * time.Second
+	noticeTimeout = 10 * time.Second
 	// noticeSweep is how often all spaces are looked at for questions that other
 	// coordinators accepted, and for notices that failed.
 	noticeSweep = 10 * time.Second
@@ -217,7 +217,7 @@ func (n *Notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) e
 	if len(mine) == 0 {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, noticeMost)
+	limited, cancel := context.WithTimeout(ctx, noticeTimeout)
 	defer cancel()
 	word := notification(mine[0].space, mine[0].entry, mine[0].Late)
 	if len(mine) > 1 {

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// tailMost is how many of the latest events are kept for those who watch; who
+	// maxTailEvents is how many of the latest events are kept for those who watch; who
 	// is further behind reads the log.
-	tailMost = 2048
+	maxTailEvents = 2048
 	// relayEvery gathers the events of a burst: a read brings them all.
 	relayEvery = 10 * time.Millisecond
 	// WatchPage is how many events one step of a watch gives.
@@ -47,7 +47,7 @@ func (t *tail) add(events []c3po.Event) {
 	}
 	t.events = append(t.events, events...)
 	t.to = events[len(events)-1].Seq
-	if over := len(t.events) - tailMost; over > 0 {
+	if over := len(t.events) - maxTailEvents; over > 0 {
 		t.from = t.events[over-1].Seq
 		t.events = slices.Delete(t.events, 0, over)
 	}

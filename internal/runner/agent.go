@@ -292,7 +292,7 @@ func (k *keeper) watches() []watch {
 
 // farewell says that the agent is gone. Its mail stays.
 func (k *keeper) farewell(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseMost)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)
 	defer cancel()
 	c := k.Runner.cfg.Coordinator.as(k.polls, k.Runner.cfg.Coordinator.Token, k.as.run())
 	if _, err := c.Unregister(ctx, c3po.None{}); err != nil {

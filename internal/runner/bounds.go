@@ -14,9 +14,9 @@ import (
 // What a container may use unless its agent's limits say otherwise: enough for a
 // client and a build, and not the host. Threads count as processes.
 const (
-	memoryMost = "4g"
-	pidsMost   = 4096
-	cpusPart   = 0.75 // of the host's processors
+	defaultMemory = "4g"
+	defaultPids   = 4096
+	cpusPart      = 0.75 // of the host's processors
 )
 
 // bound gives a container its limits. What an agent asks for is passed on, and
@@ -36,7 +36,7 @@ func (r *Runner) bound(ctx context.Context, spec *container.Spec, want agentfile
 	}
 	switch {
 	case want.Memory == "" && has("memory", "memory"):
-		spec.Memory = memoryMost
+		spec.Memory = defaultMemory
 	case want.Memory != agentfile.All:
 		spec.Memory = want.Memory
 	}
@@ -50,6 +50,6 @@ func (r *Runner) bound(ctx context.Context, spec *container.Spec, want agentfile
 	}
 	spec.PIDs = want.PIDs
 	if want.PIDs == 0 && has("pids", "processes") {
-		spec.PIDs = pidsMost
+		spec.PIDs = defaultPids
 	}
 }

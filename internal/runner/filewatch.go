@@ -14,9 +14,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
-// mostEntries of a folder are compared; more would be work for a disk every two
+// maxEntries of a folder are compared; more would be work for a disk every two
 // seconds.
-const mostEntries = 10_000
+const maxEntries = 10_000
 
 // fileWatch fires when a file, or an entry of a folder, is made, changed or
 // removed. What the agent itself has changed while it ran starts it not again.
@@ -75,7 +75,7 @@ func someEntries(at fs.FS, name string) []fs.DirEntry {
 	if !ok {
 		return nil
 	}
-	entries, _ := folder.ReadDir(mostEntries)
+	entries, _ := folder.ReadDir(maxEntries)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries
 }

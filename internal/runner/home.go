@@ -15,8 +15,8 @@ import (
 // claudeRC is ~/.claude.json, in the template as in a home.
 const claudeRC = ".claude.json"
 
-// mostTemplate bounds what is copied for each agent.
-const mostTemplate = 64 << 20
+// maxTemplateBytes bounds what is copied for each agent.
+const maxTemplateBytes = 64 << 20
 
 // setupHome is where a login is made: nothing that an agent has written before
 // may see it.
@@ -57,7 +57,7 @@ func (r *Runner) home(l launch, user owner) (home, error) {
 	}
 	if err := copyTemplate(template, h.claude, user); err != nil {
 		return home{}, c3po.Errorf(c3po.InvalidRequest, "cannot copy %s into %s: %w", template, h.claude, err).
-			Suggest("Keep only files and folders there, %d MB at most.", mostTemplate>>20)
+			Suggest("Keep only files and folders there, %d MB at most.", maxTemplateBytes>>20)
 	}
 	return h, user.takeAll(h.claude, h.rc)
 }
@@ -78,7 +78,7 @@ func copyTemplate(template, claude string, user owner) error {
 		return err
 	}
 	defer to.Close()
-	left := int64(mostTemplate)
+	left := int64(maxTemplateBytes)
 	return filepath.WalkDir(template, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err

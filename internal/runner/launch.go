@@ -38,7 +38,7 @@ const (
 
 	entrypointInside = "/opt/c3po/entrypoint.sh"
 
-	mostHandoff = 1 << 10 // more than any id has
+	maxHandoffBytes = 1 << 10 // more than any id has
 )
 
 // A variable is one of a container's environment.
@@ -295,7 +295,7 @@ func (r *Runner) handedOver(name string) (c3po.AgentID, bool) {
 		return "", false
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, mostHandoff))
+	data, err := io.ReadAll(io.LimitReader(file, maxHandoffBytes))
 	if err != nil {
 		return "", false
 	}

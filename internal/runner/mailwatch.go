@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	waitSlice  = 10 * time.Minute // of one long poll, which the client cuts further
-	awayLeast  = time.Second
-	awayMost   = 30 * time.Second
-	lookAtMost = 50 // messages; more than one run deals with
+	waitSlice    = 10 * time.Minute // of one long poll, which the client cuts further
+	minAwayPause = time.Second
+	maxAwayPause = 30 * time.Second
+	maxLetters   = 50 // messages; more than one run deals with
 )
 
 // mailWatch fires when its agent has mail and no person has paused it. It asks
 // the coordinator to be told; where that fails it looks by itself.
 func (r *Runner) mailWatch(c *client.Client) watch {
 	return func(ctx context.Context) (firing, bool) {
-		away := attempt.Backoff{Least: awayLeast, Most: awayMost}
+		away := attempt.Backoff{Min: minAwayPause, Max: maxAwayPause}
 		paused := ""
 		for {
-			found, err := c.Pending(ctx, c3po.PendingInput{Timeout: int(waitSlice / time.Second), Limit: lookAtMost, Paused: &paused})
+			found, err := c.Pending(ctx, c3po.PendingInput{Timeout: int(waitSlice / time.Second), Limit: maxLetters, Paused: &paused})
 			if err != nil && ctx.Err() == nil && !errors.Is(err, c3po.CoordDown) {
-				found, err = c.Pending(ctx, c3po.PendingInput{Limit: lookAtMost, Paused: &paused})
+				found, err = c.Pending(ctx, c3po.PendingInput{Limit: maxLetters, Paused: &paused})
 			}
 			switch {
 			case ctx.Err() != nil:
@@ -67,7 +67,7 @@ func untouched(ctx context.Context, c *client.Client, mail []c3po.MessageID) boo
 	if len(mail) == 0 {
 		return false
 	}
-	now, err := c.Pending(ctx, c3po.PendingInput{Limit: lookAtMost})
+	now, err := c.Pending(ctx, c3po.PendingInput{Limit: maxLetters})
 	if err != nil {
 		return false
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	restLeast = time.Second
-	restMost  = 5 * time.Minute
+	minRest   = time.Second
+	maxRest   = 5 * time.Minute
 	budgetFor = time.Hour
 )
 
@@ -23,7 +23,7 @@ type pace struct {
 }
 
 func newPace(perHour int) *pace {
-	return &pace{perHour: perHour, failing: attempt.Backoff{Least: restLeast, Most: restMost}}
+	return &pace{perHour: perHour, failing: attempt.Backoff{Min: minRest, Max: maxRest}}
 }
 
 // begin notes a run.

@@ -31,8 +31,8 @@ func TestRunsThatBringNothingAreFollowedByRestsThatGrow(t *testing.T) {
 	for range 20 {
 		p.ended(1, nil, false)
 	}
-	if rest, _ := p.ended(1, nil, false); rest != restMost {
-		t.Errorf("it rests %v, want %v at the most", rest, restMost)
+	if rest, _ := p.ended(1, nil, false); rest != maxRest {
+		t.Errorf("it rests %v, want %v at the most", rest, maxRest)
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	modePush   = "push"
-	pushMost   = 15 * time.Minute
-	bundleMost = 1 << 30 // bytes; what is cut is refused by git
+	modePush       = "push"
+	pushTimeout    = 15 * time.Minute
+	maxBundleBytes = 1 << 30 // bytes; what is cut is refused by git
 )
 
 // bundling prints what a branch of the workspace's repository has that is not
@@ -46,7 +46,7 @@ func (k *keeper) push(ctx context.Context) error {
 	if to == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, pushMost)
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	if Within(resolved(strings.TrimPrefix(to.To, "file://")), resolved(k.agent.Workspace)) {
 		// The hooks of that repository would run here.
@@ -86,7 +86,7 @@ func (k *keeper) bundle(ctx context.Context, file, branch string, known []string
 	}
 	k.bound(ctx, &spec, k.agent.Limits)
 	said := &boundedBuffer{Buffer: &bytes.Buffer{}, left: 2 << 10}
-	exit, err := k.cfg.Containers.Run(ctx, spec, container.Streams{Stdout: &boundedLog{file: out, left: bundleMost}, Stderr: said})
+	exit, err := k.cfg.Containers.Run(ctx, spec, container.Streams{Stdout: &boundedLog{file: out, left: maxBundleBytes}, Stderr: said})
 	err = errors.Join(err, out.Close())
 	if err == nil && exit != 0 {
 		err = c3po.Errorf(c3po.InvalidRequest, "the commits of %s cannot be read: %s", k.agent.Name, strings.Join(strings.Fields(said.String()), " ")).
@@ -140,7 +140,7 @@ func git(ctx context.Context, clone string, environ []string, args ...string) (s
 	if environ == nil {
 		environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = filepath.Dir(clone), append(ours(environ), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), pauseMost
+	cmd.Dir, cmd.Env, cmd.WaitDelay = filepath.Dir(clone), append(ours(environ), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), pauseTimeout
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &boundedBuffer{Buffer: &complaint, left: 2 << 10}
 	endWithChildren(cmd)

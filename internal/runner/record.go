@@ -122,7 +122,7 @@ func openLog(folder string) (*boundedLog, error) {
 	if err != nil {
 		return nil, cannotMake(name, err)
 	}
-	return &boundedLog{file: file, left: mostLog}, nil
+	return &boundedLog{file: file, left: maxLogBytes}, nil
 }
 
 // Write never fails: the log is a copy.

@@ -28,9 +28,9 @@ type relay struct {
 	open     sync.WaitGroup
 }
 
-// mostRelayed connections are open at a time; more wait, so that a container
+// maxRelayed connections are open at a time; more wait, so that a container
 // cannot use up what this process may open.
-const mostRelayed = 128
+const maxRelayed = 128
 
 // relay starts one in a folder that a container is given. It lasts until it is
 // ended: a container that is asked to end still says goodbye.
@@ -58,7 +58,7 @@ func listenRelay(folder, coordinator string, trust *tls.Config) (*relay, error) 
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	r := &relay{address: net.JoinHostPort(u.Hostname(), port), slots: make(chan struct{}, mostRelayed)}
+	r := &relay{address: net.JoinHostPort(u.Hostname(), port), slots: make(chan struct{}, maxRelayed)}
 	if u.Scheme == "https" {
 		if r.trust = trust.Clone(); r.trust == nil {
 			r.trust = &tls.Config{MinVersion: tls.VersionTLS12}

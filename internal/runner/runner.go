@@ -79,8 +79,8 @@ const (
 	Raw                        // as it comes, as the program writes it
 )
 
-const mostLog = 4 << 20
+const maxLogBytes = 4 << 20
 
-// pauseMost bounds what is done after a signal has come, for the coordinator may
+// pauseTimeout bounds what is done after a signal has come, for the coordinator may
 // be away just then.
-const pauseMost = 3 * time.Second
+const pauseTimeout = 3 * time.Second

@@ -29,7 +29,7 @@ func (r *Runner) Up(ctx context.Context, file *agentfile.File, how Streaming) er
 const steady = 10 * time.Minute
 
 func (r *Runner) supervise(ctx context.Context, agent agentfile.Agent, how Streaming) {
-	rest := attempt.Backoff{Least: restLeast, Most: restMost}
+	rest := attempt.Backoff{Min: minRest, Max: maxRest}
 	for ctx.Err() == nil {
 		began := time.Now()
 		exit, err := r.Agent(ctx, agent, AgentOptions{How: how})

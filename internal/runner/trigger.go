@@ -20,9 +20,9 @@ type firing struct {
 }
 
 const (
-	scriptLeast = 5 * time.Second
-	scriptMost  = 60 * time.Second
-	lookEvery   = 2 * time.Second
+	minScriptInterval = 5 * time.Second
+	maxScriptInterval = 60 * time.Second
+	lookEvery         = 2 * time.Second
 )
 
 // A watch is one trigger that is waited for. It returns when it fires or when
@@ -59,7 +59,7 @@ func first(ctx context.Context, watches []watch) (firing, bool) {
 // scriptWatch fires when the command ends well.
 func (r *Runner) scriptWatch(t agentfile.Trigger, agent agentfile.Agent) watch {
 	return func(ctx context.Context) (firing, bool) {
-		rest := attempt.Backoff{Least: scriptLeast, Most: scriptMost}
+		rest := attempt.Backoff{Min: minScriptInterval, Max: maxScriptInterval}
 		for {
 			err := r.shell(ctx, t.Command, agent)
 			if ctx.Err() != nil {
@@ -98,7 +98,7 @@ func (r *Runner) shell(ctx context.Context, command string, agent agentfile.Agen
 	// A git looks for a repository in the folders above.
 	cmd.Env = append(slices.Clone(environ), WorkspaceVariable+"="+agent.Workspace, "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder), "PWD="+folder)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, r.cfg.Stderr, r.cfg.Stderr
-	cmd.WaitDelay = pauseMost
+	cmd.WaitDelay = pauseTimeout
 	endWithChildren(cmd)
 	return cmd.Run()
 }

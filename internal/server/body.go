@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// bodyMost is how long a caller may take to send a body. It is not the
+	// bodyTimeout is how long a caller may take to send a body. It is not the
 	// server's ReadTimeout, which would also cut the waits.
-	bodyMost = 30 * time.Second
-	// mostDepth of nested arrays and objects. Decoding costs stack by depth, and
+	bodyTimeout = 30 * time.Second
+	// maxDepth of nested arrays and objects. Decoding costs stack by depth, and
 	// nothing of ours is deeper than a message with metadata.
-	mostDepth = 64
+	maxDepth = 64
 )
 
 // A body is what a caller sends, held to a time, to a depth and to a share of
@@ -31,14 +31,14 @@ type body struct {
 func newBody(w http.ResponseWriter, from io.ReadCloser, flight *flight, caller flier) *body {
 	b := &body{ReadCloser: from, ctrl: http.NewResponseController(w), flight: flight, caller: caller}
 	// Not every writer of a test has a deadline to set.
-	_ = b.ctrl.SetReadDeadline(time.Now().Add(bodyMost))
+	_ = b.ctrl.SetReadDeadline(time.Now().Add(bodyTimeout))
 	return b
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.nesting.add(p[:n]) > mostDepth {
-		return 0, c3po.Errorf(c3po.InvalidRequest, "the JSON is nested more than %d deep", mostDepth).
+	if b.nesting.add(p[:n]) > maxDepth {
+		return 0, c3po.Errorf(c3po.InvalidRequest, "the JSON is nested more than %d deep", maxDepth).
 			Suggest("Send deep structures as text, with content_type application/json.")
 	}
 	if !b.flight.take(b.caller, int64(n)) {

@@ -33,7 +33,7 @@ func TestABodyHasATimeLimitThatEndsWithIt(t *testing.T) {
 	w := &clockedWriter{ResponseWriter: httptest.NewRecorder()}
 	b := newBody(w, io.NopCloser(iotest.OneByteReader(strings.NewReader(`{"a":1}`))), newFlight(), flier{name: "ann"})
 	for range len(`{"a":1}`) {
-		if left := time.Until(w.until); left <= 0 || left > bodyMost {
+		if left := time.Until(w.until); left <= 0 || left > bodyTimeout {
 			t.Fatalf("while the body is read there are %v left", left)
 		}
 		if _, err := b.Read(make([]byte, 1)); err != nil {

@@ -31,15 +31,15 @@ import (
 )
 
 const (
-	// drainMost is how long requests under way may take to finish when the
+	// drainTimeout is how long requests under way may take to finish when the
 	// coordinator stops.
-	drainMost = 10 * time.Second
+	drainTimeout = 10 * time.Second
 
-	readHeaderMost = 5 * time.Second
-	headerBytes    = 32 << 10
-	// idleMost is longer than the 60 s our clients and most proxies keep a
+	readHeaderTimeout = 5 * time.Second
+	headerBytes       = 32 << 10
+	// idleTimeout is longer than the 60 s our clients and most proxies keep a
 	// connection for, so that it is rarely us who close one that is being used.
-	idleMost = 120 * time.Second
+	idleTimeout = 120 * time.Second
 	// pingEvery is how soon it shows that nobody hears what is sent over a connection:
 	// after twice that.
 	pingEvery = 5 * time.Second
@@ -221,9 +221,9 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 	group, work := errgroup.WithContext(work)
 	srv := &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: readHeaderMost,
+		ReadHeaderTimeout: readHeaderTimeout,
 		MaxHeaderBytes:    headerBytes,
-		IdleTimeout:       idleMost,
+		IdleTimeout:       idleTimeout,
 		// A program that is halted, or a machine that sleeps, holds its connection and
 		// hears nothing.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: ping, PingTimeout: ping},
@@ -251,10 +251,10 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		case <-work.Done():
 		}
 		drain()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainMost)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
 		if err := srv.Shutdown(grace); err != nil {
-			cfg.Log.Warn("requests did not finish in time and are cut off", "after", drainMost)
+			cfg.Log.Warn("requests did not finish in time and are cut off", "after", drainTimeout)
 			end()
 			return srv.Close()
 		}

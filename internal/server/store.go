@@ -20,7 +20,7 @@ const (
 	// started at the same moment.
 	redisPatience = 10 * time.Second
 	firstPause    = 50 * time.Millisecond
-	mostPause     = time.Second
+	maxPause      = time.Second
 )
 
 // openStore opens the store. For a Redis that does not answer yet it waits, but
@@ -38,7 +38,7 @@ func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Me
 func patiently[T any](ctx context.Context, cfg Config, most time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		answer, err := ask(patience)
 		if err == nil {
 			return answer, nil

@@ -11,9 +11,9 @@ import (
 // How a notice that could not be sent is tried again: after a pause that doubles
 // from the first to the longest, so many times in all.
 const (
-	NoticePause     = 15 * time.Second
-	NoticePauseMost = 15 * time.Minute
-	NoticeTries     = 10
+	NoticePause    = 15 * time.Second
+	MaxNoticePause = 15 * time.Minute
+	NoticeTries    = 10
 )
 
 // A Notice is word to a person, outside of c3po, that a question waits for them.

@@ -13,22 +13,22 @@ import (
 const (
 	// RateWindow is how far back sends are counted.
 	RateWindow = 60 * time.Second
-	// MostNumbered is the last number an id is tried with: name-64.
-	MostNumbered = 64
+	// MaxNumbered is the last number an id is tried with: name-64.
+	MaxNumbered = 64
 	// NotesLate is how old a note can be when it is written: a node writes down
 	// once a second what it learned.
 	NotesLate = 2 * time.Second
-	// MostServed is how many readers of one message are kept.
-	MostServed = 8
-	// MostMarks is of how many readers of an agent's mail it is kept how far they
+	// MaxServedReaders is how many readers of one message are kept.
+	MaxServedReaders = 8
+	// MaxMarkedReaders is of how many readers of an agent's mail it is kept how far they
 	// were told of it, and given it.
-	MostMarks = 8
-	// MostTold is of how many notices to one reader it is kept when they were, so that
+	MaxMarkedReaders = 8
+	// MaxToldNotices is of how many notices to one reader it is kept when they were, so that
 	// when it was told of a message never changes. Of mail before them nothing is said.
-	MostTold = 24
-	// MostHeard is of how many readers of an agent it is kept how far they have come
+	MaxToldNotices = 24
+	// MaxRoomReaders is of how many readers of an agent it is kept how far they have come
 	// in a room.
-	MostHeard = 8
+	MaxRoomReaders = 8
 	// SweepEvery is how much time a space lives at most between two sweeps, which
 	// find what no clock tells of.
 	SweepEvery = time.Hour
@@ -74,8 +74,8 @@ func ReadingPosition(p c3po.Priority, seq int64) int64 {
 // Want and its numbers, as far as Agents covers them. Without Want itself if that
 // is another's.
 func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
-	ids := make([]c3po.AgentID, 0, MostNumbered)
-	for n := 1; n <= MostNumbered; n++ {
+	ids := make([]c3po.AgentID, 0, MaxNumbered)
+	for n := 1; n <= MaxNumbered; n++ {
 		id := s.Want.Numbered(n)
 		if (n > 1 || !wantIsAnothers) && (s.Agents == "" || s.Agents.Covers(id)) {
 			ids = append(ids, id)

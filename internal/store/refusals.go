@@ -34,11 +34,11 @@ func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 // RefuseAllTaken is for a step none of whose candidates is free: INVALID_REQUEST,
 // or FORBIDDEN if there would be more for another token.
 func RefuseAllTaken(step RegisterStep) *c3po.Error {
-	if len(step.Candidates(false)) < MostNumbered {
+	if len(step.Candidates(false)) < MaxNumbered {
 		return c3po.Errorf(c3po.Forbidden, "another session holds '%s', and this token is for no other name you could have", step.Want).
 			Suggest("It is for %s. End the other session, or use a token for more names.", step.Agents)
 	}
-	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", step.Want, MostNumbered).
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", step.Want, MaxNumbered).
 		Suggest("Choose another agent id.")
 }
 

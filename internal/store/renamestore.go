@@ -21,8 +21,8 @@ type renameStore interface {
 	Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (to c3po.AgentID, answers bool, err error)
 }
 
-// MostFormer is how many of its former names lead to an agent, the latest.
-const MostFormer = 64
+// MaxFormerNames is how many of its former names lead to an agent, the latest.
+const MaxFormerNames = 64
 
 // Follows says whether a caller that asks for a former name of an agent is that
 // agent: it is the run that holds it, or nobody does and the name still answers.

@@ -98,8 +98,8 @@ type PostStep struct {
 	Audience   c3po.Audience  // of a broadcast
 }
 
-// MostMentions is how many members one post reaches as mail.
-const MostMentions = 5
+// MaxMentions is how many members one post reaches as mail.
+const MaxMentions = 5
 
 // Posted is what became of a post.
 type Posted struct {

@@ -246,9 +246,9 @@ type presenceStore interface {
 	// The first reader of a ticket that is still pending makes an EventDelivered.
 	// How far a reader has come in a room is kept until the agent's cursor is
 	// there; of somebody who is no member it is not.
-	// Of the sessions of an agent, it is kept of the MostMarks that came furthest how far
+	// Of the sessions of an agent, it is kept of the MaxMarkedReaders that came furthest how far
 	// they were told of its mail, and given it.
-	// One served record per reader is kept, at most MostServed per message; a note that
+	// One served record per reader is kept, at most MaxServedReaders per message; a note that
 	// is not later than the reader's last is a repeat. That an agent was seen brings
 	// back one that unregistered only if that was more than NotesLate ago.
 	WriteNotes(ctx context.Context, space c3po.Space, notes Notes) error

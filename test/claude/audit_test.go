@@ -134,7 +134,7 @@ func (w *walk) start() {
 		return err == nil
 	})
 	w.change(func() {
-		w.witness.term, w.settled, w.grace = term, time.Now(), outageMost
+		w.witness.term, w.settled, w.grace = term, time.Now(), maxLagAfterOutage
 		w.unseen, w.quiet = false, w.off
 	})
 	w.term, w.at, w.plan, w.stopped, w.dead = term, "", false, false, false
@@ -257,7 +257,7 @@ func (w *walk) wander(steps int) {
 		}
 	}
 	w.post() // the session is as good as new
-	if !faultrig.Within(3*serveMost, func() bool { return len(w.waiting()) == 0 }) {
+	if !faultrig.Within(3*serveTimeout, func() bool { return len(w.waiting()) == 0 }) {
 		w.t.Errorf("stranded: %q", w.waiting())
 	}
 	// A message is told of, read and answered; more than once if a fault came between.
@@ -296,18 +296,18 @@ func (w *walk) becomesShown() {
 	w.t.Helper()
 	ctx := w.t.Context()
 	if w.down || w.frozen {
-		if !w.dead && !w.off && !faultrig.Within(graceMost, func() bool { _, connected := w.here(); return !connected }) {
+		if !w.dead && !w.off && !faultrig.Within(maxLag, func() bool { _, connected := w.here(); return !connected }) {
 			w.change(func() { w.fault("the host says that the session hears of mail, and it cannot") })
 		}
 		return
 	}
-	faultrig.Within(graceMost, func() bool {
+	faultrig.Within(maxLag, func() bool {
 		told, asked := w.told(ctx)
 		return asked && told == w.term.does().shown()
 	})
 	var want truth
 	var state string
-	if !faultrig.Within(graceMost, func() bool {
+	if !faultrig.Within(maxLag, func() bool {
 		want = w.term.does()
 		state, _ = w.here()
 		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown) || want == trulyIdle && state == string(c3po.SessionFailed)

@@ -88,7 +88,7 @@ func (w *walk) holds(held bool) { w.change(func() { w.held = held }) }
 
 // outage begins or ends a time in which nobody can be told anything.
 func (w *walk) outage(away bool) {
-	w.change(func() { w.away, w.settled, w.grace = away, time.Now(), outageMost })
+	w.change(func() { w.away, w.settled, w.grace = away, time.Now(), maxLagAfterOutage })
 }
 
 // leave presses a key until a dialog, a menu or a turn is over. A dialog that has
@@ -198,7 +198,7 @@ func (w *walk) post(change ...func(*c3po.SendInput)) {
 	receipt := w.send("web", "api", p.text, change...)
 	w.change(func() {
 		p.id = receipt.ID
-		stood := time.Since(w.since) > graceMost && time.Since(w.settled) > w.grace && !w.unseen && !w.quiet
+		stood := time.Since(w.since) > maxLag && time.Since(w.settled) > w.grace && !w.unseen && !w.quiet
 		if is := w.term.does(); stood && is == w.is && receipt.Reachability != is.shown() {
 			w.fault("the receipt says %q of a session that is %s", receipt.Reachability, is)
 		}

@@ -151,7 +151,7 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 		name := place.name
 		a := h.agent(place.project, quiet)
 		a.extra = append(a.extra, "C3PO_COORDINATOR_URL="+place.url)
-		faultrig.Hold(t, name+": delay of a whole session of one turn", delay(func() time.Duration { return a.print("hello").took }, plain), delayMost)
+		faultrig.Hold(t, name+": delay of a whole session of one turn", delay(func() time.Duration { return a.print("hello").took }, plain), maxTurnDelay)
 		if name == silent {
 			// One that says nothing is only known to be away after a while.
 			a.model.brain = func(request) step {
@@ -177,8 +177,8 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 	}
 }
 
-// delayMost is how much longer a turn may take because of us.
-const delayMost = 300 * time.Millisecond
+// maxTurnDelay is how much longer a turn may take because of us.
+const maxTurnDelay = 300 * time.Millisecond
 
 // delay is how much longer something takes than it does without, the median of
 // several pairs: what happens to a machine meanwhile happens to both of a pair.
@@ -218,5 +218,5 @@ func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
 			return p.took
 		}
 	}
-	faultrig.Hold(t, "frozen in the middle: delay of a turn", delay(turn(true), turn(false)), delayMost)
+	faultrig.Hold(t, "frozen in the middle: delay of a turn", delay(turn(true), turn(false)), maxTurnDelay)
 }

@@ -119,7 +119,7 @@ func (w *walk) areTrue() {
 	for _, place := range []string{"agents", "dashboard"} {
 		var want truth
 		var line string
-		if !faultrig.Within(outageMost, func() bool {
+		if !faultrig.Within(maxLagAfterOutage, func() bool {
 			want = w.term.does()
 			line = w.read(place)
 			return want.faces()[place].is(line)
@@ -134,9 +134,9 @@ func (w *walk) areTrue() {
 // if they were so now.
 func (w *witness) judgeTop(line string, excused bool, now time.Time) {
 	right := excused || w.is.faces()["top"].is(line) || w.is == trulyIdle && strings.Contains(line, "at next try")
-	late := graceMost + topLooks
+	late := maxLag + topLooks
 	if w.away {
-		right, late = strings.Contains(line, " ago ") || now.Sub(w.settled) < outageMost+topLooks, graceMost
+		right, late = strings.Contains(line, " ago ") || now.Sub(w.settled) < maxLagAfterOutage+topLooks, maxLag
 	}
 	switch {
 	case right:

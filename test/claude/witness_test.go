@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// graceMost is how long what is shown may lag behind what is so.
-	graceMost = 5 * time.Second
-	// outageMost is the same after the coordinator or Redis was away.
-	outageMost = 10 * time.Second
-	// serveMost is how long mail may take to be before the model once the session can
+	// maxLag is how long what is shown may lag behind what is so.
+	maxLag = 5 * time.Second
+	// maxLagAfterOutage is the same after the coordinator or Redis was away.
+	maxLagAfterOutage = 10 * time.Second
+	// serveTimeout is how long mail may take to be before the model once the session can
 	// take it.
-	serveMost = 10 * time.Second
+	serveTimeout = 10 * time.Second
 )
 
 // A truth is what a session really does, as its terminal, its process and the
@@ -163,7 +163,7 @@ func (w *witness) look(ctx context.Context) {
 		w.wrong = time.Time{}
 	case w.wrong.IsZero():
 		w.wrong = now
-	case now.Sub(w.wrong) > graceMost && now.Sub(w.since) > graceMost && now.Sub(w.settled) > w.grace:
+	case now.Sub(w.wrong) > maxLag && now.Sub(w.since) > maxLag && now.Sub(w.settled) > w.grace:
 		w.fault("senders are told %q of a session that is %s, for %v", told, w.is, now.Sub(w.wrong).Round(time.Millisecond))
 		w.wrong = now
 	}
@@ -215,7 +215,7 @@ func (w *witness) serve(now time.Time) {
 			from = p.sent
 		}
 		p.waited = max(p.waited, now.Sub(from))
-		if now.Sub(from) > serveMost && !p.late {
+		if now.Sub(from) > serveTimeout && !p.late {
 			p.late = true
 			w.fault("%q is not before the model though the session could take it for %v", p.text, now.Sub(from).Round(time.Millisecond))
 		}
@@ -256,7 +256,7 @@ func (w *witness) unheard() []*probe {
 	defer w.mu.Unlock()
 	var all []*probe
 	for _, p := range w.mail {
-		if w.is != trulyIdle && w.is != trulyWorking && p.id != "" && p.sent.Sub(w.since) > graceMost/2 {
+		if w.is != trulyIdle && w.is != trulyWorking && p.id != "" && p.sent.Sub(w.since) > maxLag/2 {
 			all = append(all, p)
 		}
 	}

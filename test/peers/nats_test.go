@@ -26,7 +26,7 @@ func serveNATS(folder string) error {
 		return err
 	}
 	go s.Start()
-	if !s.ReadyForConnections(startMost) {
+	if !s.ReadyForConnections(startTimeout) {
 		return errors.New("it did not start")
 	}
 	fmt.Println(s.ClientURL())

@@ -17,7 +17,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-const startMost = 20 * time.Second
+const startTimeout = 20 * time.Second
 
 // What tells the test binary to be a peer, and where it may write.
 const (

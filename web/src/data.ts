@@ -64,7 +64,7 @@ export function useNow(every = 5000): number {
 }
 
 const gather = 120; // ms: a burst of events is one look
-const mostLooks = 12; // agents looked at one by one; more of them are listed anew
+const maxLooks = 12; // agents looked at one by one; more of them are listed anew
 const listsEvery = 5000;
 
 // useLiveData turns events into looks at what they have changed.
@@ -99,7 +99,7 @@ export function useLiveData(): void {
         void client.invalidateQueries({ queryKey: ["tickets"] });
         for (const id of threads) void client.invalidateQueries({ queryKey: ["trace", id] });
       }
-      if (everybody || agents.size > mostLooks) {
+      if (everybody || agents.size > maxLooks) {
         const since = performance.now() - listed;
         if (since > listsEvery || listed === 0) {
           listed = performance.now();

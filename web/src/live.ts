@@ -10,7 +10,7 @@ import type { Event } from "./wire";
 
 export type Line = "connecting" | "live" | "away";
 
-const mostKept = 5000;
+const maxKept = 5000;
 const silence = 40_000; // a living stream says something every 15 s
 let line: Line = "connecting";
 let recent: Event[] = [];
@@ -55,14 +55,14 @@ export function onEvents(watcher: (events: Event[]) => void): () => void {
 // backfill puts events from the log before those that have come since.
 export function backfill(events: Event[]): void {
   const first = recent[0]?.seq ?? Infinity;
-  recent = [...events.filter((e) => e.seq < first), ...recent].slice(-mostKept);
+  recent = [...events.filter((e) => e.seq < first), ...recent].slice(-maxKept);
   tell();
 }
 
 function take(events: Event[]): void {
   const last = recent.at(-1)?.seq ?? 0;
   const fresh = events.filter((e) => e.seq > last);
-  recent = [...recent, ...fresh].slice(-mostKept);
+  recent = [...recent, ...fresh].slice(-maxKept);
   for (const w of watchers) w(events);
   tell();
 }

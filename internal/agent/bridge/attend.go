@@ -12,12 +12,12 @@ import (
 
 const (
 	firstPause = 100 * time.Millisecond
-	mostPause  = 5 * time.Second
-	// lettersMost is how much of an inbox is looked at: nobody is told exact counts
+	maxPause   = 5 * time.Second
+	// maxInboxLetters is how much of an inbox is looked at: nobody is told exact counts
 	// beyond it.
-	lettersMost = 1000
-	// watchMost is how long one wait for mail is: as long as one request of a wait.
-	watchMost = 50 * time.Second
+	maxInboxLetters = 1000
+	// watchTimeout is how long one wait for mail is: as long as one request of a wait.
+	watchTimeout = 50 * time.Second
 )
 
 // want makes the agent be there, if it is not.
@@ -62,7 +62,7 @@ func (b *Bridge) depart() {
 // stay keeps the agent registered and its mail known, whatever the coordinator does.
 func (b *Bridge) stay(ctx context.Context) {
 	registered := false
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
 		err := b.settle(ctx)
 		if err == nil {
 			registered, pause = true, firstPause
@@ -145,14 +145,14 @@ func (b *Bridge) lookAround(ctx context.Context) {
 	if alone || b.to().Lost() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, refreshMost)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	others, err := b.to().ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: 100})
 	place.Online, place.More, place.Unseen = nil, 0, err != nil
 	for _, other := range others.Agents {
 		switch {
 		case other.ID == place.ID:
-		case len(place.Online) < hook.MostNamed:
+		case len(place.Online) < hook.MaxNamedAgents:
 			place.Online = append(place.Online, other.ID)
 		default:
 			place.More++
@@ -188,7 +188,7 @@ func (b *Bridge) unsettle(why error) {
 	b.trouble = why
 	select {
 	case <-b.settled:
-		b.settled, b.patient = make(chan struct{}), answerMost
+		b.settled, b.patient = make(chan struct{}), hookTimeout
 	default:
 	}
 	select {
@@ -244,7 +244,7 @@ func (b *Bridge) hookSettled(ctx context.Context) bool {
 
 // watch holds one wait at the coordinator, by which others see the agent as
 // attached, and takes in what arrives. It always ends with an error. It asks
-// again after watchMost, with what is known by then of a pause.
+// again after watchTimeout, with what is known by then of a pause.
 func (b *Bridge) watch(ctx context.Context) error {
 	for {
 		// A turn that is interrupted ends without a word: look again when it must have.
@@ -252,7 +252,7 @@ func (b *Bridge) watch(ctx context.Context) error {
 		b.mu.Lock()
 		after, why := b.session.seq, b.session.paused.why
 		b.rewait, b.state = cancel, b.session.state(b.off(), time.Now())
-		in := c3po.PendingInput{Timeout: int(watchMost / time.Second), After: &after, Paused: &why, State: b.state}
+		in := c3po.PendingInput{Timeout: int(watchTimeout / time.Second), After: &after, Paused: &why, State: b.state}
 		if b.plain {
 			in.State, in.Asleep = "", b.state != c3po.SessionIdle && b.state != c3po.SessionWorking
 		}
@@ -311,7 +311,7 @@ func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) (view, error) {
 				seen.texts = append(seen.texts, m)
 			}
 		}
-		if page.Next == "" || len(seen.mail) >= lettersMost {
+		if page.Next == "" || len(seen.mail) >= maxInboxLetters {
 			return seen, nil
 		}
 		in.Cursor, in.Timeout = page.Next, 0
@@ -321,9 +321,9 @@ func (b *Bridge) look(ctx context.Context, in c3po.PendingInput) (view, error) {
 // goodbye ends the session of the agent, which keeps its id and its mail.
 func (b *Bridge) goodbye(ctx context.Context) {
 	b.mu.Lock()
-	most := goodbyeMost
+	most := goodbyeTimeout
 	if b.silent {
-		most = hurriedMost
+		most = hurriedGoodbyeTimeout
 	}
 	b.session.leave() // nobody answers any more
 	b.mu.Unlock()

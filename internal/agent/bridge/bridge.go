@@ -27,12 +27,12 @@ import (
 )
 
 const (
-	// goodbyeMost is how long the end of a session may take: Claude Code gives the
+	// goodbyeTimeout is how long the end of a session may take: Claude Code gives the
 	// hooks of a plugin 1.5 s for it.
-	goodbyeMost = time.Second
-	// hurriedMost is the same for a coordinator that was silent when it was last
+	goodbyeTimeout = time.Second
+	// hurriedGoodbyeTimeout is the same for a coordinator that was silent when it was last
 	// asked. It will see that the connection is closed.
-	hurriedMost = 50 * time.Millisecond
+	hurriedGoodbyeTimeout = 50 * time.Millisecond
 )
 
 // Config says whose bridge it is. Client is required.
@@ -144,7 +144,7 @@ func New(cfg Config) *Bridge {
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
-		tried: make(chan struct{}), patient: answerMost,
+		tried: make(chan struct{}), patient: hookTimeout,
 	}
 	if b.before == nil {
 		b.before = func(context.Context, *client.Client) error { return nil }

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// bringMost is how many characters of mail wake a session by themselves. What is
+	// maxBroughtCharacters is how many characters of mail wake a session by themselves. What is
 	// longer is read with a call.
-	bringMost = 600
-	// lineMost is how long a line to a monitor may be: Claude Code cuts it at about 500.
-	lineMost = 450
+	maxBroughtCharacters = 600
+	// maxLineBytes is how long a line to a monitor may be: Claude Code cuts it at about 500.
+	maxLineBytes = 450
 )
 
 // markup are the characters that Claude Code spells otherwise, as &lt; for example:
@@ -27,7 +27,7 @@ const markup = "&<>"
 func short(m c3po.Message) (characters int, ok bool) {
 	all := m.Text() + m.Context + string(m.Metadata)
 	characters = utf8.RuneCountInString(all)
-	return characters, characters <= bringMost && !m.BodyGone && m.Room == "" && m.ToAgent.Role() == "" && !strings.ContainsAny(all, markup)
+	return characters, characters <= maxBroughtCharacters && !m.BodyGone && m.Room == "" && m.ToAgent.Role() == "" && !strings.ContainsAny(all, markup)
 }
 
 // keep holds the mail that may come with a wake.
@@ -47,7 +47,7 @@ func (s *session) brings(ids []c3po.MessageID) []c3po.Message {
 		}
 		m, kept := s.texts[id]
 		n, _ := short(m)
-		if total += n; !kept || total > bringMost {
+		if total += n; !kept || total > maxBroughtCharacters {
 			return nil
 		}
 		all = append(all, m)
@@ -65,7 +65,7 @@ func (b *Bridge) bring(d hook.Decision) (lines string) {
 	}
 	text := strings.TrimSuffix(strings.ReplaceAll(envelope.Renderer{Acks: true}.Brought(mail), "\n\n", "\n"), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
-		if len(line) > lineMost {
+		if len(line) > maxLineBytes {
 			return d.Context
 		}
 		if !strings.HasPrefix(line, "| ") {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// answerMost is how long a hook keeps its client waiting.
-	answerMost = 150 * time.Millisecond
-	// refreshMost is how long a hook that is about to speak of mail looks whether it
+	// hookTimeout is how long a hook keeps its client waiting.
+	hookTimeout = 150 * time.Millisecond
+	// refreshTimeout is how long a hook that is about to speak of mail looks whether it
 	// is still there.
-	refreshMost = 150 * time.Millisecond
-	// slowMost is how long a coordinator may take for its first answer before the
+	refreshTimeout = 150 * time.Millisecond
+	// firstAnswerTimeout is how long a coordinator may take for its first answer before the
 	// person is told that it is away, and at the end of a run that nobody sits before.
-	slowMost = 2 * time.Second
+	firstAnswerTimeout = 2 * time.Second
 )
 
 // hookCall is the tool that the plugin's hooks call.
@@ -207,7 +207,7 @@ func (b *Bridge) warn() hook.Decision {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	slow := b.trouble == nil && !b.client.Lost()
-	if b.session.warned || slow && time.Since(b.wantedAt) < slowMost {
+	if b.session.warned || slow && time.Since(b.wantedAt) < firstAnswerTimeout {
 		return hook.Decision{}
 	}
 	b.session.warned = true
@@ -229,9 +229,9 @@ func (b *Bridge) stepped(event hook.Event) hook.Decision {
 
 func (b *Bridge) stopped(ctx context.Context, event hook.Event) hook.Decision {
 	b.mu.Lock()
-	alone, most := b.session.alone, refreshMost
+	alone, most := b.session.alone, refreshTimeout
 	if b.session.scripted {
-		most = slowMost // nobody sits before it
+		most = firstAnswerTimeout // nobody sits before it
 	}
 	b.mu.Unlock()
 	away := !b.isSettled() || b.to().Lost()
@@ -292,7 +292,7 @@ func (b *Bridge) worthLooking() bool {
 // elsewhere, by a person for example; and while the connection is being made anew
 // there may be mail that is not known yet. It says whether that could be done.
 func (b *Bridge) refresh(ctx context.Context) bool {
-	return !b.to().Lost() && b.relook(ctx, refreshMost)
+	return !b.to().Lost() && b.relook(ctx, refreshTimeout)
 }
 
 // relook is refresh also where the last that was heard of the coordinator is that it

@@ -13,8 +13,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
-// aboutMost is how long a bridge may take to say what it is.
-const aboutMost = time.Second
+// aboutTimeout is how long a bridge may take to say what it is.
+const aboutTimeout = time.Second
 
 // An Instance is a session of an agent on this host, as its bridge knows it.
 type Instance struct {
@@ -61,7 +61,7 @@ func Instances(ctx context.Context, dir string) []Instance {
 // About asks the bridge at a socket what it is. One that does not answer in time is
 // not there.
 func About(ctx context.Context, socket string, by Trust) (Instance, bool) {
-	ctx, cancel := context.WithTimeout(ctx, aboutMost)
+	ctx, cancel := context.WithTimeout(ctx, aboutTimeout)
 	defer cancel()
 	connection, err := dial(ctx, socket, by, question{About: true})
 	if err != nil {
@@ -84,9 +84,9 @@ func held(socket string) bool {
 	return err == nil && lock == nil
 }
 
-// answersMost is how long a coordinator may take before a session is said not to
+// reachTimeout is how long a coordinator may take before a session is said not to
 // hear of mail.
-const answersMost = 500 * time.Millisecond
+const reachTimeout = 500 * time.Millisecond
 
 // aboutNow is about, with a look whether the coordinator and its store answer: a
 // wait that is held shows nothing of that.
@@ -95,7 +95,7 @@ func (b *Bridge) aboutNow(ctx context.Context) Instance {
 	if !about.Connected {
 		return about
 	}
-	ctx, cancel := context.WithTimeout(ctx, answersMost)
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	if _, err := b.look(ctx, c3po.PendingInput{}); err != nil {
 		about.Connected, about.Trouble = false, "the coordinator does not answer"

@@ -12,8 +12,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
-// lineMost is how long a test waits for a line that must come.
-const lineMost = 30 * time.Second
+// lineTimeout is how long a test waits for a line that must come.
+const lineTimeout = 30 * time.Second
 
 // hears waits for the line of a monitor, and answers it with a hook as a client
 // does, so that it is not sent again.
@@ -24,7 +24,7 @@ func (r *rig) hears(lines <-chan string, when, want string) {
 		if !strings.HasPrefix(line, want) {
 			r.t.Errorf("%s the monitor hears %q, want %q", when, line, want)
 		}
-	case <-time.After(lineMost):
+	case <-time.After(lineTimeout):
 		r.t.Fatalf("%s the monitor hears nothing", when)
 	}
 	r.hook(hook.Event{Name: "Notification"})

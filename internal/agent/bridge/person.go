@@ -57,7 +57,7 @@ func (b *Bridge) settleAsks(ctx context.Context) {
 			return
 		case <-b.settling:
 		}
-		limited, cancel := context.WithTimeout(ctx, reportMost)
+		limited, cancel := context.WithTimeout(ctx, reportTimeout)
 		err := b.withdrawAsks(limited)
 		cancel()
 		if err == nil || ctx.Err() != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// doubtsMost is how many calls that failed are remembered.
-const doubtsMost = 32
+// maxDoubtfulCalls is how many calls that failed are remembered.
+const maxDoubtfulCalls = 32
 
 // repeats gives a call the key of an earlier one that said the same and failed
 // without its being known whether it was carried out. A model makes a call again
@@ -40,7 +40,7 @@ func (b *Bridge) repeats(ctx context.Context, tool string, in any, key *string) 
 		switch {
 		case used == "":
 		case failed && e.Code.Retry() == c3po.RetrySameKey:
-			if len(b.doubtful) >= doubtsMost || b.doubtful == nil {
+			if len(b.doubtful) >= maxDoubtfulCalls || b.doubtful == nil {
 				b.doubtful = map[string]string{}
 			}
 			b.doubtful[call] = used

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// reportMost is how long one report may take.
-	reportMost = 10 * time.Second
+	// reportTimeout is how long one report may take.
+	reportTimeout = 10 * time.Second
 	// reportPause is how long after one that failed the next is made: nobody may
 	// touch the session for hours.
 	reportPause = 5 * time.Second
@@ -24,7 +24,7 @@ func (b *Bridge) report(ctx context.Context) {
 			return
 		case <-b.reportable:
 		}
-		limited, cancel := context.WithTimeout(ctx, reportMost)
+		limited, cancel := context.WithTimeout(ctx, reportTimeout)
 		b.sendReport(limited)
 		cancel()
 	}

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// restMost is how long a session is left alone whose turns would not end.
-	restMost = 15 * time.Second
-	// sessionsMost is how many sessions of one run are remembered: a person may go
+	// restPeriod is how long a session is left alone whose turns would not end.
+	restPeriod = 15 * time.Second
+	// maxFormerSessions is how many sessions of one run are remembered: a person may go
 	// back to one.
-	sessionsMost = 16
-	// usesMost is how many calls are remembered that their client has not
+	maxFormerSessions = 16
+	// maxUnconfirmedCalls is how many calls are remembered that their client has not
 	// confirmed.
-	usesMost = 256
+	maxUnconfirmedCalls = 256
 )
 
 // A session is what the bridge knows of its client's present session and of the
@@ -92,7 +92,7 @@ func (s *session) begin(id string) {
 		return
 	}
 	if s.id != "" {
-		if len(s.former) >= sessionsMost {
+		if len(s.former) >= maxFormerSessions {
 			clear(s.former)
 		}
 		s.former[s.id] = s.memory
@@ -274,7 +274,7 @@ func (s *session) rest(later []c3po.MessageID) {
 	clear(s.arrived)
 	for _, id := range later {
 		s.arrived[id] = true
-		alone = restMost
+		alone = restPeriod
 	}
 	// The model can be asked again: what failed turns were for is told, if this one was not.
 	for _, id := range s.again {
@@ -296,7 +296,7 @@ func (s *session) useOf(id string) *use {
 			return &s.uses[i]
 		}
 	}
-	if len(s.uses) >= usesMost {
+	if len(s.uses) >= maxUnconfirmedCalls {
 		s.uses = slices.Delete(s.uses, 0, 1)
 	}
 	s.uses = append(s.uses, use{id: id})

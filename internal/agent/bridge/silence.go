@@ -12,8 +12,8 @@ const (
 	// silentAfter is how long a session is idle before its askers hear that it has
 	// left them without an answer: a person may go on at once.
 	silentAfter = 2 * time.Second
-	// askedMost is how many questions of the session are remembered.
-	askedMost = 256
+	// maxAskedQuestions is how many questions of the session are remembered.
+	maxAskedQuestions = 256
 )
 
 // hand says that the session has the text of a message.
@@ -57,7 +57,7 @@ func (b *Bridge) waitsFor(in c3po.SendInput, receipt c3po.Receipt) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.session.asked) < askedMost {
+	if len(b.session.asked) < maxAskedQuestions {
 		b.session.asked[receipt.ID] = true
 	}
 }

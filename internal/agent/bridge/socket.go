@@ -20,8 +20,8 @@ const (
 	// retryEvery is how often a bridge tries to become the one its run is reached
 	// by: a client may start a second one before the first has ended.
 	retryEvery = 500 * time.Millisecond
-	// askMost is how long a process that connects may take to say what it wants.
-	askMost = 5 * time.Second
+	// requestTimeout is how long a process that connects may take to say what it wants.
+	requestTimeout = 5 * time.Second
 )
 
 // A question is what another process of the run asks the bridge, as one line.
@@ -85,7 +85,7 @@ func (b *Bridge) serve(ctx context.Context, connection net.Conn) {
 	defer connection.Close()
 	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
 	defer stop()
-	_ = connection.SetReadDeadline(time.Now().Add(askMost))
+	_ = connection.SetReadDeadline(time.Now().Add(requestTimeout))
 	reader := bufio.NewReader(connection)
 	line, err := reader.ReadBytes('\n')
 	var q question

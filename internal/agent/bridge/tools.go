@@ -20,9 +20,9 @@ const (
 	codexCallID = "callId"
 	// codexThread is the session of Codex that makes a call. One daemon has many.
 	codexThread = "threadId"
-	// beginMost is how long a call waits for the agent to be registered with all it
+	// registerTimeout is how long a call waits for the agent to be registered with all it
 	// says of itself. Whatever happens then, the call registers it too.
-	beginMost = time.Second
+	registerTimeout = time.Second
 )
 
 // loaded are the tools whose schemas are always before the model, with the
@@ -131,7 +131,7 @@ func (b *Bridge) beginWait() time.Duration {
 	if b.trouble != nil {
 		return 0
 	}
-	return beginMost
+	return registerTimeout
 }
 
 func (b *Bridge) endCall(name string, interrupted, good bool) {

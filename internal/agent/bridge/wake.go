@@ -16,8 +16,8 @@ var wakePauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Min
 // queued every ten seconds, and a line that is sent again is another turn.
 var rousePauses = []time.Duration{time.Minute, 10 * time.Minute}
 
-// rouseMost is how long a client may take to be told.
-const rouseMost = 30 * time.Second
+// rouseTimeout is how long a client may take to be told.
+const rouseTimeout = 30 * time.Second
 
 // rousing starts turns of an idle session, as a monitor of our own.
 func (b *Bridge) rousing(ctx context.Context) {
@@ -32,7 +32,7 @@ func (b *Bridge) rousing(ctx context.Context) {
 			b.mu.Lock()
 			session := b.session.id
 			b.mu.Unlock()
-			limited, cancel := context.WithTimeout(ctx, rouseMost)
+			limited, cancel := context.WithTimeout(ctx, rouseTimeout)
 			if err := b.rouse(limited, session, line); err != nil {
 				b.log.WarnContext(ctx, "cannot wake the session", "err", err)
 			}

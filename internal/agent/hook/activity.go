@@ -6,16 +6,16 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// silenceMost is how long a turn, or a dialog, is believed in without a sign. A
+// silenceTimeout is how long a turn, or a dialog, is believed in without a sign. A
 // person who interrupts a turn ends it, and no hook says so.
-const silenceMost = 90 * time.Second
+const silenceTimeout = 90 * time.Second
 
-// interruptMost is how long after an interrupted call the turn may go on.
-const interruptMost = 2 * time.Second
+// interruptTimeout is how long after an interrupted call the turn may go on.
+const interruptTimeout = 2 * time.Second
 
-// reactMost is how long a session may take to begin a turn after a notice, before it is
+// reactTimeout is how long a session may take to begin a turn after a notice, before it is
 // said not to react.
-const reactMost = 30 * time.Second
+const reactTimeout = 30 * time.Second
 
 // An Activity is what a session is known to do. It is made of evidence alone, each
 // piece with its time: hooks, calls of our tools, the process of the client, and
@@ -44,13 +44,13 @@ const (
 
 // Works is a turn that begins or goes on.
 func (a Activity) Works(now time.Time) Activity {
-	a.phase, a.at, a.until = working, now, now.Add(silenceMost)
+	a.phase, a.at, a.until = working, now, now.Add(silenceTimeout)
 	return a
 }
 
 // Asks is a dialog that opens: only the user can close it.
 func (a Activity) Asks(now time.Time) Activity {
-	a.phase, a.at, a.until = dialog, now, now.Add(silenceMost)
+	a.phase, a.at, a.until = dialog, now, now.Add(silenceTimeout)
 	return a
 }
 
@@ -87,7 +87,7 @@ func (a Activity) Returns(now time.Time, interrupted bool) Activity {
 	a.calls--
 	a = a.Works(now)
 	if interrupted {
-		a.until = now.Add(interruptMost)
+		a.until = now.Add(interruptTimeout)
 	}
 	return a
 }
@@ -182,7 +182,7 @@ func (a Activity) State(s Switch, now time.Time) c3po.SessionState {
 		return c3po.SessionUnarmed
 	case a.failed && now.Before(a.alone):
 		return c3po.SessionFailed
-	case !a.notice.IsZero() && now.Sub(a.notice) >= reactMost:
+	case !a.notice.IsZero() && now.Sub(a.notice) >= reactTimeout:
 		return c3po.SessionUnknown
 	default:
 		return c3po.SessionIdle

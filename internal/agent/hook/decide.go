@@ -7,9 +7,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// mostChain is how many turns in a row are made to go on. Clients count for
+// maxChainedTurns is how many turns in a row are made to go on. Clients count for
 // themselves, but start anew whenever the model has used a tool.
-const mostChain = 5
+const maxChainedTurns = 5
 
 // pauses are how long mail that was counted and not dealt with is passed over
 // before it is counted again; after the last it is not.
@@ -106,7 +106,7 @@ func Stop(m Memory, mail []Letter, again bool, now time.Time) (Decision, Memory)
 	if len(calling) == 0 {
 		return Decision{}, m
 	}
-	if m.chain >= mostChain {
+	if m.chain >= maxChainedTurns {
 		return Decision{Later: ids(calling)}, m
 	}
 	m.chain++

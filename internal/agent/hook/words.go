@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// MostNamed is how many agents a greeting names.
-	MostNamed = 8
-	// mostSenders is how many a notice names: Claude Code shows 500 characters of a
+	// MaxNamedAgents is how many agents a greeting names.
+	MaxNamedAgents = 8
+	// maxSenders is how many a notice names: Claude Code shows 500 characters of a
 	// line that wakes it, and ids can be long.
-	mostSenders = 3
+	maxSenders = 3
 )
 
 // What a person is told, once a session, of a coordinator that is away or that
@@ -55,7 +55,7 @@ func placeWords(p Place) string {
 // leftWords is mail of sessions beside this one that have ended.
 func leftWords(left []c3po.LeftBehind) (text string) {
 	for i, l := range left {
-		if i == mostSenders {
+		if i == maxSenders {
 			return text + fmt.Sprintf(" So it is for %d more; whoami names them.", len(left)-i)
 		}
 		text += fmt.Sprintf(" %s for %s, whose session has ended. get_messages(left_by=%q) shows %s.",
@@ -139,8 +139,8 @@ func newWords(mail []Letter) string {
 		parts = append(parts, plural(others, "new message", "new messages"))
 	}
 	more := 0
-	if len(from) > mostSenders {
-		from, more = from[:mostSenders], len(from)-mostSenders
+	if len(from) > maxSenders {
+		from, more = from[:maxSenders], len(from)-maxSenders
 	}
 	return strings.Join(parts, ", ") + " from " + named(from, more) + ". get_messages shows " + pronoun(len(mail)) + "."
 }

@@ -2,9 +2,9 @@ package ptyrun
 
 import "bytes"
 
-// behindMost is how much text is kept back for the screen. It is taken in before
+// maxBehindBytes is how much text is kept back for the screen. It is taken in before
 // a key goes to the program, so it must be little.
-const behindMost = 64 << 10
+const maxBehindBytes = 64 << 10
 
 // flows says that output is text in lines, and how it looks: whatever its amount,
 // it changes nothing of the terminal but the rows that are shown, and only its
@@ -49,12 +49,12 @@ type flow struct {
 
 // add takes text in if what it then must forget has scrolled off the screen.
 func (f *flow) add(text []byte, rows int) bool {
-	if len(f.text)+len(text) <= behindMost {
+	if len(f.text)+len(text) <= maxBehindBytes {
 		f.text = append(f.text, text...)
 		return true
 	}
 	all := append(f.take(), text...)
-	kept := all[max(0, len(all)-behindMost/2):]
+	kept := all[max(0, len(all)-maxBehindBytes/2):]
 	_, lines, found := bytes.Cut(kept, []byte("\n"))
 	if !found || bytes.Count(lines, []byte("\n")) < 2*rows {
 		f.text = all[:len(all)-len(text)]

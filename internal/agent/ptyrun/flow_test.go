@@ -24,9 +24,9 @@ func TestAScreenThatKeepsTextBackShowsTheSame(t *testing.T) {
 				rapid.Custom(func(t *rapid.T) string {
 					line := rapid.StringMatching(`(é|[a-z <]|\x1b\[[0-9]{1,2}m){0,60}`).Draw(t, "line")
 					if rapid.Bool().Draw(t, "in one line") {
-						return strings.Repeat(line, 2*behindMost/(len(line)+1)) + "\r\n"
+						return strings.Repeat(line, 2*maxBehindBytes/(len(line)+1)) + "\r\n"
 					}
-					return numbered(line, rapid.SampledFrom([]int{1, 3, 2 * behindMost / (len(line) + 7)}).Draw(t, "times"))
+					return numbered(line, rapid.SampledFrom([]int{1, 3, 2 * maxBehindBytes / (len(line) + 7)}).Draw(t, "times"))
 				}),
 				rapid.SampledFrom([]string{
 					"$ ", "\x1b[2J", "\x1b[H", "\x1b[3;8r", "\x1b[r", "\x1b[?69h", "\x1b[5;200s", "\x1b[5;20s", "\x1bc",

@@ -42,8 +42,8 @@ const (
 	keyStringEscape // the first half of their end
 )
 
-// plainMost is more than a mark and a ticket are long.
-const plainMost = 512
+// maxPlainBytes is more than a mark and a ticket are long.
+const maxPlainBytes = 512
 
 var typedMark = regexp.MustCompile(regexp.QuoteMeta(openMark) + `([A-Za-z0-9_.:/-]+)`)
 
@@ -68,8 +68,8 @@ func (k *keys) feed(input []byte) {
 			k.tickets[id] = true
 		}
 	}
-	if len(k.plain) > plainMost {
-		k.plain = bytes.Clone(k.plain[len(k.plain)-plainMost:])
+	if len(k.plain) > maxPlainBytes {
+		k.plain = bytes.Clone(k.plain[len(k.plain)-maxPlainBytes:])
 	}
 }
 

@@ -60,7 +60,7 @@ func TestATicketThatThePersonHasTypedIsKnown(t *testing.T) {
 	for _, c := range strings.Split("echo '<<c3po:web::api::0000002a hi c3po>>'", "") {
 		k.feed([]byte(c))
 	}
-	k.feed([]byte("\x1b[200~" + strings.Repeat("x", 2*plainMost) + "<<c3po:web::api::0000002b\x1b[201~"))
+	k.feed([]byte("\x1b[200~" + strings.Repeat("x", 2*maxPlainBytes) + "<<c3po:web::api::0000002b\x1b[201~"))
 	for ticket, want := range map[c3po.MessageID]bool{
 		"web::api::0000002a": true, "web::api::0000002b": true, "web::api::0000002c": false,
 	} {
@@ -80,7 +80,7 @@ func FuzzKeys(f *testing.F) {
 		if k.state == lineEmpty && !strings.Contains(string(input), "\r") {
 			t.Errorf("after %q the line is empty", input)
 		}
-		if len(k.plain) > plainMost {
+		if len(k.plain) > maxPlainBytes {
 			t.Errorf("%d bytes are kept", len(k.plain))
 		}
 	})

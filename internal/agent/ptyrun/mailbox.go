@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	firstPause  = 100 * time.Millisecond
-	mostPause   = 5 * time.Second
-	goodbyeMost = 2 * time.Second
-	// flushMost is how long the end waits for answers that were printed last.
-	flushMost = 5 * time.Second
-	// lettersMost is how much of an inbox is looked at.
-	lettersMost = 1000
-	// answersMost is how many answers wait for a coordinator that is away.
-	answersMost = 256
+	firstPause     = 100 * time.Millisecond
+	maxPause       = 5 * time.Second
+	goodbyeTimeout = 2 * time.Second
+	// flushTimeout is how long the end waits for answers that were printed last.
+	flushTimeout = 5 * time.Second
+	// maxInboxLetters is how much of an inbox is looked at.
+	maxInboxLetters = 1000
+	// maxWaitingAnswers is how many answers wait for a coordinator that is away.
+	maxWaitingAnswers = 256
 )
 
 // A mailbox is the agent that the program is, as the coordinator knows it.
@@ -55,7 +55,7 @@ type mailbox struct {
 func newMailbox(cfg Config) *mailbox {
 	return &mailbox{
 		reach: cfg.Reach, process: cfg.Run, profile: cfg.Profile, bodies: cfg.PasteBodies, log: cfg.Log,
-		arrived: make(chan struct{}, 1), answers: make(chan answer, answersMost),
+		arrived: make(chan struct{}, 1), answers: make(chan answer, maxWaitingAnswers),
 		mail: map[c3po.MessageID]hook.Letter{}, texts: map[c3po.MessageID]c3po.Message{}, tickets: map[c3po.MessageID]bool{}, posted: map[string]bool{},
 	}
 }
@@ -91,7 +91,7 @@ func (b *mailbox) register(ctx context.Context) (c3po.AgentID, error) {
 // attend keeps the agent registered and its mail known, whatever the coordinator
 // does, until ctx ends.
 func (b *mailbox) attend(ctx context.Context) {
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
 		_, err := b.register(ctx)
 		if err == nil {
 			err = b.look(ctx, c3po.PendingInput{})
@@ -101,7 +101,7 @@ func (b *mailbox) attend(ctx context.Context) {
 			b.mu.Lock()
 			after, why := b.seq, b.paused
 			b.mu.Unlock()
-			err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().WaitMost / time.Second), After: &after, Paused: &why})
+			err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().MaxWait / time.Second), After: &after, Paused: &why})
 		}
 		if ctx.Err() != nil {
 			return
@@ -139,7 +139,7 @@ func (b *mailbox) look(ctx context.Context, in c3po.PendingInput) error {
 				texts[m.ID] = m
 			}
 		}
-		if page.Next == "" || len(letters) >= lettersMost {
+		if page.Next == "" || len(letters) >= maxInboxLetters {
 			break
 		}
 		in.Cursor, in.Timeout = page.Next, 0
@@ -292,7 +292,7 @@ func (b *mailbox) flush(ctx context.Context) {
 func (b *mailbox) reply(ctx context.Context, a answer) (decided bool) {
 	for i, part := range parts(a.text, c3po.DefaultLimits().Characters) {
 		in := c3po.ReplyInput{MessageID: a.ticket, Response: part, ClientKey: a.key() + suffix(i)}
-		for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		for pause := firstPause; ; pause = min(2*pause, maxPause) {
 			_, err := b.to().Reply(ctx, in)
 			if err == nil {
 				break
@@ -339,10 +339,10 @@ func (b *mailbox) goodbye(ctx context.Context, died bool) {
 	if !here {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, flushMost)
+	limited, cancel := context.WithTimeout(ctx, flushTimeout)
 	b.flush(limited)
 	cancel()
-	ctx, cancel = context.WithTimeout(ctx, goodbyeMost)
+	ctx, cancel = context.WithTimeout(ctx, goodbyeTimeout)
 	defer cancel()
 	if died {
 		if _, err := b.to().ReportDeath(ctx, c3po.DeathInput{Run: b.process}); err == nil {

@@ -17,9 +17,9 @@ const (
 	// openMark, a ticket and a blank begin an answer, and closeMark ends it.
 	openMark  = "<<c3po:"
 	closeMark = "c3po>>"
-	// answerMost is how long an answer may be. What is longer is not one.
-	answerMost = 64 << 10
-	ticketMost = 300
+	// maxAnswerBytes is how long an answer may be. What is longer is not one.
+	maxAnswerBytes = 64 << 10
+	maxTicketBytes = 300
 )
 
 // An answer is what stood between two marks.
@@ -93,7 +93,7 @@ func (m *marks) seek(r rune) {
 }
 
 func (m *marks) name(r rune) {
-	if !unicode.IsSpace(r) && m.text.Len() < ticketMost {
+	if !unicode.IsSpace(r) && m.text.Len() < maxTicketBytes {
 		m.text.WriteRune(r)
 		if strings.HasSuffix(m.text.String(), openMark) {
 			m.text.Reset()
@@ -114,13 +114,13 @@ func (m *marks) answer(r rune) {
 		text := tidy(strings.TrimSuffix(m.text.String(), closeMark))
 		ticket := m.ticket
 		m.reset()
-		if text != "" && len(text) <= answerMost {
+		if text != "" && len(text) <= maxAnswerBytes {
 			m.found(answer{ticket, text})
 		}
 	case r == ':' && strings.HasSuffix(m.text.String(), openMark):
 		m.reset()
 		m.in = inTicket
-	case m.text.Len() > answerMost+answerMost/4:
+	case m.text.Len() > maxAnswerBytes+maxAnswerBytes/4:
 		m.reset()
 	}
 }

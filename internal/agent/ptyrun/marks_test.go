@@ -29,7 +29,7 @@ func answersIn(output string, piece int) []answer {
 func TestAnAnswerIsWhatStandsBetweenTheMarks(t *testing.T) {
 	t.Parallel()
 	open := "<<c3po:" + string(ticket)
-	long := strings.Repeat("0123456789abcde\n", answerMost/16)
+	long := strings.Repeat("0123456789abcde\n", maxAnswerBytes/16)
 	for name, in := range map[string]struct {
 		output string
 		want   []string
@@ -112,7 +112,7 @@ func FuzzAnswers(f *testing.F) {
 			if _, err := c3po.ParseMessageID(string(a.ticket)); err != nil {
 				t.Error(err)
 			}
-			if a.text == "" || len(a.text) > answerMost || strings.Contains(a.text, closeMark) || strings.Contains(a.text, openMark) {
+			if a.text == "" || len(a.text) > maxAnswerBytes || strings.Contains(a.text, closeMark) || strings.Contains(a.text, openMark) {
 				t.Errorf("this is no answer: %q", a.text)
 			}
 			if strings.ContainsFunc(a.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
@@ -120,7 +120,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 		// Of plain text a regular expression reads the same.
-		if strings.ContainsFunc(output, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f }) || len(output) > answerMost {
+		if strings.ContainsFunc(output, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f }) || len(output) > maxAnswerBytes {
 			return
 		}
 		var want []answer

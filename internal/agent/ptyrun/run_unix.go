@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// registerMost is how long the start of the program waits for the coordinator.
-	registerMost = 2 * time.Second
-	// drainMost is how long the output of a program that has ended is read while
+	// registerTimeout is how long the start of the program waits for the coordinator.
+	registerTimeout = 2 * time.Second
+	// drainTimeout is how long the output of a program that has ended is read while
 	// others still hold its terminal.
-	drainMost = 200 * time.Millisecond
-	// hangUpMost is how long a program may take to end after its terminal is gone.
-	hangUpMost = 5 * time.Second
+	drainTimeout = 200 * time.Millisecond
+	// hangUpTimeout is how long a program may take to end after its terminal is gone.
+	hangUpTimeout = 5 * time.Second
 )
 
 // Run runs the program to its end and returns its exit code, which is 128+n of
@@ -41,7 +41,7 @@ func Run(ctx context.Context, cfg Config) (int, error) {
 	box := newMailbox(cfg)
 	id := cfg.Agent
 	if cfg.Reach != nil {
-		limited, cancel := context.WithTimeout(ctx, registerMost)
+		limited, cancel := context.WithTimeout(ctx, registerTimeout)
 		if known, err := box.register(limited); err == nil {
 			id = known
 		} else {
@@ -177,7 +177,7 @@ func (w *wrapper) serve(ctx context.Context, cmd *exec.Cmd, signals <-chan os.Si
 		case <-gone:
 			gone = nil
 			w.signal(cmd, syscall.SIGHUP)
-			kill = time.After(hangUpMost)
+			kill = time.After(hangUpTimeout)
 		case <-kill:
 			w.signal(cmd, syscall.SIGKILL)
 		}
@@ -196,11 +196,11 @@ func (w *wrapper) drain(output <-chan struct{}) {
 		select {
 		case <-output:
 			return
-		case <-time.After(drainMost / 4):
+		case <-time.After(drainTimeout / 4):
 			w.out.Lock()
 			idle := time.Since(w.lastOutput)
 			w.out.Unlock()
-			if idle > drainMost {
+			if idle > drainTimeout {
 				return
 			}
 		}

@@ -9,9 +9,9 @@ import (
 const (
 	pasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
-	// lineMost is what a terminal that collects lines takes of one: POSIX lets it
+	// maxLineBytes is what a terminal that collects lines takes of one: POSIX lets it
 	// drop the rest.
-	lineMost = 4000
+	maxLineBytes = 4000
 	// lineBreak stands for a line break where only one line can be typed. It is
 	// how an envelope spells it, and a text that has it literally is spelt
 	// otherwise.

@@ -19,11 +19,11 @@ const (
 	// lookEvery is how often it is looked whether something can be typed, or was
 	// answered.
 	lookEvery = 100 * time.Millisecond
-	// echoQuiet without output, the program has taken in what was typed; echoMost is
+	// echoQuiet without output, the program has taken in what was typed; echoTimeout is
 	// how long that may take. The Enter comes then: together with a paste it would
 	// be part of it.
-	echoQuiet = 150 * time.Millisecond
-	echoMost  = time.Second
+	echoQuiet   = 150 * time.Millisecond
+	echoTimeout = time.Second
 	// drawnQuiet without output, the screen can be read.
 	drawnQuiet = 300 * time.Millisecond
 )
@@ -181,7 +181,7 @@ func (w *wrapper) tell(ctx context.Context, n news) bool {
 		text = "# " + text // so it need not be looked for as a command
 	}
 	text = paste(text, brackets)
-	if !brackets && len(text) > lineMost && collectsLines(w.master) {
+	if !brackets && len(text) > maxLineBytes && collectsLines(w.master) {
 		text = paste("c3po: there is a message that is too long to be typed here. Run c3po inbox to read it.", false)
 	}
 	if w.cfg.TicketFile != "" && len(n.tickets) > 0 {
@@ -228,7 +228,7 @@ func (w *wrapper) awaitEcho(ctx context.Context) {
 	began := time.Now()
 	tick := time.NewTicker(echoQuiet / 5)
 	defer tick.Stop()
-	for time.Since(began) < echoMost {
+	for time.Since(began) < echoTimeout {
 		select {
 		case <-ctx.Done():
 			return

@@ -23,15 +23,15 @@ const (
 
 // Pace says how long to go on.
 type Pace struct {
-	First, Most time.Duration // the pause after the first attempt, and the longest
-	Patience    time.Duration // from the first failure on; 0: as long as the context lasts
+	First, Max time.Duration // the pause after the first attempt, and the longest
+	Patience   time.Duration // from the first failure on; 0: as long as the context lasts
 }
 
 // Repeat makes attempts until one is final or the time is over. It gives the error
 // of the last, and whether any attempt may have been carried out.
 func Repeat(ctx context.Context, pace Pace, try func(inDoubt bool) (Verdict, error)) (inDoubt bool, err error) {
 	var giveUp time.Time
-	for pause := pace.First; ; pause = min(2*pause, pace.Most) {
+	for pause := pace.First; ; pause = min(2*pause, pace.Max) {
 		var verdict Verdict
 		verdict, err = try(inDoubt)
 		inDoubt = inDoubt || verdict == Doubt || verdict == Lost
@@ -62,14 +62,14 @@ func endOf(ctx context.Context, patience time.Duration) time.Time {
 
 // A Backoff doubles from its least to its most.
 type Backoff struct {
-	Least, Most time.Duration
-	next        time.Duration
+	Min, Max time.Duration
+	next     time.Duration
 }
 
 // Step is the next pause.
 func (b *Backoff) Step() time.Duration {
-	now := max(b.next, b.Least)
-	b.next = min(2*now, b.Most)
+	now := max(b.next, b.Min)
+	b.next = min(2*now, b.Max)
 	return now
 }
 

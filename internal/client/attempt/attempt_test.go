@@ -32,7 +32,7 @@ func TestADoubtOutlivesEveryLaterAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			try, made := scripted(c.verdicts...)
-			inDoubt, err := Repeat(t.Context(), Pace{First: 1, Most: 1}, try)
+			inDoubt, err := Repeat(t.Context(), Pace{First: 1, Max: 1}, try)
 			if inDoubt != c.inDoubt || !errors.Is(err, errRefused) || *made != len(c.verdicts) {
 				t.Errorf("in doubt: %v, %v, after %d attempts", inDoubt, err, *made)
 			}
@@ -45,7 +45,7 @@ func TestRepeatsEndWithThePatienceOrTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		try, made := scripted(Undone)
 		began := time.Now()
-		if _, err := Repeat(t.Context(), Pace{First: time.Second, Most: time.Second, Patience: 10 * time.Second}, try); !errors.Is(err, errRefused) {
+		if _, err := Repeat(t.Context(), Pace{First: time.Second, Max: time.Second, Patience: 10 * time.Second}, try); !errors.Is(err, errRefused) {
 			t.Error(err)
 		}
 		if took := time.Since(began); took > 10*time.Second || *made < 5 {
@@ -54,7 +54,7 @@ func TestRepeatsEndWithThePatienceOrTheContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began = time.Now()
-		if _, err := Repeat(ctx, Pace{First: time.Second, Most: time.Second}, try); !errors.Is(err, errRefused) {
+		if _, err := Repeat(ctx, Pace{First: time.Second, Max: time.Second}, try); !errors.Is(err, errRefused) {
 			t.Error(err)
 		}
 		if took := time.Since(began); took > 3*time.Second {

@@ -17,9 +17,9 @@ const (
 	// codexTrust is behind every trust of ours, so that it is found again wherever
 	// in its list the hook is by then.
 	codexTrust = "# c3po"
-	// codexHookMost is how many seconds a hook may take. The bridge answers in a
+	// codexHookTimeoutSeconds is how many seconds a hook may take. The bridge answers in a
 	// fraction of one, whatever the coordinator does.
-	codexHookMost = 5
+	codexHookTimeoutSeconds = 5
 )
 
 func codex() Client {
@@ -104,7 +104,7 @@ func (h codexHook) text() string {
 	for _, name := range h.input {
 		in += fmt.Sprintf(`, %s = "${%s}"`, name, name)
 	}
-	return fmt.Sprintf(`[{ type = "mcp_tool", server = "c3po", %s, timeout = %d, input = %s } }]`, codexMark, codexHookMost, in)
+	return fmt.Sprintf(`[{ type = "mcp_tool", server = "c3po", %s, timeout = %d, input = %s } }]`, codexMark, codexHookTimeoutSeconds, in)
 }
 
 // hash is how Codex names what was reviewed: the hook as JSON with sorted keys.
@@ -112,7 +112,7 @@ func (h codexHook) hash() (string, error) {
 	text, err := json.Marshal(map[string]any{
 		"event_name": h.state,
 		"hooks": []any{map[string]any{
-			"type": "mcp_tool", "server": "c3po", "tool": "c3po_hook", "timeout": codexHookMost, "input": h.arguments(),
+			"type": "mcp_tool", "server": "c3po", "tool": "c3po_hook", "timeout": codexHookTimeoutSeconds, "input": h.arguments(),
 		}},
 	})
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), err

@@ -7,9 +7,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/configedit"
 )
 
-// copilotHookMost is how many seconds a hook may take. It ends by itself in a
+// copilotHookTimeoutSeconds is how many seconds a hook may take. It ends by itself in a
 // fraction of that, whatever the coordinator does.
-const copilotHookMost = 5
+const copilotHookTimeoutSeconds = 5
 
 func copilot() Client {
 	return Client{
@@ -61,12 +61,12 @@ func copilotFiles(p Place) ([]File, error) {
 	ours := configedit.JSON{Members: []configedit.Member{{
 		Path: []string{"mcpServers", "c3po"},
 		Value: map[string]any{
-			"type": "local", "command": p.Program, "args": p.arguments("copilot"), "tools": []string{"*"}, "timeout": toolMost,
+			"type": "local", "command": p.Program, "args": p.arguments("copilot"), "tools": []string{"*"}, "timeout": toolTimeoutMillis,
 		},
 	}}}
 	written := copilotFile{Version: 1, Hooks: map[string][]copilotHook{}}
 	for _, h := range copilotHooks() {
-		written.Hooks[h[0]] = []copilotHook{{Type: "command", Bash: p.hookCommand("copilot", h[0]), Seconds: copilotHookMost}}
+		written.Hooks[h[0]] = []copilotHook{{Type: "command", Bash: p.hookCommand("copilot", h[0]), Seconds: copilotHookTimeoutSeconds}}
 	}
 	text, err := json.MarshalIndent(written, "", "  ")
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 const (
 	// geminiMark is in every hook of ours.
 	geminiMark = "hook --client gemini"
-	// geminiHookMost is how many milliseconds a hook may take. It ends by itself in
+	// geminiHookTimeoutMillis is how many milliseconds a hook may take. It ends by itself in
 	// a fraction of that, whatever the coordinator does.
-	geminiHookMost = 5_000
-	// geminiStayMost is the same for one that waits for mail: a week, in which
+	geminiHookTimeoutMillis = 5_000
+	// geminiWaitTimeoutMillis is the same for one that waits for mail: a week, in which
 	// somebody will have come back.
-	geminiStayMost = 7 * 24 * 3600 * 1000
-	// toolMost is how many milliseconds a call of a tool may take, for clients that
+	geminiWaitTimeoutMillis = 7 * 24 * 3600 * 1000
+	// toolTimeoutMillis is how many milliseconds a call of a tool may take, for clients that
 	// can be told so: more than the longest wait there is.
-	toolMost = 3_900_000
+	toolTimeoutMillis = 3_900_000
 )
 
 func gemini() Client {
@@ -55,13 +55,13 @@ func geminiFiles(p Place) ([]File, error) {
 	ours := configedit.JSON{Members: []configedit.Member{{
 		Path: []string{"mcpServers", "c3po"},
 		Value: map[string]any{
-			"command": p.Program, "args": p.arguments("gemini"), "timeout": toolMost, "trust": true,
+			"command": p.Program, "args": p.arguments("gemini"), "timeout": toolTimeoutMillis, "trust": true,
 		},
 	}}}
 	for _, h := range geminiHooks() {
-		command, most := p.hookCommand("gemini", h[0]), geminiHookMost
+		command, most := p.hookCommand("gemini", h[0]), geminiHookTimeoutMillis
 		if p.Stay && h[0] == "AfterAgent" {
-			command, most = p.hookCommand("gemini", "--wait "+h[0]), geminiStayMost
+			command, most = p.hookCommand("gemini", "--wait "+h[0]), geminiWaitTimeoutMillis
 		}
 		ours.Elements = append(ours.Elements, configedit.Element{
 			Path: []string{"hooks", h[0]}, Mark: geminiMark,

@@ -11,9 +11,9 @@ import (
 const (
 	// kimiMark is in every hook of ours.
 	kimiMark = "hook --client kimi"
-	// kimiHookMost is how many seconds a hook may take. It ends by itself in a
+	// kimiHookTimeoutSeconds is how many seconds a hook may take. It ends by itself in a
 	// fraction of that, whatever the coordinator does.
-	kimiHookMost = 5
+	kimiHookTimeoutSeconds = 5
 )
 
 func kimi() Client {
@@ -50,7 +50,7 @@ func kimiConfig(p Place) string { return filepath.Join(kimiHome(p), "config.toml
 func kimiFiles(p Place) ([]File, error) {
 	ours := configedit.JSON{Members: []configedit.Member{{
 		Path:  []string{"mcpServers", "c3po"},
-		Value: map[string]any{"command": p.Program, "args": p.arguments("kimi"), "toolTimeoutMs": toolMost},
+		Value: map[string]any{"command": p.Program, "args": p.arguments("kimi"), "toolTimeoutMs": toolTimeoutMillis},
 	}}}
 	var hooks configedit.TOML
 	for _, event := range kimiHooks() {
@@ -59,7 +59,7 @@ func kimiFiles(p Place) ([]File, error) {
 			Keys: []configedit.Key{
 				{Name: "event", Value: configedit.TOMLText(event)},
 				{Name: "command", Value: configedit.TOMLText(p.hookCommand("kimi", event))},
-				{Name: "timeout", Value: fmt.Sprint(kimiHookMost)},
+				{Name: "timeout", Value: fmt.Sprint(kimiHookTimeoutSeconds)},
 			},
 		})
 	}

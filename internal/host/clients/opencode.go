@@ -18,9 +18,9 @@ var opencodePlugin string
 // opencodeProgram is the line of the plugin that names our program.
 var opencodeProgram = regexp.MustCompile(`(?m)^const c3po = (".*")$`)
 
-// opencodeMost is how many milliseconds a tool may take: more than the longest
+// opencodeToolTimeoutMillis is how many milliseconds a tool may take: more than the longest
 // wait there is.
-const opencodeMost = 3_900_000
+const opencodeToolTimeoutMillis = 3_900_000
 
 func opencode() Client {
 	return Client{
@@ -90,7 +90,7 @@ func opencodeFiles(p Place) ([]File, error) {
 		return nil, err
 	}
 	server := opencodeServer{
-		Type: "local", Command: append([]string{p.Program}, p.arguments("opencode")...), Enabled: true, Timeout: opencodeMost,
+		Type: "local", Command: append([]string{p.Program}, p.arguments("opencode")...), Enabled: true, Timeout: opencodeToolTimeoutMillis,
 	}
 	config := configedit.JSON{Members: []configedit.Member{{Path: []string{"mcp", "c3po"}, Value: server}}}
 	program, err := json.Marshal(p.Program)

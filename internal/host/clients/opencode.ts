@@ -11,7 +11,7 @@ import type { Plugin } from "@opencode-ai/plugin"
 const c3po = "c3po"
 
 // How long a prompt may take to start a turn before it is sent again.
-const startMost = 10_000
+const startTimeoutMs = 10_000
 const attempts = 3
 // How often the bridge hears that a long turn still runs.
 const busyEvery = 60_000
@@ -80,7 +80,7 @@ export const C3PO: Plugin = async ({ client }) => {
     const { id, agent, model } = session
     for (let i = 0; i < attempts; i++) {
       const started = new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), startMost)
+        const timer = setTimeout(() => resolve(false), startTimeoutMs)
         begun = () => {
           clearTimeout(timer)
           resolve(true)

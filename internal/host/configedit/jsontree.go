@@ -65,14 +65,14 @@ func DecodeJSON(text []byte, into any) error {
 	return nil
 }
 
-// bracketsMost bounds how deep a file can be nested, since reading it takes the
+// maxBrackets bounds how deep a file can be nested, since reading it takes the
 // stack. No file of a person's has so many.
-const bracketsMost = 100_000
+const maxBrackets = 100_000
 
 // parseJSON reads JSON with comments and trailing commas, which is a superset of
 // JSON.
 func parseJSON(text []byte) (hujson.Value, error) {
-	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > bracketsMost {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxBrackets {
 		return hujson.Value{}, unreadable("JSON", errors.New("it is nested too deeply"))
 	}
 	root, err := hujson.Parse(plain(text))

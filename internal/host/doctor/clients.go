@@ -8,9 +8,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// hookMost is how long a hook may keep its client waiting before a person
+// maxHookTime is how long a hook may keep its client waiting before a person
 // notices. Ours aim at a fraction of it.
-const hookMost = time.Second
+const maxHookTime = time.Second
 
 func (c Client) finding() Finding {
 	check := c.Name
@@ -44,7 +44,7 @@ func (f Facts) hooks(c Client) Finding {
 	switch last := c.LastHook; {
 	case last == nil:
 		return green(check, "none has run here yet")
-	case last.Took > hookMost:
+	case last.Took > maxHookTime:
 		return yellow(check, "look at the load of this host, and at c3po doctor's latency", "the last, %s of %s, took %s", last.Event, last.Agent, last.Took.Round(10*time.Millisecond))
 	default:
 		return green(check, "the last was %s of %s %s, and took %s", last.Event, last.Agent, ago(f.Now, last.At), last.Took.Round(100*time.Microsecond))

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	skewMost  = 5 * time.Second        // beyond it, times of different hosts cannot be compared
-	roundMost = 250 * time.Millisecond // beyond it, hooks say nothing in time
-	fullAt    = 0.9                    // of the memory that Redis may use
+	maxClockSkew = 5 * time.Second        // beyond it, times of different hosts cannot be compared
+	maxRoundTrip = 250 * time.Millisecond // beyond it, hooks say nothing in time
+	fullAt       = 0.9                    // of the memory that Redis may use
 
-	diskLeast  = 64 << 20 // bytes; below it the next write may be the last
-	diskEnough = 1 << 30
+	minDiskBytes = 64 << 20 // bytes; below it the next write may be the last
+	diskEnough   = 1 << 30
 )
 
 // oldestRedis is the first version with what the scripts use.
@@ -62,14 +62,14 @@ func (c Coordinator) versions(version string) Finding {
 }
 
 func (c Coordinator) clock() Finding {
-	if off := c.Skew.Abs(); off > skewMost {
+	if off := c.Skew.Abs(); off > maxClockSkew {
 		return yellow("clock", "set the clocks by NTP; no mail is lost by this, but times are wrong", "the clock of this host and that of Redis differ by %s", off.Round(time.Second))
 	}
-	return green("clock", "this host and Redis agree to within %s", skewMost)
+	return green("clock", "this host and Redis agree to within %s", maxClockSkew)
 }
 
 func (c Coordinator) latency() Finding {
-	if c.Round > roundMost {
+	if c.Round > maxRoundTrip {
 		return yellow("latency", "look at the load of the coordinator's host, and at the network", "a call that asks Redis takes %s", c.Round.Round(time.Millisecond))
 	}
 	return green("latency", "a call that asks Redis takes %s; %d waits sleep there", c.Round.Round(100*time.Microsecond), c.Info.Waiters)
@@ -110,8 +110,8 @@ func engine(e c3po.Engine) []Finding {
 	} else {
 		all = append(all, engineDisk(e))
 	}
-	if e.MemoryMost > 0 && float64(e.MemoryUsed) > fullAt*float64(e.MemoryMost) {
-		all = append(all, yellow("redis memory", "give Redis more memory (maxmemory)", "%d of %d MiB are used", e.MemoryUsed>>20, e.MemoryMost>>20))
+	if e.MaxMemory > 0 && float64(e.MemoryUsed) > fullAt*float64(e.MaxMemory) {
+		all = append(all, yellow("redis memory", "give Redis more memory (maxmemory)", "%d of %d MiB are used", e.MemoryUsed>>20, e.MaxMemory>>20))
 	} else {
 		all = append(all, green("redis memory", "%d MiB are used", e.MemoryUsed>>20))
 	}
@@ -129,7 +129,7 @@ func engineDisk(e c3po.Engine) Finding {
 	switch {
 	case e.Disk == nil:
 		return green(check, "the last writes to disk went well%s", rewriting)
-	case *e.Disk < diskLeast:
+	case *e.Disk < minDiskBytes:
 		return red(check, fix, "%d MiB are free where Redis keeps its data", *e.Disk>>20)
 	case *e.Disk < max(diskEnough, 2*e.MemoryUsed):
 		return yellow(check, fix, "%d MiB are free where Redis keeps its data", *e.Disk>>20)

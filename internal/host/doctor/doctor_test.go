@@ -82,7 +82,7 @@ func TestEachTroubleHasAVerdictAndAFix(t *testing.T) {
 		"an old Redis":           {func(f *doctor.Facts) { f.Coordinator.Info.Engine.Version = "6.2.1" }, doctor.Red, "redis version", "6.2.1"},
 		"eviction":               {func(f *doctor.Facts) { f.Coordinator.Info.Engine.Eviction = "allkeys-lru" }, doctor.Red, "redis eviction", "allkeys-lru"},
 		"a failing disk":         {func(f *doctor.Facts) { f.Coordinator.Info.Engine.Problems = []string{"the last write failed"} }, doctor.Red, "redis disk", "the last write failed"},
-		"little memory":          {func(f *doctor.Facts) { f.Coordinator.Info.Engine.MemoryMost = 1 << 20 }, doctor.Yellow, "redis memory", "1 of 1 MiB"},
+		"little memory":          {func(f *doctor.Facts) { f.Coordinator.Info.Engine.MaxMemory = 1 << 20 }, doctor.Yellow, "redis memory", "1 of 1 MiB"},
 		"missing mail":           {func(f *doctor.Facts) { f.Coordinator.Audit.Balanced = false }, doctor.Red, "books", "missing"},
 		"a store that went back": {func(f *doctor.Facts) { f.Coordinator.Audit.Epoch = 2 }, doctor.Yellow, "books", "epoch 2"},
 		"dead letters":           {func(f *doctor.Facts) { f.Coordinator.Audit.Dead = 3 }, doctor.Yellow, "books", "3 ended unread"},

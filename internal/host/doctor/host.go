@@ -47,7 +47,7 @@ func (f Facts) disk() []Finding {
 	switch {
 	case f.Disk == nil:
 		return nil
-	case *f.Disk < diskLeast:
+	case *f.Disk < minDiskBytes:
 		return []Finding{red(check, fix, "%d MiB are free where c3po keeps its files", *f.Disk>>20)}
 	case *f.Disk < diskEnough:
 		return []Finding{yellow(check, fix, "%d MiB are free where c3po keeps its files", *f.Disk>>20)}

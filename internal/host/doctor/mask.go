@@ -20,15 +20,15 @@ type Mask struct {
 	home  string
 }
 
-// leastSecret keeps a short word from being taken out of everything.
-const leastSecret = 6
+// minSecretBytes keeps a short word from being taken out of everything.
+const minSecretBytes = 6
 
 // NewMask knows these secrets. What is under home is named without it.
 func NewMask(home string, secrets ...string) Mask {
 	m := Mask{home: strings.TrimRight(home, "/")}
 	for _, secret := range secrets {
 		for _, s := range []string{secret, inJSON(secret), url.QueryEscape(secret), url.PathEscape(secret)} {
-			if len(secret) >= leastSecret && !slices.Contains(m.known, s) {
+			if len(secret) >= minSecretBytes && !slices.Contains(m.known, s) {
 				m.known = append(m.known, s)
 			}
 		}

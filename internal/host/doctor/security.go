@@ -31,8 +31,8 @@ type Place struct {
 	Foreign  bool   // it belongs to somebody else
 }
 
-// unusedMost is how long a token may lie about.
-const unusedMost = 90 * 24 * time.Hour
+// maxTokenIdle is how long a token may lie about.
+const maxTokenIdle = 90 * 24 * time.Hour
 
 // Guard makes the checks of security: those of Examine that are about it are not
 // repeated.
@@ -116,11 +116,11 @@ func (f Facts) tokens(x Exposure) []Finding {
 		case (t.Role == c3po.RoleAgent || t.Role == c3po.RoleRunner) && strings.HasPrefix(t.Agents, "*/"):
 			bad = append(bad, yellow(check, "c3po token create for one host (--agents HOST/*), then c3po token revoke "+t.KID,
 				"%s may act as the agents of every host: %s", name, t.Agents))
-		case f.Now.Sub(last) > unusedMost:
+		case f.Now.Sub(last) > maxTokenIdle:
 			bad = append(bad, yellow(check, "c3po token revoke "+t.KID, "%s, of the role %s, was not used for %d days", name, t.Role, int(f.Now.Sub(last)/(24*time.Hour))))
 		}
 	}
-	if admins > adminsMost {
+	if admins > maxAdmins {
 		bad = append(bad, yellow(check, "c3po token list; revoke those nobody needs", "%d tokens of admins are live", admins))
 	}
 	if len(bad) == 0 {
@@ -129,8 +129,8 @@ func (f Facts) tokens(x Exposure) []Finding {
 	return bad
 }
 
-// adminsMost is how many admins one would expect, with one that is being rotated.
-const adminsMost = 3
+// maxAdmins is how many admins one would expect, with one that is being rotated.
+const maxAdmins = 3
 
 // surroundings are what lies about on this host.
 func surroundings(x Exposure) []Finding {

@@ -153,7 +153,7 @@ func howToInstall(has func(string) bool) string {
 // Keep starts the server again whenever it is gone, until ctx ends, and tells
 // restarted the number of each new process.
 func (e *Engine) Keep(ctx context.Context, restarted func(pid int)) error {
-	const firstPause, mostPause = 100 * time.Millisecond, 30 * time.Second
+	const firstPause, maxPause = 100 * time.Millisecond, 30 * time.Second
 	pause := firstPause
 	socket := e.Socket
 	for {
@@ -164,7 +164,7 @@ func (e *Engine) Keep(ctx context.Context, restarted func(pid int)) error {
 		}
 		// One that had run well is started at once; one that keeps ending, because
 		// its disk is full say, is not hurried.
-		if time.Since(began) > mostPause {
+		if time.Since(began) > maxPause {
 			pause = firstPause
 		}
 		select {
@@ -172,7 +172,7 @@ func (e *Engine) Keep(ctx context.Context, restarted func(pid int)) error {
 			return nil
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, mostPause)
+		pause = min(2*pause, maxPause)
 		again, err := Start(ctx, e.cfg)
 		if err != nil {
 			e.cfg.Log.ErrorContext(ctx, "redis does not start", "err", err)

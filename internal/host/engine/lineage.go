@@ -3,9 +3,9 @@ package engine
 import "github.com/c3po-dev/c3po"
 
 const (
-	// lineageMost keeps whoever nests processes without end from keeping us busy. A
+	// maxLineage keeps whoever nests processes without end from keeping us busy. A
 	// line that is longer was not seen to its end.
-	lineageMost = 1024
+	maxLineage = 1024
 	// lineageTries is how often a walk begins anew that a process has ended under.
 	lineageTries = 5
 )
@@ -41,7 +41,7 @@ func Lineage(pid int) (line []c3po.ProcessRun, whole bool) {
 // walk goes up from a process once. It is to be done again if what it found cannot
 // have been so at any moment: a process ended, and its children got another parent.
 func walk(pid int, look func(int) (looked, sight)) (line []c3po.ProcessRun, whole, again bool) {
-	for len(line) < lineageMost {
+	for len(line) < maxLineage {
 		found, seen := look(pid)
 		switch {
 		case seen == hidden && len(line) > 0:

@@ -34,7 +34,7 @@ func TestALineIsWholeOnlyIfEveryProcessOfItWasSeen(t *testing.T) {
 		}
 	}
 	endless := func(pid int) (looked, sight) { return looked{parent: pid + 1, start: 5}, plain }
-	if line, whole, again := walk(9, endless); whole || again || len(line) != lineageMost {
+	if line, whole, again := walk(9, endless); whole || again || len(line) != maxLineage {
 		t.Errorf("of a line without end %d are seen, whole %v, again %v", len(line), whole, again)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 const (
 	lookEvery = time.Second
-	// mostRuns bounds what one process keeps in mind.
-	mostRuns = 10_000
+	// maxRuns bounds what one process keeps in mind.
+	maxRuns = 10_000
 	// never is when a process started that is not there.
 	never = -1
 )
@@ -72,7 +72,7 @@ func (w *Watcher) Watch(space c3po.Space, agent c3po.AgentID, name string) {
 	run := Run{Space: space, Agent: agent, Name: name}
 	w.mu.Lock()
 	_, known := w.runs[run]
-	full := len(w.runs) >= mostRuns
+	full := len(w.runs) >= maxRuns
 	w.mu.Unlock()
 	if known || full || w.Started(process.PID) != process.Start {
 		return
@@ -95,7 +95,7 @@ func (w *Watcher) Declare(space c3po.Space, agent c3po.AgentID, host string, pid
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.runs) < mostRuns {
+	if len(w.runs) < maxRuns {
 		w.runs[run] = process
 	}
 }

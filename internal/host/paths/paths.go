@@ -12,9 +12,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// longestSocket is how long the path of a unix socket may be: systems take 104
+// maxSocketPathBytes is how long the path of a unix socket may be: systems take 104
 // or 108 bytes, the ending included.
-const longestSocket = 100
+const maxSocketPathBytes = 100
 
 // Folders finds the folders through the environment of the process.
 type Folders struct {
@@ -76,7 +76,7 @@ func (f Folders) SocketFile(name string) (string, error) {
 	if runtime := f.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) {
 		dir = filepath.Join(runtime, "c3po")
 	}
-	if len(filepath.Join(dir, name)) > longestSocket {
+	if len(filepath.Join(dir, name)) > maxSocketPathBytes {
 		// Named after the state folder, so that whoever shares it finds the socket.
 		sum := sha256.Sum256([]byte(state))
 		dir = filepath.Join(f.temporary(), fmt.Sprintf("c3po-%d-%s", os.Getuid(), hex.EncodeToString(sum[:4])))
@@ -101,7 +101,7 @@ func (f Folders) base(variable string, underHome ...string) (string, error) {
 }
 
 func (f Folders) temporary() string {
-	if dir := f.getenv("TMPDIR"); filepath.IsAbs(dir) && len(dir) < longestSocket/2 {
+	if dir := f.getenv("TMPDIR"); filepath.IsAbs(dir) && len(dir) < maxSocketPathBytes/2 {
 		return dir
 	}
 	return "/tmp"

@@ -21,7 +21,7 @@ type Run struct {
 
 const (
 	runsFolder = "runs"
-	runsMost   = 1024 // of one user on one host
+	maxRuns    = 1024 // of one user on one host
 )
 
 // NoteRun keeps a run for whoever comes after it.
@@ -34,7 +34,7 @@ func (f Folders) NoteRun(run Run) error {
 	if err != nil {
 		return err
 	}
-	if kept, err := os.ReadDir(dir); err != nil || len(kept) >= runsMost {
+	if kept, err := os.ReadDir(dir); err != nil || len(kept) >= maxRuns {
 		return err
 	}
 	data, err := json.Marshal(run)

@@ -25,8 +25,8 @@ const Name = "c3po.yaml"
 // limitsKey is the key that holds the limits.
 const limitsKey = "limits"
 
-// mostBytes is more than any file of settings has.
-const mostBytes = 1 << 20
+// maxFileBytes is more than any file of settings has.
+const maxFileBytes = 1 << 20
 
 // A File is what was set, by key. What stands under another key is called with
 // both: limits.sends_per_minute.
@@ -69,7 +69,7 @@ func Read(path string, keys []string) (*File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && info.Size() > mostBytes {
+	if err == nil && info.Size() > maxFileBytes {
 		return nil, refuse(path, 1, "this is no file of settings: it has %d bytes", info.Size()).Suggest("Move it away.")
 	}
 	var data []byte

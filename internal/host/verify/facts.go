@@ -74,7 +74,7 @@ func (r *run) clean(ctx context.Context) {
 	if r.self == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanMost)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 	defer cancel()
 	// The sessions that were tried have said that it is theirs.
 	_, _ = r.Service.RegisterAgent(ctx, r.Profile)

@@ -144,7 +144,7 @@ func runHook(ctx context.Context, command Command, e event) (string, error) {
 	cmd := command.cmd()
 	var out bytes.Buffer
 	var said head
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(stdin), &out, &said, endMost
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(stdin), &out, &said, endTimeout
 	if err := cmd.Start(); err != nil {
 		return "", failed("its command does not start: %v", err)
 	}

@@ -53,7 +53,7 @@ func Live(ctx context.Context, cfg Config, agent string) Result {
 
 // withdraw takes a probe back that nobody waits for any more.
 func (r *run) withdraw(ctx context.Context, probe c3po.MessageID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanMost)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 	defer cancel()
 	_, _ = r.Service.Cancel(ctx, c3po.MessageInput{MessageID: probe}) // else it expires
 }

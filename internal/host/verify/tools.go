@@ -16,10 +16,10 @@ import (
 const (
 	// protocol is the version of MCP that is spoken; servers answer with their own.
 	protocol = "2025-06-18"
-	// lineMost is the longest answer: a page of mail.
-	lineMost = 16 << 20
-	// endMost is how long a program may take to end once its stdin is closed.
-	endMost = 2 * time.Second
+	// maxLineBytes is the longest answer: a page of mail.
+	maxLineBytes = 16 << 20
+	// endTimeout is how long a program may take to end once its stdin is closed.
+	endTimeout = 2 * time.Second
 )
 
 // tools is a bridge that was started as a client starts it, over stdin and
@@ -50,7 +50,7 @@ func startTools(ctx context.Context, command Command) (*tools, error) {
 	go func() {
 		defer close(t.lines)
 		scanner := bufio.NewScanner(out)
-		scanner.Buffer(nil, lineMost)
+		scanner.Buffer(nil, maxLineBytes)
 		for scanner.Scan() {
 			t.lines <- bytes.Clone(scanner.Bytes())
 		}
@@ -164,7 +164,7 @@ func (t *tools) write(v any) error {
 // end hangs up, as a client does, and ends what does not end by itself.
 func (t *tools) end() {
 	_ = t.in.Close()
-	kill := time.AfterFunc(endMost, func() { _ = t.cmd.Process.Kill() })
+	kill := time.AfterFunc(endTimeout, func() { _ = t.cmd.Process.Kill() })
 	defer kill.Stop()
 	for range t.lines { // what is left unread would keep it
 		continue
@@ -178,12 +178,12 @@ type head struct {
 	kept []byte
 }
 
-const saidMost = 500
+const maxSaidBytes = 500
 
 func (t *head) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept = append(t.kept, p[:min(len(p), saidMost-len(t.kept))]...)
+	t.kept = append(t.kept, p[:min(len(p), maxSaidBytes-len(t.kept))]...)
 	return len(p), nil
 }
 

@@ -69,7 +69,7 @@ const (
 const (
 	defaultLimit = 10 * time.Second
 	pollEvery    = 50 * time.Millisecond
-	cleanMost    = 5 * time.Second
+	cleanTimeout = 5 * time.Second
 )
 
 // run is one verification.

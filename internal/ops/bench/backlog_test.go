@@ -27,7 +27,7 @@ func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
 	faultrig.Hold(t, fmt.Sprintf("%s of a page of an inbox of %d", name, unread), page, 50*time.Millisecond)
 	_, check, size := timed(t, reader, "pending", c3po.PendingInput{})
 	faultrig.Hold(t, name+" of what a hook asks", check, 30*time.Millisecond)
-	everything, err := reader.call(t.Context(), "get_messages", c3po.GetMessagesInput{Limit: c3po.DefaultLimits().PageMost})
+	everything, err := reader.call(t.Context(), "get_messages", c3po.GetMessagesInput{Limit: c3po.DefaultLimits().MaxPageItems})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAHugeBacklogIsReadInPagesAsQuickAsASmallOne(t *testing.T) {
 		var page c3po.MessageList
 		// A Redis that a busy machine holds up is asked again.
 		if !faultrig.Within(30*time.Second, func() bool {
-			page, err = svc.GetMessages(t.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().PageMost})
+			page, err = svc.GetMessages(t.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: c3po.DefaultLimits().MaxPageItems})
 			return err == nil || c3po.AsError(err).Code.Retry() == c3po.RetryNo
 		}) || err != nil {
 			t.Fatal(err)

@@ -49,15 +49,15 @@ const (
 )
 
 const (
-	// mostRounds is how many turns the doors take, if there is time. A ratio is the
+	// maxRounds is how many turns the doors take, if there is time. A ratio is the
 	// median of its rounds: one disturbance does not decide it.
-	mostRounds = 3
+	maxRounds = 3
 
-	mostLength      = time.Minute
-	mostConcurrency = 10_000
-	mostRate        = 100_000
-	// mostSize keeps a text within what a message may have.
-	mostSize = 50_000
+	maxLength      = time.Minute
+	maxConcurrency = 10_000
+	maxRate        = 100_000
+	// maxTextBytes keeps a text within what a message may have.
+	maxTextBytes = 50_000
 )
 
 // Config says what to measure. The zero value of every field but Program works.
@@ -211,16 +211,16 @@ func (cfg Config) check() error {
 	if !slices.Contains(Scenarios(), cfg.Scenario) {
 		return c3po.Errorf(c3po.InvalidRequest, "there is no scenario %q", cfg.Scenario).Suggest("Use one of %s.", strings.Join(Scenarios(), ", "))
 	}
-	if cfg.Length < 0 || cfg.Length > mostLength {
-		return c3po.Errorf(c3po.InvalidRequest, "a measurement cannot take %v", cfg.Length).Suggest("Give at most %v.", mostLength)
+	if cfg.Length < 0 || cfg.Length > maxLength {
+		return c3po.Errorf(c3po.InvalidRequest, "a measurement cannot take %v", cfg.Length).Suggest("Give at most %v.", maxLength)
 	}
 	for _, setting := range []struct {
 		name        string
 		value, most int
 	}{
-		{"concurrency", cfg.Concurrency, mostConcurrency},
-		{"size", cfg.Size, mostSize},
-		{"rate", cfg.pace(), mostRate},
+		{"concurrency", cfg.Concurrency, maxConcurrency},
+		{"size", cfg.Size, maxTextBytes},
+		{"rate", cfg.pace(), maxRate},
 	} {
 		if setting.value < 1 || setting.value > setting.most {
 			return c3po.Errorf(c3po.InvalidRequest, "%s is %d", setting.name, setting.value).
@@ -273,7 +273,7 @@ func (cfg Config) pace() int {
 	}
 }
 
-func (cfg Config) rounds() int { return min(max(1, int(cfg.Length/time.Second)), mostRounds) }
+func (cfg Config) rounds() int { return min(max(1, int(cfg.Length/time.Second)), maxRounds) }
 
 // slice is how long one round of a door is measured.
 func (cfg Config) slice() time.Duration { return cfg.Length / time.Duration(cfg.rounds()) }

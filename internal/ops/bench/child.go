@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// endMost is how long a process may take to end in its own time.
-const endMost = 15 * time.Second
+// endTimeout is how long a process may take to end in its own time.
+const endTimeout = 15 * time.Second
 
 // A child is a process that lives no longer than we do.
 type child struct {
@@ -51,7 +51,7 @@ func (c *child) ended() bool {
 
 // stop asks it to end, and ends it if it does not.
 func (c *child) stop() {
-	late := time.AfterFunc(endMost, func() { _ = c.process.Kill() })
+	late := time.AfterFunc(endTimeout, func() { _ = c.process.Kill() })
 	defer late.Stop()
 	if c.process.Signal(syscall.SIGTERM) != nil {
 		_ = c.process.Kill()

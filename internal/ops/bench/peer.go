@@ -76,7 +76,7 @@ func (cfg Config) peerRound(ctx context.Context, peer Peer) (s sample, err error
 		return sample{}, err
 	}
 	m := measurement{
-		groups: []group{{Deliver, loops}}, length: cfg.slice(), most: mostBytes / cfg.Size,
+		groups: []group{{Deliver, loops}}, length: cfg.slice(), most: maxRoundBytes / cfg.Size,
 		processes: map[string]int{ProcessBench: os.Getpid(), ProcessCoordinator: door.PID()},
 	}
 	return m.measure(ctx, cut)

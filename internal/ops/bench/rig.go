@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// startMost is how long a process may take to be ready.
-	startMost = 20 * time.Second
-	pollEvery = 10 * time.Millisecond
-	// eraseMost is how long it may take to remove what was measured with.
-	eraseMost = 30 * time.Second
+	// startTimeout is how long a process may take to be ready.
+	startTimeout = 20 * time.Second
+	pollEvery    = 10 * time.Millisecond
+	// eraseTimeout is how long it may take to remove what was measured with.
+	eraseTimeout = 30 * time.Second
 )
 
 // A rig is a Redis to measure, and what it takes to put coordinators on it.
@@ -85,7 +85,7 @@ func (r *rig) startRedis() error {
 
 // openStore waits for a Redis that was just started.
 func (r *rig) openStore(ctx context.Context) (*redisstore.Store, error) {
-	for deadline := time.Now().Add(startMost); ; {
+	for deadline := time.Now().Add(startTimeout); ; {
 		store, err := redisstore.Open(ctx, redisstore.Config{URL: r.redisURL, Limits: c3po.DefaultLimits().Unbudgeted()})
 		if err == nil || r.redis == nil || r.redis.ended() || time.Now().After(deadline) {
 			return store, err
@@ -115,7 +115,7 @@ func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err
 	if r.redis != nil {
 		processes[ProcessRedis] = r.redis.pid()
 	}
-	m := measurement{length: cfg.slice(), most: mostBytes / cfg.Size, processes: processes}
+	m := measurement{length: cfg.slice(), most: maxRoundBytes / cfg.Size, processes: processes}
 	if door == Redis {
 		durability, err := r.store.Durability(ctx)
 		if err != nil {
@@ -172,7 +172,7 @@ func (r *rig) clear(ctx context.Context, space c3po.Space, door string) error {
 		r.left = append(r.left, space)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eraseMost)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eraseTimeout)
 	defer cancel()
 	return r.store.Erase(ctx, space)
 }
@@ -224,7 +224,7 @@ func foreignEnvironment() []string {
 
 // listensOn reads the line in which a coordinator says where it is.
 func listensOn(ctx context.Context, from *os.File) (string, error) {
-	if err := from.SetReadDeadline(time.Now().Add(startMost)); err != nil {
+	if err := from.SetReadDeadline(time.Now().Add(startTimeout)); err != nil {
 		return "", err
 	}
 	stop := context.AfterFunc(ctx, func() { from.Close() })

@@ -12,9 +12,9 @@ const (
 	// warmUp is run before the clock is started: connections, caches and
 	// scripts are then as they stay.
 	warmUp = 200 * time.Millisecond
-	// mostBytes of messages are stored in one round, whatever its time: what is
+	// maxRoundBytes of messages are stored in one round, whatever its time: what is
 	// measured must fit into memory.
-	mostBytes = 512 << 20
+	maxRoundBytes = 512 << 20
 )
 
 // A sample is one round of one door.

@@ -57,7 +57,7 @@ func TestSendsThatReachTheDiskGoOnAtTheirRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := measurement{groups: []group{{Send, loops}}, length: length, most: mostBytes / 1024}
+		m := measurement{groups: []group{{Send, loops}}, length: length, most: maxRoundBytes / 1024}
 		s, err := m.measure(ctx, cut)
 		if err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// settleMost is how long it may take until all waits sleep.
-	settleMost = 3 * time.Minute
+	// settleTimeout is how long it may take until all waits sleep.
+	settleTimeout = 3 * time.Minute
 	// restFor is how long memory is looked at after that: what the waits' arrival
 	// has left is collected in time.
 	restFor   = 2 * time.Second
@@ -49,7 +49,7 @@ func sleepers(ctx context.Context, door *web, waits, pid int) (settle func(conte
 // in a hundred: of many, some always end and are made anew.
 func (s *webSeat) untilAsleep(ctx context.Context, waits int) error {
 	var info c3po.ServerInfo
-	for deadline := time.Now().Add(settleMost); ; {
+	for deadline := time.Now().Add(settleTimeout); ; {
 		answer, err := s.call(ctx, "server_info", c3po.None{})
 		if err == nil {
 			err = json.Unmarshal(answer, &info)
@@ -61,7 +61,7 @@ func (s *webSeat) untilAsleep(ctx context.Context, waits int) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return c3po.Errorf(c3po.Internal, "only %d of %d waits sleep after %v", info.Waiters, waits, settleMost).
+			return c3po.Errorf(c3po.Internal, "only %d of %d waits sleep after %v", info.Waiters, waits, settleTimeout).
 				Suggest("Give a smaller --concurrency.")
 		}
 		if err := pass(ctx, pollEvery, nil, nil); err != nil {

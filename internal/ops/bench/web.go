@@ -22,7 +22,7 @@ const (
 	// waitSeconds is how long one wait is; a new one follows it.
 	waitSeconds = 50
 	// What a machine was too busy for is done again, but not for ever.
-	mostRepeats = 100
+	maxRepeats  = 100
 	repeatAfter = 100 * time.Millisecond
 )
 
@@ -78,7 +78,7 @@ type toolParams struct {
 func insist(ctx context.Context, do func() error) error {
 	for repeats := 0; ; repeats++ {
 		err := do()
-		if repeats == mostRepeats || !errors.Is(err, c3po.RedisUnavailable) && !errors.Is(err, c3po.UnknownOutcome) {
+		if repeats == maxRepeats || !errors.Is(err, c3po.RedisUnavailable) && !errors.Is(err, c3po.UnknownOutcome) {
 			return err
 		}
 		if pass(ctx, repeatAfter, nil, nil) != nil {

@@ -26,7 +26,7 @@ type spaceVitals struct {
 
 // Describe implements prometheus.Collector.
 func (s *spaceVitals) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.all.up, s.all.pending, s.all.oldest, s.all.bytes, s.all.bytesMost} {
+	for _, d := range []*prometheus.Desc{s.all.up, s.all.pending, s.all.oldest, s.all.bytes, s.all.maxBytes} {
 		to <- d
 	}
 }
@@ -43,6 +43,6 @@ func (s *spaceVitals) Collect(to chan<- prometheus.Metric) {
 	}
 	set(s.all.pending, float64(now.Pending))
 	set(s.all.bytes, float64(now.PendingBytes))
-	set(s.all.bytesMost, float64(now.SpaceBytes))
+	set(s.all.maxBytes, float64(now.SpaceBytes))
 	set(s.all.oldest, now.OldestUnacked.Seconds())
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	dialMost   = 5 * time.Second
-	answerMost = 8 * time.Second
+	dialTimeout   = 5 * time.Second
+	answerTimeout = 8 * time.Second
 )
 
 // inside are the addresses that are not of the public network: of this machine,
@@ -143,7 +143,7 @@ func isName(host string) bool {
 // looked up, and goes nowhere else than it was told: it follows no redirect and
 // uses no proxy, which would connect for it.
 func guarded(allow []netip.Prefix, resolver *net.Resolver) *http.Client {
-	dialer := &net.Dialer{Timeout: dialMost, Resolver: resolver, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func guarded(allow []netip.Prefix, resolver *net.Resolver) *http.Client {
 	}}
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialMost, ResponseHeaderTimeout: answerMost,
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout,
 			DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 32 << 10,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -53,8 +53,8 @@ func New(c Config) (*Notifier, error) {
 			return nil, err
 		}
 	}
-	if c.Webhook != "" && len(c.Secret) < leastSecret {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "a webhook needs a secret of at least %d characters, which its posts are signed with", leastSecret).
+	if c.Webhook != "" && len(c.Secret) < minSecretBytes {
+		return nil, c3po.Errorf(c3po.InvalidRequest, "a webhook needs a secret of at least %d characters, which its posts are signed with", minSecretBytes).
 			Suggest("Set notify.secret, for example to what `openssl rand -hex 32` prints, and give the same to the receiver.")
 	}
 	return n, nil
@@ -112,8 +112,8 @@ func title(n c3po.Notification) string {
 	}
 }
 
-// textMost keeps a notice to what a person reads at a glance.
-const textMost = 1000
+// maxTextCharacters keeps a notice to what a person reads at a glance.
+const maxTextCharacters = 1000
 
 // text is what follows the title: the question if it may be sent, and how to
 // answer.
@@ -127,11 +127,11 @@ func text(n c3po.Notification) string {
 	var lines []string
 	for _, line := range []string{n.Question, n.Reason} {
 		if line != "" {
-			lines = append(lines, cut(strings.Join(sanitise.Lines(line), "\n"), textMost))
+			lines = append(lines, cut(strings.Join(sanitise.Lines(line), "\n"), maxTextCharacters))
 		}
 	}
 	for i, choice := range n.Choices {
-		lines = append(lines, fmt.Sprintf("%d. %s", i+1, cut(sanitise.Inline(choice), textMost)))
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, cut(sanitise.Inline(choice), maxTextCharacters)))
 	}
 	return strings.Join(append(lines, "Answer with: c3po human answer "+string(n.MessageID)), "\n")
 }

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// leastSecret is too long to be guessed from a signature.
-	leastSecret = 16
-	// replyMost is how much of an answer is read, so that the receiver sees it taken.
-	replyMost = 4 << 10
+	// minSecretBytes is too long to be guessed from a signature.
+	minSecretBytes = 16
+	// maxReplyBytes is how much of an answer is read, so that the receiver sees it taken.
+	maxReplyBytes = 4 << 10
 )
 
 // SignatureHeader proves that a post to the webhook is ours: "t=SECONDS,v1=HEX",
@@ -84,7 +84,7 @@ func (n *Notifier) send(ctx context.Context, channel, address string, body []byt
 		return unreachable(channel, at, err)
 	}
 	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, replyMost)
+	_, _ = io.CopyN(io.Discard, answer.Body, maxReplyBytes)
 	switch {
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
 		return c3po.Errorf(c3po.InvalidRequest, "%s at %s answers with a redirect, which is not followed", channel, at.Host).

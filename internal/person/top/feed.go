@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// lookMost is how long a change that no event tells may stay unseen: that an
+	// maxLookInterval is how long a change that no event tells may stay unseen: that an
 	// agent fell silent is nothing that happens.
-	lookMost = 3 * time.Second
-	// lookLeast is how long events are collected before the state is read again,
+	maxLookInterval = 3 * time.Second
+	// minLookInterval is how long events are collected before the state is read again,
 	// so that a busy space costs its watcher a few reads a second.
-	lookLeast = 250 * time.Millisecond
+	minLookInterval = 250 * time.Millisecond
 	// again is how long a refused stream is left alone.
 	again = 2 * time.Second
 )
@@ -103,8 +103,8 @@ func (f *feed) look(ctx context.Context) {
 		} else {
 			f.tell(seenMsg(s))
 		}
-		rest(ctx, lookLeast)
-		quiet := time.NewTimer(lookMost)
+		rest(ctx, minLookInterval)
+		quiet := time.NewTimer(maxLookInterval)
 		select {
 		case <-ctx.Done():
 		case <-f.changed:
@@ -138,7 +138,7 @@ func (f *feed) take() []c3po.Event {
 
 // newest keeps what is shown.
 func newest(events []c3po.Event) []c3po.Event {
-	return events[max(0, len(events)-mostEvents):]
+	return events[max(0, len(events)-maxEvents):]
 }
 
 func rest(ctx context.Context, d time.Duration) {

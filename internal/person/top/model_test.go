@@ -199,10 +199,10 @@ func TestTheFlowIsFollowedUntilARowOfItIsChosen(t *testing.T) {
 	if m.chosen[flow].row != 7 {
 		t.Errorf("the end is not followed again: %d", m.chosen[flow].row)
 	}
-	for seq := range int64(2 * mostEvents) {
+	for seq := range int64(2 * maxEvents) {
 		event(200 + seq)
 	}
-	if n := len(m.seen.Events); n != mostEvents {
+	if n := len(m.seen.Events); n != maxEvents {
 		t.Errorf("%d events are kept", n)
 	}
 }

@@ -29,10 +29,10 @@ type Source interface {
 }
 
 const (
-	// mostRows bounds what is read of each list: nobody looks at more.
-	mostRows = 1000
-	// mostEvents bounds the flow that is kept.
-	mostEvents = 500
+	// maxRows bounds what is read of each list: nobody looks at more.
+	maxRows = 1000
+	// maxEvents bounds the flow that is kept.
+	maxEvents = 500
 )
 
 // A Snapshot is all there is to see at one time.
@@ -84,7 +84,7 @@ func Look(ctx context.Context, source Source, which string) (Snapshot, error) {
 
 // read reads all but the log.
 func (s *Snapshot) read(ctx context.Context, source Source, which string) error {
-	agents, err := source.ListAgents(ctx, c3po.ListAgentsInput{Limit: mostRows})
+	agents, err := source.ListAgents(ctx, c3po.ListAgentsInput{Limit: maxRows})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Snapshot) read(ctx context.Context, source Source, which string) error 
 	slices.SortStableFunc(s.Agents, func(a, b c3po.Agent) int {
 		return cmp.Or(cmp.Compare(presence(a), presence(b)), cmp.Compare(a.ID, b.ID))
 	})
-	tickets, err := source.Tickets(ctx, c3po.TicketsInput{Which: which, State: c3po.TicketsOpen, Limit: mostRows})
+	tickets, err := source.Tickets(ctx, c3po.TicketsInput{Which: which, State: c3po.TicketsOpen, Limit: maxRows})
 	if err != nil && !errors.Is(err, c3po.Forbidden) {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Snapshot) read(ctx context.Context, source Source, which string) error 
 // readQuestions reads what the person is asked, with its text. Who may not read
 // that sees from the tickets who asks.
 func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
-	mail, err := source.HumanList(ctx, c3po.GetMessagesInput{Limit: mostRows})
+	mail, err := source.HumanList(ctx, c3po.GetMessagesInput{Limit: maxRows})
 	if s.ReadOnly = errors.Is(err, c3po.Forbidden); err != nil {
 		if s.ReadOnly {
 			return nil

@@ -31,11 +31,11 @@ const ShellClient = "shell"
 // conversation it was woken for and the notes it has made.
 const MemoryThread = "thread"
 
-// mostBytes is more than any file of agents has.
-const mostBytes = 1 << 18
+// maxFileBytes is more than any file of agents has.
+const maxFileBytes = 1 << 18
 
-// mostPrompt is what fits into one argument of a program on every system.
-const mostPrompt = 100_000
+// maxPromptBytes is what fits into one argument of a program on every system.
+const maxPromptBytes = 100_000
 
 // A Config says which file is read. The zero value of every field is usable.
 type Config struct {
@@ -117,7 +117,7 @@ func Read(cfg Config) (*File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &File{Path: cfg.Path}, nil
 	}
-	if err == nil && info.Size() > mostBytes {
+	if err == nil && info.Size() > maxFileBytes {
 		return nil, place{cfg.Path, 1, 1}.refuse("this is no file of agents: it has %d bytes", info.Size()).Suggest("Move it away.")
 	}
 	var data []byte

@@ -116,8 +116,8 @@ func (r reader) prompt(v ast.Node) (string, error) {
 		return "", r.at(v).refuse("prompt has no text").Suggest("Say what the agent is to do, or take the line out.")
 	case strings.HasPrefix(text, "-"):
 		return "", r.at(v).refuse("prompt begins with a dash").Suggest("Begin it with a word.")
-	case len(text) > mostPrompt:
-		return "", r.at(v).refuse("prompt has %d bytes, at most %d are taken", len(text), mostPrompt).Suggest("Put the long part into a file of the workspace and name it.")
+	case len(text) > maxPromptBytes:
+		return "", r.at(v).refuse("prompt has %d bytes, at most %d are taken", len(text), maxPromptBytes).Suggest("Put the long part into a file of the workspace and name it.")
 	}
 	return text, nil
 }

@@ -83,7 +83,7 @@ func TestAnAgentIsShownTheEndOfItsConversation(t *testing.T) {
 		latest = k.send(fmt.Sprintf("question %d.", i), first.Thread)
 	}
 	text, _ = k.prepare(t.TempDir(), latest.ID)
-	if got := strings.Count(text, "| question"); got != memory.MostMessages || !strings.Contains(text, "question 40.") || strings.Contains(text, "question 20.") {
+	if got := strings.Count(text, "| question"); got != memory.MaxMessages || !strings.Contains(text, "question 40.") || strings.Contains(text, "question 20.") {
 		t.Errorf("%d messages are shown:\n%s", got, text)
 	}
 	if !strings.Contains(text, "The last 20 of 41 messages") {
@@ -118,11 +118,11 @@ func TestTheConversationIsCutToItsSize(t *testing.T) {
 	k.send(strings.Repeat("b", 20_000), first.Thread)
 	latest := k.send(strings.Repeat("c", 20_000), first.Thread)
 	text, _ := k.prepare(t.TempDir(), latest.ID)
-	if len(text) > memory.MostBytes || strings.Contains(text, "é") || !strings.Contains(text, "ccc") || !strings.Contains(text, "The last 2 of 3") {
+	if len(text) > memory.MaxBytes || strings.Contains(text, "é") || !strings.Contains(text, "ccc") || !strings.Contains(text, "The last 2 of 3") {
 		t.Errorf("%d bytes: %.200s", len(text), text)
 	}
 	alone := k.send(strings.Repeat("\x00é", 25_000), "")
-	if text, _ = k.prepare(t.TempDir(), alone.ID); len(text) > memory.MostBytes || !strings.Contains(text, "é") {
+	if text, _ = k.prepare(t.TempDir(), alone.ID); len(text) > memory.MaxBytes || !strings.Contains(text, "é") {
 		t.Errorf("one long message: %d bytes: %.200s", len(text), text)
 	}
 }
@@ -174,7 +174,7 @@ func TestNotesAreKeptAndCutFromTheirBeginning(t *testing.T) {
 	}
 	k.prepare(folder, "")
 	data, _ := os.ReadFile(files.Notes)
-	if len(data) > memory.MostBytes || !strings.HasPrefix(string(data), "(what stood before was cut") || !strings.HasSuffix(string(data), ")\n"+strings.Repeat("a line of notes\n", strings.Count(string(data), "a line"))+"the last\n") {
+	if len(data) > memory.MaxBytes || !strings.HasPrefix(string(data), "(what stood before was cut") || !strings.HasSuffix(string(data), ")\n"+strings.Repeat("a line of notes\n", strings.Count(string(data), "a line"))+"the last\n") {
 		t.Errorf("%d bytes: %.200q", len(data), data)
 	}
 	if older, _ := os.ReadFile(filepath.Join(folder, "notes-older.md")); string(older) != long {
@@ -186,7 +186,7 @@ func TestNotesThatAreALinkAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	k, folder := newTalk(t), t.TempDir()
 	victim := filepath.Join(t.TempDir(), "victim")
-	if err := os.WriteFile(victim, []byte(strings.Repeat("x", 2*memory.MostBytes)), 0o600); err != nil {
+	if err := os.WriteFile(victim, []byte(strings.Repeat("x", 2*memory.MaxBytes)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(victim, filepath.Join(folder, "notes.md")); err != nil {

@@ -161,7 +161,7 @@ func (s *show) system(r record) {
 		}
 	case "hook_response":
 		if r.ExitCode != 0 {
-			s.say("", fmt.Sprintf("! hook %s ended with %d: %s", cut(r.HookName, 60), r.ExitCode, cut(r.Stderr, mostColumns)), red)
+			s.say("", fmt.Sprintf("! hook %s ended with %d: %s", cut(r.HookName, 60), r.ExitCode, cut(r.Stderr, maxColumns)), red)
 		}
 	case "permission_denied":
 		s.say("", fmt.Sprintf("! %s is not permitted", toolName(r.ToolName)), red)
@@ -169,7 +169,7 @@ func (s *show) system(r record) {
 		s.nowDoing("waiting for the model")
 		s.say("", fmt.Sprintf("! the model did not answer; try %d of %d in %s", r.Attempt, r.MaxRetries, brief(time.Duration(r.RetryDelay)*time.Millisecond)), red)
 	case "task_notification":
-		s.say("  ", fmt.Sprintf("· background task %s: %s", cut(r.Status, 20), cut(r.Summary, mostColumns)), dim)
+		s.say("  ", fmt.Sprintf("· background task %s: %s", cut(r.Status, 20), cut(r.Summary, maxColumns)), dim)
 	case "compact_boundary":
 		s.say("", "· the conversation was made shorter", dim)
 	}
@@ -210,7 +210,7 @@ func (s *show) answered(b block, r record) {
 		s.nowDoing("waiting for the model")
 	}
 	if b.IsError {
-		s.say(c.indent, fmt.Sprintf("✗ %s  %s: %s", c.what, brief(took), cut(resultText(b.Content), mostColumns)), red)
+		s.say(c.indent, fmt.Sprintf("✗ %s  %s: %s", c.what, brief(took), cut(resultText(b.Content), maxColumns)), red)
 		return
 	}
 	text := strings.TrimRight(resultText(b.Content), " \n")
@@ -231,7 +231,7 @@ func firstLine(text string) string {
 		return ""
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	shown := " → " + cut(first, mostColumns/2)
+	shown := " → " + cut(first, maxColumns/2)
 	if n := strings.Count(text, "\n") + 1; n > 1 {
 		shown += fmt.Sprintf(" … (%d lines)", n)
 	}
@@ -257,7 +257,7 @@ func (s *show) result(r record) {
 	if why == "" {
 		why = strings.ReplaceAll(strings.TrimPrefix(r.Subtype, "error_"), "_", " ")
 	}
-	s.say("", fmt.Sprintf("✗ failed after %s: %s", account, cut(why, 4*mostColumns)), red)
+	s.say("", fmt.Sprintf("✗ failed after %s: %s", account, cut(why, 4*maxColumns)), red)
 }
 
 // resultText is what a tool has answered, without what is no text.
@@ -305,7 +305,7 @@ func (s *show) describe(b block) string {
 	if about == "" {
 		return name
 	}
-	return name + " " + cut(about, mostColumns-len(name))
+	return name + " " + cut(about, maxColumns-len(name))
 }
 
 // toolName is the name of a tool without the way to its server.

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// mostLine is more than a record has that is worth showing; pictures are longer.
-	mostLine = 16 << 20
-	// mostColumns is what one line of a tool may take of a terminal.
-	mostColumns = 110
-	// quietMost is how far apart two lines about the same silence are at most.
-	quietMost = time.Minute
+	// maxLineBytes is more than a record has that is worth showing; pictures are longer.
+	maxLineBytes = 16 << 20
+	// maxColumns is what one line of a tool may take of a terminal.
+	maxColumns = 110
+	// maxQuiet is how far apart two lines about the same silence are at most.
+	maxQuiet = time.Minute
 )
 
 // A Config says how a stream is shown. The zero value of every field is usable.
@@ -79,7 +79,7 @@ func Copy(dst io.Writer, src io.Reader, cfg Config) (Summary, error) {
 			silence = cfg.Quiet
 		case <-timer.C:
 			s.stillAtIt()
-			silence = min(2*silence, max(quietMost, cfg.Quiet))
+			silence = min(2*silence, max(maxQuiet, cfg.Quiet))
 		}
 		timer.Reset(silence)
 	}
@@ -98,7 +98,7 @@ func read(src io.Reader, to chan<- line) {
 	var text []byte
 	for {
 		part, err := in.ReadSlice('\n')
-		if room := mostLine - len(text); len(part) > room {
+		if room := maxLineBytes - len(text); len(part) > room {
 			part = part[:room]
 		}
 		text = append(text, part...)
@@ -141,7 +141,7 @@ func (s *show) line(text []byte) {
 	}
 	r, ok := parse(text)
 	if !ok {
-		if len(text) >= mostLine-1 {
+		if len(text) >= maxLineBytes-1 {
 			s.Unknown++
 			return
 		}

@@ -65,7 +65,7 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step store.Regis
 // registerAmong tries the candidates. It says whether the wanted id is a former
 // name, unless that does not matter.
 func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step store.RegisterStep, candidates []c3po.AgentID, whatever bool) (store.Registration, bool, error) {
-	for _, most := range []int{fewNumbers, store.MostNumbered} {
+	for _, most := range []int{fewNumbers, store.MaxNumbered} {
 		if len(candidates) == 0 {
 			break
 		}
@@ -258,14 +258,14 @@ func agentOutcome(outcome string, id c3po.AgentID) error {
 	return nil
 }
 
-// mostCards is how many records one step reads.
-const mostCards = 100
+// maxCards is how many records one step reads.
+const maxCards = 100
 
 // Agents implements store.Store.
 func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID) ([]store.Record, error) {
 	k := keysOf(space)
 	var out []store.Record
-	for some := range slices.Chunk(ids, mostCards) {
+	for some := range slices.Chunk(ids, maxCards) {
 		var agents []string
 		for _, id := range some {
 			agents = append(agents, k.agent(id))

@@ -284,7 +284,7 @@ func (s *Store) standing(k keys) func(string) (string, bool) {
 // boundsOf spells the limits that scripts know by name.
 func boundsOf(l c3po.Limits) map[string]string {
 	return map[string]string{
-		"most_events": itoa(l.EventEntries), "online_window": millis(l.OnlineWindow), "ended_life": seconds(l.EndedLife), "ended_bytes": itoa(l.EndedBytes),
+		"max_events": itoa(l.EventEntries), "online_window": millis(l.OnlineWindow), "ended_life": seconds(l.EndedLife), "ended_bytes": itoa(l.EndedBytes),
 		"message_life": seconds(l.MessageLife), "dead_life": seconds(l.DeadLife), "key_life": seconds(l.KeyLife), "name_life": seconds(l.NameLife),
 		"space_bytes": itoa(l.SpaceBytes), "caps": capsOf(l),
 	}

@@ -39,7 +39,7 @@ func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) (auth.AuditEntry, 
 	defer s.auditing.Unlock()
 	for range auditTries {
 		answer, err := s.run(ctx, s.scripts.auditAppend, noSpace, with{
-			"stream": stream, "other": other, "name": stream, "entry": string(text), "most_entries": c3po.AuditKept,
+			"stream": stream, "other": other, "name": stream, "entry": string(text), "max_entries": c3po.AuditKept,
 			"n": e.N, "prev": e.Prev, "id": e.ID, "hash": e.Hash,
 		})
 		if err != nil {

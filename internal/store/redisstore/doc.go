@@ -41,8 +41,8 @@
 //	                      seal over those that never change, as the body has a checksum
 //	box:ID        hash    n and b (messages, bytes) in the inbox; n:SENDER and b:SENDER
 //	mark:ID       hash    reader to the highest sequence it was told of, and up to which it was
-//	                      given all; of the readers that came furthest (hub.MostMarks), with
-//	                      the times of their last notices (hub.MostTold)
+//	                      given all; of the readers that came furthest (store.MaxMarkedReaders), with
+//	                      the times of their last notices (store.MaxToldNotices)
 //	ended:ID      zset    hex of acked mail by the number of the ending event
 //	rate:ID       zset    sends of the last minute, under a Redis TTL
 //	ending        zset    agent id by its oldest ended message

@@ -216,22 +216,22 @@ func TestTwoThousandSessionsDoNotMakeAMessageDearToRead(t *testing.T) {
 		return e.Facts.Notified
 	}
 	tell(0, sessions, time.UnixMilli(1))
-	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(store.MostMarks) {
-		t.Errorf("%s marks of %d sessions are kept, want %d", kept, sessions, store.MostMarks)
+	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(store.MaxMarkedReaders) {
+		t.Errorf("%s marks of %d sessions are kept, want %d", kept, sessions, store.MaxMarkedReaders)
 	}
-	if n := len(told()); n != store.MostMarks {
-		t.Errorf("a message says of %d sessions that they were told, want %d", n, store.MostMarks)
+	if n := len(told()); n != store.MaxMarkedReaders {
+		t.Errorf("a message says of %d sessions that they were told, want %d", n, store.MaxMarkedReaders)
 	}
 	// As an older coordinator left it.
 	for n := range sessions {
 		do(t, server.Addr(), "HSET", mark, fmt.Sprintf("old-%04d", n), `{"q":3,"a":1,"o":"hook"}`)
 	}
-	if n := len(told()); n > store.MostMarks {
-		t.Errorf("before the first note %d marks are read, want at most %d", n, store.MostMarks)
+	if n := len(told()); n > store.MaxMarkedReaders {
+		t.Errorf("before the first note %d marks are read, want at most %d", n, store.MaxMarkedReaders)
 	}
 	tell(sessions, sessions+200, time.UnixMilli(2))
-	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(store.MostMarks) {
-		t.Errorf("%s of the marks that an older coordinator left are kept, want %d", kept, store.MostMarks)
+	if kept := do(t, server.Addr(), "HLEN", mark); kept != fmt.Sprint(store.MaxMarkedReaders) {
+		t.Errorf("%s of the marks that an older coordinator left are kept, want %d", kept, store.MaxMarkedReaders)
 	}
 }
 

@@ -119,7 +119,7 @@ func memoryOf(info string) (is store.Memory) {
 		case "used_memory":
 			is.Used = atoi(value)
 		case "maxmemory":
-			is.Most = atoi(value)
+			is.Max = atoi(value)
 		}
 	}
 	return is

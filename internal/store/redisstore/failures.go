@@ -18,7 +18,7 @@ import (
 // reports its last attempt only. If Redis carried out the first and then refuses
 // the second, nobody may say that nothing was stored.
 func (s *Store) write(ctx context.Context, step string, once func() error) error {
-	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Most: longestPause}, func(bool) (attempt.Verdict, error) {
+	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Max: maxPause}, func(bool) (attempt.Verdict, error) {
 		if err := ctx.Err(); err != nil {
 			return attempt.Final, err
 		}
@@ -38,8 +38,8 @@ func (s *Store) write(ctx context.Context, step string, once func() error) error
 // The pauses between two attempts of a step: a connection that was cut is made
 // again at once, a Redis that starts needs longer.
 const (
-	firstPause   = 2 * time.Millisecond
-	longestPause = 200 * time.Millisecond
+	firstPause = 2 * time.Millisecond
+	maxPause   = 200 * time.Millisecond
 )
 
 // verdict is what the error of one attempt says about it. A connection that fails

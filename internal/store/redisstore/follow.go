@@ -162,7 +162,7 @@ func (s *Store) relistAll(ctx context.Context, space c3po.Space, old, new c3po.A
 	if err != nil || len(known) == 0 {
 		return err
 	}
-	if former := known[0].Former; len(former) == store.MostFormer {
+	if former := known[0].Former; len(former) == store.MaxFormerNames {
 		today[former[len(former)-1]] = old
 	}
 	for name, is := range today {

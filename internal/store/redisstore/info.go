@@ -52,7 +52,7 @@ func worse(e, than c3po.Engine) bool {
 	if len(e.Problems) > 0 || len(than.Problems) > 0 {
 		return len(than.Problems) == 0
 	}
-	return e.MemoryMost > 0 && (than.MemoryMost == 0 || e.MemoryMost-e.MemoryUsed < than.MemoryMost-than.MemoryUsed)
+	return e.MaxMemory > 0 && (than.MaxMemory == 0 || e.MaxMemory-e.MemoryUsed < than.MaxMemory-than.MemoryUsed)
 }
 
 // engineOf reads what INFO answers.
@@ -68,7 +68,7 @@ func engineOf(text string) c3po.Engine {
 		e.Name, e.Version = "valkey", valkey // the other is the one it is compatible with
 	}
 	e.MemoryUsed, _ = strconv.ParseInt(info["used_memory"], 10, 64)
-	e.MemoryMost, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
+	e.MaxMemory, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
 	e.Rewriting = info["aof_rewrite_in_progress"] == "1"
 	for _, p := range []struct{ field, bad, words string }{
 		{"aof_last_write_status", "err", "its last write to the log failed"},

@@ -23,7 +23,7 @@ func TestWhatRedisSaysOfItselfIsRead(t *testing.T) {
 		},
 		"valkey with a full disk": {
 			"redis_version:7.2.4\r\nvalkey_version:8.1.0\r\nmaxmemory:4096\r\nmaxmemory_policy:allkeys-lru\r\naof_last_write_status:err\r\n",
-			c3po.Engine{Name: "valkey", Version: "8.1.0", Eviction: "allkeys-lru", Problems: []string{"its last write to the log failed"}, MemoryMost: 4096},
+			c3po.Engine{Name: "valkey", Version: "8.1.0", Eviction: "allkeys-lru", Problems: []string{"its last write to the log failed"}, MaxMemory: 4096},
 		},
 	} {
 		if diff := cmp.Diff(c.want, engineOf(c.info)); diff != "" {
@@ -33,7 +33,7 @@ func TestWhatRedisSaysOfItselfIsRead(t *testing.T) {
 	if !engineOf("aof_rewrite_in_progress:1\r\n").Rewriting {
 		t.Error("it is not told that the log is being rewritten")
 	}
-	sick, full := c3po.Engine{Problems: []string{"x"}}, c3po.Engine{MemoryUsed: 9, MemoryMost: 10}
+	sick, full := c3po.Engine{Problems: []string{"x"}}, c3po.Engine{MemoryUsed: 9, MaxMemory: 10}
 	if !worse(sick, full) || worse(full, sick) || !worse(full, c3po.Engine{}) {
 		t.Error("the node that is worst off is not the one that is told")
 	}

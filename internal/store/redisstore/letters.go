@@ -18,7 +18,7 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 	k, l := keysOf(space), s.limits
 	answer, err := s.run(ctx, s.scripts.letterRevive, k, with{
 		"mail": k.of(owner), "back": k.of(from), "owner": owner, "from": from, "hex": hex, "reason": step.Reason,
-		"most_messages": l.InboxMessages, "most_bytes": l.InboxBytes, "notice": body, "bytes": notice.Bytes(), "durability": step.Durability,
+		"max_messages": l.InboxMessages, "max_bytes": l.InboxBytes, "notice": body, "bytes": notice.Bytes(), "durability": step.Durability,
 		"mailbox": owner == c3po.Human || owner.Role() != "",
 	})
 	if err != nil {

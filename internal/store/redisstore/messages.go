@@ -38,7 +38,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 		"from": step.From, "to": step.To, "kind": step.Kind, "thread": step.Thread, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": step.Bytes(), "key_bytes": step.KeyBytes(), "run": step.Run, "durability": step.Durability,
 		"limit": step.RateLimit, "fail_if_away": step.FailIfAway, "alias": step.Alias, "mailbox": mailboxWord(step), "pause": step.PauseFrom,
-		"field": field, "fingerprint": fingerprint, "window": millis(window), "most_messages": messages, "most_bytes": inboxBytes, "share": share,
+		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
 		"answer_within": millis(step.Within), "chain": step.Chain, "digest": store.TextDigest(step.From, step.To, step.Draft), "unpaid": step.Unpaid,
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		"from": replier, "to": asker, "answered": step.Answers, "hex": hex, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
 		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Role(), "handed_to": step.HandedTo, "asked": asked,
-		"field": field, "fingerprint": fingerprint, "window": millis(window), "most_messages": messages, "most_bytes": inboxBytes, "share": share,
+		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
 		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": store.TextDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
 	})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// nodeMost is how long one node of several may take to say something of itself.
-const nodeMost = 500 * time.Millisecond
+// nodeTimeout is how long one node of several may take to say something of itself.
+const nodeTimeout = 500 * time.Millisecond
 
 // askNodes asks every node the same, all at once, and gives the answers by
 // address. A node of a cluster that cannot be reached is only missing, as long
@@ -22,7 +22,7 @@ func askNodes[T any](ctx context.Context, s *Store, ask func(context.Context, ru
 	said = make(map[string]T, len(nodes))
 	if len(nodes) > 1 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, nodeMost)
+		ctx, cancel = context.WithTimeout(ctx, nodeTimeout)
 		defer cancel()
 	}
 	var mu sync.Mutex

@@ -23,7 +23,7 @@ func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n store.Notic
 	k := keysOf(space)
 	answer, err := s.run(ctx, s.scripts.noticeClaim, k, with{
 		"facts": k.fact(owner), "from": from, "hex": hex, "what": noticeWord(n),
-		"first": millis(store.NoticePause), "longest": millis(store.NoticePauseMost), "most": store.NoticeTries,
+		"first": millis(store.NoticePause), "longest": millis(store.MaxNoticePause), "most": store.NoticeTries,
 	})
 	return err == nil && word(answer[0]) == "claimed", err
 }

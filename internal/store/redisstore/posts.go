@@ -77,7 +77,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 		"joined": k.joined(step.From), "skips": k.skips(step.From), "mentioned": mentioned,
 		"from": step.From, "room": room, "kind": step.Kind, "run": step.Run, "outside": step.Outside, "text": text,
 		"bytes": step.Bytes(), "mail_bytes": step.MailBytes(), "durability": step.Durability, "limit": step.RateLimit,
-		"field": field, "fingerprint": fingerprint, "window": millis(window), "most_posts": l.RoomPosts, "most_bytes": l.RoomBytes,
+		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_posts": l.RoomPosts, "max_bytes": l.RoomBytes,
 		"box_messages": messages, "box_bytes": inboxBytes, "share": share,
 		"cast": room == c3po.Everybody, "audience": step.Audience.Text(), "address": room.Address(), "unpaid": step.Unpaid,
 	})

@@ -127,7 +127,7 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.No
 	}
 	_, err := s.run(ctx, s.scripts.noteWrite, k, with{
 		"calls": calls, "served": served, "told": told, "given": given,
-		"most_served": store.MostServed, "most_marks": store.MostMarks, "most_told": store.MostTold,
+		"max_served": store.MaxServedReaders, "max_marks": store.MaxMarkedReaders, "max_told": store.MaxToldNotices,
 	})
 	return err
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// mostLooked is how many messages of an inbox one step looks at: the steps of
+// maxLooked is how many messages of an inbox one step looks at: the steps of
 // others come in between, however full the inbox is.
-const mostLooked = 256
+const maxLooked = 256
 
 // Inbox implements store.Store.
 func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.InboxQuery) (store.InboxPage, error) {
@@ -25,7 +25,7 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 	reader := cmp.Or(q.Member, owner)
 	given := with{
 		"agent": k.agent(reader), "inbox": k.inbox(owner), "body": k.body(owner), "fact": k.fact(owner), "run": q.Run, "member": q.Member,
-		"after": q.After, "limit": q.Limit, "most": q.Bytes, "min": q.MinSeq, "lease": millis(s.limits.ClaimLease), "most_looked": s.looks,
+		"after": q.After, "limit": q.Limit, "most": q.Bytes, "min": q.MinSeq, "lease": millis(s.limits.ClaimLease), "max_looked": s.looks,
 		"count": 0, "total": 0, "last": 0,
 	}
 	var page store.InboxPage
@@ -205,7 +205,7 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 	found := map[c3po.MessageID]store.Entry{}
 	k := keysOf(space)
 	for owner, hexes := range byOwner {
-		for some := range slices.Chunk(hexes, mostLooked) {
+		for some := range slices.Chunk(hexes, maxLooked) {
 			answer, err := s.readEntries(ctx, k, owner, some)
 			if err != nil {
 				return nil, err
@@ -226,7 +226,7 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 
 func (s *Store) readEntries(ctx context.Context, k keys, owner c3po.AgentID, hexes []string) ([]rueidis.RedisMessage, error) {
 	return s.run(ctx, s.scripts.messageRead, k,
-		with{"body": k.body(owner), "fact": k.fact(owner), "mark": k.mark(owner), "most_marks": store.MostMarks, "hexes": hexes})
+		with{"body": k.body(owner), "fact": k.fact(owner), "mark": k.mark(owner), "max_marks": store.MaxMarkedReaders, "hexes": hexes})
 }
 
 // Answers implements store.Store.

@@ -124,8 +124,8 @@ func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error
 	return err
 }
 
-// mostTrimmed is how many ended messages one step forgets.
-const mostTrimmed = 100
+// maxTrimmed is how many ended messages one step forgets.
+const maxTrimmed = 100
 
 // trimEnded goes through the owners of ended mail, the one with the oldest
 // first, so that the oldest message of the space is always the first to go. It
@@ -144,7 +144,7 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit, most int
 		}
 		owner := c3po.AgentID(rows[0].Member)
 		answer, err := s.run(ctx, s.scripts.messageTrim, k,
-			with{"mail": k.of(owner), "owner": owner, "limit": min(limit-total, mostTrimmed), "bound": bound, "per_cent": most})
+			with{"mail": k.of(owner), "owner": owner, "limit": min(limit-total, maxTrimmed), "bound": bound, "per_cent": most})
 		if err != nil {
 			return total, 0, err
 		}

@@ -14,8 +14,8 @@ const (
 	// ended mail has made room.
 	relievedTo = 95
 	// reliefEvery is how often that is tried: what is acked meanwhile can go then.
-	reliefEvery = time.Second
-	reliefMost  = time.Minute
+	reliefEvery   = time.Second
+	reliefTimeout = time.Minute
 )
 
 // A relief makes room in a full Redis, in the background and once at a time: who
@@ -39,7 +39,7 @@ func (s *Store) makeRoom() {
 	if r.busy || r.ended || time.Since(r.last) < reliefEvery {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), reliefMost)
+	ctx, cancel := context.WithTimeout(context.Background(), reliefTimeout)
 	r.busy, r.cancel = true, cancel
 	r.work.Go(func() {
 		defer cancel()
@@ -63,7 +63,7 @@ func (s *Store) relieve(ctx context.Context) (total int, err error) {
 	for len(spaces) > 0 {
 		var more []c3po.Space // a space that fails does not keep the others from it
 		for _, space := range spaces {
-			forgotten, _, failed := s.trimEnded(ctx, space, mostTrimmed, relievedTo)
+			forgotten, _, failed := s.trimEnded(ctx, space, maxTrimmed, relievedTo)
 			total, err = total+forgotten, cmp.Or(err, failed)
 			if forgotten > 0 && failed == nil {
 				more = append(more, space)

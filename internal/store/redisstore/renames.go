@@ -33,7 +33,7 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 		}
 		answer, err := s.run(ctx, s.scripts.agentRename, k, with{
 			"was": k.of(old), "is": k.of(new), "members": members, "tasks": tasks,
-			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": roles, "most_former": store.MostFormer,
+			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": roles, "max_former": store.MaxFormerNames,
 		})
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func (s *Store) Join(ctx context.Context, space c3po.Space, step store.JoinStep)
 	answer, err := s.run(ctx, s.scripts.roomJoin, k, with{
 		"agent": k.agent(step.Agent), "members": k.members(room), "invited": k.invited(room), "joined": k.joined(step.Agent),
 		"room": room, "id": step.Agent, "run": step.Run, "visibility": step.Visibility,
-		"most_rooms": s.limits.Rooms, "most_of_agent": s.limits.AgentRooms, "notify": step.Notify,
+		"max_rooms": s.limits.Rooms, "max_rooms_of_agent": s.limits.AgentRooms, "notify": step.Notify,
 	})
 	if err != nil {
 		return store.Joined{}, err
@@ -311,7 +311,7 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 	}
 	read.query = with{
 		"skips": k.skips(owner), "limit": q.Limit, "most": q.Bytes, "lived": integer(answer[2]), "kind": word(answer[5]), "capabilities": word(answer[6]),
-		"host": cmp.Or(word(answer[7]), owner.Host()), "most_looked": min(s.looks, mostPosts), "rooms": read.rooms,
+		"host": cmp.Or(word(answer[7]), owner.Host()), "max_looked": min(s.looks, maxPosts), "rooms": read.rooms,
 	}
 	mail.Posts, mail.Next, err = s.readPosts(ctx, k, read, q.Given)
 	return mail, err
@@ -324,9 +324,9 @@ type roomRead struct {
 	marks map[c3po.RoomName]int64
 }
 
-// mostPosts is how many posts one step looks at: each is compared with the next of
+// maxPosts is how many posts one step looks at: each is compared with the next of
 // every other room.
-const mostPosts = 128
+const maxPosts = 128
 
 func (s *Store) readPosts(ctx context.Context, k keys, read roomRead, given []c3po.MessageID) ([]store.Post, int64, error) {
 	var skip []string
@@ -387,6 +387,6 @@ func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []store.
 			"seq": n.Seq, "cursor": n.Cursor, "at": n.At.UnixMilli(), "everybody": room == c3po.Everybody,
 		})
 	}
-	_, err := s.run(ctx, s.scripts.readerNote, k, with{"most": store.MostHeard, "notes": rows})
+	_, err := s.run(ctx, s.scripts.readerNote, k, with{"most": store.MaxRoomReaders, "notes": rows})
 	return err
 }

@@ -49,7 +49,7 @@ type Store struct {
 	free    func(folder string) (int64, bool)
 	socket  bool     // Redis is reached by one, so it is on this machine
 	known   sync.Map // spaces this process has entered, and when it looked
-	looks   int      // mostLooked, but in tests
+	looks   int      // maxLooked, but in tests
 
 	engine engineCache
 	relief relief
@@ -60,7 +60,7 @@ type Store struct {
 // Open connects. It fails if Redis cannot be reached or is too old, and if a
 // later version wrote what is in it, in a way that this one does not understand.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{scripts: loadScripts(), looks: mostLooked, limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now, free: cfg.Free}
+	s := &Store{scripts: loadScripts(), looks: maxLooked, limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now, free: cfg.Free}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

@@ -15,7 +15,7 @@ func (c *crowd) worst() []worst {
 
 func (c *crowd) worstReads() []worst {
 	s, space := c.s, c.space
-	page := c.s.limits.PageMost
+	page := c.s.limits.MaxPageItems
 	next := func(q store.NextQuery) func(context.Context) error {
 		return func(ctx context.Context) error { _, err := s.Next(ctx, space, "bob", q); return err }
 	}
@@ -63,7 +63,7 @@ func (c *crowd) worstReads() []worst {
 
 func (c *crowd) worstRooms() []worst {
 	s, space := c.s, c.space
-	page := c.s.limits.PageMost
+	page := c.s.limits.MaxPageItems
 	mail := func(id c3po.AgentID, q store.RoomQuery) func(context.Context) error {
 		q.Bytes = s.limits.PageBytes
 		return func(ctx context.Context) error { _, err := s.RoomMail(ctx, space, id, q); return err }
@@ -184,7 +184,7 @@ func (c *crowd) worstChanges() []worst {
 				return err
 			}
 		}},
-		{name: "register, all numbers taken", size: of(store.MostNumbered, "agents of one name"), do: func(ctx context.Context) error {
+		{name: "register, all numbers taken", size: of(store.MaxNumbered, "agents of one name"), do: func(ctx context.Context) error {
 			run++
 			_, err := s.Register(ctx, space, store.RegisterStep{Want: "many", Run: fmt.Sprint("run-", run), Session: fmt.Sprint("session-", run)})
 			return err

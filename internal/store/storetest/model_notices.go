@@ -40,7 +40,7 @@ func (m *Model) ClaimNotice(_ context.Context, name c3po.Space, n store.Notice) 
 	if !fact.Sent.IsZero() || fact.Until.After(now) || fact.Tries >= store.NoticeTries {
 		return false, nil
 	}
-	fact.Until = now.Add(min(store.NoticePause<<fact.Tries, store.NoticePauseMost))
+	fact.Until = now.Add(min(store.NoticePause<<fact.Tries, store.MaxNoticePause))
 	fact.Tries++
 	return true, nil
 }

@@ -156,7 +156,7 @@ func (r *room) add(p store.Post, limits c3po.Limits) {
 		size += old.Facts.Bytes
 	}
 	drop := 0
-	for drop < min(dropMost, len(r.posts)) && (len(r.posts)-drop+1 > limits.RoomPosts || size > limits.RoomBytes) {
+	for drop < min(maxDropped, len(r.posts)) && (len(r.posts)-drop+1 > limits.RoomPosts || size > limits.RoomBytes) {
 		size -= r.posts[drop].Facts.Bytes
 		drop++
 	}
@@ -237,7 +237,7 @@ func (sp *space) noteHeard(note store.HeardNote) {
 	slices.SortFunc(readers, func(x, y heardKey) int {
 		return cmp.Or(cmp.Compare(sp.heard[y].At.UnixMilli(), sp.heard[x].At.UnixMilli()), cmp.Compare(x.reader, y.reader))
 	})
-	for _, reader := range readers[min(len(readers), store.MostHeard):] {
+	for _, reader := range readers[min(len(readers), store.MaxRoomReaders):] {
 		delete(sp.heard, reader)
 	}
 }

@@ -143,7 +143,7 @@ func (sp *space) mark(agent c3po.AgentID, name string, change func(*reader)) {
 		marks[name] = &reader{}
 	}
 	change(marks[name])
-	if len(marks) > store.MostMarks {
+	if len(marks) > store.MaxMarkedReaders {
 		delete(marks, slices.MinFunc(slices.Collect(maps.Keys(marks)), func(a, b string) int {
 			x, y := marks[a], marks[b]
 			return cmp.Or(cmp.Compare(max(x.told.Seq, x.given), max(y.told.Seq, y.given)), x.told.At.Compare(y.told.At), cmp.Compare(a, b))
@@ -160,7 +160,7 @@ func (msg *message) noteServed(note store.ServedNote) {
 	}
 	i := slices.IndexFunc(msg.facts.Served, func(f store.ServedFact) bool { return f.Reader == note.Reader })
 	switch {
-	case i < 0 && len(msg.facts.Served) < store.MostServed:
+	case i < 0 && len(msg.facts.Served) < store.MaxServedReaders:
 		msg.facts.Served = append(msg.facts.Served, store.ServedFact{
 			Reader: note.Reader, Route: note.Route, First: first, Last: at, Times: max(1, note.Times), Cursor: note.Cursor,
 		})

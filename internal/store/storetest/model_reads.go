@@ -33,7 +33,7 @@ func (sp *space) entry(msg *message) store.Entry {
 	for _, reader := range slices.Sorted(maps.Keys(marks)) {
 		notes := marks[reader].notes
 		i := slices.IndexFunc(notes, func(n store.NotifiedNote) bool { return n.Seq >= msg.view.Seq })
-		if i < 0 || i < len(notes)-store.MostTold {
+		if i < 0 || i < len(notes)-store.MaxToldNotices {
 			continue
 		}
 		told := notes[i]

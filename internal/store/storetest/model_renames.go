@@ -46,8 +46,8 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	}
 	sp.relist(old, sp.renamed[old].to)
 	sp.relist(new, sp.renamed[new].to)
-	if len(a.former) == store.MostFormer {
-		sp.relist(a.former[store.MostFormer-1], old)
+	if len(a.former) == store.MaxFormerNames {
+		sp.relist(a.former[store.MaxFormerNames-1], old)
 	}
 	if sp.superseded(old, run) {
 		return store.RefuseSuperseded(old)
@@ -61,7 +61,7 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	sp.event(c3po.EventRenamed, new, "", now)
 	delete(sp.agents, old)
 	a.id, a.former = new, append([]c3po.AgentID{old}, a.former...)
-	a.former = a.former[:min(len(a.former), store.MostFormer)]
+	a.former = a.former[:min(len(a.former), store.MaxFormerNames)]
 	sp.agents[new] = a
 	if sp.sessions[a.session] == old {
 		sp.sessions[a.session] = new

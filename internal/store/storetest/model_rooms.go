@@ -43,8 +43,8 @@ type heardKey struct {
 	reader string
 }
 
-// dropMost is how many old posts one new one pushes out.
-const dropMost = 16
+// maxDropped is how many old posts one new one pushes out.
+const maxDropped = 16
 
 func (r *room) record(name c3po.RoomName, viewer c3po.AgentID) store.RoomRecord {
 	_, member := r.members[viewer]

@@ -98,7 +98,7 @@ func noticePromises() []promise {
 			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
 			for range store.NoticeTries {
 				same(w, "claimed", w.claimNotice(n), true)
-				w.advance(store.NoticePauseMost)
+				w.advance(store.MaxNoticePause)
 			}
 			same(w, "once more", w.claimNotice(n), false)
 			other := store.Notice{ID: w.question(bob, "or this?"), Channel: "ntfy"}

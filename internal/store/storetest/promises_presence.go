@@ -287,7 +287,7 @@ func notePromises() []promise {
 			for n := range 10 {
 				w.notes(store.Notes{Served: []store.ServedNote{{ID: id, Reader: fmt.Sprint("s", n), Route: "mcp", At: w.now()}}})
 			}
-			same(w, "readers", len(w.entry(id).Facts.Served), store.MostServed)
+			same(w, "readers", len(w.entry(id).Facts.Served), store.MaxServedReaders)
 		}},
 		{"a note does not ack, and one about a message that is gone is dropped", nil, func(w *world) {
 			w.enter(alice, bob)
@@ -317,7 +317,7 @@ func notePromises() []promise {
 			w.enter(alice, bob)
 			first, second := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
 			var told []store.NotifiedNote
-			for n := range int64(store.MostTold + 1) {
+			for n := range int64(store.MaxToldNotices + 1) {
 				w.advance(time.Second)
 				note := store.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: first.Seq, At: w.now()}
 				if n > 0 {
@@ -326,7 +326,7 @@ func notePromises() []promise {
 				told = append(told, note)
 				w.notes(store.Notes{Notified: []store.NotifiedNote{note}})
 				want := told[:1]
-				if n == store.MostTold {
+				if n == store.MaxToldNotices {
 					want = nil // too long ago: nothing is said rather than another time
 				}
 				same(w, fmt.Sprint("told of the first, after ", n), w.entry(first.ID).Facts.Notified, want)

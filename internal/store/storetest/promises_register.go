@@ -123,7 +123,7 @@ func registerPromises() []promise {
 			same(w, "id", w.register(alice, "r2").Record.ID, alice.Numbered(2))
 		}},
 		{"when every number is taken by a live run registration is refused", nil, func(w *world) {
-			for n := range store.MostNumbered {
+			for n := range store.MaxNumbered {
 				w.register(alice, fmt.Sprint("r", n))
 			}
 			w.unchanged(func() {

@@ -143,11 +143,11 @@ func renamePromises() []promise {
 		{"only the latest former names of an agent are known", nil, func(w *world) {
 			name := func(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprint("name-", n)) }
 			w.enter(name(0))
-			for n := range store.MostFormer + 2 {
+			for n := range store.MaxFormerNames + 2 {
 				w.rename(name(n), name(n+1))
 			}
-			last := name(store.MostFormer + 2)
-			same(w, "former", len(w.record(last).Former), store.MostFormer)
+			last := name(store.MaxFormerNames + 2)
+			same(w, "former", len(w.record(last).Former), store.MaxFormerNames)
 			to, _, err := w.store.Renamed(w.ctx, w.space, name(2))
 			w.must(err)
 			same(w, "the oldest known", to, last)

@@ -71,7 +71,7 @@ func sweepPromises() []promise {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			post := w.post(saying(alice, lobby, "hello"))
-			for i := range store.MostHeard + 1 {
+			for i := range store.MaxRoomReaders + 1 {
 				w.advance(time.Second)
 				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Heard: []store.HeardNote{
 					{ID: post.Message.ID, Seq: post.Message.Seq, Agent: bob, Reader: fmt.Sprint("session ", i), At: w.now()},
@@ -81,7 +81,7 @@ func sweepPromises() []promise {
 				return len(w.roomMail(bob, store.RoomQuery{Reader: reader, Unheard: true}).Posts)
 			}
 			same(w, "the first", unheard("session 0"), 1)
-			for i := range store.MostHeard {
+			for i := range store.MaxRoomReaders {
 				same(w, "a later one", unheard(fmt.Sprint("session ", i+1)), 0)
 			}
 		}},

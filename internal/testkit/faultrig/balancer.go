@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// healthEvery and healthMost are how often a backend is asked for its health,
+	// healthEvery and healthTimeout are how often a backend is asked for its health,
 	// and how long it may take to answer.
-	healthEvery = 250 * time.Millisecond
-	healthMost  = time.Second
+	healthEvery   = 250 * time.Millisecond
+	healthTimeout = time.Second
 )
 
 // A Balancer passes connections on to coordinators in turn: to those of them
@@ -46,7 +46,7 @@ func NewBalancer(t testing.TB, urls ...string) *Balancer {
 	}
 	b := &Balancer{
 		listener: listener, stop: make(chan struct{}),
-		asking: &http.Client{Timeout: healthMost, Transport: &http.Transport{DisableKeepAlives: true}},
+		asking: &http.Client{Timeout: healthTimeout, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	for _, url := range urls {
 		one := &backend{url: url, ready: true, links: map[*net.TCPConn]*net.TCPConn{}}
@@ -92,7 +92,7 @@ func (b *Balancer) pass(caller *net.TCPConn) {
 		if to == nil {
 			return
 		}
-		conn, err := net.DialTimeout("tcp", strings.TrimPrefix(to.url, "http://"), healthMost)
+		conn, err := net.DialTimeout("tcp", strings.TrimPrefix(to.url, "http://"), healthTimeout)
 		if err != nil {
 			continue // the next one may take it: nothing was sent
 		}

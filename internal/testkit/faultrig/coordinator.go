@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	readyMost = 30 * time.Second
-	// endMost is more than a coordinator may take to drain.
-	endMost = 30 * time.Second
+	readyTimeout = 30 * time.Second
+	// endTimeout is more than a coordinator may take to drain.
+	endTimeout = 30 * time.Second
 )
 
 // A Coordinator is a `c3po serve` of its own process. Its methods are for one
@@ -110,7 +110,7 @@ func (c *Coordinator) Kill() { c.end(syscall.SIGKILL) }
 // Stop ends it with SIGTERM and returns when it has drained. It must end well.
 func (c *Coordinator) Stop() {
 	c.t.Helper()
-	timer := time.AfterFunc(endMost, func() { _ = c.process.handle.Kill() })
+	timer := time.AfterFunc(endTimeout, func() { _ = c.process.handle.Kill() })
 	c.end(syscall.SIGTERM)
 	timer.Stop()
 	if c.process.err != nil {
@@ -207,7 +207,7 @@ func (c *Coordinator) environment() []string {
 
 // readyLine reads the one line that says where the coordinator listens.
 func readyLine(from *os.File) (url string, err error) {
-	if err := from.SetReadDeadline(time.Now().Add(readyMost)); err != nil {
+	if err := from.SetReadDeadline(time.Now().Add(readyTimeout)); err != nil {
 		return "", err
 	}
 	line, err := bufio.NewReader(from).ReadString('\n')

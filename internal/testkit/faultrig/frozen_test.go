@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	redMost   = 3 * time.Second // until a coordinator that cannot work says so
-	errorMost = 2 * time.Second // until a caller is told
-	greenMost = 2 * time.Second // until all is well again
+	maxUntilRed   = 3 * time.Second // until a coordinator that cannot work says so
+	maxUntilError = 2 * time.Second // until a caller is told
+	maxUntilGreen = 2 * time.Second // until all is well again
 )
 
-// probeMost is how long who watches a coordinator waits for its answer, which is
+// probeTimeout is how long who watches a coordinator waits for its answer, which is
 // longer than it takes to find out that Redis is away.
-const probeMost = 2500 * time.Millisecond
+const probeTimeout = 2500 * time.Millisecond
 
 // answers says whether a coordinator answers a path with 200, in time.
 func answers(ctx context.Context, url string) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeMost)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -112,9 +112,9 @@ func TestWhileRedisIsFrozenCallersAreToldSoonAndNothingIsLost(t *testing.T) {
 		t.Errorf("%s", report)
 	}
 	balanced(t, reader)
-	faultrig.Hold(t, "until readiness is red", red, redMost)
-	faultrig.Hold(t, "until callers are told", told, errorMost)
-	faultrig.Hold(t, "until readiness is green", green, greenMost)
+	faultrig.Hold(t, "until readiness is red", red, maxUntilRed)
+	faultrig.Hold(t, "until callers are told", told, maxUntilError)
+	faultrig.Hold(t, "until readiness is green", green, maxUntilGreen)
 	faultrig.Verdict{
 		Row: "C4", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.OneMessageAKey, faultrig.BooksBalance, faultrig.UnknownIsSaid},
 		Size:   fmt.Sprintf("%d sends; red after %v, callers told after %v", report.Stored, red.Round(time.Millisecond), told.Round(time.Millisecond)),
@@ -181,8 +181,8 @@ func TestAFrozenCoordinatorHoldsNobodyElseUp(t *testing.T) {
 		t.Errorf("%s", report)
 	}
 	frozen.Stop()
-	faultrig.Hold(t, "until it is seen to be frozen", red, redMost)
-	faultrig.Hold(t, "until it is ready again", green, greenMost)
+	faultrig.Hold(t, "until it is seen to be frozen", red, maxUntilRed)
+	faultrig.Hold(t, "until it is ready again", green, maxUntilGreen)
 	faultrig.Hold(t, "the slowest send elsewhere", slowest, time.Second)
 	faultrig.Verdict{
 		Row: "C4", Holds: []faultrig.Invariant{faultrig.NothingStoredIsLost, faultrig.OneMessageAKey, faultrig.OrderIsKept},

@@ -20,10 +20,10 @@ import (
 const (
 	historyClients  = 3
 	historiesAtOnce = 10
-	// unknownMost is how many calls of one history may stay unknown: each doubles
+	// maxUnknown is how many calls of one history may stay unknown: each doubles
 	// what the checker has to try.
-	unknownMost = 5
-	checkMost   = 10 * time.Second // of one history
+	maxUnknown   = 5
+	maxCheckTime = 10 * time.Second // of one history
 )
 
 // Claims: C11, I2, B8
@@ -55,7 +55,7 @@ func TestEveryHistoryOfAMailboxUnderFaultsIsOneThatAnUnbrokenMailboxCouldHave(t 
 	}()
 	faults := b.breakThings(every, over, nil)
 	t.Logf("%d histories, %d calls, %d of them unknown for good; %s", judged.histories, judged.calls, judged.unknown, faults)
-	faultrig.Hold(t, "the longest check", judged.slowest, checkMost)
+	faultrig.Hold(t, "the longest check", judged.slowest, maxCheckTime)
 	if judged.histories != histories {
 		t.Errorf("%d of %d histories were made", judged.histories, histories)
 	}
@@ -82,7 +82,7 @@ func (j *judgements) add(h *mailHistory) {
 		return
 	}
 	began := time.Now()
-	if got := judge(h.operations, 10*checkMost); got != porcupine.Ok {
+	if got := judge(h.operations, 10*maxCheckTime); got != porcupine.Ok {
 		j.illegal++
 		h.b.t.Errorf("the history of %s is %s\n%s", h.box, got, h)
 	}
@@ -183,7 +183,7 @@ func (h *mailHistory) write(ctx context.Context, i int, input any, attempt func(
 			return nil
 		case faultrig.OutcomeOf(err) != faultrig.Unknown:
 			return err
-		case h.unknown.Add(1) <= unknownMost:
+		case h.unknown.Add(1) <= maxUnknown:
 			op.Output, op.Return = mailUnknown{}, never
 			return nil
 		default:

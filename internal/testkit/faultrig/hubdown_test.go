@@ -20,8 +20,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// turnMost is how much longer a turn of an agent may take because of us.
-const turnMost = 300 * time.Millisecond
+// maxTurnDelay is how much longer a turn of an agent may take because of us.
+const maxTurnDelay = 300 * time.Millisecond
 
 // A workplace is where an agent works: a home of its own, a bridge, and commands
 // and hooks that reach a coordinator at one address.
@@ -163,7 +163,7 @@ func TestWithoutACoordinatorATurnGoesOnAndNothingIsLost(t *testing.T) {
 				}
 				slices.Sort(took)
 				hooks, slowest = hooks+times, max(slowest, took[len(took)/2])
-				faultrig.Hold(t, fmt.Sprintf("%s: a hook of %s %s takes, median", o.name, client, when), took[len(took)/2], turnMost)
+				faultrig.Hold(t, fmt.Sprintf("%s: a hook of %s %s takes, median", o.name, client, when), took[len(took)/2], maxTurnDelay)
 			}
 		}
 		acts.Wait()

@@ -255,7 +255,7 @@ func (l *Link) requests() {
 	l.pass(l.caller, l.target, func(chunk []byte) bool {
 		before = append(before, chunk...)
 		l.arm(before)
-		before = bytes.Clone(before[max(0, len(before)-markMost):])
+		before = bytes.Clone(before[max(0, len(before)-maxMarkBytes):])
 		swallowed := l.asked(chunk)
 		f, _ := l.state()
 		return !f.hole && !swallowed
@@ -263,8 +263,8 @@ func (l *Link) requests() {
 	_ = l.target.CloseWrite()
 }
 
-// markMost is how long a mark may be.
-const markMost = 256
+// maxMarkBytes is how long a mark may be.
+const maxMarkBytes = 256
 
 // arm looks for a mark. It is found before the request is passed on, so that
 // its answer cannot slip through.

@@ -15,8 +15,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// hangMost is how long a handler may take, whatever Redis does.
-const hangMost = 3 * time.Second
+// maxHang is how long a handler may take, whatever Redis does.
+const maxHang = 3 * time.Second
 
 // A harm is one way in which the network to Redis fails. It begins, it may last,
 // and then all is well again.
@@ -81,7 +81,7 @@ func TestWhateverTheNetworkToRedisDoesNothingIsLostOrDoubledAndNobodyHangs(t *te
 		longest := slices.MaxFunc(history, func(a, b faultrig.Call) int { return cmp.Compare(a.Returned.Sub(a.Invoked), b.Returned.Sub(b.Invoked)) })
 		t.Logf("%s: %d attempts failed and %d are unknown; well again after %v; %s", link.harm.name,
 			link.rec.Count("send", faultrig.Failed), link.rec.Count("send", faultrig.Unknown), link.recovery.Round(time.Millisecond), report)
-		faultrig.Hold(t, link.harm.name+": the longest call, which is a "+longest.Op, longest.Returned.Sub(longest.Invoked), hangMost)
+		faultrig.Hold(t, link.harm.name+": the longest call, which is a "+longest.Op, longest.Returned.Sub(longest.Invoked), maxHang)
 		if len(report.Violations) > 0 || report.InDoubt > 0 {
 			t.Errorf("%s: %s", link.harm.name, report)
 		}

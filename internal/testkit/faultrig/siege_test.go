@@ -117,8 +117,8 @@ func (s *siege) flood(head string, more []byte, most int) func(context.Context, 
 	}
 }
 
-// residentMost is the most memory a process has had at once, in MB.
-func residentMost(t *testing.T, pid int) int {
+// peakResidentMB is the most memory a process has had at once, in MB.
+func peakResidentMB(t *testing.T, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -164,7 +164,7 @@ func TestASiegeNeitherFillsTheMemoryNorKeepsHonestCallersWaiting(t *testing.T) {
 		t.Fatalf("honest callers were answered %d times", len(took))
 	}
 	slices.Sort(took)
-	resident := residentMost(t, c.PID())
+	resident := peakResidentMB(t, c.PID())
 	t.Logf("%d honest exchanges: median %v, most %v; %d connections cut, %d requests refused; %d MB at the most",
 		len(took), took[len(took)/2], took[len(took)-1], s.cut.Load(), s.refused.Load(), resident)
 	name, held := faultrig.Percentile(took)

@@ -63,7 +63,7 @@ func TestBodiesThatStallBeforeTheirEndNeitherFillTheMemoryNorSlowTheOthers(t *te
 		t.Logf("%s: %d bodies stalled, %d connections cut", path, stalled.Load(), s.cut.Load())
 	}
 	slices.Sort(took)
-	resident := residentMost(t, c.PID())
+	resident := peakResidentMB(t, c.PID())
 	t.Logf("%d calls of /livez, median %v; %d MB at the most", len(took), took[len(took)/2], resident)
 	if resident > memory {
 		t.Errorf("the coordinator took %d MB, more than %d", resident, memory)

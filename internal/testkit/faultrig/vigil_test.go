@@ -120,7 +120,7 @@ func (v *vigil) allWait(coordinators []*faultrig.Coordinator) {
 
 // waitersOn is how many waits a coordinator says that it holds.
 func waitersOn(ctx context.Context, url string) (n int) {
-	ctx, cancel := context.WithTimeout(ctx, probeMost)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/metrics", nil)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// migrateMost is how many keys one step of MoveSlot takes along.
-const migrateMost = 100
+// maxMigratedKeys is how many keys one step of MoveSlot takes along.
+const maxMigratedKeys = 100
 
 // A Replicated is a cluster of three masters, each with a replica, whose servers
 // can be hurt.
@@ -122,7 +122,7 @@ func (c *Replicated) MoveSlot(slot int, from, to *Server) {
 		c.t.Fatal(err)
 	}
 	for {
-		keys, err := Do(from.Addr(), "CLUSTER", "GETKEYSINSLOT", number, strconv.Itoa(migrateMost))
+		keys, err := Do(from.Addr(), "CLUSTER", "GETKEYSINSLOT", number, strconv.Itoa(maxMigratedKeys))
 		if err != nil {
 			c.t.Fatal(err)
 		}

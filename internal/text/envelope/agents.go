@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// longestSaying is how many characters of one saying a list shows of an agent, and
-	// mostSkills how many of its capabilities: a list is read for whom to ask.
-	longestSaying = 60
-	mostSkills    = 6
+	// maxSayingCharacters is how many characters of one saying a list shows of an agent, and
+	// maxSkills how many of its capabilities: a list is read for whom to ask.
+	maxSayingCharacters = 60
+	maxSkills           = 6
 )
 
 // Agents lists agents as the tool of that name answers it, one line each. All that
@@ -27,7 +27,7 @@ func (r Renderer) Agents(tool string, list c3po.AgentList) string {
 		fmt.Fprintf(&b, "c3po: %s: status, then what it says of itself. %s\n", count(len(list.Agents), "agent"), carries)
 	}
 	for _, agent := range list.Agents {
-		b.WriteString(agentLine(agent, longestSaying, mostSkills))
+		b.WriteString(agentLine(agent, maxSayingCharacters, maxSkills))
 	}
 	more(&b, tool, list.Next)
 	return b.String()
@@ -59,7 +59,7 @@ func FitAgents(agents []c3po.Agent, most int) int {
 	const frame = 1 << 10 // first line and the way to the next page
 	size := frame
 	for i, agent := range agents {
-		size += len(agentLine(agent, longestSaying, mostSkills))
+		size += len(agentLine(agent, maxSayingCharacters, maxSkills))
 		if size > most && i > 0 {
 			return i
 		}

@@ -29,8 +29,8 @@ type Broadcasted struct {
 	Live    []c3po.AgentID `json:"live,omitempty"`    // of a broadcast to all: who was online; the others see it when they return
 }
 
-// castMost is how many agents one call sends to: what an agent may send in a minute.
-const castMost = 10
+// maxBroadcastAgents is how many agents one call sends to: what an agent may send in a minute.
+const maxBroadcastAgents = 10
 
 // broadcast sends to each agent that is named. One that cannot be reached
 // keeps none of the others from being sent to.
@@ -41,8 +41,8 @@ func broadcast(svc c3po.Service, ctx context.Context, in Broadcast) (Broadcasted
 		out.Live, out.Warning = receipt.Live, receipt.Warning
 		return out, err
 	}
-	if len(in.AgentIDs) > castMost {
-		return out, c3po.Errorf(c3po.InvalidRequest, "agentIds names %d agents; at most %d", len(in.AgentIDs), castMost).
+	if len(in.AgentIDs) > maxBroadcastAgents {
+		return out, c3po.Errorf(c3po.InvalidRequest, "agentIds names %d agents; at most %d", len(in.AgentIDs), maxBroadcastAgents).
 			Suggest("Leave agentIds out to reach all, or send in parts.")
 	}
 	for i, target := range in.AgentIDs {

@@ -98,7 +98,7 @@ func awaitReply(svc c3po.Service, ctx context.Context, in Await) (Ticket, error)
 }
 
 func waitOf(milliseconds int) (time.Duration, error) {
-	most := int(c3po.DefaultLimits().WaitMost / time.Millisecond)
+	most := int(c3po.DefaultLimits().MaxWait / time.Millisecond)
 	switch {
 	case milliseconds < 0 || milliseconds > most:
 		return 0, c3po.Errorf(c3po.InvalidRequest, "timeoutMs is %d; it must be between 1 and %d", milliseconds, most).Suggest("For example 30000 for half a minute.")

@@ -104,7 +104,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, whole bool) 
 	// The length is the client's word; memory is given for what arrives.
 	const atOnce = 64 << 10
 	read.Grow(int(min(max(r.ContentLength, 0)+bytes.MinRead, atOnce)))
-	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, bodyMost))
+	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 	body = read.Bytes()
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 	return body, err == nil

@@ -12,7 +12,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-const bodyMost = 2 << 20
+const maxBodyBytes = 2 << 20
 
 // Handler serves MCP over Streamable HTTP. The query parameter tools chooses
 // toolsets (?tools=core,more). Checking which web page a request comes from is
@@ -26,7 +26,7 @@ func (s *Server) sdkHandler() http.Handler {
 		&mcp.StreamableHTTPOptions{
 			Stateless:                    true,
 			PropagateRequestCancellation: true,
-			MaxRequestBodyBytes:          bodyMost,
+			MaxRequestBodyBytes:          maxBodyBytes,
 			Logger:                       s.log,
 			// What stands before it knows by which names we are called; the SDK would
 			// refuse all but localhost behind a proxy on the same machine.

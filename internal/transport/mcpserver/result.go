@@ -50,7 +50,7 @@ func (t tool) success(out any) (answer, error) {
 	case *c3po.Agent:
 		return text(t.envelope.Agent(*out)), nil
 	case *c3po.RoomJoined:
-		return text(t.envelope.Joined(*out, answerMost)), nil
+		return text(t.envelope.Joined(*out, maxPageCharacters)), nil
 	case *c3po.Receipt:
 		if t.brief || out.Reply != nil || out.Wait != nil {
 			return text(t.envelope.Receipt(*out)), nil

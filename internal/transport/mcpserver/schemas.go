@@ -32,9 +32,9 @@ func oneOf[Word ~string](words ...Word) bound {
 // service checks for itself.
 func bounds() map[string]bound {
 	limits := c3po.DefaultLimits()
-	seconds := bound{min: 1, max: limits.WaitMost.Seconds()}
-	milliseconds := bound{min: 1, max: float64(limits.WaitMost.Milliseconds())}
-	page := bound{min: 1, max: float64(limits.PageMost)}
+	seconds := bound{min: 1, max: limits.MaxWait.Seconds()}
+	milliseconds := bound{min: 1, max: float64(limits.MaxWait.Milliseconds())}
+	page := bound{min: 1, max: float64(limits.MaxPageItems)}
 	return map[string]bound{
 		"list_agents.status":        oneOf(c3po.Online, c3po.Offline),
 		"list_agents.limit":         page,

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// answerMost is what one page of messages may take. Claude Code shows a
+	// maxPageCharacters is what one page of messages may take. Claude Code shows a
 	// result of more than 50,000 characters as a file name.
-	answerMost = 40_000
+	maxPageCharacters = 40_000
 	// progressEvery is well below the shortest silence a client cuts a call for.
 	progressEvery = 15 * time.Second
 	stillWaiting  = "still waiting"
@@ -133,7 +133,7 @@ func (t tool) run(ctx context.Context, svc c3po.Service, arguments []byte) (any,
 	if t.measure == nil {
 		out, err := t.Call(ctx, svc, arguments)
 		if list, ok := out.(*c3po.AgentList); ok && err == nil && !documented(t.Operation) {
-			if fits := envelope.FitAgents(list.Agents, answerMost); fits < len(list.Agents) {
+			if fits := envelope.FitAgents(list.Agents, maxPageCharacters); fits < len(list.Agents) {
 				return t.Call(ctx, svc, withArgument(arguments, "limit", fits, always))
 			}
 		}
@@ -144,7 +144,7 @@ func (t tool) run(ctx context.Context, svc c3po.Service, arguments []byte) (any,
 		return nil, err
 	}
 	list := measured.(*c3po.MessageList)
-	fits := envelope.Fit(list.Messages, answerMost)
+	fits := envelope.Fit(list.Messages, maxPageCharacters)
 	if fits == len(list.Messages) && t.measure.Name == t.Name {
 		return list, nil
 	}

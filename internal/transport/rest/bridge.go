@@ -220,7 +220,7 @@ func (s *server) waitMS(r *http.Request, otherwise time.Duration) (time.Duration
 		return otherwise, nil
 	}
 	n, err := number[int64](r, "waitMs")
-	if most := s.limits.WaitMost.Milliseconds(); err == nil && (n < 0 || n > most) {
+	if most := s.limits.MaxWait.Milliseconds(); err == nil && (n < 0 || n > most) {
 		err = c3po.Errorf(c3po.InvalidRequest, "waitMs is %d; it must be between 0 and %d", n, most).Suggest("For example ?waitMs=25000.")
 	}
 	return time.Duration(n) * time.Millisecond, err
@@ -229,7 +229,7 @@ func (s *server) waitMS(r *http.Request, otherwise time.Duration) (time.Duration
 // bridgeStream is bridgeAwait as a stream of server-sent events: one event with
 // the reply, or with the word that there is none.
 func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
-	wait, err := s.waitMS(r, s.limits.WaitMost)
+	wait, err := s.waitMS(r, s.limits.MaxWait)
 	told := r.URL.Query().Has("waitMs")
 	ticket := r.PathValue("ticket")
 	return askerOf(r), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {

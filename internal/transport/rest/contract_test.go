@@ -229,8 +229,8 @@ func (c *contract) answerHeaders() node {
 	}
 }
 
-// lineMost is how long a line may be before what is in it is written in several.
-const lineMost = 180
+// maxLineBytes is how long a line may be before what is in it is written in several.
+const maxLineBytes = 180
 
 // writeYAML writes an entry as YAML: on one line if it fits, but paths and methods
 // always have a line of their own.
@@ -238,9 +238,9 @@ func writeYAML(page *bytes.Buffer, indent int, key string, value any) {
 	margin := strings.Repeat("  ", indent)
 	line := margin + yamlKey(key) + ": " + flow(value)
 	n, object := value.(node)
-	if !object || len(n) == 0 || indent > 2 && len(line) <= lineMost {
+	if !object || len(n) == 0 || indent > 2 && len(line) <= maxLineBytes {
 		list, ok := value.([]node)
-		if !ok || len(line) <= lineMost {
+		if !ok || len(line) <= maxLineBytes {
 			fmt.Fprintln(page, line)
 			return
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// mostBodyBytes leaves room for a message and a context of the greatest length
+// maxBodyBytes leaves room for a message and a context of the greatest length
 // with every character escaped.
-const mostBodyBytes = 2 << 20
+const maxBodyBytes = 2 << 20
 
 // maxOpenBodyBytes is enough for a code or an invitation with all a host says of
 // itself. The paths that take them are open to everybody.
@@ -53,7 +53,7 @@ func (s *server) waitQuery(r *http.Request) (c3po.PendingInput, error) {
 		}
 		if in.Timeout < 1 {
 			// To the hub it would mean not to wait at all.
-			most := int(s.limits.WaitMost / time.Second)
+			most := int(s.limits.MaxWait / time.Second)
 			return in, c3po.Errorf(c3po.InvalidRequest, "timeout must be between 1 and %d seconds", most).
 				Suggest("Use /api/pending to look without waiting.")
 		}
@@ -88,7 +88,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	const atOnce = 64 << 10
 	var body bytes.Buffer
 	body.Grow(int(min(max(r.ContentLength, 0)+bytes.MinRead, atOnce)))
-	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, mostBodyBytes))
+	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, maxBodyBytes))
 	data := body.Bytes()
 	if err != nil {
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {

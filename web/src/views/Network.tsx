@@ -12,7 +12,7 @@ import { Empty, Head } from "../ui";
 import { type SeenAgent, ends } from "../mail";
 import type { Event } from "../wire";
 
-const mostNodes = 80; // more are no picture any more
+const maxNodes = 80; // more are no picture any more
 const width = 150;
 const height = 44;
 const gap = 18;
@@ -73,8 +73,8 @@ export default function Network() {
     }
     const all = [...busy.entries()].sort((x, y) => y[1] - x[1]).map(([id]) => id);
     const seen = new Set(all);
-    for (const a of agents) if (all.length < mostNodes && a.status === "online" && !seen.has(a.id)) all.push(a.id);
-    return all.slice(0, mostNodes).sort().join("\n");
+    for (const a of agents) if (all.length < maxNodes && a.status === "online" && !seen.has(a.id)) all.push(a.id);
+    return all.slice(0, maxNodes).sort().join("\n");
   }, [talk, agents]);
   const nodes = useMemo(() => (ids === "" ? [] : layout(ids.split("\n"), new Map(agents.map((a) => [a.id, a])))), [ids, agents]);
   const edges = useMemo((): Edge[] => {

@@ -3,7 +3,7 @@
 --
 -- KEYS  meta:hash agent:hash agents:zset names:zset seen:zset heard:zset retired:zset roles:zset renamed:hash
 --       imported:hash events:stream former[holder:hash]
--- ARGV  now:clock channel id origin most_events name_life:number registered last fields[field value] former[name]
+-- ARGV  now:clock channel id origin max_events name_life:number registered last fields[field value] former[name]
 -- A holder is the agent that has a former name, if any has.
 -- Returns {"imported"} or {"already"}.
 if redis.call('HEXISTS', imported, origin) == 1 then return { 'already' } end

@@ -1,7 +1,7 @@
 -- agent_pause pauses or resumes one agent, or with an empty id the whole space.
 --
 -- KEYS  meta:hash subject:hash events:stream
--- ARGV  now:clock channel id why most_events
+-- ARGV  now:clock channel id why max_events
 -- Returns {"ok"} or {"unknown"}.
 if id ~= '' and redis.call('EXISTS', subject) == 0 then return { 'unknown' } end
 if (redis.call('HGET', subject, 'paused') or '') == why then return { 'ok' } end

@@ -2,7 +2,7 @@
 --
 -- KEYS  meta:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream heard:zset
 --       retired:zset owed:zset roles:zset renamed candidates[agent:hash inbox:zset]
--- ARGV  now:clock channel run session epoch:number explicit:flag online_window:number most_events client all:number
+-- ARGV  now:clock channel run session epoch:number explicit:flag online_window:number max_events client all:number
 --       full_store:flag whatever:flag fields[field value] candidates[id]
 -- The candidates are some of all possible ones, in order; fields are what the profile
 -- says; whatever: it does not matter that the first was renamed.

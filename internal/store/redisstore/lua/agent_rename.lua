@@ -10,7 +10,7 @@
 --       was{agent:hash inbox:zset body:hash fact:hash box:hash mark:hash ended:zset rate:zset joined:hash skips:zset
 --       reads:hash} is{agent:hash inbox:zset body:hash fact:hash box:hash mark:hash ended:zset rate:zset joined:hash
 --       skips:zset reads:hash} members[]:zset tasks[inbox:zset fact:hash]
--- ARGV  now:clock channel old new run most_events name_life:number its_rooms its_roles most_former:number
+-- ARGV  now:clock channel old new run max_events name_life:number its_rooms its_roles max_former:number
 -- Members are those of its rooms, tasks the mailboxes of its roles.
 -- Returns {"renamed"}, {"unknown"}, {"superseded"}, {"taken"}, or {"again"} if
 -- these are not its rooms and roles.
@@ -37,7 +37,7 @@ local target, at = string.match(redis.call('HGET', renamed, new) or '', '^(%S+) 
 if target and target ~= old and lived - tonumber(at) < name_life then return { 'taken' } end
 local former = {}
 for _, name in ipairs(words(old .. ' ' .. (r[5] or ''))) do
-  if #former < most_former then table.insert(former, name) end
+  if #former < max_former then table.insert(former, name) end
 end
 local since = redis.call('HMGET', renamed, unpack(former))
 local follow = {}

@@ -1,7 +1,7 @@
 -- agent_unregister ends the session of an agent; the agent stays known.
 --
 -- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
--- ARGV  now:clock channel id run most_events
+-- ARGV  now:clock channel id run max_events
 -- Returns {"ended"} or {"none"}.
 local r = redis.call('HMGET', agent, 'seen', 'gone', 'node')
 if not r[1] or r[2] or superseded(agent, run) then return { 'none' } end

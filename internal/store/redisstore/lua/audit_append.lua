@@ -2,7 +2,7 @@
 -- chain. Ids grow over both, so that they are read as one.
 --
 -- KEYS  stream:stream other:stream chain:hash
--- ARGV  entry most_entries name n prev id hash
+-- ARGV  entry max_entries name n prev id hash
 -- It belongs to stream, whose chain is called name; hash is empty for a first look.
 -- Returns {"ok"}, or {"next", number and hash of the last one, an id} if the entry
 -- has another place. One that is the last already was written by an earlier try.
@@ -26,6 +26,6 @@ if hash == '' or prev ~= last_hash or tonumber(n) ~= tonumber(last_n) + 1 or not
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   return { 'next', tonumber(last_n), last_hash, now > ms and string.format('%.0f-0', now) or string.format('%.0f-%.0f', ms, seq + 1) }
 end
-redis.call('XADD', stream, 'MAXLEN', '~', most_entries, id, 'e', entry, 'n', n, 'p', prev, 'h', hash)
+redis.call('XADD', stream, 'MAXLEN', '~', max_entries, id, 'e', entry, 'n', n, 'p', prev, 'h', hash)
 redis.call('HSET', chain, name, n .. ' ' .. hash)
 return { 'ok' }

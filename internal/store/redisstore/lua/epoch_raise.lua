@@ -3,7 +3,7 @@
 -- A space that knows as much as the caller is left alone.
 --
 -- KEYS  meta:hash events:stream
--- ARGV  now:clock channel most_events known_epoch:number known_last:number margin:number
+-- ARGV  now:clock channel max_events known_epoch:number known_last:number margin:number
 -- Returns {"raised" or "held", epoch, last number}.
 local log = opened()
 local epoch = epoch_of(meta)

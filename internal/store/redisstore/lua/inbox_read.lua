@@ -2,7 +2,7 @@
 -- messages and no more; the next step goes on with the same page. It never writes.
 --
 -- KEYS  meta agent inbox body fact seen attached nodes
--- ARGV  now:clock run after:number limit:number most:number min:number member lease:number most_looked:number
+-- ARGV  now:clock run after:number limit:number most:number min:number member lease:number max_looked:number
 --       count:number total:number last:number
 -- Member is the one who reads a role's mailbox, whose agent it is then. Count, total
 -- and last are messages, bytes and the last position of the page so far.
@@ -19,7 +19,7 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
   local from = math.max(after, band[1] + min)
   local more = from < band[2]
   while more do
-    local want = math.min(limit - count + 1, 64, most_looked)
+    local want = math.min(limit - count + 1, 64, max_looked)
     local rows = redis.call('ZRANGEBYSCORE', inbox, '(' .. whole(from), '(' .. whole(band[2]),
       'WITHSCORES', 'LIMIT', 0, want)
     more = #rows == want * 2
@@ -37,7 +37,7 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
       end
     end
     looked = looked + #rows / 2
-    if more and looked >= most_looked then
+    if more and looked >= max_looked then
       out[8] = { from, count, total, last }
       return out
     end

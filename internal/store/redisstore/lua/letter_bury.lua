@@ -2,7 +2,7 @@
 --
 -- KEYS  meta:hash mail{inbox:zset body:hash fact:hash box:hash} expire:zset threads:zset events:stream dead:zset
 --       back{agent:hash inbox:zset body:hash fact:hash box:hash} owed:zset
--- ARGV  now:clock channel owner from hex reason dead_life:number bounce bytes:number message_life:number most_events
+-- ARGV  now:clock channel owner from hex reason dead_life:number bounce bytes:number message_life:number max_events
 --       durability
 -- Returns {"buried"} or {"left"}.
 local fact = editable(redis.call('HGET', mail.fact, hex))

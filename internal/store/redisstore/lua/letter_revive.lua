@@ -3,8 +3,8 @@
 --
 -- KEYS  meta:hash mail{agent:hash inbox:zset body:hash fact:hash box:hash} expire:zset threads:zset events:stream
 --       dead:zset owed:zset back{agent:hash inbox:zset body:hash fact:hash box:hash} tickets:zset
--- ARGV  now:clock channel owner from hex reason message_life:number most_messages:number most_bytes:number
---       most_events notice bytes:number durability mailbox space_bytes:number
+-- ARGV  now:clock channel owner from hex reason message_life:number max_messages:number max_bytes:number
+--       max_events notice bytes:number durability mailbox space_bytes:number
 -- Back is the sender's. An empty reason is any.
 -- Returns {"revived"}, {"left"}, {"unknown"} (no recipient) or {"full", what}.
 local raw = redis.call('HGET', mail.fact, hex)
@@ -12,7 +12,7 @@ local fact = editable(raw)
 if not fact or fact.f ~= from or fact.s ~= 'dead' or (reason ~= '' and fact.w ~= reason) then return { 'left' } end
 if mailbox == '' and redis.call('EXISTS', mail.agent) == 0 then return { 'unknown' } end
 local holds = held(mail.box, from)
-local full_of = full(holds, fact.z, most_messages, most_bytes, 1, false)
+local full_of = full(holds, fact.z, max_messages, max_bytes, 1, false)
 if full_of then return { 'full', full_of } end
 local log = opened()
 if crowded(log, from, owner, fact.z, space_bytes) then return { 'full', 'space' } end

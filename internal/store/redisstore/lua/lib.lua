@@ -5,7 +5,7 @@
 -- it fails as well.
 --
 -- KEYS  meta events ending expire threads tickets
--- ARGV  now channel most_events
+-- ARGV  now channel max_events
 
 local BAND = 4503599627370496 -- 2^52: normal mail reads after urgent mail
 
@@ -70,7 +70,7 @@ local BOOKS = { 'seq', 'sent', 'pending', 'pending_bytes', 'lived', 'acked', 'ca
 local function opened()
   local books = redis.call('HMGET', meta, unpack(BOOKS))
   for i, name in ipairs(BOOKS) do books[i] = counted_as(books[i], name) end
-  return { meta = meta, events = events, channel = channel, most = most_events, now = now,
+  return { meta = meta, events = events, channel = channel, most = max_events, now = now,
     seq = books[1], sent = books[2], pending = books[3], bytes = books[4] }
 end
 

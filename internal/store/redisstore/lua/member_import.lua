@@ -1,7 +1,7 @@
 -- member_import gives an agent its place in a room that was imported.
 --
 -- KEYS  meta:hash agent:hash rooms:hash members:zset joined:hash skips:zset imported:hash events:stream
--- ARGV  now:clock channel room id origin most_events read notify hidden[]
+-- ARGV  now:clock channel room id origin max_events read notify hidden[]
 -- Read is the origin of the last post it has read, hidden are those of the posts it
 -- is not shown; notify is what wakes it, or nothing.
 -- Returns {"imported"}, {"already"}, {"unknown"} if there is no such agent, or

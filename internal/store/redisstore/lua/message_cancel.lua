@@ -3,7 +3,7 @@
 --
 -- KEYS  meta:hash sender:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
 --       threads:zset events:stream tickets:zset agent:hash holding{inbox:zset body:hash fact:hash box:hash}
--- ARGV  now:clock channel owner from hex run ended_life:number ended_bytes:number message_life:number most_events
+-- ARGV  now:clock channel owner from hex run ended_life:number ended_bytes:number message_life:number max_events
 --       notice bytes:number durability holder caller
 -- The agent and holding are of the holder of a role's message, else the sender's and
 -- the recipient's again. From is what the caller was called when it sent.

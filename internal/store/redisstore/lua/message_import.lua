@@ -4,7 +4,7 @@
 -- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
 --       threads:zset tickets:zset deadlines:zset dead:zset owed:zset retired:zset roles:zset imported:hash
 --       events:stream
--- ARGV  now:clock channel owner hex origin most_events facts text life:number open later:number mailbox
+-- ARGV  now:clock channel owner hex origin max_events facts text life:number open later:number mailbox
 -- Life is what it has left, 0 if it does not die; open, that its deadline is. After
 -- later lived seconds the keys of a recipient that is not registered are looked at.
 -- Whose mailbox it is: an agent's if empty, a person's, or a role.

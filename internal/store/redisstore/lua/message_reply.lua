@@ -6,8 +6,8 @@
 --       nodes:hash own{inbox:zset body:hash fact box:hash ended:zset} ending:zset tickets:zset roles:zset
 --       onward{agent:hash inbox:zset body:hash fact:hash box:hash} flow:hash flowx:zset renamed:hash
 -- ARGV  now:clock channel from to answered hex expects text bytes:number run durability resume mailbox field
---       fingerprint window:number key_life:number message_life:number most_messages:number most_bytes:number
---       share:number most_events online_window:number ended_life:number ended_bytes:number urgent owner role
+--       fingerprint window:number key_life:number message_life:number max_messages:number max_bytes:number
+--       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
 --       unpaid:flag
 -- The agent and mail are of who asked, own is the replier's or of the role whose message
@@ -40,7 +40,7 @@ if role ~= '' then
 end
 if mailbox == '' and #recipient[1] == 0 then return { 'unknown' } end
 local holds = held(mail.box, from)
-local full_of = full(holds, bytes, most_messages, most_bytes, share, false)
+local full_of = full(holds, bytes, max_messages, max_bytes, share, false)
 if full_of then return { 'full', full_of } end
 local text_of_question
 if handed_to ~= '' then

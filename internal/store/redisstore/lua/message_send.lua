@@ -4,7 +4,7 @@
 --       aliases nodes tickets:zset deadlines:zset flow:hash flowx:zset renamed:hash
 -- ARGV  now:clock channel from to kind thread urgent expects text bytes:number run durability limit:number
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
---       most_messages:number most_bytes:number share:number most_events online_window:number name_life:number
+--       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
 --       answer_within:number chain digest caps space_bytes:number key_bytes:number unpaid:flag
 -- The agent and mail are the recipient's; mailbox is 1 for a person's, queue for a role's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
@@ -47,7 +47,7 @@ if limit > 0 then
   if sent >= limit then return { 'rate', sent } end
 end
 local holds = held(mail.box, from)
-local full_of = full(holds, bytes, most_messages, most_bytes, share, mailbox ~= '1')
+local full_of = full(holds, bytes, max_messages, max_bytes, share, mailbox ~= '1')
 if full_of then return { 'full', full_of } end
 local log = opened()
 if crowded(log, from, to, bytes, space_bytes) then return { 'crowded' } end

@@ -3,7 +3,7 @@
 --
 -- KEYS  seen:zset attached:zset nodes:hash meta:hash events:stream heard:zset calls[agent:hash] served[fact:hash]
 --       told[mark:hash] given[mark:hash]
--- ARGV  now:clock most_served:number channel most_events most_marks:number online_window:number most_told:number
+-- ARGV  now:clock max_served:number channel max_events max_marks:number online_window:number max_told:number
 --       calls[id ago:number] served[from owner hex reader route at:number cursor:number times:number first:number]
 --       told[reader route seq:number at:number] given[reader seq:number]
 
@@ -48,7 +48,7 @@ for _, note in ipairs(served) do
     end
     if found and at > found.l then
       found.l, found.n, found.o, found.c, found.b = at, found.n + note.times, note.route, note.cursor, nil
-    elseif not found and #fact.sv < most_served then
+    elseif not found and #fact.sv < max_served then
       table.insert(fact.sv, { r = note.reader, o = note.route, f = note.first, l = at, n = note.times, c = note.cursor })
     end
     redis.call('HSET', note.fact, hex, cjson.encode(fact))
@@ -57,7 +57,7 @@ end
 for _, note in ipairs(told) do
   local mark = marked(note.mark, note.reader)
   if not mark or (mark.q or 0) < note.seq then
-    put_mark(note.mark, note.reader, mark ~= nil, further(mark, note.seq, note.at, note.route, most_told), most_marks)
+    put_mark(note.mark, note.reader, mark ~= nil, further(mark, note.seq, note.at, note.route, max_told), max_marks)
   end
 end
 for _, note in ipairs(given) do
@@ -65,7 +65,7 @@ for _, note in ipairs(given) do
   if not mark or (mark.g or 0) < note.seq then
     local is = mark or {}
     is.g = note.seq
-    put_mark(note.mark, note.reader, mark ~= nil, is, most_marks)
+    put_mark(note.mark, note.reader, mark ~= nil, is, max_marks)
   end
 end
 return { 'ok' }

@@ -1,7 +1,7 @@
 -- post_import adds what was said in a room of another coordinator to its log here.
 --
 -- KEYS  meta:hash rooms:hash room_log:stream imported:hash events:stream
--- ARGV  now:clock channel room origin most_events address facts body
+-- ARGV  now:clock channel room origin max_events address facts body
 -- Returns {"imported"}, {"already"}, or {"no_room"} if the room has ended here since.
 if redis.call('HEXISTS', imported, origin) == 1 then return { 'already' } end
 local raw = redis.call('HGET', rooms, room)

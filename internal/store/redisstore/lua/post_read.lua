@@ -3,7 +3,7 @@
 -- page. It never writes.
 --
 -- KEYS  skips rooms[log]
--- ARGV  limit:number most:number lived:number kind capabilities host most_looked:number so_far:number total:number
+-- ARGV  limit:number most:number lived:number kind capabilities host max_looked:number so_far:number total:number
 --       given[] rooms[name after]
 -- Given are the posts it has, as "room\0seq in 32 bits"; so_far and total are posts and
 -- bytes of the page so far.
@@ -31,10 +31,10 @@ local function is_for_owner(room, seq, ordinal, fact)
 end
 
 -- Each room is read a few posts at a time, as its turn comes.
-local FEW = math.max(1, math.min(8, math.floor(128 / #rooms), most_looked))
+local FEW = math.max(1, math.min(8, math.floor(128 / #rooms), max_looked))
 local looked = 0
 local function fill(r)
-  while #r.ahead == 0 and r.more and looked < most_looked do
+  while #r.ahead == 0 and r.more and looked < max_looked do
     local entries = redis.call('XRANGE', r.log, '(' .. r.after, '+', 'COUNT', FEW)
     looked = looked + #entries
     r.more = #entries == FEW
@@ -60,7 +60,7 @@ for _, room in ipairs(rooms) do
 end
 local out = { 0, {} }
 -- At least each room's next post is looked at, so that every step gets further.
-most_looked = math.max(most_looked, FEW * #reading + 1)
+max_looked = math.max(max_looked, FEW * #reading + 1)
 for _, r in ipairs(reading) do fill(r) end
 while true do
   local oldest, first

@@ -1,7 +1,7 @@
 -- room_import makes a room of another coordinator, empty as yet.
 --
 -- KEYS  meta:hash rooms:hash roomorder:zset invited:zset imported:hash events:stream
--- ARGV  now:clock channel room origin most_events creator visibility created_at:number guests[]
+-- ARGV  now:clock channel room origin max_events creator visibility created_at:number guests[]
 -- Returns {"imported"}, {"already"}, or {"taken"} if there is another room of this name.
 if redis.call('HEXISTS', imported, origin) == 1 then return { 'already' } end
 if redis.call('HEXISTS', rooms, room) == 1 then return { 'taken' } end

@@ -1,7 +1,7 @@
 -- room_join makes an agent a member of a room, and the room if there is none.
 --
 -- KEYS  meta:hash agent:hash rooms:hash roomorder:zset members:zset invited:zset joined:hash events:stream
--- ARGV  now:clock channel room id run visibility most_rooms:number most_of_agent:number most_events notify
+-- ARGV  now:clock channel room id run visibility max_rooms:number max_rooms_of_agent:number max_events notify
 -- Returns {"ok", made, already, row, what wakes it}, or one word: superseded,
 -- unknown, no_room, many_in_space, many_of_agent.
 if superseded(agent, run) then return { 'superseded' } end
@@ -18,10 +18,10 @@ if row then
     return { 'ok', 0, 1, raw, notify }
   end
   if row.v == 'invite_only' and row.c ~= id and not redis.call('ZSCORE', invited, id) then return { 'no_room' } end
-elseif redis.call('ZCARD', roomorder) >= most_rooms then
+elseif redis.call('ZCARD', roomorder) >= max_rooms then
   return { 'many_in_space' }
 end
-if redis.call('HLEN', joined) >= most_of_agent then return { 'many_of_agent' } end
+if redis.call('HLEN', joined) >= max_rooms_of_agent then return { 'many_of_agent' } end
 local names, wakes = redis.call('HGET', agent, 'rooms'), with_notify(agent, room, notify == '' and 'mentions' or notify)
 
 local log = opened()

@@ -5,8 +5,8 @@
 --       skips:zset expire:zset threads:zset events:stream tickets:zset renamed:hash mentioned[agent:hash inbox:zset
 --       body:hash fact:hash box:hash skips:zset]
 -- ARGV  now:clock channel from room kind run outside text bytes:number mail_bytes:number durability limit:number
---       field fingerprint window:number key_life:number most_posts:number most_bytes:number message_life:number
---       most_events box_messages:number box_bytes:number share:number cast:flag audience address space_bytes:number
+--       field fingerprint window:number key_life:number max_posts:number max_bytes:number message_life:number
+--       max_events box_messages:number box_bytes:number share:number cast:flag audience address space_bytes:number
 --       unpaid:flag mentioned[id]
 -- A post has bytes in the room, and mail_bytes as mail of a member.
 -- Returns {"ok", entry id, now, now, members, fact, sent within a minute} or {"repeat", entry id, at,
@@ -44,10 +44,10 @@ if limit > 0 then
 end
 
 -- What has to go to make room, oldest first; a step drops only so many.
-local drop, freed, over = 0, 0, row.n + 1 > most_posts or row.b + bytes > most_bytes
+local drop, freed, over = 0, 0, row.n + 1 > max_posts or row.b + bytes > max_bytes
 if over then
   for _, entry in ipairs(redis.call('XRANGE', room_log, '-', '+', 'COUNT', DROP_MOST)) do
-    if row.n - drop + 1 <= most_posts and row.b - freed + bytes <= most_bytes then break end
+    if row.n - drop + 1 <= max_posts and row.b - freed + bytes <= max_bytes then break end
     drop, freed = drop + 1, freed + amount(noted(entry[2][2]).z)
   end
 end

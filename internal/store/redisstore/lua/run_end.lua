@@ -2,7 +2,7 @@
 -- The agent is offline at once, and stays known. It works when the store is full.
 --
 -- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
--- ARGV  now:clock channel id run most_events
+-- ARGV  now:clock channel id run max_events
 -- Returns {"died"} or {"none"} if the run does not hold the id, or is known to
 -- be dead.
 local r = redis.call('HMGET', agent, 'run', 'died', 'node')

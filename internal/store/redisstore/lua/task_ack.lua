@@ -3,7 +3,7 @@
 --
 -- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
 --       threads:zset events:stream tickets:zset roles:zset
--- ARGV  now:clock channel mailbox id run role ended_life:number ended_bytes:number most_events messages[from hex]
+-- ARGV  now:clock channel mailbox id run role ended_life:number ended_bytes:number max_events messages[from hex]
 -- Returns {"ok", outcome …} or {"superseded"}.
 if superseded(agent, run) then return { 'superseded' } end
 local log = opened()

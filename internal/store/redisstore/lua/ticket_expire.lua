@@ -1,7 +1,7 @@
 -- ticket_expire says that the deadline of a ticket has passed unanswered, once.
 --
 -- KEYS  meta:hash facts:hash deadlines:zset events:stream
--- ARGV  now:clock channel owner from hex most_events
+-- ARGV  now:clock channel owner from hex max_events
 -- Returns {"timed_out"} or {"left"}.
 local id = from .. '::' .. owner .. '::' .. hex
 local due = redis.call('ZSCORE', deadlines, id)
