@@ -118,6 +118,9 @@ type Operation struct {
 	Idempotent bool         // the same call twice is the same as once
 	Destroys   bool         // takes away what others have, for good
 	Bodies     bool         // answers with what other agents wrote: text only for a model
+	Command    string       // of the shell, without c3po; empty if it has none
+	NoCommand  string       // why it has none
+	NoTool     string       // why no toolset has it
 	roles      []Role       // who may ask for it, beside admins
 	call       func(context.Context, Service, []byte) (any, error)
 }
@@ -237,6 +240,15 @@ func AtLeastOne(argument string) Trait {
 // Called gives a tool the name it has in its document.
 func Called(tool string) Trait { return func(o *Operation) { o.Tool = tool } }
 
+// Command names the shell command that does the same.
+func Command(words string) Trait { return func(o *Operation) { o.Command = words } }
+
+// NoCommand says why a shell has no command for it.
+func NoCommand(because string) Trait { return func(o *Operation) { o.NoCommand = because } }
+
+// noTool says why no model is offered it.
+func noTool(because string) Trait { return func(o *Operation) { o.NoTool = because } }
+
 // The roles of an operation: agents, unless it says otherwise.
 
 // ForViewers is for agents and for those who watch them.
@@ -276,58 +288,58 @@ func Op[In, Out any](name string, set Toolset, doc string, run func(Service, con
 }
 
 var native = []Operation{
-	Op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, ReadOnly, forEverybody),
-	Op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, ReadOnly, ForViewers),
-	Op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, Idempotent),
-	Op("send_message", Core, "Send a message to another c3po agent.", Service.SendMessage, CarriesBodies, ForWriters),
-	Op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, ReadOnly, CarriesBodies),
-	Op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply),
-	Op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, CarriesBodies, AtLeastOne("timeout")),
-	Op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, Idempotent, ForWriters),
-	Op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, Idempotent),
-	Op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman),
-	Op("cancel", Core, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, Idempotent, ForWriters),
+	Op("ping", Core, "Check that the c3po coordinator answers.", Service.Ping, ReadOnly, forEverybody, Command("health")),
+	Op("list_agents", Core, "List the agents of other programs and hosts you can reach through c3po, with their status.", Service.ListAgents, ReadOnly, ForViewers, Command("agents")),
+	Op("register_agent", Core, "Describe yourself to other c3po agents (capabilities, type). Your first call registers you anyway.", Service.RegisterAgent, Idempotent, Command("register")),
+	Op("send_message", Core, "Send a message to another c3po agent.", Service.SendMessage, CarriesBodies, ForWriters, Command("send")),
+	Op("get_messages", Core, "Read your c3po inbox. Messages stay until you ack or answer them.", Service.GetMessages, ReadOnly, CarriesBodies, Command("inbox")),
+	Op("reply", Core, "Answer a c3po message. This also acks it.", Service.Reply, Command("reply")),
+	Op("wait_for_message", Core, "Wait for the next c3po message, or with message_id for the answer to one of yours. Cancelling loses nothing.", Service.WaitForMessage, CarriesBodies, AtLeastOne("timeout"), Command("wait")),
+	Op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, Idempotent, ForWriters, Command("ack")),
+	Op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, Idempotent, Command("status set")),
+	Op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman, Command("ask-human")),
+	Op("cancel", Core, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, Idempotent, ForWriters, Command("cancel")),
 
-	Op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, ReadOnly),
-	Op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, ReadOnly, ForViewers),
-	Op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, ReadOnly, CarriesBodies, ForViewers),
-	Op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, ReadOnly, CarriesBodies),
-	Op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies),
-	Op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, ReadOnly, ForViewers),
+	Op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, ReadOnly, Command("whoami")),
+	Op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, ReadOnly, ForViewers, Command("agents")),
+	Op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, ReadOnly, CarriesBodies, ForViewers, Command("thread")),
+	Op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, ReadOnly, CarriesBodies, Command("inbox")),
+	Op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies, Command("claim")),
+	Op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, ReadOnly, ForViewers, Command("agents")),
 
-	Op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, Idempotent, CarriesBodies),
-	Op("room_leave", Rooms, "Leave a c3po room.", Service.RoomLeave, Idempotent),
-	Op("room_post", Rooms, "Say something in a c3po room. Members read it with get_messages; no reply is expected. @id of a member also sends it as mail.", Service.RoomPost, ForWriters),
-	Op("room_history", Rooms, "Read back what was said in a c3po room; each next page is further back.", Service.RoomHistory, ReadOnly, CarriesBodies, ForViewers),
-	Op("room_list", Rooms, "List the c3po rooms you are in, or all you can see, with their member counts.", Service.RoomList, ReadOnly, ForViewers),
-	Op("room_invite", Rooms, "Invite an agent into a c3po room you are in.", Service.RoomInvite, Idempotent, ForWriters),
-	Op("room_set", Rooms, "Make a c3po room you have created public or invite_only.", Service.RoomSet, Idempotent, ForWriters),
-	Op("room_end", Rooms, "End a c3po room you have created: its members leave it and its history is forgotten.", Service.RoomEnd, Idempotent, destructive, ForWriters),
-	Op("broadcast", Rooms, "Say something to every c3po agent, or to those of a type, capability or host. No reply is expected.", Service.Broadcast, ForWriters),
+	Op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, Idempotent, CarriesBodies, Command("room join")),
+	Op("room_leave", Rooms, "Leave a c3po room.", Service.RoomLeave, Idempotent, Command("room leave")),
+	Op("room_post", Rooms, "Say something in a c3po room. Members read it with get_messages; no reply is expected. @id of a member also sends it as mail.", Service.RoomPost, ForWriters, Command("room post")),
+	Op("room_history", Rooms, "Read back what was said in a c3po room; each next page is further back.", Service.RoomHistory, ReadOnly, CarriesBodies, ForViewers, Command("room history")),
+	Op("room_list", Rooms, "List the c3po rooms you are in, or all you can see, with their member counts.", Service.RoomList, ReadOnly, ForViewers, Command("room list")),
+	Op("room_invite", Rooms, "Invite an agent into a c3po room you are in.", Service.RoomInvite, Idempotent, ForWriters, Command("room invite")),
+	Op("room_set", Rooms, "Make a c3po room you have created public or invite_only.", Service.RoomSet, Idempotent, ForWriters, Command("room set")),
+	Op("room_end", Rooms, "End a c3po room you have created: its members leave it and its history is forgotten.", Service.RoomEnd, Idempotent, destructive, ForWriters, Command("room end")),
+	Op("broadcast", Rooms, "Say something to every c3po agent, or to those of a type, capability or host. No reply is expected.", Service.Broadcast, ForWriters, Command("broadcast")),
 
-	Op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, ReadOnly, forEverybody),
-	Op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, ReadOnly, ForViewers),
-	Op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, ReadOnly, ForViewers),
-	Op("sweep", Diag, "Remove c3po agents that were silent for long; their unread mail becomes dead letters. A person's act.", Service.Sweep, Idempotent, forPersons),
+	Op("server_info", Diag, "Show version, features and durability of the c3po coordinator.", Service.ServerInfo, ReadOnly, forEverybody, Command("status")),
+	Op("trace", Diag, "Show the life of one c3po message: when it was accepted, served, acked, answered.", Service.Trace, ReadOnly, ForViewers, Command("trace")),
+	Op("tail_log", Diag, "Show the latest c3po events: messages accepted, answered and acked, agents that came and went. Never what they say.", Service.TailLog, ReadOnly, ForViewers, Command("tail")),
+	Op("sweep", Diag, "Remove c3po agents that were silent for long; their unread mail becomes dead letters. A person's act.", Service.Sweep, Idempotent, forPersons, Command("sweep")),
 
-	Op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, Idempotent, forRunners),
-	Op("report_death", "", "Say that the process of an agent on your host has ended.", Service.ReportDeath, Idempotent, forRunners),
-	Op("rename", "", "Take another id; mail, tickets and roles move with you, and the old id answers for a day.", Service.Rename),
-	Op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, ReadOnly, CarriesBodies, forRunners),
-	Op("received", "", "Report what a client has provably taken or been told of.", Service.Received, Idempotent),
-	Op("tickets", "", "List questions and how far each has come.", Service.Tickets, ReadOnly, ForViewers),
-	Op("human_list", "", "Questions that wait for the person.", Service.HumanList, ReadOnly, CarriesBodies, forPersons),
-	Op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, ReadOnly, CarriesBodies, forPersons),
-	Op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons),
-	Op("pause", "", "Pause one agent or all.", Service.Pause, Idempotent, forPersons),
-	Op("resume", "", "Resume one agent or all.", Service.Resume, Idempotent, forPersons),
-	Op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, Idempotent, forPersons),
-	Op("room_prune", "", "Evict members from rooms that give no sign of life, or end rooms that are empty and silent.", Service.RoomPrune, Idempotent, forPersons),
-	Op("fsck", "", "Prove that no message is missing.", Service.Fsck, ReadOnly, forPersons),
-	Op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, ReadOnly, forWatchers),
-	Op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, ReadOnly, CarriesBodies, forWatchers),
-	Op("dead_letter_replay", "", "Deliver dead letters again.", Service.DeadLetterReplay, Idempotent, forPersons),
-	Op("dead_letter_purge", "", "Forget dead letters at once.", Service.DeadLetterPurge, Idempotent, forPersons),
+	Op("unregister", "", "End this session; the agent stays known and keeps its mail.", Service.Unregister, Idempotent, forRunners, Command("unregister"), noTool("the end of the session does it")),
+	Op("report_death", "", "Say that the process of an agent on your host has ended.", Service.ReportDeath, Idempotent, forRunners, NoCommand("`c3po mcp` and `c3po run` report the end of the process they watch"), noTool("for our own processes")),
+	Op("rename", "", "Take another id; mail, tickets and roles move with you, and the old id answers for a day.", Service.Rename, Command("rename"), noTool("a person's choice")),
+	Op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, ReadOnly, CarriesBodies, forRunners, Command("inbox"), noTool("for hooks: `peek`")),
+	Op("received", "", "Report what a client has provably taken or been told of.", Service.Received, Idempotent, NoCommand("a client reports what it has taken; reading in a shell is `served`"), noTool("for our own client")),
+	Op("tickets", "", "List questions and how far each has come.", Service.Tickets, ReadOnly, ForViewers, Command("tickets"), noTool("`get_thread`, `wait_for_message`")),
+	Op("human_list", "", "Questions that wait for the person.", Service.HumanList, ReadOnly, CarriesBodies, forPersons, Command("human list"), noTool("for the person")),
+	Op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, ReadOnly, CarriesBodies, forPersons, Command("human show"), noTool("for the person")),
+	Op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons, Command("human answer"), noTool("for the person")),
+	Op("pause", "", "Pause one agent or all.", Service.Pause, Idempotent, forPersons, Command("pause"), noTool("for the person")),
+	Op("resume", "", "Resume one agent or all.", Service.Resume, Idempotent, forPersons, Command("resume"), noTool("for the person")),
+	Op("thread_resume", "", "Let a conversation go on whose budget is spent.", Service.ThreadResume, Idempotent, forPersons, Command("thread resume"), noTool("for the person")),
+	Op("room_prune", "", "Evict members from rooms that give no sign of life, or end rooms that are empty and silent.", Service.RoomPrune, Idempotent, forPersons, Command("room prune"), noTool("for the person")),
+	Op("fsck", "", "Prove that no message is missing.", Service.Fsck, ReadOnly, forPersons, Command("fsck"), noTool("for operators")),
+	Op("dead_letters", "", "List messages that ended unread: expired, damaged, or of a removed agent.", Service.DeadLetters, ReadOnly, forWatchers, Command("dead-letter list"), noTool("for the person")),
+	Op("dead_letter", "", "Show one dead letter with its text.", Service.DeadLetter, ReadOnly, CarriesBodies, forWatchers, Command("dead-letter show"), noTool("for the person")),
+	Op("dead_letter_replay", "", "Deliver dead letters again.", Service.DeadLetterReplay, Idempotent, forPersons, Command("dead-letter replay"), noTool("for the person")),
+	Op("dead_letter_purge", "", "Forget dead letters at once.", Service.DeadLetterPurge, Idempotent, forPersons, Command("dead-letter purge"), noTool("for the person")),
 }
 
 // NativeOperations are those of a Service itself, in the order tools are listed.

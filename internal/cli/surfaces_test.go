@@ -15,96 +15,23 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
-// A shellForm is an operation as a shell calls it: the command, and how each
-// argument is given that is not named like its flag.
-type shellForm struct {
-	command string            // without c3po
-	given   map[string]string // argument → flag, or the word in the usage line; "" if nobody needs it there
-	because string            // of an operation without a command: why
+// renamed are arguments that a command takes under another name: a flag, a word of the
+// usage line, or "" if nobody needs it in a shell. All others are called what they are called.
+var renamed = map[string]map[string]string{
+	"":                      {"client_key": "key"},
+	"register_agent":        {"capabilities": "capability", "heartbeat_interval": "heartbeat", "pid_start": ""},
+	"send_message":          {"priority": "urgent", "expects_reply": "no-reply", "wait_seconds": "wait", "deadline_ms": "deadline"},
+	"reply":                 {"response": "TEXT"},
+	"wait_for_message":      {"message_id": "for", "kind": "incoming", "asked": ""},
+	"set_status":            {"status": "available|busy|away", "current_task": "task"},
+	"room_join":             {"visibility": "invite-only"},
+	"room_set":              {"visibility": "public|invite_only"},
+	"post_reply":            {"ticketId": "ticket", "payload": "message", "metadata": ""},
+	"bridge_register_agent": {"agentId": "agent", "metadata": "cwd", "heartbeatIntervalMs": "heartbeat-ms"},
 }
 
 // paged are arguments that a command answers itself: it reads page after page.
 var paged = []string{"cursor"}
-
-// shellForms has one row for each operation. What is missing here is missing in the
-// shell, and TestEveryOperationIsOnEverySurface fails.
-var shellForms = map[string]shellForm{
-	"ping":              {command: "health"},
-	"list_agents":       {command: "agents"},
-	"register_agent":    {command: "register", given: map[string]string{"capabilities": "capability", "heartbeat_interval": "heartbeat", "pid_start": ""}},
-	"send_message":      {command: "send", given: map[string]string{"target": "TARGET", "message": "MESSAGE", "priority": "urgent", "expects_reply": "no-reply", "wait_seconds": "wait", "client_key": "key", "deadline_ms": "deadline"}},
-	"get_messages":      {command: "inbox"},
-	"reply":             {command: "reply", given: map[string]string{"message_id": "MESSAGE_ID", "response": "TEXT", "client_key": "key"}},
-	"wait_for_message":  {command: "wait", given: map[string]string{"message_id": "for", "kind": "incoming", "asked": ""}},
-	"ack_messages":      {command: "ack", given: map[string]string{"message_ids": "MESSAGE_ID..."}},
-	"set_status":        {command: "status set", given: map[string]string{"status": "available|busy|away", "current_task": "task"}},
-	"escalate_to_human": {command: "ask-human", given: map[string]string{"reason": "REASON", "choices": "choice", "client_key": "key"}},
-
-	"whoami":           {command: "whoami"},
-	"get_agent_status": {command: "agents", given: map[string]string{"agent_id": "AGENT"}},
-	"get_thread":       {command: "thread", given: map[string]string{"thread": "THREAD"}},
-	"peek":             {command: "inbox"},
-	"cancel":           {command: "cancel", given: map[string]string{"message_id": "MESSAGE_ID"}},
-	"claim":            {command: "claim", given: map[string]string{"message_id": "MESSAGE_ID"}},
-	"co_workers":       {command: "agents"},
-
-	"room_join":    {command: "room join", given: map[string]string{"room": "ROOM", "visibility": "invite-only"}},
-	"room_leave":   {command: "room leave", given: map[string]string{"room": "ROOM"}},
-	"room_end":     {command: "room end", given: map[string]string{"room": "ROOM"}},
-	"room_post":    {command: "room post", given: map[string]string{"room": "ROOM", "message": "MESSAGE", "client_key": "key"}},
-	"room_history": {command: "room history", given: map[string]string{"room": "ROOM"}},
-	"room_list":    {command: "room list"},
-	"room_invite":  {command: "room invite", given: map[string]string{"room": "ROOM", "agent": "AGENT"}},
-	"room_set":     {command: "room set", given: map[string]string{"room": "ROOM", "visibility": "public|invite_only"}},
-	"broadcast":    {command: "broadcast", given: map[string]string{"message": "MESSAGE", "client_key": "key"}},
-
-	"server_info": {command: "status"},
-	"trace":       {command: "trace", given: map[string]string{"message_id": "MESSAGE_ID"}},
-	"tail_log":    {command: "tail", given: map[string]string{"kinds": "kind"}},
-	"sweep":       {command: "sweep", given: map[string]string{"dry_run": "dry-run"}},
-
-	"send_request":         {because: "first design's name for `c3po send`"},
-	"get_pending_requests": {because: "first design's name for `c3po inbox`"},
-	"respond_to_request":   {because: "first design's name for `c3po reply`"},
-	"wait_for_response":    {because: "first design's name for `c3po wait --for`"},
-	"wait_for_request":     {because: "first design's name for `c3po wait --incoming`"},
-
-	"bridge_send_message":   {because: "bridge dialect's name for `c3po send --wait`"},
-	"await_reply":           {because: "bridge dialect's name for `c3po wait --for`"},
-	"post_reply":            {command: "bridge-reply", given: map[string]string{"ticketId": "ticket", "payload": "message", "metadata": ""}},
-	"broadcast_message":     {because: "bridge dialect's name for `c3po broadcast`, or several `c3po send`"},
-	"subscribe_updates":     {because: "bridge dialect's name for `c3po tail`"},
-	"cancel_ticket":         {because: "bridge dialect's name for `c3po cancel`"},
-	"bridge_list_agents":    {because: "bridge dialect's name for `c3po agents`"},
-	"bridge_co_workers":     {because: "bridge dialect's name for `c3po agents`"},
-	"bridge_register_agent": {command: "bridge-register", given: map[string]string{"agentId": "agent", "metadata": "cwd", "heartbeatIntervalMs": "heartbeat-ms"}},
-
-	"unregister":         {command: "unregister"},
-	"report_death":       {because: "`c3po mcp` and `c3po run` report the end of the process they watch"},
-	"rename":             {command: "rename", given: map[string]string{"to": "NEW", "new_id": "NEW", "name": "NEW"}},
-	"pending":            {command: "inbox"},
-	"received":           {because: "a client reports what it has taken; reading in a shell is `served`"},
-	"tickets":            {command: "tickets"},
-	"human_list":         {command: "human list"},
-	"human_show":         {command: "human show"},
-	"human_answer":       {command: "human answer"},
-	"pause":              {command: "pause"},
-	"resume":             {command: "resume"},
-	"thread_resume":      {command: "thread resume"},
-	"room_prune":         {command: "room prune"},
-	"fsck":               {command: "fsck"},
-	"dead_letters":       {command: "dead-letter list"},
-	"dead_letter":        {command: "dead-letter show"},
-	"dead_letter_replay": {command: "dead-letter replay"},
-	"dead_letter_purge":  {command: "dead-letter purge"},
-}
-
-// toolReasons say why an operation is no tool of a model's, by what its name begins with.
-var toolReasons = map[string]string{
-	"unregister": "the end of the session does it", "report_death": "for our own processes", "rename": "a person's choice", "pending": "for hooks: `peek`",
-	"received": "for our own client", "tickets": "`get_thread`, `wait_for_message`", "human_": "for the person", "pause": "for the person", "resume": "for the person",
-	"thread_resume": "for the person", "room_prune": "for the person", "fsck": "for operators", "dead_letter": "for the person",
-}
 
 // shortcuts are operations that REST also serves at a path of the documents.
 var shortcuts = map[string]string{
@@ -119,58 +46,52 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()
 	for _, op := range dialect.Operations() {
-		form, ok := shellForms[op.Name]
 		switch {
-		case !ok:
-			t.Errorf("%s has no command, and nothing says why", op.Name)
-		case form.command == "" && form.because == "":
-			t.Errorf("nothing says why %s has no command", op.Name)
-		case form.command != "":
-			cmd, rest, err := root.Find(strings.Fields(form.command))
+		case (op.Command == "") == (op.NoCommand == ""):
+			t.Errorf("%s names no command and no reason for having none, or both", op.Name)
+		case op.Command != "":
+			cmd, rest, err := root.Find(strings.Fields(op.Command))
 			if err != nil || len(rest) > 0 {
-				t.Errorf("%s: there is no command c3po %s", op.Name, form.command)
+				t.Errorf("%s: there is no command c3po %s", op.Name, op.Command)
 				continue
 			}
 			if op.Toolset != "" {
-				checkArguments(t, op, form, cmd)
+				checkArguments(t, op, cmd)
 			}
 		}
-		if op.Toolset == "" && toolReason(op.Name) == "" {
-			t.Errorf("nothing says why %s is no tool", op.Name)
+		if (op.Toolset == "") == (op.NoTool == "") {
+			t.Errorf("%s is in no toolset without a reason, or has a reason in spite of one", op.Name)
 		}
 	}
-	for name := range shellForms {
-		if _, err := dialect.FindOperation(name); err != nil {
+	for name := range renamed {
+		if _, err := dialect.FindOperation(name); err != nil && name != "" {
 			t.Errorf("%s is no operation", name)
 		}
 	}
 }
 
 // checkArguments finds each argument of an operation among the command's own.
-func checkArguments(t *testing.T, op c3po.Operation, form shellForm, cmd *cobra.Command) {
+func checkArguments(t *testing.T, op c3po.Operation, cmd *cobra.Command) {
 	t.Helper()
+	_, words, _ := strings.Cut(cmd.Use, " ")
 	for field := range op.In.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		given, renamed := form.given[name]
-		if slices.Contains(paged, name) || renamed && given == "" {
+		given, other := renamed[op.Name][name]
+		if !other {
+			given, other = renamed[""][name]
+		}
+		if slices.Contains(paged, name) || other && given == "" {
 			continue
 		}
-		if !renamed {
-			given = strings.ReplaceAll(name, "_", "-")
+		one := strings.TrimSuffix(name, "s")
+		forms := []string{given}
+		if !other {
+			forms = []string{strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(one, "_", "-"), strings.ToUpper(one), strings.ToUpper(strings.TrimSuffix(one, "_id"))}
 		}
-		if cmd.Flags().Lookup(given) == nil && !strings.Contains(cmd.Use, given) {
-			t.Errorf("c3po %s cannot give %s of %s", form.command, name, op.Name)
-		}
-	}
-}
-
-func toolReason(name string) string {
-	for start, reason := range toolReasons {
-		if name == start || strings.HasPrefix(name, start) {
-			return reason
+		if !slices.ContainsFunc(forms, func(form string) bool { return cmd.Flags().Lookup(form) != nil || strings.Contains(words, form) }) {
+			t.Errorf("c3po %s cannot give %s of %s", op.Command, name, op.Name)
 		}
 	}
-	return ""
 }
 
 const (
@@ -212,15 +133,14 @@ func surfaces() string {
 	for _, op := range dialect.Operations() {
 		tool := fmt.Sprintf("`%s` (%s)", op.Tool, op.Toolset)
 		if op.Toolset == "" {
-			tool = "no: " + toolReason(op.Name)
+			tool = "no: " + op.NoTool
 		}
-		form := shellForms[op.Name]
-		command := "`c3po " + form.command + "`"
+		command := "`c3po " + op.Command + "`"
 		switch {
-		case form.command == "":
-			command = "no: " + form.because
-		case strings.HasPrefix(form.command, "bridge-"):
-			command = "`" + form.command + "`"
+		case op.Command == "":
+			command = "no: " + op.NoCommand
+		case strings.HasPrefix(op.Command, "bridge-"):
+			command = "`" + op.Command + "`"
 		case op.Name == "peek":
 			command = "`c3po inbox --peek`"
 		}
