@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -84,8 +85,8 @@ func (g *guarded) knockers(t *testing.T) map[string]knocker {
 }
 
 // routes are all there are: those that openapi.yaml describes, which a test of
-// package rest holds against the router, what is served beside them, and the
-// tools.
+// package rest holds against the router, and what is served beside them. An
+// operation is one row, whichever way it is asked for.
 func routes(t *testing.T) []string {
 	t.Helper()
 	document, err := os.ReadFile("../transport/rest/openapi.yaml")
@@ -101,21 +102,61 @@ func routes(t *testing.T) []string {
 			path = found[1]
 		}
 		if found := regexp.MustCompile(`^    (get|post):\n`).FindStringSubmatch(line); found != nil {
-			all = append(all, strings.ToUpper(found[1])+" "+path)
-		}
-	}
-	for _, op := range dialect.Operations() {
-		if op.Toolset != "" {
-			all = append(all, "tool "+op.Name)
+			if name, ok := strings.CutPrefix(path, "/api/op/"); ok {
+				all = append(all, "op "+name)
+			} else {
+				all = append(all, strings.ToUpper(found[1])+" "+path)
+			}
 		}
 	}
 	return all
 }
 
+const (
+	authzTable      = "testdata/authz.txt"
+	authzOperations = "# The operations, each over REST and as a tool. make contract writes them: read the difference.\n"
+)
+
+// The rows of operations are what the table of operations declares; that a
+// coordinator keeps to them is for the next test.
+func TestWhoMayCallAnOperationIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(authzTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(text), authzOperations)
+	if !found {
+		t.Fatalf("%s has no line %q", authzTable, authzOperations)
+	}
+	var rows strings.Builder
+	for _, op := range dialect.Operations() {
+		fmt.Fprintf(&rows, "op %-33s 401  401     401     401     403        403        ", op.Name)
+		for _, role := range []c3po.Role{c3po.RoleAgent, c3po.RoleObserver, c3po.RoleRunner, c3po.RoleHuman, c3po.RoleAdmin} {
+			answer := "403"
+			if op.Allows(role) {
+				answer = "ok"
+			}
+			fmt.Fprintf(&rows, " %-*s", len(role), answer)
+		}
+		rows.WriteString("\n")
+	}
+	want := regexp.MustCompile(` +\n`).ReplaceAllString(before+authzOperations+rows.String(), "\n")
+	if *update {
+		if err := os.WriteFile(authzTable, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("%s does not say who may call what; run make contract, and read it (-declared +written):\n%s", authzTable, diff)
+	}
+}
+
 // expected reads the table.
 func expected(t *testing.T) (table map[string]map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/authz.txt")
+	text, err := os.ReadFile(authzTable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,15 +261,22 @@ func TestWhoMayDoWhatIsAsTheTableSays(t *testing.T) {
 	g := startGuarded(t, redistest.Start(t), server.Config{})
 	table, all := expected(t), routes(t)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(all)), slices.Sorted(maps.Keys(table))); diff != "" {
-		t.Fatalf("testdata/authz.txt has other rows than there are routes and tools (-served +written):\n%s", diff)
+		t.Fatalf("%s has other rows than there are routes and operations (-served +written):\n%s", authzTable, diff)
 	}
 	knockers := g.knockers(t)
 	for route, row := range table {
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(knockers)), slices.Sorted(maps.Keys(row))); diff != "" {
 			t.Fatalf("columns (-tested +written):\n%s", diff)
 		}
-		// Under /agent there is the same again.
 		paths := []string{route}
+		if name, ok := strings.CutPrefix(route, "op "); ok {
+			route = "POST /api/op/" + name
+			paths = []string{route}
+			if op, err := dialect.FindOperation(name); err == nil && op.Toolset != "" {
+				paths = append(paths, "tool "+name)
+			}
+		}
+		// Under /agent there is the same again.
 		if method, path, _ := strings.Cut(route, " "); strings.HasPrefix(path, "/api/") {
 			paths = append(paths, method+" /agent"+path)
 		}
