@@ -52,6 +52,7 @@ share: ## bin/share, what packages carry beside the program: completions and man
 
 .PHONY: reference contract
 contract: ## openapi.yaml, the types of the dashboard and the goldens of the tools, after a change of an operation, a route or a type on the wire
+	$(GO) run ./internal/client/methods
 	$(GO) test -count=1 -run 'TestTheDocumentIsWhatTheRoutesAndTypesSay|TestTheShapesOfThePageAreThoseOfTheDocument' ./internal/transport/rest -update
 	$(GO) test -count=1 -run TestEachToolsetListsItsTools ./internal/transport/mcpserver -update
 	$(GO) test -count=1 -run TestWhoMayCallAnOperationIsWrittenDown ./internal/server -update
