@@ -104,6 +104,7 @@ var mayImport = map[string][]string{
 	"test/conformance": {},
 	"test/join":        {},
 	"test/quickstart":  {},
+	"test/recipe":      {},
 	"test/runner":      {},
 	"test/scale":       {},
 
@@ -113,6 +114,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/faultrig/matrix": {"internal/testkit/faultrig"},
 	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig/matrix"},
 	"internal/ops/reference/cmd":       {"internal/ops/reference"},
+	"internal/client/methods":          {},
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 

@@ -1,13 +1,9 @@
 package c3po_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -193,34 +189,5 @@ func TestAWitnessIsToldOfWhatWasCarriedOut(t *testing.T) {
 	}
 	if len(w.done) != 1 || w.done[0] != "ping" {
 		t.Errorf("told of %v", w.done)
-	}
-}
-
-// The first sentence about a tool is the table's; what a page says beyond it stays.
-func TestTheToolTableIsTheOperations(t *testing.T) {
-	t.Parallel()
-	const page = "docs/tools.md"
-	text := readPage(t, os.DirFS("."), page)
-	rows := regexp.MustCompile("(?m)^(\\| [a-z]+ \\| `[a-z_]+` \\|).*\n").FindAllStringSubmatch(text, -1)
-	var got, want strings.Builder
-	written := map[string]string{}
-	for _, row := range rows {
-		got.WriteString(row[0])
-		written[row[1]] = row[0]
-	}
-	for _, op := range dialect.Operations() {
-		if op.Toolset != "" {
-			row := fmt.Sprintf("| %s | `%s` |", op.Toolset, op.Tool)
-			want.WriteString(cmp.Or(written[row], row+" "+op.Doc+" |\n"))
-		}
-	}
-	if *update {
-		if err := os.WriteFile(page, []byte(strings.Replace(text, got.String(), want.String(), 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got.String() != want.String() {
-		t.Errorf("%s lists other tools than there are, or in another order; run make docs. It has\n%s\nwant\n%s", page, got.String(), want.String())
 	}
 }

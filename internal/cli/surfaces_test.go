@@ -119,14 +119,14 @@ func TestTheTableOfSurfacesIsCurrent(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("%s is not what there is; run make docs:\n%s", surfacesPage, diff)
+		t.Errorf("%s is not what there is; run make contract:\n%s", surfacesPage, diff)
 	}
 }
 
 // surfaces is the table of all operations.
 func surfaces() string {
 	var page strings.Builder
-	page.WriteString("\nWritten by `make docs` from the table of operations. A script that has no MCP lacks nothing a model has: every argument of every tool is a flag,\n" +
+	page.WriteString("\nWritten by `make contract` from the table of operations. A script that has no MCP lacks nothing a model has: every argument of every tool is a flag,\n" +
 		"but `cursor`: a command reads page after page by itself, up to its `--limit`.\n" +
 		"Every operation is also `POST /api/op/NAME` with the tool's arguments as JSON.\n\n" +
 		"| operation | MCP tool | REST, beside `/api/op` | command |\n|---|---|---|---|\n")

@@ -10,7 +10,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"log"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,7 +28,8 @@ func main() {
 		err = os.WriteFile(written, source, 0o644) //nolint:gosec // a source file of the repository
 	}
 	if err != nil {
-		log.Fatal(err)
+		fmt.Fprintln(os.Stderr, "methods:", err)
+		os.Exit(1)
 	}
 }
 
