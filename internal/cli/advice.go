@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"regexp"
@@ -13,36 +14,11 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 // A coordinator advises everybody in the words of the tools that a model has. What a
 // person reads names the commands instead, and here is the one place that knows both.
-
-// commandOf is the command for each operation that advice can name.
-var commandOf = map[string]string{
-	"ack_messages":      "ack",
-	"broadcast":         "broadcast",
-	"cancel":            "cancel",
-	"claim":             "claim",
-	"dead_letters":      "dead-letter list",
-	"escalate_to_human": "ask-human",
-	"get_messages":      "inbox",
-	"get_thread":        "thread",
-	"list_agents":       "agents",
-	"register_agent":    "register",
-	"reply":             "reply",
-	"room_end":          "room end",
-	"room_history":      "room history",
-	"room_join":         "room join",
-	"room_leave":        "room leave",
-	"room_list":         "room list",
-	"room_post":         "room post",
-	"send_message":      "send",
-	"server_info":       "status",
-	"set_status":        "status set",
-	"wait_for_message":  "wait",
-	"whoami":            "whoami",
-}
 
 // personWords are the phrases that need more than another name, in order.
 var personWords = []struct {
@@ -58,17 +34,20 @@ var personWords = []struct {
 	{regexp.MustCompile(`\bCall (\w+_\w+|whoami|reply)`), "Run $1"},
 }
 
-// toolNames are the operations whose names are no words of English.
-var toolNames = regexp.MustCompile(`\b(` + strings.Join(tools(), "|") + `)\b`)
+// commandOf is the command of each operation that advice can name: those whose names
+// are no words of English.
+var commandOf = commands()
 
-func tools() (names []string) {
-	for name := range commandOf {
-		if strings.Contains(name, "_") || name == "whoami" {
-			names = append(names, name)
+var toolNames = regexp.MustCompile(`\b(` + strings.Join(slices.Sorted(maps.Keys(commandOf)), "|") + `)\b`)
+
+func commands() map[string]string {
+	all := map[string]string{}
+	for _, o := range dialect.Operations() {
+		if o.Command != "" && o.Toolset != c3po.Bridge && (strings.Contains(o.Name, "_") || o.Name == "whoami") {
+			all[o.Name] = o.Command
 		}
 	}
-	slices.Sort(names)
-	return names
+	return all
 }
 
 // forPeople is advice to a model as a person needs it.
