@@ -115,16 +115,22 @@ var posing = map[string]bool{"human": true, "person": true}
 // Poses says that no new agent is given this id: a reader would take it for a
 // reserved name. Separators, capitals and numbers at the end make no other name:
 // human-2, H.u.m.a.n and SYSTEM_1 pose, and so do Human-Operator and your-person.
-// An agent that was called so before the rule keeps its name.
+// The host counts like the name: human/api reads like the person's. An agent that was
+// called so before the rule keeps its name.
 func (a AgentID) Poses() bool {
+	return a.Reserved() || poses(a.Name()) || poses(a.Host())
+}
+
+// poses says that one part of an id reads like a reserved name.
+func poses(text string) bool {
 	const digits = "0123456789"
-	parts := strings.FieldsFunc(strings.ToLower(a.Name()), func(r rune) bool { return strings.ContainsRune("_.-", r) })
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("_.-", r) })
 	for _, part := range parts {
 		if posing[strings.TrimRight(part, digits)] {
 			return true
 		}
 	}
-	return a.Reserved() || reserved[strings.TrimRight(strings.Join(parts, ""), digits)]
+	return reserved[strings.TrimRight(strings.Join(parts, ""), digits)]
 }
 
 // Numbered gives the id a second, third, … run of the same name is known by.

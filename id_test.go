@@ -61,12 +61,12 @@ func TestNamesThatPoseAsAPersonAreReserved(t *testing.T) {
 // A model is told that what is "from human" was written by a person.
 func TestANameThatReadsLikeThePersonsIsNoNewName(t *testing.T) {
 	t.Parallel()
-	for _, id := range []c3po.AgentID{"human", "human-2", "Human2", "H.u.m.a.n", "human_", "Human-Operator", "your-person", "the.human.1", "person2-x", "SYSTEM-1", "c3po-2", "admin3", "a-d-m-i-n", "nas/human-2"} {
+	for _, id := range []c3po.AgentID{"human", "human-2", "Human2", "H.u.m.a.n", "human_", "Human-Operator", "your-person", "the.human.1", "person2-x", "SYSTEM-1", "c3po-2", "admin3", "a-d-m-i-n", "nas/human-2", "human/api", "human-2/api", "SYSTEM/web", "your.person/x"} {
 		if !id.Poses() {
 			t.Errorf("%q can be had", id)
 		}
 	}
-	for _, id := range []c3po.AgentID{"humane", "personal", "user-service", "admin-panel", "system-tests", "c3po-web", "api-2", "nas/web", "human/api"} {
+	for _, id := range []c3po.AgentID{"humane", "personal", "user-service", "admin-panel", "system-tests", "c3po-web", "api-2", "nas/web", "humane/api", "admin-pc/api"} {
 		if id.Poses() {
 			t.Errorf("%q cannot be had", id)
 		}

@@ -149,9 +149,9 @@ func checkHost(host string) error {
 		return c3po.Errorf(c3po.InvalidRequest, "no host can be called '%s': agents in containers are", c3po.ContainerHost).
 			Suggest("Give another name with --host.")
 	}
-	if err != nil || id.Host() != "" || id.Reserved() {
+	if err != nil || id.Host() != "" || id.Poses() {
 		return c3po.Errorf(c3po.InvalidRequest, "%q cannot be the name of a host", clip(host)).
-			Suggest("It has 1-64 of A-Z a-z 0-9 _ . - and starts with a letter or digit. Give one with --host.")
+			Suggest("It has 1-64 of A-Z a-z 0-9 _ . - and starts with a letter or digit, and does not read like a person's or c3po's name. Give one with --host.")
 	}
 	return nil
 }

@@ -35,6 +35,25 @@ func TestNoHostTakesTheNameOfTheContainers(t *testing.T) {
 	}
 }
 
+// What its agents send would be "from human-2/api".
+func TestNoHostHasANameThatReadsLikeThePersons(t *testing.T) {
+	t.Parallel()
+	k := keeperAt(t, 0)
+	for _, name := range []string{"human", "human-2", "Human", "h.u.m.a.n", "your-person", "SYSTEM_1", "c3po", "role"} {
+		if joined, err := joinAs(t, k, name); !errors.Is(err, c3po.InvalidRequest) {
+			t.Errorf("%s joins as %q, %v", name, joined.Host, err)
+		}
+		if _, _, err := k.Invite(t.Context(), admin, c3po.InviteInput{Host: name}); !errors.Is(err, c3po.InvalidRequest) {
+			t.Errorf("%s is invited: %v", name, err)
+		}
+	}
+	for _, name := range []string{"admin-pc", "personal"} {
+		if _, err := joinAs(t, k, name+auth.NewKID()); err != nil {
+			t.Errorf("%s cannot join: %v", name, err)
+		}
+	}
+}
+
 func TestNoHostIsMistakenForAnotherThatDiffersInCase(t *testing.T) {
 	t.Parallel()
 	k := keeperAt(t, 0)

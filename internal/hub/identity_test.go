@@ -117,12 +117,12 @@ func TestNoNewAgentHasANameThatReadsLikeThePersons(t *testing.T) {
 	if _, err := h.model.Register(t.Context(), c3po.DefaultSpace, store.RegisterStep{Want: "human-9"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []c3po.AgentID{"human-2", "your-person", "Human-Operator", "box/human-2"} {
+	for _, id := range []c3po.AgentID{"human-2", "your-person", "Human-Operator", "box/human-2", "human/api", "human-2/api"} {
 		_, err := h.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{})
 		refused(t, err, c3po.InvalidRequest, "reserved")
 		_, err = h.as(id).Ping(t.Context(), c3po.None{})
 		refused(t, err, c3po.InvalidRequest, "reserved")
-		_, err = h.as("api").Rename(t.Context(), c3po.RenameInput{NewID: id.Name()})
+		_, err = h.as("api").Rename(t.Context(), c3po.RenameInput{NewID: string(id)})
 		refused(t, err, c3po.InvalidRequest, "reserved")
 	}
 	must(h.as("human-9").Ping(t.Context(), c3po.None{}))(t)

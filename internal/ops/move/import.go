@@ -37,7 +37,7 @@ func Import(ctx context.Context, cfg ImportConfig, in io.Reader) (Imported, erro
 		return Imported{}, err
 	}
 	done := Imported{From: f.header, Host: cmp.Or(cfg.Host, f.header.Host), DryRun: cfg.DryRun, Spaces: []Space{}}
-	if id, err := c3po.ParseAgentID(done.Host); err != nil || id.Host() != "" || id.Reserved() {
+	if id, err := c3po.ParseAgentID(done.Host); err != nil || id.Host() != "" || id.Poses() {
 		return done, c3po.Errorf(c3po.InvalidRequest, "%q cannot be the name of a host", done.Host).
 			Suggest("Say with --as-host what the machine is called that the agents come from, for example laptop.")
 	}
