@@ -20,13 +20,6 @@ var clientNames = []string{
 	"claude", "claude-code", "codex", "codex-cli", "gemini", "gemini-cli", "opencode", "opencode-ai", "copilot", "kimi", "kimi-cli", "kimi_cli",
 }
 
-const (
-	// maxAncestors ends a walk that would never end. Who is deeper is refused.
-	maxAncestors = 100_000
-	// walks is how often the way up is gone: a process on it may end meanwhile.
-	walks = 3
-)
-
 // agentAbove says why a process above this one is an agent's; empty if none is.
 // Files and variables are an agent's to change, what has started it is not: so the
 // processes themselves are looked at, up to the first. Where that cannot be done to
@@ -36,12 +29,6 @@ func (a *app) agentAbove() string {
 		return ""
 	}
 	above, whole := a.lineage()
-	for range walks - 1 {
-		if whole {
-			break
-		}
-		above, whole = a.lineage()
-	}
 	for _, pid := range above {
 		if name := agentProcess(pid); name != "" {
 			return "a process above it is " + name
@@ -58,21 +45,16 @@ func (a *app) agentAbove() string {
 	return ""
 }
 
-// lineage are the processes above this one, and whether they are all. One of another
-// user that hides it is the last: who can come from behind it is that user.
+// lineage are the processes above this one, and whether they are all.
 func (a *app) lineage() (above []int, whole bool) {
-	for pid := os.Getppid(); pid > 1 && pid != a.Top; {
-		if len(above) == maxAncestors {
-			return above, false
+	line, whole := engine.Lineage(os.Getpid())
+	for _, process := range line[min(1, len(line)):] {
+		if process.PID == a.Top {
+			return above, true
 		}
-		above = append(above, pid)
-		next := engine.Parent(pid)
-		if next == 0 {
-			return above, engine.Started(pid) != 0 || engine.Hidden(pid)
-		}
-		pid = next
+		above = append(above, process.PID)
 	}
-	return above, true
+	return above, whole
 }
 
 // agentProcess is which agent a process is, by its program or by what it was given

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 // hookTimeout is how long the start of a session waits for us.
@@ -182,11 +184,20 @@ func (a *app) sessionStart(ctx context.Context) {
 }
 
 // claudeRun is the run of the Claude Code that has started this process, by the
-// word it gives to its hooks and monitors.
+// word it gives to its hooks and monitors. Another session's process is refused:
+// what is left there would be taken for that session's own. The first process of a
+// container stands above every other.
 func (a *app) claudeRun() (run, error) {
 	pid, err := strconv.Atoi(a.Getenv("CLAUDE_PID"))
 	if err != nil || pid <= 0 {
 		return run{}, &usageError{"CLAUDE_PID is not set", "This command is for the hooks and monitors of Claude Code."}
 	}
-	return a.runOf(pid)
+	r, err := a.runOf(pid)
+	if err != nil || pid == 1 || r.started == 0 || !engine.KnowsProcesses {
+		return r, err
+	}
+	if above, _ := ancestors(os.Getppid()); !slices.Contains(above, r.name) {
+		return run{}, &usageError{"CLAUDE_PID names a process that has not started this one", "This command is for the hooks and monitors of Claude Code."}
+	}
+	return r, nil
 }

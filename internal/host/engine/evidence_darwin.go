@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"errors"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,9 +32,4 @@ func Ours() map[int]int {
 		all[int(info.Proc.P_pid)] = int(info.Eproc.Ppid)
 	}
 	return all
-}
-
-// Hidden says that a process is there, and is another user's who shows it to nobody.
-func Hidden(pid int) bool {
-	return errors.Is(syscall.Kill(pid, 0), syscall.EPERM)
 }

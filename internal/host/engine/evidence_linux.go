@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,9 +52,4 @@ func Ours() map[int]int {
 		}
 	}
 	return all
-}
-
-// Hidden says that a process is there, and is another user's who shows it to nobody.
-func Hidden(pid int) bool {
-	return errors.Is(syscall.Kill(pid, 0), syscall.EPERM)
 }

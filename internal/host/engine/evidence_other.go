@@ -13,6 +13,3 @@ func Environment(int) []string { return nil }
 
 // Ours knows nothing here.
 func Ours() map[int]int { return nil }
-
-// Hidden knows nothing here.
-func Hidden(int) bool { return false }

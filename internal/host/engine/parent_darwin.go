@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ const zombie = 5 // SZOMB of sys/proc.h
 func look(pid int) (looked, sight) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
+		if errors.Is(unix.Kill(pid, 0), unix.EPERM) {
+			return looked{}, hidden
+		}
 		return looked{}, absent
 	}
 	return looked{parent: int(info.Eproc.Ppid), start: info.Proc.P_starttime.Nano(), ended: info.Proc.P_stat == zombie}, plain
