@@ -139,12 +139,12 @@ var libraries = []library{
 	{prefix: "golang.org/x/sync", in: []string{"internal/server", "internal/store/redisstore"}},
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/agent/ptyrun"}},
-	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top"}},
-	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun", "internal/server"}},          // server's tests type into a person's shell
-	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}}, // a maintained terminal emulator, its parser, and how wide a text is
-	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                             // draws only what changed, which ssh needs, and knows keys, resizing and pasting
-	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                              // its colours
-	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},             // says whether a history of concurrent calls is linearizable
+	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top", "internal/cli"}}, // cli asks for an invitation without showing it
+	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun", "internal/server", "internal/cli"}}, // the tests of server and cli type into a terminal
+	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}},        // a maintained terminal emulator, its parser, and how wide a text is
+	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                                    // draws only what changed, which ssh needs, and knows keys, resizing and pasting
+	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                                     // its colours
+	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},                    // says whether a history of concurrent calls is linearizable
 	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/host/configedit"}}, // says whether a file is TOML before and after we touch it
 	{prefix: "github.com/tailscale/hujson", in: []string{"internal/host/configedit"}},     // reads JSON with comments, and says where each value stands

@@ -2,7 +2,7 @@
 # Installs c3po, from the page of releases:
 #   curl -fsSL https://github.com/c3po-dev/c3po/releases/latest/download/install.sh | sh
 # or from a coordinator, which is then joined:
-#   curl -fsSk --pinnedpubkey 'sha256//...' https://HOST:PORT/install | sh -s -- INVITATION
+#   curl -fsSk --pinnedpubkey 'sha256//...' https://HOST:PORT/install | C3PO_INVITATION=c3po://... sh
 # A coordinator writes into it how it is known and the hashes of its programs; from
 # the page of releases the hashes are those of checksums.txt.
 # C3PO_BIN is the folder it installs into, C3PO_VERSION a release other than the
@@ -65,12 +65,15 @@ put() { # put FILE
 }
 
 from_coordinator() {
-	[ $# -ge 1 ] || fail "give the invitation that c3po invite printed"
-	case $1 in
+	# The invitation comes in a variable: others can read arguments.
+	invitation=${C3PO_INVITATION:-}
+	unset C3PO_INVITATION
+	case $invitation in
+	'') fail "there is no invitation; use the whole line that c3po invite printed, with C3PO_INVITATION in it" ;;
 	c3po://*/*) ;;
-	*) fail "this is not an invitation: $1" ;;
+	*) fail "C3PO_INVITATION is not an invitation; use the whole line that c3po invite printed" ;;
 	esac
-	address=${1#c3po://}
+	address=${invitation#c3po://}
 	address=${address%%/*}
 	case $address in
 	*[!A-Za-z0-9._:-]*)
@@ -90,7 +93,9 @@ from_coordinator() {
 	fi
 	[ "$(sum "$room/c3po")" = "$want" ] || fail "the program is not the one the coordinator offers; nothing was installed"
 	put "$room/c3po"
-	"$folder/c3po" join "$@"
+	"$folder/c3po" join - "$@" <<-END
+		$invitation
+	END
 }
 
 from_releases() {

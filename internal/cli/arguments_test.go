@@ -53,7 +53,7 @@ func TestJoinReadsTheInvitationFromStdin(t *testing.T) {
 	for _, args := range [][]string{{"join", "-"}, {"join"}} {
 		var said bytes.Buffer
 		home := t.TempDir()
-		code := Main(t.Context(), Process{Args: args, Stdin: strings.NewReader("c3po join c3po://nas\nmore\n"), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
+		code := Main(t.Context(), Process{Args: args, Stdin: strings.NewReader("echo 'c3po://nas' | c3po join -\nmore\n"), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
 			if name == "HOME" {
 				return home
 			}
@@ -75,7 +75,9 @@ func TestASecretAmongTheArgumentsIsWarnedOf(t *testing.T) {
 		"serve --redis redis://127.0.0.1:1 --auth wrong":          false,
 		"up --notify-secret hunter2 --auth wrong":                 true,
 		"up --auth wrong": false,
-		"agent setup-c3po http://127.0.0.1:1 c3po_runner_x_hunter2":   true,
+		"agent setup-c3po http://127.0.0.1:1 c3po_runner_x_hunter2": true,
+		"join c3po://127.0.0.1:1/5f1c-k3xv2ab7qmzd-hunter2":         true,
+		"join": false,
 		"backup --redis redis://u:hunter2@127.0.0.1:1 /no/such/place": true,
 	} {
 		var said bytes.Buffer

@@ -31,7 +31,8 @@ func (a *app) invite() *cobra.Command {
 		Short: "Let another host join",
 		Long: `Print two lines, one of which is to be run on the host that is to join: the first
 where c3po is installed, the second where nothing is. An invitation is good for
-one host and for 15 minutes.
+one host and for 15 minutes. Neither line shows it to other users of that host: no
+program has it among its arguments.
 
 The host's agents are then called NAME/agent. With --space they are in that space
 only; else in main and in those of their repositories.`,
@@ -103,9 +104,10 @@ func invitationOf(made c3po.Invited) invitation {
 	}
 	return invitation{
 		Invitation: strings.Trim(text, "'"),
-		Join:       "c3po join " + text,
-		Install:    curl + " " + quoted("https://"+made.Address+"/install") + " | sh -s -- " + text,
-		Expires:    made.Expires,
+		// A shell's own echo, and a variable, are not among the arguments of any process.
+		Join:    "echo " + text + " | c3po join -",
+		Install: curl + " " + quoted("https://"+made.Address+"/install") + " | C3PO_INVITATION=" + text + " sh",
+		Expires: made.Expires,
 	}
 }
 

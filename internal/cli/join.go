@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -11,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,12 +47,13 @@ host gets a token of its own, kept in a file that only you can read, and is trie
 out with a message to itself. Then c3po is installed into the coding agents that
 are found here: Claude Code.
 
-Everybody on this machine can read the arguments of a command. Where others use
-it too, leave the invitation out or write -, and it is read from stdin.`,
-		Example: `  c3po join c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v…
-  c3po join -`,
+Without an argument it asks for the invitation and doesn't show what you paste; with
+- it reads it from stdin. An invitation given as the argument works too, but other
+users of this machine can read it there while the command runs.`,
+		Example: `  c3po join
+  echo c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v… | c3po join -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := a.invitation(args)
+			text, err := a.invitation(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -75,20 +76,22 @@ it too, leave the invitation out or write -, and it is read from stdin.`,
 	return cmd
 }
 
+// invitationForm finds an invitation in a line that c3po invite printed, so that the
+// whole line can be pasted.
+var invitationForm = regexp.MustCompile(`c3po://[^\s'"]+`)
+
 // invitation is the one that was given: as an argument, or the first line of stdin.
-func (a *app) invitation(args []string) (string, error) {
+func (a *app) invitation(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
+		// By now others may have read it. To use it up is what closes it soonest.
+		a.complain("others on this machine can read an invitation among the arguments", "Next time leave it out: c3po join asks for it.")
 		return strings.TrimSpace(args[0]), nil
 	}
-	if isTerminal(a.Stdin) {
-		fmt.Fprint(a.Stderr, "Paste the invitation: ")
-	}
-	line, err := bufio.NewReader(io.LimitReader(a.Stdin, maxInputBytes)).ReadString('\n')
-	if err != nil && err != io.EOF {
+	line, err := a.secretLine(ctx, "Paste the invitation (it isn't shown): ")
+	if err != nil {
 		return "", err
 	}
-	// What c3po invite prints may be pasted as it is.
-	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "c3po join ")), nil
+	return cmp.Or(invitationForm.FindString(line), strings.TrimSpace(line)), nil
 }
 
 // hostName is the name of this machine, as far as it can be part of an id.

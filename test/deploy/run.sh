@@ -92,8 +92,8 @@ exchange() {
 	local home=$1 line
 	shift
 	mkdir -p "$home"
-	line=$("$@" | grep '^c3po join') || fail "no invitation: $*"
-	env -i HOME="$home" PATH="$PATH" C3PO_PREFIX=x $work/context/c3po ${line#c3po } >/dev/null
+	line=$("$@" | grep '| c3po join -$') || fail "no invitation: $*"
+	env -i HOME="$home" PATH="$PATH" C3PO_PREFIX=x $work/context/c3po join - <<<"$line" >/dev/null
 	env -i HOME="$home" PATH="$PATH" $work/context/c3po whoami --as api >/dev/null
 	env -i HOME="$home" PATH="$PATH" $work/context/c3po send laptop/api "through a container" --as web | grep '^sent '
 }

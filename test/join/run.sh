@@ -73,9 +73,10 @@ grep -q "https://$address:8420" "$work/up.out" || fail "it listens without TLS: 
 lines=$(hub "$program" invite --host laptop 2>"$work/invite.err") || fail "invite: $(cat "$work/invite.err")"
 join=$(sed -n 1p <<<"$lines")
 install=$(sed -n 2p <<<"$lines")
-[[ $join == "c3po join c3po://$address:8420/"* ]] || fail "the first line is $join"
-[[ $install == "curl -fsSk --pinnedpubkey 'sha256//"*"' https://$address:8420/install | sh -s -- c3po://"* ]] || fail "the second line is $install"
-invitation=${join#c3po join }
+[[ $join == "echo c3po://$address:8420/"*" | c3po join -" ]] || fail "the first line is $join"
+[[ $install == "curl -fsSk --pinnedpubkey 'sha256//"*"' https://$address:8420/install | C3PO_INVITATION=c3po://"*" sh" ]] || fail "the second line is $install"
+invitation=${join#echo }
+invitation=${invitation% | *}
 
 # ---- an impostor at the hub's address
 ip -n "$laptop" route add $address/32 dev other
@@ -89,9 +90,9 @@ grep -q "pwned" "$work/evil.sh" || fail "the impostor does not answer"
 laptop sh -c "$install" >"$work/evil-install.out" 2>&1 || true
 grep -q "pinned public key" "$work/evil-install.out" || fail "curl did not notice the impostor: $(cat "$work/evil-install.out")"
 say "refused: the script of an impostor: $(tail -n 1 "$work/evil-install.out")"
-refused "an impostor with an authority of its own" laptop "$program" join "$invitation"
+refused "an impostor with an authority of its own" laptop "$program" join - <<<"$invitation"
 hub curl -fsSk "https://$address:8420/api/ca" >"$work/true-ca.pem"
-refused "an impostor that shows the true authority" laptop "$program" join "$invitation"
+refused "an impostor that shows the true authority" laptop "$program" join - <<<"$invitation"
 [ ! -e "$work/pwned" ] || fail "the script of the impostor was executed"
 [ ! -e "$work/secrets" ] || fail "the impostor was sent a secret: $(cat "$work/secrets")"
 [ ! -e "$work/laptop/.config/c3po/credentials.json" ] || fail "the impostor left credentials behind"
@@ -120,7 +121,7 @@ grep -q "forty-two" "$work/answer.out" || fail "the answer is $(cat "$work/answe
 ended=$(now)
 
 # ---- and what else is refused
-refused "the same invitation again" laptop c3po join "$invitation"
+refused "the same invitation again" laptop c3po join - <<<"$invitation"
 refused "an agent of another host" laptop c3po inbox --as hub/asker
 refused "an invitation made by a joined host" laptop c3po invite
 

@@ -201,10 +201,10 @@ func TestAPageThatDivergesFromItsProgramIsFound(t *testing.T) {
 		}
 	}
 	seen := &names{real: map[string]string{}}
-	if err := seen.compare([]string{"c3po join c3po://nas/9f2c…-k3v7…"}, []string{"c3po join c3po://nas/abc-def"}); err != nil {
+	if err := seen.compare([]string{"echo c3po://nas/9f2c…-k3v7… | c3po join -"}, []string{"echo c3po://nas/abc-def | c3po join -"}); err != nil {
 		t.Error(err)
 	}
-	if got := seen.command("c3po join c3po://nas/9f2c…-k3v7… --yes"); got != "c3po join c3po://nas/abc-def --yes" {
+	if got := seen.command("echo c3po://nas/9f2c…-k3v7… | c3po join - --yes"); got != "echo c3po://nas/abc-def | c3po join - --yes" {
 		t.Errorf("it is typed as %q", got)
 	}
 }

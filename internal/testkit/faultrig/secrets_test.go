@@ -29,6 +29,7 @@ type household struct {
 	t     *testing.T
 	home  string
 	redis string
+	typed string // what the commands are given on stdin
 
 	mu     sync.Mutex
 	seen   bytes.Buffer // what was printed, logged and answered
@@ -56,7 +57,7 @@ func (h *household) c3po(handsOut bool, home string, args ...string) (stdout str
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "REDIS_URL=" + h.redis,
 		"C3PO_LISTEN=127.0.0.1:0", "C3PO_LOG_LEVEL=debug", "C3PO_TLS=on"}
 	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(h.typed), &out, &said
 	err = cmd.Run()
 	h.see(said.String())
 	if !handsOut {
@@ -126,8 +127,7 @@ func (h *household) arguments(stop <-chan struct{}) (seen string) {
 		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, file := range files {
 			text, _ := os.ReadFile(file)
-			// An invitation is there by design, and worthless once it is used.
-			if line := string(text); !known[line] && !strings.Contains(line, "c3po://") {
+			if line := string(text); !known[line] {
 				known[line] = true
 				all.WriteString(line + "\n")
 			}
@@ -248,8 +248,9 @@ func (h *household) join(at string) {
 	}
 	_, secret, _ := strings.Cut(made.Invitation, "-")
 	h.issued = append(h.issued, secret)
+	h.typed = made.Invitation
 	host := faultrig.Home(h.t)
-	h.must(false, host, "join", made.Invitation)
+	h.must(false, host, "join", "-")
 	text, err := os.ReadFile(filepath.Join(host, ".config", "c3po", "credentials.json"))
 	if err != nil {
 		h.t.Fatal(err)
@@ -257,7 +258,7 @@ func (h *household) join(at string) {
 	h.issue(string(text))
 	// Refusals are written down at a bounded rate, and there were many just now.
 	eventually(h.t, "the audit holds that a used invitation was refused", func() bool {
-		if _, err := h.c3po(false, faultrig.Home(h.t), "join", made.Invitation); err == nil {
+		if _, err := h.c3po(false, faultrig.Home(h.t), "join", "-"); err == nil {
 			h.t.Fatal("an invitation was used twice")
 		}
 		return strings.Contains(h.must(false, h.home, "audit", "tail", "--json"), "join_refused")

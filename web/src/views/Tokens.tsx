@@ -4,10 +4,18 @@ import { request } from "../api";
 import { useNow } from "../data";
 import { ago, lastUsed, moment, plain } from "../plain";
 import { Dialog, Empty, Head, Id, say, sayError, Trouble } from "../ui";
-import type { AuditEntry, Role, Token } from "../wire";
+import type { AuditEntry, Invited, Role, Token } from "../wire";
 
 interface NewToken extends Token {
   token: string;
+}
+
+// joinLine is what c3po invite prints: a shell's own echo keeps the invitation out of
+// the arguments, which every user of that host can read. Only the brackets of an IPv6
+// address need quotes.
+function joinLine(made: Invited): string {
+  const invitation = `c3po://${made.address}/${made.hash}-${made.secret}`;
+  return `echo ${invitation.includes("[") ? `'${invitation}'` : invitation} | c3po join -`;
 }
 
 export function Tokens() {
@@ -41,8 +49,8 @@ export function Tokens() {
     });
   const invite = () =>
     settle(async () => {
-      const made = await request<{ address: string; hash: string; secret: string }>("POST", "/api/admin/invites", {});
-      setSecret({ title: "Run this on the other host within 15 minutes", text: `c3po join c3po://${made.address}/${made.hash}-${made.secret}` });
+      const made = await request<Invited>("POST", "/api/admin/invites", {});
+      setSecret({ title: "Run this on the other host within 15 minutes", text: joinLine(made) });
     });
   const all = (tokens.data ?? []).filter((t) => ended || t.state === "live");
   const hosts = [...new Set(all.map((t) => /^([^/*]+)\/\*$/.exec(t.agents ?? "")?.[1]).filter((h): h is string => h !== undefined))];
