@@ -25,15 +25,15 @@ var mayImport = map[string][]string{
 	"cmd/c3po": {"internal/cli"},
 	"image":    {},
 
-	"internal/agent":        {},
-	"internal/agent/bridge": {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
-	"internal/agent/hook":   {"."},
-	"internal/agent/ptyrun": {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
+	"internal/agent":         {},
+	"internal/agent/session": {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
+	"internal/agent/hook":    {"."},
+	"internal/agent/ptyrun":  {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 
 	"internal/auth":     {"."},
 	"internal/auth/pki": {"."},
 
-	"internal/cli": {".", "internal/agent/bridge", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
+	"internal/cli": {".", "internal/agent/session", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
 
 	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
 	"internal/client/attempt": {},
@@ -130,7 +130,7 @@ type library struct {
 
 var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/store/redisstore"}},
-	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/bridge", "internal/testkit/faultrig", "internal/ops/reference"}},
+	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/session", "internal/testkit/faultrig", "internal/ops/reference"}},
 	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile", "internal/ops/reference"}}, // agentfile's tests try the schema of agents.yaml with it
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},

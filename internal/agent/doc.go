@@ -1,5 +1,5 @@
 // Package agent is the floor of what runs beside a coding agent, on the agent's own
-// host: the tools over standard input and output (bridge), the decisions of its hooks
+// host: the tools over standard input and output (session), the decisions of its hooks
 // (hook), and a terminal around a program that has neither (ptyrun).
 //
 // It speaks to a coordinator through the client alone. It never reaches into a store,

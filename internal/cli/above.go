@@ -35,7 +35,7 @@ func (a *app) agentAbove() string {
 		}
 	}
 	for child, parent := range engine.Ours() {
-		if child != os.Getpid() && slices.Contains(above, parent) && isBridge(child) {
+		if child != os.Getpid() && slices.Contains(above, parent) && isSessionProcess(child) {
 			return "a process above it has started c3po mcp"
 		}
 	}
@@ -139,8 +139,8 @@ func commandIn(args []string) string {
 	return ""
 }
 
-// isBridge says that a process is c3po mcp, whatever the program is called.
-func isBridge(pid int) bool {
+// isSessionProcess says that a process is c3po mcp, whatever the program is called.
+func isSessionProcess(pid int) bool {
 	args, _ := engine.Arguments(pid)
 	if commandIn(args) != "mcp" {
 		return false

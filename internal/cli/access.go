@@ -171,10 +171,10 @@ func ancestors(pid int) (runs []string, whole bool) {
 	return runs, whole
 }
 
-// belowAgent says that a process before this one is an agent: its bridge has a
+// belowAgent says that a process before this one is an agent: its session process has a
 // socket here, or it looks like one. The coordinator would refuse it what is a
 // person's, and to look needs none of that.
 func (a *app) belowAgent() bool {
-	_, below := a.bridgeAbove()
+	_, below := a.sessionAbove()
 	return below || a.agentAbove() != ""
 }

@@ -19,9 +19,9 @@ func (a *app) agents() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents [AGENT]",
 		Short: "List the agents, or show one",
-		Long: `List the agents, in the order in which they first came, or show one. With -v each is shown
-with the reasons why mail does or does not wake it; of sessions on this host
-their own bridges are asked as well.`,
+		Long: `List the agents in the order in which they first registered, or show one. With -v each
+comes with the reasons why mail wakes it or does not; a session on this host is
+asked itself as well.`,
 		Example: `  c3po agents
   c3po agents -v
   c3po agents --status online --type codex`,

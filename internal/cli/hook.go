@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
@@ -30,7 +30,7 @@ func (a *app) hook() *cobra.Command {
 		Short: "Answer a hook of a coding agent",
 		Long: `Answer a hook of a coding agent: the event is read from stdin as the agent writes it,
 and the answer is printed as the agent takes it. It never fails and never takes
-long; where no bridge of c3po runs it says nothing.`,
+long; where no session of c3po runs it says nothing.`,
 		Example: `  c3po hook --client gemini AfterAgent`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if client == "" {
@@ -53,8 +53,8 @@ long; where no bridge of c3po runs it says nothing.`,
 		Use:   "session-start",
 		Short: "Begin a session, and print what it should know",
 		Long: `Begin a session of Claude Code: the event is read from stdin, what the session
-should know is printed. It never fails and never takes long: what the bridge of the
-session does not know yet it says with the first prompt.`,
+should know is printed. It never fails and never takes long: what the session
+does not know yet comes with the first prompt.`,
 		Example: `  c3po hook session-start`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), hookTimeout)
@@ -66,7 +66,7 @@ session does not know yet it says with the first prompt.`,
 	return withoutSettings(cmd)
 }
 
-// answerHook asks the bridge of the nearest process above this one that has one.
+// answerHook asks the session process of the nearest process above this one that has one.
 func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait bool) {
 	data, err := readLimited(a.Stdin, maxInputBytes)
 	if err != nil {
@@ -76,13 +76,13 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 	if !ok {
 		return
 	}
-	socket, ok := a.bridgeAbove()
+	socket, ok := a.sessionAbove()
 	if !ok {
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
-	answer, ok := bridge.AskHere(limited, socket, a.trust(socket), event)
+	answer, ok := session.AskHere(limited, socket, a.trust(socket), event)
 	if !ok {
 		return
 	}
@@ -91,23 +91,23 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 		return
 	}
 	if wait && event.Name == hook.StopEvent {
-		if line, ok := a.nextNotice(ctx, socket, bridge.Rest); ok {
+		if line, ok := a.nextNotice(ctx, socket, session.Rest); ok {
 			fmt.Fprintln(a.Stdout, by.Write(hook.Decision{Context: line}, event.Name))
 		}
 	}
 }
 
-// bridgeAbove is the socket of the bridge of the nearest process above this one
+// sessionAbove is the socket of the session process of the nearest process above this one
 // that has one.
-func (a *app) bridgeAbove() (socket string, ok bool) {
+func (a *app) sessionAbove() (socket string, ok bool) {
 	runs, _ := ancestors(os.Getppid())
-	return a.bridgeOf(runs)
+	return a.sessionOf(runs)
 }
 
-// bridgeOf is the socket of the first of these runs that has a bridge.
-func (a *app) bridgeOf(runs []string) (socket string, ok bool) {
+// sessionOf is the socket of the first of these runs that has a session process.
+func (a *app) sessionOf(runs []string) (socket string, ok bool) {
 	for _, run := range runs {
-		socket, err := a.folders.SocketFile(bridge.SocketName(run))
+		socket, err := a.folders.SocketFile(session.SocketName(run))
 		if err != nil {
 			return "", false
 		}
@@ -119,16 +119,16 @@ func (a *app) bridgeOf(runs []string) (socket string, ok bool) {
 }
 
 // stranger says that a process does not belong to the session with that socket: the
-// nearest bridge above it is another or none, or nobody can tell.
+// nearest session process above it is another or none, or nobody can tell.
 func (a *app) stranger(pid int, socket string) bool {
 	runs, whole := ancestors(pid)
-	nearest, ok := a.bridgeOf(runs)
+	nearest, ok := a.sessionOf(runs)
 	return !whole || !ok || nearest != socket
 }
 
-// trust says of who listens at the socket of a session that it is its bridge: the
+// trust says of who listens at the socket of a session that it is its session process: the
 // client has started it itself. Where nobody can tell, everybody is trusted.
-func (a *app) trust(socket string) bridge.Trust {
+func (a *app) trust(socket string) session.Trust {
 	return func(conn net.Conn) bool {
 		if !auth.KnowsPeers {
 			return true
@@ -137,16 +137,16 @@ func (a *app) trust(socket string) bridge.Trust {
 		if len(runs) < 2 {
 			return false
 		}
-		own, err := a.folders.SocketFile(bridge.SocketName(runs[1]))
+		own, err := a.folders.SocketFile(session.SocketName(runs[1]))
 		return err == nil && own == socket
 	}
 }
 
 // A listener is one of the ways to hear of mail that wakes a session.
-type listener func(ctx context.Context, socket string, by bridge.Trust, tell func(line string)) error
+type listener func(ctx context.Context, socket string, by session.Trust, tell func(line string)) error
 
 // nextNotice waits for mail that wakes the session, and gives the line that says
-// so. It ends without one when the bridge does, or who has started this command.
+// so. It ends without one when the session process does, or who has started this command.
 func (a *app) nextNotice(ctx context.Context, socket string, listen listener) (line string, ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -178,7 +178,7 @@ func (a *app) sessionStart(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if answer, ok := bridge.Ask(ctx, r.socket, a.trust(r.socket), event); ok {
+	if answer, ok := session.Ask(ctx, r.socket, a.trust(r.socket), event); ok {
 		fmt.Fprint(a.Stdout, answer)
 	}
 }

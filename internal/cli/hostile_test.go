@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
@@ -102,7 +102,7 @@ var (
 		"human watch":        "prints each question as human show does, for as long as it runs",
 		"notify test":        "prints the names of channels that are set here",
 		"open":               "prints a link that is checked character by character",
-		"instances":          "asks no coordinator; TestNothingABridgeSaysReachesTheTerminalAsACommand",
+		"instances":          "asks no coordinator; TestNothingASessionProcessSaysReachesTheTerminalAsACommand",
 		"completion":         "prints what is built in",
 		"man":                "prints what is built in",
 		"exit-codes":         "prints what is built in",
@@ -191,10 +191,10 @@ func forms(name string) [][]string {
 	return all
 }
 
-func TestNothingABridgeSaysReachesTheTerminalAsACommand(t *testing.T) {
+func TestNothingASessionProcessSaysReachesTheTerminalAsACommand(t *testing.T) {
 	t.Parallel()
 	alive := false
-	one := instance{Alive: &alive, Instance: bridge.Instance{Agent: hostile, Run: hostile, Client: hostile, Folder: hostile, Session: hostile, Trouble: hostile}}
+	one := instance{Alive: &alive, Instance: session.Instance{Agent: hostile, Run: hostile, Client: hostile, Folder: hostile, Session: hostile, Trouble: hostile}}
 	off := one
 	off.Off = true
 	var said bytes.Buffer

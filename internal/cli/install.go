@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/plugin"
 )
@@ -242,7 +242,7 @@ func (i *claudeInstaller) roomList() string {
 	return strings.Join(names, ",")
 }
 
-// withRooms is the list of servers in which the bridge joins rooms, and offers
+// withRooms is the list of servers in which the session process joins rooms, and offers
 // what one can do there.
 func withRooms(servers []byte, rooms string) ([]byte, error) {
 	var file struct {
@@ -288,7 +288,7 @@ func (i *claudeInstaller) test(ctx context.Context) error {
 	if !bytes.Contains(out, []byte(`"`+pluginID+`"`)) {
 		return c3po.Errorf(c3po.Internal, "Claude Code does not list the plugin").Suggest("Run `claude plugin list` to see what it has.")
 	}
-	tools, err := bridge.SelfTest(ctx, i.app.Version, exec.Command(filepath.Join(i.folder, "plugin", "bin", "launch"), "mcp"))
+	tools, err := session.SelfTest(ctx, i.app.Version, exec.Command(filepath.Join(i.folder, "plugin", "bin", "launch"), "mcp"))
 	if err != nil {
 		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/host/clients"
 	"github.com/c3po-dev/c3po/internal/host/verify"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
@@ -245,7 +245,7 @@ func (i *fileInstaller) say(out io.Writer, plan []clients.Change) (changes bool)
 // there, which it need not be. If it is, mail must arrive.
 func (i *fileInstaller) test(ctx context.Context, out io.Writer) error {
 	title := i.plan.Client.Title
-	tools, err := bridge.SelfTest(ctx, i.app.Version, exec.Command(i.plan.Place.Program, "mcp", "--client", i.plan.Client.Name))
+	tools, err := session.SelfTest(ctx, i.app.Version, exec.Command(i.plan.Place.Program, "mcp", "--client", i.plan.Client.Name))
 	if err != nil {
 		return c3po.Errorf(c3po.Internal, "%w", err).Suggest("Run `c3po mcp` by hand to see what it says.")
 	}
@@ -282,11 +282,11 @@ func (i *fileInstaller) verified(env []string) verify.Client {
 		return c
 	}
 	if r, err := i.app.runOf(os.Getpid()); err == nil && c.Name == codexName {
-		// Its bridge is a run of its own, unless it is told that it belongs to this one.
+		// Its session process is a run of its own, unless it is told that it belongs to this one.
 		env = append(slices.Clone(env), "C3PO_RUN="+r.name)
 	}
 	if len(setup.Command) > 0 {
-		c.Bridge = &verify.Command{Args: setup.Command, Env: env}
+		c.Server = &verify.Command{Args: setup.Command, Env: env}
 	}
 	if c.Wakes = setup.Wakes; len(setup.Monitor) > 0 {
 		c.Monitor = &verify.Command{Args: setup.Monitor, Env: env}

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 // An instance is a session on this host, and whether its process lives.
 type instance struct {
-	bridge.Instance
+	session.Instance
 	Alive *bool `json:"alive"` // null where nobody can say
 }
 
@@ -24,9 +24,8 @@ func (a *app) instances() *cobra.Command {
 	return &cobra.Command{
 		Use:   "instances",
 		Short: "List the agent sessions on this host",
-		Long: `List the sessions of coding agents on this host that take part, as their bridges
-know them: also those that have no coordinator or are switched off. It asks no
-coordinator. c3po agents lists the agents of all hosts.`,
+		Long: `List the sessions of coding agents on this host as they describe themselves, also
+those that have no coordinator or are switched off. It asks no coordinator. c3po agents lists the agents of all hosts.`,
 		Example: `  c3po instances`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.here(cmd.Context())
@@ -40,12 +39,12 @@ coordinator. c3po agents lists the agents of all hosts.`,
 
 // here are the sessions of this user on this host.
 func (a *app) here(ctx context.Context) ([]instance, error) {
-	socket, err := a.folders.SocketFile(bridge.SocketName(""))
+	socket, err := a.folders.SocketFile(session.SocketName(""))
 	if err != nil {
 		return nil, err
 	}
 	all := []instance{}
-	for _, i := range bridge.Instances(ctx, filepath.Dir(socket)) {
+	for _, i := range session.Instances(ctx, filepath.Dir(socket)) {
 		one := instance{Instance: i}
 		if i.PIDStart != 0 {
 			alive := engine.Started(i.PID) == i.PIDStart

@@ -17,7 +17,7 @@ func (a *app) checkListener(conn net.Conn, socket string) error {
 	if pid == 0 {
 		return nil // nobody can tell
 	}
-	if runs, _ := ancestors(pid); a.hasBridge(runs) {
+	if runs, _ := ancestors(pid); a.hasSession(runs) {
 		return fmt.Errorf("an agent (process %d) listens on %s, and no coordinator", pid, socket)
 	}
 	var serves int
@@ -45,7 +45,7 @@ func (a *app) checkListener(conn net.Conn, socket string) error {
 // serveSocketName is how the sockets of c3po serve are called.
 const serveSocketName = "serve-%d.sock"
 
-func (a *app) hasBridge(runs []string) bool {
-	_, has := a.bridgeOf(runs)
+func (a *app) hasSession(runs []string) bool {
+	_, has := a.sessionOf(runs)
 	return has
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
@@ -49,7 +49,7 @@ pieces of 50 seconds, or of --timeout if that is longer.`,
 			// A client that was killed, or whose terminal was closed, leaves pipes that
 			// nobody reads. There is still a goodbye to be said.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
-			r, err := a.bridgeRun(clientName)
+			r, err := a.sessionRun(clientName)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ pieces of 50 seconds, or of --timeout if that is longer.`,
 			if err := a.checkWait(timeout); err != nil {
 				return err
 			}
-			cfg, err := a.bridgeConfig(r, clientName, a.waits(clientName, timeout))
+			cfg, err := a.sessionConfig(r, clientName, a.waits(clientName, timeout))
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ pieces of 50 seconds, or of --timeout if that is longer.`,
 			if cfg.Defaults, err = a.bridgeDefaults(); err != nil {
 				return err
 			}
-			b := bridge.New(cfg)
+			b := session.New(cfg)
 			err = b.Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
 			a.reportEnd(cmd.Context(), r, cfg.Client, !b.Owes())
 			return err
@@ -88,7 +88,7 @@ pieces of 50 seconds, or of --timeout if that is longer.`,
 // minute.
 const maxToolCall = 50 * time.Second
 
-// waits are how long a client of the bridge waits: when it is not told, and at the
+// waits are how long a client of the session process waits: when it is not told, and at the
 // most. What we have installed does not cut calls, because we have told it so.
 func (a *app) waits(clientName string, seconds int) client.Config {
 	wait := time.Duration(seconds) * time.Second
@@ -119,15 +119,15 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridge.Config, error) {
+func (a *app) sessionConfig(r run, clientName string, waits client.Config) (session.Config, error) {
 	project, err := a.project()
 	if err != nil {
-		return bridge.Config{}, err
+		return session.Config{}, err
 	}
 	id := c3po.AgentIDFromFolder(filepath.Base(project))
 	if a.as != "" {
 		if id, err = c3po.ParseAgentID(a.as); err != nil {
-			return bridge.Config{}, err
+			return session.Config{}, err
 		}
 	}
 	reach := func() (*client.Client, error) {
@@ -138,14 +138,14 @@ func (a *app) bridgeConfig(r run, clientName string, waits client.Config) (bridg
 	}
 	first, err := reach()
 	if err != nil {
-		return bridge.Config{}, err
+		return session.Config{}, err
 	}
 	profile := c3po.RegisterInput{Type: clientName, Cwd: project, Host: r.host, PID: r.pid, PIDStart: r.started}
-	return bridge.Config{
+	return session.Config{
 		Dialect: hook.Dialect(clientName), Rouse: a.rouser(clientName), Attended: attended(clientName, r.pid),
 		Unattended: a.unattended(clientName), Answers: a.answers(r), Sees: a.sight(clientName, os.Getppid()),
 		Client: first, Asked: id, Profile: profile, Run: r.name, Socket: r.socket, Version: a.Version,
-		Note: func(run bridge.HookRun) {
+		Note: func(run session.HookRun) {
 			// That it cannot be written down is no reason to disturb a session.
 			_ = a.folders.NoteHookRun(clientName, paths.HookRun{Event: run.Event, Agent: first.ID(), At: run.At, Took: run.Took})
 		},
@@ -189,7 +189,7 @@ func (a *app) project() (string, error) {
 	return dir, nil
 }
 
-// A run is the process of an agent, by which its bridge, hooks and monitor know
+// A run is the process of an agent, by which its session process, hooks and monitor know
 // that they belong together. A client's own session ids change while it runs.
 type run struct {
 	name    string
@@ -208,20 +208,20 @@ func (a *app) runOf(pid int) (run, error) {
 	}
 	r := run{host: host, pid: pid, started: engine.Started(pid)}
 	r.name = fmt.Sprintf("%s:%d:%d", host, pid, r.started)
-	r.socket, err = a.folders.Socket(bridge.SocketName(r.name))
+	r.socket, err = a.folders.Socket(session.SocketName(r.name))
 	return r, err
 }
 
-// bridgeRun is the run of the agent that has started this process. A runner may
+// sessionRun is the run of the agent that has started this process. A runner may
 // have named it; but an agent that this agent starts inherits the name, and is
 // another run.
-func (a *app) bridgeRun(clientName string) (run, error) {
+func (a *app) sessionRun(clientName string) (run, error) {
 	r, err := a.runOf(os.Getppid())
 	if err != nil {
 		return r, err
 	}
 	if clientName == codexName {
-		// One daemon starts the bridges of all its sessions, so each is a run of its
+		// One daemon starts the session processes of all its sessions, so each is a run of its
 		// own. The socket stays that of the daemon: what it starts is below an agent.
 		socket := r.socket
 		if r, err = a.runOf(os.Getpid()); err != nil {
@@ -233,7 +233,7 @@ func (a *app) bridgeRun(clientName string) (run, error) {
 	if named == "" {
 		return r, nil
 	}
-	claim, err := a.folders.Socket(bridge.SocketName(named))
+	claim, err := a.folders.Socket(session.SocketName(named))
 	if err != nil {
 		return r, err
 	}

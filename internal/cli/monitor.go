@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
@@ -42,8 +42,8 @@ its end would start a turn.`,
 				outlive(ctx, r)
 			}()
 			for ctx.Err() == nil {
-				// The bridge may not have begun yet, or have been started again.
-				_ = bridge.Listen(ctx, r.socket, a.trust(r.socket), func(line string) { fmt.Fprintln(a.Stdout, line) })
+				// The session process may not have begun yet, or have been started again.
+				_ = session.Listen(ctx, r.socket, a.trust(r.socket), func(line string) { fmt.Fprintln(a.Stdout, line) })
 				select {
 				case <-ctx.Done():
 				case <-time.After(aliveEvery / 4):

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
@@ -20,7 +20,7 @@ type notice struct {
 // waitForNotice ends with one line when there is mail for the agent above this
 // command. Its client wakes the agent then.
 func (a *app) waitForNotice(ctx context.Context, limited bool, seconds int) error {
-	socket, ok := a.bridgeAbove()
+	socket, ok := a.sessionAbove()
 	if !ok {
 		return c3po.Errorf(c3po.InvalidRequest, "no coding agent with c3po has started this command").
 			Suggest("--notice is for the background shell of one. Without it this command waits for mail and prints it.")
@@ -39,7 +39,7 @@ func (a *app) waitForNotice(ctx context.Context, limited bool, seconds int) erro
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 		defer cancel()
 	}
-	line, ok := a.nextNotice(ctx, socket, bridge.Listen)
+	line, ok := a.nextNotice(ctx, socket, session.Listen)
 	if !ok {
 		return ctx.Err()
 	}

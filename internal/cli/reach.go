@@ -16,7 +16,7 @@ type explained struct {
 }
 
 // explain says why mail that is sent to an agent now is read when it is. What
-// its own bridge knows is added if that runs on this host.
+// its own session process knows is added if that runs on this host.
 func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	var why []string
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -73,7 +73,7 @@ func inState(agent c3po.Agent, now time.Time) string {
 	return c3po.Age(now.Sub(since))
 }
 
-// explain is what the bridge of a session on this host adds.
+// explain is what the session process on this host adds.
 func (i instance) explain(now time.Time) []string {
 	var why []string
 	say := func(format string, args ...any) {
@@ -83,9 +83,9 @@ func (i instance) explain(now time.Time) []string {
 	case i.Off:
 		say("c3po is switched off in %s: c3po on.", i.Folder)
 	case i.Trouble != "":
-		say("its bridge has no coordinator: %s", i.Trouble)
+		say("its session process has no coordinator: %s", i.Trouble)
 	case !i.Connected:
-		say("its bridge has been started and nothing has used it yet, so it has not registered.")
+		say("its session process has been started and nothing has used it yet, so it has not registered.")
 	case i.State == c3po.SessionDialog:
 		say("a dialog is open in it, and it goes on when its user answers.")
 	case i.State == c3po.SessionUnattended:
@@ -104,7 +104,7 @@ func (i instance) explain(now time.Time) []string {
 		say("it is idle and its monitor listens: mail starts a turn.")
 	}
 	if i.Alive != nil && !*i.Alive {
-		say("its client has ended; its bridge is about to.")
+		say("its client has ended; its session process is about to.")
 	}
 	return why
 }

@@ -38,7 +38,7 @@ func (a *app) refuseAgents() error {
 	why := "a process above it is one"
 	if variable := a.agentHere(); variable != "" {
 		why = variable + " is set"
-	} else if _, below := a.bridgeAbove(); !below {
+	} else if _, below := a.sessionAbove(); !below {
 		if why = a.agentAbove(); why == "" {
 			return nil
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/host/settings"
@@ -157,14 +157,14 @@ func (a *app) acting() (*client.Client, error) {
 	return a.clientAs(c3po.AgentIDFromFolder(filepath.Base(folder)))
 }
 
-// ownSession is the agent whose session has started this command, as its bridge
+// ownSession is the agent whose session has started this command, as its session process
 // says; empty if there is none. A daemon of Codex has several, and none is known.
 func (a *app) ownSession() c3po.AgentID {
-	socket, ok := a.bridgeAbove()
+	socket, ok := a.sessionAbove()
 	if !ok {
 		return ""
 	}
-	about, ok := bridge.About(context.Background(), socket, a.trust(socket))
+	about, ok := session.About(context.Background(), socket, a.trust(socket))
 	if !ok || !about.Connected || about.Client == codexName {
 		return ""
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
-// reportTimeout bounds the last thing a bridge does.
+// reportTimeout bounds the last thing a session process does.
 const reportTimeout = time.Second
 
-// noteRun keeps that a coordinator has the run, or soon may: the next bridge on this
+// noteRun keeps that a coordinator has the run, or soon may: the next session process on this
 // host reports its end if it cannot itself. Where nothing can be written the name is
 // free again after a while.
 func (a *app) noteRun(r run, id c3po.AgentID) {
@@ -23,7 +23,7 @@ func (a *app) noteRun(r run, id c3po.AgentID) {
 	}
 }
 
-// reportEnd says that the agent's process is gone, if it is: its bridge may be the
+// reportEnd says that the agent's process is gone, if it is: its session process may be the
 // only one on this host that knows. Where nobody was registered it changes nothing.
 func (a *app) reportEnd(ctx context.Context, r run, to *client.Client, knows bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
@@ -38,7 +38,7 @@ func (a *app) reportEnd(ctx context.Context, r run, to *client.Client, knows boo
 }
 
 // reportEnded tells the coordinator of runs on this host that are over. One whose
-// coordinator was away when it ended, or whose bridge was killed with it, is taken
+// coordinator was away when it ended, or whose session process was killed with it, is taken
 // for one that goes on, and holds its name: whoever registers before that is told
 // gets another for good. So it fails if the coordinator does not answer.
 func (a *app) reportEnded(ctx context.Context, to *client.Client) error {

@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
@@ -15,15 +15,15 @@ import (
 // and of Claude Code what it says of itself in the file by which its sessions know
 // each other. The file is not documented, so it is a hint: one that is not there, or
 // not understood, says nothing.
-func (a *app) sight(clientName string, pid int) func() bridge.Sight {
+func (a *app) sight(clientName string, pid int) func() session.Sight {
 	if clientName != string(hook.ClaudeCode) {
-		return func() bridge.Sight { return bridge.Sight{Stopped: engine.Stopped(pid)} }
+		return func() session.Sight { return session.Sight{Stopped: engine.Stopped(pid)} }
 	}
 	name := a.claudeFolder("sessions", fmt.Sprintf("%d.json", pid))
 	started := engine.Started(pid)
-	var last bridge.Sight
+	var last session.Sight
 	var read time.Time
-	return func() bridge.Sight {
+	return func() session.Sight {
 		last.Stopped = engine.Stopped(pid)
 		about, err := os.Stat(name)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/agent/bridge"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
@@ -61,7 +61,7 @@ func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Base(r.socket) != bridge.SocketName(r.name) {
+		if filepath.Base(r.socket) != session.SocketName(r.name) {
 			t.Fatalf("the socket of %s is %s", r.name, r.socket)
 		}
 		return r.socket
@@ -104,7 +104,7 @@ func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
 		return map[string]string{"HOME": home}[name]
 	}}}
 	a.folders.Getenv = a.Getenv
-	// What this process listens on as if it were the bridge of a client. It is one of
+	// What this process listens on as if it were the session process of a client. It is one of
 	// what has started it, and of nobody else.
 	ask := func(client int) (answered bool, heard string) {
 		r, err := a.runOf(client)
@@ -128,11 +128,11 @@ func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
 			_, _ = connection.Write([]byte("do as I say\n"))
 			told <- line
 		}()
-		_, answered = bridge.AskHere(t.Context(), r.socket, a.trust(r.socket), hook.Event{Name: hook.UserPromptSubmit, Prompt: "my secret plan"})
+		_, answered = session.AskHere(t.Context(), r.socket, a.trust(r.socket), hook.Event{Name: hook.UserPromptSubmit, Prompt: "my secret plan"})
 		return answered, <-told
 	}
 	if answered, heard := ask(os.Getppid()); !answered || !strings.Contains(heard, "my secret plan") {
-		t.Errorf("the bridge of the session hears %q, and its answer is taken: %v", heard, answered)
+		t.Errorf("the session process hears %q, and its answer is taken: %v", heard, answered)
 	}
 	if answered, heard := ask(os.Getpid()); answered || heard != "" {
 		t.Errorf("somebody else hears %q, and the answer is taken: %v", heard, answered)

@@ -134,7 +134,7 @@ func (h *verifiedHost) through(odd func(w http.ResponseWriter, r *http.Request) 
 
 // everyPath is what a host with the plugin has.
 var everyPath = []string{
-	"rest", "wait", "claude-code bridge", "claude-code hook SessionStart", "claude-code hook UserPromptSubmit", "claude-code hook PreToolUse",
+	"rest", "wait", "claude-code tools", "claude-code hook SessionStart", "claude-code hook UserPromptSubmit", "claude-code hook PreToolUse",
 	"claude-code hook PermissionRequest", "claude-code hook Notification",
 	"claude-code hook PostToolUse", "claude-code hook Stop", "claude-code hook StopFailure", "claude-code monitor",
 }
@@ -175,15 +175,15 @@ func TestVerifyNamesThePathThatIsBrokenAndNoOther(t *testing.T) {
 			},
 			path: "wait", says: "the wait did not end", code: 1,
 		},
-		"the bridge is another program": {
+		"the tools are those of another program": {
 			by:   func(h *verifiedHost) { h.rewrite(".mcp.json", "${CLAUDE_PLUGIN_ROOT}/bin/launch", "true") },
-			path: "claude-code bridge", says: "it ended", code: 1,
+			path: "claude-code tools", says: "it ended", code: 1,
 		},
-		"the bridge says something else": {
+		"the session process says something else": {
 			by: func(h *verifiedHost) {
 				h.write(filepath.Join(h.plugin, ".mcp.json"), `{"mcpServers":{"c3po":{"command":"sh","args":["-c","echo hello; cat"]}}}`, 0o600)
 			},
-			path: "claude-code bridge", says: "it does not speak MCP", code: 1,
+			path: "claude-code tools", says: "it does not speak MCP", code: 1,
 		},
 		"a hook fails": {
 			by:   func(h *verifiedHost) { h.rewrite(hooks, started, "echo out of order >&2; exit 1") },

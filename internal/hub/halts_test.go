@@ -54,7 +54,7 @@ func TestACallThatWaitsIsHeardThoughAnotherProcessOfItsAgentIsHalted(t *testing.
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		caller := c3po.Caller{ID: "api", Role: c3po.RoleAgent, Route: "rest", PID: 7}
-		bridge := start(func() (c3po.PendingResult, error) {
+		session := start(func() (c3po.PendingResult, error) {
 			return h.As(caller).Pending(t.Context(), c3po.PendingInput{Timeout: 60, State: c3po.SessionIdle})
 		})
 		h.stopped.put(7, true)
@@ -70,6 +70,6 @@ func TestACallThatWaitsIsHeardThoughAnotherProcessOfItsAgentIsHalted(t *testing.
 		call.result(t)
 		pass(2 * time.Second)
 		same(t, "after the call", h.agent("api").Reachability, c3po.ReachUnknown)
-		bridge.result(t)
+		session.result(t)
 	})
 }

@@ -137,7 +137,7 @@ func TestAWaitWorksWhenItsPresenceCannotBeWritten(t *testing.T) {
 	})
 }
 
-// A bridge that was killed says no goodbye, and nobody calls for it any more.
+// A session process that was killed says no goodbye, and nobody calls for it any more.
 //
 // Claims: A5
 func TestARunWhoseConnectionIsCutIsSoonOffline(t *testing.T) {
@@ -172,7 +172,7 @@ func TestARunWhoseConnectionIsCutIsSoonOffline(t *testing.T) {
 	})
 }
 
-// A runner waits for an agent that its own bridge cannot wake: mail wakes it all
+// A runner waits for an agent that its own session process cannot wake: mail wakes it all
 // the same, for as long as the runner waits.
 //
 // Claims: C13

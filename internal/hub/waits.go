@@ -140,7 +140,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 }
 
 // livesByConnection says that the caller is gone when its wait is cut off. It is
-// for who names its run, as our bridges do: they wait all the time. Others, who
+// for who names its run, as our session processes do: they wait all the time. Others, who
 // interrupt a wait to do something else, are seen by their calls.
 func (a *Actor) livesByConnection() bool {
 	return a.caller.Run != a.caller.Session && !a.hub.isDraining()

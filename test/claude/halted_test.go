@@ -60,12 +60,12 @@ func TestASuspendedSessionIsNotSaidToWake(t *testing.T) {
 	clients := a.processes("--permission-mode manual")
 	clients = slices.DeleteFunc(clients, func(pid int) bool { return pid == term.pid })
 	a.told(binary, "api", c3po.ReachNow)
-	bridges := a.processes("c3po mcp")
-	if len(bridges) != 1 || len(clients) != 1 {
-		t.Fatalf("the processes of the session are %v, of Claude Code %v", bridges, clients)
+	sessions := a.processes("c3po mcp")
+	if len(sessions) != 1 || len(clients) != 1 {
+		t.Fatalf("the processes of the session are %v, of Claude Code %v", sessions, clients)
 	}
 
-	client, session := faultrig.Freeze(t, clients[0]), faultrig.Freeze(t, bridges[0])
+	client, session := faultrig.Freeze(t, clients[0]), faultrig.Freeze(t, sessions[0])
 	faultrig.Hold(t, "suspended: no longer said to wake after", a.told(binary, "api", c3po.ReachUnknown), 5*time.Second)
 	if out := a.must(binary, "send", "api", "Which port?", "--as", "web"); !strings.Contains(out, "does not react") {
 		t.Errorf("the receipt says %s", out)
@@ -75,7 +75,7 @@ func TestASuspendedSessionIsNotSaidToWake(t *testing.T) {
 	eventually(t, 30*time.Second, "it goes on, and answers", func() bool { return strings.Contains(a.must(binary, "inbox", "--as", "web"), "8080") })
 	a.told(binary, "api", c3po.ReachNow)
 
-	goOn := faultrig.Freeze(t, bridges[0])
+	goOn := faultrig.Freeze(t, sessions[0])
 	faultrig.Hold(t, "its process alone is halted: no longer said to wake after", a.told(binary, "api", c3po.ReachUnknown), 5*time.Second)
 	goOn()
 	a.told(binary, "api", c3po.ReachNow)

@@ -238,11 +238,11 @@ func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t
 	}
 }
 
-// Only the bridge dies here: Claude Code lives on, and nobody says goodbye. It does
+// Only the session process dies here: Claude Code lives on, and nobody says goodbye. It does
 // not start another by itself; its person can.
 //
 // Claims: A5, R6
-func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
+func TestAKilledSessionProcessIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.host("pi").agent("api", quiet)
@@ -259,7 +259,7 @@ func TestAKilledBridgeIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	}
 	killed := time.Now()
 	eventually(t, 50*time.Second, "it is offline", func() bool { return w.status("api") == c3po.Offline })
-	faultrig.Hold(t, "offline after its bridge was killed", time.Since(killed), 10*time.Second)
+	faultrig.Hold(t, "offline after its session process was killed", time.Since(killed), 10*time.Second)
 	before := len(a.model.seen())
 	term.enter("hello")
 	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.seen()) > before })

@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, redis: redis, coordinator: faultrig.Start(t, redis.URL())}
 }
 
-// as is a client of the coordinator that is nobody's bridge.
+// as is a client of the coordinator that is nobody's session process.
 func (w *world) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: w.coordinator.URL(), AgentID: id, ClientName: "test"})
 }

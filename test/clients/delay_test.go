@@ -27,21 +27,21 @@ func TestWithoutACoordinatorTheEndOfATurnWaitsHardlyAnyLonger(t *testing.T) {
 	env := []string{"HOME=" + dir, "XDG_RUNTIME_DIR=" + dir, "PATH=/usr/bin:/bin", "C3PO_COORDINATOR_URL=http://127.0.0.1:1"}
 	events := map[string]string{"codex": "Stop", "gemini": "AfterAgent", "copilot": "agentStop", "kimi": "Stop", "opencode": "Stop"}
 	for client, event := range events {
-		bridge := exec.Command(program, "mcp", "--client", client)
-		bridge.Env, bridge.Dir = env, dir
-		open, err := bridge.StdinPipe() // it ends when this is closed
+		session := exec.Command(program, "mcp", "--client", client)
+		session.Env, session.Dir = env, dir
+		open, err := session.StdinPipe() // it ends when this is closed
 		if err == nil {
-			err = bridge.Start()
+			err = session.Start()
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The bridge says that it listens by the socket it makes.
+		// The session process says that it listens by the socket it makes.
 		if !faultrig.Within(20*time.Second, func() bool {
 			sockets, _ := filepath.Glob(filepath.Join(dir, "*", "run-*.sock"))
 			return len(sockets) > 0
 		}) {
-			t.Fatal("the bridge does not listen")
+			t.Fatal("the session process does not listen")
 		}
 		ask := func() { // Codex and OpenCode need no process for it, so theirs is less
 			hook := exec.Command(program, "hook", "--client", client, event)
@@ -61,6 +61,6 @@ func TestWithoutACoordinatorTheEndOfATurnWaitsHardlyAnyLonger(t *testing.T) {
 		slices.Sort(took)
 		faultrig.Hold(t, client+": the end of a turn waits, median", took[len(took)/2], 300*time.Millisecond)
 		_ = open.Close()
-		_ = bridge.Wait() // how it ends is not what is measured
+		_ = session.Wait() // how it ends is not what is measured
 	}
 }

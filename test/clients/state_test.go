@@ -69,12 +69,12 @@ func TestSendersAreToldWhatEachClientReallyDoes(t *testing.T) {
 	}
 }
 
-// clientPID is the process that has started the bridge.
+// clientPID is the process that has started the session process.
 func clientPID(r *rig) (pid int) {
 	r.T.Helper()
-	clientrig.Eventually(r.T, 10*time.Second, "a bridge runs", func() bool {
-		for _, bridge := range r.Processes(" mcp --client ") {
-			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", bridge))
+	clientrig.Eventually(r.T, 10*time.Second, "a session process runs", func() bool {
+		for _, session := range r.Processes(" mcp --client ") {
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", session))
 			for field := range strings.Lines(string(status)) {
 				if parent, ok := strings.CutPrefix(field, "PPid:"); ok {
 					pid, _ = strconv.Atoi(strings.TrimSpace(parent))

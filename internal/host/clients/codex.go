@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// codexMark is in every hook of ours: the tool of the bridge that answers it.
+	// codexMark is in every hook of ours: the tool of the session process that answers it.
 	codexMark = `tool = "c3po_hook"`
 	// codexTrust is behind every trust of ours, so that it is found again wherever
 	// in its list the hook is by then.
 	codexTrust = "# c3po"
-	// codexHookTimeoutSeconds is how many seconds a hook may take. The bridge answers in a
+	// codexHookTimeoutSeconds is how many seconds a hook may take. The session process answers in a
 	// fraction of one, whatever the coordinator does.
 	codexHookTimeoutSeconds = 5
 )
@@ -27,7 +27,7 @@ func codex() Client {
 		Name: "codex", Title: "Codex", Program: "codex",
 		Approves: []string{
 			"Codex may use the tools of c3po without asking you each time",
-			"four hooks of c3po count as reviewed: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the bridge of c3po for new mail and start no other program",
+			"four hooks of c3po count as reviewed: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the c3po session process for new mail and start no other program",
 		},
 		Notes: []string{"a Codex that runs already, and its daemon, do not have it: end them first (codex app-server daemon stop)"},
 		Files: codexFiles, Setup: codexSetup,
@@ -74,7 +74,7 @@ func codexUser(p Place) string {
 	return filepath.Join(p.under("CODEX_HOME", ".codex"), "config.toml")
 }
 
-// A codexHook is an event that the bridge answers. Codex refuses variables that
+// A codexHook is an event that the session process answers. Codex refuses variables that
 // an event does not have.
 type codexHook struct {
 	event, state string
@@ -188,7 +188,7 @@ func codexFile(p Place, path string, server bool, trusted string) File {
 	}
 }
 
-// codexServer starts the bridge. Codex gives it no variables but those named
+// codexServer starts the session process. Codex gives it no variables but those named
 // here. None of them says who the agent is: one daemon serves all terminals, with
 // the variables of the first.
 func codexServer(p Place) configedit.Table {

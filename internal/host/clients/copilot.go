@@ -16,7 +16,7 @@ func copilot() Client {
 		Name: "copilot", Title: "Copilot CLI", Program: "copilot",
 		Approves: []string{
 			"Copilot may use the tools of c3po, and run `c3po wait --notice`, without asking you each time: a hook of c3po says so for these alone",
-			"six hooks run `c3po hook`: at the start and the end of a session, at a prompt, before and after a tool, at the end of a turn. They ask the bridge of c3po for new mail and do nothing else",
+			"six hooks run `c3po hook`: at the start and the end of a session, at a prompt, before and after a tool, at the end of a turn. They ask the c3po session process for new mail and do nothing else",
 		},
 		Notes: []string{
 			"an idle Copilot is woken only while `c3po wait --notice` runs in a background shell of it. It is told to start that at the begin of a session",

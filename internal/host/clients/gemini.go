@@ -26,7 +26,7 @@ func gemini() Client {
 		Name: "gemini", Title: "Gemini CLI", Program: "gemini",
 		Approves: []string{
 			"Gemini may use the tools of c3po without asking you each time (trust)",
-			"four hooks run `c3po hook`: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the bridge of c3po for new mail and do nothing else",
+			"four hooks run `c3po hook`: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the c3po session process for new mail and do nothing else",
 		},
 		Notes: []string{
 			"nothing can wake an idle Gemini from outside: mail waits until your next prompt. `c3po install gemini --stay-reachable` makes the end of each turn wait for mail instead; Esc ends the wait",

@@ -20,7 +20,7 @@ func kimi() Client {
 	return Client{
 		Name: "kimi", Title: "Kimi Code", Program: "kimi",
 		Approves: []string{
-			"four hooks run `c3po hook`: at a prompt, after a tool, at the end of a turn and of a session. They ask the bridge of c3po for new mail and do nothing else",
+			"four hooks run `c3po hook`: at a prompt, after a tool, at the end of a turn and of a session. They ask the c3po session process for new mail and do nothing else",
 		},
 		Notes: []string{
 			"Kimi asks you before each use of a tool of c3po, and has no setting against it that works: start it as `kimi --auto` if it should answer mail by itself",

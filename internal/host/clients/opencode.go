@@ -9,7 +9,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/configedit"
 )
 
-// opencodePlugin tells the bridge what a session does, and the session of its
+// opencodePlugin tells the session process what a session does, and the session of its
 // mail.
 //
 //go:embed opencode.ts

@@ -1,5 +1,5 @@
-// c3po in OpenCode. It tells the bridge of c3po what a session does, puts the
-// notices that the bridge answers before the model, and starts a turn when mail
+// c3po in OpenCode. It tells the c3po session process what a session does, puts the
+// notices that the session process answers before the model, and starts a turn when mail
 // comes to a session that is idle. The text of a message never passes here.
 //
 // c3po install opencode writes this file; c3po uninstall opencode removes it.
@@ -13,7 +13,7 @@ const c3po = "c3po"
 // How long a prompt may take to start a turn before it is sent again.
 const startTimeoutMs = 10_000
 const attempts = 3
-// How often the bridge hears that a long turn still runs.
+// How often the session process hears that a long turn still runs.
 const busyEvery = 60_000
 
 // opencode run ends with its first turn: nothing can be told after it.
@@ -22,7 +22,7 @@ const oneTurn = process.argv.slice(2).includes("run")
 type Answer = { systemMessage?: string; hookSpecificOutput?: { additionalContext?: string } }
 type About = { session_id: string; source?: string; tool_name?: string; stop_hook_active?: string }
 
-// hook hands an event to the bridge. It never fails: a session must not notice
+// hook hands an event to the session process. It never fails: a session must not notice
 // that c3po is away.
 const hook = (event: string, about: About) =>
   new Promise<Answer>((resolve) => {
@@ -161,7 +161,7 @@ export const C3PO: Plugin = async ({ client }) => {
         beat = setInterval(() => void hook("busy", about), busyEvery)
         return
       }
-      // Who has interrupted a turn wants the word: the bridge waits a while. OpenCode
+      // Who has interrupted a turn wants the word: the session process waits a while. OpenCode
       // says that it is idle before it says that it was interrupted.
       if (!whole || oneTurn) return
       const text = await tell("Stop", { ...about, stop_hook_active: String(ours) })

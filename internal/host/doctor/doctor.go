@@ -77,7 +77,7 @@ type HookRun struct {
 	Took  time.Duration
 }
 
-// A Session is one of a coding agent on this host, as its bridge knows it.
+// A Session is one of a coding agent on this host, as its session process knows it.
 type Session struct {
 	Agent     c3po.AgentID
 	Asked     c3po.AgentID // the id it would rather have; empty if it has it

@@ -110,7 +110,7 @@ func TestEachTroubleHasAVerdictAndAFix(t *testing.T) {
 		"hooks that do not run": {func(f *doctor.Facts) { f.Sessions[0].Hooked = false }, doctor.Yellow, "claude hooks", "none of its hooks has run"},
 		"hooks taken out":       {func(f *doctor.Facts) { f.Clients[0].Missing = []string{"Stop"} }, doctor.Red, "claude", "Stop"},
 		"two of one name":       {func(f *doctor.Facts) { f.Sessions = append(f.Sessions, f.Sessions[0]) }, doctor.Yellow, "session", "act as box/api"},
-		"a project's URL":       {func(f *doctor.Facts) { f.Entries[0].URL = "http://nas/mcp" }, doctor.Yellow, "project", "http://nas/mcp instead of the bridge"},
+		"a project's URL":       {func(f *doctor.Facts) { f.Entries[0].URL = "http://nas/mcp" }, doctor.Yellow, "project", "http://nas/mcp instead of c3po mcp"},
 		"a project's program":   {func(f *doctor.Facts) { f.Entries[0].Found = "/old/c3po" }, doctor.Yellow, "project", "/old/c3po"},
 		"a project's nothing":   {func(f *doctor.Facts) { f.Entries[0].Found = "" }, doctor.Red, "project", "not there"},
 		"a project's hub":       {func(f *doctor.Facts) { f.Entries[0].Env = "http://old:1" }, doctor.Yellow, "project", "http://old:1"},

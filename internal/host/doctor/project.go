@@ -58,7 +58,7 @@ func (f Facts) entry(e Entry) *Finding {
 	case e.Off:
 		bad = yellow(check, "remove that line if it is not meant", "%s switches c3po off in %s", e.File, e.Client)
 	case e.URL != "":
-		bad = yellow(check, remove, "%s gives %s the coordinator %s instead of the bridge, which wakes nobody", e.File, e.Client, e.URL)
+		bad = yellow(check, remove, "%s gives %s the coordinator %s instead of c3po mcp, so mail wakes nobody", e.File, e.Client, e.URL)
 	case e.Program != "" && e.Found == "":
 		bad = red(check, remove, "%s gives %s the program %s, which is not there", e.File, e.Client, e.Program)
 	case e.Found != "" && e.Found != f.Program:

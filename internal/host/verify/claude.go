@@ -30,7 +30,7 @@ type Plugin struct {
 // Client is Claude Code with that plugin: the commands are those the files name.
 func (p Plugin) Client() Client {
 	c := Client{Name: "claude-code", Fix: p.Fix, Wakes: true}
-	c.Bridge, c.Monitor = p.bridge(), p.monitor()
+	c.Server, c.Monitor = p.server(), p.monitor()
 	have, wanted := p.hooks(p.Files), p.hooks(p.Whole)
 	for _, event := range inOrder(have, wanted) {
 		if len(have[event]) == 0 {
@@ -93,7 +93,7 @@ func (p Plugin) hook(event string, h writtenHook) Hook {
 	}
 }
 
-func (p Plugin) bridge() *Command {
+func (p Plugin) server() *Command {
 	var written struct {
 		Servers map[string]struct {
 			Command string            `json:"command"`

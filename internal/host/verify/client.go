@@ -8,17 +8,17 @@ import (
 // A Client is a coding agent of this host as its configuration says it is
 // started: what is tried is what is written there.
 type Client struct {
-	Name    string   // the paths are called after it; just "bridge" if empty
+	Name    string   // the paths are called after it; just "tools" if empty
 	Trouble string   // why its configuration names nothing to try
 	Fix     string   // the command that makes it whole
-	Bridge  *Command // nil if it names none
+	Server  *Command // nil if it names none
 	Hooks   []Hook
 	Monitor *Command // nil if it names none
 	Wakes   bool     // it should have a monitor
 }
 
 // A Hook is what a client does at an event of its life: it runs a command with
-// the event on stdin, or calls a tool of the bridge.
+// the event on stdin, or calls a tool of the session process.
 type Hook struct {
 	Event   string
 	Command *Command
@@ -52,7 +52,7 @@ const pathMonitor = "monitor"
 
 // paths are all that can be tried of the client.
 func (c Client) paths() []string {
-	all := []string{c.path(PathBridge)}
+	all := []string{c.path(PathTools)}
 	for _, h := range c.Hooks {
 		all = append(all, c.hookPath(h))
 	}

@@ -53,7 +53,7 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 	if err != nil {
 		return "", "", err
 	}
-	// A hook never waits for a coordinator: the bridge may not know of the probe
+	// A hook never waits for a coordinator: the session process may not know of the probe
 	// yet. Each try is another session, which was told nothing before.
 	var name string
 	ended := false // a run of the hook

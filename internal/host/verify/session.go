@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// hookTool is the tool of a bridge that hooks call.
+	// hookTool is the tool of a session process that hooks call.
 	hookTool = "c3po_hook"
 	// callName is how Claude Code names a call to the server.
 	callName = "claudecode/toolUseId"
 )
 
-// A session is a client's run as verify plays it: a bridge, and the events of
+// A session is a client's run as verify plays it: a session process, and the events of
 // its life. What belongs to the run finds each other by the process that has
 // started it, which is this one.
 type session struct {
@@ -31,16 +31,16 @@ type session struct {
 // session tries all paths of one client.
 func (r *run) session(ctx context.Context, c Client) {
 	s := &session{run: r, client: c}
-	bridge := c.path(PathBridge)
+	toolsPath := c.path(PathTools)
 	if c.Trouble != "" {
 		for _, path := range c.paths() {
 			r.keep(Result{Path: path, Verdict: Failed, Says: c.Trouble, Fix: c.Fix})
 		}
 		return
 	}
-	works := r.try(ctx, bridge, c.Fix, s.bridge)
+	works := r.try(ctx, toolsPath, c.Fix, s.useTools)
 	if len(c.paths()) > 1 && !works {
-		// The other paths are judged by themselves, on a bridge that works.
+		// The other paths are judged by themselves, on a session process that works.
 		s.hangUp()
 		limited, cancel := context.WithTimeout(ctx, r.Limit)
 		s.tools, _ = startTools(limited, r.Own)
@@ -50,7 +50,7 @@ func (r *run) session(ctx context.Context, c Client) {
 	defer s.hangUp()
 	if s.tools == nil {
 		for _, path := range c.paths()[1:] {
-			r.skip(path, bridge)
+			r.skip(path, toolsPath)
 		}
 		return
 	}
@@ -76,13 +76,13 @@ func (s *session) hangUp() {
 	}
 }
 
-// bridge reads a probe with the tools the client would have.
-func (s *session) bridge(ctx context.Context) (c3po.MessageID, string, error) {
-	if s.client.Bridge == nil {
+// useTools reads a probe with the tools the client would have.
+func (s *session) useTools(ctx context.Context) (c3po.MessageID, string, error) {
+	if s.client.Server == nil {
 		return "", "", failed("its configuration names no command for the tools")
 	}
 	var err error
-	if s.tools, err = startTools(ctx, *s.client.Bridge); err != nil {
+	if s.tools, err = startTools(ctx, *s.client.Server); err != nil {
 		return "", "", err
 	}
 	reader, err := s.begin(ctx)
@@ -99,7 +99,7 @@ func (s *session) bridge(ctx context.Context) (c3po.MessageID, string, error) {
 	if err := s.servedTo(ctx, probe, reader); err != nil {
 		return probe, "", err
 	}
-	return probe, "its tools read the probe", nil
+	return probe, "they read the probe", nil
 }
 
 // mail is the probe that the sessions of this client are told of. A sender may

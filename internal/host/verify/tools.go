@@ -22,7 +22,7 @@ const (
 	endTimeout = 2 * time.Second
 )
 
-// tools is a bridge that was started as a client starts it, over stdin and
+// tools is a session process that was started as a client starts it, over stdin and
 // stdout. One call is made at a time.
 type tools struct {
 	cmd   *exec.Cmd
@@ -32,7 +32,7 @@ type tools struct {
 	last  int
 }
 
-// startTools starts a bridge and greets it.
+// startTools starts a session process and greets it.
 func startTools(ctx context.Context, command Command) (*tools, error) {
 	t := &tools{cmd: command.cmd(), lines: make(chan []byte), said: &head{}}
 	t.cmd.Stderr = t.said
@@ -144,7 +144,7 @@ func (t *tools) request(ctx context.Context, method string, params any) (json.Ra
 	}
 }
 
-// ended is why a bridge is not there any more.
+// ended is why a session process is not there any more.
 func (t *tools) ended() error {
 	if said := t.said.text(); said != "" {
 		return failed("it ended, and said: %s", said)

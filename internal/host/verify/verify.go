@@ -61,9 +61,9 @@ type Config struct {
 
 // The paths that every host has.
 const (
-	PathREST   = "rest"
-	PathWait   = "wait"
-	PathBridge = "bridge"
+	PathREST  = "rest"
+	PathWait  = "wait"
+	PathTools = "tools"
 )
 
 const (
@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg Config, tell func(Result)) []Result {
 	}
 	r.try(ctx, PathWait, "", r.wait)
 	if len(cfg.Clients) == 0 {
-		r.session(ctx, Client{Bridge: &cfg.Own, Fix: "c3po doctor"})
+		r.session(ctx, Client{Server: &cfg.Own, Fix: "c3po doctor"})
 	}
 	for _, c := range cfg.Clients {
 		r.session(ctx, c)
@@ -149,7 +149,7 @@ func (r *run) skip(path, because string) {
 func (r *run) skipAll(because string) {
 	r.skip(PathWait, because)
 	if len(r.Clients) == 0 {
-		r.skip(PathBridge, because)
+		r.skip(PathTools, because)
 	}
 	for _, c := range r.Clients {
 		for _, path := range c.paths() {

@@ -38,7 +38,7 @@ func NewMachine(t *testing.T, name, url string) *Machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// A client that was ended, and its bridge, write to its home for a moment longer.
+		// A client that was ended, and its session process, write to its home for a moment longer.
 		faultrig.Within(10*time.Second, func() bool { return !inUse(dir) })
 		Eventually(t, 10*time.Second, dir+" is removed", func() bool { return os.RemoveAll(dir) == nil })
 	})

@@ -23,7 +23,7 @@ import (
 // maxTurnDelay is how much longer a turn of an agent may take because of us.
 const maxTurnDelay = 300 * time.Millisecond
 
-// A workplace is where an agent works: a home of its own, a bridge, and commands
+// A workplace is where an agent works: a home of its own, a session process, and commands
 // and hooks that reach a coordinator at one address.
 type workplace struct {
 	*stdio
@@ -31,7 +31,7 @@ type workplace struct {
 	env []string
 }
 
-// newWorkplace starts the bridge of a client there.
+// newWorkplace starts the session process of a client there.
 func newWorkplace(t *testing.T, url, client string, id c3po.AgentID) *workplace {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c3w") // short, for the socket in it
@@ -43,7 +43,7 @@ func newWorkplace(t *testing.T, url, client string, id c3po.AgentID) *workplace 
 	}}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	w.open(w.command("mcp", "--client", client), client)
-	eventually(t, "the bridge listens for hooks", func() bool {
+	eventually(t, "the session process listens for hooks", func() bool {
 		sockets, _ := filepath.Glob(filepath.Join(dir, "*", "run-*.sock"))
 		return len(sockets) > 0
 	})

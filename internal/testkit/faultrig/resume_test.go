@@ -13,7 +13,7 @@ import (
 )
 
 // A session is one life of an agent: a process that is the client, with the real
-// bridge below it.
+// session process below it.
 type session struct {
 	*stdio
 	client *exec.Cmd
@@ -22,14 +22,14 @@ type session struct {
 // newSession starts one that wants to be id.
 func newSession(t *testing.T, url string, id c3po.AgentID) *session {
 	t.Helper()
-	// The last command keeps the shell from becoming the bridge.
+	// The last command keeps the shell from becoming the session process.
 	s := &session{&stdio{t: t}, exec.Command("sh", "-c", `"$0" mcp --as "$1"; :`, faultrig.Binary(t), string(id))}
 	s.client.Env = []string{"HOME=" + faultrig.Home(t), "PATH=" + os.Getenv("PATH"), "C3PO_COORDINATOR_URL=" + url}
 	s.open(s.client, "shell")
 	return s
 }
 
-// die kills the client. Its bridge finds that nobody speaks to it any more.
+// die kills the client. Its session process finds that nobody speaks to it any more.
 func (s *session) die() {
 	s.t.Helper()
 	if err := s.client.Process.Kill(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A stdio is a client of a bridge, as far as it speaks: a line for each call, and
+// A stdio is a client of a session process, as far as it speaks: a line for each call, and
 // a line for its answer.
 type stdio struct {
 	t     *testing.T
@@ -19,23 +19,23 @@ type stdio struct {
 	calls int
 }
 
-// open starts a bridge, or what starts one, and greets it.
-func (s *stdio) open(bridge *exec.Cmd, client string) {
+// open starts a session process, or what starts one, and greets it.
+func (s *stdio) open(server *exec.Cmd, client string) {
 	s.t.Helper()
-	in, err := bridge.StdinPipe()
+	in, err := server.StdinPipe()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	out, err := bridge.StdoutPipe()
+	out, err := server.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := bridge.Start(); err != nil {
+	if err := server.Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() {
 		_ = in.Close() // then it ends, if it has not yet
-		_ = bridge.Wait()
+		_ = server.Wait()
 	})
 	s.in, s.lines = in, bufio.NewScanner(out)
 	s.lines.Buffer(nil, 1<<20)

@@ -1,0 +1,326 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+)
+
+const (
+	// restPeriod is how long a session is left alone whose turns would not end.
+	restPeriod = 15 * time.Second
+	// maxFormerSessions is how many sessions of one run are remembered: a person may go
+	// back to one.
+	maxFormerSessions = 16
+	// maxUnconfirmedCalls is how many calls are remembered that their client has not
+	// confirmed.
+	maxUnconfirmedCalls = 256
+)
+
+// A conversation is what the process knows of its client's present session and of the
+// mail of its agent. Its methods are called with the Server's lock held.
+type conversation struct {
+	id     string
+	memory hook.Memory
+	former map[string]hook.Memory // of sessions before, by id
+
+	mail    map[c3po.MessageID]hook.Letter // not acked
+	seq     int64                          // mail is known up to here
+	posts   int                            // of rooms, unread when last looked
+	paused  pause
+	arrived map[c3po.MessageID]bool // came while the session was busy
+
+	activity hook.Activity
+	is       c3po.SessionState // when state was last asked
+	isSince  time.Time
+	wokenAt  time.Time        // when a line was last sent to the monitors that no turn has followed
+	waking   []c3po.MessageID // what it was for
+	wakes    int              // times in a row that it was sent and no turn has followed
+	noticed  time.Time        // when first
+	turnFor  []c3po.MessageID // the mail that has started the turn, or made it go on
+	failures int              // turns in a row that failed
+	again    []c3po.MessageID // the mail that had started them
+
+	uses   []use
+	proved []c3po.MessageID // taken by the client, to be reported
+	silent []c3po.MessageID // left unanswered, to be reported
+	told   int64            // the session was told of mail up to here, to be reported
+	hinted int64            // a hook has told it so, and the client has not shown yet that it took that
+
+	monitors map[chan string]bool // those of a turn alone are true
+	place    hook.Place
+	prompts  int  // that it has had
+	invited  bool // it was told to wait in the background
+	warned   bool // the person knows that the coordinator is away
+	alone    bool // it runs for its output, which mail must not change
+	scripted bool // its prompts are no person's
+
+	texts    map[c3po.MessageID]c3po.Message // mail that may come with a wake
+	bringing []c3po.Message                  // was sent to the monitors
+	frame    []string                        // the lines of ours around it
+	brought  []c3po.Message                  // is in a prompt, with which the model is not known to have been asked
+
+	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered
+	asked map[c3po.MessageID]bool // its own questions, to which it may be waiting for an answer
+
+	asking    c3po.MessageID          // a question to the person that they have not been shown
+	unsettled map[c3po.MessageID]bool // questions since the person came to the session; nil if earlier ones are settled
+}
+
+// A use is one call of a tool as its client names it; or all calls of one tool
+// that are under way at once, where a client has no names for them.
+type use struct {
+	id       string
+	subagent string // the kind of subagent that made it
+	messages []c3po.MessageID
+
+	begun, ended, taken int
+}
+
+// begin makes id the present session.
+func (c *conversation) begin(id string) {
+	if c.mail == nil {
+		c.mail, c.arrived = map[c3po.MessageID]hook.Letter{}, map[c3po.MessageID]bool{}
+		c.former, c.monitors = map[string]hook.Memory{}, map[chan string]bool{}
+		c.texts = map[c3po.MessageID]c3po.Message{}
+		c.owed, c.asked = map[c3po.MessageID]bool{}, map[c3po.MessageID]bool{}
+	}
+	if id == c.id {
+		return
+	}
+	if c.id != "" {
+		if len(c.former) >= maxFormerSessions {
+			clear(c.former)
+		}
+		c.former[c.id] = c.memory
+	}
+	c.id, c.memory = id, c.former[id]
+	c.prompts, c.invited = 0, false
+}
+
+// turn begins one: whoever waited at the end of the last waits in vain.
+func (c *conversation) turn() {
+	for lines, ofTurn := range c.monitors {
+		if ofTurn {
+			delete(c.monitors, lines)
+			close(lines)
+		}
+	}
+	c.activity = c.activity.Works(time.Now())
+}
+
+// letters is the mail in the order it came.
+func (c *conversation) letters() []hook.Letter {
+	return slices.SortedFunc(maps.Values(c.mail), func(a, b hook.Letter) int { return int(a.Seq - b.Seq) })
+}
+
+// A view is unacked mail as it was found.
+type view struct {
+	mail   []hook.Letter
+	texts  []c3po.Message // of the mail that may come with a wake
+	seq    int64
+	posts  int     // of rooms, unread
+	paused *string // why the agent is paused, empty if it is not; nil from who did not say
+}
+
+// A pause is why the agent should not be disturbed; empty if it may be.
+type pause struct {
+	why string
+	seq int64 // it was so at this sequence
+}
+
+// replace makes a view of everything what is known. What came after it was read
+// is kept.
+func (c *conversation) replace(seen view) {
+	maps.DeleteFunc(c.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seen.seq })
+	for _, l := range seen.mail {
+		c.mail[l.ID] = l
+		delete(c.asked, l.About)
+	}
+	c.keep(seen.texts)
+	maps.DeleteFunc(c.texts, func(id c3po.MessageID, _ c3po.Message) bool { _, here := c.mail[id]; return !here })
+	c.seq, c.posts = max(c.seq, seen.seq), seen.posts
+	c.memory = c.memory.Keep(c.letters()).Posts(seen.posts)
+	c.heed(seen)
+}
+
+// heed takes in whether the agent is paused, unless that is known from later. For
+// who is not paused any longer all that came meanwhile has arrived.
+func (c *conversation) heed(seen view) {
+	if seen.paused == nil || seen.seq < c.paused.seq {
+		return
+	}
+	if c.paused.why != "" && *seen.paused == "" {
+		for id := range c.mail {
+			c.arrived[id] = true
+		}
+	}
+	c.paused = pause{*seen.paused, seen.seq}
+}
+
+// audible is the mail that may make the session act.
+func (c *conversation) audible() []hook.Letter { return hook.Audible(c.tellable(), c.paused.why) }
+
+// tellable is the mail a hook may speak of: none to a session that is left alone.
+func (c *conversation) tellable() []hook.Letter {
+	if c.alone {
+		return nil
+	}
+	return c.letters()
+}
+
+// unread is how many posts of rooms a hook may speak of.
+func (c *conversation) unread() int {
+	if c.alone {
+		return 0
+	}
+	return c.posts
+}
+
+// heard is how far the session knows of its mail, if it takes what it was told.
+func (c *conversation) heard() int64 {
+	return hook.Heard(c.memory.Notified(), c.letters(), c.paused.why)
+}
+
+// tookNotice says that the client has shown that it took the last notice, to be reported.
+func (c *conversation) tookNotice() {
+	c.told, c.hinted = max(c.told, c.hinted), 0
+	c.tookMail()
+}
+
+// rearm makes mail that the session was told of, and has not read, news again: what
+// it was told led to nothing. It says whether there is any.
+func (c *conversation) rearm(ids []c3po.MessageID) (some bool) {
+	for _, id := range ids {
+		if _, here := c.mail[id]; here && !c.memory.HasRead(id) {
+			c.arrived[id], some = true, true
+		}
+	}
+	c.memory = c.memory.Untold(ids...)
+	return some
+}
+
+// calling is the mail that has just kept the turn from ending.
+func (c *conversation) calling() []c3po.MessageID {
+	var ids []c3po.MessageID
+	for id := range c.mail {
+		if c.memory.Blocked(id) && !c.memory.HasRead(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// ids is all mail.
+func (c *conversation) ids() []c3po.MessageID { return slices.Collect(maps.Keys(c.mail)) }
+
+// missed marks what has come since mail was last known as arrived.
+func (c *conversation) missed(mail []hook.Letter) {
+	for _, l := range mail {
+		if _, known := c.mail[l.ID]; !known && l.Seq > c.seq {
+			c.arrived[l.ID] = true
+		}
+	}
+}
+
+// add takes in what has arrived.
+func (c *conversation) add(seen view) {
+	for _, l := range seen.mail {
+		if _, known := c.mail[l.ID]; !known {
+			c.mail[l.ID] = l
+			c.arrived[l.ID] = true
+		}
+		delete(c.asked, l.About)
+	}
+	c.keep(seen.texts)
+	c.seq, c.posts = max(c.seq, seen.seq), seen.posts
+	c.heed(seen)
+}
+
+// drop forgets mail that has ended.
+func (c *conversation) drop(ids []c3po.MessageID) {
+	for _, id := range ids {
+		delete(c.mail, id)
+		delete(c.arrived, id)
+		delete(c.texts, id)
+	}
+}
+
+// state is what the session does. When that changes is noted: observe looks often.
+func (c *conversation) state(off bool, now time.Time) c3po.SessionState {
+	is := c.activity.Noticed(c.noticed).State(hook.Switch{Off: off, Alone: c.alone, Armed: len(c.monitors) > 0}, now)
+	if is != c.is {
+		c.is, c.isSince = is, now
+	}
+	return is
+}
+
+// stateSince is when the session was first seen in its state.
+func (c *conversation) stateSince() *time.Time {
+	if c.isSince.IsZero() {
+		return nil
+	}
+	since := c.isSince.UTC()
+	return &since
+}
+
+// rest is the end of a turn. What came during it is told at the next one, which
+// is soon if there is mail that could not wait.
+func (c *conversation) rest(later []c3po.MessageID) {
+	alone := time.Duration(0)
+	clear(c.arrived)
+	for _, id := range later {
+		c.arrived[id] = true
+		alone = restPeriod
+	}
+	// The model can be asked again: what failed turns were for is told, if this one was not.
+	for _, id := range c.again {
+		if _, here := c.mail[id]; here && !c.memory.HasRead(id) && !c.memory.Blocked(id) {
+			c.arrived[id] = true
+		}
+	}
+	c.again = nil
+	c.activity = c.activity.Rests(time.Now(), alone)
+}
+
+// left says that the turn has ended well.
+func (c *conversation) left() { c.turnFor, c.failures = nil, 0 }
+
+// useOf finds a call by the name its client gave it, and makes one if it is new.
+func (c *conversation) useOf(id string) *use {
+	for i := range c.uses {
+		if c.uses[i].id == id {
+			return &c.uses[i]
+		}
+	}
+	if len(c.uses) >= maxUnconfirmedCalls {
+		c.uses = slices.Delete(c.uses, 0, 1)
+	}
+	c.uses = append(c.uses, use{id: id})
+	return &c.uses[len(c.uses)-1]
+}
+
+// took is the client's word that it has the result of a call. Of several of one
+// name nothing is proved before it has them all.
+func (c *conversation) took(id string) {
+	i := slices.IndexFunc(c.uses, func(u use) bool { return u.id == id })
+	if i < 0 {
+		return
+	}
+	u := &c.uses[i]
+	if u.taken++; u.taken < u.begun {
+		return
+	}
+	if u.ended == u.begun {
+		c.proved = append(c.proved, u.messages...)
+	}
+	c.forget(id)
+}
+
+// forget drops a call whose result the client has, or will never have.
+func (c *conversation) forget(id string) {
+	c.uses = slices.DeleteFunc(c.uses, func(u use) bool { return u.id == id })
+}

@@ -1,0 +1,253 @@
+// Package session is the MCP server that a coding agent starts on its own host
+// and speaks to over stdin and stdout. It is the session: it knows the run and
+// the project, holds the one connection to the coordinator, lists its tools
+// whether or not there is a coordinator, and answers the client's hooks from
+// what it already knows.
+//
+// It registers nothing because it was started: some clients start a server for
+// a moment to see what it offers. A hook or a call makes it begin.
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
+)
+
+const (
+	// goodbyeTimeout is how long the end of a session may take: Claude Code gives the
+	// hooks of a plugin 1.5 s for it.
+	goodbyeTimeout = time.Second
+	// hurriedGoodbyeTimeout is the same for a coordinator that was silent when it was last
+	// asked. It will see that the connection is closed.
+	hurriedGoodbyeTimeout = 50 * time.Millisecond
+)
+
+// Config says whose session process it is. Client is required.
+type Config struct {
+	Client *client.Client
+	// Reach makes another client when the coordinator cannot be reached: it may be
+	// elsewhere by now, or have been started only now. Nil, or a nil client, keeps
+	// the one there is.
+	Reach   func() *client.Client
+	Asked   c3po.AgentID       // the id the client asks for
+	Profile c3po.RegisterInput // what others are told of the agent
+	Rooms   []c3po.RoomName    // that the agent joins whenever it registers
+	Run     string             // what holds the id, as the client says it
+	// Socket is where the other processes of the run find the session process; nowhere if
+	// empty. A file of that name and ".lock" is held by it.
+	Socket string
+	// Stranger says that what has connected to the socket belongs to another session:
+	// it is not told of this one's mail. Nobody is one if nil.
+	Stranger func(net.Conn) bool
+	// Off says that the person has switched c3po off here; never if nil.
+	Off func() bool
+	// Switch lets agents take part, or not, in this project or everywhere; nobody
+	// can from within the session if nil.
+	Switch func(on, everywhere bool) error
+	// Before is done each time before the agent registers, which it does not if that
+	// fails; Registered when it has an id. Nothing if nil.
+	Before     func(ctx context.Context, to *client.Client) error
+	Registered func(c3po.AgentID)
+	// Dialect is how the client takes what its hooks are answered.
+	Dialect hook.Dialect
+	// Rouse starts a turn of an idle session with a line, for a client that has no
+	// monitor; nil if it has one, or no such way. It may be long until the turn
+	// begins.
+	Rouse func(ctx context.Context, session, line string) error
+	// Attended says that somebody will give the session further prompts, as far as
+	// its client tells.
+	Attended bool
+	// Unattended says that a script runs the client for its output: mail must not
+	// change what it prints. A SessionStart that says otherwise is believed.
+	Unattended bool
+	// Answers says that who runs the client wants mail answered, attended or not.
+	Answers bool
+	// Sees looks at the client's process, and at what the client says of itself; nobody
+	// does if nil.
+	Sees func() Sight
+	// Note writes down when a hook last ran, so that it is known after the session
+	// too; nobody does if nil.
+	Note  func(HookRun)
+	Tools []c3po.Toolset // core if none
+	// Defaults are the values of arguments that a model leaves out, by operation.
+	Defaults map[string]map[string]any
+	Version  string
+	Log      *slog.Logger // discarded if nil
+}
+
+// A Session process serves one run of one client.
+type Server struct {
+	reach    func() *client.Client
+	asked    c3po.AgentID
+	profile  c3po.RegisterInput
+	rooms    []c3po.RoomName
+	run      string
+	socket   string
+	stranger func(net.Conn) bool
+	off      func() bool
+	switched func(on, everywhere bool) error
+	before   func(context.Context, *client.Client) error
+	holds    func(c3po.AgentID)
+	dialect  hook.Dialect
+	rouse    func(ctx context.Context, conversation, line string) error
+	attended bool
+	answers  bool
+	sees     func() Sight
+	note     func(HookRun)
+	tools    []c3po.Toolset
+	defaults map[string]map[string]any
+	version  string
+	log      *slog.Logger
+
+	wanted     chan struct{} // a hook or a call wants the agent to be there
+	reportable chan struct{} // there is something to report
+	notable    chan struct{} // a hook has run
+	settling   chan struct{} // there may be questions to withdraw
+
+	mu           sync.Mutex
+	client       *client.Client
+	conversation conversation
+	leave        context.CancelFunc // ends the stay of the agent
+	wantedOff    bool               // it was wanted while c3po was off
+	owes         bool               // the coordinator may have the run, and not know that it is over
+	rewait       context.CancelFunc // ends the wait, so that another is held
+	state        c3po.SessionState  // what the wait says of the session
+	plain        bool               // the coordinator is of a version that knows no states
+	settled      chan struct{}      // closed while the agent is registered and its mail known
+	tried        chan struct{}      // closed when that is so, or when it has failed
+	trouble      error              // why it has
+	patient      time.Duration      // how long hooks may still wait for it
+
+	wantedAt   time.Time         // when the agent was wanted that is not there yet
+	silent     bool              // the coordinator did not answer the last hook in time
+	ran        HookRun           // the last one
+	doubtful   map[string]string // keys of calls that failed and may have been carried out, by what they said
+	unanswered bool              // nothing shows that the coordinator answers
+}
+
+// New makes a Server. It does not connect.
+func New(cfg Config) *Server {
+	s := &Server{
+		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
+		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
+		tried: make(chan struct{}), patient: hookTimeout,
+	}
+	if s.before == nil {
+		s.before = func(context.Context, *client.Client) error { return nil }
+	}
+	if s.holds == nil {
+		s.holds = func(c3po.AgentID) {}
+	}
+	if s.off == nil {
+		s.off = func() bool { return false }
+	}
+	if s.switched == nil {
+		s.switched = func(bool, bool) error { return nil }
+	}
+	if len(s.tools) == 0 {
+		s.tools = []c3po.Toolset{c3po.Core}
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.conversation.begin("")
+	s.conversation.alone, s.conversation.scripted = cfg.Unattended && !cfg.Answers, cfg.Unattended
+	return s
+}
+
+// Run serves until the client closes its end or ctx ends, then ends the session
+// of the agent. What the agent was sent stays for the next one.
+func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() { s.attend(ctx) })
+	running.Go(func() { s.report(ctx) })
+	running.Go(func() { s.observe(ctx) })
+	running.Go(func() { s.settleAsks(ctx) })
+	if s.note != nil {
+		running.Go(func() { s.noteRuns(ctx) })
+	}
+	if s.rouse != nil {
+		running.Go(func() { s.rousing(ctx) })
+	}
+	if s.socket != "" {
+		running.Go(func() { s.receive(ctx) })
+	}
+	err := s.server().Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	if ctx.Err() != nil || hungUp(err) {
+		return nil
+	}
+	return err
+}
+
+// hungUp says that the client has closed its end, perhaps while it was being
+// answered.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE)
+}
+
+func (s *Server) server() *mcp.Server {
+	server := mcpserver.New(mcpserver.Config{
+		Version: s.version, Features: c3po.Features(), Instructions: s.instructions(), Unshown: loaded, Defaults: s.defaults, Brief: true, Acks: s.acks, Log: s.log,
+	}).
+		ServerOf(func() c3po.Service { return voice{s.to(), s} }, s.tools)
+	server.AddTool(&mcp.Tool{
+		Name:        hookTool,
+		Description: "For the hooks of the c3po plugin; not for you.",
+		InputSchema: map[string]any{"type": "object"},
+	}, s.hookCall)
+	server.AddReceivingMiddleware(s.listing, s.calling)
+	return server
+}
+
+// Owes says that the coordinator still has to be told that the run is over.
+func (s *Server) Owes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owes
+}
+
+// to is the client of the coordinator as it was last found.
+func (s *Server) to() *client.Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client
+}
+
+// search looks for the coordinator anew.
+func (s *Server) search() {
+	if s.reach == nil {
+		return
+	}
+	found := s.reach()
+	if found == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found.SetSession(s.conversation.id)
+	s.client = found
+}
+
+// remember changes what the session has been told.
+func (s *Server) remember(change func(hook.Memory) hook.Memory) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conversation.memory = change(s.conversation.memory)
+}
