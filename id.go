@@ -105,7 +105,7 @@ func BriefName(text string) (name string, ok bool) {
 
 // Reserved says that no agent may register under this id.
 func (a AgentID) Reserved() bool {
-	return reserved[strings.ToLower(a.Name())] || strings.EqualFold(a.Host(), roleHost)
+	return reserved[strings.ToLower(a.Name())] || strings.EqualFold(a.Host(), queueHost)
 }
 
 // posing are the words that mean the person: no name has one as a part of its own,

@@ -63,8 +63,8 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 	if m.HandedTo != "" {
 		facts = append(facts, "handed to "+inline(string(m.HandedTo)))
 	}
-	if role := m.ToAgent.Role(); role != "" {
-		facts = append(facts, "for the role "+inline(role))
+	if queue := m.ToAgent.Queue(); queue != "" {
+		facts = append(facts, "for the role "+inline(queue))
 	}
 	if m.Claim != nil {
 		facts = append(facts, "claimed by "+inline(string(m.Claim.By)))

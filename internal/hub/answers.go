@@ -13,7 +13,7 @@ import (
 // recheckSlack lets the store's clock pass the end of a lease.
 const recheckSlack = 500 * time.Millisecond
 
-// claimLook is how often a wait for the answer of a role looks who has the
+// claimLook is how often a wait for the answer of a queue looks who has the
 // message: a claim wakes nobody.
 const claimLook = 5 * time.Second
 
@@ -149,10 +149,10 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 	if id == c3po.Human {
 		return false, nil
 	}
-	role, claim := id.Role(), entry.Facts.Claim
+	queue, claim := id.Queue(), entry.Facts.Claim
 	news := w.looked
 	w.looked = true
-	if role != "" {
+	if queue != "" {
 		w.recheck = claimLook
 		if claim == nil {
 			return false, nil
@@ -166,27 +166,27 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 		return false, err
 	}
 	now := records[0]
-	if role == "" {
+	if queue == "" {
 		w.recheck = 0
 	}
-	if now.Attached && role == "" {
+	if now.Attached && queue == "" {
 		// Its coordinator may die without a word; then its lease runs out.
 		w.recheck = hub.limits.NodeLease + recheckSlack
 	}
-	if w.asked == nil && role == "" {
+	if w.asked == nil && queue == "" {
 		w.asked = before(w.since, now)
 	}
 	if w.asked == nil || w.asked.ID != now.ID {
 		w.asked = &now
-		if role == "" || !news || now.Died.Before(claim.At) {
+		if queue == "" || !news || now.Died.Before(claim.At) {
 			return false, nil
 		}
 		// It claimed the message and died between two looks.
 		w.asked = &store.Record{ID: now.ID, Run: now.Run}
 	}
 	w.outcome = askedChanged(w.ticket, *w.asked, now, isRead(entry))
-	if w.outcome != nil && role != "" {
-		w.outcome.Message = fmt.Sprintf("%s, and it had claimed the message for the role '%s'", w.outcome.Message, role)
+	if w.outcome != nil && queue != "" {
+		w.outcome.Message = fmt.Sprintf("%s, and it had claimed the message for the role '%s'", w.outcome.Message, queue)
 		w.outcome.Suggestion = "Another agent with the role takes the message when the claim has lapsed: wait again with wait_for_message and this message_id, or withdraw it with cancel."
 	}
 	if w.outcome == nil {

@@ -96,11 +96,11 @@ func (s *stumbling) Purge(ctx context.Context, space c3po.Space, id c3po.Message
 	return s.Store.Purge(ctx, space, id)
 }
 
-func (s *stumbling) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
+func (s *stumbling) AckClaimed(ctx context.Context, space c3po.Space, queue, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	if err := s.at("AckClaimed"); err != nil {
 		return nil, err
 	}
-	return s.Store.AckClaimed(ctx, space, role, agent, run, ids)
+	return s.Store.AckClaimed(ctx, space, queue, agent, run, ids)
 }
 
 func (s *stumbling) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
@@ -241,7 +241,7 @@ func TestAChangeThatIsStoredIsNeverAnsweredWithAnError(t *testing.T) {
 	}
 }
 
-// A worker acks its own mail and a task of its role, which are two mailboxes.
+// A worker acks its own mail and a task of its queue, which are two mailboxes.
 func TestAnAckOfTwoMailboxesSaysWhichOneFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string

@@ -31,7 +31,7 @@ type binding struct {
 	id     c3po.AgentID
 	epoch  int64
 	notice string
-	roles  []c3po.AgentID // the mailboxes of its roles
+	queues []c3po.AgentID // the mailboxes of its queues
 	cause  cause          // what it was given last
 	beat   int            // the interval it declared, in seconds
 	noted  time.Time      // when the store last heard that it is alive
@@ -88,11 +88,11 @@ func (b *bindings) put(key bindingKey, session string, given binding) {
 	b.known[key] = &given
 }
 
-func (b *bindings) setRoles(key bindingKey, roles []c3po.AgentID) {
+func (b *bindings) setQueues(key bindingKey, queues []c3po.AgentID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known, ok := b.known[key]; ok {
-		known.roles = roles
+		known.queues = queues
 	}
 }
 
@@ -198,7 +198,7 @@ func (a *Actor) enter(ctx context.Context) error {
 		if note {
 			a.hub.notes.AddSeen(a.caller.Space, a.id)
 		}
-		if !note || a.refreshRoles(ctx, known) {
+		if !note || a.refreshQueues(ctx, known) {
 			return nil
 		}
 	}
@@ -320,7 +320,7 @@ func (a *Actor) enterFullStore(ctx context.Context, full error) (store.Registrat
 }
 
 func (a *Actor) bindTo(record store.Record) binding {
-	given := binding{id: record.ID, epoch: record.Epoch, roles: c3po.RolesOf(record.Profile.Capabilities), beat: record.Profile.Heartbeat}
+	given := binding{id: record.ID, epoch: record.Epoch, queues: c3po.QueuesOf(record.Profile.Capabilities), beat: record.Profile.Heartbeat}
 	if record.ID != a.caller.ID {
 		given.notice = fmt.Sprintf("'%s' is the name of another session; you are '%s'", a.caller.ID, record.ID)
 	}

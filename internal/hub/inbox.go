@@ -75,8 +75,8 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 	if err != nil {
 		return store.InboxPage{}, a.failed(err)
 	}
-	if owner == a.id && len(a.roles()) > 0 {
-		if page, err = a.readRoles(ctx, page, store.InboxQuery{
+	if owner == a.id && len(a.queues()) > 0 {
+		if page, err = a.readQueues(ctx, page, store.InboxQuery{
 			Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq, Member: a.id,
 		}); err != nil {
 			return store.InboxPage{}, a.failed(err)
@@ -118,7 +118,7 @@ func (a *Actor) bury(ctx context.Context, entry store.Entry) bool {
 // without saying, and only replies have a status.
 func show(entry store.Entry, _ time.Time) c3po.Message {
 	m := entry.Message
-	if m.ToAgent.Role() == "" {
+	if m.ToAgent.Queue() == "" {
 		m.ToAgent = ""
 	}
 	m.Claim = entry.Facts.Claim

@@ -77,7 +77,7 @@ func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 	a.stored(ctx, c3po.EventAccepted, stored, durability)
 	a.hub.notices.Ask(a.caller.Space)
 	for _, side := range []c3po.AgentID{a.id, to} {
-		if side.Role() != "" {
+		if side.Queue() != "" {
 			continue
 		}
 		_, err := say(side, c3po.KindNotice, fmt.Sprintf(

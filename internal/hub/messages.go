@@ -43,7 +43,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	if draft.To.Reserved() && draft.To != c3po.Human && draft.To.Role() == "" {
+	if draft.To.Reserved() && draft.To != c3po.Human && draft.To.Queue() == "" {
 		return c3po.Receipt{}, 0, a.noAgent(ctx, draft.To)
 	}
 	durability, err := a.hub.store.Durability(ctx)
@@ -59,8 +59,8 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if draft.Thread == "" && draft.To != c3po.Human {
 		step.Chain = a.hub.bindings.takeCause(a.key())
 	}
-	if draft.To.Role() != "" {
-		receipt, err := a.sendToRole(ctx, step)
+	if draft.To.Queue() != "" {
+		receipt, err := a.sendToQueue(ctx, step)
 		return receipt, wait, err
 	}
 	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
@@ -76,7 +76,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		a.hub.deadlines.Add(a.caller.Space, stored.Message.ID, draft.Within)
 	}
 	receipt := a.receipt(ctx, stored, durability)
-	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Role() == "" {
+	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Queue() == "" {
 		receipt.Notice = sentences(fmt.Sprintf("'%s' is called '%s' now", draft.To, to), receipt.Notice)
 	}
 	return receipt, wait, nil

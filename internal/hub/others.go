@@ -19,8 +19,8 @@ const maxOthers = 3
 // repeat.
 func (a *Actor) others(ctx context.Context, of store.Record) string {
 	var names []string
-	for _, role := range c3po.RolesOf(of.Profile.Capabilities) {
-		ids, err := a.hub.store.Members(ctx, a.caller.Space, role, membersLook)
+	for _, queue := range c3po.QueuesOf(of.Profile.Capabilities) {
+		ids, err := a.hub.store.Members(ctx, a.caller.Space, queue, membersLook)
 		if err != nil {
 			return "" // it is only advice
 		}

@@ -126,10 +126,10 @@ func (h *Hub) reapSpace(ctx context.Context, space c3po.Space) error {
 // bounce tells a sender what became of its message and how to send it again.
 func (h *Hub) bounce(letter store.Due) string {
 	_, to, _ := letter.ID.Split()
-	if role := to.Role(); role != "" {
+	if queue := to.Queue(); queue != "" {
 		return fmt.Sprintf("Your message %s to the role '%s' was not dealt with within %s and has expired. "+
 			"list_agents shows who has that capability; to send it again, call send_message with target 'role:%s'.",
-			letter.ID, role, hours(h.limits.MessageLife), role)
+			letter.ID, queue, hours(h.limits.MessageLife), queue)
 	}
 	return fmt.Sprintf("Your message %s to '%s' was not read within %s and has expired. "+
 		"get_agent_status shows whether '%s' is there; to send it again, call send_message with target '%s'.",

@@ -130,7 +130,7 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 			return false, store.RefuseOtherName(to, a.caller.Agents)
 		}
 		a.hub.bindings.dropAgent(a.caller.Space, a.id)
-		a.actAs(binding{id: to, epoch: now.Epoch, notice: a.notice, roles: c3po.RolesOf(now.Profile.Capabilities)})
+		a.actAs(binding{id: to, epoch: now.Epoch, notice: a.notice, queues: c3po.QueuesOf(now.Profile.Capabilities)})
 		return true, nil
 	}
 	return false, refusal
@@ -171,7 +171,7 @@ func (a *Actor) ownAll(ctx context.Context, ids []c3po.MessageID) ([]c3po.Messag
 // own gives the id that a message has in the caller's inbox; one of somebody
 // else's, or that is unknown, stays as it is.
 func (a *Actor) own(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
-	if _, to, _ := id.Split(); to == a.id || to.Role() != "" {
+	if _, to, _ := id.Split(); to == a.id || to.Queue() != "" {
 		return id, nil
 	}
 	now, err := a.hub.current(ctx, a.caller.Space, id)

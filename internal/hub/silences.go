@@ -29,7 +29,7 @@ func (a *Actor) silent(ctx context.Context, ids []c3po.MessageID) error {
 		if err != nil {
 			return err
 		}
-		if entry == nil || entry.Message.ToAgent != a.id && entry.Message.ToAgent.Role() == "" {
+		if entry == nil || entry.Message.ToAgent != a.id && entry.Message.ToAgent.Queue() == "" {
 			continue
 		}
 		step := store.SilenceStep{Agent: a.id, Run: a.caller.Run, ID: id, To: entry.Message.FromAgent, Durability: durability}

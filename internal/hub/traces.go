@@ -92,7 +92,7 @@ func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most in
 			return own, err
 		}
 		for _, entry := range entries {
-			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(a.roles(), entry.Message.ToAgent) {
+			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(a.queues(), entry.Message.ToAgent) {
 				own = append(own, entry)
 			}
 			if len(own) == most {
@@ -141,7 +141,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		}
 		trace.Expires = expiry(entry.Facts.Expires - counters.Lived)
 	}
-	if to := entry.Message.ToAgent; entry.State == c3po.StatePending && to != c3po.Human && to.Role() == "" {
+	if to := entry.Message.ToAgent; entry.State == c3po.StatePending && to != c3po.Human && to.Queue() == "" {
 		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{to})
 		if err != nil {
 			return c3po.Trace{}, err

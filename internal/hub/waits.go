@@ -43,7 +43,7 @@ func (looking) again() time.Duration                                     { retur
 // the quest finds what it is for or the time is over. If the agent is renamed it
 // goes on under the new name. Nothing is consumed by it: a wait that is cut off
 // loses nothing.
-func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.AgentID, q quest) (ending, error) {
+func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (ending, error) {
 	if a.hub.isDraining() {
 		return drained, nil
 	}
@@ -56,7 +56,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	defer deadline.Stop()
 	// Register before the first look, so that mail that comes between the look
 	// and the sleep is not slept through.
-	waiter := a.hub.wakes.Join(a.caller.Space, a.id, roles...)
+	waiter := a.hub.wakes.Join(a.caller.Space, a.id, queues...)
 	defer waiter.Leave()
 	if a.rooms != nil {
 		waiter.Listen(nil)
@@ -80,7 +80,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, roles []c3po.A
 	}
 	patience.Stop()
 	var lapsed <-chan time.Time
-	if len(roles) > 0 {
+	if len(queues) > 0 {
 		tick := time.NewTicker(lapseLook)
 		defer tick.Stop()
 		lapsed = tick.C
@@ -201,7 +201,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 		last.Seq = *after
 	}
 	a.state = c3po.SessionWaiting
-	end, err := a.await(ctx, timeout, a.roles(), looking(func(ctx context.Context) (bool, error) {
+	end, err := a.await(ctx, timeout, a.queues(), looking(func(ctx context.Context) (bool, error) {
 		looks++
 		next, err := a.next(ctx, incoming, after)
 		last = next
@@ -232,7 +232,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 	return result, nil
 }
 
-// handOver answers a wait with role mail. The claim is an event of its own, so
+// handOver answers a wait with queue mail. The claim is an event of its own, so
 // the place the reader is told is read again: a reader that says it never came
 // there did not get this answer. Own mail that came meanwhile is before it.
 func (a *Actor) handOver(ctx context.Context, claimed store.Claimed, last store.NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
@@ -325,9 +325,9 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 			_, err = look(ctx)
 		}
 	case in.Paused == nil:
-		end, err = a.await(ctx, timeout, a.roles(), looking(look))
+		end, err = a.await(ctx, timeout, a.queues(), looking(look))
 	default:
-		end, err = a.await(ctx, timeout, a.roles(), minding{look, a})
+		end, err = a.await(ctx, timeout, a.queues(), minding{look, a})
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err

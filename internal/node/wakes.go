@@ -50,7 +50,7 @@ func (w *Wakes) Counts() (waiters, watchers int64) { return w.waiters.Load(), w.
 // A Waiter is one wait. Its signal may come for nothing, never too rarely.
 type Waiter struct {
 	line  *line
-	about []c3po.AgentID // the agent, then the roles it would take mail of
+	about []c3po.AgentID // the agent, then the queues it would take mail of
 	woken chan struct{}  // holds one signal
 	nth   int            // of the agent's waits here, when it began
 	early bool           // looked before the subscription stood; guarded by line.mu
@@ -61,10 +61,10 @@ type Waiter struct {
 
 // Join registers a wait. From then on, once stands is closed, nothing that
 // happens to the agent goes unsignalled.
-func (w *Wakes) Join(space c3po.Space, agent c3po.AgentID, roles ...c3po.AgentID) *Waiter {
+func (w *Wakes) Join(space c3po.Space, agent c3po.AgentID, queues ...c3po.AgentID) *Waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.of(space).join(append([]c3po.AgentID{agent}, roles...))
+	return w.of(space).join(append([]c3po.AgentID{agent}, queues...))
 }
 
 // of is called with the lock held, and so is open.
@@ -194,7 +194,7 @@ func (w *Waiter) Leave() {
 		}
 		l.waiters[id] = rest
 		if i > 0 {
-			// It may have been the one that was woken for role mail, or have taken
+			// It may have been the one that was woken for queue mail, or have taken
 			// the first of several: another looks.
 			l.wake(id)
 		}
@@ -310,7 +310,7 @@ func (l *line) wake(agent c3po.AgentID) {
 	if agent == "" {
 		return
 	}
-	if agent.Role() != "" {
+	if agent.Queue() != "" {
 		l.wakeOne(agent)
 		return
 	}
@@ -327,10 +327,10 @@ func (l *line) wake(agent c3po.AgentID) {
 	l.wakeAsked(agent)
 }
 
-// wakeOne wakes the first of those who would take mail of a role and have no
+// wakeOne wakes the first of those who would take mail of a queue and have no
 // signal yet: only one of them can have it.
-func (l *line) wakeOne(role c3po.AgentID) {
-	for _, w := range l.waiters[role] {
+func (l *line) wakeOne(queue c3po.AgentID) {
+	for _, w := range l.waiters[queue] {
 		if len(w.woken) == 0 {
 			w.signal()
 			return

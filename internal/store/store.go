@@ -31,7 +31,7 @@ type Store interface {
 	messageStore
 	ticketStore
 	noticeStore
-	roleStore
+	queueStore
 	roomStore
 	flowStore
 	reaperStore
@@ -298,7 +298,7 @@ type SendStep struct {
 	Asked      c3po.AgentID // the former name of To that was asked for; repeats are told by it
 	Alias      string       // the bare name that was resolved to To, if it was
 	Mailbox    bool         // To needs no registration (human); such mail does not expire
-	Queue      bool         // To is the mailbox of a role, which needs no registration
+	Queue      bool         // To is the mailbox of a queue, which needs no registration
 	PauseFrom  string       // pauses the sender for this reason in the same step (escalation)
 	Chain      string       // whose budget it is charged to; empty: that of its thread
 }
@@ -380,7 +380,7 @@ type Facts struct {
 	Notified   []NotifiedNote // of any session of the recipient, with Seq >= the message's
 	Received   *ServedFact
 	Chain      string      // whose budget it was charged to, if not its thread's
-	Claim      *c3po.Claim // the newest, of a role's mail; it may have lapsed
+	Claim      *c3po.Claim // the newest, of a queue's mail; it may have lapsed
 	Ended      time.Time
 	Cancelled  time.Time // also of a message that had ended as acked
 	AskedBy    string    // the run that sent the ticket, also of the answer to it; empty if it had none
@@ -475,7 +475,7 @@ type messageStore interface {
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown
 	// message is INVALID_REQUEST, one whose sender takes no mail (a bounce)
 	// AGENT_NOT_FOUND, one that was cancelled INVALID_REQUEST. Replies are never
-	// rate limited. A role's message is answered by who may ack it (AckClaimed):
+	// rate limited. A queue's message is answered by who may ack it (AckClaimed):
 	// FORBIDDEN for everybody else. With HandedTo the answered message is also put
 	// into the inbox of that agent (AGENT_NOT_FOUND, INBOX_FULL), once
 	// (INVALID_REQUEST); what is answered there answers the first message. In a full
@@ -554,7 +554,7 @@ type reaperStore interface {
 	// or beyond EndedBytes (an engine without memory forgets more of them), dead letters older than DeadLife, keys older than
 	// KeyLife. It returns how many it forgot. Accounts unused for FlowIdle go along, and
 	// once nothing else is left what numbers.go says to be over: leases, names, paused
-	// chains, and roles that nobody has.
+	// chains, and queues that nobody has.
 	Trim(ctx context.Context, space c3po.Space, limit int) (int, error)
 	// ForgetSpaces forgets spaces that Trim has found empty for EmptyLife. One that is
 	// used again goes on above all numbers it gave.

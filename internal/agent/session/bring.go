@@ -27,7 +27,7 @@ const markup = "&<>"
 func short(m c3po.Message) (characters int, ok bool) {
 	all := m.Text() + m.Context + string(m.Metadata)
 	characters = utf8.RuneCountInString(all)
-	return characters, characters <= maxBroughtCharacters && !m.BodyGone && m.Room == "" && m.ToAgent.Role() == "" && !strings.ContainsAny(all, markup)
+	return characters, characters <= maxBroughtCharacters && !m.BodyGone && m.Room == "" && m.ToAgent.Queue() == "" && !strings.ContainsAny(all, markup)
 }
 
 // keep holds the mail that may come with a wake.

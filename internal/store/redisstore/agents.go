@@ -136,7 +136,7 @@ func profileFields(p store.Profile) []with {
 	if p.Capabilities != nil {
 		capabilities, _ := json.Marshal(p.Capabilities)
 		said = append(said, with{"field": "capabilities", "value": string(capabilities)},
-			with{"field": "roles", "value": strings.Join(roleNames(p.Capabilities), " ")})
+			with{"field": "roles", "value": strings.Join(queueNames(p.Capabilities), " ")})
 	}
 	return said
 }

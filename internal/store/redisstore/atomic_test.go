@@ -86,7 +86,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 		t.Fatal(err)
 	}
 	at.held = stored.Message.ID
-	if _, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/role-of-carl", Agent: "carl", ID: at.held}); err != nil {
+	if _, err := s.Claim(ctx, space, store.ClaimStep{Queue: "role/role-of-carl", Agent: "carl", ID: at.held}); err != nil {
 		t.Fatal(err)
 	}
 	at.dead = send("dead")
@@ -239,11 +239,11 @@ var steps = []step{
 		return s.NoticeSent(ctx, space, store.Notice{ID: at.unanswered, Channel: "ntfy"})
 	}},
 	{"claim", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
-		_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/role-of-bob", Agent: "bob"})
+		_, err := s.Claim(ctx, space, store.ClaimStep{Queue: "role/role-of-bob", Agent: "bob"})
 		return err
 	}},
 	{"claim one", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/role-of-bob", Agent: "bob", ID: at.task})
+		_, err := s.Claim(ctx, space, store.ClaimStep{Queue: "role/role-of-bob", Agent: "bob", ID: at.task})
 		return err
 	}},
 	{"ack claimed", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {

@@ -64,12 +64,12 @@ func (s *Store) follow(ctx context.Context, space c3po.Space, line string) error
 		}
 		today = cmp.Or(now, today)
 	}
-	_, roles, err := s.placesOf(ctx, space, today)
+	_, queues, err := s.placesOf(ctx, space, today)
 	if err != nil {
 		return err
 	}
 	if today != old {
-		if err := s.followTasks(ctx, space, old, today, roles); err != nil {
+		if err := s.followTasks(ctx, space, old, today, queues); err != nil {
 			return err
 		}
 		if err := s.followInRooms(ctx, space, old, today, ""); err != nil {
@@ -83,9 +83,9 @@ func (s *Store) follow(ctx context.Context, space c3po.Space, line string) error
 }
 
 // followTasks gives the tasks that an agent holds to its new name.
-func (s *Store) followTasks(ctx context.Context, space c3po.Space, old, today c3po.AgentID, roles string) error {
+func (s *Store) followTasks(ctx context.Context, space c3po.Space, old, today c3po.AgentID, queues string) error {
 	k := keysOf(space)
-	for _, mailbox := range c3po.RolesOf(strings.Fields(roles)) {
+	for _, mailbox := range c3po.QueuesOf(strings.Fields(queues)) {
 		for position := "-inf"; position != ""; {
 			answer, err := s.run(ctx, s.scripts.taskReassign, k,
 				with{"inbox": k.inbox(mailbox), "fact": k.fact(mailbox), "old": old, "new": today, "after": position, "many": followPage})

@@ -117,7 +117,7 @@ func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin stor
 			return "", err
 		}
 	}
-	mailbox := to.Role()
+	mailbox := to.Queue()
 	if to == c3po.Human {
 		mailbox = string(c3po.Human)
 	}

@@ -76,7 +76,7 @@ func (k keys) dead() string     { return string(k) + "dead" }
 func (k keys) events() string   { return string(k) + "events" }
 func (k keys) aliases() string  { return string(k) + "aliases" }
 func (k keys) tickets() string  { return string(k) + "tickets" }
-func (k keys) roles() string    { return string(k) + "roles" }
+func (k keys) queues() string   { return string(k) + "roles" }
 func (k keys) flow() string     { return string(k) + "flow" }
 func (k keys) wake() string     { return string(k) + "wake" }
 func (k keys) imported() string { return string(k) + "imported" }

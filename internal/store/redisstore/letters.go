@@ -19,7 +19,7 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 	answer, err := s.run(ctx, s.scripts.letterRevive, k, with{
 		"mail": k.of(owner), "back": k.of(from), "owner": owner, "from": from, "hex": hex, "reason": step.Reason,
 		"max_messages": l.InboxMessages, "max_bytes": l.InboxBytes, "notice": body, "bytes": notice.Bytes(), "durability": step.Durability,
-		"mailbox": owner == c3po.Human || owner.Role() != "",
+		"mailbox": owner == c3po.Human || owner.Queue() != "",
 	})
 	if err != nil {
 		return "", err

@@ -75,7 +75,7 @@ func mailboxWord(step store.SendStep) string {
 func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplyStep) (store.Stored, error) {
 	asked, owner, hex := step.Answers.Split()
 	replier, asker := step.From, cmp.Or(step.ReplyTo, asked)
-	if replier != owner && owner.Role() == "" {
+	if replier != owner && owner.Queue() == "" {
 		return store.Stored{}, s.notYours(ctx, space, step)
 	}
 	body, err := encodeBody(step.Draft)
@@ -93,7 +93,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		"agent": k.agent(asker), "sender": k.agent(replier), "mail": k.of(asker), "own": k.of(owner), "onward": k.of(cmp.Or(step.HandedTo, replier)),
 		"from": replier, "to": asker, "answered": step.Answers, "hex": hex, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
-		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Role(), "handed_to": step.HandedTo, "asked": asked,
+		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Queue(), "handed_to": step.HandedTo, "asked": asked,
 		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
 		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": store.TextDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
 	})

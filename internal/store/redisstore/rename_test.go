@@ -143,7 +143,7 @@ func TestARenamingHoldsNobodyUpHoweverMuchThereIs(t *testing.T) {
 	for n := range tasks {
 		send(n, "role/work")
 		if n < 10 {
-			_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/work", Agent: "bob", Reader: fmt.Sprint(n)})
+			_, err := s.Claim(ctx, space, store.ClaimStep{Queue: "role/work", Agent: "bob", Reader: fmt.Sprint(n)})
 			must(err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestARenamingThatWasInterruptedIsFinished(t *testing.T) {
 			t.Cleanup(s.Close)
 			fill := func(space c3po.Space) {
 				prepare(t, s, space)
-				if _, err := s.Claim(t.Context(), space, store.ClaimStep{Role: "role/role-of-bob", Agent: "bob"}); err != nil {
+				if _, err := s.Claim(t.Context(), space, store.ClaimStep{Queue: "role/role-of-bob", Agent: "bob"}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := s.Invite(t.Context(), space, "room", "ana", "", false, "carl"); err != nil {

@@ -19,7 +19,7 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 		return err
 	}
 	for {
-		rooms, roles, err := s.placesOf(ctx, space, old)
+		rooms, queues, err := s.placesOf(ctx, space, old)
 		if err != nil {
 			return err
 		}
@@ -28,19 +28,19 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 			members = append(members, k.members(c3po.RoomName(room)))
 		}
 		var tasks []with
-		for _, mailbox := range c3po.RolesOf(strings.Fields(roles)) {
+		for _, mailbox := range c3po.QueuesOf(strings.Fields(queues)) {
 			tasks = append(tasks, with{"of": k.of(mailbox)})
 		}
 		answer, err := s.run(ctx, s.scripts.agentRename, k, with{
 			"was": k.of(old), "is": k.of(new), "members": members, "tasks": tasks,
-			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": roles, "max_former": store.MaxFormerNames,
+			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": queues, "max_former": store.MaxFormerNames,
 		})
 		if err != nil {
 			return err
 		}
 		switch outcome := word(answer[0]); outcome {
 		case "again":
-			// It joined or left one, or took on a role, meanwhile.
+			// It joined or left one, or took on a queue, meanwhile.
 			continue
 		case "taken":
 			return store.RefuseNameTaken(new)
@@ -53,8 +53,8 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 	}
 }
 
-// placesOf reads the rooms and the roles of an agent as they are stored.
-func (s *Store) placesOf(ctx context.Context, space c3po.Space, id c3po.AgentID) (rooms, roles string, err error) {
+// placesOf reads the rooms and the queues of an agent as they are stored.
+func (s *Store) placesOf(ctx context.Context, space c3po.Space, id c3po.AgentID) (rooms, queues string, err error) {
 	fields, err := s.strings(ctx, s.commands.B().Hmget().Key(keysOf(space).agent(id)).Field("rooms", "roles").Build())
 	if err != nil || len(fields) != 2 {
 		return "", "", err

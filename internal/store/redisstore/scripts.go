@@ -47,7 +47,7 @@ type scripts struct {
 	invitePut, inviteSpend, keyFind, keyTrim, leaseRenew, letterBury, letterRevive, letterTrim, memberImport  script
 	messageAck, messageCancel, messageFind, messageImport, messageRead, messageReceive, messageReindex        script
 	messageRelist, messageReply, messageSend, messageTrim, noteWrite, noticeClaim, noticeRecord               script
-	postAck, postImport, postRead, processEnd, questionRecord, readerNote, reaperElect, roleDrop              script
+	postAck, postImport, postRead, processEnd, questionRecord, readerNote, reaperElect, queueDrop             script
 	roomCheck, roomEnd, roomImport, roomInvite, roomJoin, roomLeave, roomPost, roomReassign, roomSet          script
 	runEnd, runNote, schemaRecord, silenceRecord, spaceBegin, spaceLeave, spaceTick, spaceVacate, statusSet   script
 	sweepSchedule, taskAck, taskClaim, taskReassign, ticketExpire                                             script
@@ -87,7 +87,7 @@ func loadScripts() scripts {
 		questionRecord: load("question_record", writes),
 		readerNote:     load("reader_note", writes),
 		reaperElect:    load("reaper_elect", drains),
-		roleDrop:       load("role_drop", drains),
+		queueDrop:      load("queue_drop", drains),
 		roomCheck:      load("room_check", noWrite), roomEnd: load("room_end", drains), roomImport: load("room_import", writes),
 		roomInvite: load("room_invite", writes), roomJoin: load("room_join", writes), roomLeave: load("room_leave", drains),
 		roomPost: load("room_post", writes, "keys"), roomReassign: load("room_reassign", drains), roomSet: load("room_set", writes),

@@ -41,8 +41,8 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 	if err != nil {
 		return err
 	}
-	for _, role := range queues {
-		if _, err := s.run(ctx, s.scripts.roleDrop, k, with{"fact": k.fact(role), "box": k.box(role), "mark": k.mark(role), "role": role.Role()}); err != nil {
+	for _, queue := range queues {
+		if _, err := s.run(ctx, s.scripts.queueDrop, k, with{"fact": k.fact(queue), "box": k.box(queue), "mark": k.mark(queue), "queue": queue.Queue()}); err != nil {
 			return err
 		}
 	}

@@ -176,7 +176,7 @@ func (c *crowd) send(n int, to c3po.AgentID, thread string) []c3po.MessageID {
 		stored, err := c.s.Send(c.t.Context(), c.space, store.SendStep{
 			Draft: store.Draft{From: "ana", To: to, Kind: c3po.KindMessage, Thread: thread, Text: fmt.Sprintf("message %d of %d", i, serial),
 				ExpectsReply: true, Key: fmt.Sprint(serial, "-", i)},
-			Durability: c3po.OnDisk, Queue: to.Role() != "",
+			Durability: c3po.OnDisk, Queue: to.Queue() != "",
 		})
 		ids[i] = stored.Message.ID
 		return err
@@ -227,7 +227,7 @@ func (c *crowd) fill() {
 	c.served(c.mail, "r")
 	c.tasks = c.send(crowdMail, "role/review", "")
 	c.each(crowdMail, func(i int) error {
-		_, err := c.s.Claim(ctx, c.space, store.ClaimStep{Role: "role/review", Agent: "carl", ID: c.tasks[i]})
+		_, err := c.s.Claim(ctx, c.space, store.ClaimStep{Queue: "role/review", Agent: "carl", ID: c.tasks[i]})
 		return err
 	})
 	for left := c.ended; left > 0; left -= 5_000 {

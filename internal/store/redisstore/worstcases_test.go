@@ -37,7 +37,7 @@ func (c *crowd) worstReads() []worst {
 		{name: "get_messages", size: fmt.Sprintf("a page of %d", page), do: inbox("bob", store.InboxQuery{})},
 		{name: "get_messages of a member", size: held, do: inbox("role/review", store.InboxQuery{Member: "dora"})},
 		{name: "claim the next", size: held, do: func(ctx context.Context) error {
-			_, err := s.Claim(ctx, space, store.ClaimStep{Role: "role/review", Agent: "dora", Reader: "r"})
+			_, err := s.Claim(ctx, space, store.ClaimStep{Queue: "role/review", Agent: "dora", Reader: "r"})
 			return err
 		}},
 		{name: "read a message", size: fmt.Sprintf("%d sessions", crowdSessions), do: func(ctx context.Context) error {

@@ -157,7 +157,7 @@ func (d *duel) audit(a *arena) {
 		d.Fatalf("the books do not balance: %+v", books)
 	}
 	found, bytes := 0, int64(0)
-	owners := append([]c3po.AgentID{c3po.Human, roleX}, a.agents...)
+	owners := append([]c3po.AgentID{c3po.Human, queueX}, a.agents...)
 	sizes, _ := both(d, "inbox sizes", func(s store.Store) ([]int, error) { return s.InboxSizes(d.ctx, a.space, owners) })
 	for i, id := range owners {
 		n, _ := both(d, "inbox size", func(s store.Store) (int, error) { return s.InboxSize(d.ctx, a.space, id) })
@@ -201,7 +201,7 @@ func (d *duel) compareEverything(a *arena) {
 	for thread := range threads {
 		_, _ = both(d, "thread", func(s store.Store) ([]store.Entry, error) { return s.Thread(d.ctx, a.space, thread, 0, 1000) })
 	}
-	for _, id := range append([]c3po.AgentID{c3po.Human, roleX}, a.agents...) {
+	for _, id := range append([]c3po.AgentID{c3po.Human, queueX}, a.agents...) {
 		_, _ = both(d, "inbox", func(s store.Store) (store.InboxPage, error) {
 			return s.Inbox(d.ctx, a.space, id, store.InboxQuery{Limit: 1000, Bytes: 1 << 20})
 		}, listed())

@@ -60,12 +60,12 @@ func (m *Model) holdings(name c3po.Space) holdings {
 		"meta": true, "events": true, "flow": true, "flowx": true,
 		// A lease that ended is forgotten in its own time.
 		"nodes": true,
-	}, boxes: map[string]bool{"box:" + string(c3po.Human): true, "box:" + string(roleX): true}}
+	}, boxes: map[string]bool{"box:" + string(c3po.Human): true, "box:" + string(queueX): true}}
 	h.agents(sp)
 	h.mail(sp)
 	h.rooms(sp)
-	for role := range sp.roles {
-		h.put("roles", role.Role()+" ")
+	for queue := range sp.queues {
+		h.put("roles", queue.Queue()+" ")
 	}
 	for _, r := range sp.retired {
 		h.put("retired", string(r.id))
@@ -105,8 +105,8 @@ func (h holdings) agents(sp *space) {
 		if a.node != "" {
 			h.put("attached", a.node+" "+string(id))
 		}
-		for _, role := range c3po.RolesOf(a.profile.Capabilities) {
-			h.put("roles", role.Role()+" "+string(id))
+		for _, queue := range c3po.QueuesOf(a.profile.Capabilities) {
+			h.put("roles", queue.Queue()+" "+string(id))
 		}
 		for room := range a.rooms {
 			h.put("joined:"+string(id), string(room))

@@ -218,7 +218,7 @@ func (d *duel) notes(a *arena) {
 }
 
 func (d *duel) send(a *arena) {
-	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody", roleX, roleX}))
+	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody", queueX, queueX}))
 	from := d.agent(a, "from")
 	run := d.run(a, from)
 	if to != c3po.Human && d.oneIn(10, "a person writes") {
@@ -246,7 +246,7 @@ func (d *duel) send(a *arena) {
 	if d.oneIn(4, "follows from") {
 		in.Chain = d.threadName(a)
 	}
-	if to == roleX {
+	if to == queueX {
 		in.Queue, in.FailIfAway = true, false
 	}
 	a.sends = append(a.sends, in)
@@ -283,7 +283,7 @@ func (d *duel) threadName(a *arena) string {
 func (d *duel) reply(a *arena) {
 	from := d.owner(a)
 	answers := d.mailOf(a, from)
-	if from == roleX {
+	if from == queueX {
 		from = d.agent(a, "member")
 	}
 	in := store.ReplyStep{
@@ -439,7 +439,7 @@ func (d *duel) cancel(a *arena) {
 	}
 	today, run := d.sender(a, from, d.run(a, from))
 	in := store.CancelStep{From: today, Former: from, Run: run, ID: id, Notice: fmt.Sprintf("%s is not needed", id), Durability: c3po.OnDisk}
-	if _, to, _ := id.Split(); to.Role() != "" {
+	if _, to, _ := id.Split(); to.Queue() != "" {
 		in.Holder = draw(d, "holder", append([]c3po.AgentID{""}, a.agents...))
 	}
 	_, _ = both(d, "cancel", func(s store.Store) (store.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
@@ -448,7 +448,7 @@ func (d *duel) cancel(a *arena) {
 func (d *duel) leaveUnanswered(a *arena) {
 	id := d.mailOf(a, d.owner(a))
 	from, owner, _ := id.Split()
-	if owner.Role() != "" || d.oneIn(8, "another says so") {
+	if owner.Queue() != "" || d.oneIn(8, "another says so") {
 		owner = d.agent(a, "who says so")
 	}
 	in := store.SilenceStep{Agent: owner, Run: d.run(a, owner), ID: id, To: from, Notice: fmt.Sprintf("no answer to %s", id), Durability: c3po.OnDisk}

@@ -54,7 +54,7 @@ type space struct {
 	aliases       map[string]alias
 	deadlines     map[c3po.MessageID]time.Time        // not yet said to have passed
 	marks         map[c3po.AgentID]map[string]*reader // by who reads
-	roles         map[c3po.AgentID]bool               // that anybody ever registered with
+	queues        map[c3po.AgentID]bool               // that anybody ever registered with
 	accounts      map[string]*account
 	rooms         map[c3po.RoomName]*room
 	heard         map[heardKey]store.HeardNote
@@ -162,7 +162,7 @@ func (m *Model) space(name c3po.Space) *space {
 		renamed:   map[c3po.AgentID]alias{},
 		deadlines: map[c3po.MessageID]time.Time{},
 		marks:     map[c3po.AgentID]map[string]*reader{},
-		roles:     map[c3po.AgentID]bool{},
+		queues:    map[c3po.AgentID]bool{},
 		rooms:     map[c3po.RoomName]*room{},
 		heard:     map[heardKey]store.HeardNote{},
 		accounts:  map[string]*account{},

@@ -135,8 +135,8 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step store.Register
 	}
 	if created || step.Explicit {
 		a.profile = merged(a.profile, copyOfProfile(step.Profile))
-		for _, role := range c3po.RolesOf(a.profile.Capabilities) {
-			sp.roles[role] = true
+		for _, queue := range c3po.QueuesOf(a.profile.Capabilities) {
+			sp.queues[queue] = true
 		}
 	}
 	a.profile.Client = step.Profile.Client

@@ -18,7 +18,7 @@ func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, st
 	switch {
 	case msg == nil || msg.state != c3po.StateDead || step.Reason != "" && msg.reason != step.Reason:
 		return store.ReviveLeft, nil
-	case sp.agents[msg.view.ToAgent] == nil && msg.view.ToAgent != c3po.Human && msg.view.ToAgent.Role() == "":
+	case sp.agents[msg.view.ToAgent] == nil && msg.view.ToAgent != c3po.Human && msg.view.ToAgent.Queue() == "":
 		return store.ReviveUnknown, nil
 	case !sp.hasRoom(msg) || sp.crowded(msg.view.FromAgent, msg.view.ToAgent, msg.facts.Bytes):
 		return store.ReviveFull, nil

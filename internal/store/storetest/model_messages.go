@@ -310,7 +310,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	}
 	question := sp.messages[step.Answers]
 	_, owner, _ := step.Answers.Split()
-	if owner != step.From && owner.Role() == "" {
+	if owner != step.From && owner.Queue() == "" {
 		if sp.lookup(step.Answers) == nil {
 			return store.Stored{}, store.RefuseNoMessage(step.Answers)
 		}
@@ -335,7 +335,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	if !question.facts.Cancelled.IsZero() {
 		return store.Stored{}, store.RefuseCancelled(step.Answers)
 	}
-	if owner.Role() != "" {
+	if owner.Queue() != "" {
 		switch sp.unfit(question, step.From) {
 		case store.AckStale:
 			return store.Stored{}, store.RefuseHeld(step.Answers, question.facts.Claim.By)
@@ -400,7 +400,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 		answered.MovedTo = moved(ticket, now)
 	}
 	question.facts.Answers = append(question.facts.Answers, answered)
-	if owner.Role() != "" && question.facts.Claim == nil {
+	if owner.Queue() != "" && question.facts.Claim == nil {
 		question.facts.Claim = &c3po.Claim{By: step.From, At: now}
 	}
 	acked := question.state == c3po.StatePending

@@ -218,13 +218,13 @@ func (sp *space) sweepUp(now time.Time) {
 			sp.endRoom(name, r, sp.limits.RoomLife, now)
 		}
 	}
-	maps.DeleteFunc(sp.roles, func(role c3po.AgentID, _ bool) bool {
+	maps.DeleteFunc(sp.queues, func(queue c3po.AgentID, _ bool) bool {
 		for _, a := range sp.agents {
-			if slices.Contains(c3po.RolesOf(a.profile.Capabilities), role) {
+			if slices.Contains(c3po.QueuesOf(a.profile.Capabilities), queue) {
 				return false
 			}
 		}
-		return len(sp.find(func(msg *message) bool { return msg.view.ToAgent == role }, bySeq)) == 0
+		return len(sp.find(func(msg *message) bool { return msg.view.ToAgent == queue }, bySeq)) == 0
 	})
 }
 
@@ -240,7 +240,7 @@ func (sp *space) isEmpty() bool {
 		rooms--
 	}
 	return sp.paused == "" && rooms+len(sp.agents)+len(sp.retired)+len(sp.renamed)+len(sp.keys)+len(sp.messages)+len(sp.deadlines)+
-		len(sp.accounts)+len(sp.roles)+len(sp.aliases) == 0
+		len(sp.accounts)+len(sp.queues)+len(sp.aliases) == 0
 }
 
 // noteEmpty says whether the space was empty for so long that it can be forgotten.

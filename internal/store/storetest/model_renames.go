@@ -82,8 +82,8 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 			sp.deadlines[c3po.NewMessageID(from, new, hex)] = due
 		}
 	}
-	for _, role := range c3po.RolesOf(a.profile.Capabilities) {
-		for _, task := range sp.pending(role) {
+	for _, queue := range c3po.QueuesOf(a.profile.Capabilities) {
+		for _, task := range sp.pending(queue) {
 			if claim := task.facts.Claim; claim != nil && claim.By == old {
 				task.facts.Claim = &c3po.Claim{By: new, At: claim.At}
 			}

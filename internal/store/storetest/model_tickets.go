@@ -52,7 +52,7 @@ func (m *Model) Cancel(_ context.Context, name c3po.Space, step store.CancelStep
 		return store.Cancelled{Outcome: c3po.CancelEnded}, nil
 	}
 	told, reader := msg.isRead(), msg.view.ToAgent
-	if reader.Role() != "" {
+	if reader.Queue() != "" {
 		reader = ""
 		if msg.facts.Claim != nil {
 			reader = msg.facts.Claim.By
@@ -96,7 +96,7 @@ func (m *Model) Silence(_ context.Context, name c3po.Space, step store.SilenceSt
 		return false, nil
 	case msg.state != c3po.StatePending && msg.state != c3po.StateAcked:
 		return false, nil
-	case msg.view.ToAgent.Role() != "" && (msg.facts.Claim == nil || msg.facts.Claim.By != step.Agent):
+	case msg.view.ToAgent.Queue() != "" && (msg.facts.Claim == nil || msg.facts.Claim.By != step.Agent):
 		return false, nil
 	case step.To != "" && sp.agents[step.To] == nil:
 		return false, store.RefuseNoAgent(step.To)

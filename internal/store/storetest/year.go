@@ -21,7 +21,7 @@ func YearLimits() c3po.Limits {
 }
 
 // Year lets a store live through months of 30 days in which everything comes and
-// goes: restarts, names, roles, rooms, letters that nobody reads, conversations
+// goes: restarts, names, queues, rooms, letters that nobody reads, conversations
 // that are paused, coordinators that die. It calls month after each, and each after
 // every day with its number.
 func Year(t *testing.T, h Harness, limits c3po.Limits, months int, each func(space c3po.Space, day int), month func(n int)) {
@@ -52,12 +52,12 @@ func (w *world) day(n int) {
 		})
 		w.must(err)
 	}
-	// Two stay and restart every day, one is of the day, with a role of its own.
+	// Two stay and restart every day, one is of the day, with a queue of its own.
 	register(w.space, "steady", run)
 	register(w.space, "reader", run)
-	guest, role := c3po.AgentID(fmt.Sprintf("guest-%d", n)), fmt.Sprintf("role-%d", n)
+	guest, queue := c3po.AgentID(fmt.Sprintf("guest-%d", n)), fmt.Sprintf("role-%d", n)
 	register(w.space, guest, "")
-	register(w.space, guest, run, role)
+	register(w.space, guest, run, queue)
 
 	// A coordinator holds them, and dies without a word.
 	node := fmt.Sprintf("node-%d", n)
@@ -74,13 +74,13 @@ func (w *world) day(n int) {
 	}))
 	w.reply(guest, read, fmt.Sprint("answer, day ", n))
 	w.send("steady", guest, fmt.Sprint("never read, day ", n))
-	toRole := letter("steady", c3po.AgentID("role/"+role), fmt.Sprint("task, day ", n))
-	toRole.Queue = true
-	task := w.sendStep(toRole).Message.ID
+	toQueue := letter("steady", c3po.AgentID("role/"+queue), fmt.Sprint("task, day ", n))
+	toQueue.Queue = true
+	task := w.sendStep(toQueue).Message.ID
 	if n%2 == 0 {
-		_, err := w.store.Claim(w.ctx, w.space, store.ClaimStep{Role: c3po.AgentID("role/" + role), Agent: guest, ID: task})
+		_, err := w.store.Claim(w.ctx, w.space, store.ClaimStep{Queue: c3po.AgentID("role/" + queue), Agent: guest, ID: task})
 		w.must(err)
-		_, err = w.store.AckClaimed(w.ctx, w.space, c3po.AgentID("role/"+role), guest, "", []c3po.MessageID{task})
+		_, err = w.store.AckClaimed(w.ctx, w.space, c3po.AgentID("role/"+queue), guest, "", []c3po.MessageID{task})
 		w.must(err)
 	}
 	asked := letter(guest, c3po.Human, fmt.Sprint("may I, day ", n))

@@ -275,7 +275,7 @@ func header(m c3po.Message, brief bool) string {
 	if m.EarlierRun {
 		fields = append(fields, "asked by an earlier run of yours")
 	}
-	add("for one agent of the role %s", m.ToAgent.Role())
+	add("for one agent of the role %s", m.ToAgent.Queue())
 	if m.Claim != nil {
 		add("claimed by %s", string(m.Claim.By))
 	}

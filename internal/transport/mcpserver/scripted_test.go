@@ -146,10 +146,10 @@ func (s *scripted) Peek(_ context.Context, in c3po.GetMessagesInput) (c3po.Messa
 }
 
 func (s *scripted) Claim(context.Context, c3po.MessageInput) (c3po.Message, error) {
-	return taskOfARole(), nil
+	return queuedTask(), nil
 }
 
-func taskOfARole() c3po.Message {
+func queuedTask() c3po.Message {
 	m := asked()
 	m.ID, m.ToAgent, m.Claim = "api::role/web::0000002a", "role/web", &c3po.Claim{By: "web", At: at}
 	return m

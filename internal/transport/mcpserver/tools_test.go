@@ -300,7 +300,7 @@ func TestWhatAModelIsShownHoldsTheEnvelope(t *testing.T) {
 	}{
 		{"get_messages", `{}`, []c3po.Message{asked(), answered()}},
 		{"peek", `{}`, []c3po.Message{asked(), answered()}},
-		{"claim", `{"message_id":"api::role/web::0000002a"}`, []c3po.Message{taskOfARole()}},
+		{"claim", `{"message_id":"api::role/web::0000002a"}`, []c3po.Message{queuedTask()}},
 		{"get_thread", `{"thread":"api::web::0000002a"}`, []c3po.Message{asked(), answered()}},
 		{"wait_for_message", `{}`, []c3po.Message{asked()}},
 		{"wait_for_message", `{"message_id":"web::api::0000002b"}`, []c3po.Message{answered()}},

@@ -127,7 +127,7 @@ if explicit or not existed then
   for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do redis.call('ZREM', roles, role .. ' ' .. name) end
   for _, is in ipairs(fields) do redis.call('HSET', agent, is.field, is.value) end
   for role in string.gmatch(redis.call('HGET', agent, 'roles') or '', '%S+') do
-    -- The entry without an id stays: the role may have mail when its members left.
+    -- The entry without an id stays: the queue may have mail when its members left.
     redis.call('ZADD', roles, 0, role .. ' ', 0, role .. ' ' .. name)
   end
 end

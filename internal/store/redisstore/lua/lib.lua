@@ -507,7 +507,7 @@ local function lives(seen, attachments, nodes, now, lease)
   end
 end
 
--- unfit says why an agent may not end a message of a role; nil if it may.
+-- unfit says why an agent may not end a message of a queue; nil if it may.
 local function unfit(fact, agent, member)
   if fact.cl then return fact.cl.b ~= agent and 'stale' or nil end
   if not member or fact.f == agent then return 'not_yours' end

@@ -5,10 +5,10 @@
 --       threads:zset events:stream tickets:zset agent:hash holding{inbox:zset body:hash fact:hash box:hash}
 -- ARGV  now:clock channel owner from hex run ended_life:number ended_bytes:number message_life:number max_events
 --       notice bytes:number durability holder caller
--- The agent and holding are of the holder of a role's message, else the sender's and
+-- The agent and holding are of the holder of a queue's message, else the sender's and
 -- the recipient's again. From is what the caller was called when it sent.
 -- Returns {outcome, told}, or {"superseded"}, or {"moved", id} if the ticket is
--- another agent's by now, or {"held", agent} if that holds the role's message.
+-- another agent's by now, or {"held", agent} if that holds the queue's message.
 if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', mail.fact, hex)
 local fact = editable(raw)
@@ -22,7 +22,7 @@ if fact.s == 'dead' or (fact.s and not fact.e) then return { 'ended', 0 } end
 
 local log, to = opened(), mail
 local id = from .. '::' .. owner .. '::' .. hex
--- A notice to a role would be a task of its own: who holds the message is told.
+-- A notice to a queue would be a task of its own: who holds the message is told.
 local told, reader = is_read(fact), owner
 if string.sub(owner, 1, 5) == 'role/' then
   reader = fact.cl and fact.cl.b or ''

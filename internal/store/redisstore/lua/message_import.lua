@@ -7,7 +7,7 @@
 -- ARGV  now:clock channel owner hex origin max_events facts text life:number open later:number mailbox
 -- Life is what it has left, 0 if it does not die; open, that its deadline is. After
 -- later lived seconds the keys of a recipient that is not registered are looked at.
--- Whose mailbox it is: an agent's if empty, a person's, or a role.
+-- Whose mailbox it is: an agent's if empty, a person's, or a queue.
 -- Returns {"imported"}, {"already"}, or {"taken"} if another message has its number.
 local fact = cjson.decode(facts)
 if redis.call('HEXISTS', imported, origin) == 1 then return { 'already' } end
@@ -49,7 +49,7 @@ else
   end
 end
 redis.call('HSET', mail.fact, hex, cjson.encode(fact))
--- Whose mail somebody must look after: of a role without members, and of an
+-- Whose mail somebody must look after: of a queue without members, and of an
 -- agent that is not registered.
 if mailbox == '' and redis.call('EXISTS', agent) == 0 then redis.call('ZADD', retired, 'NX', whole(lived + later), owner) end
 if mailbox ~= '' and mailbox ~= 'human' then redis.call('ZADD', roles, 0, mailbox .. ' ') end

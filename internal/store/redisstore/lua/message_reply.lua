@@ -10,9 +10,9 @@
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
 --       unpaid:flag
--- The agent and mail are of who asked, own is the replier's or of the role whose message
+-- The agent and mail are of who asked, own is the replier's or of the queue whose message
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
--- answered message is in, and role the role if it is one's.
+-- answered message is in, and role its queue, if it is in one.
 -- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent} or {"repeat", …} as message_send does, or
 -- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,

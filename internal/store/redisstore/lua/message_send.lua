@@ -6,14 +6,14 @@
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
 --       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
 --       answer_within:number chain digest caps space_bytes:number key_bytes:number unpaid:flag
--- The agent and mail are the recipient's; mailbox is 1 for a person's, queue for a role's.
+-- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
 -- crowded, spent <see flow.lua>, unpaid.
 local lived = number(meta, 'lived')
--- A role has no record and no alias, so perhaps nothing else looks at these.
+-- A queue has no record and no alias, so perhaps nothing else looks at these.
 if mailbox == 'queue' then
   for _, key in ipairs({ sender, aliases, nodes }) do redis.call('HLEN', key) end
 end

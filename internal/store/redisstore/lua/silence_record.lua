@@ -11,7 +11,7 @@ if superseded(reader, run) then return { 'superseded' } end
 local fact = editable(redis.call('HGET', facts, hex))
 if not fact or fact.f ~= from or not fact.e or fact.c or fact.an or fact.sl then return { 'left' } end
 if fact.s and fact.s ~= 'acked' then return { 'left' } end
--- Of a role's message only who holds it, or has acked it, can say so.
+-- Of a queue's message only who holds it, or has acked it, can say so.
 if string.sub(owner, 1, 5) == 'role/' and not (fact.cl and fact.cl.b == agent) then return { 'left' } end
 if to ~= '' and redis.call('EXISTS', back.agent) == 0 then return { 'unknown' } end
 

@@ -1,4 +1,4 @@
--- task_ack ends pending messages of a role's mailbox for the agent whose claim
+-- task_ack ends pending messages of a queue's mailbox for the agent whose claim
 -- is the newest. It works when the store is full.
 --
 -- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset

@@ -1,4 +1,4 @@
--- task_claim gives an agent a message of a role, this one or the next that nobody
+-- task_claim gives an agent a message of a queue, this one or the next that nobody
 -- holds. The rules stand at store.Store.Claim. For the next it looks at so many
 -- messages and no more; the next step goes on from there. It works when the store is
 -- full.

@@ -1,4 +1,4 @@
--- task_reassign follows a renaming in the mailbox of a role, for some of its messages:
+-- task_reassign follows a renaming in the mailbox of a queue, for some of its messages:
 -- those that the agent holds. It may be repeated.
 --
 -- KEYS  inbox:zset fact:hash

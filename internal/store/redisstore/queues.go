@@ -8,17 +8,17 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func roleNames(capabilities []string) []string {
+func queueNames(capabilities []string) []string {
 	var names []string
-	for _, role := range c3po.RolesOf(capabilities) {
-		names = append(names, role.Role())
+	for _, queue := range c3po.QueuesOf(capabilities) {
+		names = append(names, queue.Queue())
 	}
 	return names
 }
 
 // Claim implements store.Store.
 func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimStep) (store.Claimed, error) {
-	k, role := keysOf(space), step.Role
+	k, queue := keysOf(space), step.Queue
 	from, _, hex := step.ID.Split()
 	var hexes []string
 	for _, id := range step.Given {
@@ -26,8 +26,8 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimSte
 		hexes = append(hexes, hex)
 	}
 	given := with{
-		"agent": k.agent(step.Agent), "inbox": k.inbox(role), "body": k.body(role), "fact": k.fact(role),
-		"id": step.Agent, "run": step.Run, "role": role.Role(), "mailbox": role, "lease": millis(s.limits.ClaimLease), "from": from, "hex": hex,
+		"agent": k.agent(step.Agent), "inbox": k.inbox(queue), "body": k.body(queue), "fact": k.fact(queue),
+		"id": step.Agent, "run": step.Run, "role": queue.Queue(), "mailbox": queue, "lease": millis(s.limits.ClaimLease), "from": from, "hex": hex,
 		"reader": step.Reader, "min": step.MinSeq, "positioned": step.Positioned, "most": s.looks, "position": 0, "given": hexes,
 	}
 	answer, err := s.run(ctx, s.scripts.taskClaim, k, given)
@@ -42,7 +42,7 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimSte
 	case "superseded":
 		return store.Claimed{}, store.RefuseSuperseded(step.Agent)
 	case "stranger":
-		return store.Claimed{}, store.RefuseNotMember(role, step.Agent)
+		return store.Claimed{}, store.RefuseNotMember(queue, step.Agent)
 	case "no_message":
 		return store.Claimed{}, store.RefuseNoMessage(step.ID)
 	case "ended":
@@ -52,14 +52,14 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimSte
 	}
 	out := store.Claimed{Count: int(integer(answer[1])), Now: instant(integer(answer[2]))}
 	if hex := word(answer[3]); hex != "" {
-		e := entry(role, hex, word(answer[4]), word(answer[5]))
+		e := entry(queue, hex, word(answer[4]), word(answer[5]))
 		out.Entry = &e
 	}
 	return out, nil
 }
 
 // AckClaimed implements store.Store.
-func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
+func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, queue, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	k := keysOf(space)
 	var messages []with
 	for _, id := range ids {
@@ -67,7 +67,7 @@ func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3
 		messages = append(messages, with{"from": from, "hex": hex})
 	}
 	answer, err := s.run(ctx, s.scripts.taskAck, k, with{
-		"agent": k.agent(agent), "mail": k.of(role), "mailbox": role, "id": agent, "run": run, "role": role.Role(), "messages": messages,
+		"agent": k.agent(agent), "mail": k.of(queue), "mailbox": queue, "id": agent, "run": run, "role": queue.Queue(), "messages": messages,
 	})
 	if err != nil {
 		return nil, err
@@ -83,10 +83,10 @@ func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, role, agent c3
 }
 
 // Members implements store.Store.
-func (s *Store) Members(ctx context.Context, space c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error) {
+func (s *Store) Members(ctx context.Context, space c3po.Space, queue c3po.AgentID, limit int) ([]c3po.AgentID, error) {
 	// Behind the entry without an id, before the next character after the space.
-	from, to := "("+role.Role()+" ", "("+role.Role()+"!"
-	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).roles()).Min(from).Max(to).Limit(0, int64(limit)).Build())
+	from, to := "("+queue.Queue()+" ", "("+queue.Queue()+"!"
+	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).queues()).Min(from).Max(to).Limit(0, int64(limit)).Build())
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func (s *Store) Members(ctx context.Context, space c3po.Space, role c3po.AgentID
 
 // Queues implements store.Store.
 func (s *Store) Queues(ctx context.Context, space c3po.Space) ([]c3po.AgentID, error) {
-	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).roles()).Min("0").Max("-1").Build())
+	rows, err := s.strings(ctx, s.commands.B().Zrange().Key(keysOf(space).queues()).Min("0").Max("-1").Build())
 	if err != nil {
 		return nil, err
 	}
 	var queues []c3po.AgentID
 	for _, row := range rows {
 		if name, marker := strings.CutSuffix(row, " "); marker {
-			queues = append(queues, c3po.RolesOf([]string{name})...)
+			queues = append(queues, c3po.QueuesOf([]string{name})...)
 		}
 	}
 	return queues, nil

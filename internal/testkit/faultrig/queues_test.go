@@ -27,7 +27,7 @@ const (
 	workerHeld = "FAULTRIG_WORKER_HELD"
 )
 
-// work is a worker: it takes tasks of the role and acks each, and says so.
+// work is a worker: it takes tasks of the queue and acks each, and says so.
 func work(url string, id c3po.AgentID) error {
 	ctx := context.Background()
 	c := client.New(client.Config{URL: url, AgentID: id})
@@ -135,7 +135,7 @@ func digging(t *testing.T, lease time.Duration) (*crew, *client.Client) {
 }
 
 // Claims: C11
-func TestEveryTaskOfARoleIsAckedOnceWhileWorkersAreKilled(t *testing.T) {
+func TestEveryTaskOfAQueueIsAckedOnceWhileWorkersAreKilled(t *testing.T) {
 	t.Parallel()
 	workers, tasks := faultrig.Size(8, 50), faultrig.Size(300, 10_000)
 	c, foreman := digging(t, 2*time.Second)

@@ -7,9 +7,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// A ClaimStep asks for a message of a role.
+// A ClaimStep asks for a message of a queue.
 type ClaimStep struct {
-	Role  c3po.AgentID // the mailbox
+	Queue c3po.AgentID // the mailbox
 	Agent c3po.AgentID // who claims
 	Run   string
 	ID    c3po.MessageID // this one; empty for the next in reading order
@@ -24,40 +24,40 @@ type ClaimStep struct {
 // Claimed is an answer to a ClaimStep.
 type Claimed struct {
 	Entry *Entry // nil if there is none
-	Count int    // all unacked mail of the role, whoever holds it
+	Count int    // all unacked mail of the queue, whoever holds it
 	Now   time.Time
 }
 
-type roleStore interface {
-	// Claim gives the agent a pending message of a role. It then holds it while it
+type queueStore interface {
+	// Claim gives the agent a pending message of a queue. It then holds it while it
 	// is registered and its last sign of life, or the claim itself, is less than
 	// ClaimLease ago; a connection to a live node is a sign of life. Nobody else can
 	// claim a message that is held, and nobody what it sent itself. SUPERSEDED for
-	// another run, FORBIDDEN for an agent without the role and for a message that is
+	// another run, FORBIDDEN for an agent that is not in the queue and for a message that is
 	// held, INVALID_REQUEST for one that is unknown or has ended. Claiming again
 	// what one holds changes nothing. It works when the store is full.
 	Claim(ctx context.Context, space c3po.Space, step ClaimStep) (Claimed, error)
-	// AckClaimed ends messages of one role's mailbox: those whose newest claim is the
+	// AckClaimed ends messages of one queue's mailbox: those whose newest claim is the
 	// agent's, and those nobody ever claimed, if it could claim them (AckNotYours
 	// otherwise). AckStale if the newest claim is another agent's, lapsed or not. It
 	// works when the store is full.
-	AckClaimed(ctx context.Context, space c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]AckOutcome, error)
+	AckClaimed(ctx context.Context, space c3po.Space, queue, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]AckOutcome, error)
 
 	// Reads.
 
-	// Members returns up to limit agents that registered with the role.
-	Members(ctx context.Context, space c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error)
-	// Queues lists the mailboxes of all roles that anybody ever registered with.
+	// Members returns up to limit agents that registered with the queue.
+	Members(ctx context.Context, space c3po.Space, queue c3po.AgentID, limit int) ([]c3po.AgentID, error)
+	// Queues lists the mailboxes of all queues that anybody ever registered with.
 	Queues(ctx context.Context, space c3po.Space) ([]c3po.AgentID, error)
 }
 
-// RefuseNotMember is FORBIDDEN for an agent that did not register with a role.
-func RefuseNotMember(role, agent c3po.AgentID) *c3po.Error {
-	return c3po.Errorf(c3po.Forbidden, "'%s' has no part in the role '%s'", agent, role.Role()).
-		Suggest("Call register_agent with '%s' among your capabilities; your own messages are for others.", role.Role())
+// RefuseNotMember is FORBIDDEN for an agent that did not register with a queue.
+func RefuseNotMember(queue, agent c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.Forbidden, "'%s' has no part in the role '%s'", agent, queue.Queue()).
+		Suggest("Call register_agent with '%s' among your capabilities; your own messages are for others.", queue.Queue())
 }
 
-// RefuseHeld is FORBIDDEN for a message of a role that another agent works on.
+// RefuseHeld is FORBIDDEN for a message of a queue that another agent works on.
 func RefuseHeld(id c3po.MessageID, by c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "message '%s' is claimed by '%s'", id, by.Brief()).
 		Suggest("Leave it to '%s'. If you held it before, your claim has ended: what you did for it does not count.", by.Brief())

@@ -10,9 +10,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (sp *space) hasRole(id, role c3po.AgentID) bool {
+func (sp *space) inQueue(id, queue c3po.AgentID) bool {
 	a := sp.agents[id]
-	return a != nil && slices.Contains(c3po.RolesOf(a.profile.Capabilities), role)
+	return a != nil && slices.Contains(c3po.QueuesOf(a.profile.Capabilities), queue)
 }
 
 // sign is the last sign of life of an agent, moved so that the same window says of all
@@ -40,7 +40,7 @@ func (sp *space) held(msg *message, now time.Time) bool {
 	}
 }
 
-// forMember says whether a member is shown a message of its role.
+// forMember says whether a member is shown a message of its queue.
 func (sp *space) forMember(msg *message, id c3po.AgentID, now time.Time) bool {
 	if msg.view.FromAgent == id {
 		return false
@@ -48,12 +48,12 @@ func (sp *space) forMember(msg *message, id c3po.AgentID, now time.Time) bool {
 	return !sp.held(msg, now) || msg.facts.Claim.By == id
 }
 
-// unfit says why an agent may not end a message of a role; empty if it may.
+// unfit says why an agent may not end a message of a queue; empty if it may.
 func (sp *space) unfit(msg *message, id c3po.AgentID) store.AckOutcome {
 	switch claim := msg.facts.Claim; {
 	case claim != nil && claim.By != id:
 		return store.AckStale
-	case claim == nil && (!sp.hasRole(id, msg.view.ToAgent) || msg.view.FromAgent == id):
+	case claim == nil && (!sp.inQueue(id, msg.view.ToAgent) || msg.view.FromAgent == id):
 		return store.AckNotYours
 	default:
 		return ""
@@ -68,10 +68,10 @@ func (m *Model) Claim(_ context.Context, name c3po.Space, step store.ClaimStep) 
 	if sp.superseded(step.Agent, step.Run) {
 		return store.Claimed{}, store.RefuseSuperseded(step.Agent)
 	}
-	if !sp.hasRole(step.Agent, step.Role) {
-		return store.Claimed{}, store.RefuseNotMember(step.Role, step.Agent)
+	if !sp.inQueue(step.Agent, step.Queue) {
+		return store.Claimed{}, store.RefuseNotMember(step.Queue, step.Agent)
 	}
-	mail := sp.pending(step.Role)
+	mail := sp.pending(step.Queue)
 	chosen, err := sp.choose(mail, step, now)
 	if err != nil {
 		return store.Claimed{}, err
@@ -106,7 +106,7 @@ func (sp *space) choose(mail []*message, step store.ClaimStep, now time.Time) (*
 	case msg.state != c3po.StatePending:
 		return nil, store.RefuseEnded(step.ID, msg.state)
 	case msg.view.FromAgent == step.Agent:
-		return nil, store.RefuseNotMember(step.Role, step.Agent)
+		return nil, store.RefuseNotMember(step.Queue, step.Agent)
 	case !sp.forMember(msg, step.Agent, now):
 		return nil, store.RefuseHeld(step.ID, msg.facts.Claim.By)
 	default:
@@ -122,7 +122,7 @@ func (sp *space) wasGiven(msg *message, step store.ClaimStep) bool {
 }
 
 // AckClaimed implements store.Store.
-func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
+func (m *Model) AckClaimed(_ context.Context, name c3po.Space, queue, agent c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
@@ -132,7 +132,7 @@ func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.
 	outcomes := make([]store.AckOutcome, len(ids))
 	for i, id := range ids {
 		msg := sp.messages[id]
-		outcomes[i] = sp.ownership(id, role)
+		outcomes[i] = sp.ownership(id, queue)
 		if outcomes[i] != store.AckAlready {
 			continue
 		}
@@ -147,13 +147,13 @@ func (m *Model) AckClaimed(_ context.Context, name c3po.Space, role, agent c3po.
 }
 
 // Members implements store.Store.
-func (m *Model) Members(_ context.Context, name c3po.Space, role c3po.AgentID, limit int) ([]c3po.AgentID, error) {
+func (m *Model) Members(_ context.Context, name c3po.Space, queue c3po.AgentID, limit int) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
 	var members []c3po.AgentID
 	for _, id := range slices.Sorted(maps.Keys(sp.agents)) {
-		if sp.hasRole(id, role) && len(members) < limit {
+		if sp.inQueue(id, queue) && len(members) < limit {
 			members = append(members, id)
 		}
 	}
@@ -164,5 +164,5 @@ func (m *Model) Members(_ context.Context, name c3po.Space, role c3po.AgentID, l
 func (m *Model) Queues(_ context.Context, name c3po.Space) ([]c3po.AgentID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Sorted(maps.Keys(m.space(name).roles)), nil
+	return slices.Sorted(maps.Keys(m.space(name).queues)), nil
 }

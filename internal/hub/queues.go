@@ -14,44 +14,44 @@ import (
 )
 
 const (
-	// membersLook is how many members of a role are looked at for a receipt.
+	// membersLook is how many members of a queue are looked at for a receipt.
 	membersLook = 50
-	// lapseLook is how often a wait looks for role mail that has come back:
+	// lapseLook is how often a wait looks for queue mail that has come back:
 	// nothing happens when a claim lapses, so nothing wakes it.
 	lapseLook = 15 * time.Second
-	// rolesTimeout is how long a call is held up by reading the caller's roles anew.
-	rolesTimeout = 250 * time.Millisecond
+	// queuesTimeout is how long a call is held up by reading the caller's queues anew.
+	queuesTimeout = 250 * time.Millisecond
 )
 
-// refreshRoles reads the caller's roles anew: it may have registered with others
+// refreshQueues reads the caller's queues anew: it may have registered with others
 // at another coordinator. What was known stays if the store does not answer soon:
 // the call itself is not to wait for it. It says whether the caller is still
 // registered, as far as is known: another coordinator may have retired it.
-func (a *Actor) refreshRoles(ctx context.Context, known binding) bool {
-	ctx, cancel := context.WithTimeout(ctx, rolesTimeout)
+func (a *Actor) refreshQueues(ctx context.Context, known binding) bool {
+	ctx, cancel := context.WithTimeout(ctx, queuesTimeout)
 	defer cancel()
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{known.id})
 	if err != nil || len(records) != 1 {
 		return err != nil
 	}
-	known.roles = c3po.RolesOf(records[0].Profile.Capabilities)
-	a.hub.bindings.setRoles(a.key(), known.roles)
+	known.queues = c3po.QueuesOf(records[0].Profile.Capabilities)
+	a.hub.bindings.setQueues(a.key(), known.queues)
 	a.actAs(known)
 	return true
 }
 
 // readerOf names the caller among the readers of a mailbox. Sessions of several
-// agents read the mailbox of a role.
+// agents read the mailbox of a queue.
 func (a *Actor) readerOf(owner c3po.AgentID) string {
-	if owner.Role() == "" {
+	if owner.Queue() == "" {
 		return a.caller.Reader()
 	}
 	return string(a.id) + " " + a.caller.Reader()
 }
 
-// sendToRole stores a message for any one member of a role.
-func (a *Actor) sendToRole(ctx context.Context, step store.SendStep) (c3po.Receipt, error) {
-	members, err := a.toRole(ctx, &step)
+// sendToQueue stores a message for any one member of a queue.
+func (a *Actor) sendToQueue(ctx context.Context, step store.SendStep) (c3po.Receipt, error) {
+	members, err := a.toQueue(ctx, &step)
 	if err != nil {
 		return c3po.Receipt{}, err
 	}
@@ -65,13 +65,13 @@ func (a *Actor) sendToRole(ctx context.Context, step store.SendStep) (c3po.Recei
 	}
 	a.stored(ctx, c3po.EventAccepted, stored, step.Durability)
 	receipt := a.receipt(ctx, stored, step.Durability)
-	a.roleReceipt(&receipt, members)
+	a.queueReceipt(&receipt, members)
 	return receipt, nil
 }
 
-// toRole prepares a step for the mailbox of a role, and gives its members, the
+// toQueue prepares a step for the mailbox of a queue, and gives its members, the
 // sender left out.
-func (a *Actor) toRole(ctx context.Context, step *store.SendStep) ([]store.Record, error) {
+func (a *Actor) toQueue(ctx context.Context, step *store.SendStep) ([]store.Record, error) {
 	ids, err := a.hub.store.Members(ctx, a.caller.Space, step.To, membersLook)
 	if err != nil {
 		return nil, err
@@ -95,9 +95,9 @@ func isAvailable(r store.Record) bool {
 	return r.Online && r.Availability != c3po.Away && r.Paused == ""
 }
 
-// noMember is AGENT_NOT_FOUND for a role, with the roles there are.
-func (a *Actor) noMember(ctx context.Context, role c3po.AgentID) *c3po.Error {
-	refusal := c3po.Errorf(c3po.AgentNotFound, "no other agent has the role '%s'", role.Role())
+// noMember is AGENT_NOT_FOUND for a queue, with the queues there are.
+func (a *Actor) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error {
+	refusal := c3po.Errorf(c3po.AgentNotFound, "no other agent has the role '%s'", queue.Queue())
 	advice := "An agent takes a role on by naming it among the capabilities of register_agent."
 	queues, err := a.hub.store.Queues(ctx, a.caller.Space)
 	if err != nil || len(queues) == 0 {
@@ -105,13 +105,13 @@ func (a *Actor) noMember(ctx context.Context, role c3po.AgentID) *c3po.Error {
 	}
 	var names []string
 	for _, queue := range queues[:min(len(queues), suggestFrom)] {
-		names = append(names, "role:"+queue.Role())
+		names = append(names, "role:"+queue.Queue())
 	}
 	return refusal.Suggest("%s Roles agents have had: %s.", advice, strings.Join(names, ", "))
 }
 
-// roleReceipt says how the best placed member of the role can be reached.
-func (a *Actor) roleReceipt(receipt *c3po.Receipt, members []store.Record) {
+// queueReceipt says how the best placed member of the queue can be reached.
+func (a *Actor) queueReceipt(receipt *c3po.Receipt, members []store.Record) {
 	best := slices.MinFunc(members, func(x, y store.Record) int {
 		return cmp.Compare(slices.Index(reachOrder(), reachability(x)), slices.Index(reachOrder(), reachability(y)))
 	})
@@ -121,7 +121,7 @@ func (a *Actor) roleReceipt(receipt *c3po.Receipt, members []store.Record) {
 	case c3po.ReachNow, c3po.ReachNextStep:
 	default:
 		receipt.Notice = sentences(a.notice, fmt.Sprintf(
-			"no agent with the role '%s' is at work now; the first that is takes this", receipt.ToAgent.Role()))
+			"no agent with the role '%s' is at work now; the first that is takes this", receipt.ToAgent.Queue()))
 	}
 }
 
@@ -130,7 +130,7 @@ func reachOrder() []c3po.Reachability {
 	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachRetry, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachOffline}
 }
 
-// Claim takes a message of a role, so that no other agent works on it.
+// Claim takes a message of a queue, so that no other agent works on it.
 func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.Message{}, err
@@ -138,12 +138,12 @@ func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, 
 	if err := checkID(in.MessageID); err != nil {
 		return c3po.Message{}, err
 	}
-	_, role, _ := in.MessageID.Split()
-	if role.Role() == "" {
+	_, queue, _ := in.MessageID.Split()
+	if queue.Queue() == "" {
 		return c3po.Message{}, c3po.Errorf(c3po.InvalidRequest, "message '%s' was not sent to a role", in.MessageID).
 			Suggest("Only a role's mail is claimed; what is in your own inbox is yours already.")
 	}
-	claimed, err := a.claim(ctx, store.ClaimStep{Role: role, ID: in.MessageID})
+	claimed, err := a.claim(ctx, store.ClaimStep{Queue: queue, ID: in.MessageID})
 	if err != nil {
 		return c3po.Message{}, err
 	}
@@ -156,7 +156,7 @@ func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, 
 
 // claim fills in who claims, and keeps the books of this coordinator.
 func (a *Actor) claim(ctx context.Context, step store.ClaimStep) (store.Claimed, error) {
-	step.Agent, step.Run, step.Reader = a.id, a.caller.Run, a.readerOf(step.Role)
+	step.Agent, step.Run, step.Reader = a.id, a.caller.Run, a.readerOf(step.Queue)
 	claimed, err := a.hub.store.Claim(ctx, a.caller.Space, step)
 	if err != nil {
 		return store.Claimed{}, a.failed(err)
@@ -167,18 +167,18 @@ func (a *Actor) claim(ctx context.Context, step store.ClaimStep) (store.Claimed,
 	return claimed, nil
 }
 
-// claimNext takes the next free message of the caller's roles for a wait that
+// claimNext takes the next free message of the caller's queues for a wait that
 // found nothing in the caller's own inbox.
 func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, error) {
-	for _, role := range a.roles() {
-		step := store.ClaimStep{Role: role, Given: a.hub.notes.GivenTo(a.caller.Space, role, a.readerOf(role), after)}
+	for _, queue := range a.queues() {
+		step := store.ClaimStep{Queue: queue, Given: a.hub.notes.GivenTo(a.caller.Space, queue, a.readerOf(queue), after)}
 		if after != nil {
 			step.MinSeq, step.Positioned = *after, true
 		}
 		for {
 			claimed, err := a.claim(ctx, step)
 			if errors.Is(err, c3po.Forbidden) {
-				// It gave the role up at another coordinator.
+				// It gave the queue up at another coordinator.
 				break
 			}
 			if err != nil {
@@ -197,18 +197,18 @@ func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, err
 	return store.Claimed{}, nil
 }
 
-// roles are the mailboxes the caller reads beside its own.
-func (a *Actor) roles() []c3po.AgentID {
+// queues are the mailboxes the caller reads beside its own.
+func (a *Actor) queues() []c3po.AgentID {
 	if acting := a.acting.Load(); acting != nil {
-		return acting.roles
+		return acting.queues
 	}
 	return nil
 }
 
-// withRoles merges the pages of several mailboxes that were read from the same
+// withQueues merges the pages of several mailboxes that were read from the same
 // place with the same limits. Positions come from one sequence, so the order is
 // that of one inbox.
-func withRoles(own store.InboxPage, others []store.InboxPage, limit, bytes int) store.InboxPage {
+func withQueues(own store.InboxPage, others []store.InboxPage, limit, bytes int) store.InboxPage {
 	merged := own
 	pages := append([]store.InboxPage{own}, others...)
 	merged.Entries, merged.Count, merged.Next = nil, 0, 0
@@ -237,17 +237,17 @@ func withRoles(own store.InboxPage, others []store.InboxPage, limit, bytes int) 
 	return merged
 }
 
-// readRoles completes a page of the caller's own inbox with its roles' mail.
-func (a *Actor) readRoles(ctx context.Context, own store.InboxPage, q store.InboxQuery) (store.InboxPage, error) {
+// readQueues completes a page of the caller's own inbox with its queues' mail.
+func (a *Actor) readQueues(ctx context.Context, own store.InboxPage, q store.InboxQuery) (store.InboxPage, error) {
 	var others []store.InboxPage
-	for _, role := range a.roles() {
-		page, err := a.hub.store.Inbox(ctx, a.caller.Space, role, q)
+	for _, queue := range a.queues() {
+		page, err := a.hub.store.Inbox(ctx, a.caller.Space, queue, q)
 		if err != nil {
 			return store.InboxPage{}, err
 		}
 		others = append(others, page)
 	}
-	return withRoles(own, others, q.Limit, q.Bytes), nil
+	return withQueues(own, others, q.Limit, q.Bytes), nil
 }
 
 func readingPosition(e store.Entry) int64 {
@@ -258,10 +258,10 @@ func readingPosition(e store.Entry) int64 {
 const undecided store.AckOutcome = ""
 
 // takeAll records what the caller's client has taken of its own inbox and of its
-// roles.
+// queues.
 func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	return byMailbox(ids, func(owner c3po.AgentID) c3po.AgentID {
-		if !slices.Contains(a.roles(), owner) {
+		if !slices.Contains(a.queues(), owner) {
 			return a.id
 		}
 		return owner
@@ -270,7 +270,7 @@ func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckO
 	})
 }
 
-// ackAll acks ids of the caller's own inbox, of its roles and of its rooms.
+// ackAll acks ids of the caller's own inbox, of its queues and of its rooms.
 func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	const posts = c3po.AgentID("#") // those of all rooms go in one step
 	ids, err := a.ownAll(ctx, ids)
@@ -280,7 +280,7 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOu
 	left := map[c3po.AgentID]bool{}
 	for _, id := range ids {
 		_, owner, _ := id.Split()
-		if owner == a.id || owner.Role() != "" || owner.Room() != "" || left[owner] {
+		if owner == a.id || owner.Queue() != "" || owner.Room() != "" || left[owner] {
 			continue
 		}
 		place, err := a.successor(ctx, owner)
@@ -293,7 +293,7 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOu
 		switch {
 		case owner.Room() != "":
 			return posts
-		case owner.Role() == "" && !left[owner]:
+		case owner.Queue() == "" && !left[owner]:
 			return a.id
 		}
 		return owner

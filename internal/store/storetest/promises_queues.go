@@ -9,7 +9,7 @@ import (
 
 const reviewers c3po.AgentID = "role/review"
 
-// join registers agents with the role.
+// join registers agents with the queue.
 func (w *world) join(ids ...c3po.AgentID) {
 	w.Helper()
 	for _, id := range ids {
@@ -23,7 +23,7 @@ func (w *world) joinAs(id c3po.AgentID, run string, capabilities ...string) {
 	w.must(err)
 }
 
-// task is a message for the role.
+// task is a message for the queue.
 func (w *world) task(from c3po.AgentID, text string) c3po.MessageID {
 	w.Helper()
 	step := letter(from, reviewers, text)
@@ -33,7 +33,7 @@ func (w *world) task(from c3po.AgentID, text string) c3po.MessageID {
 
 func (w *world) claimStep(step store.ClaimStep) (store.Claimed, error) {
 	w.Helper()
-	step.Role = reviewers
+	step.Queue = reviewers
 	return w.store.Claim(w.ctx, w.space, step)
 }
 
@@ -66,7 +66,7 @@ func (w *world) shown(member c3po.AgentID) []string {
 	return texts(w.page(reviewers, store.InboxQuery{Member: member}).Entries)
 }
 
-func rolePromises() []promise {
+func queuePromises() []promise {
 	return []promise{
 		{"a message to a role is claimed by one member, then the next by another", nil, func(w *world) {
 			w.enter(carol)
@@ -136,8 +136,8 @@ func rolePromises() []promise {
 			w.enter(carol)
 			w.join(alice)
 			w.joinAs(bob, "", "review", "not a role!", "mqtt")
-			members := func(role c3po.AgentID) []c3po.AgentID {
-				ids, err := w.store.Members(w.ctx, w.space, role, 10)
+			members := func(queue c3po.AgentID) []c3po.AgentID {
+				ids, err := w.store.Members(w.ctx, w.space, queue, 10)
 				w.must(err)
 				return ids
 			}

@@ -23,7 +23,7 @@ func (h *house) claim(id c3po.AgentID, message c3po.MessageID) c3po.Message {
 	return m
 }
 
-func TestAMessageToARoleWakesOneMemberWhoHoldsIt(t *testing.T) {
+func TestAMessageToAQueueWakesOneMemberWhoHoldsIt(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("asker")
@@ -65,7 +65,7 @@ func TestAMessageToARoleWakesOneMemberWhoHoldsIt(t *testing.T) {
 	})
 }
 
-func TestAWaitForTheAnswerOfARoleFollowsWhoClaimedIt(t *testing.T) {
+func TestAWaitForTheAnswerOfAQueueFollowsWhoClaimedIt(t *testing.T) {
 	const run = "box:7:9"
 	for name, test := range map[string]struct {
 		claimFirst bool // before the wait
@@ -116,7 +116,7 @@ func TestAWaitForTheAnswerOfARoleFollowsWhoClaimedIt(t *testing.T) {
 	}
 }
 
-func TestWhatAClientTookOfARolesMailIsRecorded(t *testing.T) {
+func TestWhatAClientTookOfAQueuesMailIsRecorded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("asker", "stranger")
@@ -135,7 +135,7 @@ func TestWhatAClientTookOfARolesMailIsRecorded(t *testing.T) {
 	})
 }
 
-func TestWhoHoldsAMessageOfARoleIsToldThatItWasCancelled(t *testing.T) {
+func TestWhoHoldsAMessageOfAQueueIsToldThatItWasCancelled(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("asker")
@@ -153,7 +153,7 @@ func TestWhoHoldsAMessageOfARoleIsToldThatItWasCancelled(t *testing.T) {
 	})
 }
 
-func TestAMessageToARoleNobodyHasIsRefused(t *testing.T) {
+func TestAMessageToAQueueNobodyHasIsRefused(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("asker")
@@ -171,7 +171,7 @@ func TestAMessageToARoleNobodyHasIsRefused(t *testing.T) {
 	})
 }
 
-func TestAMembersInboxHoldsTheMailOfItsRolesInReadingOrder(t *testing.T) {
+func TestAMembersInboxHoldsTheMailOfItsQueuesInReadingOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("asker")
@@ -275,7 +275,7 @@ func TestEveryTaskOfABurstFindsAWaiter(t *testing.T) {
 	})
 }
 
-func TestARoleTakenOnAtAnotherCoordinatorIsKnownSoon(t *testing.T) {
+func TestAQueueTakenOnAtAnotherCoordinatorIsKnownSoon(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		other := h.neighbour()
@@ -287,7 +287,7 @@ func TestARoleTakenOnAtAnotherCoordinatorIsKnownSoon(t *testing.T) {
 	})
 }
 
-func TestAReceiptForARoleSaysWhenNoMemberIsThere(t *testing.T) {
+func TestAReceiptForAQueueSaysWhenNoMemberIsThere(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.join("w1", "review")
