@@ -43,10 +43,13 @@ does not come in time the exit code is 4, and the question stays open.`,
 				return err
 			}
 			if wait > 0 {
+				stop := a.waiting("waiting for the answer")
+				defer stop()
 				got, err := svc.WaitForMessage(cmd.Context(), c3po.WaitInput{MessageID: done.MessageID, Timeout: wait})
 				if err != nil {
 					return err
 				}
+				stop()
 				if done.Wait = got.Outcome; got.Outcome == nil {
 					done.Reply = &got.Message
 				}

@@ -66,11 +66,6 @@ func given[In any](in *In) func([]string) (In, error) {
 
 func noInput([]string) (c3po.None, error) { return c3po.None{}, nil }
 
-func theMessage(args []string) (in c3po.MessageInput, err error) {
-	in.MessageID, err = messageID(args[0])
-	return in, err
-}
-
 func theRoom(args []string) (in c3po.RoomInput, err error) {
 	in.Room, err = c3po.ParseRoomName(args[0])
 	return in, err

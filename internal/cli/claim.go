@@ -16,6 +16,6 @@ func (a *app) claimMessage() *cobra.Command {
 		Long: `Take a message that was sent to a role, so that no other agent works on it. It is
 yours until you answer or ack it, or are not heard of for a while.`,
 		Example: `  c3po claim alice::role/review::0a1b2c3d --as bob`,
-		RunE:    operation(a, a.acting, c3po.Service.Claim, theMessage, func(w io.Writer, m c3po.Message) { printMessage(w, time.Now(), m) }),
+		RunE:    call(a, a.acting, ofMessage(c3po.Service.Claim), func(w io.Writer, m c3po.Message) { printMessage(w, time.Now(), m) }),
 	}
 }

@@ -72,7 +72,7 @@ func (a *app) deadLetterShow() *cobra.Command {
 		Use:     "show MESSAGE_ID",
 		Short:   "Show a dead letter with its text",
 		Example: `  c3po dead-letter show alice::bob::0a1b2c3d`,
-		RunE: operation(a, a.asPerson(humanToken), c3po.Service.DeadLetter, theMessage, func(w io.Writer, letter c3po.LetterView) {
+		RunE: call(a, a.asPerson(humanToken), ofMessage(c3po.Service.DeadLetter), func(w io.Writer, letter c3po.LetterView) {
 			printMessage(w, time.Now(), letter.Message)
 			fmt.Fprintf(w, "dead since %s: %s\n", letter.Letter.DiedAt.Local().Format(time.DateTime), inline(letter.Letter.Reason))
 		}),
@@ -101,15 +101,15 @@ func (a *app) forLetters(verb, short, done, long string, do func(c3po.Service, c
   c3po dead-letter %[1]s --all`, verb),
 		Args: arguments(0, -1, "[MESSAGE_ID...]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := messageIDs(args)
-			if err != nil {
-				return err
-			}
-			in := c3po.LetterSelection{MessageIDs: ids, AgentID: choice.to, Reason: choice.reason, Since: choice.since, All: choice.all}
 			svc, err := a.person(humanToken)
 			if err != nil {
 				return err
 			}
+			ids, err := messageIDs(cmd.Context(), svc, args)
+			if err != nil {
+				return err
+			}
+			in := c3po.LetterSelection{MessageIDs: ids, AgentID: choice.to, Reason: choice.reason, Since: choice.since, All: choice.all}
 			outcome, err := do(svc, cmd.Context(), in)
 			if err != nil {
 				return err

@@ -43,6 +43,13 @@ var (
 		"c3po export":           "needs a coordinator that is down; export.txtar",
 		"c3po import":           "needs an export of another machine; export.txtar",
 		"c3po bench":            "takes a minute; internal/ops/bench",
+		"c3po answer":           "needs questions that wait; answer.txtar",
+		"c3po claude":           "needs Claude Code; test/claude",
+		"c3po codex":            "needs the program it starts; launch.txtar",
+		"c3po opencode":         "needs the program it starts; launch.txtar",
+		"c3po gemini":           "needs the program it starts; launch.txtar",
+		"c3po copilot":          "needs the program it starts; launch.txtar",
+		"c3po kimi":             "needs the program it starts; launch.txtar",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
 		"c3po run":              "needs the program it runs; run.txtar",
@@ -68,7 +75,7 @@ var (
 		"c3po uninstall kimi":     "needs a home to change; clients-json.txtar",
 	}
 	// endless are those that go on until they are interrupted.
-	endless = []string{"c3po tail", "c3po human watch", "c3po audit tail --follow", "c3po serve", "c3po up --foreground"}
+	endless = []string{"c3po tail", "c3po human watch", "c3po audit tail --follow", "c3po logs --follow", "c3po serve", "c3po up --foreground"}
 	// foreign are those that speak to a program in its own language, whatever --json says.
 	foreign = []string{"c3po mcp", "c3po completion"}
 )

@@ -51,7 +51,7 @@ func (a *app) humanShow() *cobra.Command {
 		Use:     "show MESSAGE_ID",
 		Short:   "Show one question, and what became of it",
 		Example: `  c3po human show api::human::0a1b2c3d`,
-		RunE:    operation(a, a.asPerson(humanToken), c3po.Service.HumanShow, theMessage, printQuestion),
+		RunE:    call(a, a.asPerson(humanToken), ofMessage(c3po.Service.HumanShow), printQuestion),
 	}
 }
 
@@ -74,45 +74,6 @@ func printQuestion(w io.Writer, q c3po.Question) {
 		fmt.Fprintln(w, "answer:")
 		block(w, q.Reply.Response)
 	}
-}
-
-func (a *app) humanAnswer() *cobra.Command {
-	var in c3po.AnswerInput
-	cmd := &cobra.Command{
-		Use:   "answer MESSAGE_ID [TEXT]",
-		Short: "Answer a question",
-		Long: `Answer a question, in your own words or with one of its choices. The agent that
-asked goes on, unless it has asked something else as well. Without TEXT, or with -,
-the answer is read from stdin.`,
-		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"
-  c3po human answer api::human::0a1b2c3d --choice 2`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if in.Choice != "" && len(args) == 2 {
-				return &usageError{"give a text or --choice, not both", cmd.CommandPath() + " --help shows an example."}
-			}
-			svc, err := a.person(humanToken)
-			if err != nil {
-				return err
-			}
-			if in.MessageID, err = messageID(args[0]); err != nil {
-				return err
-			}
-			if in.Choice == "" {
-				if in.Response, err = a.body(args[1:]); err != nil {
-					return err
-				}
-			}
-			answer, err := svc.HumanAnswer(cmd.Context(), in)
-			if err != nil {
-				return err
-			}
-			return a.show(answer, func(w io.Writer) {
-				fmt.Fprintf(w, "answered %s\n", inline(string(answer.MessageID)))
-			})
-		},
-	}
-	cmd.Flags().StringVar(&in.Choice, "choice", "", "one of the choices, or its number")
-	return cmd
 }
 
 func (a *app) humanWatch() *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func (a *app) inbox() *cobra.Command {
@@ -98,7 +100,7 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 				return err
 			}
 			if answerTo != "" {
-				if in.MessageID, err = ticketID(cmd.Context(), svc, answerTo); err != nil {
+				if in.MessageID, err = messageID(cmd.Context(), svc, answerTo); err != nil {
 					return err
 				}
 			}
@@ -111,7 +113,9 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 			if err := a.checkWait(in.Timeout); err != nil {
 				return err
 			}
+			stop := a.waiting("waiting for a message")
 			got, err := svc.WaitForMessage(cmd.Context(), in)
+			stop()
 			if err != nil {
 				return err
 			}
@@ -140,9 +144,12 @@ func (a *app) ack() *cobra.Command {
 		Use:     "ack MESSAGE_ID...",
 		Short:   "Mark messages as dealt with",
 		Example: `  c3po ack alice::bob::0a1b2c3d`,
-		RunE: operation(a, a.acting, c3po.Service.AckMessages, func(args []string) (c3po.AckInput, error) {
-			ids, err := messageIDs(args)
-			return c3po.AckInput{MessageIDs: ids}, err
+		RunE: call(a, a.acting, func(ctx context.Context, svc *client.Client, args []string) (c3po.AckResult, error) {
+			ids, err := messageIDs(ctx, svc, args)
+			if err != nil {
+				return c3po.AckResult{}, err
+			}
+			return svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
 		}, printAcks, unacked),
 	}
 }

@@ -22,7 +22,7 @@ var openToAgents = map[string]string{
 	"room create": "acts as itself", "room join": "acts as itself", "room leave": "acts as itself", "room post": "acts as itself",
 	"room invite": "acts as itself", "room history": "looks", "room list": "looks",
 	"agents": "looks", "instances": "looks", "trace": "looks", "tail": "looks", "top": "looks; acts for the person only where no agent runs",
-	"status": "looks", "health": "looks", "doctor": "looks", "fsck": "looks", "config": "looks", "version": "looks",
+	"status": "looks", "health": "looks", "logs": "looks", "doctor": "looks", "fsck": "looks", "config": "looks", "version": "looks",
 	"verify": "sends a probe to itself", "bench": "measures on a coordinator of its own, or as itself",
 	"upgrade": "prints commands", "completion": "prints what is built in", "man": "prints what is built in", "exit-codes": "prints what is built in",
 	"format-stream": "rewrites its input", "hook session-start": "is what a client runs", "monitor": "is what a client runs",

@@ -48,7 +48,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		SilenceUsage:      true,
 		Args:              unknownCommand,
 		PersistentPreRunE: a.settle,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:              a.overview,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.url, "url", "", "address of the coordinator; else the one that runs here, else "+client.DefaultURL)
@@ -64,11 +64,19 @@ codes mean; c3po config shows the settings and where they come from.`,
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.claimMessage(), a.tickets(), a.cancel(), a.room(), a.broadcast(),
 		a.agents(), a.whoami(), a.register(), a.unregister(), a.askHuman(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
 		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.sweep(), a.deadLetter(), a.backup(), a.restore(), a.export(), a.importFile(), a.bench(), a.config(), a.version(), a.upgrade(),
-		a.open(), a.demo(),
+		a.open(), a.demo(), a.answer(), a.logs(),
 		a.mcp(), a.run(), a.agent(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
 		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(), a.formatStream(),
 		a.completion(), a.man(), exitTopic(),
 	)
+	for _, t := range a.targets() {
+		root.AddCommand(a.launch(t))
+	}
+	for name, aliases := range map[string][]string{"agents": {"ls", "ps"}, "up": {"start"}, "down": {"stop"}, "send": {"ask"}} {
+		if cmd, _, err := root.Find([]string{name}); err == nil {
+			cmd.Aliases = aliases
+		}
+	}
 	everyCommand(root, func(cmd *cobra.Command) {
 		if cmd.Args == nil && cmd.Runnable() {
 			cmd.Args = argumentsOf(cmd.Use)
@@ -76,6 +84,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 	})
 	a.completions(root)
 	group(root)
+	a.helps(root)
 	return root
 }
 
@@ -84,10 +93,10 @@ codes mean; c3po config shows the settings and where they come from.`,
 func group(root *cobra.Command) {
 	for _, g := range []struct{ id, title, commands string }{
 		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel ask-human room broadcast"},
-		{"look", "Looking:", "top agents whoami register unregister rename instances trace tail status health doctor verify fsck audit"},
-		{"people", "For people:", "human open notify pause resume on off"},
+		{"look", "Looking:", "top agents whoami register unregister rename instances trace tail status logs health doctor verify fsck audit"},
+		{"people", "For people:", "answer human open notify pause resume on off"},
 		{"run", "Running a coordinator:", "demo up down serve config token invite sweep backup restore export import bench"},
-		{"host", "This host and its agents:", "join install uninstall upgrade mcp run agent"},
+		{"host", "This host and its agents:", "claude codex opencode gemini copilot kimi join install uninstall upgrade mcp run agent"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, name := range strings.Fields(g.commands) {
@@ -208,22 +217,6 @@ func (a *app) clientConfig(id c3po.AgentID) (client.Config, error) {
 	}
 	cfg.AgentID, cfg.Space, cfg.ClientName, cfg.Version = id, space, "cli", a.Version
 	return cfg, err
-}
-
-// messageID reads an id that was typed or pasted.
-func messageID(text string) (c3po.MessageID, error) {
-	return c3po.ParseMessageID(strings.TrimSpace(text))
-}
-
-func messageIDs(texts []string) (ids []c3po.MessageID, err error) {
-	for _, text := range texts {
-		id, err := messageID(text)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
 }
 
 // maxInputBytes is what is read from a pipe: more than any message may have.

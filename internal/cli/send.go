@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -8,24 +9,37 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 )
+
+// askTime is how long c3po ask waits for the answer.
+const askTime = 5 * time.Minute
 
 func (a *app) send() *cobra.Command {
 	var in c3po.SendInput
 	var urgent, noReply bool
 	var deadline time.Duration
+	asking := func() bool { return false }
 	cmd := &cobra.Command{
 		Use:   "send TARGET [MESSAGE]",
 		Short: "Send a message to an agent",
 		Long: `Send a message to an agent, or with role:NAME to any one agent that has this
 capability. Without MESSAGE, or with -, the text is read from stdin. With --wait
-the answer is printed when it comes.`,
+the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 		Example: `  c3po send bob "Which MQTT topics are there?" --wait 60
   git diff | c3po send reviewer - --context "Please review"
   c3po send role:review "Who is free to look at #12?"
   c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
-		RunE: operation(a, a.acting, c3po.Service.SendMessage, func(args []string) (_ c3po.SendInput, err error) {
+		RunE: operation(a, a.acting, func(svc c3po.Service, ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
+			if in.WaitSeconds > 0 {
+				defer a.waiting("waiting for the answer")()
+			}
+			return svc.SendMessage(ctx, in)
+		}, func(args []string) (_ c3po.SendInput, err error) {
 			in.Target = args[0]
+			if asking() {
+				in.WaitSeconds = int(askTime / time.Second)
+			}
 			if in.Message, err = a.body(args[1:]); err != nil {
 				return in, err
 			}
@@ -44,6 +58,7 @@ the answer is printed when it comes.`,
 		}, printReceipt, func(receipt c3po.Receipt) error { return a.afterWait(receipt.Wait) }),
 	}
 	flags := cmd.Flags()
+	asking = func() bool { return cmd.CalledAs() == "ask" && !flags.Changed("wait") }
 	flags.StringVar(&in.Context, "context", "", "background the other agent needs")
 	flags.BoolVar(&urgent, "urgent", false, "have it read first")
 	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
@@ -89,25 +104,45 @@ func (a *app) afterWait(outcome *c3po.WaitOutcome) error {
 func (a *app) reply() *cobra.Command {
 	var in c3po.ReplyInput
 	var handedTo string
+	var last bool
 	cmd := &cobra.Command{
 		Use:   "reply MESSAGE_ID [TEXT]",
-		Short: "Answer a message, which also acks it",
-		Long: `Answer a message, which also acks it. Without TEXT, or with -, the answer is
-read from stdin.`,
-		Example: `  c3po reply alice::bob::0a1b2c3d "There are mesh/node/# and mesh/stat/#"`,
-		RunE: operation(a, a.acting, c3po.Service.Reply, func(args []string) (_ c3po.ReplyInput, err error) {
-			if in.MessageID, err = messageID(args[0]); err == nil {
-				in.Response, err = a.body(args[1:])
+		Short: "Reply to a message, which also acks it",
+		Long: `Reply to a message, which also acks it. The last part of its id is enough. Without
+TEXT, or with -, the reply is read from stdin. With --last it is for the newest
+message that expects one, and only the text is given.`,
+		Example: `  c3po reply alice::bob::0a1b2c3d "There are mesh/node/# and mesh/stat/#"
+  c3po reply --last "There are mesh/node/# and mesh/stat/#"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if last {
+				return arguments(0, 1, "--last [TEXT]")(cmd, args)
 			}
-			if err == nil && handedTo != "" {
+			return arguments(1, 2, "MESSAGE_ID [TEXT]")(cmd, args)
+		},
+		RunE: call(a, a.acting, func(ctx context.Context, svc *client.Client, args []string) (reply c3po.Message, err error) {
+			if last {
+				asked, err := lastAsked(ctx, svc)
+				if err != nil {
+					return reply, err
+				}
+				args = append([]string{string(asked.ID)}, args...)
+			}
+			if in.MessageID, err = messageID(ctx, svc, args[0]); err != nil {
+				return reply, err
+			}
+			if in.Response, err = a.body(args[1:]); err == nil && handedTo != "" {
 				in.HandedTo, err = c3po.ParseAgentID(handedTo)
 			}
-			return in, err
+			if err != nil {
+				return reply, err
+			}
+			return svc.Reply(ctx, in)
 		}, func(w io.Writer, reply c3po.Message) {
 			fmt.Fprintf(w, "answered %s with %s\n", inline(string(reply.MessageID)), inline(string(reply.ID)))
 			printWarning(w, reply.Warning)
 		}),
 	}
+	cmd.Flags().BoolVar(&last, "last", false, "reply to the newest message that expects it")
 	cmd.Flags().BoolVar(&in.ExpectsReply, "expects-reply", false, "say that you expect an answer to this one")
 	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
 	metadataFlag(cmd.Flags(), &in.Metadata)

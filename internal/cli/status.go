@@ -4,13 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // A report is what status prints as JSON.
@@ -18,6 +22,32 @@ type report struct {
 	URL          string `json:"url"`
 	AgentsOnline int    `json:"agents_online"`
 	c3po.ServerInfo
+	Here *runningHere `json:"here,omitempty"` // if it is this user's own
+}
+
+// runningHere is what this host knows of the coordinator that c3po up started.
+type runningHere struct {
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"`
+	Data  string    `json:"data"` // the folder with everything it keeps
+	Log   string    `json:"log"`
+}
+
+// runningHere is the coordinator at this address, if c3po up started it here.
+func (a *app) runningHere(url string) *runningHere {
+	note, err := a.folders.Coordinator()
+	if err != nil || note == nil || !paths.SameAddress(note.URL, url) {
+		return nil
+	}
+	data, err := a.folders.StateFile("")
+	if err != nil {
+		return nil
+	}
+	here := &runningHere{PID: note.PID, Data: filepath.Clean(data), Log: logName(data)}
+	if info, err := os.Stat(filepath.Join(data, "coordinator.json")); err == nil {
+		here.Since = info.ModTime()
+	}
+	return here
 }
 
 func (a *app) status() *cobra.Command {
@@ -33,18 +63,25 @@ func (a *app) status() *cobra.Command {
 				return report{}, err
 			}
 			health, err := svc.Health(ctx)
-			return report{URL: svc.URL(), AgentsOnline: health.AgentsOnline, ServerInfo: info}, err
+			return report{URL: svc.URL(), AgentsOnline: health.AgentsOnline, ServerInfo: info, Here: a.runningHere(svc.URL())}, err
 		}, func(w io.Writer, r report) {
 			table(w, func(row func(...string)) {
 				row("coordinator", inline(r.URL)+", version "+inline(r.Version)+", node "+inline(r.Node))
 				if r.Version != a.Version {
 					row("this program", "version "+inline(a.Version)+"; it and the coordinator understand each other")
 				}
+				if here := r.Here; here != nil {
+					row("process", fmt.Sprintf("%d, started %s", here.PID, ago(time.Now(), here.Since)))
+				}
 				row("redis", "answers; what is accepted is "+worth(r.Durability))
 				if r.Auth == string(auth.None) {
 					row(a.ink().warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
 				}
 				row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
+				if here := r.Here; here != nil {
+					row("data", inline(here.Data))
+					row("log", inline(here.Log)+" (c3po logs)")
+				}
 			})
 		}),
 	}

@@ -9,6 +9,7 @@ import (
 var taughtWith = map[string]string{
 	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "clients", "uninstall": "clients",
 	"claim": "roles", "restore": "backup", "import": "export", "sweep": "dead-letter", "broadcast": "room", "unregister": "register",
+	"codex": "launch", "gemini": "launch", "copilot": "launch", "kimi": "launch",
 }
 
 // A script is also what a reader learns a command from.

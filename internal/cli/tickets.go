@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/client"
-	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
 func (a *app) tickets() *cobra.Command { return a.ticketList(false) }
@@ -41,7 +37,7 @@ through), cancelled.`,
 				return err
 			}
 			if len(args) == 1 {
-				if in.MessageID, err = ticketID(cmd.Context(), svc, args[0]); err != nil {
+				if in.MessageID, err = messageID(cmd.Context(), svc, args[0]); err != nil {
 					return err
 				}
 			}
@@ -96,26 +92,6 @@ func printTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
 	})
 }
 
-// ticketID is the message that a ticket is, by its id or by the ticketId its sender chose.
-func ticketID(ctx context.Context, svc c3po.Service, name string) (c3po.MessageID, error) {
-	name = strings.TrimSpace(name)
-	if strings.Contains(name, "::") {
-		return c3po.ParseMessageID(name)
-	}
-	return dialect.Broker{Service: svc}.FindTicket(ctx, name)
-}
-
-// ofTicket calls an operation on the message that the first argument names.
-func ofTicket[Out any](do func(c3po.Service, context.Context, c3po.MessageInput) (Out, error)) func(context.Context, *client.Client, []string) (Out, error) {
-	return func(ctx context.Context, svc *client.Client, args []string) (out Out, err error) {
-		id, err := ticketID(ctx, svc, args[0])
-		if err != nil {
-			return out, err
-		}
-		return do(svc, ctx, c3po.MessageInput{MessageID: id})
-	}
-}
-
 // printTicketsAs calls each ticket by a name.
 func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, name func(c3po.Ticket) string) {
 	if len(tickets) == 0 {
@@ -166,7 +142,7 @@ func (a *app) cancel() *cobra.Command {
 		Long: `Withdraw a message that nobody has answered: it leaves the inbox it is in. Who
 has read it already is told that no answer is needed.`,
 		Example: `  c3po cancel alice::bob::0a1b2c3d --as alice`,
-		RunE: call(a, a.acting, ofTicket(c3po.Service.Cancel), func(w io.Writer, result c3po.CancelResult) {
+		RunE: call(a, a.acting, ofMessage(c3po.Service.Cancel), func(w io.Writer, result c3po.CancelResult) {
 			fmt.Fprintln(w, inline(result.Message))
 		}, func(result c3po.CancelResult) error {
 			switch result.Outcome {

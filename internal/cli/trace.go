@@ -21,7 +21,7 @@ func (a *app) trace() *cobra.Command {
 		Long: `Show the life of a message: one line for each fact that was proved. A ticketId that
 its sender chose is as good as the message's id.`,
 		Example: `  c3po trace alice::bob::0a1b2c3d`,
-		RunE:    call(a, a.looking, ofTicket(c3po.Service.Trace), printTrace),
+		RunE:    call(a, a.looking, ofMessage(c3po.Service.Trace), printTrace),
 	}
 }
 

@@ -36,6 +36,11 @@ func (s start) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "c3po is running at %s\n", inline(s.URL))
+	if isTerminal(w) {
+		fmt.Fprintln(w)
+		next(w, inkFor(w, os.Getenv), "c3po claude", "start Claude Code as an agent, here and in a second folder",
+			"c3po open", "the dashboard in a browser", "c3po down", "stop it; the mail stays")
+	}
 }
 
 func (a *app) up() *cobra.Command {

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// everyday are the commands most people ever need, in the order in which they meet
+// them. The others are in c3po help all.
+var everyday = []struct{ title, commands string }{
+	{"Start", "demo up claude"},
+	{"Talk", "send inbox reply wait"},
+	{"Stay in control", "answer top open agents pause"},
+	{"When something is wrong", "status doctor logs"},
+}
+
+// allTopic is the name of the help that lists every command.
+const allTopic = "all"
+
+// helps gives the program a first help that fits a screen, and a second with everything.
+func (a *app) helps(root *cobra.Command) {
+	whole := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			a.everydayHelp(root)
+			return
+		}
+		whole(cmd, args)
+	})
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show help for a command, or with all every command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == allTopic {
+				whole(root, nil)
+				return nil
+			}
+			topic, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, args)
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	})
+}
+
+func (a *app) everydayHelp(root *cobra.Command) {
+	in := a.ink()
+	fmt.Fprintln(a.Stdout, "c3po lets the coding agents you run ask each other for help.")
+	for _, group := range everyday {
+		fmt.Fprintf(a.Stdout, "\n%s\n", in.bold(group.title+":"))
+		for name := range strings.FieldsSeq(group.commands) {
+			if cmd, _, err := root.Find([]string{name}); err == nil {
+				fmt.Fprintf(a.Stdout, "  %-8s %s\n", name, cmd.Short)
+			}
+		}
+	}
+	fmt.Fprint(a.Stdout, `
+Also codex, opencode, gemini, copilot and kimi in place of claude.
+c3po COMMAND --help shows how to use one, c3po help all lists every command.
+`)
+}

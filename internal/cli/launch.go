@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// launch is c3po claude, c3po codex and so on: what a coding agent needs to be one of
+// several is put in place, and it starts in this folder.
+func (a *app) launch(t target) *cobra.Command {
+	return &cobra.Command{
+		Use:   t.name + " [ARGS...]",
+		Short: "Start " + t.title + " here, as an agent that others can ask",
+		Long: fmt.Sprintf(`Start %[1]s in this folder, as an agent that others can ask. If no coordinator
+runs, one is started; if %[1]s does not have c3po yet, you see what would be changed
+and are asked. What follows %[2]s is for its own command, %[3]s.`, t.title, t.name, t.program),
+		Example:            "  c3po " + t.name,
+		DisableFlagParsing: true,
+		Args:               cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+				return cmd.Help()
+			}
+			program, err := exec.LookPath(t.program)
+			if err != nil {
+				return c3po.Errorf(c3po.InvalidRequest, "%s is not installed: there is no command %s in the PATH", t.title, t.program).
+					Suggest("Install it first, or try `c3po demo`, which needs none.")
+			}
+			if err := a.ensureCoordinator(cmd.Context()); err != nil {
+				return err
+			}
+			if err := a.ensureInstalled(cmd.Context(), t); err != nil {
+				return err
+			}
+			return become(program, args)
+		},
+	}
+}
+
+// ensureCoordinator starts one if none runs here and this host has joined none.
+func (a *app) ensureCoordinator(ctx context.Context) error {
+	svc, err := a.looking()
+	if err != nil {
+		return err
+	}
+	if _, err := svc.Health(ctx); !errors.Is(err, c3po.CoordDown) {
+		return err
+	}
+	if a.url != "" || a.refuseJoined() != nil {
+		_, err := svc.Health(ctx)
+		return err // another host's, which only that one can start
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	up := exec.CommandContext(ctx, program, "up", "--json") // #nosec G204 -- this program
+	var out, said bytes.Buffer
+	up.Stdout, up.Stderr = &out, &said
+	if err := up.Run(); err != nil {
+		var refused c3po.Error
+		if json.Unmarshal(said.Bytes(), &refused) == nil && refused.Code != "" {
+			return &refused
+		}
+		return c3po.Errorf(c3po.Internal, "c3po up: %w: %s", err, strings.TrimSpace(said.String())).Suggest("Run `c3po doctor`.")
+	}
+	var started start
+	if err := json.Unmarshal(out.Bytes(), &started); err != nil {
+		return err
+	}
+	started.print(a.Stdout)
+	return nil
+}
+
+// ensureInstalled puts c3po into a coding agent that does not have it, after saying
+// what that changes and asking.
+func (a *app) ensureInstalled(ctx context.Context, t target) error {
+	if a.has(ctx, t) {
+		return nil
+	}
+	plan, err := t.installer(installFlags{dryRun: true})
+	if err != nil {
+		return err
+	}
+	if !isTerminal(a.Stdin) || !isTerminal(a.Stdout) {
+		return c3po.Errorf(c3po.InvalidRequest, "%s does not have c3po yet, and nobody is at a terminal to be asked", t.title).
+			Suggest("Run `c3po install %s` first.", t.name)
+	}
+	fmt.Fprintf(a.Stdout, "%s does not have c3po yet. Installing it:\n\n", t.title)
+	if err := plan.install(ctx, a.Stdout); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "\nc3po uninstall %s takes all of it back. Install it now? [Y/n] ", t.name)
+	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "" && !strings.HasPrefix(answer, "y") {
+		return c3po.Errorf(c3po.InvalidRequest, "nothing was changed").Suggest("Start %s without c3po with: %s", t.title, t.program)
+	}
+	real, err := t.installer(installFlags{})
+	if err != nil {
+		return err
+	}
+	return real.install(ctx, a.Stdout)
+}
+
+// has says that a coding agent has c3po. Claude Code is read, not asked: asking it
+// takes a second.
+func (a *app) has(ctx context.Context, t target) bool {
+	i, err := t.installer(installFlags{})
+	if err != nil {
+		return false
+	}
+	switch i := i.(type) {
+	case *fileInstaller:
+		return i.plan.Installed()
+	case *claudeInstaller:
+		list, err := os.ReadFile(a.claudeFolder("plugins", "installed_plugins.json"))
+		_, missing := os.Stat(i.folder)
+		return err == nil && missing == nil && bytes.Contains(list, []byte(`"`+pluginID+`"`))
+	default:
+		return false
+	}
+}
+
+// become makes this process the program, where a system can do that; elsewhere it
+// waits for it.
+func become(program string, args []string) error {
+	if runtime.GOOS != "windows" {
+		return syscall.Exec(program, append([]string{program}, args...), os.Environ()) // #nosec G204 -- what the person has typed
+	}
+	cmd := exec.Command(program, args...) // #nosec G204 -- what the person has typed
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return &endedError{code: ended.ExitCode()}
+	}
+	return err
+}
