@@ -25,10 +25,11 @@ var mayImport = map[string][]string{
 	"cmd/c3po": {"internal/cli"},
 	"image":    {},
 
-	"internal/agent":         {},
-	"internal/agent/session": {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
-	"internal/agent/hook":    {"."},
-	"internal/agent/ptyrun":  {".", "internal/client", "internal/client/attempt", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
+	"internal/agent":          {},
+	"internal/agent/session":  {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
+	"internal/agent/hook":     {"."},
+	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
+	"internal/agent/ptyrun":   {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 
 	"internal/auth":     {"."},
 	"internal/auth/pki": {"."},
@@ -69,7 +70,7 @@ var mayImport = map[string][]string{
 	"internal/person/notify":    {".", "internal/text/sanitise"},
 	"internal/person/top":       {".", "internal/text/sanitise"},
 
-	"internal/runner":           {".", "image", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
+	"internal/runner":           {".", "image", "internal/agent/resident", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
 	"internal/runner/agentfile": {"."},
 	"internal/runner/container": {"."},
 	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},

@@ -3,9 +3,11 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
@@ -24,9 +26,9 @@ func (r *Runner) mailWatch(c *client.Client) watch {
 		away := attempt.Backoff{Min: minAwayPause, Max: maxAwayPause}
 		paused := ""
 		for {
-			found, err := c.Pending(ctx, c3po.PendingInput{Timeout: int(waitSlice / time.Second), Limit: maxLetters, Paused: &paused})
+			found, err := resident.Look(ctx, c, c3po.PendingInput{Timeout: int(waitSlice / time.Second), Limit: maxLetters, Paused: &paused}, maxLetters, nil)
 			if err != nil && ctx.Err() == nil && !errors.Is(err, c3po.CoordDown) {
-				found, err = c.Pending(ctx, c3po.PendingInput{Limit: maxLetters, Paused: &paused})
+				found, err = resident.Look(ctx, c, c3po.PendingInput{Limit: maxLetters, Paused: &paused}, maxLetters, nil)
 			}
 			switch {
 			case ctx.Err() != nil:
@@ -43,7 +45,7 @@ func (r *Runner) mailWatch(c *client.Client) watch {
 				paused = *found.Paused
 			}
 			if found.Count > 0 && paused == "" {
-				return firing{why: "mail", mail: idsOf(found.Messages)}, true
+				return firing{why: "mail", mail: found.IDs()}, true
 			}
 			// Who is paused has mail that does not wake it: wait for the pause to end.
 			if found.Count > 0 && !attempt.Sleep(ctx, lookEvery) {
@@ -53,32 +55,13 @@ func (r *Runner) mailWatch(c *client.Client) watch {
 	}
 }
 
-func idsOf(messages []c3po.Message) []c3po.MessageID {
-	ids := make([]c3po.MessageID, len(messages))
-	for i, m := range messages {
-		ids[i] = m.ID
-	}
-	return ids
-}
-
 // untouched says that all of this mail is still there, so nothing was dealt
 // with. Where that cannot be seen it was.
 func untouched(ctx context.Context, c *client.Client, mail []c3po.MessageID) bool {
 	if len(mail) == 0 {
 		return false
 	}
-	now, err := c.Pending(ctx, c3po.PendingInput{Limit: maxLetters})
-	if err != nil {
-		return false
-	}
-	there := map[c3po.MessageID]bool{}
-	for _, m := range now.Messages {
-		there[m.ID] = true
-	}
-	for _, id := range mail {
-		if !there[id] {
-			return false
-		}
-	}
-	return true
+	now, err := resident.Look(ctx, c, c3po.PendingInput{Limit: maxLetters}, maxLetters, nil)
+	there := now.IDs()
+	return err == nil && !slices.ContainsFunc(mail, func(id c3po.MessageID) bool { return !slices.Contains(there, id) })
 }

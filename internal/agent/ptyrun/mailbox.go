@@ -3,27 +3,22 @@ package ptyrun
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/text/envelope"
 )
 
 const (
-	firstPause     = 100 * time.Millisecond
-	maxPause       = 5 * time.Second
 	goodbyeTimeout = 2 * time.Second
 	// flushTimeout is how long the end waits for answers that were printed last.
 	flushTimeout = 5 * time.Second
-	// maxInboxLetters is how much of an inbox is looked at.
-	maxInboxLetters = 1000
 	// maxWaitingAnswers is how many answers wait for a coordinator that is away.
 	maxWaitingAnswers = 256
 )
@@ -91,73 +86,59 @@ func (b *mailbox) register(ctx context.Context) (c3po.AgentID, error) {
 // attend keeps the agent registered and its mail known, whatever the coordinator
 // does, until ctx ends.
 func (b *mailbox) attend(ctx context.Context) {
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
-		_, err := b.register(ctx)
-		if err == nil {
-			err = b.look(ctx, c3po.PendingInput{})
+	settle := func(ctx context.Context) error {
+		if _, err := b.register(ctx); err != nil {
+			return err
 		}
-		for err == nil {
-			pause = firstPause
-			b.mu.Lock()
-			after, why := b.seq, b.paused
-			b.mu.Unlock()
-			err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().MaxWait / time.Second), After: &after, Paused: &why})
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		b.log.InfoContext(ctx, "not with the coordinator", "err", err)
-		attempt.Sleep(ctx, attempt.Jitter(pause))
+		return b.look(ctx, c3po.PendingInput{})
 	}
+	resident.Stay(ctx, settle, b.watch, func(err error, _ bool) bool {
+		b.log.InfoContext(ctx, "not with the coordinator", "err", err)
+		return false
+	})
+}
+
+// watch waits for mail until that fails.
+func (b *mailbox) watch(ctx context.Context) (err error) {
+	for err == nil {
+		b.mu.Lock()
+		after, why := b.seq, b.paused
+		b.mu.Unlock()
+		err = b.look(ctx, c3po.PendingInput{Timeout: int(c3po.DefaultLimits().MaxWait / time.Second), After: &after, Paused: &why})
+	}
+	return err
 }
 
 // look reads unacked mail without its counting as seen. Without a place to go on
 // from it is all there is.
 func (b *mailbox) look(ctx context.Context, in c3po.PendingInput) error {
+	seen, err := resident.Look(ctx, b.to(), in, resident.MaxLetters, func(c3po.Message) bool { return b.bodies })
+	if err != nil {
+		return err
+	}
 	all := in.After == nil
-	var letters []hook.Letter
-	texts := map[c3po.MessageID]c3po.Message{}
-	var seq int64
-	if in.Paused == nil {
-		in.Paused = new(string) // any word makes the coordinator say what it knows
-	}
-	paused := *in.Paused
-	for {
-		page, err := b.to().Pending(ctx, in)
-		if err != nil {
-			return err
-		}
-		if seq == 0 {
-			seq = page.Seq // of the first page: what comes later is found again
-			if page.Paused != nil {
-				paused = *page.Paused
-			}
-		}
-		for _, m := range page.Messages {
-			letters = append(letters, hook.LetterOf(m))
-			if b.bodies {
-				texts[m.ID] = m
-			}
-		}
-		if page.Next == "" || len(letters) >= maxInboxLetters {
-			break
-		}
-		in.Cursor, in.Timeout = page.Next, 0
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if all {
 		clear(b.mail)
 		clear(b.texts)
 	}
-	maps.Copy(b.texts, texts)
-	for _, l := range letters {
+	for _, m := range seen.Texts {
+		b.texts[m.ID] = m
+	}
+	for _, l := range seen.Mail {
 		b.mail[l.ID] = l
 		if l.ExpectsReply {
 			b.tickets[l.ID] = true
 		}
 	}
-	b.seq, b.paused = max(b.seq, seq), paused
+	b.seq = max(b.seq, seen.Seq)
+	switch {
+	case seen.Paused != nil:
+		b.paused = *seen.Paused
+	case all:
+		b.paused = ""
+	}
 	if all {
 		b.memory = b.memory.Keep(b.letters())
 	}
@@ -173,9 +154,7 @@ func (b *mailbox) hint() {
 }
 
 // letters is the mail in the order it came. It is called with the lock held.
-func (b *mailbox) letters() []hook.Letter {
-	return slices.SortedFunc(maps.Values(b.mail), func(x, y hook.Letter) int { return int(x.Seq - y.Seq) })
-}
+func (b *mailbox) letters() []hook.Letter { return resident.Letters(b.mail) }
 
 // A news is what is to be typed, and what to remember once it was.
 type news struct {
@@ -292,7 +271,7 @@ func (b *mailbox) flush(ctx context.Context) {
 func (b *mailbox) reply(ctx context.Context, a answer) (decided bool) {
 	for i, part := range parts(a.text, c3po.DefaultLimits().Characters) {
 		in := c3po.ReplyInput{MessageID: a.ticket, Response: part, ClientKey: a.key() + suffix(i)}
-		for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		for pause := resident.Backoff(); ; {
 			_, err := b.to().Reply(ctx, in)
 			if err == nil {
 				break
@@ -304,7 +283,7 @@ func (b *mailbox) reply(ctx context.Context, a answer) (decided bool) {
 			if c3po.AsError(err).Code.Retry() == c3po.RetryNo {
 				return true
 			}
-			if !attempt.Sleep(ctx, pause) {
+			if !attempt.Sleep(ctx, pause.Step()) {
 				return false
 			}
 		}
@@ -350,7 +329,5 @@ func (b *mailbox) goodbye(ctx context.Context, died bool) {
 		}
 		// A run that is no process cannot be said to have died.
 	}
-	if _, err := b.to().Unregister(ctx, c3po.None{}); err != nil {
-		b.log.InfoContext(ctx, "cannot say goodbye", "err", err)
-	}
+	resident.Leave(ctx, b.to(), b.log)
 }

@@ -7,18 +7,11 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
-	"github.com/c3po-dev/c3po/internal/client/attempt"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
 )
 
-const (
-	firstPause = 100 * time.Millisecond
-	maxPause   = 5 * time.Second
-	// maxInboxLetters is how much of an inbox is looked at: nobody is told exact counts
-	// beyond it.
-	maxInboxLetters = 1000
-	// watchTimeout is how long one wait for mail is: as long as one request of a wait.
-	watchTimeout = 50 * time.Second
-)
+// watchTimeout is how long one wait for mail is: as long as one request of a wait.
+const watchTimeout = 50 * time.Second
 
 // want makes the agent be there, if it is not.
 func (s *Server) want() {
@@ -61,26 +54,20 @@ func (s *Server) depart() {
 
 // stay keeps the agent registered and its mail known, whatever the coordinator does.
 func (s *Server) stay(ctx context.Context) {
-	registered := false
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
-		err := s.settle(ctx)
-		if err == nil {
-			registered, pause = true, firstPause
-			s.wake() // for what came while it was not there
-			err = s.watch(ctx)
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		if errors.Is(err, c3po.Superseded) && pause == firstPause {
+	watch := func(ctx context.Context) error {
+		s.wake() // for what came while it was not there
+		return s.watch(ctx)
+	}
+	registered := resident.Stay(ctx, s.settle, watch, func(err error, first bool) bool {
+		if errors.Is(err, c3po.Superseded) && first {
 			s.unsettle(nil)
-			continue
+			return true
 		}
 		s.unsettle(err)
 		s.search()
 		s.log.InfoContext(ctx, "not with the coordinator", "err", err)
-		attempt.Sleep(ctx, attempt.Jitter(pause))
-	}
+		return false
+	})
 	s.unsettle(nil)
 	if registered {
 		s.goodbye(context.WithoutCancel(ctx))
@@ -118,9 +105,9 @@ func (s *Server) settle(ctx context.Context) error {
 	defer s.mu.Unlock()
 	switch s.conversation.place.ID {
 	case "": // it begins: what came before wakes it once it is idle
-		s.conversation.missed(seen.mail)
+		s.conversation.missed(seen.Mail)
 	case place.ID:
-		s.conversation.missed(seen.mail)
+		s.conversation.missed(seen.Mail)
 		// A notice from before may have led to a coordinator that was away.
 		s.conversation.rearm(s.conversation.ids())
 	default:
@@ -290,32 +277,9 @@ func (s *Server) slept() {
 	}
 }
 
-// look reads unacked mail without its counting as seen.
-func (s *Server) look(ctx context.Context, in c3po.PendingInput) (view, error) {
-	var seen view
-	if in.Paused == nil {
-		in.Paused = new(string) // any word makes the coordinator say what it knows
-	}
-	for {
-		page, err := s.to().Pending(ctx, in)
-		if err != nil {
-			return view{}, err
-		}
-		if seen.seq == 0 {
-			// Of the first page: what comes later is found again.
-			seen.seq, seen.posts, seen.paused = page.Seq, page.RoomUnread, page.Paused
-		}
-		for _, m := range page.Messages {
-			seen.mail = append(seen.mail, hook.LetterOf(m))
-			if _, ok := short(m); ok {
-				seen.texts = append(seen.texts, m)
-			}
-		}
-		if page.Next == "" || len(seen.mail) >= maxInboxLetters {
-			return seen, nil
-		}
-		in.Cursor, in.Timeout = page.Next, 0
-	}
+// look reads unacked mail, with the texts that may come with a wake.
+func (s *Server) look(ctx context.Context, in c3po.PendingInput) (resident.View, error) {
+	return resident.Look(ctx, s.to(), in, resident.MaxLetters, func(m c3po.Message) bool { _, ok := short(m); return ok })
 }
 
 // goodbye ends the session of the agent, which keeps its id and its mail.
@@ -330,13 +294,11 @@ func (s *Server) goodbye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	s.sendReport(ctx)
-	if _, err := s.to().Unregister(ctx, c3po.None{}); err != nil {
-		s.log.InfoContext(ctx, "cannot say goodbye", "err", err)
-		return
+	if resident.Leave(ctx, s.to(), s.log) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.owes = false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.owes = false
 }
 
 // owe takes in how an attempt to register has ended. One of which nobody knows may

@@ -7,6 +7,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
 )
 
 const (
@@ -113,18 +114,7 @@ func (c *conversation) turn() {
 }
 
 // letters is the mail in the order it came.
-func (c *conversation) letters() []hook.Letter {
-	return slices.SortedFunc(maps.Values(c.mail), func(a, b hook.Letter) int { return int(a.Seq - b.Seq) })
-}
-
-// A view is unacked mail as it was found.
-type view struct {
-	mail   []hook.Letter
-	texts  []c3po.Message // of the mail that may come with a wake
-	seq    int64
-	posts  int     // of rooms, unread
-	paused *string // why the agent is paused, empty if it is not; nil from who did not say
-}
+func (c *conversation) letters() []hook.Letter { return resident.Letters(c.mail) }
 
 // A pause is why the agent should not be disturbed; empty if it may be.
 type pause struct {
@@ -134,31 +124,31 @@ type pause struct {
 
 // replace makes a view of everything what is known. What came after it was read
 // is kept.
-func (c *conversation) replace(seen view) {
-	maps.DeleteFunc(c.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seen.seq })
-	for _, l := range seen.mail {
+func (c *conversation) replace(seen resident.View) {
+	maps.DeleteFunc(c.mail, func(_ c3po.MessageID, l hook.Letter) bool { return l.Seq <= seen.Seq })
+	for _, l := range seen.Mail {
 		c.mail[l.ID] = l
 		delete(c.asked, l.About)
 	}
-	c.keep(seen.texts)
+	c.keep(seen.Texts)
 	maps.DeleteFunc(c.texts, func(id c3po.MessageID, _ c3po.Message) bool { _, here := c.mail[id]; return !here })
-	c.seq, c.posts = max(c.seq, seen.seq), seen.posts
-	c.memory = c.memory.Keep(c.letters()).Posts(seen.posts)
+	c.seq, c.posts = max(c.seq, seen.Seq), seen.Posts
+	c.memory = c.memory.Keep(c.letters()).Posts(seen.Posts)
 	c.heed(seen)
 }
 
 // heed takes in whether the agent is paused, unless that is known from later. For
 // who is not paused any longer all that came meanwhile has arrived.
-func (c *conversation) heed(seen view) {
-	if seen.paused == nil || seen.seq < c.paused.seq {
+func (c *conversation) heed(seen resident.View) {
+	if seen.Paused == nil || seen.Seq < c.paused.seq {
 		return
 	}
-	if c.paused.why != "" && *seen.paused == "" {
+	if c.paused.why != "" && *seen.Paused == "" {
 		for id := range c.mail {
 			c.arrived[id] = true
 		}
 	}
-	c.paused = pause{*seen.paused, seen.seq}
+	c.paused = pause{*seen.Paused, seen.Seq}
 }
 
 // audible is the mail that may make the session act.
@@ -227,16 +217,16 @@ func (c *conversation) missed(mail []hook.Letter) {
 }
 
 // add takes in what has arrived.
-func (c *conversation) add(seen view) {
-	for _, l := range seen.mail {
+func (c *conversation) add(seen resident.View) {
+	for _, l := range seen.Mail {
 		if _, known := c.mail[l.ID]; !known {
 			c.mail[l.ID] = l
 			c.arrived[l.ID] = true
 		}
 		delete(c.asked, l.About)
 	}
-	c.keep(seen.texts)
-	c.seq, c.posts = max(c.seq, seen.seq), seen.posts
+	c.keep(seen.Texts)
+	c.seq, c.posts = max(c.seq, seen.Seq), seen.Posts
 	c.heed(seen)
 }
 

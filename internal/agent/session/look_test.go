@@ -15,6 +15,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -66,19 +67,19 @@ func TestUrgentMailThatComesBetweenTwoPagesIsFoundByTheNextLook(t *testing.T) {
 	}))
 	t.Cleanup(door.Close)
 	s := New(Config{Client: as("api", door.URL)})
-	found := func(in c3po.PendingInput) (bool, view) {
+	found := func(in c3po.PendingInput) (bool, resident.View) {
 		t.Helper()
 		seen, err := s.look(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(seen.mail, func(l hook.Letter) bool { return l.ID == urgent }), seen
+		return slices.ContainsFunc(seen.Mail, func(l hook.Letter) bool { return l.ID == urgent }), seen
 	}
 	here, seen := found(c3po.PendingInput{Limit: 2})
-	if here || urgent == "" || len(seen.mail) != 3 {
-		t.Fatalf("the urgent one is %q, and found are %v: the test proves nothing", urgent, seen.mail)
+	if here || urgent == "" || len(seen.Mail) != 3 {
+		t.Fatalf("the urgent one is %q, and found are %v: the test proves nothing", urgent, seen.Mail)
 	}
-	if here, next := found(c3po.PendingInput{After: &seen.seq}); !here {
-		t.Errorf("known up to %d, the next look finds %v", seen.seq, next.mail)
+	if here, next := found(c3po.PendingInput{After: &seen.Seq}); !here {
+		t.Errorf("known up to %d, the next look finds %v", seen.Seq, next.Mail)
 	}
 }

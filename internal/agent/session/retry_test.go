@@ -9,6 +9,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
@@ -40,7 +41,7 @@ func (f *failing) hook(name string) {
 
 func (f *failing) arrives(seq int64, id c3po.MessageID) {
 	f.b.mu.Lock()
-	f.b.conversation.add(view{seq: seq, mail: []hook.Letter{{ID: id, From: "web", Seq: seq, ExpectsReply: true}}})
+	f.b.conversation.add(resident.View{Seq: seq, Mail: []hook.Letter{{ID: id, From: "web", Seq: seq, ExpectsReply: true}}})
 	f.b.mu.Unlock()
 	f.b.wake()
 }
