@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
 	"internal/agent/ptyrun":   {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 
-	"internal/auth":     {"."},
+	"internal/auth":     {"internal/client/attempt", "."},
 	"internal/auth/pki": {"."},
 
 	"internal/cli": {".", "internal/agent/session", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
@@ -52,9 +52,9 @@ var mayImport = map[string][]string{
 	"internal/host/unit":       {},
 	"internal/host/verify":     {"."},
 
-	"internal/hub": {".", "internal/node", "internal/store"},
+	"internal/hub": {".", "internal/client/attempt", "internal/node", "internal/store"},
 
-	"internal/node": {".", "internal/store"},
+	"internal/node": {".", "internal/client/attempt", "internal/store"},
 
 	"internal/ops":           {},
 	"internal/ops/backup":    {".", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"internal/person":           {},
 	"internal/person/dashboard": {},
 	"internal/person/notify":    {".", "internal/text/sanitise"},
-	"internal/person/top":       {".", "internal/text/sanitise"},
+	"internal/person/top":       {".", "internal/client/attempt", "internal/text/sanitise"},
 
 	"internal/runner":           {".", "image", "internal/agent/resident", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
 	"internal/runner/agentfile": {"."},

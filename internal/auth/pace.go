@@ -8,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
 const (
@@ -53,14 +54,8 @@ func (p *pacer) wait(ctx context.Context, account string, now time.Time) error {
 		return c3po.Errorf(c3po.RateLimited, "this token makes more than %d calls a second", p.perSecond).
 			Suggest("Nothing was done. Wait a few seconds, and call less often: wait_for_message takes the place of asking again and again.")
 	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	attempt.Sleep(ctx, delay)
+	return context.Cause(ctx)
 }
 
 func (p *pacer) of(account string, now time.Time) *rate.Limiter {

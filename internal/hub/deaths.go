@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
@@ -84,7 +85,7 @@ func (h *Hub) takeUp(ctx context.Context) {
 			return
 		}
 		h.log.WarnContext(ctx, "processes of agents are not watched yet", "err", err)
-		if !node.Sleep(ctx, pause) {
+		if !attempt.Sleep(ctx, pause) {
 			return
 		}
 	}

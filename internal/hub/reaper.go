@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
 )
@@ -26,7 +27,7 @@ func (h *Hub) runReaper(ctx context.Context) {
 	if every <= 0 {
 		return
 	}
-	for pause := every; node.Sleep(ctx, pause); {
+	for pause := every; attempt.Sleep(ctx, pause); {
 		another, err := h.store.Reaper(ctx, h.info.Node, every*3/2)
 		if err == nil && another > 0 {
 			pause = min(another, every)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -114,7 +115,7 @@ func (m *Marks) Run(ctx context.Context) {
 		return
 	}
 	every := m.pause()
-	for pause := every; Sleep(ctx, pause); {
+	for pause := every; attempt.Sleep(ctx, pause); {
 		var failed atomic.Bool
 		InBatches(m.recent(), func(space c3po.Space) {
 			ctx, cancel := context.WithTimeout(ctx, StepTimeout)

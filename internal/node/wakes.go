@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -262,7 +263,7 @@ func (l *line) listen(ctx context.Context) {
 			return
 		}
 		l.wakes.log.WarnContext(ctx, "subscription ended", "space", l.space, "err", err)
-		if !Sleep(ctx, pause) {
+		if !attempt.Sleep(ctx, pause) {
 			return
 		}
 	}
@@ -367,7 +368,7 @@ func (l *line) follow(ctx context.Context) {
 				l.wakes.log.WarnContext(ctx, "cannot read missed events", "space", l.space, "err", err)
 				again = true
 			}
-			if again && !Sleep(ctx, pause) {
+			if again && !attempt.Sleep(ctx, pause) {
 				return
 			}
 			pause = min(2*pause, MaxRetry)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
 const (
@@ -252,11 +253,11 @@ func (l *line) relay(ctx context.Context) {
 			if err != nil && ctx.Err() == nil {
 				l.wakes.log.WarnContext(ctx, "cannot read events for those who watch", "space", l.space, "err", err)
 			}
-			if err != nil && !Sleep(ctx, pause) {
+			if err != nil && !attempt.Sleep(ctx, pause) {
 				return
 			}
 		}
-		if !Sleep(ctx, relayEvery) {
+		if !attempt.Sleep(ctx, relayEvery) {
 			return
 		}
 	}

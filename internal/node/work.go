@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
@@ -27,18 +26,6 @@ func InBatches[T any](items []T, do func(T)) {
 			work.Go(func() { do(item) })
 		}
 		work.Wait()
-	}
-}
-
-// Sleep waits, and reports false if ctx ended first.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package attempt makes a call again while that can help, and remembers of all
 // attempts together whether one of them may have been carried out. The last error
 // alone does not say so: that a repeat was refused tells nothing about the call
-// whose answer was lost.
+// whose answer was lost. It needs nothing, and everything that tries again or waits
+// between two tries may use it: the client, the store, a coordinator's own work.
 package attempt
 
 import (

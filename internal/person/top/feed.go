@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
 const (
@@ -88,7 +89,7 @@ func (f *feed) follow(ctx context.Context, at c3po.EventCursor) {
 			}
 			f.touch()
 		}
-		rest(ctx, again)
+		attempt.Sleep(ctx, again)
 	}
 }
 
@@ -103,7 +104,7 @@ func (f *feed) look(ctx context.Context) {
 		} else {
 			f.tell(seenMsg(s))
 		}
-		rest(ctx, minLookInterval)
+		attempt.Sleep(ctx, minLookInterval)
 		quiet := time.NewTimer(maxLookInterval)
 		select {
 		case <-ctx.Done():
@@ -139,13 +140,4 @@ func (f *feed) take() []c3po.Event {
 // newest keeps what is shown.
 func newest(events []c3po.Event) []c3po.Event {
 	return events[max(0, len(events)-maxEvents):]
-}
-
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
