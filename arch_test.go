@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/ops/bench":     {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/demo":      {},
 	"internal/ops/metrics":   {".", "internal/hub"}, // hub for what it meters and its vitals
-	"internal/ops/move":      {".", "internal/hub", "internal/store", "internal/store/redisstore"},
+	"internal/ops/move":      {".", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/reference": {".", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
 	"internal/ops/sbom":      {},
 

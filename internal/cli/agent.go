@@ -140,11 +140,7 @@ that of the program in the container; of a loop that was ended, 0.`,
 			if err != nil {
 				return err
 			}
-			p, err := a.runnerPlaces()
-			if err != nil {
-				return err
-			}
-			file, err := a.agentFile(p)
+			file, err := a.agentsOfHost()
 			if err != nil {
 				return err
 			}
@@ -204,11 +200,7 @@ func (a *app) agentList() *cobra.Command {
 		Short:   "List the agents of agents.yaml",
 		Example: `  c3po agent list`,
 		RunE: func(*cobra.Command, []string) error {
-			p, err := a.runnerPlaces()
-			if err != nil {
-				return err
-			}
-			file, err := a.agentFile(p)
+			file, err := a.agentsOfHost()
 			if err != nil {
 				return err
 			}

@@ -42,6 +42,15 @@ func (a *app) agentFile(p runner.Places) (*agentfile.File, error) {
 	return agentfile.Read(agentfile.Config{Path: p.AgentFile, Home: a.home(), Clients: runner.Clients()})
 }
 
+// agentsOfHost are those of the agents.yaml where it belongs.
+func (a *app) agentsOfHost() (*agentfile.File, error) {
+	p, err := a.runnerPlaces()
+	if err != nil {
+		return nil, err
+	}
+	return a.agentFile(p)
+}
+
 // containers is the runtime of this host.
 func (a *app) containers(ctx context.Context, name string) (*container.CLI, error) {
 	return container.Find(ctx, container.Config{Runtime: name, Log: a.runnerLog()})

@@ -43,11 +43,7 @@ secret in it.`,
 			if err != nil {
 				return err
 			}
-			p, err := a.runnerPlaces()
-			if err != nil {
-				return err
-			}
-			file, err := a.agentFile(p)
+			file, err := a.agentsOfHost()
 			if err != nil {
 				return err
 			}

@@ -27,11 +27,7 @@ as with c3po agent run, and one that fails is started again after a rest.`,
 			if err != nil {
 				return err
 			}
-			p, err := a.runnerPlaces()
-			if err != nil {
-				return err
-			}
-			file, err := a.agentFile(p)
+			file, err := a.agentsOfHost()
 			if err != nil {
 				return err
 			}

@@ -30,22 +30,10 @@ output.
 Whoever has the file can read the mail and pass for the coordinator: keep it where
 nobody else can read it.`,
 		Example: `  c3po backup mail.c3po`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withRedis(cmd.Context(), redis, func(url string) error {
-				var made backup.Manifest
-				err := a.into(args[0], func(out io.Writer) (err error) {
-					made, err = backup.Make(cmd.Context(), a.backupConfig(url), out)
-					if err == nil && made.Verified && len(made.Spaces) == 0 {
-						err = nothingInRedis()
-					}
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				return a.showWritten(args[0], made, func(w io.Writer) { printBackup(w, args[0], made) })
-			})
-		},
+		RunE: writeFile(a, &redis, false, func(ctx context.Context, url string, out io.Writer) (backup.Manifest, bool, error) {
+			made, err := backup.Make(ctx, a.backupConfig(url), out)
+			return made, made.Verified && len(made.Spaces) == 0, err
+		}, printBackup),
 	}
 	redisFlag(cmd, &redis)
 	return cmd
@@ -63,37 +51,71 @@ too, so hosts that had joined need not join again.
 What was sent after the backup was made is lost. Every space begins a new epoch, so
 that agents look anew and no number is given twice. - is standard input.`,
 		Example: `  c3po restore mail.c3po --redis redis://127.0.0.1:6379`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if redis == "" {
-				release, err := a.alone(cmd.Context())
-				if err != nil {
-					return err
-				}
-				defer release()
-			}
-			return a.withRedis(cmd.Context(), redis, func(url string) error {
-				in, err := a.outOf(args[0], "backup")
-				if err != nil {
-					return err
-				}
-				defer in.Close()
-				done, err := backup.Restore(cmd.Context(), a.backupConfig(url), in)
-				if err != nil {
-					return err
-				}
-				return a.show(done, func(w io.Writer) {
-					fmt.Fprintf(w, "restored what was kept at %s\n", done.Manifest.Made.Local().Format(time.DateTime))
-					printSpaces(w, done.Spaces)
-				})
-			})
-		},
+		RunE: readFile(a, &redis, true, "backup", func(ctx context.Context, url string, in io.Reader) (backup.Restored, error) {
+			return backup.Restore(ctx, a.backupConfig(url), in)
+		}, func(w io.Writer, done backup.Restored) {
+			fmt.Fprintf(w, "restored what was kept at %s\n", done.Manifest.Made.Local().Format(time.DateTime))
+			printSpaces(w, done.Spaces)
+		}),
 	}
 	redisFlag(cmd, &redis)
 	return cmd
 }
 
-func nothingInRedis() error {
-	return c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+// writeFile is a command that writes what a Redis holds into the file it is given; quiet
+// says that no coordinator of this user may run meanwhile.
+func writeFile[Out any](a *app, redis *string, quiet bool, write func(context.Context, string, io.Writer) (done Out, empty bool, err error), print func(io.Writer, string, Out)) doing {
+	return func(cmd *cobra.Command, args []string) error {
+		return a.withQuietRedis(cmd.Context(), *redis, quiet, func(url string) error {
+			var done Out
+			err := a.into(args[0], func(out io.Writer) error {
+				written, empty, err := write(cmd.Context(), url, out)
+				if err == nil && empty {
+					err = c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
+				}
+				done = written
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if args[0] == "-" { // standard output is taken
+				print(a.Stderr, args[0], done)
+				return nil
+			}
+			return a.show(done, func(w io.Writer) { print(w, args[0], done) })
+		})
+	}
+}
+
+// readFile is a command that puts into a Redis what another command wrote.
+func readFile[Out any](a *app, redis *string, quiet bool, writer string, read func(context.Context, string, io.Reader) (Out, error), print func(io.Writer, Out)) doing {
+	return func(cmd *cobra.Command, args []string) error {
+		return a.withQuietRedis(cmd.Context(), *redis, quiet, func(url string) error {
+			in, err := a.outOf(args[0], writer)
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			done, err := read(cmd.Context(), url, in)
+			if err != nil {
+				return err
+			}
+			return a.show(done, func(w io.Writer) { print(w, done) })
+		})
+	}
+}
+
+// withQuietRedis is withRedis; a private one may be wanted without its coordinator.
+func (a *app) withQuietRedis(ctx context.Context, named string, quiet bool, do func(url string) error) error {
+	if quiet && named == "" {
+		release, err := a.alone(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return a.withRedis(ctx, named, do)
 }
 
 // outOf opens what the command wrote; - is standard input.
@@ -106,16 +128,6 @@ func (a *app) outOf(name, command string) (io.ReadCloser, error) {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "cannot read the %s: %w", command, err).Suggest("Name the file that c3po %s wrote.", command)
 	}
 	return file, nil
-}
-
-// showWritten tells of what was written to a file; beside it, if that is standard
-// output.
-func (a *app) showWritten(name string, done any, print func(io.Writer)) error {
-	if name == "-" {
-		print(a.Stderr)
-		return nil
-	}
-	return a.show(done, print)
 }
 
 func redisFlag(cmd *cobra.Command, redis *string) {

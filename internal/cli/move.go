@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -21,29 +22,10 @@ c3po import takes in there. Tokens and broadcasts stay, and so does the mail its
 The coordinator must be down, so that nothing is sent that would not be in the file.
 Whoever has the file can read the mail.`,
 		Example: `  c3po export laptop.jsonl`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if redis == "" {
-				release, err := a.alone(cmd.Context())
-				if err != nil {
-					return err
-				}
-				defer release()
-			}
-			return a.withRedis(cmd.Context(), redis, func(url string) error {
-				var done move.Exported
-				err := a.into(args[0], func(out io.Writer) (err error) {
-					done, err = move.Export(cmd.Context(), move.ExportConfig{RedisURL: url, Version: a.Version, Host: hostName(), Now: a.clock()}, out)
-					if err == nil && done.Counts == (move.Counts{}) {
-						err = nothingInRedis()
-					}
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				return a.showWritten(args[0], done, func(w io.Writer) { printExport(w, args[0], done) })
-			})
-		},
+		RunE: writeFile(a, &redis, true, func(ctx context.Context, url string, out io.Writer) (move.Exported, bool, error) {
+			done, err := move.Export(ctx, move.ExportConfig{RedisURL: url, Version: a.Version, Host: hostName(), Now: a.clock()}, out)
+			return done, done.Counts == (move.Counts{}), err
+		}, printExport),
 	}
 	redisFlag(cmd, &redis)
 	return cmd
@@ -64,20 +46,9 @@ brings nothing twice, so an import that was cut off is simply run again. At the 
 message is looked for, and the books are gone through. - is standard input.`,
 		Example: `  c3po import laptop.jsonl --dry-run
   c3po import laptop.jsonl --as-host laptop`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withRedis(cmd.Context(), redis, func(url string) error {
-				in, err := a.outOf(args[0], "export")
-				if err != nil {
-					return err
-				}
-				defer in.Close()
-				done, err := move.Import(cmd.Context(), move.ImportConfig{RedisURL: url, Version: a.Version, Host: host, DryRun: dry}, in)
-				if err != nil {
-					return err
-				}
-				return a.show(done, func(w io.Writer) { printImport(w, done) })
-			})
-		},
+		RunE: readFile(a, &redis, false, "export", func(ctx context.Context, url string, in io.Reader) (move.Imported, error) {
+			return move.Import(ctx, move.ImportConfig{RedisURL: url, Version: a.Version, Host: host, DryRun: dry}, in)
+		}, printImport),
 	}
 	cmd.Flags().StringVar(&host, "as-host", "", "host the agents belong to here; else the name of the machine the export is from")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")

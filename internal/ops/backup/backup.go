@@ -198,15 +198,29 @@ func books(ctx context.Context, url string) ([]Space, error) {
 	h := hub.New(hub.Config{Store: store, Limits: c3po.DefaultLimits()})
 	var all []Space
 	for _, space := range spaces {
-		audit, err := h.Fsck(ctx, space)
+		audit, err := Balance(ctx, h, space, fmt.Sprintf("the books of space %s do not balance", space), fmt.Sprintf("Run `c3po fsck --space %s` where the data comes from.", space))
 		if err != nil {
 			return nil, err
-		}
-		if !audit.Balanced {
-			return nil, c3po.Errorf(c3po.Internal, "the books of space %s do not balance: %s", space, fmt.Sprint(audit.Problems)).
-				Suggest("Run `c3po fsck --space %s` where the data comes from.", space)
 		}
 		all = append(all, Space{space, audit.Agents, audit.Sent, audit.Pending})
 	}
 	return all, nil
+}
+
+// Balance goes through the books of one space, and refuses in these words if they do
+// not balance.
+func Balance(ctx context.Context, h *hub.Hub, space c3po.Space, message, advice string) (c3po.Audit, error) {
+	audit, err := h.Fsck(ctx, space)
+	if err == nil && !audit.Balanced {
+		err = c3po.Errorf(c3po.Internal, "%s: %s", message, fmt.Sprint(audit.Problems)).Suggest("%s", advice)
+	}
+	return audit, err
+}
+
+// CheckFormat refuses a file of a format that this program does not read.
+func CheckFormat(what string, format, reads int, version string) error {
+	if format == reads {
+		return nil
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "the %s is of format %d, this c3po reads format %d", what, format, reads).Suggest("Use c3po %s or later.", version)
 }

@@ -99,9 +99,8 @@ func unpack(in io.Reader, dir string) (Manifest, []string, error) {
 	if err := json.NewDecoder(io.LimitReader(archive, maxManifest)).Decode(&m); err != nil {
 		return m, nil, damaged("its manifest cannot be read")
 	}
-	if m.Format != Format {
-		return m, nil, c3po.Errorf(c3po.InvalidRequest, "the backup is of format %d, this c3po reads format %d", m.Format, Format).
-			Suggest("Use c3po %s or later.", m.Version)
+	if err := CheckFormat("backup", m.Format, Format, m.Version); err != nil {
+		return m, nil, err
 	}
 	if len(m.Files) == 0 {
 		return m, nil, damaged("it holds no snapshot")

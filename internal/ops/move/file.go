@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/ops/backup"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
@@ -85,9 +86,8 @@ func read(in io.Reader) (file, error) {
 		return f, damaged("it does not begin as one")
 	}
 	f.header = *first.Header
-	if f.header.Format != Format {
-		return f, c3po.Errorf(c3po.InvalidRequest, "the export is of format %d, this c3po reads format %d", f.header.Format, Format).
-			Suggest("Use c3po %s or later.", f.header.Version)
+	if err := backup.CheckFormat("export", f.header.Format, Format, f.header.Version); err != nil {
+		return f, err
 	}
 	d.DisallowUnknownFields()
 	for n := 2; ; n++ {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/ops/backup"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 )
 
@@ -87,13 +88,6 @@ func verify(ctx context.Context, redis *redisstore.Store, h *hub.Hub, space c3po
 				Suggest("Keep the export, and run `c3po fsck --space %s`.", space)
 		}
 	}
-	audit, err := h.Fsck(ctx, space)
-	if err != nil {
-		return err
-	}
-	if !audit.Balanced {
-		return c3po.Errorf(c3po.Internal, "after the import the books of space %s do not balance: %s", space, fmt.Sprint(audit.Problems)).
-			Suggest("Keep the export, and run `c3po fsck --space %s`.", space)
-	}
-	return nil
+	_, err := backup.Balance(ctx, h, space, fmt.Sprintf("after the import the books of space %s do not balance", space), fmt.Sprintf("Keep the export, and run `c3po fsck --space %s`.", space))
+	return err
 }
