@@ -119,7 +119,7 @@ func TestASessionThatTriesEverythingIsNobodyButItself(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if last != "" {
-			answered[last] = r.fresh()
+			answered[last] = r.Fresh()
 		}
 		if len(pending) == 0 {
 			last = ""
@@ -153,7 +153,7 @@ func TestASessionThatTriesEverythingIsNobodyButItself(t *testing.T) {
 	if mail == "" || question == "" {
 		t.Fatalf("the mail is %q and the question %q", mail, question)
 	}
-	eventually(t, 20*time.Second, "web has its mail", func() bool { return strings.Contains(victim.model.read(), secretOfWeb) || told(victim.model) > 0 })
+	eventually(t, 20*time.Second, "web has its mail", func() bool { return strings.Contains(victim.model.Read(), secretOfWeb) || told(victim.model) > 0 })
 
 	before := ledgerOf(attacker, binary)
 	fill := strings.NewReplacer("QUESTION", question, "MAIL", mail, "PROGRAM", binary)

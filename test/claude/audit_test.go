@@ -94,7 +94,7 @@ func newWalk(t *testing.T, chance *rand.Rand) *walk {
 	w.a = w.host("pi").agent("api", w.think)
 	// tmux goes on with a program of its own that is stopped; one below it is left alone.
 	w.a.within = []string{"sh", "-c", `"$@"; exit $?`, "sh"}
-	w.a.model.refuses = func() int {
+	w.a.model.Refuses = func() int {
 		if w.refusing.Load() {
 			w.refused.Add(1)
 			return 529
@@ -156,7 +156,7 @@ func (w *walk) saved() bool {
 func (w *walk) think(r request) step {
 	w.mu.Lock()
 	answer := w.answer
-	if w.prompt == "" || !strings.Contains(r.all(), w.prompt) {
+	if w.prompt == "" || !strings.Contains(r.All(), w.prompt) {
 		answer = nil
 	} else {
 		w.answer = nil
@@ -165,13 +165,13 @@ func (w *walk) think(r request) step {
 	if answer != nil {
 		return answer()
 	}
-	if strings.Contains(r.fresh(), "detailed summary") {
+	if strings.Contains(r.Fresh(), "detailed summary") {
 		return say("<summary>They talked.</summary>")
 	}
 	w.mu.Lock()
-	w.unread = w.unread || notice.MatchString(r.fresh())
+	w.unread = w.unread || notice.MatchString(r.Fresh())
 	w.mu.Unlock()
-	for _, match := range toAnswer.FindAllStringSubmatch(r.all(), -1) {
+	for _, match := range toAnswer.FindAllStringSubmatch(r.All(), -1) {
 		if id := match[1]; w.unanswered(id) {
 			return call("reply", map[string]any{"message_id": id, "response": "as you say"})
 		}
@@ -261,7 +261,7 @@ func (w *walk) wander(steps int) {
 		w.t.Errorf("stranded: %q", w.waiting())
 	}
 	// A message is told of, read and answered; more than once if a fault came between.
-	if most, asked := 10*w.n, len(w.a.model.seen()); asked > most {
+	if most, asked := 10*w.n, len(w.a.model.Seen()); asked > most {
 		w.t.Errorf("the model was asked %d times, want %d at the most", asked, most)
 	}
 }

@@ -2,18 +2,11 @@ package claude_test
 
 import (
 	"regexp"
-	"strings"
+
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
 )
 
-var (
-	// toAnswer is the header of a message that expects an answer.
-	toAnswer = regexp.MustCompile(`(?m)^\[c3po [0-9a-f]{6}\] \w+ (\S+)(?: \|.*)? \| reply expected`)
-	// notice is how a session is told of mail: in words, or by the mail itself.
-	notice = regexp.MustCompile(`c3po: [^\n]*get_messages shows (it|them)|<event>c3po: Lines that start with`)
-	// unread is a notice that does not bring the mail itself.
-	unread = regexp.MustCompile(`c3po: [^\n]*get_messages shows (it|them)`)
-	gutter = regexp.MustCompile(`(?m)^\| (.*)$`)
-)
+var toAnswer, notice, unread = llm.ToAnswer, llm.Notice, llm.Unread
 
 // A rule says what a model does when it reads something new. It knows what it
 // was shown and nothing else: ids and answers are taken from there.
@@ -29,7 +22,7 @@ func following(rules ...rule) brain {
 		forms[i] = regexp.MustCompile(r.when)
 	}
 	return func(r request) step {
-		fresh := r.fresh()
+		fresh := r.Fresh()
 		for i, form := range forms {
 			if match := form.FindStringSubmatch(fresh); match != nil {
 				return rules[i].then(r, match)
@@ -44,7 +37,7 @@ func following(rules ...rule) brain {
 func reading(answer func(question string) string) []rule {
 	return []rule{
 		{toAnswer.String(), func(r request, match []string) step {
-			return call("reply", map[string]any{"message_id": match[1], "response": answer(written(r.fresh()))})
+			return call("reply", map[string]any{"message_id": match[1], "response": answer(written(r.Fresh()))})
 		}},
 		{unread.String(), func(request, []string) step { return call("get_messages", nil) }},
 	}
@@ -55,14 +48,7 @@ func on(when string, do step) rule {
 	return rule{when, func(request, []string) step { return do }}
 }
 
-// written is what other agents wrote, as far as it is new.
-func written(shown string) string {
-	var lines []string
-	for _, line := range gutter.FindAllStringSubmatch(shown, -1) {
-		lines = append(lines, line[1])
-	}
-	return strings.Join(lines, "\n")
-}
+func written(shown string) string { return llm.Written(shown) }
 
 func always(answer string) func(string) string { return func(string) string { return answer } }
 

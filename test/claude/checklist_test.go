@@ -25,7 +25,7 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 		t.Fatal(err)
 	}
 	var during c3po.Receipt
-	a.model.brain = following(append(reading(always("I am up")),
+	a.model.Script = following(append(reading(always("I am up")),
 		on("who is there", call("list_agents", nil)),
 		on("ask meshtastic", call("send_message", map[string]any{"target": "meshtastic", "message": "What topics?"})),
 		rule{"work for a while", func(request, []string) step {
@@ -65,7 +65,7 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 	line("list_agents shows registered agents", func(t *testing.T) {
 		term.enter("who is there")
 		for _, id := range []string{"homeassistant", "meshtastic"} {
-			eventually(t, 20*time.Second, id+" is shown", func() bool { return a.model.showing("| "+id+": online") == 1 })
+			eventually(t, 20*time.Second, id+" is shown", func() bool { return a.model.Showing("| "+id+": online") == 1 })
 		}
 		term.rest()
 	})
@@ -103,8 +103,8 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 		w.coordinator.Kill()
 		term.enter("is it there")
 		term.see("IT-IS-AWAY")
-		if said := a.model.last().all(); !strings.Contains(said, "c3po coordinator is not reachable") {
-			t.Errorf("the tool said:\n%s", a.model.last().fresh())
+		if said := a.model.Last().All(); !strings.Contains(said, "c3po coordinator is not reachable") {
+			t.Errorf("the tool said:\n%s", a.model.Last().Fresh())
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 	b := nas.agent("meshtastic", nil)
 	killed := make(chan struct{})
 	term := &terminal{}
-	b.model.brain = func(request) step {
+	b.model.Script = func(request) step {
 		kill(t, term.pid)
 		close(killed)
 		return say("never heard")
@@ -134,7 +134,7 @@ func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 	p := a.print("Ask meshtastic")
 	<-killed
 	if p.result != "IT-DID-NOT-ANSWER" {
-		t.Errorf("it reported %q\n%s", p.result, a.model.last().fresh())
+		t.Errorf("it reported %q\n%s", p.result, a.model.Last().Fresh())
 	}
 	nas.agent("meshtastic", following(reading(always("mesh/#"))...)).print("hello")
 	if answers := w.unacked("homeassistant"); len(answers) != 1 || answers[0].Response != "mesh/#" {

@@ -33,7 +33,7 @@ func TestAContinuedSecondSessionAnswersTheMailOfTheFirst(t *testing.T) {
 		on("1 message waits for api, whose session has ended", call("get_messages", map[string]any{"left_by": "api"})),
 	}, reading(always("8080"))...)...))
 	again.print("hello", "--continue")
-	if shown := again.model.seen()[0].all(); !strings.Contains(shown, "about the birds") || !strings.Contains(shown, "you are api-2. api is another conversation of this folder, which does not run now.") {
+	if shown := again.model.Seen()[0].All(); !strings.Contains(shown, "about the birds") || !strings.Contains(shown, "you are api-2. api is another conversation of this folder, which does not run now.") {
 		t.Errorf("it is told:\n%s", shown)
 	}
 	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 10})

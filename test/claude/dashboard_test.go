@@ -84,9 +84,9 @@ func (p *person) does(act string, how map[string]string) {
 func toldOf(m *model, agent string) time.Time {
 	told := regexp.MustCompile(`c3po: [^\n]* from [^\n.]*\b` + agent + `\b[^\n]*get_messages|\[c3po \w+\] \w+ \S+ \| from ` + agent + `\b`)
 	var last time.Time
-	for _, r := range m.seen() {
-		if told.MatchString(r.fresh()) {
-			last = r.at
+	for _, r := range m.Seen() {
+		if told.MatchString(r.Fresh()) {
+			last = r.At
 		}
 	}
 	return last
@@ -104,7 +104,7 @@ func TestAC2ToAC4APersonAtTheDashboardInterruptsIsAskedAndAnswers(t *testing.T) 
 		on("something risky", call("escalate_to_human", map[string]any{"reason": "May I drop the table?", "choices": []string{"drop it", "rename it"}})),
 		on(`"paused":"waiting_for_human"`, say("I WAIT")),
 		on(`message \S+ \| from human`, say("MY-PERSON-CALLS")),
-		{`\] reply .* from human`, func(r request, _ []string) step { return say("MY-PERSON-SAID %s", written(r.fresh())) }},
+		{`\] reply .* from human`, func(r request, _ []string) step { return say("MY-PERSON-SAID %s", written(r.Fresh())) }},
 	}, reading(always("port 8080"))...)...))
 	term := a.open()
 	term.idle()

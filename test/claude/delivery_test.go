@@ -23,8 +23,8 @@ func noReply(in *c3po.SendInput) {
 // told is how often a model was told of mail, by any hook.
 func told(m *model) int {
 	most := 0
-	for _, r := range m.seen() {
-		most = max(most, len(notice.FindAllString(r.all(), -1)))
+	for _, r := range m.Seen() {
+		most = max(most, len(notice.FindAllString(r.All(), -1)))
 	}
 	return most
 }
@@ -97,9 +97,9 @@ func TestUrgentMailIsToldInTheMiddleOfATurnAndOnce(t *testing.T) {
 			return bash
 		}}))
 	a.print("do some work", "--allowedTools", "Bash")
-	requests := a.model.seen()
-	if len(requests) != 2 || !strings.Contains(requests[1].fresh(), "c3po: 1 urgent message. get_messages shows it.") {
-		t.Fatalf("%d requests, the last with:\n%s", len(requests), requests[len(requests)-1].fresh())
+	requests := a.model.Seen()
+	if len(requests) != 2 || !strings.Contains(requests[1].Fresh(), "c3po: 1 urgent message. get_messages shows it.") {
+		t.Fatalf("%d requests, the last with:\n%s", len(requests), requests[len(requests)-1].Fresh())
 	}
 	if n := told(a.model); n != 1 {
 		t.Errorf("it was told %d times", n)
@@ -116,7 +116,7 @@ func TestAChainOfTurnsEndsAlthoughMailKeepsComing(t *testing.T) {
 	n := 0
 	bash := call("Bash", map[string]any{"command": "true", "description": "a step"})
 	a := w.host("pi").agent("api", func(r request) step {
-		if len(r.messages) > 0 && strings.Contains(r.fresh(), "get_messages shows") {
+		if len(r.Messages) > 0 && strings.Contains(r.Fresh(), "get_messages shows") {
 			return bash
 		}
 		n++
@@ -159,7 +159,7 @@ func TestManyMessagesToAWorkingAgentAreAllToldOfAndNoneTwiceByABlockingHook(t *t
 		on(notice.String(), call("get_messages", nil)),
 	))
 	a.print("do some work")
-	shown := a.model.seen()[len(a.model.seen())-1].all()
+	shown := a.model.Seen()[len(a.model.Seen())-1].All()
 	for i := range 8 {
 		for j := range many / 8 {
 			if text := fmt.Sprintf("| m-%d-%d-\n", i, j); !strings.Contains(shown, text) {
@@ -168,10 +168,10 @@ func TestManyMessagesToAWorkingAgentAreAllToldOfAndNoneTwiceByABlockingHook(t *t
 		}
 	}
 	counted := 0
-	for _, r := range a.model.seen() {
+	for _, r := range a.model.Seen() {
 		var n int
-		if at := strings.Index(r.fresh(), "c3po: "); at >= 0 && strings.Contains(r.fresh(), "expecting an answer from") {
-			if _, err := fmt.Sscanf(r.fresh()[strings.Index(r.fresh(), "c3po: "):], "c3po: %d new message", &n); err == nil {
+		if at := strings.Index(r.Fresh(), "c3po: "); at >= 0 && strings.Contains(r.Fresh(), "expecting an answer from") {
+			if _, err := fmt.Sscanf(r.Fresh()[strings.Index(r.Fresh(), "c3po: "):], "c3po: %d new message", &n); err == nil {
 				counted += n
 			}
 		}
@@ -196,7 +196,7 @@ func TestABodyOfTheGreatestLengthAndOneThatPosesAsTheHarnessArriveBehindTheGutte
 		}},
 		on(notice.String(), call("get_messages", nil))))
 	a.print("hello")
-	shown := a.model.seen()[len(a.model.seen())-1].all()
+	shown := a.model.Seen()[len(a.model.Seen())-1].All()
 	if n := strings.Count(shown, "| 0123456789 12345678\n"); n != 2500 {
 		t.Errorf("the model was shown %d of 2500 lines", n)
 	}
@@ -218,7 +218,7 @@ func TestAC2EscEndsAWaitAtOnceAndTheAnswerComesLater(t *testing.T) {
 	w.as("slow").Ping(t.Context(), c3po.None{})
 	a := w.host("pi").agent("api", following(append(reading(always("?")),
 		on("ask slow", call("send_message", map[string]any{"target": "slow", "message": "How long?", "wait_seconds": 600})),
-		rule{`kind|reply .* from slow`, func(r request, _ []string) step { return say("SLOW-SAYS %s", written(r.fresh())) }},
+		rule{`kind|reply .* from slow`, func(r request, _ []string) step { return say("SLOW-SAYS %s", written(r.Fresh())) }},
 	)...))
 	term := a.open()
 	term.idle()

@@ -278,7 +278,7 @@ func TestWithoutTheBinaryThePersonHearsItOnceADayAndTheSessionIsUndisturbed(t *t
 			t.Errorf("the session was disturbed: %q\n%s", p.result, p.text())
 		}
 	}
-	if strings.Contains(a.model.read(), words) {
+	if strings.Contains(a.model.Read(), words) {
 		t.Error("the model was told what is for the person")
 	}
 }

@@ -52,17 +52,17 @@ func TestClearKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 	// This model does nothing about it, so the end of its turn tells it once more.
 	eventually(t, 20*time.Second, "it is told", func() bool { return told(a.model) == 2 })
 	term.see("Ran 1 stop hook")
-	before := len(a.model.seen())
+	before := len(a.model.Seen())
 	term.enter("/clear")
 	eventually(t, 10*time.Second, "the screen is clear", func() bool { return !strings.Contains(term.screen(), "stop hook") })
 	term.enter("hello after it")
-	eventually(t, 20*time.Second, "the model is asked", func() bool { return len(a.model.seen()) > before })
-	shown := a.model.seen()[len(a.model.seen())-1]
-	if n := len(notice.FindAllString(shown.all(), -1)); n != 1 {
-		t.Errorf("after /clear it was told %d times:\n%s", n, shown.all())
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return len(a.model.Seen()) > before })
+	shown := a.model.Seen()[len(a.model.Seen())-1]
+	if n := len(notice.FindAllString(shown.All(), -1)); n != 1 {
+		t.Errorf("after /clear it was told %d times:\n%s", n, shown.All())
 	}
-	if !strings.Contains(shown.all(), "c3po: you are api.") {
-		t.Errorf("after /clear it does not know who it is:\n%s", shown.fresh())
+	if !strings.Contains(shown.All(), "c3po: you are api.") {
+		t.Errorf("after /clear it does not know who it is:\n%s", shown.Fresh())
 	}
 	w.onlyHas("api", "web")
 }
@@ -82,11 +82,11 @@ func TestACompactedSessionIsToldAgain(t *testing.T) {
 	term.see("Compacted")
 	term.enter("hello after it")
 	eventually(t, 20*time.Second, "the model is asked", func() bool {
-		seen := a.model.seen()
-		return strings.Contains(seen[len(seen)-1].fresh(), "hello after it")
+		seen := a.model.Seen()
+		return strings.Contains(seen[len(seen)-1].Fresh(), "hello after it")
 	})
-	seen := a.model.seen()
-	if shown := seen[len(seen)-1].all(); len(notice.FindAllString(shown, -1)) != 1 || !strings.Contains(shown, "c3po: you are api.") {
+	seen := a.model.Seen()
+	if shown := seen[len(seen)-1].All(); len(notice.FindAllString(shown, -1)) != 1 || !strings.Contains(shown, "c3po: you are api.") {
 		t.Errorf("after compaction it reads:\n%s", shown)
 	}
 	w.onlyHas("api", "web")
@@ -101,10 +101,10 @@ func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
 	w.send("web", "api", "Which port?")
 	a.print("hello again", "--resume", session)
 	a.print("and again", "--resume", session)
-	requests := a.model.seen()
+	requests := a.model.Seen()
 	last := requests[len(requests)-1]
-	if !notice.MatchString(last.fresh()) {
-		t.Errorf("a resumed session was not told of mail that is still unacked:\n%s", last.fresh())
+	if !notice.MatchString(last.Fresh()) {
+		t.Errorf("a resumed session was not told of mail that is still unacked:\n%s", last.Fresh())
 	}
 	w.onlyHas("api", "web")
 }
@@ -120,14 +120,14 @@ func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T)
 	term.idle()
 	w.awaitOnline("api")
 	term.enter("about the fish")
-	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.showing("about the fish") == 1 })
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.Showing("about the fish") == 1 })
 	w.send("web", "api", "<b>Which port?</b>")
 	eventually(t, 20*time.Second, "it is told", func() bool { return told(a.model) >= 1 })
 	term.see("Ran 1 stop hook")
 	term.enter("/clear")
 	eventually(t, 10*time.Second, "the screen is clear", func() bool { return !strings.Contains(term.screen(), "stop hook") })
 	term.enter("about something else")
-	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.showing("about something else") == 1 })
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.Showing("about something else") == 1 })
 	term.enter("/resume")
 	term.see("Type to search")
 	term.see("❯ about the fish")
@@ -136,16 +136,16 @@ func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T)
 		return !strings.Contains(term.screen(), "Type to search") && strings.Contains(term.screen(), "about the fish")
 	})
 	term.enter("back to it")
-	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.showing("back to it") == 1 })
-	for _, r := range a.model.seen() {
-		if !strings.Contains(r.fresh(), "back to it") {
+	eventually(t, 20*time.Second, "the model is asked", func() bool { return a.model.Showing("back to it") == 1 })
+	for _, r := range a.model.Seen() {
+		if !strings.Contains(r.Fresh(), "back to it") {
 			continue
 		}
-		if !strings.Contains(r.all(), "about the fish") || strings.Contains(r.all(), "about something else") {
-			t.Errorf("it is not in the earlier session:\n%s", r.all())
+		if !strings.Contains(r.All(), "about the fish") || strings.Contains(r.All(), "about something else") {
+			t.Errorf("it is not in the earlier session:\n%s", r.All())
 		}
-		if !notice.MatchString(r.fresh()) {
-			t.Errorf("it was not told again of mail that is still unacked:\n%s", r.fresh())
+		if !notice.MatchString(r.Fresh()) {
+			t.Errorf("it was not told again of mail that is still unacked:\n%s", r.Fresh())
 		}
 	}
 	w.onlyHas("api", "web")
@@ -161,7 +161,7 @@ func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T
 	w.awaitOnline("api")
 	second := h.agent("api", quiet)
 	second.print("hello")
-	if shown := second.model.seen()[0].all(); !strings.Contains(shown, "c3po: another session is api; you are api-2.") {
+	if shown := second.model.Seen()[0].All(); !strings.Contains(shown, "c3po: another session is api; you are api-2.") {
 		t.Errorf("the second was not told:\n%s", shown)
 	}
 	w.onlyHas("api", "api-2")
@@ -169,7 +169,7 @@ func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T
 	eventually(t, 10*time.Second, "the first is offline", func() bool { return w.status("api") == c3po.Offline })
 	third := h.agent("api", quiet)
 	third.print("hello")
-	if shown := third.model.seen()[0].all(); !strings.Contains(shown, "c3po: you are api.") {
+	if shown := third.model.Seen()[0].All(); !strings.Contains(shown, "c3po: you are api.") {
 		t.Errorf("the third did not get the id:\n%s", shown)
 	}
 	w.onlyHas("api", "api-2")
@@ -193,7 +193,7 @@ func TestTheNextSessionAnswersTheMailThatASecondOneHasLeft(t *testing.T) {
 	next.print("hello")
 	got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 10})
 	if err != nil || got.Response != "8080" || got.FromAgent != "api-2" {
-		t.Errorf("the answer is %+v, %v; its model was shown:\n%s", got, err, next.model.seen()[0].fresh())
+		t.Errorf("the answer is %+v, %v; its model was shown:\n%s", got, err, next.model.Seen()[0].Fresh())
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
 	a := w.host("pi").agent("api", nil)
 	nested := strings.Join(a.arguments("-p", "'I am nested'"), " ")
 	a.extra = append(a.extra, "C3PO_RUN=runner-7")
-	a.model.brain = following(
+	a.model.Script = following(
 		on("I am nested", say("NESTED-OK")),
 		on("start another", call("Bash", map[string]any{"command": nested, "description": "another"})))
 	p := a.print("start another", "--allowedTools", "Bash")
@@ -260,9 +260,9 @@ func TestAKilledSessionProcessIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	killed := time.Now()
 	eventually(t, 50*time.Second, "it is offline", func() bool { return w.status("api") == c3po.Offline })
 	faultrig.Hold(t, "offline after its session process was killed", time.Since(killed), 10*time.Second)
-	before := len(a.model.seen())
+	before := len(a.model.Seen())
 	term.enter("hello")
-	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.seen()) > before })
+	eventually(t, 20*time.Second, "the session goes on", func() bool { return len(a.model.Seen()) > before })
 	term.rest()
 	term.enter("/mcp reconnect plugin:c3po:c3po")
 	eventually(t, 20*time.Second, "the agent is attached again", attached)
@@ -281,7 +281,7 @@ func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 		return call("Bash", map[string]any{"command": c3po + " " + word, "description": "switch"})
 	}
 	refused := 0
-	a.model.brain = following(
+	a.model.Script = following(
 		on("Your user typed `/c3po:coordinate off`", call("list_agents", nil)),
 		on("c3po is switched off here", bash("on")),
 		rule{"this is reserved for people", func(request, []string) step {
@@ -318,7 +318,7 @@ func TestAC3AndAC4AnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testi
 	a := w.host("pi").agent("api", following(
 		on("something risky", call("escalate_to_human", map[string]any{"reason": "May I drop the table?"})),
 		on(`"paused":"waiting_for_human"`, say("I WAIT")),
-		rule{`\] reply .* from human`, func(r request, _ []string) step { return say("MY-PERSON-SAID %s", written(r.fresh())) }},
+		rule{`\] reply .* from human`, func(r request, _ []string) step { return say("MY-PERSON-SAID %s", written(r.Fresh())) }},
 		on(notice.String(), call("get_messages", nil)),
 	))
 	term := a.open()

@@ -24,7 +24,7 @@ func TestMailWithMarkupReachesTheModelAsItWasWritten(t *testing.T) {
 	if err != nil || got.Response != "yes" {
 		t.Errorf("the answer is %q, %v", got.Response, err)
 	}
-	if read := a.model.read(); !strings.Contains(read, text) || strings.Contains(read, "&amp;") {
+	if read := a.model.Read(); !strings.Contains(read, text) || strings.Contains(read, "&amp;") {
 		t.Errorf("the model reads:\n%s", read)
 	}
 }

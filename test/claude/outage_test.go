@@ -11,26 +11,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-// last is the newest request.
-func (m *model) last() request {
-	seen := m.seen()
-	if len(seen) == 0 {
-		return request{}
-	}
-	return seen[len(seen)-1]
-}
-
-// showing is how many requests had a text as something new.
-func (m *model) showing(text string) int {
-	n := 0
-	for _, r := range m.seen() {
-		if strings.Contains(r.fresh(), text) {
-			n++
-		}
-	}
-	return n
-}
-
 // keepSending is a sender as patient as our programs are: it repeats itself with
 // the same key until the coordinator has taken the message.
 func (w *world) keepSending(from, to c3po.AgentID, text string) <-chan c3po.Receipt {
@@ -57,9 +37,9 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.host("pi").agent("api", nil)
-	a.model.brain = following(append(reading(always("got it")),
+	a.model.Script = following(append(reading(always("got it")),
 		rule{`"pong":true`, func(r request, _ []string) step {
-			if r.spoken("begin now") == 1 {
+			if r.Spoken("begin now") == 1 {
 				w.coordinator.Kill()
 				return call("ping", nil)
 			}
@@ -76,9 +56,9 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	w.awaitOnline("api")
 
 	term.enter("begin now")
-	eventually(t, 20*time.Second, "the tool says that it is down", func() bool { return a.model.showing("COORD_DOWN") == 1 })
+	eventually(t, 20*time.Second, "the tool says that it is down", func() bool { return a.model.Showing("COORD_DOWN") == 1 })
 	died := time.Now()
-	answer := a.model.last().fresh()
+	answer := a.model.Last().Fresh()
 	if !strings.Contains(answer, "c3po coordinator is not reachable") {
 		t.Errorf("the tool answered:\n%s", answer)
 	}
@@ -90,7 +70,7 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	case <-t.Context().Done():
 	}
 	term.enter("try again")
-	eventually(t, 20*time.Second, "the tool says so again", func() bool { return a.model.showing("COORD_DOWN") == 2 })
+	eventually(t, 20*time.Second, "the tool says so again", func() bool { return a.model.Showing("COORD_DOWN") == 2 })
 	if n := strings.Count(term.screen(), "Coordination features disabled"); n != 1 {
 		t.Errorf("the person was told %d times, want once:\n%s", n, term.screen())
 	}
@@ -106,9 +86,9 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	t.Logf("what was sent meanwhile was answered %v after it came back", time.Since(back).Round(time.Millisecond))
 	eventually(t, 20*time.Second, "the turn ends", func() bool { return strings.Contains(term.screen(), "NOTHING-MORE") })
 	term.enter("and once more")
-	eventually(t, 20*time.Second, "the tool answers", func() bool { return a.model.showing(`"pong":true`) == 2 })
+	eventually(t, 20*time.Second, "the tool answers", func() bool { return a.model.Showing(`"pong":true`) == 2 })
 
-	if n := strings.Count(a.model.last().all(), "| sent meanwhile"); n != 1 {
+	if n := strings.Count(a.model.Last().All(), "| sent meanwhile"); n != 1 {
 		t.Errorf("what was sent meanwhile was shown %d times", n)
 	}
 	if left := w.unacked("api"); len(left) != 0 {
@@ -118,9 +98,9 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 		t.Errorf("of what was pending before there is %v", kept)
 	}
 	w.onlyHas("api", "sleeper", "web")
-	tools, _ := a.model.seen()[0].ours()
-	if i := slices.IndexFunc(a.model.seen(), func(r request) bool {
-		now, _ := r.ours()
+	tools, _ := ours(a.model.Seen()[0])
+	if i := slices.IndexFunc(a.model.Seen(), func(r request) bool {
+		now, _ := ours(r)
 		return now != tools
 	}); i >= 0 || tools == "" {
 		t.Errorf("request %d has other tools of ours than the first", i)
@@ -144,7 +124,7 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 	for _, place := range []struct{ name, project, url string }{
 		{"down", "api", "http://127.0.0.1:9"},
 		{silent, "api", blackHole(t)},
-		{"not a c3po", "api", newModel(t, quiet).url},
+		{"not a c3po", "api", newModel(t, quiet).URL},
 		{well, "api", w.coordinator.URL()},
 		{well + ", and there is mail", "mailed", w.coordinator.URL()},
 	} {
@@ -154,7 +134,7 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 		faultrig.Hold(t, name+": delay of a whole session of one turn", delay(func() time.Duration { return a.print("hello").took }, plain), maxTurnDelay)
 		if name == silent {
 			// One that says nothing is only known to be away after a while.
-			a.model.brain = func(request) step {
+			a.model.Script = func(request) step {
 				faultrig.Pass(t.Context(), 2500*time.Millisecond)
 				return say("OK")
 			}
@@ -163,7 +143,7 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 		if away, told := !strings.HasPrefix(name, well), strings.Count(p.text(), "Coordination features disabled"); away != (told > 0) {
 			t.Errorf("%s: the person was told %d times:\n%s", name, told, p.text())
 		}
-		if strings.Contains(a.model.read(), "Coordination features") {
+		if strings.Contains(a.model.Read(), "Coordination features") {
 			t.Errorf("%s: the model was told what is for the person", name)
 		}
 		if strings.Contains(p.text(), `"outcome":"error"`) || p.result != "OK" {

@@ -21,7 +21,7 @@ func TestMailIsAnsweredAfterAnOutageOfTheModel(t *testing.T) {
 	var mu sync.Mutex
 	var overloaded bool
 	var refused []time.Time
-	a.model.refuses = func() int {
+	a.model.Refuses = func() int {
 		mu.Lock()
 		defer mu.Unlock()
 		if !overloaded {

@@ -136,7 +136,7 @@ func (a *agent) env() []string {
 	return append([]string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TERM=xterm-256color",
 		"HOME=" + a.home(), "CLAUDE_CONFIG_DIR=" + filepath.Join(a.home(), ".claude"), "TMPDIR=" + filepath.Join(a.dir, "tmp"),
-		"PWD=" + a.folder, "ANTHROPIC_BASE_URL=" + a.model.url,
+		"PWD=" + a.folder, "ANTHROPIC_BASE_URL=" + a.model.URL,
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1",
 		"ANTHROPIC_API_KEY=" + key,

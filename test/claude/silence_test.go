@@ -18,7 +18,7 @@ func TestAnAskerIsWokenOnceWhenItsQuestionIsReadAndLeft(t *testing.T) {
 		on("answer web now", call("get_messages", nil)),
 		on(unread.String(), call("get_messages", nil)),
 		rule{toAnswer.String(), func(r request, match []string) step {
-			if strings.Contains(r.all(), "answer web now") {
+			if strings.Contains(r.All(), "answer web now") {
 				return call("reply", map[string]any{"message_id": match[1], "response": "port 8080"})
 			}
 			return say("NOT-NOW")
@@ -27,7 +27,7 @@ func TestAnAskerIsWokenOnceWhenItsQuestionIsReadAndLeft(t *testing.T) {
 	asker := w.host("pi").agent("web", following(
 		on("ask api", call("send_message", map[string]any{"target": "api", "message": "Which port?"})),
 		on(unread.String(), call("get_messages", nil)),
-		rule{`reply .* from api`, func(r request, _ []string) step { return say("API-SAYS %s", written(r.fresh())) }},
+		rule{`reply .* from api`, func(r request, _ []string) step { return say("API-SAYS %s", written(r.Fresh())) }},
 		on("ended without an answer", say("API-IS-SILENT")),
 	))
 	sleeps, asks := asked.open(), asker.open()
@@ -38,8 +38,8 @@ func TestAnAskerIsWokenOnceWhenItsQuestionIsReadAndLeft(t *testing.T) {
 	w.awaitOnline("web")
 	heard := func() int {
 		n := 0
-		for _, r := range asker.model.seen() {
-			n += strings.Count(r.fresh(), "ended without an answer")
+		for _, r := range asker.model.Seen() {
+			n += strings.Count(r.Fresh(), "ended without an answer")
 		}
 		return n
 	}

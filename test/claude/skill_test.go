@@ -19,11 +19,11 @@ var (
 // obedient is a model that does what the skill says for the word its person typed:
 // the command or the tool is taken from that line of it.
 func obedient(r request) step {
-	match := typed.FindStringSubmatch(r.fresh())
+	match := typed.FindStringSubmatch(r.Fresh())
 	if match == nil {
-		return say("REPORT %s", r.fresh())
+		return say("REPORT %s", r.Fresh())
 	}
-	for line := range strings.Lines(r.fresh()) {
+	for line := range strings.Lines(r.Fresh()) {
 		if !strings.HasPrefix(line, "- `"+match[1]) {
 			continue
 		}
@@ -80,7 +80,7 @@ func TestThePersonsWordsAfterCoordinateDoWhatTheySay(t *testing.T) {
 			}
 			p := a.print("/c3po:coordinate "+line.words, "--allowedTools", "Bash")
 			if !strings.Contains(p.result, line.report) {
-				t.Errorf("it reported %q, want %q\n%s", p.result, line.report, a.model.last().fresh())
+				t.Errorf("it reported %q, want %q\n%s", p.result, line.report, a.model.Last().Fresh())
 			}
 		})
 	}

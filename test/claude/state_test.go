@@ -90,7 +90,7 @@ func TestMailIsAnsweredThoughTheTurnItStartedFailed(t *testing.T) {
 	w := newWorld(t)
 	a := w.host("pi").agent("api", following(reading(always("port 8080"))...))
 	var overloaded atomic.Bool
-	a.model.refuses = func() int {
+	a.model.Refuses = func() int {
 		if overloaded.Load() {
 			return 529
 		}
@@ -153,8 +153,8 @@ func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
 	term.enter("yes, drop it")
 	term.see("DROPPED")
 	w.reached("its user has answered in the session", c3po.ReachNow)
-	requests := a.model.seen()
-	if last := requests[len(requests)-1].fresh(); !strings.Contains(last, "your open question to them is withdrawn") {
+	requests := a.model.Seen()
+	if last := requests[len(requests)-1].Fresh(); !strings.Contains(last, "your open question to them is withdrawn") {
 		t.Errorf("the model does not hear that its question is settled:\n%s", last)
 	}
 }
@@ -181,7 +181,7 @@ func TestASessionWithoutOurToolsWakesAndItsAskerHearsThatItDidNotAnswer(t *testi
 		return err == nil && trace.Silent != nil
 	})
 	w.reached("it has reacted", c3po.ReachNow)
-	asked := len(a.model.seen())
+	asked := len(a.model.Seen())
 	w.send("web", "api", "And which host?")
-	eventually(t, 20*time.Second, "it wakes", func() bool { return len(a.model.seen()) > asked })
+	eventually(t, 20*time.Second, "it wakes", func() bool { return len(a.model.Seen()) > asked })
 }

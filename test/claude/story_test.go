@@ -52,13 +52,13 @@ func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 	w.awaitOnline("meshtastic")
 	a := w.host("pi").agent("homeassistant", following(
 		on("what MQTT topics", call("send_message", map[string]any{"target": "meshtastic", "message": "What MQTT topics do you use?", "wait_seconds": 60})),
-		rule{"the answer came", func(r request, _ []string) step { return say("Meshtastic says it uses %s", written(r.fresh())) }},
+		rule{"the answer came", func(r request, _ []string) step { return say("Meshtastic says it uses %s", written(r.Fresh())) }},
 	))
 	p := a.print("Ask the meshtastic agent what MQTT topics it uses")
 	if p.result != "Meshtastic says it uses mesh/# for all topics" {
 		t.Errorf("it reported %q\n%s", p.result, p.text())
 	}
-	if n := len(a.model.seen()); n != 2 {
+	if n := len(a.model.Seen()); n != 2 {
 		t.Errorf("asking took %d requests, want 2: the call, and its result", n)
 	}
 	faultrig.Hold(t, "from prompt to report, Claude Code included", p.took, 10*time.Second)
@@ -102,7 +102,7 @@ func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 		rule{`(?s)from (meshbox/meshtastic).*node 7 is silent`, ask("Why is node 7 silent?")},
 		rule{`(?s)from (meshbox/meshtastic).*is in sleep mode`, ask("Please wake the node you saw")},
 		rule{`is awake now`, func(r request, _ []string) step {
-			return say("Found it, after: %s", written(r.fresh()))
+			return say("Found it, after: %s", written(r.Fresh()))
 		}},
 	))
 	person := a.open()
@@ -138,19 +138,19 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 	})
 	var took []time.Duration
 	for i := range faultrig.Size(5, 20) {
-		before := len(b.model.seen())
+		before := len(b.model.Seen())
 		receipt := w.send("asker", "meshtastic", fmt.Sprintf("question %d", i))
 		accepted := time.Now()
 		if receipt.Reachability != c3po.ReachNow {
 			t.Errorf("the receipt says %q of an idle agent with a monitor", receipt.Reachability)
 		}
-		if !faultrig.Within(30*time.Second, func() bool { return len(b.model.seen()) > before }) {
+		if !faultrig.Within(30*time.Second, func() bool { return len(b.model.Seen()) > before }) {
 			t.Fatalf("message %d has not woken it:\n%s", i+1, term.screen())
 		}
-		first := b.model.seen()[before]
-		took = append(took, first.at.Sub(accepted))
-		if n := len(notice.FindAllString(first.fresh(), -1)); n != 1 {
-			t.Errorf("it was told %d times in one turn:\n%s", n, first.fresh())
+		first := b.model.Seen()[before]
+		took = append(took, first.At.Sub(accepted))
+		if n := len(notice.FindAllString(first.Fresh(), -1)); n != 1 {
+			t.Errorf("it was told %d times in one turn:\n%s", n, first.Fresh())
 		}
 		got, err := w.as("asker").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: 20})
 		if err != nil || got.Response != "here" {
@@ -159,7 +159,7 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 		// Mail that comes before the turn has ended would be told by Stop.
 		eventually(t, 20*time.Second, "the turn ends", func() bool {
 			screen := term.screen()
-			return len(b.model.seen()) == before+2 && strings.LastIndex(screen, " done ") > strings.LastIndex(screen, "Monitor event")
+			return len(b.model.Seen()) == before+2 && strings.LastIndex(screen, " done ") > strings.LastIndex(screen, "Monitor event")
 		})
 	}
 	slices.Sort(took)
@@ -179,12 +179,12 @@ func TestASessionThatWasLeftIdleIsStillWoken(t *testing.T) {
 	case <-time.After(idle):
 	case <-t.Context().Done():
 	}
-	if n := len(b.model.seen()); n != 0 {
+	if n := len(b.model.Seen()); n != 0 {
 		t.Errorf("the model was called %d times while nothing happened", n)
 	}
 	began := time.Now()
 	receipt := w.send("asker", "meshtastic", "Still there?")
-	eventually(t, 30*time.Second, "the model is called", func() bool { return len(b.model.seen()) > 0 })
+	eventually(t, 30*time.Second, "the model is called", func() bool { return len(b.model.Seen()) > 0 })
 	faultrig.Hold(t, fmt.Sprintf("woken after %v of idling", idle), time.Since(began), time.Second)
 	got, err := w.as("asker").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: receipt.ID, Timeout: 20})
 	if err != nil || got.Response != "still here" {

@@ -59,7 +59,7 @@ func TestTheFormatterKnowsEveryRecordOfTheRealStream(t *testing.T) {
 		},
 		"subagent": {
 			thinks: func(r request) step {
-				if !strings.Contains(r.all(), "what is there?") { // the subagent is given only its task
+				if !strings.Contains(r.All(), "what is there?") { // the subagent is given only its task
 					return inTurn(call("Bash", map[string]any{"command": "ls"}), say("Nothing."))(r)
 				}
 				return inTurn(call("Task", map[string]any{"description": "Look around", "prompt": "List the files.", "subagent_type": "general-purpose"}), say("Empty."))(r)
@@ -100,8 +100,8 @@ func TestTheFormatterKnowsEveryRecordOfTheRealStream(t *testing.T) {
 func inTurn(steps ...step) brain {
 	return func(r request) step {
 		n := 0
-		for _, m := range r.messages {
-			if m.role == "assistant" {
+		for _, m := range r.Messages {
+			if m.Role == "assistant" {
 				n++
 			}
 		}

@@ -31,12 +31,12 @@ func (a *agent) script(prompt string, more ...string) scriptedRun {
 	cmd.Dir, cmd.Env = a.folder, a.env()
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	before := len(a.model.seen())
+	before := len(a.model.Seen())
 	err := cmd.Run()
 	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
 		a.t.Fatal(err)
 	}
-	return scriptedRun{out.String(), complaint.String(), cmd.ProcessState.ExitCode(), len(a.model.seen()) - before}
+	return scriptedRun{out.String(), complaint.String(), cmd.ProcessState.ExitCode(), len(a.model.Seen()) - before}
 }
 
 // A script's claude -p must not change because somebody wrote to its agent. The

@@ -191,17 +191,17 @@ func (w *witness) serve(now time.Time) {
 	case w.able.IsZero():
 		w.able = now
 	}
-	seen := w.term.model.seen()
+	seen := w.term.model.Seen()
 	for ; w.asked < len(seen); w.asked++ {
-		w.did("the model is asked: %.60q", seen[w.asked].fresh())
+		w.did("the model is asked: %.60q", seen[w.asked].Fresh())
 	}
 	for _, p := range w.mail {
 		if !p.served.IsZero() {
 			continue
 		}
 		for _, r := range seen {
-			if strings.Contains(r.fresh(), p.text) {
-				p.served = r.at
+			if strings.Contains(r.Fresh(), p.text) {
+				p.served = r.At
 				w.served = max(w.served, p.waited)
 				w.did("%s is served", p.text)
 				break

@@ -41,9 +41,9 @@ func TestClaudeCodeWithoutAnythingOfOursIsTypedIntoAndAnswersInPrint(t *testing.
 		t.Errorf("the answer is %q", got)
 	}
 	prompt := ""
-	for _, r := range a.model.seen() {
-		if strings.Contains(r.fresh(), "Which ports?") {
-			prompt = r.fresh()
+	for _, r := range a.model.Seen() {
+		if strings.Contains(r.Fresh(), "Which ports?") {
+			prompt = r.Fresh()
 		}
 	}
 	if want := "| " + strings.ReplaceAll(body, "\n", "\n| ") + "\n[end "; !strings.Contains(prompt, want) {
@@ -60,9 +60,9 @@ func TestClaudeCodeWithoutAnythingOfOursIsTypedIntoAndAnswersInPrint(t *testing.
 	if got := answer(second.ID); got != "port 8080\nand 8081" {
 		t.Errorf("the answer is %q", got)
 	}
-	for _, r := range a.model.seen() {
-		if strings.Contains(r.fresh(), "half a sentence") && strings.Contains(r.fresh(), "And now?") {
-			t.Errorf("it was typed into the person's line:\n%s", r.fresh())
+	for _, r := range a.model.Seen() {
+		if strings.Contains(r.Fresh(), "half a sentence") && strings.Contains(r.Fresh(), "And now?") {
+			t.Errorf("it was typed into the person's line:\n%s", r.Fresh())
 		}
 	}
 	term.tmux("send-keys", "-l", "/exit")

@@ -12,11 +12,12 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
 )
 
 // withClaude is agents.yaml with one agent that is the real Claude Code before a
 // model of ours.
-func withClaude(name, workspace string, m *model, more string) string {
+func withClaude(name, workspace string, m *llm.Model, more string) string {
 	return fmt.Sprintf(`%s:
   workspace: %s
 %s  env:
@@ -25,7 +26,7 @@ func withClaude(name, workspace string, m *model, more string) string {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1"
     DISABLE_TELEMETRY: "1"
     CLAUDE_CODE_MAX_RETRIES: "1"
-`, name, workspace, more, m.url, key)
+`, name, workspace, more, m.URL, key)
 }
 
 // Claims: E1, E8
@@ -33,8 +34,8 @@ func TestAPromptIsAnsweredFromAContainer(t *testing.T) {
 	t.Parallel()
 	stage(t, "agents")
 	h := bareHost(t)
-	m := newModel(t, func(string) step { return step{text: "HELLO-FROM-THE-MODEL"} })
-	h.extra = append(h.extra, "ANTHROPIC_BASE_URL="+m.url)
+	m := llm.Start(t, llm.Always("HELLO-FROM-THE-MODEL"))
+	h.extra = append(h.extra, "ANTHROPIC_BASE_URL="+m.URL)
 	workspace := h.workspace("work")
 	got := h.c3po(workspace, "", "agent", "prompt", "say hello")
 	if got.code != 0 || strings.TrimSpace(got.stdout) != "HELLO-FROM-THE-MODEL" {
@@ -61,7 +62,7 @@ func TestAPromptIsAnsweredFromAContainer(t *testing.T) {
 func TestMailStartsClaudeCodeWhichAnswersItInOrderAndEnds(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	m := newModel(t, answerAll)
+	m := llm.Start(t, answerAll)
 	workspace := h.workspace("work")
 	h.agents(withClaude("coder", workspace, m, "  triggers: [{type: c3po}]\n  limits: {runs_per_hour: 1000}\n"))
 	loop := h.start("agent", "run", "coder")
@@ -151,7 +152,7 @@ func TestASignalDuringAModelsCallLetsTheSessionEndInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	asked := make(chan struct{}, 100)
-	m := newModel(t, func(string) step { asked <- struct{}{}; return step{hangs: true} })
+	m := llm.Start(t, func(llm.Request) llm.Step { asked <- struct{}{}; return llm.Step{Hangs: true} })
 	workspace := h.workspace("work")
 	hook := `{"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"echo ended >> /workspace/hook"}]}]}}`
 	folder := filepath.Join(workspace, ".claude")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
 	"github.com/c3po-dev/c3po/internal/testkit/seed"
 )
 
@@ -39,7 +40,7 @@ func TestKillsAroundTheRealClaudeCodeLoseNoMail(t *testing.T) {
 		t.Skip("takes minutes: C3PO_TORTURE=1")
 	}
 	h := newHost(t)
-	m := newModel(t, answerAll)
+	m := llm.Start(t, answerAll)
 	h.agents(withClaude("coder", h.workspace("work"), m, "  triggers: [{type: c3po}]\n  limits: {runs_per_hour: 100000}\n"))
 	h.killing(cycles, 6*time.Second)
 }

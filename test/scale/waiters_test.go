@@ -2,10 +2,7 @@ package scale_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -100,27 +97,11 @@ func (s *site) wakeSome(t *testing.T, url string, space c3po.Space, c *faultrig.
 	t.Helper()
 	const senders = 32
 	all := rate * seconds
-	due := make(chan time.Time, all)
-	var sending sync.WaitGroup
-	for n := range senders {
-		svc := insecureAgent(t, url, space, c3po.AgentID(fmt.Sprintf("sender-%d", n)))
-		sending.Go(func() {
-			for at := range due {
-				in := c3po.SendInput{Target: string(faultrig.CrowdID(rand.N(waiters))), Message: strconv.FormatInt(at.UnixNano(), 10)}
-				if _, err := svc.SendMessage(t.Context(), in); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+	services := make([]c3po.Service, senders)
+	for n := range services {
+		services[n] = insecureAgent(t, url, space, c3po.AgentID(fmt.Sprintf("sender-%d", n)))
 	}
-	began := time.Now()
-	for n := range all {
-		at := began.Add(time.Duration(n) * time.Second / time.Duration(rate))
-		faultrig.Pass(t.Context(), time.Until(at))
-		due <- at
-	}
-	close(due)
-	sending.Wait()
+	faultrig.SendWhenDue(t, services, waiters, rate, all)
 	must(t, "every message has woken its waiter", func() bool {
 		return len(c.Wakes()) >= all || t.Failed()
 	})

@@ -50,6 +50,32 @@ type Wake struct {
 // CrowdID is one of a crowd.
 func CrowdID(i int) c3po.AgentID { return c3po.AgentID(fmt.Sprintf("w-%d", i)) }
 
+// SendWhenDue sends messages to waiters of a crowd at random, so many a second, each
+// due at its time whatever the ones before took. Its text is when that was.
+func SendWhenDue(t testing.TB, senders []c3po.Service, waiters, rate, all int) {
+	t.Helper()
+	due := make(chan time.Time, all)
+	var sending sync.WaitGroup
+	for _, svc := range senders {
+		sending.Go(func() {
+			for at := range due {
+				in := c3po.SendInput{Target: string(CrowdID(rand.N(waiters))), Message: strconv.FormatInt(at.UnixNano(), 10)}
+				if _, err := svc.SendMessage(t.Context(), in); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	began := time.Now()
+	for n := range all {
+		at := began.Add(time.Duration(n) * time.Second / time.Duration(rate))
+		Pass(t.Context(), time.Until(at))
+		due <- at
+	}
+	close(due)
+	sending.Wait()
+}
+
 // StartCrowd starts one, of which so many come in a second.
 func StartCrowd(t testing.TB, url string, space c3po.Space, count, aSecond int) *Crowd {
 	t.Helper()

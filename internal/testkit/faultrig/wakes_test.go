@@ -159,29 +159,12 @@ func TestWakesStayQuickUnderLoad(t *testing.T) {
 		})()
 	}
 
-	// Messages are due at their times whatever the ones before took.
 	all := rate * seconds
-	due := make(chan time.Time, all)
-	var sending sync.WaitGroup
-	for s := range senders {
-		svc := agent(t, coordinator.URL(), c3po.AgentID(fmt.Sprintf("sender-%d", s)))
-		sending.Go(func() {
-			for at := range due {
-				in := c3po.SendInput{Target: string(faultrig.CrowdID(rand.N(waiters))), Message: strconv.FormatInt(at.UnixNano(), 10)}
-				if _, err := svc.SendMessage(t.Context(), in); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+	services := make([]c3po.Service, senders)
+	for i := range services {
+		services[i] = agent(t, coordinator.URL(), c3po.AgentID(fmt.Sprintf("sender-%d", i)))
 	}
-	began := time.Now()
-	for n := range all {
-		at := began.Add(time.Duration(n) * time.Second / time.Duration(rate))
-		faultrig.Pass(t.Context(), time.Until(at))
-		due <- at
-	}
-	close(due)
-	sending.Wait()
+	faultrig.SendWhenDue(t, services, waiters, rate, all)
 	eventually(t, "every message has woken its waiter", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
