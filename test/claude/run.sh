@@ -31,10 +31,11 @@ if [ "$(cat "$C3PO_CLAUDE/installed" 2>/dev/null || true)" != "$package" ]; then
 	printf '%s' "$package" >"$C3PO_CLAUDE/installed"
 fi
 
-# Compiled before the network goes away.
+# Compiled before the network goes away, also what the tests build themselves.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 go test -c -o "$folder/claude.test" ./test/claude
+go build -o /dev/null ./cmd/c3po
 own=(unshare -n)
 [ "$(id -u)" -eq 0 ] || own=(unshare -rn)
 cd test/claude
