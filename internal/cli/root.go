@@ -49,7 +49,10 @@ codes mean; c3po config shows the settings and where they come from.`,
 		Args:              unknownCommand,
 		PersistentPreRunE: a.settle,
 		RunE:              a.overview,
+		Version:           a.build().String(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version, as c3po version does")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.url, "url", "", "address of the coordinator; else the one that runs here, else "+client.DefaultURL)
 	flags.StringVar(&a.as, "as", "", "agent to act as; else the name of the current folder")

@@ -97,16 +97,21 @@ type build struct {
 	System  string `json:"system"`
 }
 
+func (b build) String() string {
+	return fmt.Sprintf("c3po %s %s %s %s", b.Version, b.Commit, b.Go, b.System)
+}
+
+func (a *app) build() build {
+	return build{a.Version, a.Commit, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
 func (a *app) version() *cobra.Command {
 	return withoutSettings(&cobra.Command{
 		Use:     "version",
 		Short:   "Show the version of this program",
 		Example: `  c3po version`,
 		RunE: func(*cobra.Command, []string) error {
-			b := build{a.Version, a.Commit, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return a.show(b, func(w io.Writer) {
-				fmt.Fprintf(w, "c3po %s %s %s %s\n", b.Version, b.Commit, b.Go, b.System)
-			})
+			return a.show(a.build(), func(w io.Writer) { fmt.Fprintln(w, a.build()) })
 		},
 	})
 }
