@@ -207,7 +207,10 @@ func (i *fileInstaller) uninstall(_ context.Context, out io.Writer) error {
 	if i.flags.dryRun {
 		return nil
 	}
-	return i.plan.Uninstall(plan)
+	if err := i.plan.Uninstall(plan); err != nil || i.flags.project {
+		return err
+	}
+	return i.app.folders.ForgetHookRun(i.plan.Client.Name)
 }
 
 // say tells what the plan does to which files, and whether it does anything.

@@ -27,7 +27,10 @@ func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	cache := i.app.claudeFolder("plugins", "cache", marketplace)
-	if err := i.step("remove "+i.folder+" and "+cache, func() error { return errors.Join(os.RemoveAll(i.folder), os.RemoveAll(cache)) }); err != nil || !known {
+	data := i.app.claudeFolder("plugins", "data", strings.ReplaceAll(pluginID, "@", "-")) // which Claude Code makes for each plugin
+	if err := i.step("remove "+i.folder+" and "+cache, func() error {
+		return errors.Join(os.RemoveAll(i.folder), os.RemoveAll(cache), os.RemoveAll(data), i.app.folders.ForgetHookRun(claudeType))
+	}); err != nil || !known {
 		return err
 	}
 	return i.step("make the files of Claude Code what they were", func() error {
@@ -50,6 +53,7 @@ func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {
 func (i *claudeInstaller) removeEmpty() {
 	ours := []string{filepath.Dir(i.folder)}
 	if state, err := i.app.folders.State(); err == nil {
+		_ = i.app.folders.ForgetRuns()
 		ours = append(ours, state)
 	}
 	for _, folder := range ours {
@@ -104,7 +108,7 @@ func (i *claudeInstaller) footprint() (clients.Footprint, error) {
 	if _, err := os.Stat(i.app.claudeState()); errors.Is(err, fs.ErrNotExist) {
 		files = append(files, i.app.claudeState()) // which Claude Code makes whatever it is asked to do
 	}
-	folders := []string{at(), at("backups"), at("plugins"), at("plugins", "cache"), at("plugins", "marketplaces")}
+	folders := []string{at(), at("backups"), at("plugins"), at("plugins", "cache"), at("plugins", "data"), at("plugins", "marketplaces")}
 	f, err := clients.TakeFootprint(files, folders)
 	if _, older := os.Stat(i.folder); older == nil {
 		f = f.Again() // of an installation that kept none: the files have ours in them

@@ -178,7 +178,7 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 				t.Errorf("the settings are %q, want %q", got, c.want)
 			}
 			for name := range after {
-				if strings.Contains(name, "c3po") && before[name] == "" && !strings.HasPrefix(name, ".local/state") && !strings.HasPrefix(name, ".cache") {
+				if (strings.Contains(name, "c3po") || strings.HasPrefix(name, ".claude/plugins")) && before[name] == "" && !strings.HasPrefix(name, ".cache") {
 					t.Errorf("%s was left behind", name)
 				}
 			}

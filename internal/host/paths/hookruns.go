@@ -2,6 +2,8 @@ package paths
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,6 +43,19 @@ func (f Folders) NoteHookRun(client string, run HookRun) error {
 		return err
 	}
 	return WriteFile(filepath.Join(dir, client+".json"), append(data, '\n'))
+}
+
+// ForgetHookRun is for a client whose hooks are taken out.
+func (f Folders) ForgetHookRun(client string) error {
+	dir, err := f.StateFile(hooksFolder)
+	if err != nil || !clientForm.MatchString(client) {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, client+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_ = os.Remove(dir) // if it is empty
+	return nil
 }
 
 // HookRun is the last run of a client's hooks; nil if none is known.

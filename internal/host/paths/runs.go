@@ -73,6 +73,16 @@ func (f Folders) ForgetRun(run string) error {
 	return err
 }
 
+// ForgetRuns is for a host that has no agent any more: it removes the place of the
+// notes, if there are none.
+func (f Folders) ForgetRuns() error {
+	dir, err := f.StateFile(runsFolder)
+	if err != nil {
+		return err
+	}
+	return os.Remove(dir)
+}
+
 // runNote keeps what a run is called from being another path.
 func runNote(run string) string {
 	sum := sha256.Sum256([]byte(run))
