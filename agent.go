@@ -2,6 +2,7 @@ package c3po
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -67,6 +68,16 @@ func (s SessionState) Known() bool {
 	return false
 }
 
+// Alike are the states that are the same rest: a session is idle since its turn ended,
+// whatever can wake it. Of any other state it is that state alone.
+func (s SessionState) Alike() []SessionState {
+	rest := []SessionState{SessionIdle, SessionFailed, SessionUnarmed}
+	if slices.Contains(rest, s) {
+		return rest
+	}
+	return []SessionState{s}
+}
+
 // PausedForHuman is the reason of an agent that asked its person.
 const PausedForHuman = "waiting_for_human"
 
@@ -80,7 +91,7 @@ type Agent struct {
 	Paused       *string         `json:"paused"`
 	Reachability Reachability    `json:"reachability"`
 	State        SessionState    `json:"state,omitempty"`       // of its session, while that is connected
-	StateSince   *time.Time      `json:"state_since,omitempty"` // when the coordinator first heard so
+	StateSince   *time.Time      `json:"state_since,omitempty"` // when the coordinator first heard so; of one that is idle, that its turn had ended
 	Capabilities []string        `json:"capabilities"`
 	Type         string          `json:"type,omitempty"`
 	Host         string          `json:"host,omitempty"`

@@ -242,9 +242,10 @@ func (c *conversation) drop(ids []c3po.MessageID) {
 // state is what the session does. When that changes is noted: observe looks often.
 func (c *conversation) state(off bool, now time.Time) c3po.SessionState {
 	is := c.activity.Noticed(c.noticed).State(hook.Switch{Off: off, Alone: c.alone, Armed: len(c.monitors) > 0}, now)
-	if is != c.is {
-		c.is, c.isSince = is, now
+	if !slices.Contains(is.Alike(), c.is) {
+		c.isSince = now
 	}
+	c.is = is
 	return is
 }
 

@@ -165,6 +165,42 @@ func TestASessionWhoseTurnFailedIsSaidToBeIdleAndWhenItIsToldAgain(t *testing.T)
 	})
 }
 
+// A retry that nobody needs any more, or a monitor that comes or goes, begins no other
+// rest.
+func TestASessionIsIdleSinceItsTurnEndedWhateverCanWakeIt(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]struct {
+		do   func(*failing)
+		want c3po.SessionState
+	}{
+		"its mail is acked elsewhere before it is told again": {func(f *failing) {
+			f.b.mu.Lock()
+			f.b.conversation.drop([]c3po.MessageID{"web::api::00000001"})
+			f.b.mu.Unlock()
+			pass(time.Minute)
+		}, c3po.SessionIdle},
+		"nothing listens any more":        {func(f *failing) { f.b.unlisten(f.lines) }, c3po.SessionUnarmed},
+		"something listens after a while": {func(f *failing) { f.b.unlisten(f.lines); pass(time.Second); f.b.listen(f.lines, false) }, c3po.SessionFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inFailing(t, func(f *failing) {
+				f.arrives(1, "web::api::00000001")
+				f.next(time.Second)
+				f.turnFails()
+				ended := time.Now()
+				pass(time.Second)
+				then.do(f)
+				pass(time.Second)
+				about := f.b.about()
+				if about.State != then.want || about.StateSince == nil || about.StateSince.Sub(ended).Abs() > time.Second {
+					f.t.Errorf("it is %s since %v, want %s since %s", about.State, about.StateSince, then.want, ended)
+				}
+			})
+		})
+	}
+}
+
 // A person's own turn that ends well shows that the model can be asked.
 func TestMailWhoseTurnFailedIsToldAsSoonAsAnotherTurnEndsWell(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,12 @@ const heardBatch = 25
 // Attach implements store.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
 	k := keysOf(space)
+	var alike []string
+	for _, same := range state.Alike() {
+		alike = append(alike, string(same))
+	}
 	answer, err := s.run(ctx, s.scripts.agentAttach, k,
-		with{"agent": k.agent(id), "id": id, "node": node, "lease": millis(s.limits.NodeLease), "state": state})
+		with{"agent": k.agent(id), "id": id, "node": node, "lease": millis(s.limits.NodeLease), "state": state, "alike": alike})
 	if err != nil {
 		return err
 	}

@@ -23,9 +23,10 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	if state == "" && a.node != node {
 		return nil // it waits elsewhere by now
 	}
-	if a.node == "" || a.state != state {
-		a.state, a.stateAt = state, m.now()
+	if a.node == "" || !slices.Contains(state.Alike(), a.state) {
+		a.stateAt = m.now()
 	}
+	a.state = state
 	a.node, a.seen, a.goneAt, a.heard = node, m.now(), time.Time{}, sp.books.Lived
 	sp.leases[node] = m.now().Add(m.limits.NodeLease)
 	return nil

@@ -65,6 +65,21 @@ func presencePromises() []promise {
 			w.must(w.store.Detach(w.ctx, w.space, alice, "n2", false, 0))
 			same(w, "the state though it is not attached", w.record(alice).State, "")
 		}},
+		{"a session is idle since its turn ended, whatever can wake it", nil, func(w *world) {
+			w.enter(alice)
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionFailed))
+			since := w.record(alice).StateAt
+			for _, state := range []c3po.SessionState{c3po.SessionIdle, c3po.SessionUnarmed, c3po.SessionFailed} {
+				w.advance(time.Second)
+				w.must(w.store.Attach(w.ctx, w.space, alice, "n1", state))
+				same(w, "state", w.record(alice).State, state)
+				same(w, "since", w.record(alice).StateAt, since)
+			}
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionWorking))
+			w.advance(time.Second)
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
+			same(w, "idle after another turn", w.record(alice).StateAt.After(since), true)
+		}},
 		{"an agent whose node died is offline until it is seen again", nil, func(w *world) {
 			w.enter(alice)
 			w.attach(alice, "n1")

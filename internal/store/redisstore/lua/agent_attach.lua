@@ -2,8 +2,9 @@
 -- node's lease. It works when the store is full.
 --
 -- KEYS  agent:hash seen:zset attached:zset nodes:hash meta:hash heard:zset
--- ARGV  now:clock id node lease:number state
--- The state is what the session does, as its connection says; it may be empty.
+-- ARGV  now:clock id node lease:number state alike[]
+-- The state is what the session does, as its connection says; it may be empty. The
+-- states that are alike, itself among them, have one age.
 if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end
 local lived = number(meta, 'lived')
 local was = redis.call('HGET', agent, 'node') or ''
@@ -14,9 +15,10 @@ if was ~= '' and was ~= node then redis.call('ZREM', attached, was .. ' ' .. id)
 redis.call('HSET', agent, 'node', node, 'seen', whole(now))
 redis.call('HDEL', agent, 'gone')
 -- The state is as old as its first word: a repeat, also from another node, keeps it.
-if was == '' or redis.call('HGET', agent, 'state') ~= state then
-  redis.call('HSET', agent, 'state', state, 'state_at', whole(now))
-end
+local before, same = redis.call('HGET', agent, 'state'), false
+for _, s in ipairs(alike) do same = same or s == before end
+redis.call('HSET', agent, 'state', state)
+if was == '' or not same then redis.call('HSET', agent, 'state_at', whole(now)) end
 redis.call('ZADD', seen, 'inf', id)
 redis.call('ZADD', heard, whole(lived), id)
 redis.call('ZADD', attached, 0, node .. ' ' .. id)
