@@ -32,14 +32,16 @@ type Reachability string
 const (
 	ReachNow             Reachability = "now"                 // it is waiting: it wakes
 	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
+	ReachNextCall        Reachability = "next_call"           // it has called lately and nothing of it listens: it may have ended since
 	ReachRetry           Reachability = "when_retried"        // its last turn failed: its mail starts another after a pause
-	ReachPersonReturns   Reachability = "when_person_returns" // a person has paused it, or it is idle and nothing can wake it
+	ReachPersonReturns   Reachability = "when_person_returns" // it is idle and nothing can wake it
+	ReachResumed         Reachability = "when_resumed"        // a person has paused it
 	ReachWaitingForHuman Reachability = "waiting_for_human"   // it has asked its person and waits
 	ReachDialog          Reachability = "when_dialog_closes"  // a dialog waits for its user
 	ReachOff             Reachability = "when_switched_on"    // its user has switched c3po off there
 	ReachNextSession     Reachability = "next_session"        // a script runs it, so it hears of no mail
 	ReachUnknown         Reachability = "unknown"             // it does not react, or has not been heard of for too long
-	ReachOffline         Reachability = "offline"             // it reads its mail when it is started again
+	ReachOffline         Reachability = "offline"             // it reads its mail when it starts again
 )
 
 // A SessionState is what a session is known to be doing, by evidence: its client's

@@ -31,6 +31,47 @@ func Ago(now, then time.Time) string {
 	}
 }
 
+// When says when mail that is sent now is read. Every surface says it in these words,
+// and top in fewer; web/src/plain.ts is the same for the dashboard.
+func (r Reachability) When() string {
+	switch r {
+	case ReachNextStep:
+		return "at its next step"
+	case ReachNextCall:
+		return "when it next calls"
+	case ReachRetry:
+		return "at its next try, within 15 min"
+	case ReachPersonReturns:
+		return "when its person returns"
+	case ReachResumed:
+		return "once resumed"
+	case ReachWaitingForHuman:
+		return "when its user answers"
+	case ReachDialog:
+		return "when its user answers a dialog"
+	case ReachOff:
+		return "once switched on"
+	case ReachNextSession:
+		return "in its next session"
+	case ReachOffline:
+		return "when it starts again"
+	default:
+		return string(r)
+	}
+}
+
+// Prospect says what an agent does with mail that is sent to it now: "wakes now".
+func (r Reachability) Prospect() string {
+	switch r {
+	case ReachNow:
+		return "wakes now"
+	case ReachUnknown:
+		return "does not react; when it reads it is unknown"
+	default:
+		return "reads it " + r.When()
+	}
+}
+
 // freshFor is how long what was read of an agent may be shown as if it were so now.
 const freshFor = 10 * time.Second
 
@@ -77,6 +118,8 @@ func (a Agent) Standing(read, now time.Time) string {
 	case a.State != "":
 		before, _ := a.State.words()
 		return before + " " + Ago(now, read)
+	case a.Status == Online: // the program that made the call may have ended since
+		return "last call " + Ago(now, a.LastSeen)
 	case fresh:
 		return string(a.Status) + ", " + seen
 	default:

@@ -2,12 +2,31 @@ package c3po_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
 )
+
+// Dashboards, commands and tools say in the same words when an agent that cannot be
+// woken now reads its mail.
+func TestTheDashboardSaysInTheWordsOfTheCommandsWhenMailIsRead(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("web/src/plain.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reach := range []c3po.Reachability{
+		c3po.ReachNextStep, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachDialog, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachUnknown,
+	} {
+		if line := fmt.Sprintf("  %s: %q,\n", reach, reach.When()); !strings.Contains(string(page), line) {
+			t.Errorf("the dashboard does not say %s", line)
+		}
+	}
+}
 
 // The dashboard says the same of the same cases: web/e2e/words.test.mjs.
 func TestAStateIsShownWithHowOldItIs(t *testing.T) {

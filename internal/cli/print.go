@@ -126,34 +126,6 @@ func printMessages(w io.Writer, messages []c3po.Message) {
 	}
 }
 
-// prospect says what becomes of a message that was sent to an agent.
-func prospect(r c3po.Reachability) string {
-	switch r {
-	case c3po.ReachNow:
-		return "wakes now"
-	case c3po.ReachNextStep:
-		return "reads it at its next step"
-	case c3po.ReachRetry:
-		return "reads it at its next try, within 15 min: its last turn failed"
-	case c3po.ReachDialog:
-		return "has a dialog open and reads it when its user answers that"
-	case c3po.ReachOff:
-		return "is switched off and reads it when it is switched on"
-	case c3po.ReachNextSession:
-		return "is run by a script; its next session reads it"
-	case c3po.ReachUnknown:
-		return "does not react; when it reads it is unknown"
-	case c3po.ReachPersonReturns:
-		return "reads it when its person returns"
-	case c3po.ReachWaitingForHuman:
-		return "waits for its person and reads it afterwards"
-	case c3po.ReachOffline:
-		return "is offline and reads it when it is started again"
-	default:
-		return inline(string(r))
-	}
-}
-
 func worth(d c3po.Durability) string {
 	switch d {
 	case c3po.OnDisk:

@@ -24,18 +24,14 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachNow:
 		say("It waits at a coordinator, so mail reaches its program at once.")
 	case c3po.ReachNextStep:
-		if agent.State == c3po.SessionWorking {
-			say("A turn has been running for %s: it hears of urgent mail at its next step, of other mail when the turn ends.", inState(agent, now))
-			break
-		}
+		say("A turn has been running for %s: it hears of urgent mail at its next step, of other mail when the turn ends.", inState(agent, now))
+	case c3po.ReachNextCall:
 		say("It has called %s but does not wait, so nothing can wake it: it reads mail when it calls again.", ago(now, agent.LastSeen))
 	case c3po.ReachWaitingForHuman:
 		say("It has asked its person and waits for the answer: c3po human list.")
 	case c3po.ReachPersonReturns:
-		if agent.Paused == nil {
-			say("It is idle and nothing can wake it: it reads mail when its person writes to it.")
-			break
-		}
+		say("It is idle and nothing can wake it: it reads mail when its person writes to it.")
+	case c3po.ReachResumed:
 		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
 	case c3po.ReachRetry:
 		say("Its last turn failed %s ago, because its model could not be asked: its mail starts another within 15 min.", inState(agent, now))
@@ -115,7 +111,7 @@ func printExplained(w io.Writer, in ink, agents []explained, now time.Time) {
 		return
 	}
 	for _, agent := range agents {
-		fmt.Fprintf(w, "%s  %s, %s: %s\n", in.bold(inline(string(agent.ID))), in.standing(agent.Agent, now), availability(agent.Agent), prospect(agent.Reachability))
+		fmt.Fprintf(w, "%s  %s, %s: %s\n", in.bold(inline(string(agent.ID))), in.standing(agent.Agent, now), availability(agent.Agent), inline(agent.Reachability.Prospect()))
 		var facts []string
 		for _, fact := range []struct{ name, value string }{
 			{"type", agent.Type}, {"client", agent.Client}, {"host", agent.Host}, {"folder", agent.Cwd}, {"task", agent.CurrentTask},

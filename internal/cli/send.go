@@ -80,7 +80,7 @@ func printWarning(w io.Writer, warning string) {
 }
 
 func printReceipt(w io.Writer, r c3po.Receipt) {
-	fmt.Fprintf(w, "sent %s, %s; %s %s\n", inline(string(r.ID)), worth(r.Durability), inline(string(r.ToAgent)), prospect(r.Reachability))
+	fmt.Fprintf(w, "sent %s, %s; %s %s\n", inline(string(r.ID)), worth(r.Durability), inline(string(r.ToAgent)), inline(r.Reachability.Prospect()))
 	printWarning(w, r.Warning)
 	if r.Notice != "" {
 		fmt.Fprintf(w, "%s\n", inline(forPeople(r.Notice)))

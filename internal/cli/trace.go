@@ -40,7 +40,11 @@ func printTrace(w io.Writer, t c3po.Trace) {
 	fmt.Fprintf(w, "%s, %s\n", inline(string(t.ID)), inline(strings.Join(about, ", ")))
 	fmt.Fprintf(w, "thread %s\n", inline(t.Thread))
 	if t.MessageID != "" {
-		fmt.Fprintf(w, "answers %s\n", inline(string(t.MessageID)))
+		label := "about"
+		if t.Kind == c3po.KindReply {
+			label = "answers"
+		}
+		fmt.Fprintf(w, "%s %s\n", label, inline(string(t.MessageID)))
 	}
 	if t.Follows != "" {
 		fmt.Fprintf(w, "follows from thread %s\n", inline(t.Follows))
@@ -59,7 +63,7 @@ func printTrace(w io.Writer, t c3po.Trace) {
 		fmt.Fprintf(w, "now %s\n", inline(t.State))
 	}
 	if t.Reachability != "" {
-		fmt.Fprintf(w, "%s %s%s\n", inline(string(to)), prospect(t.Reachability), sinceWhen(t.StateSince, time.Now()))
+		fmt.Fprintf(w, "%s %s%s\n", inline(string(to)), inline(t.Reachability.Prospect()), sinceWhen(t.StateSince, time.Now()))
 	}
 	if t.BodyGone {
 		fmt.Fprintln(w, "its text is no longer kept")

@@ -86,13 +86,13 @@ func TestReachabilityTellsWhatHappensWithMail(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("api")
-		same(t, "after a call", h.agent("api").Reachability, c3po.ReachNextStep)
+		same(t, "after a call", h.agent("api").Reachability, c3po.ReachNextCall)
 		wait := start(func() (c3po.WaitResult, error) {
 			return h.as("api").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 10})
 		})
 		same(t, "while it waits", h.agent("api").Reachability, c3po.ReachNow)
 		must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "api", Reason: "lunch"}))(t)
-		same(t, "paused by a person", h.agent("api").Reachability, c3po.ReachPersonReturns)
+		same(t, "paused by a person", h.agent("api").Reachability, c3po.ReachResumed)
 		same(t, "why", *h.agent("api").Paused, "lunch")
 		must(h.asPerson().Resume(t.Context(), c3po.PauseInput{AgentID: "api"}))(t)
 		must(h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "May I?"}))(t)

@@ -26,7 +26,7 @@ func TestAnEscalationPausesUntilThePersonAnswers(t *testing.T) {
 			t.Errorf("question = %+v", q)
 		}
 		receipt := h.send("bob", "api", "are you there?")
-		if receipt.Reachability != c3po.ReachWaitingForHuman || !strings.Contains(receipt.Notice, "waits for its person") {
+		if receipt.Reachability != c3po.ReachWaitingForHuman || !strings.Contains(receipt.Notice, "when its user answers") {
 			t.Errorf("a sender is told %+v", receipt)
 		}
 

@@ -47,7 +47,7 @@ func TestTheFirstCallRegistersAnAgent(t *testing.T) {
 	h := build(t)
 	must(h.as("newcomer").ListAgents(t.Context(), c3po.ListAgentsInput{}))(t)
 	got := h.agent("newcomer")
-	if got.Status != c3po.Online || got.Reachability != c3po.ReachNextStep || got.Alive != nil || got.Availability != c3po.Available {
+	if got.Status != c3po.Online || got.Reachability != c3po.ReachNextCall || got.Alive != nil || got.Availability != c3po.Available {
 		t.Errorf("newcomer is shown as %+v", got)
 	}
 	fields := wire(t, got)

@@ -21,7 +21,7 @@ func TestAQuestionIsAskedAndAnsweredBackAndForth(t *testing.T) {
 	for field, want := range map[string]any{
 		"from_agent": "homeassistant", "to_agent": "meshtastic", "message": "What MQTT topics are available?",
 		"context": "Building a sensor dashboard", "status": "pending", "durability": "fsync", "recipient": "online",
-		"reachability": "next_step", "expects_reply": true,
+		"reachability": "next_call", "expects_reply": true,
 	} {
 		same(t, "receipt's "+field, fields[field], want)
 	}
@@ -133,11 +133,11 @@ func TestTheReceiptSaysWhatHappensNext(t *testing.T) {
 			reach  c3po.Reachability
 			words  string
 		}{
-			{"asleep", c3po.Offline, c3po.ReachOffline, "'asleep' is offline"},
-			{"paused", c3po.Offline, c3po.ReachPersonReturns, "'paused' is paused (lunch)"},
-			{"asking", c3po.Offline, c3po.ReachWaitingForHuman, "'asking' waits for its person"},
+			{"asleep", c3po.Offline, c3po.ReachOffline, "'asleep' is offline; it reads this when it starts again"},
+			{"paused", c3po.Offline, c3po.ReachResumed, "'paused' is paused (lunch); it reads this once resumed"},
+			{"asking", c3po.Offline, c3po.ReachWaitingForHuman, "'asking' has asked its user; it reads this when its user answers"},
 			{c3po.Human, c3po.Offline, c3po.ReachPersonReturns, "a person reads this"},
-			{"me", c3po.Online, c3po.ReachNextStep, ""},
+			{"me", c3po.Online, c3po.ReachNextCall, ""},
 		} {
 			got := h.send("me", want.to, "hi")
 			if got.Recipient != want.status || got.Reachability != want.reach || !strings.HasPrefix(got.Notice, want.words) || (want.words == "") != (got.Notice == "") {

@@ -20,7 +20,7 @@ func TestWaitingInSlicesIsWrittenDownOnce(t *testing.T) {
 		same(t, "reachability between two slices", h.agent("bob").Reachability, c3po.ReachNow)
 		pass(5 * time.Second)
 		same(t, "detached when it stopped waiting", h.calls.of("Detach"), 1)
-		same(t, "reachability then", h.agent("bob").Reachability, c3po.ReachNextStep)
+		same(t, "reachability then", h.agent("bob").Reachability, c3po.ReachNextCall)
 	})
 }
 
@@ -76,7 +76,7 @@ func TestACoordinatorThatStopsLetsItsAgentsGo(t *testing.T) {
 		same(t, "before", other.agent("bob").Reachability, c3po.ReachNow)
 		h.stop()
 		same(t, "the wait's end", wait.atOnce(t).Outcome.Status, c3po.WaitRetry)
-		same(t, "after", other.agent("bob").Reachability, c3po.ReachNextStep)
+		same(t, "after", other.agent("bob").Reachability, c3po.ReachNextCall)
 	})
 }
 
@@ -206,7 +206,7 @@ func TestAnAgentWhoseWaitWasCutOffIsNotSaidToWake(t *testing.T) {
 		same(t, "while it waits", h.agent("bob").Reachability, c3po.ReachNow)
 		hangUp()
 		pass(10 * time.Millisecond)
-		same(t, "when its wait was cut off", h.agent("bob").Reachability, c3po.ReachNextStep)
+		same(t, "when its wait was cut off", h.agent("bob").Reachability, c3po.ReachNextCall)
 	})
 }
 

@@ -90,11 +90,11 @@ func reachability(r store.Record) c3po.Reachability {
 	case r.Paused == c3po.PausedForHuman:
 		return c3po.ReachWaitingForHuman
 	case r.Paused != "":
-		return c3po.ReachPersonReturns
+		return c3po.ReachResumed
 	case r.Attached && r.State != "":
 		return reachOf(r.State)
 	case r.Online:
-		return c3po.ReachNextStep
+		return c3po.ReachNextCall
 	default:
 		return c3po.ReachOffline
 	}
@@ -124,26 +124,27 @@ func reachOf(state c3po.SessionState) c3po.Reachability {
 
 // prospect says in words why a message will not be read soon; empty if it will.
 func prospect(r store.Record) string {
-	switch reachability(r) {
+	reach := reachability(r)
+	when := reach.When()
+	switch reach {
 	case c3po.ReachWaitingForHuman:
-		return fmt.Sprintf("'%s' waits for its person; it reads this when it goes on", r.ID)
+		return fmt.Sprintf("'%s' has asked its user; it reads this %s", r.ID, when)
 	case c3po.ReachPersonReturns:
-		if r.Paused == "" {
-			return fmt.Sprintf("'%s' is idle and nothing can wake it; it reads this when its person writes to it", r.ID)
-		}
-		return fmt.Sprintf("'%s' is paused (%s); it reads this when a person resumes it", r.ID, r.Paused)
+		return fmt.Sprintf("'%s' is idle and nothing can wake it; it reads this %s", r.ID, when)
+	case c3po.ReachResumed:
+		return fmt.Sprintf("'%s' is paused (%s); it reads this %s", r.ID, r.Paused, when)
 	case c3po.ReachRetry:
 		return fmt.Sprintf("the last turn of '%s' failed; it is told of this with its next try, within 15 minutes", r.ID)
 	case c3po.ReachDialog:
-		return fmt.Sprintf("'%s' has a dialog open; it reads this when its user has answered that", r.ID)
+		return fmt.Sprintf("'%s' has a dialog open; it reads this %s", r.ID, when)
 	case c3po.ReachOff:
-		return fmt.Sprintf("the user of '%s' has switched c3po off there; it reads this when it is switched on", r.ID)
+		return fmt.Sprintf("the user of '%s' has switched c3po off there; it reads this %s", r.ID, when)
 	case c3po.ReachNextSession:
 		return fmt.Sprintf("a script runs '%s', which hears of no mail; its next session reads this", r.ID)
 	case c3po.ReachUnknown:
 		return fmt.Sprintf("'%s' has not reacted since %s; when it reads this is unknown", r.ID, r.StateAt.UTC().Format(time.TimeOnly))
 	case c3po.ReachOffline:
-		return fmt.Sprintf("'%s' is offline; it reads this when it is started again", r.ID)
+		return fmt.Sprintf("'%s' is offline; it reads this %s", r.ID, when)
 	default:
 		return ""
 	}

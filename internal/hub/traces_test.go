@@ -80,7 +80,7 @@ func TestATraceIsTheWholeLifeOfAMessage(t *testing.T) {
 		same(t, "a fresh message", fresh, c3po.Trace{
 			ID: sent.ID, Seq: sent.Seq, Kind: c3po.KindMessage, Thread: sent.Thread, Priority: c3po.Normal, ExpectsReply: true,
 			Bytes: fresh.Bytes, State: c3po.StatePending, Accepted: c3po.Fact{At: began, Durability: c3po.OnDisk},
-			Notified: []c3po.Fact{}, Served: []c3po.Fact{}, Answered: []c3po.Answered{}, Reachability: c3po.ReachNextStep, Expires: "in 1 d 0 h",
+			Notified: []c3po.Fact{}, Served: []c3po.Fact{}, Answered: []c3po.Answered{}, Reachability: c3po.ReachNextCall, Expires: "in 1 d 0 h",
 		})
 		pass(10 * time.Second)
 		h.inbox("bob")

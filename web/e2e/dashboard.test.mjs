@@ -64,7 +64,7 @@ describe("the dashboard", () => {
 
   test("what a session does is shown with its age, soon after it changes", async () => {
     await view(page, rig, "agents");
-    await page.getByRole("link", { name: /web.*online, seen/ }).waitFor();
+    await page.getByRole("link", { name: /web.*last call/ }).waitFor();
     const waits = rig.as("web", "pending", { timeout: 60, after: 1e12, state: "working" }).catch(() => undefined);
     await page.getByRole("link", { name: /web.*working for [1-9]\d* s/ }).waitFor({ timeout: 15_000 });
     await view(page, rig, "agents", "web");

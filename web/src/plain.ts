@@ -41,6 +41,7 @@ const states: Record<string, [string, string?]> = {
 export function standing(a: { status: string; state?: string; state_since?: string; last_seen: string; read: number }, now: number): string {
   const seen = `seen ${ago(a.last_seen, now)}`;
   const fresh = now - a.read < freshFor;
+  if (!a.state && a.status === "online") return `last call ${ago(a.last_seen, now)}`;
   if (!a.state) return fresh ? `${a.status}, ${seen}` : seen;
   const [before, after = ""] = states[a.state] ?? [plain(a.state)];
   if (!fresh) return `${before} ${since(a.read, now)}`;
@@ -74,10 +75,12 @@ export function due(at: string, now: number): string {
 const words: Record<string, string> = {
   now: "wakes now",
   next_step: "at its next step",
+  next_call: "when it next calls",
   when_person_returns: "when its person returns",
+  when_resumed: "once resumed",
   when_retried: "at its next try, within 15 min",
   when_dialog_closes: "when its user answers a dialog",
-  when_switched_on: "when it is switched on",
+  when_switched_on: "once switched on",
   next_session: "in its next session",
   unknown: "unknown",
   waiting_for_human: "waits for you",
@@ -92,14 +95,16 @@ export function reach(reachability: string): string {
 const reasons: Record<string, string> = {
   now: "It waits for mail: what you send wakes it.",
   next_step: "It is at work and sees mail at its next step.",
+  next_call: "It has called lately and nothing of it listens, so nothing can wake it; it may have ended since.",
   when_retried: "Its last turn failed, as its model could not be asked. Its mail starts another after 5 and 15 seconds, 1, 5 and 15 minutes, and every 15 minutes from then on.",
   when_dialog_closes: "A dialog is open in its session; mail is read when its user has answered it.",
   when_switched_on: "Its user has switched c3po off there; mail is kept until it is switched on.",
   next_session: "A script runs it for its output and it hears of no mail; its next session reads it.",
   unknown: "Its session does not react, so nobody knows when it reads its mail.",
-  when_person_returns: "A person has paused it, or it is idle and nothing can wake it; mail is kept until its person comes back.",
+  when_person_returns: "It is idle and nothing can wake it; mail is kept until its person comes back.",
+  when_resumed: "A person has paused it; mail is kept until it is resumed.",
   waiting_for_human: "It has asked a person and waits for the answer; other mail is kept.",
-  offline: "No session of it is running; it reads its mail when it is started again.",
+  offline: "No session of it is running; it reads its mail when it starts again.",
 };
 
 export function reachWhy(reachability: string): string {

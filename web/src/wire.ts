@@ -431,7 +431,7 @@ export interface Question {
   warning?: string;
 }
 
-export type Reachability = "now" | "next_step" | "when_retried" | "when_person_returns" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "offline";
+export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";

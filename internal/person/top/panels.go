@@ -28,7 +28,7 @@ func columns(p panel, width int) []column {
 	case questions:
 		return []column{{"FROM", id, true}, {title: "ASKED", width: 6}, {title: "QUESTION"}}
 	case agents:
-		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 13}, {title: "UNREAD", width: 6}, {title: "TASK"}}
+		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 16}, {title: "UNREAD", width: 6}, {title: "TASK"}}
 	case tickets:
 		return []column{{"FROM", id, true}, {"TO", id, true}, {title: "STATE", width: 9}, {title: "ASKED", width: 6}, {title: "DUE"}}
 	default:
@@ -152,7 +152,7 @@ func (m *model) cells(p panel, i int) []string {
 // standing is what is known of an agent, and how old that is.
 func (m *model) standing(a c3po.Agent) string {
 	text := inline(a.Standing(m.read, m.now()))
-	brief := strings.TrimPrefix(text, "online, ")
+	brief := strings.Replace(text, "last call ", "seen ", 1)
 	switch {
 	case a.Paused != nil && *a.Paused == c3po.PausedForHuman:
 		return warn().of("asks you, " + brief)
@@ -176,19 +176,18 @@ func reach(a c3po.Agent) string {
 		return good().of("now")
 	case c3po.ReachNextStep:
 		return "at next step"
+	case c3po.ReachNextCall:
+		return "at next call"
 	case c3po.ReachRetry:
 		return warn().of("at next try")
 	case c3po.ReachPersonReturns:
-		if a.Paused == nil {
-			return warn().of("person back") // it is idle, and nothing can wake it
-		}
-		return warn().of("once resumed")
+		return warn().of("person back") // it is idle, and nothing can wake it
+	case c3po.ReachResumed, c3po.ReachOff:
+		return warn().of(a.Reachability.When())
 	case c3po.ReachWaitingForHuman:
 		return warn().of("once answered")
 	case c3po.ReachDialog:
 		return warn().of("dialog open")
-	case c3po.ReachOff:
-		return warn().of("switched off")
 	case c3po.ReachNextSession:
 		return warn().of("next session")
 	case c3po.ReachUnknown:

@@ -24,7 +24,7 @@ func (r Renderer) Agents(tool string, list c3po.AgentList) string {
 	if len(list.Agents) == 0 {
 		b.WriteString("c3po: no agents here.\n")
 	} else {
-		fmt.Fprintf(&b, "c3po: %s: status, then what it says of itself. %s\n", count(len(list.Agents), "agent"), carries)
+		fmt.Fprintf(&b, "c3po: %s: status, when it reads mail, then what it says of itself. %s\n", count(len(list.Agents), "agent"), carries)
 	}
 	for _, agent := range list.Agents {
 		b.WriteString(agentLine(agent, maxSayingCharacters, maxSkills))
@@ -109,11 +109,8 @@ func agentLine(a c3po.Agent, longest, most int) string {
 // agentFacts is what the coordinator knows of an agent.
 func agentFacts(a c3po.Agent) string {
 	facts := []string{word(string(a.Status))}
-	if a.Reachability != "" && a.Status != c3po.Offline {
-		facts = append(facts, word(string(a.Reachability)))
-	}
-	if a.Paused != nil && *a.Paused != string(a.Reachability) {
-		facts = append(facts, "paused")
+	if a.Reachability != "" && a.Reachability != c3po.ReachOffline {
+		facts = append(facts, onOneLine(a.Reachability.When()))
 	}
 	if a.Availability != "" && a.Availability != c3po.Available {
 		facts = append(facts, word(string(a.Availability)))

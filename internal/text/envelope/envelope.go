@@ -129,8 +129,8 @@ func (r Renderer) Receipt(receipt c3po.Receipt) string {
 		r.settled(&b, receipt)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "c3po: sent %s (durability %s; recipient %s, reachability %s).\n", word(string(receipt.ID)),
-		word(string(receipt.Durability)), word(string(receipt.Recipient)), word(string(receipt.Reachability)))
+	fmt.Fprintf(&b, "c3po: sent %s (durability %s); %s %s.\n", word(string(receipt.ID)),
+		word(string(receipt.Durability)), word(string(receipt.ToAgent)), onOneLine(receipt.Reachability.Prospect()))
 	if receipt.Notice != "" {
 		fmt.Fprintf(&b, "c3po: %s\n", onOneLine(receipt.Notice))
 	}
@@ -265,7 +265,11 @@ func header(m c3po.Message, brief bool) string {
 		}
 	}
 	add("in room %s", string(m.Room))
-	add("answers %s", string(m.MessageID))
+	if m.Kind == c3po.KindReply {
+		add("answers %s", string(m.MessageID))
+	} else {
+		add("about %s", string(m.MessageID)) // a notice of ours
+	}
 	if m.Kind == c3po.KindReply && (!brief || m.Status != c3po.ReplySuccess) {
 		add("status %s", m.Status)
 	}

@@ -277,6 +277,25 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestOnlyAReplyIsSaidToAnswerAMessage(t *testing.T) {
+	t.Parallel()
+	notice := note()
+	notice.Kind, notice.FromAgent, notice.MessageID = c3po.KindNotice, c3po.System, "api::web::0000002a"
+	for _, show := range []func(c3po.Message) string{
+		func(m c3po.Message) string {
+			return fixed.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{m}, Count: 1})
+		},
+		func(m c3po.Message) string { return fixed.Brought([]c3po.Message{m}) },
+	} {
+		if text := show(notice); !strings.Contains(text, "about api::web::0000002a") || strings.Contains(text, "answers") {
+			t.Errorf("a notice is shown as:\n%s", text)
+		}
+		if text := show(answer()); !strings.Contains(text, "answers api::web::0000002a") {
+			t.Errorf("an answer is shown as:\n%s", text)
+		}
+	}
+}
+
 func TestATimeoutDoesNotGuessWhatTheReceiptHasSaid(t *testing.T) {
 	t.Parallel()
 	const guess = "The target agent may be offline or busy. Check agent status with list_agents."
@@ -285,7 +304,7 @@ func TestATimeoutDoesNotGuessWhatTheReceiptHasSaid(t *testing.T) {
 	if text := fixed.Receipt(receipt); !strings.Contains(text, guess) {
 		t.Errorf("a receipt that says nothing of its recipient leaves this out:\n%s", text)
 	}
-	receipt.Notice = "'web' is offline; it reads this when it is started again"
+	receipt.Notice = "'web' is offline; it reads this when it starts again"
 	if text := fixed.Receipt(receipt); strings.Contains(text, guess) || !strings.Contains(text, "is offline") {
 		t.Errorf("the receipt says:\n%s", text)
 	}
