@@ -306,6 +306,7 @@ func (s *Server) relook(ctx context.Context, most time.Duration) bool {
 	s.silent = err != nil
 	s.unanswered = s.unanswered && err != nil
 	if err == nil { // else what is known is the best there is
+		s.conversation.missed(seen.Mail) // the wait will find it known
 		s.conversation.replace(seen)
 	}
 	return err == nil

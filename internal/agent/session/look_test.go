@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
@@ -81,5 +82,35 @@ func TestUrgentMailThatComesBetweenTwoPagesIsFoundByTheNextLook(t *testing.T) {
 	}
 	if here, next := found(c3po.PendingInput{After: &seen.Seq}); !here {
 		t.Errorf("known up to %d, the next look finds %v", seen.Seq, next.Mail)
+	}
+}
+
+// When a coordinator comes back, the wait for mail and a look that asks whether it is
+// there are under way at once. Mail that the look finds first is known to the wait.
+func TestMailThatALookFindsBeforeTheWaitDoesWakesTheSession(t *testing.T) {
+	t.Parallel()
+	question := c3po.Message{ID: "web::api::00000001", FromAgent: "web", Kind: c3po.KindMessage, Message: "Which port?", ExpectsReply: true, Seq: 7}
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(c3po.PendingResult{Pending: c3po.Pending{Count: 1, Messages: []c3po.Message{question}, Seq: 7}})
+	}))
+	t.Cleanup(door.Close)
+	b := New(Config{Client: client.New(client.Config{URL: door.URL, AgentID: "api"}), Asked: "api"})
+	lines := make(chan string, 8)
+	b.listen(lines, false)
+	if !b.relook(t.Context(), time.Minute) {
+		t.Fatal("the look failed")
+	}
+	after := int64(0)
+	seen, err := b.look(t.Context(), c3po.PendingInput{After: &after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mu.Lock()
+	b.conversation.add(seen)
+	b.mu.Unlock()
+	b.wake()
+	if len(lines) != 1 {
+		t.Errorf("an idle session is told of it %d times, want once", len(lines))
 	}
 }
