@@ -78,6 +78,9 @@ const Waiting = "c3po wait --notice"
 // idle session of the client.
 func (by Dialect) Waits() bool { return by == Copilot || by == Kimi }
 
+// Prints says that what a hook tells the model is part of what the client prints.
+func (by Dialect) Prints() bool { return by == Kimi }
+
 // Deaf says that the client does not pass on what a hook says in the middle of a
 // turn.
 func (by Dialect) Deaf() bool { return by == Kimi }

@@ -76,3 +76,23 @@ func TestARunThatAnswersMailHearsOfItAtItsEndAlsoFromASlowCoordinator(t *testing
 		t.Errorf("at its end it is told %s", said)
 	}
 }
+
+// Whether a greeting comes in time depends on the machine, and the output of a script
+// must not.
+//
+// Claims: D1
+func TestARunThatPrintsWhatHooksSayIsGreetedOnlyOnceAPersonIsThere(t *testing.T) {
+	t.Parallel()
+	r := startAs(t, coordinator(t).URL(), "box:1:1", func(cfg *session.Config) { cfg.Dialect = hook.Kimi })
+	said := r.hook(hook.Event{Name: hook.SessionStart, SessionID: "s1"})
+	eventually(t, "it is connected", func() bool {
+		all := session.Instances(t.Context(), r.folder())
+		return len(all) == 1 && all[0].Connected
+	})
+	if said += r.prompt(); strings.Contains(said, "you are") {
+		t.Errorf("what may be a script's is told %s", said)
+	}
+	if said := r.prompt(); !strings.Contains(said, "you are api") {
+		t.Errorf("with its second prompt it is told %s", said)
+	}
+}

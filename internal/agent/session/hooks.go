@@ -195,7 +195,10 @@ func (s *Server) prompt(m hook.Memory, mail []hook.Letter, now time.Time) (hook.
 
 // start is the rule for a session that is not greeted yet.
 func (s *Server) start(m hook.Memory, mail []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
-	if s.conversation.alone { // what it prints may show the greeting: nothing in it changes
+	switch {
+	case s.conversation.alone && s.dialect.Prints():
+		return hook.Decision{}, m // a greeting that comes in time or not would change the output
+	case s.conversation.alone:
 		return hook.Alone(m, s.conversation.place)
 	}
 	return hook.Start(m, s.conversation.place, mail, s.conversation.unread(), now)
