@@ -283,9 +283,13 @@ func askedChanged(id c3po.MessageID, before, now store.Record, read bool) *c3po.
 
 // notAnswered is the end of a wait whose time was over.
 func notAnswered(timeout time.Duration, id c3po.MessageID) *c3po.WaitOutcome {
-	return &c3po.WaitOutcome{
+	outcome := &c3po.WaitOutcome{
 		Status: c3po.WaitTimeout, Code: c3po.Timeout, MessageID: id,
 		Message:    fmt.Sprintf("No response received within %d seconds", timeout/time.Second),
 		Suggestion: "The target agent may be offline or busy. Check agent status with list_agents.",
 	}
+	if _, to, _ := id.Split(); to == c3po.Human {
+		outcome.Suggestion = "The question stays open until your user answers it."
+	}
+	return outcome
 }

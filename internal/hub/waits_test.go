@@ -69,6 +69,10 @@ func TestATimeoutIsAResultInTheDocumentsWords(t *testing.T) {
 			"message":    "No response received within 5 seconds",
 			"suggestion": "The target agent may be offline or busy. Check agent status with list_agents.",
 		})
+
+		asked := must(h.as("bob").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "May I?"}))(t)
+		got = must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: asked.MessageID, Timeout: 5}))(t)
+		same(t, "what to do while the user is away", got.Outcome.Suggestion, "The question stays open until your user answers it.")
 	})
 }
 
