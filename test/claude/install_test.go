@@ -130,6 +130,7 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 		"with settings":                {settings: mine, want: mine},
 		"used before":                  {settings: mine, used: true, want: mine},
 		"used with c3po":               {settings: mine, used: true, want: mine, between: func(_ *testing.T, a *agent, _, _ string) { a.print("hello") }},
+		"fresh, then used with c3po":   {between: func(_ *testing.T, a *agent, _, _ string) { a.print("hello") }},
 		"installed twice, then edited": {settings: mine, want: `{"model":"haiku"}`, between: edited(`{"model":"haiku", "enabledPlugins":{"c3po@c3po":true}}`)},
 		"installed by an older version": {settings: mine, between: older,
 			want: `{"permissions":{"allow":["Bash(ls)"]},"model":"opus","enabledPlugins":{},"extraKnownMarketplaces":{}}`},
@@ -178,7 +179,7 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 				t.Errorf("the settings are %q, want %q", got, c.want)
 			}
 			for name := range after {
-				if (strings.Contains(name, "c3po") || strings.HasPrefix(name, ".claude/plugins")) && before[name] == "" && !strings.HasPrefix(name, ".cache") {
+				if (strings.Contains(name, "c3po") || strings.HasPrefix(name, ".claude/plugins/data")) && before[name] == "" && !strings.HasPrefix(name, ".cache") {
 					t.Errorf("%s was left behind", name)
 				}
 			}
