@@ -105,7 +105,7 @@ func (a *Actor) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error {
 	}
 	var names []string
 	for _, queue := range queues[:min(len(queues), suggestFrom)] {
-		names = append(names, "role:"+queue.Queue())
+		names = append(names, "'role:"+queue.Queue()+"'")
 	}
 	return refusal.Suggest("%s Roles agents have had: %s.", advice, strings.Join(names, ", "))
 }

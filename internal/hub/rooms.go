@@ -291,7 +291,7 @@ func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.Ag
 		step := store.SendStep{
 			Draft: store.Draft{
 				From: a.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
-				Text: fmt.Sprintf("You are invited to the room %s. room_join(room=\"%s\") lets you in.", name, name),
+				Text: fmt.Sprintf("You are invited to the room '%s'. room_join(room=\"%s\") lets you in.", name, name),
 				Key:  fmt.Sprintf("invite %s %s %d", name, guest, at),
 			},
 			Run: a.caller.Run, Durability: durability, RateLimit: a.hub.limits.SendsPerMinute,

@@ -58,7 +58,7 @@ func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *test
 	if found := proposals.FindString(words + tools); found != "" {
 		t.Errorf("the model reads %q in:\n%s%s", found, words, tools)
 	}
-	if !strings.Contains(words, "c3po: you are pi/homeassistant. Online: nas/meshtastic.") {
+	if !strings.Contains(words, "c3po: you are pi/homeassistant. Online: 'nas/meshtastic'.") {
 		t.Errorf("the model does not know who it is and who is there:\n%s", words)
 	}
 	_, later := ours(with.model.Seen()[1])

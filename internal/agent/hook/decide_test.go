@@ -39,7 +39,7 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 	}{
 		"c3po: you are api. Nobody else is online.": {place: hook.Place{ID: "api", Asked: "api"}},
 		"c3po: you are ui.":                         {place: hook.Place{ID: "ui", Asked: "ui", Unseen: true}},
-		"c3po: another session is api; you are api-2. Online: nas/web, ui and 3 more.": {
+		"c3po: another session is api; you are api-2. Online: 'nas/web', 'ui' and 3 more.": {
 			place: hook.Place{ID: "api-2", Asked: "api", Online: []c3po.AgentID{"nas/web", "ui"}, More: 3}},
 		"c3po: you are api-2. api is another conversation of this folder, which does not run now. Nobody else is online.": {
 			place: hook.Place{ID: "api-2", Asked: "api", Away: true}},
@@ -81,11 +81,11 @@ func TestATurnGoesOnForUnreadMailThatExpectsAnAnswerOrIsOne(t *testing.T) {
 		want string
 	}{
 		"no mail":                 {nil, ""},
-		"a question":              {[]hook.Letter{letter(1)}, "c3po: 1 new message expecting an answer from web. get_messages shows it."},
-		"an answer":               {[]hook.Letter{letter(1, answer)}, "c3po: 1 new answer to you from web. get_messages shows it."},
+		"a question":              {[]hook.Letter{letter(1)}, "c3po: 1 new message expecting an answer from 'web'. get_messages shows it."},
+		"an answer":               {[]hook.Letter{letter(1, answer)}, "c3po: 1 new answer to you from 'web'. get_messages shows it."},
 		"mail without a question": {[]hook.Letter{letter(1, fyi)}, ""},
 		"some of each": {[]hook.Letter{letter(1), letter(2, answer, from("ui")), letter(3, fyi), letter(4)},
-			"c3po: 2 new messages expecting an answer, 1 new answer to you from web, ui. get_messages shows them."},
+			"c3po: 2 new messages expecting an answer, 1 new answer to you from 'web', 'ui'. get_messages shows them."},
 	} {
 		got, _ := hook.Stop(hook.Memory{}, in.mail, false, noon)
 		if got.Context != in.want {
@@ -239,7 +239,7 @@ func TestUrgentMailIsToldOnceInTheMiddleOfATurn(t *testing.T) {
 func TestAnIdleSessionIsWokenOnceForAMessageAndNotForWhatItKnows(t *testing.T) {
 	t.Parallel()
 	d, memory := hook.Wake(hook.Memory{}, []hook.Letter{letter(1, fyi)}, noon)
-	if d.Context != "c3po: 1 new message from web. get_messages shows it." {
+	if d.Context != "c3po: 1 new message from 'web'. get_messages shows it." {
 		t.Errorf("it says %q", d.Context)
 	}
 	if d, _ := hook.Wake(memory, []hook.Letter{letter(1, fyi)}, noon); d.Context != "" {
@@ -272,7 +272,7 @@ func TestDecisionsLeaveTheMemoryTheyWereGivenAlone(t *testing.T) {
 // Claims: U5
 func TestWhatHooksSayIsOneShortLineOfOurOwnWords(t *testing.T) {
 	t.Parallel()
-	form := regexp.MustCompile(`^c3po: [A-Za-z0-9_,.;:/ -]+\.$`)
+	form := regexp.MustCompile(`^c3po: [A-Za-z0-9_,.;:/' -]+\.$`)
 	var mail []hook.Letter
 	for n := range int64(500) {
 		mail = append(mail, letter(n+1, from(c3po.AgentID(fmt.Sprintf("host%d/%s", n, strings.Repeat("x", 56)))), func(l *hook.Letter) { l.Urgent = n%2 == 0 }))
@@ -311,7 +311,7 @@ func TestNoNoticeCarriesASpeechInAName(t *testing.T) {
 	notice, _ := hook.Stop(hook.Memory{}, []hook.Letter{letter(1, func(l *hook.Letter) { l.From = long })}, false, noon)
 	for _, d := range []hook.Decision{greeting, notice} {
 		text := d.Context
-		if strings.Contains(text, string(long)) || !strings.Contains(text, long.Brief()) {
+		if strings.Contains(text, string(long)) || !strings.Contains(text, "'"+long.Brief()+"'") {
 			t.Errorf("it says %q", text)
 		}
 	}

@@ -149,10 +149,11 @@ func urgentWords(mail []Letter) string {
 	return plural(len(mail), "urgent message", "urgent messages") + ". get_messages shows " + pronoun(len(mail)) + "."
 }
 
+// named lists agents, each in quotes: a name can read like a sentence of ours.
 func named(ids []c3po.AgentID, more int) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
-		names[i] = id.Brief()
+		names[i] = "'" + id.Brief() + "'"
 	}
 	text := strings.Join(names, ", ")
 	if more > 0 {

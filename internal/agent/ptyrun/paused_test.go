@@ -22,14 +22,14 @@ func TestNothingIsTypedForOthersWhileTheAgentIsPaused(t *testing.T) {
 	if _, err := human.SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "all well?"}); err != nil {
 		t.Fatal(err)
 	}
-	p.see("c3po: 1 new message expecting an answer from human. " + noticeWords)
+	p.see("c3po: 1 new message expecting an answer from 'human'. " + noticeWords)
 	if strings.Contains(p.printed(), "from web") {
 		t.Error("it was told of mail of others while it was paused")
 	}
 	if _, err := human.Resume(t.Context(), c3po.PauseInput{AgentID: "api"}); err != nil {
 		t.Fatal(err)
 	}
-	p.see("c3po: 1 new message expecting an answer from web. " + noticeWords)
+	p.see("c3po: 1 new message expecting an answer from 'web'. " + noticeWords)
 	p.press("exit\r")
 	p.leave()
 }

@@ -27,7 +27,7 @@ func TestAShellIsToldOfMailAndWhatItPrintsBetweenMarksIsTheAnswer(t *testing.T) 
 	p := w.sit("api", "--", "bash", "--norc", "--noprofile")
 	p.see("$ ")
 	id := w.ask("web", "api", "which port?")
-	p.see("c3po: 1 new message expecting an answer from web. " + noticeWords)
+	p.see("c3po: 1 new message expecting an answer from 'web'. " + noticeWords)
 	p.press("env | grep -E '^(C3PO|BRIDGE)_'; cat \"$BRIDGE_TICKET_FILE\"\r")
 	for _, want := range []string{
 		"C3PO_AGENT_ID=api\r", "BRIDGE_AGENT_ID=api\r", "C3PO_RUN=", "BRIDGE_BROKER_URL=" + w.url, "BRIDGE_TICKET=current\r", "BRIDGE_TICKET_FILE=/", "\n" + string(id) + "\r",
@@ -188,7 +188,7 @@ func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 	}
 	sees("$")
 	id := w.ask("web", "api", "which port?")
-	sees("$ # c3po: 1 new message expecting an answer from web. " + noticeWords)
+	sees("$ # c3po: 1 new message expecting an answer from 'web'. " + noticeWords)
 	tmux("resize-window", "-x", "90", "-y", "25")
 	tmux("send-keys", "stty size", "Enter")
 	sees("25 90")

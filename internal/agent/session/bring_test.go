@@ -89,7 +89,7 @@ func TestMailThatIsNotInThePromptIsToldOfAtTheEndOfTheTurn(t *testing.T) {
 	sent := r.send("web", "Which port?")
 	one(t, <-lines)
 	r.types("<task-notification>\n<event>[c3po 000000] cut off") // what Claude Code has made of it
-	if text := shownBy(t, r.stop()); !strings.Contains(text, "1 new message expecting an answer from web. get_messages shows it.") {
+	if text := shownBy(t, r.stop()); !strings.Contains(text, "1 new message expecting an answer from 'web'. get_messages shows it.") {
 		t.Errorf("the end of the turn says %q", text)
 	}
 	if r.received(sent.ID) {
@@ -126,7 +126,7 @@ func TestMailThatDoesNotFitIntoAWakeIsReadWithACall(t *testing.T) {
 			r := start(t, coordinator(t).URL(), "box:1:1")
 			lines := r.idles()
 			r.send("web", text)
-			if shown := r.woken(lines); shown != "c3po: 1 new message expecting an answer from web. get_messages shows it." {
+			if shown := r.woken(lines); shown != "c3po: 1 new message expecting an answer from 'web'. get_messages shows it." {
 				t.Errorf("the model reads:\n%s", shown)
 			}
 		})

@@ -24,7 +24,7 @@ func TestAGreetingNamesWhoIsOnlineWhenItIsGiven(t *testing.T) {
 	if _, err := r.as("late").Ping(t.Context(), c3po.None{}); err != nil {
 		t.Fatal(err)
 	}
-	if said := r.prompt(); !strings.Contains(said, "c3po: you are api. Online: late.") {
+	if said := r.prompt(); !strings.Contains(said, "c3po: you are api. Online: 'late'.") {
 		t.Errorf("the greeting says %s", said)
 	}
 }

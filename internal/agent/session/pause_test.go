@@ -109,9 +109,9 @@ func TestWhoWaitsForItsPersonIsNotDisturbed(t *testing.T) {
 	}
 	// The answer to one question comes through; the other still holds the rest back.
 	answer(0)
-	r.hears(lines, "after the first answer", "c3po: 1 new answer to you from human. ")
+	r.hears(lines, "after the first answer", "c3po: 1 new answer to you from 'human'. ")
 	answer(1)
-	r.hears(lines, "after the last answer", "c3po: 2 new messages expecting an answer, 1 new answer to you from web, human. ")
+	r.hears(lines, "after the last answer", "c3po: 2 new messages expecting an answer, 1 new answer to you from 'web', 'human'. ")
 	r.prompt() // the line has started a turn
 	eventually(t, "what it was told of then is known to be", func() bool { return !r.toldAt(first.ID).IsZero() })
 }
@@ -144,12 +144,12 @@ func TestWhoIsPausedIsNotDisturbed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.hears(lines, "while it is paused", "c3po: 1 new message expecting an answer from human. ")
+		r.hears(lines, "while it is paused", "c3po: 1 new message expecting an answer from 'human'. ")
 		resumed := time.Now()
 		if _, err := person.Resume(t.Context(), c3po.PauseInput{AgentID: in.AgentID, All: in.All}); err != nil {
 			t.Fatal(err)
 		}
-		r.hears(lines, "after the pause", "c3po: 1 new message expecting an answer from web. ")
+		r.hears(lines, "after the pause", "c3po: 1 new message expecting an answer from 'web'. ")
 		r.prompt() // the line has started a turn
 		eventually(t, "what was held back is known to be told", func() bool { return !r.toldAt(held.ID).IsZero() })
 		if at := r.toldAt(held.ID); at.Before(resumed) {

@@ -66,7 +66,7 @@ func TestAQuestionToThePersonStaysOpenWhenNoPersonHasWritten(t *testing.T) {
 	t.Parallel()
 	for name, prompt := range map[string]string{
 		"a background task wakes the session": "<task-notification>\n<summary>tests passed</summary>",
-		"a notice of ours is the prompt":      "c3po: 1 new message from web. get_messages shows it.",
+		"a notice of ours is the prompt":      "c3po: 1 new message from 'web'. get_messages shows it.",
 		"the client does not show the prompt": "",
 	} {
 		t.Run(name, func(t *testing.T) {

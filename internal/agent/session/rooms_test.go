@@ -57,7 +57,7 @@ func TestASessionJoinsItsRoomsAndKeepsItsPlaceInThem(t *testing.T) {
 	r.hangUp()
 	r.post("web", "build", "green")
 	r.connect("box:1:1")
-	if text := r.hook(hook.Event{Name: hook.UserPromptSubmit, SessionID: "s2"}); !strings.Contains(text, "you are api. Online: web. 2 room posts are unread.") {
+	if text := r.hook(hook.Event{Name: hook.UserPromptSubmit, SessionID: "s2"}); !strings.Contains(text, "you are api. Online: 'web'. 2 room posts are unread.") {
 		t.Errorf("the next session is told %s", text)
 	}
 	if text, failed := r.call("u1", "get_messages", map[string]any{}); failed || !strings.Contains(text, "red") || !strings.Contains(text, "green") {
@@ -86,7 +86,7 @@ func TestAPostNeitherWakesASessionNorKeepsItFromStopping(t *testing.T) {
 	r.post("web", "build", "while it is idle")
 	// Mail that comes after it is the first that the monitor hears of.
 	r.send("web", "<i>Which port?</i>")
-	if line := <-lines; line != "c3po: 1 new message expecting an answer from web. get_messages shows it." {
+	if line := <-lines; line != "c3po: 1 new message expecting an answer from 'web'. get_messages shows it." {
 		t.Errorf("the line is %q", line)
 	}
 	r.isTold(`"c3po: 2 room posts are unread. get_messages shows them."`)

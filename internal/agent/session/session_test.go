@@ -347,14 +347,14 @@ func TestAMonitorHearsOfMailWhileTheSessionIsIdleAndNotWhileItWorks(t *testing.T
 	r.send("web", "while it works")
 	eventually(t, "the mail is known", func() bool { return strings.Contains(r.prompt(), "1 message is not acked") })
 	text := r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
-	if !strings.Contains(text, "1 new message expecting an answer from web") {
+	if !strings.Contains(text, "1 new message expecting an answer from 'web'") {
 		t.Errorf("the end of the turn says %s", text)
 	}
 	if text := r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1", Again: "true"}); text != "{}" {
 		t.Errorf("and then %s", text)
 	}
 	r.send("ui", "<i>while it is idle</i>") // with a tag it is told of, and does not come by itself
-	if line := <-lines; line != "c3po: 1 new message expecting an answer from ui. get_messages shows it." {
+	if line := <-lines; line != "c3po: 1 new message expecting an answer from 'ui'. get_messages shows it." {
 		t.Errorf("the line is %q", line)
 	}
 	if text := r.prompt(); text != "{}" {
