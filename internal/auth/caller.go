@@ -323,6 +323,10 @@ func hostIn(run string) string {
 	return host
 }
 
+// OwnTerminal is what a person is told who is taken for an agent.
+const OwnTerminal = "Run it in a terminal of your own, outside the program that runs the agent: a terminal inside an editor counts as its agents'. " +
+	"What you do often, do on the dashboard: `c3po open` there."
+
 // checkAncestors refuses a person's act if an agent is among what has started it.
 func (k *Keeper) checkAncestors(ctx context.Context, runs []string) error {
 	run, err := k.store.AgentRun(ctx, runs)
@@ -330,5 +334,5 @@ func (k *Keeper) checkAncestors(ctx context.Context, runs []string) error {
 		return err
 	}
 	return c3po.Errorf(c3po.Forbidden, "this is for a person to do, and it was started by an agent (process %s)", run).
-		Suggest("Run it in a terminal of your own.")
+		Suggest("%s", OwnTerminal)
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
@@ -34,13 +36,37 @@ func (a *app) agentAbove() string {
 			return "a process above it is " + name
 		}
 	}
-	for child, parent := range engine.Ours() {
-		if child != os.Getpid() && slices.Contains(above, parent) && isSessionProcess(child) {
-			return "a process above it has started c3po mcp"
+	ours := engine.Ours()
+	for child := range ours {
+		for _, pid := range startersOf(child, ours) {
+			if child != os.Getpid() && slices.Contains(above, pid) && isSessionProcess(child) {
+				return fmt.Sprintf("%q above it has started c3po mcp", c3po.Clip(programOf(pid)))
+			}
 		}
 	}
 	if !whole {
 		return "what has started it cannot be told"
+	}
+	return ""
+}
+
+// startersOf are the process that has started a session's c3po mcp and those above it
+// that run the same program: an editor starts tools in one process of its own and
+// terminals in another. A shell that a person types into is none of them.
+func startersOf(child int, parents map[int]int) (pids []int) {
+	for pid := parents[child]; pid > 1; pid = parents[pid] {
+		if len(pids) > 0 && (programOf(pid) != programOf(pids[0]) || engine.Personal(pid)) {
+			break
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// programOf is the file that a process runs, or what it is called.
+func programOf(pid int) string {
+	if names := engine.Names(pid); len(names) > 0 {
+		return names[0]
 	}
 	return ""
 }

@@ -98,6 +98,34 @@ func TestAnAgentIsKnownByItsProcessesAndNotByItsFiles(t *testing.T) {
 	h.person("c3po on") // what the person's own terminal is not refused
 }
 
+// An editor starts tools in one process of its own and terminals in another, and its
+// agents type into the same terminals as the person: nobody can tell them apart.
+func TestATerminalInsideAnEditorThatRunsAgentsIsTheirs(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.person("c3po up")
+	for name, text := range map[string]string{
+		"editor.sh": `trap 'touch over; wait' EXIT; ./editor tools.sh & until [ -e ready ]; do sleep 0.05; done; ./editor terminal.sh; true`,
+		"tools.sh":  session + "touch ready; until [ -e over ]; do sleep 0.05; done; exec 3>&-; wait",
+		// What a person types in the editor's terminal, and in their own meanwhile.
+		"terminal.sh": "bash -c 'c3po on; true'",
+		"own.sh":      "AGENT=alice ./editor editor.sh & until [ -e ready ]; do sleep 0.05; done; echo own; c3po on; wait",
+	} {
+		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := h.person(`cp "$(command -v bash)" editor; bash own.sh`)
+	for _, want := range []string{"reserved for people", "editor", "has started c3po mcp", "outside the program that runs the agent", "c3po is on"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	if strings.Count(out, "reserved for people") != 1 {
+		t.Errorf("the person's own terminal is refused too: %s", out)
+	}
+}
+
 // An agent that takes others out keeps the person's word from them.
 func TestAnAgentTakesNobodyOutOfC3PO(t *testing.T) {
 	t.Parallel()

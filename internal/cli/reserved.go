@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // reserved are the commands for people: whoever can run one of them is an admin
@@ -45,5 +46,5 @@ func (a *app) refuseAgents() error {
 		}
 	}
 	return c3po.Errorf(c3po.Forbidden, "this is reserved for people, and an agent runs here (%s)", why).
-		Suggest("Run it in a terminal of your own.")
+		Suggest("%s", auth.OwnTerminal)
 }
