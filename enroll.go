@@ -2,11 +2,12 @@ package c3po
 
 import "time"
 
-// InviteInput asks for an invitation of one host.
+// InviteInput asks for an invitation: of one host, or of its person.
 type InviteInput struct {
 	Host   string   `json:"host,omitempty"`   // the name it will have; its own if empty
+	Person bool     `json:"person,omitempty"` // not for the host's agents, but for who uses it
 	Runner bool     `json:"runner,omitempty"` // it may also start agents
-	Spaces []string `json:"spaces,omitempty"` // main if empty
+	Spaces []string `json:"spaces,omitempty"` // main if empty; all for a person
 }
 
 // Invited is an invitation, in the parts its text is made of.
@@ -24,10 +25,11 @@ type JoinInput struct {
 	Host   string `json:"host"` // the name it would like
 }
 
-// Joined is what a host gets for a good invitation.
+// Joined is what a host, or a person at it, gets for a good invitation.
 type Joined struct {
-	Host        string   `json:"host"`  // the name it has from now on
-	Token       string   `json:"token"` // for agents called host/NAME
+	Host        string   `json:"host"`            // the name it has from now on
+	Token       string   `json:"token,omitempty"` // for agents called host/NAME
+	PersonToken string   `json:"person_token,omitempty"`
 	RunnerToken string   `json:"runner_token,omitempty"`
 	Spaces      []string `json:"spaces"`
 }

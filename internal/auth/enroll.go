@@ -23,6 +23,13 @@ func (k *Keeper) Invite(ctx context.Context, caller c3po.Caller, in c3po.InviteI
 			return "", time.Time{}, err
 		}
 	}
+	if in.Person && in.Runner {
+		return "", time.Time{}, c3po.Errorf(c3po.InvalidRequest, "an invitation is for a person or for a host that starts agents, not for both").
+			Suggest("Make two.")
+	}
+	if in.Person && len(in.Spaces) == 0 {
+		in.Spaces = everySpace()
+	}
 	if len(in.Spaces) == 0 {
 		// Its agents may also have spaces of their own repositories.
 		in.Spaces = []string{string(c3po.DefaultSpace), "repo-*"}
@@ -32,13 +39,13 @@ func (k *Keeper) Invite(ctx context.Context, caller c3po.Caller, in c3po.InviteI
 	}
 	proof := RandomSecret()
 	invite := Invite{
-		ID: NewKID(), Hash: proof.Hash(), Host: in.Host, Runner: in.Runner, Spaces: in.Spaces, Expires: k.now().Add(inviteLife).UTC(),
+		ID: NewKID(), Hash: proof.Hash(), Host: in.Host, Person: in.Person, Runner: in.Runner, Spaces: in.Spaces, Expires: k.now().Add(inviteLife).UTC(),
 	}
 	if err := k.store.PutInvite(ctx, invite); err != nil {
 		return "", time.Time{}, err
 	}
 	k.Record(ctx, AuditEntry{
-		Event: EventInvited, KID: invite.ID, Role: caller.Role, Agent: string(caller.ID), Detail: "host " + cmp.Or(in.Host, "of any name"),
+		Event: EventInvited, KID: invite.ID, Role: caller.Role, Agent: string(caller.ID), Detail: invite.guest(cmp.Or(in.Host, "of any name")),
 	})
 	return invite.ID + "-" + proof.Reveal(), invite.Expires, nil
 }
@@ -62,12 +69,12 @@ func (k *Keeper) Join(ctx context.Context, remote string, in c3po.JoinInput) (c3
 		if k.refusedJoins.allow(k.now(), maxFailuresPerSecond) {
 			k.Record(ctx, AuditEntry{Event: EventJoinRefused, Remote: remote, Detail: "the invitation is " + string(outcome)})
 		}
-		return c3po.Joined{}, c3po.Errorf(c3po.Forbidden, "this invitation lets nobody in").
-			Suggest("One is good for one host, for 15 minutes, and for a few wrong tries. `c3po invite` on the coordinator's machine prints a new one.")
+		return c3po.Joined{}, c3po.Errorf(c3po.Forbidden, "this invitation has expired or was already used").
+			Suggest("One works once, within 15 minutes, and for a few wrong tries. `c3po invite` on the coordinator's machine prints a new one.")
 	}
 	joined, err := k.enroll(ctx, invite, in.Host)
 	if err == nil {
-		k.Record(ctx, AuditEntry{Event: EventJoined, KID: invite.ID, Remote: remote, Detail: "host " + joined.Host})
+		k.Record(ctx, AuditEntry{Event: EventJoined, KID: invite.ID, Remote: remote, Detail: invite.guest(joined.Host)})
 		return joined, nil
 	}
 	return c3po.Joined{}, usedUp(err, "invitation", "c3po invite")
@@ -80,7 +87,20 @@ func usedUp(err error, what, maker string) error {
 		Suggest("`%s` makes a new one; whatever was stored for this one cannot be used.", maker)
 }
 
+// guest says in the audit whom an invitation is for.
+func (i Invite) guest(host string) string {
+	if i.Person {
+		return "person at host " + host
+	}
+	return "host " + host
+}
+
 func (k *Keeper) enroll(ctx context.Context, invite Invite, wish string) (c3po.Joined, error) {
+	if invite.Person {
+		host := cmp.Or(invite.Host, wish)
+		made, err := k.Mint(ctx, Grant{Role: c3po.RoleHuman, Spaces: invite.Spaces, Label: "person at host " + host})
+		return c3po.Joined{Host: host, PersonToken: made.Secret, Spaces: invite.Spaces}, err
+	}
 	host, token, err := k.newHost(ctx, invite, wish)
 	if err != nil {
 		return c3po.Joined{}, err

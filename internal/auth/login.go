@@ -71,7 +71,7 @@ func (k *Keeper) Login(ctx context.Context, remote string, in c3po.LoginInput) (
 		if k.refusedLogins.allow(k.now(), maxFailuresPerSecond) {
 			k.Record(ctx, AuditEntry{Event: EventLoginRefused, Remote: remote, Detail: "the link is " + string(outcome)})
 		}
-		return c3po.Login{}, c3po.Errorf(c3po.Forbidden, "this link lets nobody in").
+		return c3po.Login{}, c3po.Errorf(c3po.Forbidden, "this link has expired or was already used").
 			Suggest("One is good for one use and for a minute. `c3po open` makes a new one.")
 	}
 	made, err := k.Mint(ctx, Grant{

@@ -44,6 +44,7 @@ type Invite struct {
 	ID      string
 	Hash    string // hex SHA-256 of the secret
 	Host    string // the host it is for; empty leaves the name to the host
+	Person  bool   // it is for the person who uses the host, and not for its agents
 	Runner  bool   // the host also gets a runner's token
 	Spaces  []string
 	Expires time.Time

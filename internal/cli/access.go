@@ -39,6 +39,13 @@ func (a *app) reach() (client.Config, error) {
 	if cfg.URL == "" && mine != nil {
 		cfg.URL = mine.URL
 	}
+	if person, err := a.folders.Person(); err == nil && cfg.URL == "" && person != nil {
+		// A host whose person has signed in, and that has not joined itself.
+		cfg.URL = person.URL
+		if cfg.TLS, err = trustIn(person.CA); err != nil {
+			return cfg, err
+		}
+	}
 	if cfg.Socket, err = a.socketOf(cfg.URL); err != nil || mine == nil || !mine.For(cfg.URL) {
 		return cfg, err
 	}
@@ -137,7 +144,10 @@ func (a *app) personal(pick func(paths.Person) string) (*client.Client, error) {
 		if err := checkProved(cfg); err != nil {
 			return nil, err
 		}
-		cfg.Token = pick(*mine)
+		if cfg.Token = pick(*mine); cfg.Token == "" {
+			return nil, c3po.Errorf(c3po.Forbidden, "you are signed in at %s as a person, and this is for its admin", mine.URL).
+				Suggest("Run it on the host where the coordinator runs.")
+		}
 	}
 	if cfg.TLS, err = trustIn(mine.CA); err != nil {
 		return nil, err

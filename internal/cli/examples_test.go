@@ -51,6 +51,8 @@ var (
 		"c3po copilot":          "needs the program it starts; launch.txtar",
 		"c3po kimi":             "needs the program it starts; launch.txtar",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
+		"c3po login":            "needs another host; join.txtar and test/join",
+		"c3po leave":            "needs another host; join.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
 		"c3po run":              "needs the program it runs; run.txtar",
 		"c3po dead-letter show": "needs a letter that has died; dead-letter.txtar",

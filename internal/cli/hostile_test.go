@@ -102,6 +102,8 @@ var (
 		"config":             "prints what is set here, line by line; config.txtar sets something hostile",
 		"human watch":        "prints each question as human show does, for as long as it runs",
 		"notify test":        "prints the names of channels that are set here",
+		"leave":              "prints addresses and names of files that are kept here, line by line",
+		"login":              "as join",
 		"logs":               "prints the coordinator's own log, line by line, as inline makes it",
 		"claude":             "prints what installing prints, and becomes another program",
 		"codex":              "as claude",

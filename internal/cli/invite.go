@@ -28,15 +28,19 @@ func (a *app) invite() *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "invite",
-		Short: "Let another host join",
+		Short: "Let another host join, or its person sign in",
 		Long: `Print two lines, one of which is to be run on the host that is to join: the first
 where c3po is installed, the second where nothing is. An invitation is good for
 one host and for 15 minutes. Neither line shows it to other users of that host: no
 program has it among its arguments.
 
+With --person it is not for the agents of that host but for whoever uses it: there
+you can then answer, pause, watch and open the dashboard, as you can here.
+
 The host's agents are then called NAME/agent. With --space they are in that space
 only; else in main and in those of their repositories.`,
 		Example: `  c3po invite --host laptop
+  c3po invite --person
   c3po invite --host build-box --runner --at nas.example:8420`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if at != "" && !pki.IsAddress(at) {
@@ -60,16 +64,17 @@ only; else in main and in those of their repositories.`,
 			if made.Address, err = addressFor(at, svc.URL(), made.Address); err != nil {
 				return err
 			}
-			i := invitationOf(made)
+			i := invitationOf(made, in.Person)
 			return a.show(i, func(w io.Writer) {
 				fmt.Fprintf(w, "%s\n%s\n", inline(i.Join), inline(i.Install))
-				fmt.Fprintf(a.Stderr, "Run the first line on the other host; the second one if c3po is not installed there. Good for one host, until %s.\n",
+				fmt.Fprintf(a.Stderr, "Run the first line on the other host; the second one if c3po is not installed there. It works once, until %s.\n",
 					i.Expires.Local().Format("15:04"))
 			})
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.Host, "host", "", "name the host will have; else its own")
+	flags.BoolVar(&in.Person, "person", false, "for the person who uses the other host, not for its agents")
 	flags.BoolVar(&in.Runner, "runner", false, "let the host also start agents")
 	flags.StringVar(&at, "at", "", "HOST:PORT where the other host reaches the coordinator, if it cannot know")
 	return cmd
@@ -96,7 +101,11 @@ func addressFor(said, ours, theirs string) (string, error) {
 	return "", &usageError{"the coordinator does not know where others reach it", "Say it with --at HOST:PORT."}
 }
 
-func invitationOf(made c3po.Invited) invitation {
+func invitationOf(made c3po.Invited, person bool) invitation {
+	verb := "join"
+	if person {
+		verb = "login"
+	}
 	text := quoted(pki.Invitation{Address: made.Address, Hash: made.Hash, Secret: made.Secret}.String())
 	curl := "curl -fsS"
 	if made.Pin != "" {
@@ -105,7 +114,7 @@ func invitationOf(made c3po.Invited) invitation {
 	return invitation{
 		Invitation: strings.Trim(text, "'"),
 		// A shell's own echo, and a variable, are not among the arguments of any process.
-		Join:    "echo " + text + " | c3po join -",
+		Join:    "echo " + text + " | c3po " + verb + " -",
 		Install: curl + " " + quoted("https://"+made.Address+"/install") + " | C3PO_INVITATION=" + text + " sh",
 		Expires: made.Expires,
 	}

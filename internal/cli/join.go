@@ -26,6 +26,7 @@ import (
 // A joining is what join prints as JSON. The times are in milliseconds.
 type joining struct {
 	Host        string  `json:"host"`
+	Person      bool    `json:"person,omitempty"` // not the host has joined: its person has signed in
 	URL         string  `json:"url"`
 	Credentials string  `json:"credentials"`
 	Kept        string  `json:"former_credentials,omitempty"`
@@ -65,7 +66,7 @@ users of this machine can read it there while the command runs.`,
 			if err != nil {
 				return err
 			}
-			if err := a.show(result, result.print); err != nil || noInstall {
+			if err := a.show(result, result.print); err != nil || noInstall || result.Person {
 				return err
 			}
 			return a.installFound(cmd.Context())
@@ -131,9 +132,12 @@ func (a *app) joinWith(ctx context.Context, invited pki.Invitation, host string)
 	if err != nil {
 		return joining{}, err
 	}
+	if joined.PersonToken != "" {
+		return a.signIn(ctx, config, paths.Person{URL: mine.URL, CA: mine.CA, Human: joined.PersonToken}, joined.Host)
+	}
 	mine.Token, mine.Runner, mine.Host = joined.Token, joined.RunnerToken, joined.Host
 	result := joining{Host: joined.Host, URL: mine.URL, Credentials: filepath.Join(config, "credentials.json"), JoinMS: milliseconds(began)}
-	if result.Kept, err = keepFormer(config); err != nil {
+	if result.Kept, err = keepFormer(result.Credentials); err != nil {
 		return joining{}, err
 	}
 	if err := mine.Write(config); err != nil {
@@ -145,8 +149,7 @@ func (a *app) joinWith(ctx context.Context, invited pki.Invitation, host string)
 
 // keepFormer keeps a copy of the credentials there were: their token is nowhere
 // else.
-func keepFormer(config string) (string, error) {
-	file := filepath.Join(config, "credentials.json")
+func keepFormer(file string) (string, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -210,6 +213,14 @@ func milliseconds(since time.Time) float64 {
 }
 
 func (j joining) print(w io.Writer) {
+	if j.Person {
+		fmt.Fprintf(w, "you are signed in at %s: c3po answer, c3po top, c3po open and c3po pause work here\n", inline(j.URL))
+		fmt.Fprintf(w, "your token is in %s\n", inline(j.Credentials))
+		if j.Kept != "" {
+			fmt.Fprintf(w, "what was there before is in %s\n", inline(j.Kept))
+		}
+		return
+	}
 	fmt.Fprintf(w, "this host has joined %s as %s\n", inline(j.URL), inline(j.Host))
 	fmt.Fprintf(w, "a message to itself: joined in %.1f ms, sent in %.1f ms, read in %.1f ms, acked in %.1f ms\n", j.JoinMS, j.SendMS, j.ReadMS, j.AckMS)
 	fmt.Fprintf(w, "its token is in %s\n", inline(j.Credentials))

@@ -66,7 +66,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		a.up(), a.down(), a.serve(), a.status(), a.health(), a.doctor(), a.verify(),
 		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.claimMessage(), a.tickets(), a.cancel(), a.room(), a.broadcast(),
 		a.agents(), a.whoami(), a.register(), a.unregister(), a.askHuman(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
-		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.fsck(), a.sweep(), a.deadLetter(), a.backup(), a.restore(), a.export(), a.importFile(), a.bench(), a.config(), a.version(), a.upgrade(),
+		a.human(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.login(), a.leave(), a.fsck(), a.sweep(), a.deadLetter(), a.backup(), a.restore(), a.export(), a.importFile(), a.bench(), a.config(), a.version(), a.upgrade(),
 		a.open(), a.demo(), a.answer(), a.logs(),
 		a.mcp(), a.run(), a.agent(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
 		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(), a.formatStream(),
@@ -99,7 +99,7 @@ func group(root *cobra.Command) {
 		{"look", "Looking:", "top agents whoami register unregister rename instances trace tail status logs health doctor verify fsck audit"},
 		{"people", "For people:", "answer human open notify pause resume on off"},
 		{"run", "Running a coordinator:", "demo up down serve config token invite sweep backup restore export import bench"},
-		{"host", "This host and its agents:", "claude codex opencode gemini copilot kimi join install uninstall upgrade mcp run agent"},
+		{"host", "This host and its agents:", "claude codex opencode gemini copilot kimi join login leave install uninstall upgrade mcp run agent"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, name := range strings.Fields(g.commands) {

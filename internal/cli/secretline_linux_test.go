@@ -44,7 +44,7 @@ while [ $# -gt 1 ]; do [ "$1" = -o ] && to=$2; shift; done
 if [ -n "$to" ]; then cat '%s/c3po' >"$to"; else cat '%s/install'; fi
 `, bin, found), 0o700) // #nosec G306 -- a program
 
-	made := invitationOf(c3po.Invited{Address: "[fd00::1]:8420", Hash: "5f1c", Secret: secret, Pin: "sha256//x"})
+	made := invitationOf(c3po.Invited{Address: "[fd00::1]:8420", Hash: "5f1c", Secret: secret, Pin: "sha256//x"}, false)
 	for _, line := range []string{made.Join, made.Install} {
 		// A person's shell reads what is typed; it does not have it as an argument.
 		sh := exec.CommandContext(t.Context(), "sh")

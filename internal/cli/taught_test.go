@@ -7,7 +7,7 @@ import (
 
 // taughtWith are commands that are shown together with another.
 var taughtWith = map[string]string{
-	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "install": "clients", "uninstall": "clients",
+	"cancel": "tickets", "down": "up", "on": "off", "resume": "pause", "invite": "join", "login": "join", "leave": "join", "install": "clients", "uninstall": "clients",
 	"claim": "roles", "restore": "backup", "import": "export", "sweep": "dead-letter", "broadcast": "room", "unregister": "register",
 	"codex": "launch", "gemini": "launch", "copilot": "launch", "kimi": "launch",
 }

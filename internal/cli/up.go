@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
-	"net/url"
 	"os"
 	"os/exec"
 
@@ -128,11 +126,11 @@ func (a *app) refuseJoined() error {
 		return err
 	}
 	// Credentials for this machine's own coordinator, under auth, are no other host's.
-	if at, err := url.Parse(joined.URL); err == nil && net.ParseIP(at.Hostname()).IsLoopback() {
+	if isLocal(joined.URL) {
 		return nil
 	}
 	return c3po.Errorf(c3po.InvalidRequest, "this host has joined the coordinator at %s", joined.URL).
-		Suggest("Start that one on its own host. To run one here instead, remove credentials.json from c3po's config folder first.")
+		Suggest("Start that one on its own host. To run one here instead, leave that one first: c3po leave")
 }
 
 func (a *app) spawn(ctx context.Context, state string, s coordinator) (start, error) {

@@ -120,9 +120,32 @@ wait "$asking" || fail "no answer: $(cat "$work/answer.out")"
 grep -q "forty-two" "$work/answer.out" || fail "the answer is $(cat "$work/answer.out")"
 ended=$(now)
 
+# ---- the person at the laptop signs in there, and answers an agent of that host
+refused "the person before they signed in" laptop c3po human list
+line=$(hub "$program" invite --person 2>/dev/null | sed -n 1p)
+[[ $line == "echo c3po://$address:8420/"*" | c3po login -" ]] || fail "a person is invited with $line"
+laptop sh -c "$line" >"$work/login.out" 2>&1 || fail "login: $(cat "$work/login.out")"
+cat "$work/login.out"
+[ "$(stat -c '%a' "$work/laptop/.config/c3po/person.json")" = 600 ] || fail "others can read the person's token"
+laptop c3po ask-human "May I deploy?" --as helper --json >"$work/asked.json" || fail "the agent cannot ask"
+asked=$(sed -n 's/.*"message_id": *"\([^"]*\)".*/\1/p' "$work/asked.json")
+refused "an agent at the laptop that answers for the person" laptop env CLAUDECODE=1 c3po answer "${asked##*::}" yes
+refused "an agent at the laptop that pauses others" laptop env CODEX_SANDBOX=1 c3po pause --all
+laptop c3po answer "${asked##*::}" "after noon" >"$work/answered.out" 2>&1 || fail "answer: $(cat "$work/answered.out")"
+laptop c3po wait --for "$asked" --as helper --timeout 20s >"$work/decided.out" || fail "the answer did not come"
+grep -q "after noon" "$work/decided.out" || fail "the agent was answered $(cat "$work/decided.out")"
+laptop c3po open --print >"$work/open.out" 2>&1 || fail "open: $(cat "$work/open.out")"
+grep -q "^https://$address:8420/#/login/" "$work/open.out" || fail "the dashboard is at $(cat "$work/open.out")"
+refused "an admin's command of who is a person" laptop c3po token list
+laptop c3po leave --person >/dev/null || fail "signing out"
+refused "the person after they signed out" laptop c3po human list
+laptop c3po whoami --as helper >/dev/null || fail "the host left with its person"
+
 # ---- and what else is refused
 refused "the same invitation again" laptop c3po join - <<<"$invitation"
 refused "an agent of another host" laptop c3po inbox --as hub/asker
 refused "an invitation made by a joined host" laptop c3po invite
+laptop c3po leave >/dev/null || fail "leaving"
+refused "a host that has left" laptop c3po whoami --as helper
 
 say "TIMES install_and_join_ms=$((joined - began)) until_answered_ms=$((ended - began))"

@@ -146,7 +146,7 @@ describe("the dashboard", () => {
 
   test("a link is good once", async () => {
     const link = await rig.c3po("open", "--print");
-    for (const sign of ["Questions", "This link lets nobody in."]) {
+    for (const sign of ["Questions", "This link has expired or was already used."]) {
       const context = await browser.newContext();
       const fresh = await context.newPage();
       await fresh.goto(link);

@@ -243,9 +243,10 @@ export interface Invited {
 
 export interface Joined {
   host: string;
-  token: string;
   spaces: string[];
+  person_token?: string;
   runner_token?: string;
+  token?: string;
 }
 
 export type Kind = "message" | "reply" | "bounce" | "notice" | "escalation" | "cancelled" | "post" | "broadcast";

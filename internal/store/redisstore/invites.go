@@ -15,13 +15,14 @@ const inviteKept = time.Hour
 // inviteBody is the part of an invitation that scripts do not read.
 type inviteBody struct {
 	Host   string   `json:"host"`
+	Person bool     `json:"person,omitempty"`
 	Runner bool     `json:"runner"`
 	Spaces []string `json:"spaces"`
 }
 
 // PutInvite implements auth.Store.
 func (s *Store) PutInvite(ctx context.Context, i auth.Invite) error {
-	body, err := json.Marshal(inviteBody{i.Host, i.Runner, i.Spaces})
+	body, err := json.Marshal(inviteBody{i.Host, i.Person, i.Runner, i.Spaces})
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (s *Store) SpendInvite(ctx context.Context, id, hash string) (auth.Invite, 
 		return auth.Invite{}, "", err
 	}
 	return auth.Invite{
-		ID: id, Hash: hash, Host: body.Host, Runner: body.Runner, Spaces: body.Spaces,
+		ID: id, Hash: hash, Host: body.Host, Person: body.Person, Runner: body.Runner, Spaces: body.Spaces,
 		Expires: instantOf(word(answer[2])), Tries: int(integer(answer[3])), Used: true,
 	}, outcome, nil
 }
