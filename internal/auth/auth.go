@@ -39,12 +39,12 @@ const maxHeaderCharacters = 200
 func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 	h := headers{values: r.Header}
 	caller := c3po.Caller{
-		Space:   parsed(&h, SpaceHeader, c3po.ParseSpace),
-		ID:      parsed(&h, AgentHeader, agentID),
-		Session: parsed(&h, SessionHeader, printable(SessionHeader)),
-		Run:     parsed(&h, RunHeader, printable(RunHeader)),
-		Epoch:   parsed(&h, EpochHeader, epoch),
-		Client:  parsed(&h, ClientHeader, printable(ClientHeader)),
+		Space:   parseHeader(&h, SpaceHeader, c3po.ParseSpace),
+		ID:      parseHeader(&h, AgentHeader, agentID),
+		Session: parseHeader(&h, SessionHeader, printable(SessionHeader)),
+		Run:     parseHeader(&h, RunHeader, printable(RunHeader)),
+		Epoch:   parseHeader(&h, EpochHeader, epoch),
+		Client:  parseHeader(&h, ClientHeader, printable(ClientHeader)),
 		Route:   route,
 		Local:   local(r),
 		PID:     pidIn(r.Context()),
@@ -73,7 +73,7 @@ type headers struct {
 	err    error
 }
 
-func parsed[T any](h *headers, name string, parse func(string) (T, error)) T {
+func parseHeader[T any](h *headers, name string, parse func(string) (T, error)) T {
 	var none T
 	if h.err != nil {
 		return none

@@ -32,8 +32,8 @@ func unauthorized(sentence string) *c3po.Error {
 		Suggest("On the coordinator's machine run `c3po up`; on another one run `c3po join` with what `c3po invite` printed there. By hand: send the header Authorization: Bearer TOKEN.")
 }
 
-func revoked() *c3po.Error { return unauthorized("this token was revoked") }
-func expired() *c3po.Error { return unauthorized("this token has expired") }
+func errRevoked() *c3po.Error { return unauthorized("this token was revoked") }
+func errExpired() *c3po.Error { return unauthorized("this token has expired") }
 
 // Challenge says in HTTP's own words what a refused caller lacks.
 func Challenge(header http.Header, err *c3po.Error) {
@@ -191,7 +191,7 @@ func (k *Keeper) confine(ctx context.Context, r *http.Request, caller c3po.Calle
 
 // noteRun remembers that a process is an agent's.
 func (k *Keeper) noteRun(ctx context.Context, run string) {
-	if !k.due(run) {
+	if !k.claimDaily(run) {
 		return
 	}
 	if err := k.store.NoteRun(context.WithoutCancel(ctx), run); err != nil {
@@ -200,8 +200,8 @@ func (k *Keeper) noteRun(ctx context.Context, run string) {
 	}
 }
 
-// due says that something was not done for a day, and takes it for done.
-func (k *Keeper) due(what string) bool {
+// claimDaily says that something was not done for a day, and takes it for done.
+func (k *Keeper) claimDaily(what string) bool {
 	now := k.now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -291,7 +291,7 @@ func (k *Keeper) checkOwn(ctx context.Context, started origins, run string, gran
 	if at > 0 {
 		// The parents of a process do not change, so one answer is good for a while.
 		asked := started.runs[0] + " " + run
-		if !k.due(asked) {
+		if !k.claimDaily(asked) {
 			return nil
 		}
 		if slices.ContainsFunc(started.runs[1:at+1], k.isPersonal) {

@@ -224,7 +224,7 @@ func (k *Keeper) enter(ctx context.Context, token Token, cancel context.CancelCa
 		v.end = time.AfterFunc(grant.Expires.Sub(k.now()), func() {
 			// Unless its use, here or elsewhere, has moved the end away meanwhile.
 			if err := k.recheck(context.WithoutCancel(ctx), grant.KID); err != nil {
-				cancel(expired())
+				cancel(errExpired())
 			}
 		})
 		if k.open[grant.KID] == nil {
@@ -254,9 +254,9 @@ func (k *Keeper) judge(token Token, grant Grant) error {
 	case !token.opens(grant):
 		return unauthorized("this is not a token of this coordinator")
 	case grant.Revoked:
-		return revoked()
+		return errRevoked()
 	case !grant.Live(k.now()):
-		return expired()
+		return errExpired()
 	default:
 		return nil
 	}
@@ -400,9 +400,9 @@ func (k *Keeper) recheck(ctx context.Context, kid string) error {
 	for v := range k.open[kid] {
 		switch {
 		case !ok || grant.Revoked:
-			v.cancel(revoked())
+			v.cancel(errRevoked())
 		case !grant.Live(k.now()):
-			v.cancel(expired())
+			v.cancel(errExpired())
 		default:
 			v.end.Reset(grant.Expires.Sub(k.now()))
 		}

@@ -70,12 +70,12 @@ func TestProgramsThatComeAndGoFillNoMemory(t *testing.T) {
 	t.Parallel()
 	k := New(Config{})
 	for n := range 3 * maxNoted {
-		k.due(strconv.Itoa(n))
+		k.claimDaily(strconv.Itoa(n))
 	}
 	if len(k.noted) > maxNoted {
 		t.Errorf("%d processes are remembered, want at most %d", len(k.noted), maxNoted)
 	}
-	if k.due(strconv.Itoa(3*maxNoted - 1)) {
+	if k.claimDaily(strconv.Itoa(3*maxNoted - 1)) {
 		t.Error("the last one is forgotten")
 	}
 }

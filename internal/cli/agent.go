@@ -63,7 +63,7 @@ func addRuntime(cmd *cobra.Command, runtime *string) {
 	setting(cmd.Flags(), "runtime", "C3PO_RUNTIME", "")
 }
 
-func (f *showFlags) how(otherwise runner.Streaming) (runner.Streaming, error) {
+func (f *showFlags) streaming(otherwise runner.Streaming) (runner.Streaming, error) {
 	switch {
 	case f.noStream && (f.stream || f.raw):
 		return 0, &usageError{"--no-stream and -s contradict each other", "Give one of them."}
@@ -90,9 +90,9 @@ func (a *app) agentStreaming(f showFlags) (runner.Streaming, error) {
 		return 0, err
 	}
 	if !streams {
-		return f.how(runner.Buffered)
+		return f.streaming(runner.Buffered)
 	}
-	return f.how(runner.Formatted)
+	return f.streaming(runner.Formatted)
 }
 
 func (a *app) agent() *cobra.Command {
@@ -157,7 +157,7 @@ that of the program in the container; of a loop that was ended, 0.`,
 			if errors.Is(err, runner.ErrStopped) {
 				return nil
 			}
-			return ended(code, err)
+			return exitError(code, err)
 		},
 	}
 	flags.add(cmd)
@@ -165,8 +165,8 @@ that of the program in the container; of a loop that was ended, 0.`,
 	return cmd
 }
 
-// ended is the exit code of a container as the end of a command.
-func ended(code int, err error) error {
+// exitError is the exit code of a container as the end of a command.
+func exitError(code int, err error) error {
 	if err != nil {
 		return err
 	}

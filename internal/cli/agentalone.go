@@ -28,7 +28,7 @@ show the result. With - the prompt is read from stdin.`,
 		Example: `  c3po agent prompt "What does this repository do?"
   c3po agent prompt -s "Fix the failing test"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			how, err := flags.how(runner.Buffered)
+			how, err := flags.streaming(runner.Buffered)
 			if err == nil {
 				err = checkNetwork(network)
 			}
@@ -47,7 +47,7 @@ show the result. With - the prompt is read from stdin.`,
 				return err
 			}
 			options := runner.PromptOptions{How: how, Build: flags.build, Model: model, Network: network}
-			return ended(runner.New(cfg).Prompt(cmd.Context(), folder, prompt, options))
+			return exitError(runner.New(cfg).Prompt(cmd.Context(), folder, prompt, options))
 		},
 	}
 	flags.add(cmd)
@@ -113,7 +113,7 @@ a prompt would have. Nothing is checked or updated before.`,
 			if err != nil {
 				return err
 			}
-			return ended(runner.New(cfg).Shell(cmd.Context(), folder, build, network))
+			return exitError(runner.New(cfg).Shell(cmd.Context(), folder, build, network))
 		},
 	}
 	cmd.Flags().BoolVarP(&build, "build", "b", false, "build the image although it is current")
@@ -141,7 +141,7 @@ is made by claude setup-token, in a container; else it is read from stdin.`,
 				if cfg, folder, err = a.runnerHere(cmd, runtime); err != nil {
 					return err
 				}
-				if err := ended(runner.New(cfg).SetupToken(cmd.Context(), folder)); err != nil {
+				if err := exitError(runner.New(cfg).SetupToken(cmd.Context(), folder)); err != nil {
 					return err
 				}
 				fmt.Fprint(a.Stderr, "Paste the token: ")

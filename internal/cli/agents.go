@@ -62,7 +62,7 @@ asked itself as well.`,
 }
 
 func (a *app) showExplained(ctx context.Context, agents []c3po.Agent) error {
-	here, err := a.here(ctx)
+	here, err := a.localSessions(ctx)
 	if err != nil {
 		return err
 	}

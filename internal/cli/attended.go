@@ -20,9 +20,9 @@ func (a *app) answers(r run) bool {
 	return a.Getenv(answersVariable) == "answer" && (a.Getenv("C3PO_RUN") == "" || r.lock != nil)
 }
 
-// attended says that somebody sits before a client, by the arguments of its
+// isAttended says that somebody sits before a client, by the arguments of its
 // process. Only of Copilot do they tell: Kimi hides them, others need not be asked.
-func attended(clientName string, pid int) bool {
+func isAttended(clientName string, pid int) bool {
 	if clientName != string(hook.Copilot) {
 		return false
 	}
@@ -30,10 +30,10 @@ func attended(clientName string, pid int) bool {
 	return known && !slices.ContainsFunc(args[1:], isPromptFlag)
 }
 
-// unattended says that the client which has started this process runs one prompt
+// isUnattended says that the client which has started this process runs one prompt
 // for its output: claude -p, codex exec, opencode run, gemini -p, copilot -p, or
 // either of the last two with its prompt on stdin.
-func (a *app) unattended(clientName string) bool {
+func (a *app) isUnattended(clientName string) bool {
 	if clientName == string(hook.ClaudeCode) && strings.HasPrefix(a.Getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
 		return true
 	}

@@ -38,7 +38,7 @@ func TestAClientWithOnePromptIsNotAttended(t *testing.T) {
 			t.Errorf("%s reads its prompt from stdin: %v", line, got)
 		}
 	}
-	if attended("kimi", os.Getpid()) || attended("copilot", -1) {
+	if isAttended("kimi", os.Getpid()) || isAttended("copilot", -1) {
 		t.Error("it is attended though nobody can say")
 	}
 }

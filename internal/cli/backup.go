@@ -109,7 +109,7 @@ func readFile[Out any](a *app, redis *string, quiet bool, writer string, read fu
 // withQuietRedis is withRedis; a private one may be wanted without its coordinator.
 func (a *app) withQuietRedis(ctx context.Context, named string, quiet bool, do func(url string) error) error {
 	if quiet && named == "" {
-		release, err := a.alone(ctx)
+		release, err := a.lockOutCoordinators(ctx)
 		if err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func printSpaces(w io.Writer, spaces []backup.Space) {
 	}
 }
 
-// alone makes sure that no coordinator of this user runs, and that none starts.
-func (a *app) alone(ctx context.Context) (release func() error, err error) {
+// lockOutCoordinators makes sure that no coordinator of this user runs, and that none starts.
+func (a *app) lockOutCoordinators(ctx context.Context) (release func() error, err error) {
 	state, err := a.folders.State()
 	if err != nil {
 		return nil, err

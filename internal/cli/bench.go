@@ -101,12 +101,12 @@ func printBench(w io.Writer, r bench.Report) {
 		}
 	})
 	if len(r.Left) > 0 {
-		fmt.Fprintf(w, "left in Redis: %s\n", inline(joined(r.Left)))
+		fmt.Fprintf(w, "left in Redis: %s\n", inline(joinSpaces(r.Left)))
 	}
 	fmt.Fprintln(w)
 }
 
-func joined(spaces []c3po.Space) string {
+func joinSpaces(spaces []c3po.Space) string {
 	names := make([]string, len(spaces))
 	for i, space := range spaces {
 		names[i] = string(space)

@@ -33,7 +33,7 @@ and returns within a day. Without MESSAGE, or with -, the text is read from stdi
 			}
 			return receipt, err
 		}, func(w io.Writer, receipt c3po.BroadcastReceipt) {
-			fmt.Fprintf(w, "said %s, %s; %s live\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(len(receipt.Live), "agent"))
+			fmt.Fprintf(w, "said %s, %s; %s live\n", inline(string(receipt.ID)), worth(receipt.Durability), countOf(len(receipt.Live), "agent"))
 			for _, id := range receipt.Live {
 				fmt.Fprintln(w, inline(string(id)))
 			}

@@ -59,8 +59,8 @@ func operation[In, Out any](a *app, as caller, do func(c3po.Service, context.Con
 	}, print, then...)
 }
 
-// given is the input that the flags have filled.
-func given[In any](in *In) func([]string) (In, error) {
+// inputFromFlags is the input that the flags have filled.
+func inputFromFlags[In any](in *In) func([]string) (In, error) {
 	return func([]string) (In, error) { return *in, nil }
 }
 

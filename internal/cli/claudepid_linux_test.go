@@ -57,7 +57,7 @@ func TestAHookLeavesNothingForASessionThatHasNotStartedIt(t *testing.T) {
 		return map[string]string{"HOME": t.TempDir(), "CLAUDE_PID": strconv.Itoa(other.Process.Pid)}[name]
 	}}}
 	a.folders.Getenv = a.Getenv
-	if r, err := a.monitored(""); err == nil {
+	if r, err := a.monitoredRun(""); err == nil {
 		t.Errorf("a monitor hears what wakes %+v", r)
 	}
 }

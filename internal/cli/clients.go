@@ -62,8 +62,8 @@ func (a *app) claudeInstallation(ctx context.Context) (installation, bool) {
 	return found, true
 }
 
-// verified is the installation as verify tries it.
-func (i installation) verified(env []string) verify.Client {
+// verifyClient is the installation as verify tries it.
+func (i installation) verifyClient(env []string) verify.Client {
 	c := verify.Plugin{Root: i.folder, Files: os.DirFS(i.folder), Whole: plugin.Files, Env: env, Fix: i.fix}.Client()
 	switch {
 	case i.err != nil:

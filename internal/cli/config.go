@@ -92,7 +92,7 @@ func (a *app) configuration(cmd *cobra.Command, c coordinator) (configuration, e
 			Name: nameOf(f), Value: discreet(f), Variable: f.Annotations[variableOf][0], origin: a.origins[f.Name],
 		})
 	})
-	found, err := a.found()
+	found, err := a.discoverSettings()
 	if err != nil {
 		return configuration{}, err
 	}
@@ -125,7 +125,7 @@ func discreet(f *pflag.Flag) string {
 		}
 		return "****"
 	default:
-		return masked(value)
+		return maskPasswords(value)
 	}
 }
 
@@ -170,9 +170,9 @@ func (a *app) limitRows(cmd *cobra.Command, c coordinator) []configured {
 	return all
 }
 
-// found is what the commands find out by themselves: where the coordinator is,
+// discoverSettings is what the commands find out by themselves: where the coordinator is,
 // and the token.
-func (a *app) found() ([]configured, error) {
+func (a *app) discoverSettings() ([]configured, error) {
 	reach, err := a.reach()
 	if err != nil {
 		return nil, err
@@ -203,13 +203,13 @@ func (a *app) found() ([]configured, error) {
 		if note != nil && note.URL == reach.URL {
 			where = "the coordinator that runs here"
 		}
-		rows = append(rows, configured{Name: "url_found", Value: masked(reach.URL), origin: origin{From: "found", Where: where}})
+		rows = append(rows, configured{Name: "url_found", Value: maskPasswords(reach.URL), origin: origin{From: "found", Where: where}})
 	}
 	return rows, nil
 }
 
-// masked hides the passwords in addresses.
-func masked(value string) string {
+// maskPasswords hides the passwords in addresses.
+func maskPasswords(value string) string {
 	parts := strings.Split(value, ",")
 	for i, part := range parts {
 		at, err := url.Parse(part)

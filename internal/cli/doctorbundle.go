@@ -29,7 +29,7 @@ func (a *app) writeBundle(cmd *cobra.Command, name string, facts doctor.Facts, d
 		{"fsck.json", "the counts of messages", "fsck"},
 		{"instances.json", "the sessions on this host", "instances"},
 	} {
-		all = append(all, doctor.Document{Name: c.name, About: c.about, Text: a.said(cmd, c.command)})
+		all = append(all, doctor.Document{Name: c.name, About: c.about, Text: a.runForJSON(cmd, c.command)})
 	}
 	all = append(all, doctor.Document{Name: "environment.txt", About: "the variables that c3po reads", Text: a.environment()})
 	if state, err := a.folders.State(); err == nil {
@@ -67,8 +67,8 @@ func (a *app) diagnosisText(d diagnosis) string {
 	return text.String()
 }
 
-// said is what another command prints as JSON here.
-func (a *app) said(cmd *cobra.Command, command string) string {
+// runForJSON is what another command prints as JSON here.
+func (a *app) runForJSON(cmd *cobra.Command, command string) string {
 	var out bytes.Buffer
 	p := a.Process
 	p.Name, p.Args, p.Stdin, p.Stdout, p.Stderr = "", []string{command, "--json"}, strings.NewReader(""), &out, &out

@@ -23,7 +23,7 @@ const claudeType = "claude-code"
 func (a *app) examineClients(ctx context.Context) []doctor.Client {
 	var all []doctor.Client
 	for _, i := range a.installations(ctx) {
-		all = append(all, i.examined())
+		all = append(all, i.examine())
 	}
 	for _, c := range clients.All() {
 		i, err := a.fileInstaller(c, installFlags{})
@@ -32,7 +32,7 @@ func (a *app) examineClients(ctx context.Context) []doctor.Client {
 		}
 		_, missing := exec.LookPath(c.Program)
 		if missing == nil || i.plan.Installed() {
-			all = append(all, i.examined())
+			all = append(all, i.examine())
 		}
 	}
 	for n, c := range all {
@@ -43,8 +43,8 @@ func (a *app) examineClients(ctx context.Context) []doctor.Client {
 	return all
 }
 
-// examined compares what is installed with what this program would install.
-func (i installation) examined() doctor.Client {
+// examine compares what is installed with what this program would install.
+func (i installation) examine() doctor.Client {
 	c := doctor.Client{Name: i.client, Type: claudeType, Err: i.err, Installed: i.folder != "", Off: i.off, Fix: i.fix}
 	if !c.Installed {
 		return c
@@ -87,8 +87,8 @@ func inRoomsOf(have, want []byte) []byte {
 	return want
 }
 
-// examined is the same for a client that takes c3po in by its own files.
-func (i *fileInstaller) examined() doctor.Client {
+// examine is the same for a client that takes c3po in by its own files.
+func (i *fileInstaller) examine() doctor.Client {
 	name := i.plan.Client.Name
 	c := doctor.Client{Name: name, Type: name, Installed: i.plan.Installed(), Fix: "c3po install " + name}
 	if !c.Installed {
@@ -130,7 +130,7 @@ func (a *app) projectFiles(project string) ([]doctor.Entry, []doctor.Exposed) {
 	for _, e := range clients.ProjectEntries(project) {
 		entry := doctor.Entry{File: e.File, Client: e.Client, Program: e.Start, URL: e.URL, Env: e.Env["C3PO_COORDINATOR_URL"], Off: e.Off, Err: e.Err}
 		if e.Start != "" {
-			entry.Found = resolved(exec.LookPath(e.Start))
+			entry.Found = resolveProgram(exec.LookPath(e.Start))
 		}
 		entry.Tracked = filepath.IsAbs(e.Start) && gitHas(project, e.File)
 		entries = append(entries, entry)

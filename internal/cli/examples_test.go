@@ -122,7 +122,7 @@ func playlist(root *cobra.Command) []*cobra.Command {
 	var last *cobra.Command
 	everyCommand(root, func(cmd *cobra.Command) {
 		switch {
-		case !shown(cmd) || elsewhere[cmd.CommandPath()] != "":
+		case !isForPeople(cmd) || elsewhere[cmd.CommandPath()] != "":
 		case cmd.Name() == "down":
 			last = cmd
 		default:

@@ -150,7 +150,7 @@ func (a *app) ack() *cobra.Command {
 				return c3po.AckResult{}, err
 			}
 			return svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
-		}, printAcks, unacked),
+		}, printAcks, ackError),
 	}
 }
 
@@ -172,8 +172,8 @@ func printAcks(w io.Writer, result c3po.AckResult) {
 	}
 }
 
-// unacked makes an error of the ids that could not be acked.
-func unacked(result c3po.AckResult) error {
+// ackError makes an error of the ids that could not be acked.
+func ackError(result c3po.AckResult) error {
 	var wrong []string
 	for _, id := range result.Unknown {
 		wrong = append(wrong, string(id)+" is unknown")

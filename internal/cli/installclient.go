@@ -267,7 +267,7 @@ func (i *fileInstaller) verify(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer done()
-	cfg.Clients = []verify.Client{i.verified(cfg.Own.Env)}
+	cfg.Clients = []verify.Client{i.verifyClient(cfg.Own.Env)}
 	all := verify.Run(ctx, cfg, func(r verify.Result) { printPath(out, i.app.ink(), r) })
 	if pathsCode(all) == exitOK {
 		return ctx.Err()
@@ -276,8 +276,8 @@ func (i *fileInstaller) verify(ctx context.Context, out io.Writer) error {
 		Suggest("Run `c3po verify` to see which; `c3po uninstall %s` takes it back.", i.plan.Client.Name)
 }
 
-// verified is the client as verify tries it: by what its files name.
-func (i *fileInstaller) verified(env []string) verify.Client {
+// verifyClient is the client as verify tries it: by what its files name.
+func (i *fileInstaller) verifyClient(env []string) verify.Client {
 	c := verify.Client{Name: i.plan.Client.Name, Fix: "c3po install " + i.plan.Client.Name}
 	setup, err := i.plan.Client.Setup(i.plan.Place)
 	if err != nil {

@@ -28,7 +28,7 @@ func (a *app) instances() *cobra.Command {
 those that have no coordinator or are switched off. It asks no coordinator. c3po agents lists the agents of all hosts.`,
 		Example: `  c3po instances`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := a.here(cmd.Context())
+			all, err := a.localSessions(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -37,8 +37,8 @@ those that have no coordinator or are switched off. It asks no coordinator. c3po
 	}
 }
 
-// here are the sessions of this user on this host.
-func (a *app) here(ctx context.Context) ([]instance, error) {
+// localSessions are the sessions of this user on this host.
+func (a *app) localSessions(ctx context.Context) ([]instance, error) {
 	socket, err := a.folders.SocketFile(session.SocketName(""))
 	if err != nil {
 		return nil, err

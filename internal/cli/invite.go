@@ -106,7 +106,7 @@ func invitationOf(made c3po.Invited, person bool) invitation {
 	if person {
 		verb = "login"
 	}
-	text := quoted(pki.Invitation{Address: made.Address, Hash: made.Hash, Secret: made.Secret}.String())
+	text := shellQuote(pki.Invitation{Address: made.Address, Hash: made.Hash, Secret: made.Secret}.String())
 	curl := "curl -fsS"
 	if made.Pin != "" {
 		curl = "curl -fsSk --pinnedpubkey '" + made.Pin + "'"
@@ -115,13 +115,13 @@ func invitationOf(made c3po.Invited, person bool) invitation {
 		Invitation: strings.Trim(text, "'"),
 		// A shell's own echo, and a variable, are not among the arguments of any process.
 		Join:    "echo " + text + " | c3po " + verb + " -",
-		Install: curl + " " + quoted("https://"+made.Address+"/install") + " | C3PO_INVITATION=" + text + " sh",
+		Install: curl + " " + shellQuote("https://"+made.Address+"/install") + " | C3PO_INVITATION=" + text + " sh",
 		Expires: made.Expires,
 	}
 }
 
-// quoted is a word for a shell. Only the brackets of an IPv6 address need it.
-func quoted(word string) string {
+// shellQuote is a word for a shell. Only the brackets of an IPv6 address need it.
+func shellQuote(word string) string {
 	if strings.Contains(word, "[") {
 		return "'" + word + "'"
 	}

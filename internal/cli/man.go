@@ -62,15 +62,15 @@ func (a *app) writeManual(root *cobra.Command, dir string) error {
 func manual(root *cobra.Command) map[string][]byte {
 	pages := map[string][]byte{}
 	everyCommand(root, func(cmd *cobra.Command) {
-		if shown(cmd) {
+		if isForPeople(cmd) {
 			pages[pageName(cmd)+".1"] = manPage(cmd)
 		}
 	})
 	return pages
 }
 
-// shown says whether a command is for people.
-func shown(cmd *cobra.Command) bool {
+// isForPeople says whether a command is for people.
+func isForPeople(cmd *cobra.Command) bool {
 	for c := cmd; c != nil; c = c.Parent() {
 		if c.Hidden {
 			return false
@@ -125,7 +125,7 @@ func longOf(cmd *cobra.Command) string {
 func childrenOf(cmd *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, child := range cmd.Commands() {
-		if shown(child) {
+		if isForPeople(child) {
 			all = append(all, child)
 		}
 	}

@@ -142,8 +142,8 @@ func (a *app) sessionConfig(r run, clientName string, waits client.Config) (sess
 	}
 	profile := c3po.RegisterInput{Type: clientName, Cwd: project, Host: r.host, PID: r.pid, PIDStart: r.started}
 	return session.Config{
-		Dialect: hook.Dialect(clientName), Rouse: a.rouser(clientName), Attended: attended(clientName, r.pid),
-		Unattended: a.unattended(clientName), Answers: a.answers(r), Sees: a.sight(clientName, os.Getppid()),
+		Dialect: hook.Dialect(clientName), Rouse: a.rouser(clientName), Attended: isAttended(clientName, r.pid),
+		Unattended: a.isUnattended(clientName), Answers: a.answers(r), Sees: a.sight(clientName, os.Getppid()),
 		Client: first, Asked: id, Profile: profile, Run: r.name, Socket: r.socket, Version: a.Version,
 		Note: func(run session.HookRun) {
 			// That it cannot be written down is no reason to disturb a session.

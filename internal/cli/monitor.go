@@ -29,7 +29,7 @@ its end would start a turn.`,
 		Example: `  c3po monitor`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := a.monitored(client)
+			r, err := a.monitoredRun(client)
 			if err != nil {
 				return err
 			}
@@ -56,9 +56,9 @@ its end would start a turn.`,
 	return withoutSettings(cmd)
 }
 
-// monitored is the run that is to be woken. Claude Code says which it is; another
+// monitoredRun is the run that is to be woken. Claude Code says which it is; another
 // client has started this process itself.
-func (a *app) monitored(client string) (run, error) {
+func (a *app) monitoredRun(client string) (run, error) {
 	if client == "" {
 		return a.claudeRun()
 	}

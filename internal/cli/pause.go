@@ -45,7 +45,7 @@ func (a *app) resume() *cobra.Command {
 
 // setPaused is what pause and resume have in common.
 func (a *app) setPaused(in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) doing {
-	ask := operation(a, a.asPerson(humanToken), set, given(in), func(w io.Writer, result c3po.PauseResult) {
+	ask := operation(a, a.asPerson(humanToken), set, inputFromFlags(in), func(w io.Writer, result c3po.PauseResult) {
 		who := inline(string(result.AgentID))
 		if result.All {
 			who = "everybody"

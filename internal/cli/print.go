@@ -73,7 +73,7 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 		facts = append(facts, "expects an answer")
 	}
 	if !m.Deadline.IsZero() {
-		facts = append(facts, until(now, m.Deadline))
+		facts = append(facts, waitText(now, m.Deadline))
 	}
 	if m.Redelivered {
 		facts = append(facts, "shown before")
@@ -104,8 +104,8 @@ func printMessage(w io.Writer, now time.Time, m c3po.Message) {
 	}
 }
 
-// until says how long somebody waits for an answer, as it looks now.
-func until(now, deadline time.Time) string {
+// waitText says how long somebody waits for an answer, as it looks now.
+func waitText(now, deadline time.Time) string {
 	left := deadline.Sub(now)
 	switch {
 	case left <= 0:

@@ -18,7 +18,7 @@ func reference(root *cobra.Command) []byte {
 	fmt.Fprint(&doc, "\n## All commands\n\n")
 	referenceFlags(&doc, root.PersistentFlags())
 	everyCommand(root, func(cmd *cobra.Command) {
-		if !shown(cmd) || cmd == root {
+		if !isForPeople(cmd) || cmd == root {
 			return
 		}
 		fmt.Fprintf(&doc, "\n## %s\n\n", cmd.CommandPath())
@@ -35,7 +35,7 @@ func reference(root *cobra.Command) []byte {
 			referenceFlags(&doc, cmd.LocalFlags())
 		}
 		if cmd.Example != "" {
-			fmt.Fprintf(&doc, "\nFor example:\n\n%s\n", indented(cmd.Example))
+			fmt.Fprintf(&doc, "\nFor example:\n\n%s\n", indent(cmd.Example))
 		}
 	})
 	return doc.Bytes()
@@ -48,7 +48,7 @@ func referenceFlags(doc *bytes.Buffer, flags *pflag.FlagSet) {
 	}
 }
 
-func indented(example string) string {
+func indent(example string) string {
 	var all strings.Builder
 	for line := range strings.Lines(example) {
 		all.WriteString("    " + strings.TrimSpace(line) + "\n")

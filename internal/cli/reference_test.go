@@ -23,7 +23,7 @@ func TestEveryCommandIsInTheReferenceAndTheManual(t *testing.T) {
 	document := string(Reference())
 	commands := 0
 	everyCommand((&app{}).root(), func(cmd *cobra.Command) {
-		if !shown(cmd) {
+		if !isForPeople(cmd) {
 			return
 		}
 		commands++

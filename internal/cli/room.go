@@ -66,7 +66,7 @@ Joining again changes only what wakes you, if --notify is given.`,
 					did = "was already in"
 				}
 				fmt.Fprintf(w, "%s %s %s (%s, %s%s)\n", inline(string(svc.ID())), did, inline(string(joined.Room.Room)),
-					inline(string(joined.Visibility)), counted(joined.Members, "member"), wakes(joined.Notify))
+					inline(string(joined.Visibility)), countOf(joined.Members, "member"), wakes(joined.Notify))
 				printNotice(w, joined.Notice)
 			})
 		},
@@ -87,8 +87,8 @@ func wakes(n c3po.Notify) string {
 	return ""
 }
 
-// counted is a number of things in words.
-func counted(n int, thing string) string {
+// countOf is a number of things in words.
+func countOf(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -142,7 +142,7 @@ A member that is named with @ gets it as mail too.`,
 			}
 			return in, err
 		}, func(w io.Writer, receipt c3po.PostReceipt) {
-			fmt.Fprintf(w, "said %s, %s; %s\n", inline(string(receipt.ID)), worth(receipt.Durability), counted(receipt.Members, "member"))
+			fmt.Fprintf(w, "said %s, %s; %s\n", inline(string(receipt.ID)), worth(receipt.Durability), countOf(receipt.Members, "member"))
 			for _, id := range receipt.Mailed {
 				fmt.Fprintf(w, "%s has it as mail\n", inline(string(id)))
 			}

@@ -18,7 +18,7 @@ func (a *app) roomEnd() *cobra.Command {
 the agent that made the room may.`,
 		Example: `  c3po room end build`,
 		RunE: operation(a, a.actingOrPerson, c3po.Service.RoomEnd, theRoom, func(w io.Writer, ended c3po.RoomEnded) {
-			fmt.Fprintf(w, "ended %s: %s, %s\n", inline(string(ended.Room)), counted(ended.Members, "member"), counted(ended.Posts, "post"))
+			fmt.Fprintf(w, "ended %s: %s, %s\n", inline(string(ended.Room)), countOf(ended.Members, "member"), countOf(ended.Posts, "post"))
 		}),
 	}
 }

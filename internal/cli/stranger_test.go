@@ -106,7 +106,7 @@ func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
 	a.folders.Getenv = a.Getenv
 	// What this process listens on as if it were the session process of a client. It is one of
 	// what has started it, and of nobody else.
-	ask := func(client int) (answered bool, heard string) {
+	ask := func(client int) (answered bool, received string) {
 		r, err := a.runOf(client)
 		if err != nil {
 			t.Fatal(err)
@@ -131,10 +131,10 @@ func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
 		_, answered = session.AskHere(t.Context(), r.socket, a.trust(r.socket), hook.Event{Name: hook.UserPromptSubmit, Prompt: "my secret plan"})
 		return answered, <-told
 	}
-	if answered, heard := ask(os.Getppid()); !answered || !strings.Contains(heard, "my secret plan") {
-		t.Errorf("the session process hears %q, and its answer is taken: %v", heard, answered)
+	if answered, received := ask(os.Getppid()); !answered || !strings.Contains(received, "my secret plan") {
+		t.Errorf("the session process hears %q, and its answer is taken: %v", received, answered)
 	}
-	if answered, heard := ask(os.Getpid()); answered || heard != "" {
-		t.Errorf("somebody else hears %q, and the answer is taken: %v", heard, answered)
+	if answered, received := ask(os.Getpid()); answered || received != "" {
+		t.Errorf("somebody else hears %q, and the answer is taken: %v", received, answered)
 	}
 }

@@ -20,7 +20,7 @@ dead letters: an agent that comes back gets it again by itself. Agents that are
 left alone are forgotten after seven days of silence, without their mail being moved.`,
 		Example: `  c3po sweep --dry-run
   c3po sweep --older 7d`,
-		RunE: operation(a, a.asPerson(humanToken), c3po.Service.Sweep, given(&in), printSweep),
+		RunE: operation(a, a.asPerson(humanToken), c3po.Service.Sweep, inputFromFlags(&in), printSweep),
 	}
 	cmd.Flags().StringVar(&in.Older, "older", "24h", "only agents that were silent for so long: 90m, 24h, 7d")
 	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "only show who would be removed")

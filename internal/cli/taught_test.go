@@ -16,7 +16,7 @@ var taughtWith = map[string]string{
 func TestEveryCommandHasAScriptThatShowsIt(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range (&app{}).root().Commands() {
-		if !shown(cmd) || cmd.IsAdditionalHelpTopicCommand() || cmd.Name() == "bench" { // which takes a minute, and has a package of its own
+		if !isForPeople(cmd) || cmd.IsAdditionalHelpTopicCommand() || cmd.Name() == "bench" { // which takes a minute, and has a package of its own
 			continue
 		}
 		name := cmd.Name()

@@ -101,23 +101,23 @@ func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, name func
 	table(w, func(row func(...string)) {
 		row("TICKET", "FROM", "TO", "STATE", "SINCE", "ASKED", "REPLIES")
 		for _, t := range tickets {
-			row(inline(name(t)), inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(how(t)),
-				ago(now, since(t)), ago(now, t.CreatedAt), fmt.Sprint(len(t.Replies)))
+			row(inline(name(t)), inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(ticketState(t)),
+				ago(now, stateSince(t)), ago(now, t.CreatedAt), fmt.Sprint(len(t.Replies)))
 		}
 	})
 }
 
-// how is the state of a ticket, and of one that was read whether its reader has gone
+// ticketState is the state of a ticket, and of one that was read whether its reader has gone
 // on to other things.
-func how(t c3po.Ticket) string {
+func ticketState(t c3po.Ticket) string {
 	if t.State == c3po.TicketDelivered && !t.SilentAt.IsZero() {
 		return string(t.State) + ", no answer"
 	}
 	return string(t.State)
 }
 
-// since is when a ticket came into its state.
-func since(t c3po.Ticket) time.Time {
+// stateSince is when a ticket came into its state.
+func stateSince(t c3po.Ticket) time.Time {
 	switch t.State {
 	case c3po.TicketDelivered:
 		if !t.SilentAt.IsZero() {

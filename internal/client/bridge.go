@@ -16,5 +16,5 @@ func (c *Client) PostReply(ctx context.Context, in dialect.Reply) error {
 	if err != nil {
 		return err
 	}
-	return c.repeated(ctx, request{method: http.MethodPost, path: "/replies", body: body, limit: callTimeout}, false, nil)
+	return c.retry(ctx, request{method: http.MethodPost, path: "/replies", body: body, limit: callTimeout}, false, nil)
 }

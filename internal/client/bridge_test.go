@@ -22,7 +22,7 @@ func TestAnAnswerToATicketIsRepeatedUntilItIsKnownToBeStored(t *testing.T) {
 		if err := s.client(t, client.Config{}).PostReply(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		calls := s.heard()
+		calls := s.requests()
 		if len(calls) != 4 {
 			t.Fatalf("%d attempts, want 4", len(calls))
 		}

@@ -44,15 +44,15 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (Out, er
 	if err != nil {
 		return out, err
 	}
-	err = c.repeated(ctx, r, op.ReadOnly, &out)
+	err = c.retry(ctx, r, op.ReadOnly, &out)
 	return out, err
 }
 
-// repeated makes a request, and makes it again while that can help. What is
+// retry makes a request, and makes it again while that can help. What is
 // asked for must be the same however often it is done.
-func (c *Client) repeated(ctx context.Context, r request, readOnly bool, out any) error {
+func (c *Client) retry(ctx context.Context, r request, readOnly bool, out any) error {
 	inDoubt, err := attempt.Repeat(ctx, attempt.Pace{First: firstPause, Max: maxPause, Patience: c.patience}, func(inDoubt bool) (attempt.Verdict, error) {
-		err := c.once(ctx, r, out)
+		err := c.attempt(ctx, r, out)
 		return verdict(err, inDoubt), err
 	})
 	if err == nil {
@@ -101,9 +101,9 @@ type lostError struct {
 func (e *lostError) Error() string { return e.cause.Error() }
 func (e *lostError) Unwrap() error { return e.cause }
 
-// once makes one attempt. Its error is a *lostError, or what the coordinator
+// attempt makes one attempt. Its error is a *lostError, or what the coordinator
 // answered.
-func (c *Client) once(ctx context.Context, r request, out any) error {
+func (c *Client) attempt(ctx context.Context, r request, out any) error {
 	limited, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	// From the moment there is a connection the request may have arrived.

@@ -214,6 +214,6 @@ func (c *Client) everReached() bool {
 // Health asks whether the coordinator can do its work. It needs no identity.
 func (c *Client) Health(ctx context.Context) (c3po.Health, error) {
 	var health c3po.Health
-	err := c.once(ctx, request{method: http.MethodGet, path: "/api/health", limit: callTimeout}, &health)
+	err := c.attempt(ctx, request{method: http.MethodGet, path: "/api/health", limit: callTimeout}, &health)
 	return health, final(err, true)
 }

@@ -30,7 +30,7 @@ func TestErrorsKeepTheirCodeOverTheWire(t *testing.T) {
 		if e := c3po.AsError(err); e.Message != "no" || e.Suggestion != "do that" {
 			t.Errorf("%s came back with %q and %q", code, e.Message, e.Suggestion)
 		}
-		if n := len(s.heard()); n != 1 {
+		if n := len(s.requests()); n != 1 {
 			t.Errorf("%s was asked for %d times", code, n)
 		}
 	}
@@ -80,7 +80,7 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 			t.Errorf("it is %s, %d; want %s, %d", c.ID(), c.Epoch(), want.id, want.epoch)
 		}
 	}
-	calls := s.heard()
+	calls := s.requests()
 	for name, want := range map[string]string{
 		"X-Agent-ID": "api", "X-C3PO-Space": "lab", "X-Session-ID": "s1", "X-C3PO-Run": "box:1:2", "X-C3PO-Client": "c3po/1.2 codex",
 		"X-C3PO-Protocol": c3po.OwnProtocols().String(),
@@ -209,7 +209,7 @@ func TestARedisThatStaysAwayIsNamed(t *testing.T) {
 		if !errors.Is(err, c3po.RedisUnavailable) {
 			t.Errorf("SendMessage = %v, want %s", err, c3po.RedisUnavailable)
 		}
-		if n := len(s.heard()); n < 3 {
+		if n := len(s.requests()); n < 3 {
 			t.Errorf("it tried %d times", n)
 		}
 	})
@@ -289,8 +289,8 @@ func TestAnotherSessionOfTheSameClientIsSaidFromThenOn(t *testing.T) {
 		if _, err := c.Ping(t.Context(), c3po.None{}); err != nil {
 			t.Fatal(err)
 		}
-		heard := s.heard()
-		last := heard[len(heard)-1].header
+		got := s.requests()
+		last := got[len(got)-1].header
 		if last.Get("X-Session-ID") != session || last.Get("X-C3PO-Run") != "box:1:2" {
 			t.Errorf("said session %q of run %q", last.Get("X-Session-ID"), last.Get("X-C3PO-Run"))
 		}

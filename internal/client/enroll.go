@@ -34,7 +34,7 @@ func enroll[Out any](ctx context.Context, c *Client, path string, in any) (Out, 
 	if err != nil {
 		return out, err
 	}
-	err = c.once(ctx, request{method: http.MethodPost, path: path, body: body, limit: callTimeout}, &out)
+	err = c.attempt(ctx, request{method: http.MethodPost, path: path, body: body, limit: callTimeout}, &out)
 	return out, final(err, false)
 }
 

@@ -21,14 +21,14 @@ import (
 type script struct {
 	mu    sync.Mutex
 	steps []step
-	calls []heard
+	calls []receivedRequest
 	down  bool
 	conns chan net.Conn
 }
 
 type step func(http.ResponseWriter, *http.Request)
 
-type heard struct {
+type receivedRequest struct {
 	path   string
 	header http.Header
 	body   map[string]any
@@ -81,7 +81,7 @@ func (s *script) setDown(down bool) {
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, _ := io.ReadAll(r.Body)
-	call := heard{path: r.URL.Path, header: r.Header}
+	call := receivedRequest{path: r.URL.Path, header: r.Header}
 	_ = json.Unmarshal(data, &call.body)
 	s.mu.Lock()
 	next := s.steps[min(len(s.calls), len(s.steps)-1)]
@@ -90,16 +90,16 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next(w, r)
 }
 
-func (s *script) heard() []heard {
+func (s *script) requests() []receivedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]heard(nil), s.calls...)
+	return append([]receivedRequest(nil), s.calls...)
 }
 
 // said lists one argument of every call.
 func (s *script) said(argument string) []any {
 	var all []any
-	for _, call := range s.heard() {
+	for _, call := range s.requests() {
 		all = append(all, call.body[argument])
 	}
 	return all

@@ -40,6 +40,6 @@ func (c *Client) RotateToken(ctx context.Context, kid string) (c3po.NewToken, er
 func managed[Out any](ctx context.Context, c *Client, r request) (Out, error) {
 	var out Out
 	r.limit = callTimeout
-	err := c.once(ctx, r, &out)
+	err := c.attempt(ctx, r, &out)
 	return out, final(err, r.method == http.MethodGet)
 }

@@ -99,7 +99,7 @@ func (c *Client) attemptWait(ctx context.Context, name string, in any, seconds i
 		return err
 	}
 	r.limit = time.Duration(seconds)*time.Second + grace
-	return c.once(ctx, r, out)
+	return c.attempt(ctx, r, out)
 }
 
 // inSlices calls look until it brings something (no outcome), the time is

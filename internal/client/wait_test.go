@@ -194,7 +194,7 @@ func TestASendThatWaitsIsStoredOnce(t *testing.T) {
 		if got.Reply == nil || got.Reply.Response != "yes" || got.Wait != nil {
 			t.Errorf("the receipt is %+v", got)
 		}
-		calls := s.heard()
+		calls := s.requests()
 		if calls[0].path != "/api/op/send_message" || calls[0].body["wait_seconds"] != nil || calls[1].path != "/api/op/wait_for_message" {
 			t.Errorf("it called %s and %s", calls[0].path, calls[1].path)
 		}

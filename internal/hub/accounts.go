@@ -172,7 +172,7 @@ func (a *Actor) payForAgent(ctx context.Context) (settle func(made bool), err er
 	if len(records) == 1 && (a.caller.Run == "" || records[0].Run == a.caller.Run || !records[0].Online) {
 		return func(bool) {}, nil
 	}
-	if held, lookup := a.held(ctx); lookup != nil || held != nil {
+	if held, lookup := a.findOwnAgent(ctx); lookup != nil || held != nil {
 		return func(bool) {}, lookup
 	}
 	return nil, err

@@ -21,7 +21,7 @@ const maxScanned = 5000
 // RegisterAgent stores what the caller says of itself. It is also the way back
 // for a run that was superseded.
 func (a *Actor) RegisterAgent(ctx context.Context, in c3po.RegisterInput) (c3po.Self, error) {
-	if err := a.named(ctx); err != nil {
+	if err := a.requireName(ctx); err != nil {
 		return c3po.Self{}, err
 	}
 	profile, err := a.profile(in)
@@ -88,7 +88,7 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 	// What is remembered here may be out of date, and reading a record checks
 	// nothing.
 	if a.caller.Run != "" && record.Run != "" && record.Run != a.caller.Run {
-		return c3po.Self{}, a.failed(store.RefuseSuperseded(a.id))
+		return c3po.Self{}, a.dropIfSuperseded(store.RefuseSuperseded(a.id))
 	}
 	unread, err := a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
 	if err != nil {
@@ -220,7 +220,7 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 	if err := a.enterIfNamed(ctx); err != nil {
 		return c3po.Agent{}, err
 	}
-	id, err := a.meant(ctx, in.AgentID, c3po.ParseAgentID)
+	id, err := a.resolveAgent(ctx, in.AgentID, c3po.ParseAgentID)
 	if err != nil {
 		return c3po.Agent{}, err
 	}
@@ -229,7 +229,7 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 		return c3po.Agent{}, err
 	}
 	if len(records) > 0 {
-		return a.shown(ctx, records[0])
+		return a.agentView(ctx, records[0])
 	}
 	elsewhere, err := a.elsewhere(ctx, id)
 	if err != nil {
@@ -242,7 +242,7 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 	if err != nil {
 		return c3po.Agent{}, err
 	}
-	return a.shown(ctx, record)
+	return a.agentView(ctx, record)
 }
 
 // SetStatus stores what the caller says of itself.
@@ -259,7 +259,7 @@ func (a *Actor) SetStatus(ctx context.Context, in c3po.StatusInput) (c3po.Status
 		return c3po.StatusResult{}, err
 	}
 	if err := a.hub.store.SetStatus(ctx, a.caller.Space, a.id, a.caller.Run, in.Status, in.CurrentTask); err != nil {
-		return c3po.StatusResult{}, a.failed(err)
+		return c3po.StatusResult{}, a.dropIfSuperseded(err)
 	}
 	return c3po.StatusResult{Success: true, ID: a.id, Availability: in.Status, CurrentTask: in.CurrentTask}, nil
 }
@@ -279,17 +279,17 @@ func (a *Actor) forgetProbe(ctx context.Context) {
 
 // Unregister ends the caller's session and never starts one.
 func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered, error) {
-	if err := a.named(ctx); err != nil {
+	if err := a.requireName(ctx); err != nil {
 		return c3po.Unregistered{}, err
 	}
 	ended := false
-	held, err := a.held(ctx)
+	held, err := a.findOwnAgent(ctx)
 	if err == nil && held != nil {
 		a.bindTo(*held)
 		ended, err = a.hub.store.Unregister(ctx, a.caller.Space, a.id, a.caller.Run)
 	}
 	if err != nil {
-		return c3po.Unregistered{}, a.failed(err)
+		return c3po.Unregistered{}, a.dropIfSuperseded(err)
 	}
 	a.hub.bindings.drop(a.key())
 	a.hub.presence.Moved(a.caller.Space, a.id)

@@ -73,9 +73,9 @@ func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time
 	case err != nil:
 		return nil, nil, err
 	case end == drained:
-		return nil, wait.interrupted(callAgain(id)), nil
+		return nil, wait.withResumePoint(callAgain(id)), nil
 	case end == timedOut:
-		return nil, wait.interrupted(notAnswered(timeout, id)), nil
+		return nil, wait.withResumePoint(notAnswered(timeout, id)), nil
 	case wait.outcome != nil:
 		return nil, wait.outcome, nil
 	}
@@ -174,7 +174,7 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 		w.recheck = hub.limits.NodeLease + recheckSlack
 	}
 	if w.asked == nil && queue == "" {
-		w.asked = before(w.since, now)
+		w.asked = earlierRecord(w.since, now)
 	}
 	if w.asked == nil || w.asked.ID != now.ID {
 		w.asked = &now
@@ -196,9 +196,9 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 	return w.outcome != nil, nil
 }
 
-// before is what an earlier wait knew of an agent, as far as it counts; nil if it
+// earlierRecord is what an earlier wait knew of an agent, as far as it counts; nil if it
 // knew another one or nobody.
-func before(since *c3po.Asked, now store.Record) *store.Record {
+func earlierRecord(since *c3po.Asked, now store.Record) *store.Record {
 	if since == nil || since.ID != now.ID {
 		return nil
 	}
@@ -215,9 +215,9 @@ func before(since *c3po.Asked, now store.Record) *store.Record {
 	return &was
 }
 
-// interrupted adds to the end of a wait what a next one can go on with, if its
+// withResumePoint adds to the end of a wait what a next one can go on with, if its
 // caller wants that.
-func (w *answerWait) interrupted(outcome *c3po.WaitOutcome) *c3po.WaitOutcome {
+func (w *answerWait) withResumePoint(outcome *c3po.WaitOutcome) *c3po.WaitOutcome {
 	switch {
 	case w.since == nil:
 	case w.asked == nil:

@@ -9,7 +9,7 @@ import (
 )
 
 // asking is a send that waits for its answer.
-func (h *house) asking(from, to c3po.AgentID) *later[c3po.Receipt] {
+func (h *testHub) asking(from, to c3po.AgentID) *later[c3po.Receipt] {
 	return start(func() (c3po.Receipt, error) {
 		return h.as(from).SendMessage(h.t.Context(), c3po.SendInput{Target: string(to), Message: "why?", WaitSeconds: 600})
 	})
@@ -19,19 +19,19 @@ func (h *house) asking(from, to c3po.AgentID) *later[c3po.Receipt] {
 func TestAWaitEndsWhenSomethingHappensToWhoWasAsked(t *testing.T) {
 	const run = "box:7:8"
 	for name, c := range map[string]struct {
-		happens func(*testing.T, *house)
+		happens func(*testing.T, *testHub)
 		want    string
 		words   string
 	}{
-		"it ends its session": {func(t *testing.T, h *house) { must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t) }, c3po.WaitOffline, "'bob' went offline before it answered"},
-		"its process ends":    {func(t *testing.T, h *house) { must(h.ProcessEnded(t.Context(), "main", "bob", run))(t) }, c3po.WaitDied, "'bob' has died: its process ended before it answered"},
-		"it is paused": {func(t *testing.T, h *house) {
+		"it ends its session": {func(t *testing.T, h *testHub) { must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t) }, c3po.WaitOffline, "'bob' went offline before it answered"},
+		"its process ends":    {func(t *testing.T, h *testHub) { must(h.ProcessEnded(t.Context(), "main", "bob", run))(t) }, c3po.WaitDied, "'bob' has died: its process ended before it answered"},
+		"it is paused": {func(t *testing.T, h *testHub) {
 			must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "bob", Reason: "lunch"}))(t)
 		}, c3po.WaitPaused, "'bob' was paused before it answered: lunch"},
-		"everybody is paused": {func(t *testing.T, h *house) {
+		"everybody is paused": {func(t *testing.T, h *testHub) {
 			must(h.asPerson().Pause(t.Context(), c3po.PauseInput{All: true, Reason: "lunch"}))(t)
 		}, c3po.WaitPaused, "'bob' was paused before it answered: lunch"},
-		"it asks its person": {func(t *testing.T, h *house) {
+		"it asks its person": {func(t *testing.T, h *testHub) {
 			must(h.asRun("bob", run).EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "may I?"}))(t)
 		}, c3po.WaitForHuman, "'bob' has asked its person before it answered, and waits"},
 	} {
@@ -140,18 +140,18 @@ func TestAnAgentThatIsStartedAnewAfterItReadTheMessageIsSaidToBe(t *testing.T) {
 func TestAWaitThatGoesOnKnowsWhatHappenedInBetween(t *testing.T) {
 	const run = "box:7:8"
 	for name, c := range map[string]struct {
-		happens func(*testing.T, *house)
+		happens func(*testing.T, *testHub)
 		want    string // empty if the wait goes on
 	}{
-		"nothing":             {func(*testing.T, *house) {}, ""},
-		"it calls":            {func(t *testing.T, h *house) { must(h.asRun("bob", run).Ping(t.Context(), c3po.None{}))(t) }, ""},
-		"it ends its session": {func(t *testing.T, h *house) { must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t) }, c3po.WaitOffline},
-		"its process ends":    {func(t *testing.T, h *house) { must(h.ProcessEnded(t.Context(), "main", "bob", run))(t) }, c3po.WaitDied},
-		"it is started anew": {func(t *testing.T, h *house) {
+		"nothing":             {func(*testing.T, *testHub) {}, ""},
+		"it calls":            {func(t *testing.T, h *testHub) { must(h.asRun("bob", run).Ping(t.Context(), c3po.None{}))(t) }, ""},
+		"it ends its session": {func(t *testing.T, h *testHub) { must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t) }, c3po.WaitOffline},
+		"its process ends":    {func(t *testing.T, h *testHub) { must(h.ProcessEnded(t.Context(), "main", "bob", run))(t) }, c3po.WaitDied},
+		"it is started anew": {func(t *testing.T, h *testHub) {
 			must(h.asRun("bob", run).Unregister(t.Context(), c3po.None{}))(t)
 			must(h.asRun("bob", "box:9:9").Ping(t.Context(), c3po.None{}))(t)
 		}, c3po.WaitSuperseded},
-		"it is paused": {func(t *testing.T, h *house) {
+		"it is paused": {func(t *testing.T, h *testHub) {
 			must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "bob", Reason: "lunch"}))(t)
 		}, c3po.WaitPaused},
 	} {

@@ -111,7 +111,7 @@ func (a *Actor) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c
 // why it did not, or nothing. Letters that were left are passed over, so that a
 // call after this one gets to the rest.
 func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func(store.DeadLetter) (string, error)) (c3po.LetterOutcome, error) {
-	letters, more, err := a.selected(ctx, in)
+	letters, more, err := a.selectLetters(ctx, in)
 	if err != nil {
 		return c3po.LetterOutcome{}, err
 	}
@@ -146,9 +146,9 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 	return out, nil
 }
 
-// selected finds the letters of a selection. One that is named and is none has
+// selectLetters finds the letters of a selection. One that is named and is none has
 // an entry that says so.
-func (a *Actor) selected(ctx context.Context, in c3po.LetterSelection) (letters []store.DeadLetter, more bool, err error) {
+func (a *Actor) selectLetters(ctx context.Context, in c3po.LetterSelection) (letters []store.DeadLetter, more bool, err error) {
 	filtered := in.AgentID != "" || in.Reason != "" || in.Since != ""
 	ways := 0
 	for _, way := range []bool{len(in.MessageIDs) > 0, filtered, in.All} {

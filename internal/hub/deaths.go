@@ -15,7 +15,7 @@ import (
 // The host part of an id comes with the token, so nobody can bury the agents of
 // another host. It registers nobody.
 func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.DeathResult, error) {
-	if err := a.named(ctx); err != nil {
+	if err := a.requireName(ctx); err != nil {
 		return c3po.DeathResult{}, err
 	}
 	dead, ok := c3po.ParseProcessRun(in.Run)
@@ -24,7 +24,7 @@ func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.Death
 	}
 	id := in.AgentID
 	if id == "" {
-		held, err := a.held(ctx)
+		held, err := a.findOwnAgent(ctx)
 		if err != nil || held == nil {
 			return c3po.DeathResult{AgentID: a.caller.ID}, err
 		}

@@ -17,7 +17,7 @@ func (a *Actor) doneBut(ctx context.Context, what string, err error) string {
 		return ""
 	}
 	a.hub.log.WarnContext(ctx, "done, but not all of it", "space", a.caller.Space, "agent", a.id, "what", what, "err", err)
-	return what + ": " + c3po.AsError(a.failed(err)).Message
+	return what + ": " + c3po.AsError(a.dropIfSuperseded(err)).Message
 }
 
 // stoppedAt is doneBut for the steps of one call: some were taken, one failed,

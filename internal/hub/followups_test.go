@@ -118,14 +118,14 @@ func (s *stumbling) Bury(ctx context.Context, space c3po.Space, id c3po.MessageI
 }
 
 // stumble is a house whose store can be armed.
-func stumble(t *testing.T) (*house, *stumbling) {
+func stumble(t *testing.T) (*testHub, *stumbling) {
 	t.Helper()
 	limits := c3po.DefaultLimits()
 	store := &stumbling{Store: storetest.NewModel(limits)}
-	return run(t, &house{t: t, calls: &calls{Store: store, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-1"), store
+	return run(t, &testHub{t: t, calls: &calls{Store: store, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-1"), store
 }
 
-func (h *house) dead(n int) (ids []c3po.MessageID) {
+func (h *testHub) dead(n int) (ids []c3po.MessageID) {
 	h.t.Helper()
 	for i := range n {
 		id := h.send("a", "b", strings.Repeat("x", i+1)).ID
@@ -140,88 +140,88 @@ func TestAChangeThatIsStoredIsNeverAnsweredWithAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		method  string
 		nth     int
-		prepare func(*house)
-		do      func(context.Context, *house) (notice string, err error)
-		done    func(*house) bool
+		prepare func(*testHub)
+		do      func(context.Context, *testHub) (notice string, err error)
+		done    func(*testHub) bool
 	}{
-		"room_join": {"History", 1, func(*house) {}, func(ctx context.Context, h *house) (string, error) {
+		"room_join": {"History", 1, func(*testHub) {}, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.as("a").RoomJoin(ctx, c3po.RoomJoinInput{Room: "hall"})
 			return out.Notice, err
-		}, func(h *house) bool { return len(h.agent("a").Rooms) == 1 }},
-		"room_set": {"Rooms", 1, func(h *house) { must(h.as("a").RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: "hall"}))(h.t) },
-			func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return len(h.agent("a").Rooms) == 1 }},
+		"room_set": {"Rooms", 1, func(h *testHub) { must(h.as("a").RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: "hall"}))(h.t) },
+			func(ctx context.Context, h *testHub) (string, error) {
 				out, err := h.as("a").RoomSet(ctx, c3po.RoomSetInput{Room: "hall", Visibility: c3po.InviteOnly})
 				return string(out.Visibility), err
-			}, func(h *house) bool {
+			}, func(h *testHub) bool {
 				rooms := must(h.as("a").RoomList(h.t.Context(), c3po.RoomListInput{}))(h.t)
 				return rooms.Rooms[0].Visibility == c3po.InviteOnly
 			}},
-		"room_prune": {"Leave", 2, func(h *house) {
+		"room_prune": {"Leave", 2, func(h *testHub) {
 			for _, id := range []c3po.AgentID{"a", "b"} {
 				must(h.as(id).RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: "hall"}))(h.t)
 			}
 			pass(48 * time.Hour)
-		}, func(ctx context.Context, h *house) (string, error) {
+		}, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.asPerson().RoomPrune(ctx, c3po.RoomPruneInput{})
 			if len(out.Evicted) != 1 {
 				h.t.Errorf("evicted %v", out.Evicted)
 			}
 			return out.Notice, err
-		}, func(h *house) bool { return len(h.agent("a").Rooms)+len(h.agent("b").Rooms) == 1 }},
-		"pause": {"Agents", 1, func(*house) {}, func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return len(h.agent("a").Rooms)+len(h.agent("b").Rooms) == 1 }},
+		"pause": {"Agents", 1, func(*testHub) {}, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.asPerson().Pause(ctx, c3po.PauseInput{AgentID: "a"})
 			if out.Paused == nil {
 				h.t.Error("it is not said to be paused")
 			}
 			return out.Notice, err
-		}, func(h *house) bool { return h.agent("a").Paused != nil }},
-		"rename": {"Register", 1, func(*house) {}, func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return h.agent("a").Paused != nil }},
+		"rename": {"Register", 1, func(*testHub) {}, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.as("a").Rename(ctx, c3po.RenameInput{NewID: "anna"})
 			return out.Message, err
-		}, func(h *house) bool { return h.agent("anna").ID == "anna" }},
-		"broadcast": {"AgentPage", 1, func(*house) {}, func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return h.agent("anna").ID == "anna" }},
+		"broadcast": {"AgentPage", 1, func(*testHub) {}, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.as("a").Broadcast(ctx, c3po.BroadcastInput{Message: "hello"})
 			if out.ID == "" || out.Next == "" {
 				h.t.Errorf("the receipt is %+v", out)
 			}
 			return out.Notice, err
-		}, func(h *house) bool { return len(h.inbox("b")) == 1 }},
-		"bridge_send_message": {"Now", 1, func(*house) {}, func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return len(h.inbox("b")) == 1 }},
+		"bridge_send_message": {"Now", 1, func(*testHub) {}, func(ctx context.Context, h *testHub) (string, error) {
 			op := must(dialect.FindOperation("bridge_send_message"))(h.t)
 			out, err := op.Call(ctx, h.as("a").Actor, []byte(`{"agentId": "b", "payload": {"text": "hello"}, "timeoutMs": 1000}`))
 			if err != nil {
 				return "", err
 			}
 			return out.(*dialect.Ticket).Message, nil
-		}, func(h *house) bool { return len(h.inbox("b")) == 1 }},
-		"dead_letter_replay": {"Revive", 2, func(h *house) { h.dead(3) }, func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return len(h.inbox("b")) == 1 }},
+		"dead_letter_replay": {"Revive", 2, func(h *testHub) { h.dead(3) }, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.asPerson().DeadLetterReplay(ctx, c3po.LetterSelection{All: true})
 			if len(out.Done) != 1 || len(out.Undecided) != 2 {
 				h.t.Errorf("done %v, undecided %v", out.Done, out.Undecided)
 			}
 			return out.Notice, err
-		}, func(h *house) bool { return len(h.inbox("b")) == 1 }},
-		"dead_letter_purge": {"Purge", 2, func(h *house) { h.dead(3) }, func(ctx context.Context, h *house) (string, error) {
+		}, func(h *testHub) bool { return len(h.inbox("b")) == 1 }},
+		"dead_letter_purge": {"Purge", 2, func(h *testHub) { h.dead(3) }, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.asPerson().DeadLetterPurge(ctx, c3po.LetterSelection{All: true})
 			if len(out.Done) != 1 || len(out.Undecided) != 2 {
 				h.t.Errorf("done %v, undecided %v", out.Done, out.Undecided)
 			}
 			return out.Notice, err
-		}, func(h *house) bool {
+		}, func(h *testHub) bool {
 			return len(must(h.asPerson().DeadLetters(h.t.Context(), c3po.LettersInput{}))(h.t).Letters) == 2
 		}},
-		"sweep": {"Bury", 2, func(h *house) {
+		"sweep": {"Bury", 2, func(h *testHub) {
 			h.send("a", "b", "one")
 			h.send("a", "b", "two")
 			pass(12 * time.Hour)
 			h.enter("a")
-		}, func(ctx context.Context, h *house) (string, error) {
+		}, func(ctx context.Context, h *testHub) (string, error) {
 			out, err := h.asPerson().Sweep(ctx, c3po.SweepInput{Older: "6h"})
 			if !out.More {
 				h.t.Error("nobody is told to call again")
 			}
 			return out.Notice, err
-		}, func(h *house) bool {
+		}, func(h *testHub) bool {
 			return len(must(h.asPerson().DeadLetters(h.t.Context(), c3po.LettersInput{}))(h.t).Letters) == 1
 		}},
 	} {
@@ -246,12 +246,12 @@ func TestAnAckOfTwoMailboxesSaysWhichOneFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string
 		nth    int
-		do     func(context.Context, *house, []c3po.MessageID) (c3po.AckResult, error)
+		do     func(context.Context, *testHub, []c3po.MessageID) (c3po.AckResult, error)
 	}{
-		"ack_messages": {"AckClaimed", 1, func(ctx context.Context, h *house, ids []c3po.MessageID) (c3po.AckResult, error) {
+		"ack_messages": {"AckClaimed", 1, func(ctx context.Context, h *testHub, ids []c3po.MessageID) (c3po.AckResult, error) {
 			return h.as("b").AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
 		}},
-		"received": {"Received", 2, func(ctx context.Context, h *house, ids []c3po.MessageID) (c3po.AckResult, error) {
+		"received": {"Received", 2, func(ctx context.Context, h *testHub, ids []c3po.MessageID) (c3po.AckResult, error) {
 			return h.as("b").Received(ctx, c3po.ReceivedInput{MessageIDs: ids})
 		}},
 	} {

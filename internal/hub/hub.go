@@ -240,10 +240,10 @@ type Actor struct {
 	notice string // the id is not the one that was asked for, in words
 	cause  *cause // what the answer gives the caller to react to
 	// handed is what the answer carries; it is served once the answer is written.
-	handed []store.ServedNote
-	heard  []store.HeardNote
-	rooms  []c3po.AgentID    // addresses a wait of the caller listens to
-	state  c3po.SessionState // of the session that a wait of the caller is for
+	handed      []store.ServedNote
+	handedPosts []store.PostServedNote
+	rooms       []c3po.AgentID    // addresses a wait of the caller listens to
+	state       c3po.SessionState // of the session that a wait of the caller is for
 	// rejoined is how often the caller was renamed while it called, and entered anew.
 	rejoined int
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )
 
-// A house is a hub over the model, with the calls of its store counted.
-type house struct {
+// A testHub is a hub over the model, with the calls of its store counted.
+type testHub struct {
 	*hub.Hub
 	t     *testing.T
 	model *storetest.Model
@@ -168,7 +168,7 @@ func (c *calls) Counters(ctx context.Context, space c3po.Space) (store.Counters,
 }
 
 // build makes a house that runs until the test ends; change adjusts the limits.
-func build(t *testing.T, change ...func(*c3po.Limits)) *house {
+func build(t *testing.T, change ...func(*c3po.Limits)) *testHub {
 	t.Helper()
 	limits := c3po.DefaultLimits()
 	for _, c := range change {
@@ -176,20 +176,20 @@ func build(t *testing.T, change ...func(*c3po.Limits)) *house {
 	}
 	model := storetest.NewModel(limits)
 	c := &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}
-	return run(t, &house{t: t, model: model, calls: c}, limits, "node-1")
+	return run(t, &testHub{t: t, model: model, calls: c}, limits, "node-1")
 }
 
 // neighbour is another coordinator over the same store.
-func (h *house) neighbour(change ...func(*c3po.Limits)) *house {
+func (h *testHub) neighbour(change ...func(*c3po.Limits)) *testHub {
 	h.t.Helper()
 	limits := c3po.DefaultLimits()
 	for _, c := range change {
 		c(&limits)
 	}
-	return run(h.t, &house{t: h.t, model: h.model, calls: h.calls}, limits, "node-2")
+	return run(h.t, &testHub{t: h.t, model: h.model, calls: h.calls}, limits, "node-2")
 }
 
-func run(t *testing.T, h *house, limits c3po.Limits, node string) *house {
+func run(t *testing.T, h *testHub, limits c3po.Limits, node string) *testHub {
 	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells, Stopped: h.stopped.has})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -236,19 +236,19 @@ func (a actor) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt
 }
 
 // As is one request of a caller.
-func (h *house) As(caller c3po.Caller) actor { return actor{h.Hub.As(caller)} }
+func (h *testHub) As(caller c3po.Caller) actor { return actor{h.Hub.As(caller)} }
 
 // as is one request of an agent without a run.
-func (h *house) as(id c3po.AgentID) actor {
+func (h *testHub) as(id c3po.AgentID) actor {
 	return h.As(c3po.Caller{ID: id, Role: c3po.RoleAgent, Route: "rest"})
 }
 
 // asRun is one request of a run of an agent.
-func (h *house) asRun(id c3po.AgentID, run string) actor {
+func (h *testHub) asRun(id c3po.AgentID, run string) actor {
 	return h.As(c3po.Caller{ID: id, Run: run, Session: "session of " + run, Role: c3po.RoleAgent, Route: "mcp"})
 }
 
-func (h *house) asPerson() actor { return h.As(c3po.Caller{Role: c3po.RoleHuman, Route: "rest"}) }
+func (h *testHub) asPerson() actor { return h.As(c3po.Caller{Role: c3po.RoleHuman, Route: "rest"}) }
 
 // must unwraps a call that has to work.
 func must[T any](got T, err error) func(*testing.T) T {
@@ -261,34 +261,34 @@ func must[T any](got T, err error) func(*testing.T) T {
 	}
 }
 
-func (h *house) enter(ids ...c3po.AgentID) {
+func (h *testHub) enter(ids ...c3po.AgentID) {
 	h.t.Helper()
 	for _, id := range ids {
 		must(h.as(id).RegisterAgent(h.t.Context(), c3po.RegisterInput{}))(h.t)
 	}
 }
 
-func (h *house) send(from, to c3po.AgentID, text string) c3po.Receipt {
+func (h *testHub) send(from, to c3po.AgentID, text string) c3po.Receipt {
 	h.t.Helper()
 	return must(h.as(from).SendMessage(h.t.Context(), c3po.SendInput{Target: string(to), Message: text}))(h.t)
 }
 
-func (h *house) reply(from c3po.AgentID, id c3po.MessageID, text string) c3po.Message {
+func (h *testHub) reply(from c3po.AgentID, id c3po.MessageID, text string) c3po.Message {
 	h.t.Helper()
 	return must(h.as(from).Reply(h.t.Context(), c3po.ReplyInput{MessageID: id, Response: text}))(h.t)
 }
 
-func (h *house) inbox(id c3po.AgentID) []c3po.Message {
+func (h *testHub) inbox(id c3po.AgentID) []c3po.Message {
 	h.t.Helper()
 	return must(h.as(id).GetMessages(h.t.Context(), c3po.GetMessagesInput{}))(h.t).Messages
 }
 
-func (h *house) agent(id c3po.AgentID) c3po.Agent {
+func (h *testHub) agent(id c3po.AgentID) c3po.Agent {
 	h.t.Helper()
 	return must(h.asPerson().GetAgentStatus(h.t.Context(), c3po.AgentInput{AgentID: string(id)}))(h.t)
 }
 
-func (h *house) trace(id c3po.MessageID) c3po.Trace {
+func (h *testHub) trace(id c3po.MessageID) c3po.Trace {
 	h.t.Helper()
 	return must(h.asPerson().Trace(h.t.Context(), c3po.MessageInput{MessageID: id}))(h.t)
 }

@@ -40,10 +40,10 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 		})
 	})
 	if err != nil {
-		a.rejected(err)
-		return c3po.Escalation{}, a.failed(err)
+		a.countRejected(err)
+		return c3po.Escalation{}, a.dropIfSuperseded(err)
 	}
-	a.stored(ctx, c3po.EventAccepted, stored, durability)
+	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 	done := c3po.Escalation{
 		Success: true, MessageID: stored.Message.ID, Paused: c3po.PausedForHuman,
 		Message: "A person was asked. The answer comes as a reply to this message; wait_for_message with its message_id waits for it. " +
@@ -143,7 +143,7 @@ func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Quest
 		return c3po.Question{}, err
 	}
 	a.actAs(binding{id: c3po.Human})
-	entry, err := a.asked(ctx, in.MessageID)
+	entry, err := a.findQuestion(ctx, in.MessageID)
 	if err != nil {
 		return c3po.Question{}, err
 	}
@@ -169,8 +169,8 @@ func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Quest
 	return q, nil
 }
 
-// asked finds a message that was sent to the person.
-func (a *Actor) asked(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
+// findQuestion finds a message that was sent to the person.
+func (a *Actor) findQuestion(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 		if in.Response != "" {
 			return c3po.Message{}, refuse("give response or choice, not both")
 		}
-		entry, err := a.asked(ctx, in.MessageID)
+		entry, err := a.findQuestion(ctx, in.MessageID)
 		if err != nil {
 			return c3po.Message{}, err
 		}

@@ -188,7 +188,7 @@ func (a *Actor) enter(ctx context.Context) error {
 		a.actAs(binding{id: c3po.Human})
 		return nil
 	}
-	if err := a.named(ctx); err != nil {
+	if err := a.requireName(ctx); err != nil {
 		return err
 	}
 	// What is remembered may be what another token was given.
@@ -218,7 +218,7 @@ func (a *Actor) enterIfNamed(ctx context.Context) error {
 	return nil
 }
 
-func (a *Actor) named(ctx context.Context) error {
+func (a *Actor) requireName(ctx context.Context) error {
 	if a.caller.ID == "" {
 		return c3po.Errorf(c3po.InvalidRequest, "Missing X-Agent-ID header").
 			Suggest("Say who you are: set the X-Agent-ID header, or C3PO_AGENT_ID for our own clients.")
@@ -247,7 +247,7 @@ func (a *Actor) refusePosing(ctx context.Context) error {
 	}
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.caller.ID})
 	if err != nil {
-		return a.failed(err)
+		return a.dropIfSuperseded(err)
 	}
 	if len(records) > 0 {
 		return nil
@@ -274,7 +274,7 @@ func (a *Actor) register(ctx context.Context, explicit bool, profile store.Profi
 		return a.enterFullStore(ctx, err)
 	}
 	if err != nil {
-		return store.Registration{}, a.failed(err)
+		return store.Registration{}, a.dropIfSuperseded(err)
 	}
 	given := a.bindTo(registration.Record)
 	a.hub.presence.Moved(a.caller.Space, a.id)
@@ -308,7 +308,7 @@ func (a *Actor) welcomeBack(ctx context.Context, registration *store.Registratio
 // be written, as when the disk of Redis is full: its mail must be readable. It is
 // not remembered, so that the next call tries to register again.
 func (a *Actor) enterFullStore(ctx context.Context, full error) (store.Registration, error) {
-	held, err := a.held(ctx)
+	held, err := a.findOwnAgent(ctx)
 	if err != nil {
 		return store.Registration{}, err
 	}
@@ -328,10 +328,10 @@ func (a *Actor) bindTo(record store.Record) binding {
 	return given
 }
 
-// held finds the agent the caller is, without registering it: the one among
+// findOwnAgent finds the agent the caller is, without registering it: the one among
 // its id and its numbers that its run holds, else its id itself if either side
 // of it is anonymous. Nil if there is none.
-func (a *Actor) held(ctx context.Context) (*store.Record, error) {
+func (a *Actor) findOwnAgent(ctx context.Context) (*store.Record, error) {
 	ids := []c3po.AgentID{a.caller.ID}
 	if a.caller.Run != "" {
 		ids = store.RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false)
@@ -351,9 +351,9 @@ func (a *Actor) held(ctx context.Context) (*store.Record, error) {
 	return nil, nil
 }
 
-// failed is the way every error of the store takes on its way to the caller:
-// one that lost its id must not find it in the bindings again.
-func (a *Actor) failed(err error) error {
+// dropIfSuperseded forgets the caller's binding if err says that it lost its id. Every
+// error of the store passes here on its way to the caller.
+func (a *Actor) dropIfSuperseded(err error) error {
 	if errors.Is(err, c3po.Superseded) {
 		a.hub.bindings.drop(a.key())
 	}

@@ -73,13 +73,13 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 		Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq,
 	})
 	if err != nil {
-		return store.InboxPage{}, a.failed(err)
+		return store.InboxPage{}, a.dropIfSuperseded(err)
 	}
 	if owner == a.id && len(a.queues()) > 0 {
 		if page, err = a.readQueues(ctx, page, store.InboxQuery{
 			Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq, Member: a.id,
 		}); err != nil {
-			return store.InboxPage{}, a.failed(err)
+			return store.InboxPage{}, a.dropIfSuperseded(err)
 		}
 	}
 	sound := page.Entries[:0]
@@ -165,10 +165,10 @@ func (a *Actor) Delivered() {
 	for _, note := range a.handed {
 		a.hub.notes.AddServed(a.caller.Space, note)
 	}
-	for _, note := range a.heard {
+	for _, note := range a.handedPosts {
 		a.hub.notes.AddServedPost(a.caller.Space, note)
 	}
-	a.handed, a.heard = nil, nil
+	a.handed, a.handedPosts = nil, nil
 	if a.cause != nil {
 		a.hub.bindings.setCause(a.key(), *a.cause)
 		a.cause = nil
@@ -195,7 +195,7 @@ func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResu
 		return c3po.AckResult{}, err
 	}
 	outcomes, err := a.ackAll(ctx, in.MessageIDs)
-	return a.ended(ctx, in.MessageIDs, outcomes, err)
+	return a.recordAcked(ctx, in.MessageIDs, outcomes, err)
 }
 
 // Received records what the caller's client has provably taken, and up to where
@@ -226,21 +226,21 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	}
 	// Of a post the cursor says how far the agent is; nothing else is kept of it.
 	mail := slices.DeleteFunc(slices.Clone(in.MessageIDs), func(id c3po.MessageID) bool { return id.Room() != "" })
-	if err := a.silent(ctx, in.Silent); err != nil {
+	if err := a.reportSilence(ctx, in.Silent); err != nil {
 		return c3po.AckResult{}, err
 	}
 	if len(mail) == 0 {
-		return acked(nil, nil), nil
+		return ackResult(nil, nil), nil
 	}
 	ids, err := a.ownAll(ctx, mail)
 	if err != nil {
 		return c3po.AckResult{}, err
 	}
 	outcomes, err := a.takeAll(ctx, ids)
-	return a.ended(ctx, mail, outcomes, err)
+	return a.recordAcked(ctx, mail, outcomes, err)
 }
 
-func acked(ids []c3po.MessageID, outcomes []store.AckOutcome) c3po.AckResult {
+func ackResult(ids []c3po.MessageID, outcomes []store.AckOutcome) c3po.AckResult {
 	result := c3po.AckResult{
 		Acked: []c3po.MessageID{}, Already: []c3po.MessageID{}, Unknown: []c3po.MessageID{}, NotYours: []c3po.MessageID{},
 	}

@@ -59,7 +59,7 @@ func (a *Actor) endedSiblings(ctx context.Context, self store.Record) ([]c3po.Ag
 				before = false
 			case a.maySucceed(self, r):
 				ended = append(ended, r.ID)
-			case before && r.Online && beside(self, r):
+			case before && r.Online && shareFolder(self, r):
 				return nil, nil
 			}
 		}
@@ -80,8 +80,8 @@ func sibling(id c3po.AgentID, n int) c3po.AgentID {
 	return id.Numbered(n)
 }
 
-// beside says that two agents are sessions in the same folder of the same host.
-func beside(self, other store.Record) bool {
+// shareFolder says that two agents are sessions in the same folder of the same host.
+func shareFolder(self, other store.Record) bool {
 	return other.Profile.Cwd == self.Profile.Cwd && other.Profile.Host == self.Profile.Host
 }
 
@@ -89,7 +89,7 @@ func beside(self, other store.Record) bool {
 // folder of the same host, that has ended; and that the caller's token would let it
 // be that agent.
 func (a *Actor) maySucceed(self, other store.Record) bool {
-	return other.Gone && !other.Online && a.caller.MayBe(other.ID) && beside(self, other)
+	return other.Gone && !other.Online && a.caller.MayBe(other.ID) && shareFolder(self, other)
 }
 
 // successor is the caller in the place of an ended sibling of that id; nil if it is

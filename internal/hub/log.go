@@ -34,9 +34,9 @@ func (a *Actor) TailLog(ctx context.Context, in c3po.LogInput) (c3po.LogPage, er
 	case in.After != "" && in.Since != "":
 		return c3po.LogPage{}, c3po.Errorf(c3po.InvalidRequest, "give either after or since").Suggest("Use after to go on, since to begin.")
 	case in.After != "":
-		return s.after(ctx)
+		return s.pageAfter(ctx)
 	case in.Since != "":
-		return s.since(ctx)
+		return s.pageSince(ctx)
 	default:
 		return s.newest(ctx)
 	}
@@ -92,8 +92,8 @@ func (s *logSearch) wants(e c3po.Event) bool {
 	return s.in.Wants(e) && (s.messages == nil || s.messages[e.ID])
 }
 
-// after goes on from a place, or says that it cannot.
-func (s *logSearch) after(ctx context.Context) (c3po.LogPage, error) {
+// pageAfter goes on from a place, or says that it cannot.
+func (s *logSearch) pageAfter(ctx context.Context) (c3po.LogPage, error) {
 	place, err := c3po.ParseEventCursor(s.in.After)
 	if err != nil {
 		return c3po.LogPage{}, err
@@ -107,8 +107,8 @@ func (s *logSearch) after(ctx context.Context) (c3po.LogPage, error) {
 	return page, err
 }
 
-// since begins with the first event that is not older than asked for.
-func (s *logSearch) since(ctx context.Context) (c3po.LogPage, error) {
+// pageSince begins with the first event that is not older than asked for.
+func (s *logSearch) pageSince(ctx context.Context) (c3po.LogPage, error) {
 	now, err := s.hub.store.Now(ctx)
 	if err != nil {
 		return c3po.LogPage{}, err
@@ -117,16 +117,16 @@ func (s *logSearch) since(ctx context.Context) (c3po.LogPage, error) {
 	if err != nil {
 		return c3po.LogPage{}, err
 	}
-	from, err := s.before(ctx, then)
+	from, err := s.lastBefore(ctx, then)
 	if err != nil {
 		return c3po.LogPage{}, err
 	}
 	return s.forward(ctx, from)
 }
 
-// before finds the number of the last event that is older than a time, by
+// lastBefore finds the number of the last event that is older than a time, by
 // halving what is left of the log: it can hold a hundred thousand.
-func (s *logSearch) before(ctx context.Context, then time.Time) (int64, error) {
+func (s *logSearch) lastBefore(ctx context.Context, then time.Time) (int64, error) {
 	older, younger := max(s.at.Oldest, 1)-1, s.at.Last
 	for older < younger {
 		middle := older + (younger-older)/2

@@ -10,7 +10,7 @@ import (
 )
 
 // log reads the log and gives its events as one line each.
-func (h *house) log(in c3po.LogInput) (c3po.LogPage, []string) {
+func (h *testHub) log(in c3po.LogInput) (c3po.LogPage, []string) {
 	h.t.Helper()
 	page := must(h.asPerson().TailLog(h.t.Context(), in))(h.t)
 	lines := []string{}

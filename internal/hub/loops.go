@@ -39,10 +39,10 @@ type cause struct {
 	at    time.Time
 }
 
-// spent tells both sides and the person, once, that a budget is spent. The
+// announceSpent tells both sides and the person, once, that a budget is spent. The
 // message was refused whatever happens here, so what fails is logged: the next
 // refused message tries again.
-func (a *Actor) spent(ctx context.Context, s *store.Spent, to c3po.AgentID, refusal error) {
+func (a *Actor) announceSpent(ctx context.Context, s *store.Spent, to c3po.AgentID, refusal error) {
 	if s == nil || !s.Untold {
 		return
 	}
@@ -74,7 +74,7 @@ func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 	if err != nil {
 		return err
 	}
-	a.stored(ctx, c3po.EventAccepted, stored, durability)
+	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 	a.hub.notices.Ask(a.caller.Space)
 	for _, side := range []c3po.AgentID{a.id, to} {
 		if side.Queue() != "" {

@@ -12,7 +12,7 @@ import (
 
 // storm has agents that react to all they are given until every one of them was
 // refused, and says how many messages came through.
-func storm(t *testing.T, h *house, agents []c3po.AgentID, react func(c3po.AgentID, c3po.Message) error) (messages int) {
+func storm(t *testing.T, h *testHub, agents []c3po.AgentID, react func(c3po.AgentID, c3po.Message) error) (messages int) {
 	t.Helper()
 	for range 200 {
 		moved := false
@@ -41,13 +41,13 @@ func storm(t *testing.T, h *house, agents []c3po.AgentID, react func(c3po.AgentI
 
 func unlimited(l *c3po.Limits) { l.SendsPerMinute = 0 }
 
-func (h *house) questions() []c3po.Message {
+func (h *testHub) questions() []c3po.Message {
 	h.t.Helper()
 	return must(h.asPerson().HumanList(h.t.Context(), c3po.GetMessagesInput{}))(h.t).Messages
 }
 
 // notices counts what the system told an agent.
-func (h *house) notices(id c3po.AgentID) (n int) {
+func (h *testHub) notices(id c3po.AgentID) (n int) {
 	h.t.Helper()
 	for _, m := range h.inbox(id) {
 		if m.Kind == c3po.KindNotice && m.FromAgent == c3po.System {

@@ -16,7 +16,7 @@ import (
 )
 
 // where is where the default space stands.
-func (h *house) where() store.Sequence {
+func (h *testHub) where() store.Sequence {
 	h.t.Helper()
 	return must(h.model.Sequence(h.t.Context(), c3po.DefaultSpace))(h.t)
 }
@@ -54,16 +54,16 @@ func TestAStoreThatWentBackIsNoticedInASpaceThatWasWrittenTo(t *testing.T) {
 }
 
 func TestAStoreThatWentBackIsNoticedHoweverMuchWasWrittenSince(t *testing.T) {
-	for name, writes := range map[string]func(h, other *house, text string){
-		"by another node":    func(_, other *house, text string) { other.send("carol", "bob", text) },
-		"by this node":       func(h, _ *house, text string) { h.send("carol", "bob", text) },
-		"by this node later": func(h, other *house, text string) { other.send("carol", "bob", text); h.send("dave", "bob", text) },
+	for name, writes := range map[string]func(h, other *testHub, text string){
+		"by another node":    func(_, other *testHub, text string) { other.send("carol", "bob", text) },
+		"by this node":       func(h, _ *testHub, text string) { h.send("carol", "bob", text) },
+		"by this node later": func(h, other *testHub, text string) { other.send("carol", "bob", text); h.send("dave", "bob", text) },
 	} {
 		t.Run(name, func(t *testing.T) { wentBackAndOn(t, writes) })
 	}
 }
 
-func wentBackAndOn(t *testing.T, writes func(h, other *house, text string)) {
+func wentBackAndOn(t *testing.T, writes func(h, other *testHub, text string)) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		other := h.neighbour()

@@ -14,7 +14,7 @@ import (
 func (a *Actor) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
 	receipt, wait, err := a.sendMessage(ctx, in)
 	if err != nil {
-		a.rejected(err)
+		a.countRejected(err)
 		return c3po.Receipt{}, err
 	}
 	if wait > 0 {
@@ -29,7 +29,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		return c3po.Receipt{}, 0, err
 	}
 	if _, brief := c3po.BriefName(in.Target); brief {
-		to, err := a.meant(ctx, in.Target, c3po.ParseTarget)
+		to, err := a.resolveAgent(ctx, in.Target, c3po.ParseTarget)
 		if err != nil {
 			return c3po.Receipt{}, 0, err
 		}
@@ -68,10 +68,10 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		return a.deliver(ctx, step)
 	})
 	if err != nil {
-		a.spent(ctx, stored.Spent, draft.To, err)
+		a.announceSpent(ctx, stored.Spent, draft.To, err)
 		return c3po.Receipt{}, 0, a.orOthers(ctx, draft.To, err)
 	}
-	a.stored(ctx, c3po.EventAccepted, stored, durability)
+	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 	if draft.Within > 0 && !stored.Repeat {
 		a.hub.deadlines.Add(a.caller.Space, stored.Message.ID, draft.Within)
 	}

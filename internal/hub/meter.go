@@ -129,8 +129,9 @@ func (a *Actor) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentI
 	a.hub.log.InfoContext(ctx, "changed", "kind", kind, "space", a.caller.Space, "agent", agent, "message_id", id)
 }
 
-// stored counts and logs a message that was stored, now or before.
-func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s store.Stored, durability c3po.Durability) {
+// recordAccepted counts and logs a message that was stored, now or before, and lets the
+// node's marks know of it, which notice a store that goes back.
+func (a *Actor) recordAccepted(ctx context.Context, kind c3po.EventKind, s store.Stored, durability c3po.Durability) {
 	if s.Repeat {
 		a.hub.marks.Touch(a.caller.Space, s.Message.Seq)
 		a.hub.meter.Repeated()
@@ -141,19 +142,20 @@ func (a *Actor) stored(ctx context.Context, kind c3po.EventKind, s store.Stored,
 	a.tell(ctx, kind, s.Message.ToAgent, s.Message.ID)
 }
 
-// rejected counts a message that was refused. Who left, or was cut off, was not.
-func (a *Actor) rejected(err error) {
+// countRejected counts a message that was refused. A caller that left or was cut off
+// doesn't count.
+func (a *Actor) countRejected(err error) {
 	if refusal, ok := errors.AsType[*c3po.Error](err); ok {
 		a.hub.meter.Rejected(refusal.Code)
 	}
 }
 
-// ended counts and logs what an ack has ended.
-func (a *Actor) ended(ctx context.Context, ids []c3po.MessageID, outcomes []store.AckOutcome, err error) (c3po.AckResult, error) {
+// recordAcked counts and logs what an ack has ended.
+func (a *Actor) recordAcked(ctx context.Context, ids []c3po.MessageID, outcomes []store.AckOutcome, err error) (c3po.AckResult, error) {
 	if outcomes == nil {
-		return c3po.AckResult{}, a.failed(err)
+		return c3po.AckResult{}, a.dropIfSuperseded(err)
 	}
-	result := acked(ids, outcomes)
+	result := ackResult(ids, outcomes)
 	result.Notice = a.stoppedAt(ctx, err)
 	a.hub.marks.Touch(a.caller.Space, 0)
 	if len(result.Acked) > 0 {

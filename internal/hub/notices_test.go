@@ -54,12 +54,12 @@ func (c *crier) all() []string {
 }
 
 // town is a house whose person is told of questions, and a second one beside it.
-func town(t *testing.T, c *crier) (first, second *house) {
+func town(t *testing.T, c *crier) (first, second *testHub) {
 	limits := c3po.DefaultLimits()
 	model := storetest.NewModel(limits)
 	store := &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}
-	first = run(t, &house{t: t, model: model, calls: store, tells: c}, limits, "node-1")
-	second = run(t, &house{t: t, model: model, calls: store, tells: c}, limits, "node-2")
+	first = run(t, &testHub{t: t, model: model, calls: store, tells: c}, limits, "node-1")
+	second = run(t, &testHub{t: t, model: model, calls: store, tells: c}, limits, "node-2")
 	return first, second
 }
 
@@ -97,7 +97,7 @@ func TestQuestionsThatComeTogetherAreToldOfInOneNotice(t *testing.T) {
 		c := &crier{channels: []string{"ntfy"}}
 		limits := c3po.DefaultLimits()
 		model := storetest.NewModel(limits)
-		h := run(t, &house{t: t, model: model, calls: &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}, tells: c}, limits, "node-1")
+		h := run(t, &testHub{t: t, model: model, calls: &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}, tells: c}, limits, "node-1")
 		var ids []c3po.MessageID
 		ask := func(n int) {
 			asked := must(h.as(c3po.AgentID(fmt.Sprintf("api%d", n))).EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: fmt.Sprint("May I? ", n), Deadline: "10m"}))(t)

@@ -14,10 +14,10 @@ import (
 // maxOthers is how many agents are named in place of one that is not there.
 const maxOthers = 3
 
-// others says which agents are there and share a capability with one that is not;
+// suggestOthers says which agents are there and share a capability with one that is not;
 // empty if none is. It names ids alone: what they say of themselves is not ours to
 // repeat.
-func (a *Actor) others(ctx context.Context, of store.Record) string {
+func (a *Actor) suggestOthers(ctx context.Context, of store.Record) string {
 	var names []string
 	for _, queue := range c3po.QueuesOf(of.Profile.Capabilities) {
 		ids, err := a.hub.store.Members(ctx, a.caller.Space, queue, membersLook)
@@ -53,7 +53,7 @@ func (a *Actor) otherwise(ctx context.Context, not c3po.AgentID) string {
 	if len(online) == 0 {
 		return ""
 	}
-	return "Online now: " + quoted(online[:min(len(online), maxOthers)])
+	return "Online now: " + quoteIDs(online[:min(len(online), maxOthers)])
 }
 
 // orOthers adds to the refusal of a message for an agent that is not there who else is.
@@ -62,7 +62,7 @@ func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error 
 	if !errors.Is(err, c3po.AgentUnavailable) || !errors.As(err, &refusal) {
 		return err
 	}
-	id, failed := a.known(ctx, to)
+	id, failed := a.findAgent(ctx, to)
 	if failed != nil || id == "" {
 		return err
 	}
@@ -70,7 +70,7 @@ func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error 
 	if failed != nil {
 		return err
 	}
-	others := a.others(ctx, record)
+	others := a.suggestOthers(ctx, record)
 	if others == "" {
 		others = a.otherwise(ctx, record.ID)
 	}
@@ -89,5 +89,5 @@ func (a *Actor) absence(ctx context.Context, to store.Record) string {
 	if why == "" || isAvailable(to) {
 		return why
 	}
-	return sentences(why, a.others(ctx, to))
+	return sentences(why, a.suggestOthers(ctx, to))
 }

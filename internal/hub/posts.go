@@ -23,7 +23,7 @@ var mention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_.@/-])@([A-Za-z0-9][A-Za-z0-9
 func (a *Actor) RoomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
 	receipt, err := a.roomPost(ctx, in)
 	if err != nil {
-		a.rejected(err)
+		a.countRejected(err)
 	}
 	return receipt, err
 }
@@ -38,11 +38,11 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	if err := checkRoom(in.Room); err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	draft, err := a.said(in.Room, c3po.KindPost, in.Message, in.Context, in.ClientKey, in.ContentType)
+	draft, err := a.checkPost(in.Room, c3po.KindPost, in.Message, in.Context, in.ClientKey, in.ContentType)
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	mentioned, strangers, err := a.mentioned(ctx, in.Message)
+	mentioned, strangers, err := a.findMentions(ctx, in.Message)
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
@@ -66,8 +66,8 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	return receipt, nil
 }
 
-// said checks everything about a post that needs no store.
-func (a *Actor) said(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (store.Draft, error) {
+// checkPost checks everything about a post that needs no store.
+func (a *Actor) checkPost(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (store.Draft, error) {
 	draft, err := a.draft(c3po.SendInput{Target: string(c3po.Human), Message: text, Context: background, ClientKey: key, ContentType: contentType})
 	if err != nil {
 		return store.Draft{}, err
@@ -89,18 +89,18 @@ func (a *Actor) post(ctx context.Context, step store.PostStep) (store.Posted, er
 			return a.hub.store.Post(ctx, a.caller.Space, step)
 		}, func(p store.Posted) bool { return p.Repeat })
 	if err != nil {
-		return store.Posted{}, a.failed(err)
+		return store.Posted{}, a.dropIfSuperseded(err)
 	}
 	if posted.Post.Facts.Durability == "" {
 		posted.Post.Facts.Durability = durability
 	}
-	a.stored(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
+	a.recordAccepted(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
 	return posted, nil
 }
 
-// mentioned are the agents a text names with an @, the first few, and what it names so
+// findMentions are the agents a text names with an @, the first few, and what it names so
 // that is nobody.
-func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
+func (a *Actor) findMentions(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
 	stranger := func(id c3po.AgentID) {
 		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < store.MaxMentions {
 			strangers = append(strangers, name)
@@ -112,7 +112,7 @@ func (a *Actor) mentioned(ctx context.Context, text string) (ids []c3po.AgentID,
 		if err != nil || id.Reserved() {
 			continue
 		}
-		meant, err := a.known(ctx, id)
+		meant, err := a.findAgent(ctx, id)
 		if errors.Is(err, c3po.InvalidRequest) {
 			stranger(id) // several are called so, and none is meant for sure
 			continue
@@ -166,7 +166,7 @@ func (a *Actor) history(ctx context.Context, room c3po.RoomName, before int64, l
 	list := c3po.MessageList{Messages: []c3po.Message{}}
 	for _, p := range posts {
 		if p.Corrupt {
-			a.damaged(ctx, p)
+			a.noteDamaged(ctx, p)
 		}
 		m := p.Message
 		m.ToAgent, m.BodyGone = "", p.Corrupt
@@ -179,9 +179,9 @@ func (a *Actor) history(ctx context.Context, room c3po.RoomName, before int64, l
 	return list, nil
 }
 
-// damaged notes a post whose body fails its checksum. It stays where it is, for
+// noteDamaged notes a post whose body fails its checksum. It stays where it is, for
 // it is nobody's alone, and is shown without its text.
-func (a *Actor) damaged(ctx context.Context, p store.Post) {
+func (a *Actor) noteDamaged(ctx context.Context, p store.Post) {
 	a.hub.log.ErrorContext(ctx, "post is damaged", "space", a.caller.Space, "message_id", p.Message.ID)
 	a.hub.meter.Damaged()
 }
@@ -190,7 +190,7 @@ func (a *Actor) damaged(ctx context.Context, p store.Post) {
 func (a *Actor) Broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
 	receipt, err := a.broadcast(ctx, in)
 	if err != nil {
-		a.rejected(err)
+		a.countRejected(err)
 	}
 	return receipt, err
 }
@@ -202,7 +202,7 @@ func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.Bro
 	if in.Cursor != "" {
 		return a.moreLive(ctx, in)
 	}
-	draft, err := a.said(c3po.Everybody, c3po.KindBroadcast, in.Message, in.Context, in.ClientKey, in.ContentType)
+	draft, err := a.checkPost(c3po.Everybody, c3po.KindBroadcast, in.Message, in.Context, in.ClientKey, in.ContentType)
 	if err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}

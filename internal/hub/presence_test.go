@@ -111,7 +111,7 @@ func TestAnAgentThatMovesBetweenCoordinatorsStaysAttached(t *testing.T) {
 		h := build(t)
 		other := h.neighbour()
 		for range 5 {
-			for _, node := range []*house{h, other} {
+			for _, node := range []*testHub{h, other} {
 				wait := node.waitFor("bob", c3po.WaitInput{Timeout: 1})
 				same(t, "reachability", h.agent("bob").Reachability, c3po.ReachNow)
 				wait.result(t)

@@ -60,10 +60,10 @@ func (a *Actor) sendToQueue(ctx context.Context, step store.SendStep) (c3po.Rece
 		return a.hub.store.Send(ctx, a.caller.Space, step)
 	})
 	if err != nil {
-		a.spent(ctx, stored.Spent, step.To, err)
-		return c3po.Receipt{}, a.failed(err)
+		a.announceSpent(ctx, stored.Spent, step.To, err)
+		return c3po.Receipt{}, a.dropIfSuperseded(err)
 	}
-	a.stored(ctx, c3po.EventAccepted, stored, step.Durability)
+	a.recordAccepted(ctx, c3po.EventAccepted, stored, step.Durability)
 	receipt := a.receipt(ctx, stored, step.Durability)
 	a.queueReceipt(&receipt, members)
 	return receipt, nil
@@ -159,7 +159,7 @@ func (a *Actor) claim(ctx context.Context, step store.ClaimStep) (store.Claimed,
 	step.Agent, step.Run, step.Reader = a.id, a.caller.Run, a.readerOf(step.Queue)
 	claimed, err := a.hub.store.Claim(ctx, a.caller.Space, step)
 	if err != nil {
-		return store.Claimed{}, a.failed(err)
+		return store.Claimed{}, a.dropIfSuperseded(err)
 	}
 	if claimed.Entry != nil {
 		a.tell(ctx, c3po.EventClaimed, a.id, claimed.Entry.Message.ID)

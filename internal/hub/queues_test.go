@@ -10,12 +10,12 @@ import (
 )
 
 // join registers agents with capabilities.
-func (h *house) join(id c3po.AgentID, capabilities ...string) {
+func (h *testHub) join(id c3po.AgentID, capabilities ...string) {
 	h.t.Helper()
 	must(h.as(id).RegisterAgent(h.t.Context(), c3po.RegisterInput{Capabilities: capabilities}))(h.t)
 }
 
-func (h *house) claim(id c3po.AgentID, message c3po.MessageID) c3po.Message {
+func (h *testHub) claim(id c3po.AgentID, message c3po.MessageID) c3po.Message {
 	h.t.Helper()
 	a := h.as(id)
 	m := must(a.Claim(h.t.Context(), c3po.MessageInput{MessageID: message}))(h.t)

@@ -38,7 +38,7 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 	}
 	old := a.id
 	if err := a.hub.store.Rename(ctx, a.caller.Space, old, id, a.caller.Run); err != nil {
-		return c3po.Renaming{}, a.failed(err)
+		return c3po.Renaming{}, a.dropIfSuperseded(err)
 	}
 	a.hub.bindings.dropAgent(a.caller.Space, old)
 	a.hub.presence.Moved(a.caller.Space, old)
@@ -125,7 +125,7 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 		now := records[0]
 		switch {
 		case a.caller.Run != "" && now.Run != "" && now.Run != a.caller.Run:
-			return false, a.failed(store.RefuseSuperseded(a.id))
+			return false, a.dropIfSuperseded(store.RefuseSuperseded(a.id))
 		case !a.caller.MayBe(to):
 			return false, store.RefuseOtherName(to, a.caller.Agents)
 		}
@@ -161,16 +161,16 @@ func (a *Actor) ownAll(ctx context.Context, ids []c3po.MessageID) ([]c3po.Messag
 	out := make([]c3po.MessageID, len(ids))
 	for i, id := range ids {
 		var err error
-		if out[i], err = a.own(ctx, id); err != nil {
+		if out[i], err = a.idInOwnInbox(ctx, id); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// own gives the id that a message has in the caller's inbox; one of somebody
+// idInOwnInbox gives the id that a message has in the caller's inbox; one of somebody
 // else's, or that is unknown, stays as it is.
-func (a *Actor) own(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
+func (a *Actor) idInOwnInbox(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
 	if _, to, _ := id.Split(); to == a.id || to.Queue() != "" {
 		return id, nil
 	}

@@ -10,27 +10,27 @@ import (
 
 // openWaits are the waits an agent can have open, each with what ends it and
 // what it then brings.
-func openWaits() map[string]func(h *house, bob actor, asked c3po.MessageID) *later[string] {
-	return map[string]func(*house, actor, c3po.MessageID) *later[string]{
-		"for mail": func(h *house, bob actor, _ c3po.MessageID) *later[string] {
+func openWaits() map[string]func(h *testHub, bob actor, asked c3po.MessageID) *later[string] {
+	return map[string]func(*testHub, actor, c3po.MessageID) *later[string]{
+		"for mail": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
 			return start(func() (string, error) {
 				got, err := bob.WaitForMessage(h.t.Context(), c3po.WaitInput{Timeout: 600})
 				return got.Text() + said(got.Outcome), err
 			})
 		},
-		"for an answer": func(h *house, bob actor, asked c3po.MessageID) *later[string] {
+		"for an answer": func(h *testHub, bob actor, asked c3po.MessageID) *later[string] {
 			return start(func() (string, error) {
 				got, err := bob.WaitForMessage(h.t.Context(), c3po.WaitInput{MessageID: asked, Timeout: 600})
 				return got.Text() + said(got.Outcome), err
 			})
 		},
-		"for pending mail": func(h *house, bob actor, _ c3po.MessageID) *later[string] {
+		"for pending mail": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
 			return start(func() (string, error) {
 				got, err := bob.Pending(h.t.Context(), c3po.PendingInput{Timeout: 600})
 				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
 			})
 		},
-		"for pending mail or a pause": func(h *house, bob actor, _ c3po.MessageID) *later[string] {
+		"for pending mail or a pause": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
 			return start(func() (string, error) {
 				got, err := bob.Pending(h.t.Context(), c3po.PendingInput{Timeout: 600, Paused: new("")})
 				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
@@ -59,7 +59,7 @@ func TestAWaitGoesOnUnderTheNewNameOfItsAgent(t *testing.T) {
 						if where == "elsewhere" {
 							by = h.neighbour()
 						}
-						bob := func(h *house) actor {
+						bob := func(h *testHub) actor {
 							if run == "" {
 								return h.as("bob")
 							}

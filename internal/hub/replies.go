@@ -99,7 +99,7 @@ func (a *Actor) checkHandover(ctx context.Context, status string, to c3po.AgentI
 func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (c3po.Message, error) {
 	stored, err := a.storeAnswer(ctx, id, response, step)
 	if err != nil {
-		a.rejected(err)
+		a.countRejected(err)
 		return stored.Message, err
 	}
 	stored.Message.Warning = a.warning(ctx, stored)
@@ -152,7 +152,7 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		return store.Stored{}, err
 	}
 	step.Kind, step.Priority, step.Text = c3po.KindReply, c3po.Normal, response
-	if id, err = a.own(ctx, id); err != nil {
+	if id, err = a.idInOwnInbox(ctx, id); err != nil {
 		return store.Stored{}, err
 	}
 	step.Answers, step.Durability = id, durability
@@ -166,10 +166,10 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 	})
 	if err != nil {
 		asker, _, _ := id.Split()
-		a.spent(ctx, stored.Spent, asker, err)
-		return store.Stored{}, a.failed(err)
+		a.announceSpent(ctx, stored.Spent, asker, err)
+		return store.Stored{}, a.dropIfSuperseded(err)
 	}
-	a.stored(ctx, c3po.EventAnswered, stored, durability)
+	a.recordAccepted(ctx, c3po.EventAnswered, stored, durability)
 	if stored.Acked {
 		a.hub.meter.Acked(1)
 		a.tell(ctx, c3po.EventAcked, "", id)

@@ -24,20 +24,20 @@ func (a *Actor) auditRooms(ctx context.Context) (rooms int64, problems []string,
 	if err := audit.agents(ctx); err != nil {
 		return 0, nil, err
 	}
-	if err := audit.retired(ctx); err != nil {
+	if err := audit.checkRetired(ctx); err != nil {
 		return 0, nil, err
 	}
 	if err := audit.members(ctx); err != nil {
 		return 0, nil, err
 	}
 	for room, n := range audit.cursors {
-		audit.found("%d agents have a cursor in the room %s, which does not exist", n, room)
+		audit.report("%d agents have a cursor in the room %s, which does not exist", n, room)
 	}
 	slices.Sort(audit.problems)
 	return audit.rooms, audit.problems, nil
 }
 
-func (r *roomAudit) found(words string, values ...any) {
+func (r *roomAudit) report(words string, values ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(words, values...))
 }
 
@@ -58,14 +58,14 @@ func (r *roomAudit) agents(ctx context.Context) error {
 				r.cursors[room]++
 			}
 			if !slices.Equal(rooms, record.Rooms) {
-				r.found("'%s' has cursors in the rooms %v, but is said to be in %v", record.ID, rooms, record.Rooms)
+				r.report("'%s' has cursors in the rooms %v, but is said to be in %v", record.ID, rooms, record.Rooms)
 			}
 		}
 	}
 }
 
-// retired agents have left all rooms.
-func (r *roomAudit) retired(ctx context.Context) error {
+// checkRetired agents have left all rooms.
+func (r *roomAudit) checkRetired(ctx context.Context) error {
 	for skip := 0; ; {
 		ids, err := r.store.Retired(ctx, r.space, skip, auditPage)
 		if err != nil || len(ids) == 0 {
@@ -77,7 +77,7 @@ func (r *roomAudit) retired(ctx context.Context) error {
 				return err
 			}
 			if len(rooms) > 0 {
-				r.found("'%s' was retired and has cursors in the rooms %v", id, rooms)
+				r.report("'%s' was retired and has cursors in the rooms %v", id, rooms)
 			}
 		}
 		skip += len(ids)
@@ -98,7 +98,7 @@ func (r *roomAudit) members(ctx context.Context) error {
 			return err
 		}
 		if len(rooms) < len(names) {
-			r.found("of %d rooms that are listed %d exist", len(names), len(rooms))
+			r.report("of %d rooms that are listed %d exist", len(names), len(rooms))
 		}
 		for _, room := range rooms {
 			n, err := r.membersOf(ctx, room.Name)
@@ -106,7 +106,7 @@ func (r *roomAudit) members(ctx context.Context) error {
 				return err
 			}
 			if n != room.Members || n != r.cursors[room.Name] {
-				r.found("the room %s says it has %d members: %d are listed, and %d agents have a cursor there", room.Name, room.Members, n, r.cursors[room.Name])
+				r.report("the room %s says it has %d members: %d are listed, and %d agents have a cursor there", room.Name, room.Members, n, r.cursors[room.Name])
 			}
 			delete(r.cursors, room.Name)
 			r.rooms++
@@ -131,11 +131,11 @@ func (r *roomAudit) membersOf(ctx context.Context, room c3po.RoomName) (int, err
 			return 0, err
 		}
 		if len(records) < len(ids) {
-			r.found("%d members of the room %s are no agents", len(ids)-len(records), room)
+			r.report("%d members of the room %s are no agents", len(ids)-len(records), room)
 		}
 		for _, record := range records {
 			if !slices.Contains(record.Rooms, room) {
-				r.found("'%s' is a member of the room %s and does not know it", record.ID, room)
+				r.report("'%s' is a member of the room %s and does not know it", record.ID, room)
 			}
 		}
 	}

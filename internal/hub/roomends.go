@@ -33,7 +33,7 @@ func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded,
 		// The store says whether the caller may, before anybody is evicted.
 		outcome, err := a.hub.store.EndRoom(ctx, a.caller.Space, step)
 		if err != nil {
-			return c3po.RoomEnded{}, a.failed(err)
+			return c3po.RoomEnded{}, a.dropIfSuperseded(err)
 		}
 		if outcome == store.EndDone {
 			break

@@ -27,7 +27,7 @@ func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.Get
 		Hears: hears,
 	})
 	if err != nil {
-		return store.InboxPage{}, a.failed(err)
+		return store.InboxPage{}, a.dropIfSuperseded(err)
 	}
 	// What one list has left out comes before what the other has further on.
 	frontier := int64(math.MaxInt64)
@@ -40,7 +40,7 @@ func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.Get
 	all := page.Entries
 	for _, p := range mail.Posts {
 		if p.Corrupt {
-			a.damaged(ctx, p)
+			a.noteDamaged(ctx, p)
 			p.BodyGone = true
 		}
 		all = append(all, p.Entry)
@@ -77,10 +77,10 @@ func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.Get
 func (a *Actor) nextPost(ctx context.Context, next store.NextMessage, query store.NextQuery) (store.NextMessage, error) {
 	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{
 		Run: query.Run, Reader: query.Reader, After: query.MinSeq, Limit: 1, Bytes: a.hub.limits.PageBytes,
-		Unheard: true, Positioned: query.Positioned, Given: query.Given, Hears: c3po.NotifyMentions,
+		SkipGiven: true, Positioned: query.Positioned, Given: query.Given, Hears: c3po.NotifyMentions,
 	})
 	if err != nil {
-		return store.NextMessage{}, a.failed(err)
+		return store.NextMessage{}, a.dropIfSuperseded(err)
 	}
 	a.listenTo(mail, c3po.NotifyMentions)
 	next.Count += mail.Unread()
@@ -99,7 +99,7 @@ func (a *Actor) nextPost(ctx context.Context, next store.NextMessage, query stor
 		next.Seq = min(next.Seq, mail.Next-1)
 	}
 	if post.Corrupt {
-		a.damaged(ctx, post)
+		a.noteDamaged(ctx, post)
 		post.BodyGone = true
 	}
 	next.Entry, next.Now = &post.Entry, mail.Now
@@ -117,7 +117,7 @@ func (a *Actor) unread(ctx context.Context, after int64) (store.RoomMail, error)
 			mail.Rooms[i].Unread = 0
 		}
 	}
-	return mail, a.failed(err)
+	return mail, a.dropIfSuperseded(err)
 }
 
 // listenTo makes a wait for posts, if this is one, listen to rooms that wake the
@@ -138,9 +138,9 @@ func (a *Actor) listenTo(mail store.RoomMail, hears c3po.Notify) {
 // noted of it.
 func (a *Actor) servePost(entry store.Entry, now time.Time, cursor int64) c3po.Message {
 	m := a.showPost(entry, now)
-	note := store.HeardNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
-	a.heard = append(a.heard, note)
-	m.Redelivered = entry.Heard || a.hub.notes.HasServedPost(a.caller.Space, note)
+	note := store.PostServedNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
+	a.handedPosts = append(a.handedPosts, note)
+	m.Redelivered = entry.GivenBefore || a.hub.notes.HasServedPost(a.caller.Space, note)
 	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
 	return m
 }

@@ -16,16 +16,16 @@ func roomNames(list c3po.RoomList) []c3po.RoomName {
 	return out
 }
 
-func (h *house) invite(by c3po.AgentID, room c3po.RoomName, guest string) (c3po.RoomInvited, error) {
+func (h *testHub) invite(by c3po.AgentID, room c3po.RoomName, guest string) (c3po.RoomInvited, error) {
 	return h.as(by).RoomInvite(h.t.Context(), c3po.RoomInviteInput{Room: room, Agent: guest})
 }
 
-func (h *house) setRoom(by actor, room c3po.RoomName, v c3po.Visibility) (c3po.Room, error) {
+func (h *testHub) setRoom(by actor, room c3po.RoomName, v c3po.Visibility) (c3po.Room, error) {
 	return by.RoomSet(h.t.Context(), c3po.RoomSetInput{Room: room, Visibility: v})
 }
 
 // secretRoom is one of ann's that nobody else sees.
-func (h *house) secretRoom(name c3po.RoomName) {
+func (h *testHub) secretRoom(name c3po.RoomName) {
 	h.t.Helper()
 	must(h.as("ann").RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: name, Visibility: c3po.InviteOnly}))(h.t)
 }

@@ -43,7 +43,7 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 		Room: in.Room, Agent: a.id, Run: a.caller.Run, Visibility: visibility, Notify: in.Notify,
 	})
 	if err != nil {
-		return c3po.RoomJoined{}, a.failed(err)
+		return c3po.RoomJoined{}, a.dropIfSuperseded(err)
 	}
 	if !joined.Already {
 		a.hub.marks.Touch(a.caller.Space, 0)
@@ -94,7 +94,7 @@ func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft
 	}
 	outcome, err := a.hub.store.Leave(ctx, a.caller.Space, in.Room, a.id, a.caller.Run)
 	if err != nil {
-		return c3po.RoomLeft{}, a.failed(err)
+		return c3po.RoomLeft{}, a.dropIfSuperseded(err)
 	}
 	if outcome != store.LeaveNone {
 		a.hub.marks.Touch(a.caller.Space, 0)
@@ -121,7 +121,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 	if a.id != "" && a.id != c3po.Human {
 		mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{Run: a.caller.Run})
 		if err != nil {
-			return c3po.RoomList{}, a.failed(err)
+			return c3po.RoomList{}, a.dropIfSuperseded(err)
 		}
 		for _, r := range mail.Rooms {
 			names, own[r.Room] = append(names, r.Room), r
@@ -234,8 +234,8 @@ func (a *Actor) showRooms(ctx context.Context, records []store.Record, shown []c
 	return nil
 }
 
-// shown is one agent as the caller sees it.
-func (a *Actor) shown(ctx context.Context, r store.Record) (c3po.Agent, error) {
+// agentView is one agent as the caller sees it.
+func (a *Actor) agentView(ctx context.Context, r store.Record) (c3po.Agent, error) {
 	agents := []c3po.Agent{view(r)}
 	if err := a.showRooms(ctx, []store.Record{r}, agents); err != nil {
 		return c3po.Agent{}, err
@@ -256,7 +256,7 @@ func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.R
 	if err != nil {
 		return c3po.RoomInvited{}, err
 	}
-	guest, err := a.known(ctx, asked)
+	guest, err := a.findAgent(ctx, asked)
 	if err != nil {
 		return c3po.RoomInvited{}, err
 	}
@@ -265,7 +265,7 @@ func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.R
 	}
 	made, err := a.hub.store.Invite(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), guest)
 	if err != nil {
-		return c3po.RoomInvited{}, a.failed(err)
+		return c3po.RoomInvited{}, a.dropIfSuperseded(err)
 	}
 	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: made.Outcome == store.InviteMember, Already: made.Outcome == store.InviteAlready}
 	if !out.Member {
@@ -274,8 +274,8 @@ func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.R
 	return out, nil
 }
 
-// known is the agent an id or a bare name means; empty if there is none.
-func (a *Actor) known(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error) {
+// findAgent is the agent an id or a bare name means; empty if there is none.
+func (a *Actor) findAgent(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error) {
 	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
 	if err != nil || len(records) > 0 {
 		return id, err
@@ -302,7 +302,7 @@ func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.Ag
 			return a.hub.store.Send(ctx, a.caller.Space, step)
 		})
 		if err == nil {
-			a.stored(ctx, c3po.EventAccepted, stored, durability)
+			a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 			return ""
 		}
 	}
@@ -325,7 +325,7 @@ func (a *Actor) RoomSet(ctx context.Context, in c3po.RoomSetInput) (c3po.Room, e
 		return c3po.Room{}, err
 	}
 	if err := a.hub.store.SetVisibility(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), in.Visibility); err != nil {
-		return c3po.Room{}, a.failed(err)
+		return c3po.Room{}, a.dropIfSuperseded(err)
 	}
 	record.Visibility = in.Visibility
 	return room(record), nil

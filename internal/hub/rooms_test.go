@@ -10,7 +10,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-func (h *house) joinRoom(room c3po.RoomName, ids ...c3po.AgentID) {
+func (h *testHub) joinRoom(room c3po.RoomName, ids ...c3po.AgentID) {
 	h.t.Helper()
 	for _, id := range ids {
 		if _, err := h.as(id).RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: room}); err != nil {
@@ -19,7 +19,7 @@ func (h *house) joinRoom(room c3po.RoomName, ids ...c3po.AgentID) {
 	}
 }
 
-func (h *house) say(from c3po.AgentID, room c3po.RoomName, text string) c3po.PostReceipt {
+func (h *testHub) say(from c3po.AgentID, room c3po.RoomName, text string) c3po.PostReceipt {
 	h.t.Helper()
 	receipt, err := h.as(from).RoomPost(h.t.Context(), c3po.RoomPostInput{Room: room, Message: text})
 	if err != nil {

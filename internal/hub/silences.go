@@ -10,9 +10,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// silent tells who asked that the caller has read their questions and ended its
+// reportSilence tells who asked that the caller has read their questions and ended its
 // turn without answering them: each of them once.
-func (a *Actor) silent(ctx context.Context, ids []c3po.MessageID) error {
+func (a *Actor) reportSilence(ctx context.Context, ids []c3po.MessageID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (a *Actor) silence(ctx context.Context, step store.SilenceStep) error {
 			return nil
 		}
 		if step.To == "" || !errors.Is(err, c3po.AgentNotFound) {
-			return a.failed(err)
+			return a.dropIfSuperseded(err)
 		}
 		if step.To, _, err = a.hub.store.Renamed(ctx, a.caller.Space, step.To); err != nil {
 			return err

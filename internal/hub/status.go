@@ -20,7 +20,7 @@ func view(r store.Record) c3po.Agent {
 		Paused:       paused(r.Paused),
 		Reachability: reachability(r),
 		State:        r.State,
-		StateSince:   since(r),
+		StateSince:   stateSince(r),
 		Capabilities: r.Profile.Capabilities,
 		Type:         r.Profile.Type,
 		Host:         r.Profile.Host,
@@ -45,8 +45,8 @@ func view(r store.Record) c3po.Agent {
 	return agent
 }
 
-// since is when the session was first said to be in its state.
-func since(r store.Record) *time.Time {
+// stateSince is when the session was first said to be in its state.
+func stateSince(r store.Record) *time.Time {
 	if r.State == "" || r.StateAt.IsZero() {
 		return nil
 	}

@@ -103,7 +103,7 @@ func (a *Actor) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err
 		}
 		for _, entry := range page.Entries {
 			mail := entry.Message.ID
-			done, err := a.hub.store.Bury(ctx, a.caller.Space, mail, c3po.ReasonRecipientRemoved, removed(mail))
+			done, err := a.hub.store.Bury(ctx, a.caller.Space, mail, c3po.ReasonRecipientRemoved, removalNotice(mail))
 			if err != nil {
 				return buried, err
 			}
@@ -116,8 +116,8 @@ func (a *Actor) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err
 	}
 }
 
-// removed tells a sender that its recipient is gone, and that it need not act.
-func removed(mail c3po.MessageID) string {
+// removalNotice tells a sender that its recipient is gone, and that it need not act.
+func removalNotice(mail c3po.MessageID) string {
 	_, to, _ := mail.Split()
 	return fmt.Sprintf("Your message %s to '%s' was not read: a person has removed '%s', which had been silent for long. "+
 		"If it comes back it gets the message then, and you are told.", mail, to, to)

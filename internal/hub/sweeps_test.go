@@ -10,19 +10,19 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-func (h *house) sweep(in c3po.SweepInput) c3po.SweepResult {
+func (h *testHub) sweep(in c3po.SweepInput) c3po.SweepResult {
 	h.t.Helper()
 	return must(h.asPerson().Sweep(h.t.Context(), in))(h.t)
 }
 
-func (h *house) balanced() {
+func (h *testHub) balanced() {
 	h.t.Helper()
 	if audit := must(h.asPerson().Fsck(h.t.Context(), c3po.None{}))(h.t); !audit.Balanced {
 		h.t.Errorf("the books do not balance: %+v", audit)
 	}
 }
 
-func (h *house) known(id c3po.AgentID) bool {
+func (h *testHub) known(id c3po.AgentID) bool {
 	h.t.Helper()
 	list := must(h.asPerson().ListAgents(h.t.Context(), c3po.ListAgentsInput{}))(h.t)
 	return slices.ContainsFunc(list.Agents, func(a c3po.Agent) bool { return a.ID == id })

@@ -37,12 +37,12 @@ func (a *Actor) deliver(ctx context.Context, step store.SendStep) (store.Stored,
 		stored, err = a.hub.store.Send(ctx, a.caller.Space, step)
 	}
 	if step.Asked != "" {
-		return stored, a.failed(err)
+		return stored, a.dropIfSuperseded(err)
 	}
 	// The key of a repeat belongs to the id the name meant the first time, so
 	// under the bare name it looks like a conflict.
 	if !unknown && !(errors.Is(err, c3po.KeyConflict) && target.Host() == "") {
-		return stored, a.failed(err)
+		return stored, a.dropIfSuperseded(err)
 	}
 	elsewhere, lookup := a.elsewhere(ctx, target)
 	switch {
@@ -56,7 +56,7 @@ func (a *Actor) deliver(ctx context.Context, step store.SendStep) (store.Stored,
 	step.To = elsewhere
 	step.Alias = a.id.Host() + "|" + target.Name()
 	stored, err = a.hub.store.Send(ctx, a.caller.Space, step)
-	return stored, a.failed(err)
+	return stored, a.dropIfSuperseded(err)
 }
 
 // elsewhere finds the agent a bare name means when nobody has it as the whole
@@ -87,7 +87,7 @@ func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentI
 	case 1:
 		return named[0], nil
 	default:
-		return "", c3po.Errorf(c3po.InvalidRequest, "several agents are called '%s': %s", target, quoted(named[:min(len(named), suggestOnline)])).
+		return "", c3po.Errorf(c3po.InvalidRequest, "several agents are called '%s': %s", target, quoteIDs(named[:min(len(named), suggestOnline)])).
 			Suggest("Give the full id.")
 	}
 }
@@ -95,15 +95,15 @@ func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentI
 // briefFrom bounds how many agents are looked at for whom a brief id means.
 const briefFrom = 200
 
-// meant is the agent that a text names: its id, or that in brief.
-func (a *Actor) meant(ctx context.Context, text string, parse func(string) (c3po.AgentID, error)) (c3po.AgentID, error) {
+// resolveAgent is the agent that a text names: its id, or that in brief.
+func (a *Actor) resolveAgent(ctx context.Context, text string, parse func(string) (c3po.AgentID, error)) (c3po.AgentID, error) {
 	name, brief := c3po.BriefName(text)
 	if !brief {
 		return parse(text)
 	}
 	near, err := a.hub.store.Neighbours(ctx, a.caller.Space, name, briefFrom)
 	if err != nil {
-		return "", a.failed(err)
+		return "", a.dropIfSuperseded(err)
 	}
 	near = slices.DeleteFunc(near, func(id c3po.AgentID) bool { return id.Brief() != text })
 	if len(near) != 1 {
@@ -133,10 +133,10 @@ func (a *Actor) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
 	}
 	var advice []string
 	if close := closest(target, append(near, recent...)); len(close) > 0 {
-		advice = append(advice, "Did you mean "+quoted(close)+"?")
+		advice = append(advice, "Did you mean "+quoteIDs(close)+"?")
 	}
 	if online := a.online(ctx, recent); len(online) > 0 {
-		advice = append(advice, "Online now: "+quoted(online)+".")
+		advice = append(advice, "Online now: "+quoteIDs(online)+".")
 	}
 	advice = append(advice, "Check the agent id's spelling, use list_agents.")
 	return refusal.Suggest("%s", strings.Join(advice, " "))
@@ -186,7 +186,7 @@ func closest(target c3po.AgentID, ids []c3po.AgentID) []c3po.AgentID {
 	return close
 }
 
-func quoted(ids []c3po.AgentID) string {
+func quoteIDs(ids []c3po.AgentID) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
 		words[i] = fmt.Sprintf("'%s'", id.Brief())

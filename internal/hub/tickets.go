@@ -50,7 +50,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 	for range ticketMoves {
 		step.Notice = fmt.Sprintf("'%s' has cancelled its message %s: no answer is needed any more.", a.id, step.ID)
 		if done, err = a.hub.store.Cancel(ctx, a.caller.Space, step); err != nil {
-			return c3po.CancelResult{}, a.failed(err)
+			return c3po.CancelResult{}, a.dropIfSuperseded(err)
 		}
 		if done.Held {
 			step.Holder = done.HeldBy
@@ -100,7 +100,7 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 	if err := a.enterForThread(ctx); err != nil {
 		return c3po.TicketList{}, err
 	}
-	wanted, err := a.wanted(in)
+	wanted, err := a.parseTicketFilter(in)
 	if err != nil {
 		return c3po.TicketList{}, err
 	}
@@ -153,7 +153,7 @@ type ticketFilter struct {
 	state           string
 }
 
-func (a *Actor) wanted(in c3po.TicketsInput) (ticketFilter, error) {
+func (a *Actor) parseTicketFilter(in c3po.TicketsInput) (ticketFilter, error) {
 	f := ticketFilter{id: a.id, state: in.State}
 	switch in.State {
 	case "", c3po.TicketsOpen, c3po.TicketsClosed:

@@ -148,7 +148,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		}
 		if len(records) > 0 {
 			record := records[0]
-			trace.Reachability, trace.StateSince = reachability(record), since(record)
+			trace.Reachability, trace.StateSince = reachability(record), stateSince(record)
 		}
 	}
 	return trace, nil

@@ -120,14 +120,14 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 		if leave == nil {
 			leave = a.hub.presence.Attach(ctx, a.caller.Space, a.id, node.Wait{State: a.state, PID: a.process()})
 		}
-		var unheard <-chan time.Time
+		var recheck <-chan time.Time
 		if pause := q.again(); pause > 0 {
-			unheard = time.After(pause)
+			recheck = time.After(pause)
 		}
 		select {
 		case <-waiter.Signals():
 		case <-lapsed:
-		case <-unheard:
+		case <-recheck:
 		case <-deadline.C:
 			// Look once more: what came at the last moment is not a timeout.
 			late = true
@@ -203,7 +203,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 	a.state = c3po.SessionWaiting
 	end, err := a.await(ctx, timeout, a.queues(), looking(func(ctx context.Context) (bool, error) {
 		looks++
-		next, err := a.next(ctx, incoming, after)
+		next, err := a.nextMessage(ctx, incoming, after)
 		last = next
 		if err != nil || next.Entry != nil {
 			return next.Entry != nil, err
@@ -236,7 +236,7 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 // the place the reader is told is read again: a reader that says it never came
 // there did not get this answer. Own mail that came meanwhile is before it.
 func (a *Actor) handOver(ctx context.Context, claimed store.Claimed, last store.NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
-	if next, err := a.next(ctx, incoming, after); err == nil {
+	if next, err := a.nextMessage(ctx, incoming, after); err == nil {
 		last = next
 		if next.Entry != nil {
 			last.Seq = min(next.Seq, next.Entry.Message.Seq-1)
@@ -247,9 +247,9 @@ func (a *Actor) handOver(ctx context.Context, claimed store.Claimed, last store.
 	}, nil
 }
 
-// next asks the store for what this reader was not given. What is damaged is
+// nextMessage asks the store for what this reader was not given. What is damaged is
 // buried, and skipped even if that fails: other mail must not wait behind it.
-func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (store.NextMessage, error) {
+func (a *Actor) nextMessage(ctx context.Context, incoming bool, after *int64) (store.NextMessage, error) {
 	query := store.NextQuery{Run: a.caller.Run, Reader: a.caller.Reader(), Incoming: incoming}
 	if after != nil {
 		query.MinSeq, query.Positioned = *after, true
@@ -258,7 +258,7 @@ func (a *Actor) next(ctx context.Context, incoming bool, after *int64) (store.Ne
 	for {
 		next, err := a.hub.store.Next(ctx, a.caller.Space, a.id, query)
 		if err != nil {
-			return store.NextMessage{}, a.failed(err)
+			return store.NextMessage{}, a.dropIfSuperseded(err)
 		}
 		if next.Entry == nil || !next.Entry.Corrupt {
 			if after == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (h *house) waitFor(id c3po.AgentID, in c3po.WaitInput) *later[c3po.WaitResult] {
+func (h *testHub) waitFor(id c3po.AgentID, in c3po.WaitInput) *later[c3po.WaitResult] {
 	return start(func() (c3po.WaitResult, error) { return h.as(id).WaitForMessage(h.t.Context(), in) })
 }
 

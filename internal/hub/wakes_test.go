@@ -144,14 +144,14 @@ func TestWhenOneMissedEventIsGoneEverybodyLooks(t *testing.T) {
 		h := build(t, withoutComparing, func(l *c3po.Limits) { l.EventEntries = kept })
 		h.enter("alice", "carol")
 		wait := h.waitFor("bob", c3po.WaitInput{})
-		heard := must(h.model.Sequence(t.Context(), c3po.DefaultSpace))(t).Last
+		last := must(h.model.Sequence(t.Context(), c3po.DefaultSpace))(t).Last
 		h.model.DropWakes(kept + 1)
 		h.send("alice", "bob", "just gone")
 		for i := range kept {
 			h.send("alice", "carol", fmt.Sprint(i))
 		}
-		if at := must(h.model.Sequence(t.Context(), c3po.DefaultSpace))(t); at.Oldest != heard+2 {
-			t.Fatalf("heard up to %d, and the log goes from %d to %d: the test proves nothing", heard, at.Oldest, at.Last)
+		if at := must(h.model.Sequence(t.Context(), c3po.DefaultSpace))(t); at.Oldest != last+2 {
+			t.Fatalf("heard up to %d, and the log goes from %d to %d: the test proves nothing", last, at.Oldest, at.Last)
 		}
 		h.model.Lose()
 		same(t, "mail", wait.atOnce(t).Text(), "just gone")
@@ -231,7 +231,7 @@ func TestAWaitThatCannotSubscribeStillLooks(t *testing.T) {
 		limits := c3po.DefaultLimits()
 		limits.CompareEvery = 0
 		silent := &mute{h.model, make(chan struct{})}
-		h = run(t, &house{t: t, model: h.model, calls: &calls{Store: silent, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-3")
+		h = run(t, &testHub{t: t, model: h.model, calls: &calls{Store: silent, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-3")
 		h.enter("bob")
 		h.send("alice", "bob", "one")
 		began := time.Now()
@@ -311,7 +311,7 @@ func TestADeadStoreHoldsNobodyBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		limits := c3po.DefaultLimits()
 		model := storetest.NewModel(limits)
-		h := run(t, &house{t: t, model: model, calls: &calls{Store: dead{model}, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-1")
+		h := run(t, &testHub{t: t, model: model, calls: &calls{Store: dead{model}, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-1")
 		h.enter("bob")
 		h.send("alice", "bob", "hi")
 		h.inbox("bob") // leaves a note that cannot be written

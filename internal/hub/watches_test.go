@@ -13,7 +13,7 @@ import (
 )
 
 // watch opens a stream and takes its first word.
-func (h *house) watch(after *c3po.EventCursor) (*hub.Stream, c3po.StreamStart) {
+func (h *testHub) watch(after *c3po.EventCursor) (*hub.Stream, c3po.StreamStart) {
 	h.t.Helper()
 	w := must(h.asPerson().Watch(h.t.Context(), after))(h.t)
 	h.t.Cleanup(w.Close)
@@ -229,7 +229,7 @@ func TestWhatHappensWhileAStreamIsOpenedIsNotMissed(t *testing.T) {
 		limits := c3po.DefaultLimits()
 		limits.CompareEvery = 0
 		store := &busy{Store: h.model}
-		h = run(t, &house{t: t, model: h.model, calls: &calls{Store: store, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-3")
+		h = run(t, &testHub{t: t, model: h.model, calls: &calls{Store: store, count: map[string]int{}, fail: map[string]error{}}}, limits, "node-3")
 		h.enter("alice", "bob")
 		h.waitFor("alice", c3po.WaitInput{Timeout: 100}) // so that the subscription stands
 		store.happens = func() {

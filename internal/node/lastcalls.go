@@ -71,9 +71,9 @@ func (c *LastCalls) last(key agentKey) time.Time {
 	return time.Time{}
 }
 
-// late takes the calls that the store must hear of now; with all, every one it has
+// takeDue takes the calls that the store must hear of now; with all, every one it has
 // not heard of.
-func (c *LastCalls) late(now time.Time, all bool) map[agentKey]time.Time {
+func (c *LastCalls) takeDue(now time.Time, all bool) map[agentKey]time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	late := map[agentKey]time.Time{}

@@ -161,7 +161,7 @@ func (m *Marks) look(ctx context.Context, space c3po.Space) error {
 	if err != nil {
 		return err
 	}
-	number, err := m.replaced(ctx, space, at)
+	number, err := m.findReplaced(ctx, space, at)
 	if err != nil || number == 0 {
 		return err
 	}
@@ -199,11 +199,11 @@ func (m *Marks) compare(ctx context.Context, space c3po.Space, seen store.Sequen
 	return at, nil
 }
 
-// replaced is the number of something that was acknowledged, if its event is
+// findReplaced is the number of something that was acknowledged, if its event is
 // another one now, else 0. Then the store went back and was written to since: so
 // quickly that its numbers do not show it any more. An event that is too old to
 // be had says nothing.
-func (m *Marks) replaced(ctx context.Context, space c3po.Space, at store.Sequence) (int64, error) {
+func (m *Marks) findReplaced(ctx context.Context, space c3po.Space, at store.Sequence) (int64, error) {
 	m.mu.Lock()
 	var all []told
 	if k := m.known[space]; k != nil && (k.verified != at.Last || len(k.earlier) > 0) {

@@ -42,14 +42,14 @@ type Notes struct {
 }
 
 type unwritten struct {
-	seen     map[c3po.AgentID]struct{}
-	late     map[c3po.AgentID]time.Time // when they called
-	served   []store.ServedNote
-	times    map[c3po.MessageID]int // in served
-	latest   map[servedKey]int      // where in served the note of a message and reader is that takes further answers
-	notified map[sessionKey]store.NotifiedNote
-	passed   map[sessionKey]store.GivenNote
-	heard    map[roomKey]store.HeardNote
+	seen        map[c3po.AgentID]struct{}
+	late        map[c3po.AgentID]time.Time // when they called
+	served      []store.ServedNote
+	times       map[c3po.MessageID]int // in served
+	latest      map[servedKey]int      // where in served the note of a message and reader is that takes further answers
+	notified    map[sessionKey]store.NotifiedNote
+	passed      map[sessionKey]store.GivenNote
+	servedPosts map[roomKey]store.PostServedNote
 }
 
 type servedKey struct {
@@ -174,18 +174,18 @@ func (n *Notes) remember(key readerKey, m given) {
 
 // AddServedPost notes that a reader was handed a post. The last of a room stands for
 // those before it.
-func (n *Notes) AddServedPost(space c3po.Space, note store.HeardNote) {
+func (n *Notes) AddServedPost(space c3po.Space, note store.PostServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u, key := n.of(space), roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}
-	if note.Seq > u.heard[key].Seq {
-		u.heard[key] = note
+	if note.Seq > u.servedPosts[key].Seq {
+		u.servedPosts[key] = note
 	}
 	n.remember(readerKey{space, note.Agent, note.Reader}, given{note.ID, note.Cursor, note.Seq})
 }
 
 // HasServedPost says whether the reader is remembered to have the post.
-func (n *Notes) HasServedPost(space c3po.Space, note store.HeardNote) bool {
+func (n *Notes) HasServedPost(space c3po.Space, note store.PostServedNote) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	g := n.given[readerKey{space, note.Agent, note.Reader}]
@@ -245,7 +245,7 @@ func (n *Notes) GivenTo(space c3po.Space, agent c3po.AgentID, reader string, aft
 func (n *Notes) of(space c3po.Space) *unwritten {
 	u := n.unwritten[space]
 	if u == nil {
-		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, latest: map[servedKey]int{}, notified: map[sessionKey]store.NotifiedNote{}, passed: map[sessionKey]store.GivenNote{}, heard: map[roomKey]store.HeardNote{}}
+		u = &unwritten{seen: map[c3po.AgentID]struct{}{}, late: map[c3po.AgentID]time.Time{}, times: map[c3po.MessageID]int{}, latest: map[servedKey]int{}, notified: map[sessionKey]store.NotifiedNote{}, passed: map[sessionKey]store.GivenNote{}, servedPosts: map[roomKey]store.PostServedNote{}}
 		n.unwritten[space] = u
 	}
 	return u
@@ -255,7 +255,7 @@ func (n *Notes) of(space c3po.Space) *unwritten {
 // here nor there for that moment: less than the truth, never more. The last flush
 // also says when everybody last called.
 func (n *Notes) Flush(ctx context.Context, last bool) {
-	late := n.calls.late(time.Now(), last)
+	late := n.calls.takeDue(time.Now(), last)
 	n.mu.Lock()
 	for key, at := range late {
 		n.of(key.space).late[key.id] = at
@@ -285,8 +285,8 @@ func (u *unwritten) parts() []store.Notes {
 	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.passed)), flushItems) {
 		parts = append(parts, store.Notes{Given: chunk})
 	}
-	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.heard)), flushItems) {
-		parts = append(parts, store.Notes{Heard: chunk})
+	for chunk := range slices.Chunk(slices.Collect(maps.Values(u.servedPosts)), flushItems) {
+		parts = append(parts, store.Notes{ServedPosts: chunk})
 	}
 	var late []store.LateNote
 	for id, at := range u.late {
@@ -310,7 +310,7 @@ func (u *unwritten) parts() []store.Notes {
 		next := store.Notes{Seen: rest.Seen[:seen], Notified: rest.Notified[:notified]}
 		rest = store.Notes{Seen: rest.Seen[seen:], Notified: rest.Notified[notified:]}
 		// Few notes of both sorts are the common case: one step, not two.
-		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].Heard)+len(parts[0].Late) == 0 && len(parts[0].Served)+len(parts[0].Given)+seen+notified <= flushItems {
+		if len(parts) > 0 && len(parts[0].Seen) == 0 && len(parts[0].ServedPosts)+len(parts[0].Late) == 0 && len(parts[0].Served)+len(parts[0].Given)+seen+notified <= flushItems {
 			parts[0].Seen, parts[0].Notified = next.Seen, next.Notified
 			continue
 		}
@@ -325,7 +325,7 @@ func (n *Notes) write(ctx context.Context, space c3po.Space, notes store.Notes) 
 	err := n.store.WriteNotes(ctx, space, notes)
 	if err == nil {
 		n.forgetGiven(space, notes.Served)
-		n.forgetHeard(space, notes.Heard)
+		n.forgetServedPosts(space, notes.ServedPosts)
 		return
 	}
 	n.log.WarnContext(ctx, "notes were not written", "space", space, "err", err)
@@ -351,9 +351,9 @@ func (n *Notes) putBack(space c3po.Space, notes store.Notes) {
 	for _, note := range notes.Given {
 		u.pass(note)
 	}
-	for _, note := range notes.Heard {
-		if key := (roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}); note.Seq > u.heard[key].Seq {
-			u.heard[key] = note
+	for _, note := range notes.ServedPosts {
+		if key := (roomKey{sessionKey{note.Agent, note.Reader}, note.ID.Room()}); note.Seq > u.servedPosts[key].Seq {
+			u.servedPosts[key] = note
 		}
 	}
 	kept := notes.Served[:min(len(notes.Served), maxUnwrittenNotes-len(u.served))]
@@ -384,8 +384,8 @@ func (n *Notes) forgetGiven(space c3po.Space, written []store.ServedNote) {
 	}
 }
 
-// forgetHeard drops the posts the store knows the reader to have by now.
-func (n *Notes) forgetHeard(space c3po.Space, written []store.HeardNote) {
+// forgetServedPosts drops the posts the store knows the reader to have by now.
+func (n *Notes) forgetServedPosts(space c3po.Space, written []store.PostServedNote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range written {

@@ -94,22 +94,22 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 	sweep := time.NewTicker(noticeSweep)
 	defer sweep.Stop()
 	for {
-		if !idle(ctx, time.Until(c.rest)) {
+		if !sleep(ctx, time.Until(c.rest)) {
 			return
 		}
 		spaces, err := n.store.Spaces(ctx)
 		n.complain(ctx, c, "", err)
 		// A question that was just asked may be the first of many.
 		n.look(ctx, c, spaces, noticeGather)
-	heard:
+	gathering:
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-sweep.C:
-				break heard
+				break gathering
 			case <-c.wake:
-				if !idle(ctx, max(noticeGather, time.Until(c.rest))) {
+				if !sleep(ctx, max(noticeGather, time.Until(c.rest))) {
 					return
 				}
 				n.look(ctx, c, c.take(), 0)
@@ -118,8 +118,8 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 	}
 }
 
-// idle lets time pass; false if ctx ended meanwhile.
-func idle(ctx context.Context, wait time.Duration) bool {
+// sleep lets time pass; false if ctx ended meanwhile.
+func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -146,7 +146,7 @@ func (c *noticeChannel) take() []c3po.Space {
 func (n *Notices) look(ctx context.Context, c *noticeChannel, spaces []c3po.Space, age time.Duration) {
 	due := map[bool][]dueNotice{}
 	for _, space := range spaces {
-		found, err := n.due(ctx, c.name, space, age)
+		found, err := n.findDue(ctx, c.name, space, age)
 		n.complain(ctx, c, space, err)
 		for _, d := range found {
 			due[d.Late] = append(due[d.Late], d)
@@ -171,8 +171,8 @@ type dueNotice struct {
 	entry store.Entry
 }
 
-// due finds the open questions a channel has not told of yet.
-func (n *Notices) due(ctx context.Context, channel string, space c3po.Space, age time.Duration) ([]dueNotice, error) {
+// findDue finds the open questions a channel has not told of yet.
+func (n *Notices) findDue(ctx context.Context, channel string, space c3po.Space, age time.Duration) ([]dueNotice, error) {
 	var due []dueNotice
 	query := store.InboxQuery{Limit: noticePage, Bytes: 1 << 20}
 	for {

@@ -200,7 +200,7 @@ func (p *Presence) RunDetaches(ctx context.Context) {
 			p.lookAtProcesses(time.Now())
 		case <-p.poke:
 		}
-		gone, changed := p.departed(time.Now())
+		gone, changed := p.takeDeparted(time.Now())
 		InBatches(gone, func(key agentKey) { p.detach(ctx, key) })
 		InBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
 	}
@@ -216,9 +216,9 @@ func (p *Presence) rewrite(ctx context.Context, key agentKey) {
 	}
 }
 
-// departed are the agents that have left, and those whose remaining waits are not
+// takeDeparted are the agents that have left, and those whose remaining waits are not
 // as the store has it.
-func (p *Presence) departed(now time.Time) (gone, changed []agentKey) {
+func (p *Presence) takeDeparted(now time.Time) (gone, changed []agentKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
@@ -315,7 +315,7 @@ func (p *Presence) RunLeases(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			InBatches(p.leased(), func(space c3po.Space) { p.renew(ctx, space) })
+			InBatches(p.leasedSpaces(), func(space c3po.Space) { p.renew(ctx, space) })
 		}
 	}
 }
@@ -323,9 +323,9 @@ func (p *Presence) RunLeases(ctx context.Context) {
 // renewEvery leaves room for one renewal that fails.
 func (p *Presence) renewEvery() time.Duration { return p.lease * 2 / 5 }
 
-// leased lists the spaces whose lease must go on; where nobody is left it may
+// leasedSpaces lists the spaces whose lease must go on; where nobody is left it may
 // run out.
-func (p *Presence) leased() []c3po.Space {
+func (p *Presence) leasedSpaces() []c3po.Space {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var spaces []c3po.Space

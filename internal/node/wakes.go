@@ -163,19 +163,19 @@ func (l *line) join(about []c3po.AgentID) *Waiter {
 	}
 	w.nth = len(l.waiters[about[0]])
 	l.wakes.waiters.Add(1)
-	l.occupied()
+	l.addUser()
 	return w
 }
 
-// occupied and left are called with the lock held.
-func (l *line) occupied() {
+// addUser and left are called with the lock held.
+func (l *line) addUser() {
 	l.count++
 	if l.idle != nil {
 		l.idle.Stop()
 	}
 }
 
-func (l *line) left() {
+func (l *line) removeUser() {
 	l.count--
 	if l.count == 0 && l.idle != nil {
 		l.idle.Reset(lineIdle)
@@ -207,7 +207,7 @@ func (w *Waiter) Leave() {
 	}
 	l.unfollow(w)
 	l.wakes.waiters.Add(-1)
-	l.left()
+	l.removeUser()
 }
 
 // Listen makes broadcasts and posts in these rooms wake the wait too. It says
@@ -258,7 +258,7 @@ func (w *Waiter) signal() {
 // listen holds the subscription until ctx ends.
 func (l *line) listen(ctx context.Context) {
 	for pause := MinRetry; ; pause = min(2*pause, MaxRetry) {
-		err := l.wakes.store.Listen(ctx, l.space, l.ready, l.heard)
+		err := l.wakes.store.Listen(ctx, l.space, l.onSubscribed, l.onWake)
 		if ctx.Err() != nil {
 			return
 		}
@@ -269,8 +269,8 @@ func (l *line) listen(ctx context.Context) {
 	}
 }
 
-// ready is called by the store when the subscription stands, so it only marks.
-func (l *line) ready() {
+// onSubscribed is called by the store when the subscription stands, so it only marks.
+func (l *line) onSubscribed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.stood {
@@ -280,8 +280,8 @@ func (l *line) ready() {
 	l.mark()
 }
 
-// heard is called by the store for every event, so it only marks.
-func (l *line) heard(wake store.Wake) {
+// onWake is called by the store for every event, so it only marks.
+func (l *line) onWake(wake store.Wake) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.wake(wake.Agent)

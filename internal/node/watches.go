@@ -28,8 +28,8 @@ type tail struct {
 	to     int64
 }
 
-// after gives the events after a number; ok is false if some are not kept.
-func (t *tail) after(seq int64) (events []c3po.Event, ok bool) {
+// eventsAfter gives the events after a number; ok is false if some are not kept.
+func (t *tail) eventsAfter(seq int64) (events []c3po.Event, ok bool) {
 	if !t.stands || seq < t.from {
 		return nil, false
 	}
@@ -71,7 +71,7 @@ type Watch struct {
 // (0: any number), and all end when the coordinator drains.
 func (w *Wakes) Watch(ctx context.Context, space c3po.Space, after *c3po.EventCursor, most int, draining <-chan struct{}) (*Watch, error) {
 	watch := &Watch{line: w.lineToWatch(space), news: make(chan struct{}, 1), draining: draining}
-	watch.line.watched(watch)
+	watch.line.addWatch(watch)
 	if most > 0 && w.watchers.Load() > int64(most) {
 		watch.Close()
 		return nil, RefuseCrowd("streams of events", most)
@@ -86,7 +86,7 @@ func (w *Wakes) Watch(ctx context.Context, space c3po.Space, after *c3po.EventCu
 }
 
 // Close ends the stream.
-func (w *Watch) Close() { w.line.unwatched(w) }
+func (w *Watch) Close() { w.line.removeWatch(w) }
 
 // Next waits for what comes next. It fails when ctx ends or the coordinator
 // stops; a ctx that ended does not end the stream.
@@ -143,7 +143,7 @@ func (w *Watch) begin(ctx context.Context, after *c3po.EventCursor) error {
 // behind it from the log. It begins anew if they are gone.
 func (w *Watch) read(ctx context.Context) ([]c3po.Event, error) {
 	w.line.mu.Lock()
-	events, kept := w.line.tail.after(w.at.Seq)
+	events, kept := w.line.tail.eventsAfter(w.at.Seq)
 	w.line.mu.Unlock()
 	if kept {
 		return events, nil
@@ -193,18 +193,18 @@ func (w *Wakes) lineToWatch(space c3po.Space) *line {
 	l := w.of(space)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.occupied()
+	l.addUser()
 	return l
 }
 
-func (l *line) watched(w *Watch) {
+func (l *line) addWatch(w *Watch) {
 	l.wakes.watchers.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watches[w] = struct{}{}
 }
 
-func (l *line) unwatched(w *Watch) {
+func (l *line) removeWatch(w *Watch) {
 	l.wakes.watchers.Add(-1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,7 +212,7 @@ func (l *line) unwatched(w *Watch) {
 	if len(l.watches) == 0 {
 		l.tail = tail{}
 	}
-	l.left()
+	l.removeUser()
 }
 
 // startTail begins to keep events, if nobody has yet.

@@ -53,7 +53,7 @@ func (r *Runner) Agent(ctx context.Context, agent agentfile.Agent, options Agent
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go k.heed(ctx, cancel)
+	go k.stopOnRequest(ctx, cancel)
 	defer func() {
 		if err == nil && errors.Is(context.Cause(ctx), ErrStopped) {
 			err = ErrStopped
@@ -217,7 +217,7 @@ func (k *keeper) loop(ctx context.Context) error {
 		}
 		k.report(ctx, exit, err, time.Since(since))
 		k.afterwards(ctx)
-		if rest, why := k.pace.ended(exit, err, untouched(ctx, k.mailbox(), why.mail)); rest > 0 {
+		if rest, why := k.pace.restAfter(exit, err, allUntouched(ctx, k.mailbox(), why.mail)); rest > 0 {
 			k.Runner.cfg.Log.WarnContext(ctx, "resting", "agent", k.agent.Name, "why", why, "for", rest)
 			k.journal.enter(StateResting, why)
 			if !attempt.Sleep(ctx, rest) {
@@ -235,7 +235,7 @@ func (k *keeper) loop(ctx context.Context) error {
 
 // affordable waits until another run is within the budget of the hour.
 func (k *keeper) affordable(ctx context.Context) bool {
-	rest := k.pace.full(time.Now())
+	rest := k.pace.restUntilAllowed(time.Now())
 	if rest > 0 {
 		why := "all runs of this hour are used up"
 		k.Runner.cfg.Log.WarnContext(ctx, "resting", "agent", k.agent.Name, "why", why, "for", rest.Round(time.Second))

@@ -60,7 +60,7 @@ func (v *victim) spec(agent agentfile.Agent) container.Spec {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	v.bound(v.t.Context(), &spec, agent.Limits)
+	v.setLimits(v.t.Context(), &spec, agent.Limits)
 	return spec
 }
 

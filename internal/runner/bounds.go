@@ -19,10 +19,10 @@ const (
 	cpusPart      = 0.75 // of the host's processors
 )
 
-// bound gives a container its limits. What an agent asks for is passed on, and
+// setLimits gives a container its limits. What an agent asks for is passed on, and
 // fails if it cannot be had; what we would set ourselves is left out where the
 // runtime cannot keep it, and that is said.
-func (r *Runner) bound(ctx context.Context, spec *container.Spec, want agentfile.Limits) {
+func (r *Runner) setLimits(ctx context.Context, spec *container.Spec, want agentfile.Limits) {
 	lacking := []string(nil)
 	if want.Memory == "" || want.CPUs == "" || want.PIDs == 0 {
 		lacking = r.cfg.Containers.Lacking(ctx)

@@ -165,8 +165,8 @@ func inside(address, hostName, system string) (reached string, near bool) {
 	return u.String(), true
 }
 
-// relayed says that a container reaches the coordinator by a relay.
-func (r *Runner) relayed(agent agentfile.Agent) bool {
+// usesRelay says that a container reaches the coordinator by a relay.
+func (r *Runner) usesRelay(agent agentfile.Agent) bool {
 	_, near := inside(r.cfg.Coordinator.Client.URL, "", runtime.GOOS)
 	return near && runtime.GOOS == "linux" && agent.Network != agentfile.NetworkHost
 }

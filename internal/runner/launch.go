@@ -97,8 +97,8 @@ func (r *Runner) launch(ctx context.Context, l launch) (exit int, err error) {
 		return 0, err
 	}
 	spec.Image, spec.Pull = name, l.agent.Image != "" // ours is nowhere to be had
-	r.bound(ctx, &spec, l.agent.Limits)
-	if l.as != nil && r.relayed(l.agent) {
+	r.setLimits(ctx, &spec, l.agent.Limits)
+	if l.as != nil && r.usesRelay(l.agent) {
 		end, err := r.relay(ctx, secrets, user)
 		if err != nil {
 			return 0, err
@@ -179,7 +179,7 @@ func (r *Runner) introduce(spec *container.Spec, l launch, secrets string, user 
 		return nil, cannotMake(folder, err)
 	}
 	mine := paths.Credentials{URL: address, Token: l.as.Token, CA: r.cfg.Coordinator.CA, Unproved: true}
-	if r.relayed(l.agent) {
+	if r.usesRelay(l.agent) {
 		mine.Sockets = map[string]string{address: path.Join(secretsInside, socketName)}
 	}
 	if err := mine.Write(folder); err != nil {

@@ -55,9 +55,9 @@ func (r *Runner) mailWatch(c *client.Client) watch {
 	}
 }
 
-// untouched says that all of this mail is still there, so nothing was dealt
+// allUntouched says that all of this mail is still there, so nothing was dealt
 // with. Where that cannot be seen it was.
-func untouched(ctx context.Context, c *client.Client, mail []c3po.MessageID) bool {
+func allUntouched(ctx context.Context, c *client.Client, mail []c3po.MessageID) bool {
 	if len(mail) == 0 {
 		return false
 	}

@@ -50,7 +50,7 @@ func TestMailFiresOnceNobodyHasPausedTheAgent(t *testing.T) {
 		if f.why != "mail" || !slices.Equal(f.mail, []c3po.MessageID{"web::api::0000002a"}) || looks.Load() != 2 {
 			t.Errorf("%+v fired after %d looks", f, looks.Load())
 		}
-		if !untouched(t.Context(), c, f.mail) || untouched(t.Context(), c, []c3po.MessageID{"web::api::0000002b"}) {
+		if !allUntouched(t.Context(), c, f.mail) || allUntouched(t.Context(), c, []c3po.MessageID{"web::api::0000002b"}) {
 			t.Error("what is still there is not told from what is gone")
 		}
 	case <-time.After(time.Minute):

@@ -24,14 +24,14 @@ type PromptOptions struct {
 func (r *Runner) Prompt(ctx context.Context, workspace, prompt string, options PromptOptions) (exit int, err error) {
 	agent := nameless(workspace)
 	agent.Model, agent.Network = options.Model, options.Network
-	return r.alone(ctx, launch{mode: modePrompt, agent: agent, prompt: prompt, how: options.How, again: options.Build, as: r.inFolder(ctx, workspace)})
+	return r.runOneOff(ctx, launch{mode: modePrompt, agent: agent, prompt: prompt, how: options.How, again: options.Build, as: r.inFolder(ctx, workspace)})
 }
 
 // Shell is a shell with everything an agent would have, past all checks.
 func (r *Runner) Shell(ctx context.Context, workspace string, build bool, network string) (exit int, err error) {
 	agent := nameless(workspace)
 	agent.Network = network
-	return r.alone(ctx, launch{
+	return r.runOneOff(ctx, launch{
 		mode: modeShell, agent: agent, again: build, stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, as: r.inFolder(ctx, workspace),
 	})
 }
@@ -60,8 +60,8 @@ func nameless(workspace string) agentfile.Agent {
 	return agentfile.Agent{Workspace: workspace, Client: agentfile.DefaultClient, Limits: agentfile.DefaultLimits()}
 }
 
-// alone runs a container that is nobody's agent.
-func (r *Runner) alone(ctx context.Context, l launch) (int, error) {
+// runOneOff runs a container that is nobody's agent.
+func (r *Runner) runOneOff(ctx context.Context, l launch) (int, error) {
 	l.folder = filepath.Join(r.cfg.Places.State, "alone")
 	if err := os.MkdirAll(l.folder, 0o700); err != nil {
 		return 0, cannotMake(l.folder, err)
@@ -84,7 +84,7 @@ func (r *Runner) SetupToken(ctx context.Context, workspace string) (exit int, er
 	if err := os.RemoveAll(filepath.Join(r.cfg.Places.Homes, setupHome)); err != nil {
 		return 0, cannotMake(r.cfg.Places.Homes, err)
 	}
-	return r.alone(ctx, launch{
+	return r.runOneOff(ctx, launch{
 		mode: modeShell, agent: nameless(workspace), stdin: r.cfg.Stdin, tty: r.cfg.Terminal, how: Raw, instead: []string{"claude", "setup-token"},
 	})
 }

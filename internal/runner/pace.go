@@ -29,8 +29,8 @@ func newPace(perHour int) *pace {
 // begin notes a run.
 func (p *pace) begin(now time.Time) { p.began = append(p.began, now) }
 
-// ended says how long to rest after a run, and why.
-func (p *pace) ended(exit int, err error, idle bool) (rest time.Duration, why string) {
+// restAfter says how long to rest after a run, and why.
+func (p *pace) restAfter(exit int, err error, idle bool) (rest time.Duration, why string) {
 	switch {
 	case err != nil:
 		why = "the container could not be run"
@@ -45,8 +45,8 @@ func (p *pace) ended(exit int, err error, idle bool) (rest time.Duration, why st
 	return p.failing.Step(), why
 }
 
-// full says how long to rest until another run is within the budget.
-func (p *pace) full(now time.Time) time.Duration {
+// restUntilAllowed says how long to rest until another run is within the budget.
+func (p *pace) restUntilAllowed(now time.Time) time.Duration {
 	for len(p.began) > 0 && now.Sub(p.began[0]) >= budgetFor {
 		p.began = p.began[1:]
 	}

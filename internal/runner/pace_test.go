@@ -23,15 +23,15 @@ func TestRunsThatBringNothingAreFollowedByRestsThatGrow(t *testing.T) {
 		{}, // a good run, and all is forgotten
 		{exit: 1, want: time.Second},
 	} {
-		rest, why := p.ended(step.exit, step.err, step.idle)
+		rest, why := p.restAfter(step.exit, step.err, step.idle)
 		if rest != step.want || (why == "") != (rest == 0) {
 			t.Errorf("step %d: rests %v because %q, want %v", i, rest, why, step.want)
 		}
 	}
 	for range 20 {
-		p.ended(1, nil, false)
+		p.restAfter(1, nil, false)
 	}
-	if rest, _ := p.ended(1, nil, false); rest != maxRest {
+	if rest, _ := p.restAfter(1, nil, false); rest != maxRest {
 		t.Errorf("it rests %v, want %v at the most", rest, maxRest)
 	}
 }
@@ -52,7 +52,7 @@ func TestAnHourHasOnlySoManyRuns(t *testing.T) {
 		{time.Hour + time.Minute, 9 * time.Minute, false},
 	} {
 		now := noon.Add(step.after)
-		if got := p.full(now); got != step.want {
+		if got := p.restUntilAllowed(now); got != step.want {
 			t.Errorf("step %d: waits %v, want %v", i, got, step.want)
 		}
 		if step.begin {

@@ -15,10 +15,10 @@ const pluginInside = "/opt/c3po/plugin"
 // model.
 const shellClient = "shell"
 
-// others are the coding agents that an image of a person's own brings along, with
+// otherClients are the coding agents that an image of a person's own brings along, with
 // c3po installed in it: how each runs one prompt with nobody there to be asked. The
 // container is what it is kept in.
-func others() map[string][]string {
+func otherClients() map[string][]string {
 	return map[string][]string{
 		"codex":    {"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
 		"opencode": {"opencode", "run", "--auto"},
@@ -30,7 +30,7 @@ func others() map[string][]string {
 
 // Clients are the programs an agent can be.
 func Clients() []string {
-	return append([]string{agentfile.DefaultClient, shellClient}, slices.Sorted(maps.Keys(others()))...)
+	return append([]string{agentfile.DefaultClient, shellClient}, slices.Sorted(maps.Keys(otherClients()))...)
 }
 
 // The prompts of agents that have none of their own.
@@ -56,7 +56,7 @@ func command(agent agentfile.Agent, prompt string, how Streaming, plugin bool) (
 	if agent.Client == shellClient {
 		return []string{"/bin/sh", "-c", prompt}, false
 	}
-	if argv := others()[agent.Client]; argv != nil {
+	if argv := otherClients()[agent.Client]; argv != nil {
 		if agent.Model != "" {
 			argv = append(argv, "--model", agent.Model)
 		}

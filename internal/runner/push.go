@@ -48,7 +48,7 @@ func (k *keeper) push(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
-	if Within(resolved(strings.TrimPrefix(to.To, "file://")), resolved(k.agent.Workspace)) {
+	if Within(resolveLinks(strings.TrimPrefix(to.To, "file://")), resolveLinks(k.agent.Workspace)) {
 		// The hooks of that repository would run here.
 		return c3po.Errorf(c3po.InvalidRequest, "%s is in the workspace of %s", to.To, k.agent.Name).Suggest("Push to a repository elsewhere.")
 	}
@@ -84,7 +84,7 @@ func (k *keeper) bundle(ctx context.Context, file, branch string, known []string
 	if spec.Image == "" {
 		spec.Image = image.Name
 	}
-	k.bound(ctx, &spec, k.agent.Limits)
+	k.setLimits(ctx, &spec, k.agent.Limits)
 	said := &boundedBuffer{Buffer: &bytes.Buffer{}, left: 2 << 10}
 	exit, err := k.cfg.Containers.Run(ctx, spec, container.Streams{Stdout: &boundedLog{file: out, left: maxBundleBytes}, Stderr: said})
 	err = errors.Join(err, out.Close())
@@ -140,7 +140,7 @@ func git(ctx context.Context, clone string, environ []string, args ...string) (s
 	if environ == nil {
 		environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = filepath.Dir(clone), append(ours(environ), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), pauseTimeout
+	cmd.Dir, cmd.Env, cmd.WaitDelay = filepath.Dir(clone), append(gitEnvironment(environ), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), pauseTimeout
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &boundedBuffer{Buffer: &complaint, left: 2 << 10}
 	endWithChildren(cmd)
@@ -151,8 +151,8 @@ func git(ctx context.Context, clone string, environ []string, args ...string) (s
 	return out.String(), nil
 }
 
-// ours is an environment without what points git at another repository.
-func ours(environ []string) []string {
+// gitEnvironment is an environment without what points git at another repository.
+func gitEnvironment(environ []string) []string {
 	var kept []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")

@@ -21,8 +21,8 @@ const stopName = "stop"
 
 const heedEvery = 200 * time.Millisecond
 
-// heed ends the agent when it was asked to.
-func (k *keeper) heed(ctx context.Context, cancel context.CancelCauseFunc) {
+// stopOnRequest ends the agent when it was asked to.
+func (k *keeper) stopOnRequest(ctx context.Context, cancel context.CancelCauseFunc) {
 	for attempt.Sleep(ctx, heedEvery) {
 		if os.Remove(filepath.Join(k.folder, stopName)) == nil {
 			cancel(ErrStopped)

@@ -33,12 +33,12 @@ func (r *Runner) CheckWorkspace(agent agentfile.Agent) error {
 // heldIn is what of the runner's own is in a workspace, or has the workspace in
 // it.
 func (r *Runner) heldIn(workspace string) string {
-	folder := resolved(workspace)
+	folder := resolveLinks(workspace)
 	for _, own := range append([]string{r.cfg.Places.AgentFile, r.cfg.Places.Login, r.cfg.Places.Personal, r.cfg.Binary}, r.cfg.Places.Own...) {
 		if own == "" {
 			continue
 		}
-		for _, name := range []string{own, resolved(own)} {
+		for _, name := range []string{own, resolveLinks(own)} {
 			if Within(name, folder) || Within(name, workspace) || Within(folder, name) {
 				return own
 			}
@@ -85,14 +85,14 @@ func Within(name, folder string) bool {
 	return err == nil && filepath.IsLocal(way)
 }
 
-// resolved is a path without links, as far as it exists.
-func resolved(name string) string {
+// resolveLinks is a path without links, as far as it exists.
+func resolveLinks(name string) string {
 	real, err := filepath.EvalSymlinks(name)
 	if err == nil {
 		return real
 	}
 	if parent := filepath.Dir(name); parent != name {
-		return filepath.Join(resolved(parent), filepath.Base(name))
+		return filepath.Join(resolveLinks(parent), filepath.Base(name))
 	}
 	return name
 }

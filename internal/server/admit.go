@@ -18,9 +18,9 @@ type admission struct {
 
 type admissionKey struct{}
 
-// admitted serves MCP requests under who makes them, for as long as that one is
+// admit serves MCP requests under who makes them, for as long as that one is
 // welcome. How a refusal is told is for the MCP server to say.
-func admitted(keeper *auth.Keeper, next http.Handler) http.Handler {
+func admit(keeper *auth.Keeper, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, ctx, release, err := keeper.Caller(r, "mcp")
 		if err != nil {

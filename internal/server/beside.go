@@ -47,7 +47,7 @@ func (l local) stayBeside(ctx context.Context, other string) (leave func(), err 
 		if *known == "" {
 			*known = l.ca
 		}
-		l.listed(sockets)
+		l.noteSocket(sockets)
 	}); err != nil {
 		return nil, err
 	}

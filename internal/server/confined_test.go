@@ -15,13 +15,13 @@ import (
 
 // A shell is a process that runs what it is told, as a coding agent's does.
 type shell struct {
-	h   house
+	h   socketCoordinator
 	pid int
 	in  io.Writer
 	out *bufio.Reader
 }
 
-func (h house) shell() shell {
+func (h socketCoordinator) shell() shell {
 	h.t.Helper()
 	sh := exec.CommandContext(h.t.Context(), "sh")
 	in, err := sh.StdinPipe()
@@ -60,7 +60,7 @@ func (s shell) call(op, body string, headers ...string) string {
 }
 
 // session is a shell that has registered as an agent's.
-func (h house) session(id string, more ...string) shell {
+func (h socketCoordinator) session(id string, more ...string) shell {
 	h.t.Helper()
 	s := h.shell()
 	if answer := s.call("register_agent", "{}", append(more, "X-Agent-ID: "+id, "X-C3PO-Run: "+runOf(h.t, s.pid))...); strings.Contains(answer, `"code"`) {
@@ -73,7 +73,7 @@ const forAlice = "the plan that only alice may read"
 
 func TestNoAgentActsAsAnotherSessionOnItsHost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	alice, bob := h.session("alice", "X-Session-ID: s-alice"), h.session("bob")
 	h.session("alice", "X-C3PO-Space: other")
 	if answer := bob.call("send_message", `{"target":"alice","message":"`+forAlice+`"}`, "X-Agent-ID: bob"); strings.Contains(answer, `"code"`) {
@@ -113,7 +113,7 @@ func TestNoAgentActsAsAnotherSessionOnItsHost(t *testing.T) {
 // The token of this user's agents is in a file that all of them can read.
 func TestTheTokenOfAllAgentsHereDoesNotActAsALiveSessionOverTCP(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	alice := h.session("alice")
 	if answer := h.session("bob").call("send_message", `{"target":"alice","message":"`+forAlice+`"}`, "X-Agent-ID: bob"); strings.Contains(answer, `"code"`) {
 		t.Fatalf("bob cannot write: %s", answer)
@@ -144,7 +144,7 @@ func TestTheTokenOfAllAgentsHereDoesNotActAsALiveSessionOverTCP(t *testing.T) {
 
 func TestWhatASecondSessionOfAFolderStartsActsAsThatSession(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	first, second := h.session("api"), h.session("api")
 	for want, s := range map[string]shell{`"api"`: first, `"api-2"`: second} {
 		if answer := s.call("whoami", "{}", "X-Agent-ID: api"); !strings.Contains(answer, `"agent_id":`+want) && !strings.Contains(answer, `"id":`+want) {
@@ -160,7 +160,7 @@ func TestWhatASecondSessionOfAFolderStartsActsAsThatSession(t *testing.T) {
 // One daemon of Codex starts the processes of all its sessions.
 func TestWhatADaemonOfSeveralSessionsStartsActsAsThem(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	daemon := h.session("daemon")
 	answer := daemon.call("whoami", "{}", "X-Agent-ID: daemon")
 	if strings.Contains(answer, `"code"`) {
@@ -186,7 +186,7 @@ func TestWhatADaemonOfSeveralSessionsStartsActsAsThem(t *testing.T) {
 // The run of a shell above an agent would make an agent of the person's shell.
 func TestAnAgentDoesNotClaimTheShellItWasStartedFrom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	person := h.shell()
 	inner := `run=$(hostname):$$:$(cut -d" " -f22 /proc/$$/stat); ask() { curl -s --unix-socket ` + h.socket + ` -H "Content-Type: application/json" -H "X-Agent-ID: $1" -H "X-C3PO-Run: $2" -d "{}" http://localhost/api/op/ping | tr "\n" " "; }; ask bob $run; ask eve ` + runOf(t, person.pid) + `; echo`
 	if _, err := fmt.Fprintf(person.in, "sh -c '%s'\n", inner); err != nil {

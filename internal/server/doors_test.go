@@ -17,7 +17,7 @@ import (
 // An agent of the same user can read person.json and speak HTTP.
 func TestThePersonsOwnTokensAreRefusedOverTCP(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	for _, test := range []struct{ name, token, method, path string }{
 		{"answers", h.person.Human, "POST", "/api/op/human_list"},
 		{"a link for a browser", h.person.Human, "POST", "/api/login/link"},
@@ -42,7 +42,7 @@ func TestThePersonsOwnTokensAreRefusedOverTCP(t *testing.T) {
 
 func TestABrowserAndARemotePersonStillGetInOverTCP(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	here := client.New(client.Config{URL: h.url, Socket: h.socket, Token: h.person.Human})
 	link, err := here.LoginLink(t.Context())
 	if err != nil {
@@ -105,7 +105,7 @@ func TestTheTokensOfAnOlderVersionAreBoundToTheSocketAtTheNextStart(t *testing.T
 // `c3po open` sends a browser here from a file of the person's.
 func TestAnotherPageMayOpenTheDashboardAndNothingElse(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	for _, test := range []struct {
 		path, mode, dest string
 		want             int

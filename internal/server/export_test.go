@@ -18,5 +18,5 @@ func OpenStore(ctx context.Context, cfg Config, most time.Duration) error {
 
 // Behind is behind.
 func Behind(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler {
-	return behind(proxies, plain, next)
+	return behindProxy(proxies, plain, next)
 }

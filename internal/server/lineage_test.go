@@ -17,8 +17,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// A house is a coordinator with a socket, and the credentials of its user.
-type house struct {
+// A socketCoordinator is a coordinator with a socket, and the credentials of its user.
+type socketCoordinator struct {
 	t      *testing.T
 	folder string
 	socket string
@@ -26,13 +26,13 @@ type house struct {
 	person paths.Person
 }
 
-func newHouse(t *testing.T) house {
+func newSocketCoordinator(t *testing.T) socketCoordinator {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("the parents of processes are read on Linux")
 	}
 	dir := shortFolder(t)
-	h := house{t: t, folder: dir, socket: filepath.Join(dir, "s")}
+	h := socketCoordinator{t: t, folder: dir, socket: filepath.Join(dir, "s")}
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Socket: h.socket, Config: dir, Auth: auth.Tokens, Started: engine.Started, Lineage: engine.Lineage, Personal: engine.Personal})
 	person, err := paths.ReadPerson(dir)
 	if err != nil || person == nil {
@@ -44,7 +44,7 @@ func newHouse(t *testing.T) house {
 
 // curl calls an operation over the socket, from a process of its own, with these
 // headers and no other, and returns the answer.
-func (h house) curl(op string, headers ...string) string {
+func (h socketCoordinator) curl(op string, headers ...string) string {
 	h.t.Helper()
 	args := []string{"-s", "--unix-socket", h.socket, "-H", "Content-Type: application/json", "-d", "{}"}
 	for _, header := range headers {
@@ -69,7 +69,7 @@ func runOf(t *testing.T, pid int) string {
 // The program that asks may leave out any header, so the kernel is asked.
 func TestWhatAnAgentStartedIsNoPersonWhateverItSays(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	token := "Authorization: Bearer " + h.person.Human
 	if answer := h.curl("human_list", token); strings.Contains(answer, `"code"`) {
 		t.Fatalf("the person's own program is answered %s", answer)
@@ -87,7 +87,7 @@ func TestWhatAnAgentStartedIsNoPersonWhateverItSays(t *testing.T) {
 
 func TestNobodyClaimsTheProcessOfAnother(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	shell := exec.CommandContext(t.Context(), "cat") // stands for the person's shell
 	in, err := shell.StdinPipe()
 	if err != nil {

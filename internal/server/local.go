@@ -35,7 +35,7 @@ func (l local) write(ctx context.Context) error {
 	defer unlock()
 	if open {
 		// What is there leads to the coordinator that was at this address before.
-		return l.change(func(_ *[]string, _ *string, sockets *map[string]string) { l.listed(sockets) })
+		return l.change(func(_ *[]string, _ *string, sockets *map[string]string) { l.noteSocket(sockets) })
 	}
 	host, _ := os.Hostname() // only a label
 	if err := l.writeAgents(ctx, host); err != nil {
@@ -57,7 +57,7 @@ func (l local) writeAgents(ctx context.Context, host string) error {
 	if had != nil {
 		have = *had
 	}
-	if have.Token, err = l.kept(ctx, have.Token, auth.LocalGrant(c3po.RoleAgent, "agents of "+host)); err != nil {
+	if have.Token, err = l.workingToken(ctx, have.Token, auth.LocalGrant(c3po.RoleAgent, "agents of "+host)); err != nil {
 		return err
 	}
 	have.URL, have.CA, have.Sockets = l.url, l.ca, l.withOthers(have.Sockets, have.Also)
@@ -76,10 +76,10 @@ func (l local) writePerson(ctx context.Context, host string) error {
 	if had != nil {
 		have = *had
 	}
-	if have.Human, err = l.kept(ctx, have.Human, auth.LocalGrant(c3po.RoleHuman, "the person at "+host)); err != nil {
+	if have.Human, err = l.workingToken(ctx, have.Human, auth.LocalGrant(c3po.RoleHuman, "the person at "+host)); err != nil {
 		return err
 	}
-	if have.Admin, err = l.kept(ctx, have.Admin, auth.LocalGrant(c3po.RoleAdmin, "the admin at "+host)); err != nil {
+	if have.Admin, err = l.workingToken(ctx, have.Admin, auth.LocalGrant(c3po.RoleAdmin, "the admin at "+host)); err != nil {
 		return err
 	}
 	have.URL, have.CA, have.Sockets = l.url, l.ca, l.withOthers(have.Sockets, have.Also)
@@ -94,15 +94,15 @@ func (l local) withOthers(known map[string]string, also []string) map[string]str
 	var all map[string]string
 	for _, url := range also {
 		if socket, ok := known[url]; ok {
-			local{url: url, socket: socket}.listed(&all)
+			local{url: url, socket: socket}.noteSocket(&all)
 		}
 	}
-	l.listed(&all)
+	l.noteSocket(&all)
 	return all
 }
 
-// listed notes the socket beside those of the user's other coordinators.
-func (l local) listed(sockets *map[string]string) {
+// noteSocket notes the socket beside those of the user's other coordinators.
+func (l local) noteSocket(sockets *map[string]string) {
 	if l.socket == "" {
 		delete(*sockets, l.url)
 		return
@@ -113,8 +113,8 @@ func (l local) listed(sockets *map[string]string) {
 	(*sockets)[l.url] = l.socket
 }
 
-// kept is a token that works: the one there is, else a new one.
-func (l local) kept(ctx context.Context, token string, grant auth.Grant) (string, error) {
+// workingToken is a token that works: the one there is, else a new one.
+func (l local) workingToken(ctx context.Context, token string, grant auth.Grant) (string, error) {
 	works, err := l.keeper.Works(ctx, token)
 	if err != nil {
 		return token, err

@@ -44,7 +44,7 @@ func (s shell) script(text string, args ...string) string {
 // session's: what the client itself starts is that session's all the same.
 func TestTheShellOfAClientWhoseSessionIsBesideItIsNoPersons(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	h.session("bob")
 	codex := h.shell()
 	if _, err := fmt.Fprintf(codex.in, `sh -c 'run=$(hostname):$$:$(cut -d" " -f22 /proc/$$/stat); curl -s --unix-socket %s -H "Content-Type: application/json" -H "X-Agent-ID: web" -H "X-C3PO-Client: c3po/dev codex" -H "X-C3PO-Run: $run" -d "{\"type\":\"codex\"}" http://localhost/api/op/register_agent | tr "\n" " "; echo; exec sleep 60' &`+"\n", h.socket); err != nil {
@@ -73,7 +73,7 @@ exit $?
 
 func TestNoNumberOfProcessesInBetweenMakesAPersonOfAnAgent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	h.session("bob")
 	alice, terminal := h.session("alice"), h.shell()
 	for _, depth := range []string{"70", "200"} {
@@ -94,7 +94,7 @@ const connectVariable = "C3PO_TEST_CONNECT"
 
 // passed is a connection to the coordinator that another process has opened, which
 // has ended since: the same as one that it has passed on.
-func (h house) passed() net.Conn {
+func (h socketCoordinator) passed() net.Conn {
 	h.t.Helper()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -123,7 +123,7 @@ func TestAConnectionWhoseProcessHasEndedIsNobodys(t *testing.T) {
 		}
 		return
 	}
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	h.session("bob")
 	for op, header := range map[string][2]string{
 		"human_list":   {"Authorization", "Bearer " + h.person.Human},
@@ -155,7 +155,7 @@ func TestAConnectionWhoseProcessHasEndedIsNobodys(t *testing.T) {
 // A program that is no agent yet would make one of the shell above it.
 func TestNoProgramClaimsTheShellThatItsPersonTypesInto(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newSocketCoordinator(t)
 	sh := exec.CommandContext(t.Context(), "sh")
 	sh.Env = append(os.Environ(), "PS1=", "ENV=")
 	terminal, err := pty.Start(sh)

@@ -10,10 +10,10 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
-// behind serves a coordinator that has a proxy before it. What the proxy says of
+// behindProxy serves a coordinator that has a proxy before it. What the proxy says of
 // a caller counts; what anybody else says does not. If the proxy does the
 // encrypting, nobody else off this machine is let in past it.
-func behind(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler {
+func behindProxy(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler {
 	if len(proxies) == 0 {
 		return next
 	}
@@ -21,7 +21,7 @@ func behind(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler 
 		from, err := netip.ParseAddrPort(r.RemoteAddr)
 		remote := from.Addr().Unmap()
 		switch {
-		case err != nil || !trusted(proxies, remote):
+		case err != nil || !isTrusted(proxies, remote):
 			// A unix socket has no address.
 			if plain && err == nil && !remote.IsLoopback() {
 				rest.Refuse(w, c3po.Errorf(c3po.Forbidden, "this coordinator is reached through its proxy").
@@ -29,14 +29,14 @@ func behind(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler 
 				return
 			}
 		default:
-			r = forwarded(proxies, r)
+			r = asForwarded(proxies, r)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// forwarded is the request as the proxy received it.
-func forwarded(proxies []netip.Prefix, r *http.Request) *http.Request {
+// asForwarded is the request as the proxy received it.
+func asForwarded(proxies []netip.Prefix, r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	if hosts := r.Header.Values("X-Forwarded-Host"); len(hosts) == 1 && !strings.Contains(hosts[0], ",") {
 		r.Host = hosts[0]
@@ -50,13 +50,13 @@ func forwarded(proxies []netip.Prefix, r *http.Request) *http.Request {
 			break
 		}
 		r.RemoteAddr = netip.AddrPortFrom(ip.Unmap(), 0).String()
-		if !trusted(proxies, ip.Unmap()) {
+		if !isTrusted(proxies, ip.Unmap()) {
 			break
 		}
 	}
 	return r
 }
 
-func trusted(proxies []netip.Prefix, ip netip.Addr) bool {
+func isTrusted(proxies []netip.Prefix, ip netip.Addr) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

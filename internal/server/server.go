@@ -180,13 +180,13 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 		Log:      cfg.Log,
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admitted(keeper, mcp.Handler())))
+	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admit(keeper, mcp.Handler())))
 	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), numbers(counts, h))))
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
 	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
-	return behind(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
+	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 
 // watchProcesses looks at the agents of this machine. Those of others are seen

@@ -105,8 +105,8 @@ func Fingerprint(d Draft, answers c3po.MessageID) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// unpermuted undoes MessageHex: the low 32 bits of the sequence number.
-func unpermuted(hex string) int64 {
+// unpermute undoes MessageHex: the low 32 bits of the sequence number.
+func unpermute(hex string) int64 {
 	n, err := strconv.ParseInt(hex, 16, 64)
 	if err != nil {
 		return -1

@@ -126,9 +126,9 @@ type RoomQuery struct {
 	After  int64 // only posts with a greater sequence
 	Limit  int   // 0: only count
 	Bytes  int   // stop after so many bytes of bodies, but never before the first post
-	// Unheard leaves out what the reader was given before. With Positioned
+	// SkipGiven leaves out what the reader was given before. With Positioned
 	// that is what it was given in answers that told it a position up to After.
-	Unheard    bool
+	SkipGiven  bool
 	Positioned bool
 	Given      []c3po.MessageID // given to the reader by this node, perhaps not yet noted
 	// Hears leaves out posts of rooms that do not wake the owner like that. The
@@ -232,7 +232,7 @@ type roomStore interface {
 // most 2^32 above it: that of the last post of its room.
 func PostNumber(id c3po.MessageID, last int64) int64 {
 	_, _, hex := id.Split()
-	number := last&^0xffffffff | unpermuted(hex)
+	number := last&^0xffffffff | unpermute(hex)
 	if number > last {
 		number -= 1 << 32
 	}

@@ -166,12 +166,12 @@ type agentStore interface {
 // Notes are what a node learned and writes down once a second: they may be
 // late or lost, so they under-report, but they never say what did not happen.
 type Notes struct {
-	Seen     []c3po.AgentID
-	Late     []LateNote
-	Served   []ServedNote
-	Notified []NotifiedNote
-	Given    []GivenNote
-	Heard    []HeardNote
+	Seen        []c3po.AgentID
+	Late        []LateNote
+	Served      []ServedNote
+	Notified    []NotifiedNote
+	Given       []GivenNote
+	ServedPosts []PostServedNote
 }
 
 // Declared is the process an agent has named as its own.
@@ -200,8 +200,8 @@ type ServedNote struct {
 	First time.Time
 }
 
-// A HeardNote says that an answer carrying a post was written.
-type HeardNote struct {
+// A PostServedNote says that an answer carrying a post was written.
+type PostServedNote struct {
 	ID     c3po.MessageID
 	Seq    int64 // of the post
 	Agent  c3po.AgentID
@@ -360,13 +360,13 @@ type Spending struct {
 
 // An Entry is a message with its facts.
 type Entry struct {
-	Message  c3po.Message // Redelivered and Deliveries are not set: they depend on the reader
-	State    string
-	Reason   string
-	Facts    Facts
-	Corrupt  bool // the body does not match its checksum; Message carries no text
-	BodyGone bool
-	Heard    bool // of a post: the reader was given it before
+	Message     c3po.Message // Redelivered and Deliveries are not set: they depend on the reader
+	State       string
+	Reason      string
+	Facts       Facts
+	Corrupt     bool // the body does not match its checksum; Message carries no text
+	BodyGone    bool
+	GivenBefore bool // of a post: the reader was given it before
 }
 
 // Facts are the recorded life of a message.

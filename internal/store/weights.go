@@ -29,13 +29,13 @@ const (
 // of threads are taken to be as long as ids.
 func (d Draft) Bytes() int {
 	id := d.idBytes()
-	bytes := hashEntry + allotted(hexBytes) + allotted(d.bodyBytes()) +
-		hashEntry + allotted(hexBytes) + allotted(factBytes+len(d.From)+id) +
-		zsetEntry + allotted(hexBytes) + // its place in the inbox, or among ended mail
-		zsetEntry + allotted(id) + // its end
-		zsetEntry + allotted(2*id+21) // its place in the thread
+	bytes := hashEntry + allocatedBytes(hexBytes) + allocatedBytes(d.bodyBytes()) +
+		hashEntry + allocatedBytes(hexBytes) + allocatedBytes(factBytes+len(d.From)+id) +
+		zsetEntry + allocatedBytes(hexBytes) + // its place in the inbox, or among ended mail
+		zsetEntry + allocatedBytes(id) + // its end
+		zsetEntry + allocatedBytes(2*id+21) // its place in the thread
 	if d.ExpectsReply {
-		bytes += zsetEntry + allotted(id)
+		bytes += zsetEntry + allocatedBytes(id)
 	}
 	return bytes + d.KeyBytes()
 }
@@ -51,36 +51,36 @@ func (d Draft) KeyBytes() int {
 	if d.Key != "" {
 		name = len(d.Key) + 2
 	}
-	name = allotted(name + len(d.From) + 1)
-	return hashEntry + name + allotted(keyBytes+len(d.To)+d.idBytes()) + zsetEntry + name
+	name = allocatedBytes(name + len(d.From) + 1)
+	return hashEntry + name + allocatedBytes(keyBytes+len(d.To)+d.idBytes()) + zsetEntry + name
 }
 
 func (d Draft) idBytes() int { return len(d.From) + len(d.To) + 4 + hexBytes }
 
 // bodyBytes is how long the body is as it is stored: as JSON behind a checksum.
 func (d Draft) bodyBytes() int {
-	bytes := 17 + escaped(d.Text)
+	bytes := 17 + escapedBytes(d.Text)
 	for _, text := range []string{d.Context, d.Status, d.ContentType, string(d.HandedTo), string(d.Room)} {
 		if text != "" {
-			bytes += 7 + escaped(text)
+			bytes += 7 + escapedBytes(text)
 		}
 	}
 	if len(d.Metadata) > 0 {
-		bytes += 5 + len(d.Metadata) + marked(string(d.Metadata))
+		bytes += 5 + len(d.Metadata) + markedBytes(string(d.Metadata))
 	}
 	if len(d.Choices) > 0 {
 		bytes += 6
 		for _, choice := range d.Choices {
-			bytes += 3 + escaped(choice)
+			bytes += 3 + escapedBytes(choice)
 		}
 	}
 	return bytes
 }
 
-// escaped is how long a text is inside a JSON string. A character that has no
+// escapedBytes is how long a text is inside a JSON string. A character that has no
 // escape of its own takes six bytes: \u001b.
-func escaped(text string) int {
-	bytes := len(text) + marked(text)
+func escapedBytes(text string) int {
+	bytes := len(text) + markedBytes(text)
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c == '"', c == '\\', c >= '\b' && c <= '\r' && c != '\v':
@@ -92,9 +92,9 @@ func escaped(text string) int {
 	return bytes
 }
 
-// marked is what grows in JSON wherever it stands: what HTML and JavaScript would
+// markedBytes is what grows in JSON wherever it stands: what HTML and JavaScript would
 // take for their own.
-func marked(text string) int {
+func markedBytes(text string) int {
 	more := 0
 	for _, mark := range []string{"<", ">", "&", "\u2028", "\u2029"} {
 		more += strings.Count(text, mark) * (6 - len(mark))
@@ -102,9 +102,9 @@ func marked(text string) int {
 	return more
 }
 
-// allotted is what a text takes: a header, an end, and what the allocator rounds
+// allocatedBytes is what a text takes: a header, an end, and what the allocator rounds
 // them up to.
-func allotted(text int) int {
+func allocatedBytes(text int) int {
 	size := text + 4
 	switch {
 	case text < 32:
@@ -114,12 +114,12 @@ func allotted(text int) int {
 	case text >= 1<<8:
 		size = text + 6
 	}
-	return rounded(size)
+	return roundUp(size)
 }
 
-// rounded is what the allocator gives. It has four sizes between two powers of
+// roundUp is what the allocator gives. It has four sizes between two powers of
 // two, and above 128 bytes no finer ones.
-func rounded(size int) int {
+func roundUp(size int) int {
 	step := 16
 	for 8*step < size {
 		step *= 2
@@ -133,14 +133,14 @@ func (s PostStep) Bytes() int {
 	body := s.bodyBytes()
 	// In facts a slash is escaped. The weight itself is among them: about its digits.
 	facts := postFacts + len(s.From) + strings.Count(string(s.From), "/") + len(s.Kind) + len(s.Durability) + len(strconv.Itoa(body+body/8+200))
-	post := postEntry + listed(facts) + listed(body)
+	post := postEntry + listedBytes(facts) + listedBytes(body)
 	// A piece is closed when another post, without what the list adds, is too much.
 	posts := min(max(1, (pieceBytes-pieceHead-facts-body-2+post-1)/post), piecePosts)
-	return (rounded(pieceHead+posts*post) + pieceEntry) / posts
+	return (roundUp(pieceHead+posts*post) + pieceEntry) / posts
 }
 
-// listed is what a text takes in a list: how long it is, before it and after it.
-func listed(text int) int {
+// listedBytes is what a text takes in a list: how long it is, before it and after it.
+func listedBytes(text int) int {
 	size := text + 5
 	switch {
 	case text < 1<<6:

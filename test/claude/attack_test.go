@@ -21,7 +21,7 @@ import (
 func TestASessionThatTriesEverythingIsNobodyButItself(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)
-	w := &world{t: t}
+	w := &testCoordinator{t: t}
 	h := w.host("pi")
 	var (
 		mu       sync.Mutex

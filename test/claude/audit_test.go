@@ -90,7 +90,7 @@ const workScript = "#!/bin/sh\nwhile [ -e work ] && [ ! -e \"release-$1\" ]; do 
 
 func newWalk(t *testing.T, chance *rand.Rand) *walk {
 	w := &walk{rand: chance, release: make(chan struct{}), answered: map[string]bool{}}
-	w.witness = &witness{world: newWorld(t), did: w.note}
+	w.witness = &witness{testCoordinator: newTestCoordinator(t), did: w.note}
 	w.a = w.host("pi").agent("api", w.think)
 	// tmux goes on with a program of its own that is stopped; one below it is left alone.
 	w.a.within = []string{"sh", "-c", `"$@"; exit $?`, "sh"}
@@ -283,7 +283,7 @@ func (w *walk) untold() {
 	if w.down || w.frozen {
 		return
 	}
-	for _, p := range w.unheard() {
+	for _, p := range w.unserved() {
 		if trace, err := w.as("web").Trace(w.t.Context(), c3po.MessageInput{MessageID: p.id}); err == nil && len(trace.Notified) > 0 {
 			w.change(func() { w.fault("%q is called notified, and the session is %s since before it was sent", p.text, w.is) })
 		}

@@ -17,7 +17,7 @@ import (
 // Claims: D5, U1, U2, U3, R1, R3, R5, R6, D1
 func TestTheChecklistOfTheDesign(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	a := h.agent("homeassistant", nil)
 	binary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
@@ -115,7 +115,7 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 // Claims: D5, R1, A11
 func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	nas := w.host("nas")
 	b := nas.agent("meshtastic", nil)
 	killed := make(chan struct{})

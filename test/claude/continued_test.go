@@ -14,7 +14,7 @@ import (
 // Claims: A6
 func TestAContinuedSecondSessionAnswersTheMailOfTheFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	first := h.agent("api", quiet).open()
 	first.idle()

@@ -33,7 +33,7 @@ var proposals = regexp.MustCompile(`(?i)you (can|could|may|should|might) (ask|co
 func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *testing.T) {
 	t.Parallel()
 	const most = 2400
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	// Somebody is there who could be contacted. Both are called as on hosts that have
 	// joined, which takes the most words.
 	if _, err := w.as("nas/meshtastic").Ping(t.Context(), c3po.None{}); err != nil {
@@ -79,7 +79,7 @@ func grown(r request, from int) (bytes int) {
 
 func TestWhatAnExchangeCosts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	b := w.host("nas").agent("mesh", following(reading(always("mesh/# for all topics"))...))
 	term := b.open()
 	term.idle()

@@ -23,7 +23,7 @@ type person struct {
 
 // sitDown starts the browser. The dashboard must be built, for it is in the
 // coordinator, and what drives the browser installed: `make web` does both.
-func (w *world) sitDown() *person {
+func (w *testCoordinator) sitDown() *person {
 	w.t.Helper()
 	folder := filepath.Join("..", "..", "web")
 	for _, needed := range []string{"dist/index.html", "node_modules/playwright-core/package.json"} {
@@ -98,7 +98,7 @@ func toldOf(m *model, agent string) time.Time {
 // Claims: R3, R4, AC2, AC3, AC4, F1
 func TestAC2ToAC4APersonAtTheDashboardInterruptsIsAskedAndAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	human := w.sitDown()
 	a := w.host("pi").agent("api", following(append([]rule{
 		on("something risky", call("escalate_to_human", map[string]any{"reason": "May I drop the table?", "choices": []string{"drop it", "rename it"}})),

@@ -50,7 +50,7 @@ func (a *agent) told(binary string, id c3po.AgentID, want c3po.Reachability) tim
 // Claims: C13
 func TestASuspendedSessionIsNotSaidToWake(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(reading(always("8080"))...))
 	binary := a.alone()
 	// tmux goes on with a program of its own that is stopped; one below it is left alone.

@@ -40,7 +40,7 @@ func (a *agent) must(name string, args ...string) string {
 // Claims: U1, AC5, C10
 func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	c3poBinary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
 	a.plugin, a.extra = "", a.extra[1:]
@@ -138,7 +138,7 @@ func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestCoordinator(t)
 			a := w.host("pi").agent("api", quiet)
 			binary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
 			a.plugin, a.extra = "", a.extra[1:]
@@ -222,7 +222,7 @@ func readJSON(t *testing.T, name string) (content any) {
 // Claims: U1, U2
 func TestOnOneMachineNothingNeedsToBeSet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(append(reading(always("8080")), on("who is there", call("list_agents", nil)))...))
 	binary := strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")
 	a.extra = append(a.extra[:1], "C3PO_LISTEN=127.0.0.1:0")
@@ -245,7 +245,7 @@ func TestOnOneMachineNothingNeedsToBeSet(t *testing.T) {
 // Claims: U1
 func TestThePluginPassesTheStrictValidation(t *testing.T) {
 	t.Parallel()
-	w := &world{t: t, coordinator: nil}
+	w := &testCoordinator{t: t, coordinator: nil}
 	binary := claudeBinary(t)
 	h := w.host("pi")
 	for _, folder := range []string{"../../plugin", "../.."} {
@@ -263,7 +263,7 @@ func TestThePluginPassesTheStrictValidation(t *testing.T) {
 
 func TestWithoutTheBinaryThePersonHearsItOnceADayAndTheSessionIsUndisturbed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	a.extra = nil
 	const words = "c3po is not on this machine"
@@ -326,7 +326,7 @@ func (n nas) joined(h *host, project string, thinks brain) *agent {
 func TestAC5AHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)
-	w := &world{t: t}
+	w := &testCoordinator{t: t}
 	n := w.host("nas").nas("127.0.0.1")
 	began := time.Now()
 	n.joined(w.host("laptop"), "api", quiet).print("hello")
@@ -340,7 +340,7 @@ func TestAC5AHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 func TestFoldersOfOneNameOnTwoHostsAreTwoAgents(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)
-	w := &world{t: t}
+	w := &testCoordinator{t: t}
 	n := w.host("nas").nas("127.0.0.1")
 	for _, host := range []string{"laptop", "desk"} {
 		n.joined(w.host(host), "api", quiet).print("hello")

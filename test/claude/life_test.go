@@ -14,7 +14,7 @@ import (
 )
 
 // ids are all agents there are, and whether they are online.
-func (w *world) ids() map[c3po.AgentID]c3po.Status {
+func (w *testCoordinator) ids() map[c3po.AgentID]c3po.Status {
 	w.t.Helper()
 	list, err := w.as("").ListAgents(w.t.Context(), c3po.ListAgentsInput{})
 	if err != nil {
@@ -27,7 +27,7 @@ func (w *world) ids() map[c3po.AgentID]c3po.Status {
 	return all
 }
 
-func (w *world) onlyHas(ids ...c3po.AgentID) {
+func (w *testCoordinator) onlyHas(ids ...c3po.AgentID) {
 	w.t.Helper()
 	all := w.ids()
 	for _, id := range ids {
@@ -43,7 +43,7 @@ func (w *world) onlyHas(ids ...c3po.AgentID) {
 // Claims: D4, A6, A2
 func TestClearKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	term := a.open()
 	term.idle()
@@ -70,7 +70,7 @@ func TestClearKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 // Claims: D4, A2
 func TestACompactedSessionIsToldAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	term := a.open()
 	term.idle()
@@ -95,7 +95,7 @@ func TestACompactedSessionIsToldAgain(t *testing.T) {
 // Claims: D4, A6
 func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	session := a.print("hello").records[0].Session
 	w.send("web", "api", "Which port?")
@@ -114,7 +114,7 @@ func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
 // Claims: D4, A6, A2
 func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	term := a.open()
 	term.idle()
@@ -154,7 +154,7 @@ func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T)
 // Claims: A6
 func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	first := h.agent("api", quiet)
 	term := first.open()
@@ -178,7 +178,7 @@ func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T
 // Claims: A6
 func TestTheNextSessionAnswersTheMailThatASecondOneHasLeft(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	term := h.agent("api", quiet).open()
 	w.awaitOnline("api")
@@ -200,7 +200,7 @@ func TestTheNextSessionAnswersTheMailThatASecondOneHasLeft(t *testing.T) {
 // Claims: D4
 func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", nil)
 	nested := strings.Join(a.arguments("-p", "'I am nested'"), " ")
 	a.extra = append(a.extra, "C3PO_RUN=runner-7")
@@ -217,7 +217,7 @@ func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
 // Claims: A6, C3
 func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	a := h.agent("api", quiet)
 	term := a.open()
@@ -244,7 +244,7 @@ func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t
 // Claims: A5, R6
 func TestAKilledSessionProcessIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	term := a.open()
 	term.idle()
@@ -274,7 +274,7 @@ func TestAKilledSessionProcessIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 // Claims: R7, AC7
 func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", nil)
 	c3po := a.extra[0][len("C3PO_BINARY="):]
 	bash := func(word string) step {
@@ -314,7 +314,7 @@ func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 // Claims: R4, AC3, AC4
 func TestAC3AndAC4AnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(
 		on("something risky", call("escalate_to_human", map[string]any{"reason": "May I drop the table?"})),
 		on(`"paused":"waiting_for_human"`, say("I WAIT")),
@@ -356,7 +356,7 @@ func TestAC3AndAC4AnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testi
 // Claims: R3
 func TestARuleOfThePersonsGoesBeforeThePlugins(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	if _, err := w.as("web").Ping(t.Context(), c3po.None{}); err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func TestARuleOfThePersonsGoesBeforeThePlugins(t *testing.T) {
 // Claims: C11
 func TestManySessionsAtOnceAreAllServed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	var sessions sync.WaitGroup
 	n := faultrig.Size(3, 10)
 	for i := range n {

@@ -12,7 +12,7 @@ import (
 // Claims: AC1
 func TestMailWithMarkupReachesTheModelAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(reading(always("yes"))...))
 	term := a.open()
 	term.idle()

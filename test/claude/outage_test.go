@@ -13,7 +13,7 @@ import (
 
 // keepSending is a sender as patient as our programs are: it repeats itself with
 // the same key until the coordinator has taken the message.
-func (w *world) keepSending(from, to c3po.AgentID, text string) <-chan c3po.Receipt {
+func (w *testCoordinator) keepSending(from, to c3po.AgentID, text string) <-chan c3po.Receipt {
 	accepted := make(chan c3po.Receipt, 1)
 	go func() {
 		in := c3po.SendInput{Target: string(to), Message: text, ClientKey: fmt.Sprintf("%s to %s", from, to)}
@@ -35,7 +35,7 @@ func (w *world) keepSending(from, to c3po.AgentID, text string) <-chan c3po.Rece
 // Claims: AC6, R6, I2, D5
 func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", nil)
 	a.model.Script = following(append(reading(always("got it")),
 		rule{`"pong":true`, func(r request, _ []string) step {
@@ -111,7 +111,7 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 //
 // Claims: D2, R6, AC6
 func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	bare := h.agent("api", quiet)
 	bare.plugin = ""
@@ -179,7 +179,7 @@ func delay(with, without func() time.Duration) time.Duration {
 //
 // Claims: R6
 func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("pi")
 	turn := func(freeze bool) func() time.Duration {
 		return func() time.Duration {

@@ -16,7 +16,7 @@ import (
 // Claims: C13
 func TestMailIsAnsweredAfterAnOutageOfTheModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(reading(always("port 8080"))...))
 	var mu sync.Mutex
 	var overloaded bool

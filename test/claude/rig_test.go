@@ -41,27 +41,27 @@ func claudeBinary(t *testing.T) string {
 	return filepath.Join(folder, "node_modules", ".bin", "claude")
 }
 
-// A world is a coordinator with a Redis of its own. Where a host has started one
+// A testCoordinator is a coordinator with a Redis of its own. Where a host has started one
 // itself it has none.
-type world struct {
+type testCoordinator struct {
 	t           *testing.T
 	redis       *redistest.Server
 	coordinator *faultrig.Coordinator
 }
 
-func newWorld(t *testing.T) *world {
+func newTestCoordinator(t *testing.T) *testCoordinator {
 	t.Helper()
 	claudeBinary(t)
 	redis := redistest.New(t)
-	return &world{t: t, redis: redis, coordinator: faultrig.Start(t, redis.URL())}
+	return &testCoordinator{t: t, redis: redis, coordinator: faultrig.Start(t, redis.URL())}
 }
 
 // as is a client of the coordinator that is nobody's session process.
-func (w *world) as(id c3po.AgentID) *client.Client {
+func (w *testCoordinator) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: w.coordinator.URL(), AgentID: id, ClientName: "test"})
 }
 
-func (w *world) status(id c3po.AgentID) c3po.Status {
+func (w *testCoordinator) status(id c3po.AgentID) c3po.Status {
 	agent, err := w.as("").GetAgentStatus(w.t.Context(), c3po.AgentInput{AgentID: string(id)})
 	if err != nil {
 		return c3po.Status(err.Error())
@@ -72,13 +72,13 @@ func (w *world) status(id c3po.AgentID) c3po.Status {
 // A host is a machine of its own as far as Claude Code and c3po can tell: its
 // name, its home, its temporary files.
 type host struct {
-	*world
+	*testCoordinator
 	name    string
 	dir     string
 	network *network // the one of the tests if nil
 }
 
-func (w *world) host(name string) *host {
+func (w *testCoordinator) host(name string) *host {
 	w.t.Helper()
 	// Short, for the sockets in it.
 	dir, err := os.MkdirTemp("", "c3e")
@@ -94,7 +94,7 @@ func (w *world) host(name string) *host {
 			w.t.Fatal(err)
 		}
 	}
-	return &host{world: w, name: name, dir: dir}
+	return &host{testCoordinator: w, name: name, dir: dir}
 }
 
 func (h *host) home() string { return filepath.Join(h.dir, "home") }

@@ -13,7 +13,7 @@ import (
 // its question and gone idle; and still gets an answer that comes later.
 func TestAnAskerIsWokenOnceWhenItsQuestionIsReadAndLeft(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	asked := w.host("nas").agent("api", following(
 		on("answer web now", call("get_messages", nil)),
 		on(unread.String(), call("get_messages", nil)),
@@ -36,7 +36,7 @@ func TestAnAskerIsWokenOnceWhenItsQuestionIsReadAndLeft(t *testing.T) {
 	}
 	w.awaitOnline("api")
 	w.awaitOnline("web")
-	heard := func() int {
+	silences := func() int {
 		n := 0
 		for _, r := range asker.model.Seen() {
 			n += strings.Count(r.Fresh(), "ended without an answer")
@@ -63,7 +63,7 @@ func TestAnAskerIsWokenOnceWhenItsQuestionIsReadAndLeft(t *testing.T) {
 	faultrig.Pass(t.Context(), 4*time.Second) // as long as the first notice took, and more
 	sleeps.enter("answer web now")
 	asks.see("API-SAYS port 8080")
-	if n := heard(); n != 1 {
+	if n := silences(); n != 1 {
 		t.Errorf("the asker heard %d times of the silence, want once", n)
 	}
 }

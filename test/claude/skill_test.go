@@ -46,7 +46,7 @@ func obedient(r request) step {
 // Claims: D3, R7, AC7
 func TestThePersonsWordsAfterCoordinateDoWhatTheySay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("homeassistant", obedient)
 	bin := filepath.Join(a.home(), "bin")
 	if err := os.MkdirAll(bin, 0o700); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // reached wants senders to be told that, soon.
-func (w *world) reached(what string, want c3po.Reachability) {
+func (w *testCoordinator) reached(what string, want c3po.Reachability) {
 	w.t.Helper()
 	var last c3po.Reachability
 	if !faultrig.Within(10*time.Second, func() bool {
@@ -32,7 +32,7 @@ func (w *world) reached(what string, want c3po.Reachability) {
 // Claims: C13
 func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	bash := func(words, command string) rule {
 		return on(words, call("Bash", map[string]any{"command": command, "description": "a step"}))
 	}
@@ -87,7 +87,7 @@ func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 // Claims: C13
 func TestMailIsAnsweredThoughTheTurnItStartedFailed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(reading(always("port 8080"))...))
 	var overloaded atomic.Bool
 	a.model.Refuses = func() int {
@@ -112,7 +112,7 @@ func TestMailIsAnsweredThoughTheTurnItStartedFailed(t *testing.T) {
 // Claims: C13
 func TestOurToolsOpenNoDialogInPlanMode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(reading(always("port 8080"))...))
 	term := a.open()
 	term.idle()
@@ -138,7 +138,7 @@ func TestOurToolsOpenNoDialogInPlanMode(t *testing.T) {
 // Claims: R4, AC4
 func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(
 		on("yes, drop it", say("DROPPED")),
 		on("clean up", call("escalate_to_human", map[string]any{"reason": "Drop the table?"})),
@@ -163,7 +163,7 @@ func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
 // nothing with it. It reacts all the same, and its asker hears that nothing came of it.
 func TestASessionWithoutOurToolsWakesAndItsAskerHearsThatItDidNotAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", func(request) step { return say("NO SUCH TOOL") })
 	settings := filepath.Join(a.home(), ".claude", "settings.json")
 	rules := `{"permissions":{"deny":["` + strings.TrimSuffix(toolPrefix, "__") + `"]}}`

@@ -13,7 +13,7 @@ import (
 )
 
 // unacked is the mail of an agent that nobody has dealt with.
-func (w *world) unacked(id c3po.AgentID) []c3po.Message {
+func (w *testCoordinator) unacked(id c3po.AgentID) []c3po.Message {
 	w.t.Helper()
 	pending, err := w.as(id).Pending(w.t.Context(), c3po.PendingInput{})
 	if err != nil {
@@ -22,7 +22,7 @@ func (w *world) unacked(id c3po.AgentID) []c3po.Message {
 	return pending.Messages
 }
 
-func (w *world) send(from, to c3po.AgentID, text string, change ...func(*c3po.SendInput)) c3po.Receipt {
+func (w *testCoordinator) send(from, to c3po.AgentID, text string, change ...func(*c3po.SendInput)) c3po.Receipt {
 	w.t.Helper()
 	in := c3po.SendInput{Target: string(to), Message: text}
 	for _, c := range change {
@@ -35,7 +35,7 @@ func (w *world) send(from, to c3po.AgentID, text string, change ...func(*c3po.Se
 	return receipt
 }
 
-func (w *world) awaitOnline(id c3po.AgentID) {
+func (w *testCoordinator) awaitOnline(id c3po.AgentID) {
 	w.t.Helper()
 	eventually(w.t, 20*time.Second, string(id)+" is online", func() bool { return w.status(id) == c3po.Online })
 }
@@ -46,7 +46,7 @@ func (w *world) awaitOnline(id c3po.AgentID) {
 // Claims: R1, R5, U2, U4, AC1, D5
 func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	b := w.host("nas").agent("meshtastic", following(reading(always("mesh/# for all topics"))...))
 	b.open().idle()
 	w.awaitOnline("meshtastic")
@@ -75,7 +75,7 @@ func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)
-	w := &world{t: t}
+	w := &testCoordinator{t: t}
 	pi, mesh := w.host("pi"), w.host("meshbox")
 	pi.network, mesh.network = newNetwork(t, 1), newNetwork(t, 2)
 	pi.network.join(mesh.network, "192.0.2.1", "192.0.2.2")
@@ -127,7 +127,7 @@ func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 // Claims: AC1, C13
 func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	b := w.host("nas").agent("meshtastic", following(reading(always("here"))...))
 	term := b.open()
 	term.idle()
@@ -170,7 +170,7 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 // Claims: C13
 func TestASessionThatWasLeftIdleIsStillWoken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	b := w.host("nas").agent("meshtastic", following(reading(always("still here"))...))
 	b.open().idle()
 	w.awaitOnline("meshtastic")

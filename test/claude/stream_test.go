@@ -20,7 +20,7 @@ const recordTo = "C3PO_RECORD"
 // Claims: E8
 func TestTheFormatterKnowsEveryRecordOfTheRealStream(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	h := w.host("box")
 	for name, run := range map[string]struct {
 		thinks brain

@@ -13,7 +13,7 @@ import (
 // Claims: D4, C7
 func TestWhatASubagentSendsAndAnswersIsItsParentsAndSaysSo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	for _, id := range []c3po.AgentID{"web", "api"} {
 		if _, err := w.as(id).Ping(t.Context(), c3po.None{}); err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func TestMailDoesNotChangeAScriptsRunOfClaude(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": nil, "one turn": {"--max-turns", "1"}, "with a tool": {"--allowedTools", "Bash"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestCoordinator(t)
 			write := func() {}
 			a := w.host("pi").agent("api", following(append(reading(always("port 8080")),
 				rule{"capital of France", func(request, []string) step {
@@ -92,7 +92,7 @@ func TestMailDoesNotChangeAScriptsRunOfClaude(t *testing.T) {
 // Claims: D1
 func TestARunnerThatAsksForItHasMailAnsweredWithoutAPerson(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(append(reading(always("port 8080")), on("", say("Paris")))...))
 	a.extra = append(a.extra, "C3PO_UNATTENDED=answer")
 	if _, err := w.as("api").Ping(t.Context(), c3po.None{}); err != nil {
@@ -111,7 +111,7 @@ func TestARunnerThatAsksForItHasMailAnsweredWithoutAPerson(t *testing.T) {
 // Claims: D2
 func TestTheEndOfASessionShowsNoErrorOfOurs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", quiet)
 	term := a.open()
 	term.idle()

@@ -90,7 +90,7 @@ func (term *terminal) shows() truth {
 // A witness watches a session all the time, and compares what is shown of it with
 // what it does.
 type witness struct {
-	*world
+	*testCoordinator
 	did func(format string, args ...any)
 	top topView
 
@@ -249,9 +249,9 @@ func (w *witness) waiting() []string {
 	return texts
 }
 
-// unheard is the mail that came when the session was already as it is now, if it can
+// unserved is the mail that came when the session was already as it is now, if it can
 // hear of none.
-func (w *witness) unheard() []*probe {
+func (w *witness) unserved() []*probe {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []*probe

@@ -17,7 +17,7 @@ var toPrint = regexp.MustCompile(`print < <c3po:(\S+)`)
 // Claims: B7
 func TestClaudeCodeWithoutAnythingOfOursIsTypedIntoAndAnswersInPrint(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", following(
 		rule{toPrint.String(), func(_ request, match []string) step {
 			return say("Here it is.\n\n<<c3po:%s\nport 8080\nand 8081\nc3po>>\n\nThat was it.", match[1])

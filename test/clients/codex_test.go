@@ -26,7 +26,7 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 // Claims: C10, C13
 func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "codex", answering)
+	r := newTestAgent(t, "codex", answering)
 	r.at().Rest()
 	r.wakes(12 * time.Second)
 	if strings.Contains(r.Model.Read(), "<hook_prompt") {
@@ -37,7 +37,7 @@ func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 // Claims: C10
 func TestCodexTrustsTheHooksThatWereInstalled(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "codex", done)
+	r := newTestAgent(t, "codex", done)
 	// Installing again tells what mail takes which way.
 	if said := install(r.Agent); !strings.Contains(said, "codex hook Stop: ") || strings.Contains(said, "FAILED") {
 		t.Errorf("%s", said)

@@ -37,7 +37,7 @@ func TestCopilotAnswersMailAtTheEndOfATurn(t *testing.T) {
 // Claims: C10, C13
 func TestCopilotAnswersMailThatComesWhileItIsIdleAndWaitsInTheBackground(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "copilot", copilotWaits(answering))
+	r := newTestAgent(t, "copilot", copilotWaits(answering))
 	r.at().Rest()
 	r.c.Reached("api", "it waits", c3po.ReachNow)
 	r.wakes(5 * time.Second)

@@ -15,7 +15,7 @@ var mailEnd = regexp.MustCompile(`(?m)^\[end .*$`)
 // cost says how many bytes the last exchange has put before the model, with what
 // the client wraps around them: the notice, the mail, and the receipt of the
 // answer.
-func (r *rig) cost() {
+func (r *testAgent) cost() {
 	r.T.Helper()
 	var told, mail, receipt int
 	if !faultrig.Within(20*time.Second, func() bool {

@@ -18,7 +18,7 @@ import (
 // Claims: C10
 func TestTwoTerminalsOnOneCodexDaemonAreTwoAgents(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "codex", func(q llm.Request) llm.Step {
+	r := newTestAgent(t, "codex", func(q llm.Request) llm.Step {
 		// Each answers with the name it was greeted by.
 		answer := "I am api"
 		if strings.Contains(q.All(), "c3po: you are docs.") {

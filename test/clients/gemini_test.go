@@ -23,7 +23,7 @@ func TestGeminiAnswersMailAtTheEndOfATurn(t *testing.T) {
 // Claims: C10, C13
 func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "gemini", answering, "--stay-reachable")
+	r := newTestAgent(t, "gemini", answering, "--stay-reachable")
 	r.at().See("Executing Hook") // its turn is over, and our hook waits for mail
 	r.c.Reached("api", "it waits", c3po.ReachNow)
 	r.wakes(5 * time.Second)

@@ -51,7 +51,7 @@ func TestKimiAnswersMailAtTheEndOfATurn(t *testing.T) {
 func TestKimiThatWaitsInTheBackgroundAnswersMailInTheMiddleOfATurnAndWhileItIsIdle(t *testing.T) {
 	t.Parallel()
 	receipts := make(chan c3po.Receipt, 1)
-	r := newRig(t, "kimi", nil)
+	r := newTestAgent(t, "kimi", nil)
 	asked, steps := false, 0
 	r.Model.Script = kimiWaits(llm.Following(llm.Answers("port 8080"), llm.Else(func(q llm.Request) llm.Step {
 		told := r.Model.Read()

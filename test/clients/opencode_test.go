@@ -17,7 +17,7 @@ import (
 // opencodeAtWork is a model that uses tools, first one of OpenCode's own, then one
 // of ours, each until it is told of urgent mail; that gets mail when it is about to
 // end; and that thinks until it is interrupted.
-func opencodeAtWork(r *rig, urgently, atEnd, thinking chan<- c3po.Receipt) llm.Script {
+func opencodeAtWork(r *testAgent, urgently, atEnd, thinking chan<- c3po.Receipt) llm.Script {
 	sent, steps := 0, 0
 	return llm.Following(llm.Answers("port 8080"), llm.Else(func(q llm.Request) llm.Step {
 		told := strings.Count(q.All(), "urgent message")
@@ -49,7 +49,7 @@ var opencodeStep = llm.Call("bash", map[string]any{"command": "true", "descripti
 func TestOpenCodeAnswersMail(t *testing.T) {
 	t.Parallel()
 	urgently, atEnd, thinking := make(chan c3po.Receipt, 2), make(chan c3po.Receipt, 1), make(chan c3po.Receipt, 1)
-	r := newRig(t, "opencode", nil)
+	r := newTestAgent(t, "opencode", nil)
 	r.Model.Script = opencodeAtWork(r, urgently, atEnd, thinking)
 	term := r.at()
 	term.Rest()

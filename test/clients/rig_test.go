@@ -23,16 +23,16 @@ var done = llm.Always("ALL-DONE")
 // answering is a model that answers its mail, and else says that it is done.
 var answering = llm.Following(llm.Answers("port 8080"), llm.Else(done))
 
-// A rig is an agent called api, whose client has c3po installed, and a coordinator.
-type rig struct {
+// A testAgent is an agent called api, whose client has c3po installed, and a coordinator.
+type testAgent struct {
 	*clientrig.Agent
 	c *clientrig.Coordinator
 }
 
-func newRig(t *testing.T, client string, script llm.Script, flags ...string) *rig {
+func newTestAgent(t *testing.T, client string, script llm.Script, flags ...string) *testAgent {
 	t.Helper()
 	c := clientrig.Start(t)
-	r := &rig{c.Machine("").Agent(client, "api", script), c}
+	r := &testAgent{c.Machine("").Agent(client, "api", script), c}
 	install(r.Agent, flags...)
 	return r
 }
@@ -51,17 +51,17 @@ func install(a *clientrig.Agent, flags ...string) string {
 }
 
 // ask sends it a question.
-func (r *rig) ask(question string, change ...func(*c3po.SendInput)) c3po.Receipt {
+func (r *testAgent) ask(question string, change ...func(*c3po.SendInput)) c3po.Receipt {
 	return r.c.Send("web", "api", question, change...)
 }
 
-func (r *rig) answered(receipt c3po.Receipt, seconds int) {
+func (r *testAgent) answered(receipt c3po.Receipt, seconds int) {
 	r.T.Helper()
 	r.c.Answered("web", receipt, "port 8080", seconds)
 }
 
 // received wants it proved that the client has taken a message.
-func (r *rig) received(receipt c3po.Receipt) {
+func (r *testAgent) received(receipt c3po.Receipt) {
 	r.T.Helper()
 	clientrig.Eventually(r.T, 5*time.Second, "that the client has the message is proved", func() bool {
 		trace, err := r.c.As("web").Trace(r.T.Context(), c3po.MessageInput{MessageID: receipt.ID})
@@ -70,7 +70,7 @@ func (r *rig) received(receipt c3po.Receipt) {
 }
 
 // greeted wants the model to have read who it is, and of the skill.
-func (r *rig) greeted(skill string) {
+func (r *testAgent) greeted(skill string) {
 	r.T.Helper()
 	if shown := r.Model.Read(); !strings.Contains(shown, "c3po: you are api.") || !strings.Contains(shown, skill) {
 		r.T.Error("it was not greeted, or the skill was not offered")
@@ -83,7 +83,7 @@ func toldInTheMiddle(t *testing.T, client, skill string) {
 	t.Helper()
 	var receipt c3po.Receipt
 	asked, steps := false, 0
-	r := newRig(t, client, nil)
+	r := newTestAgent(t, client, nil)
 	r.Model.Script = llm.Following(llm.Answers("port 8080"), llm.Else(func(q llm.Request) llm.Step {
 		if steps++; !asked && r.c.Agent("api").Status == c3po.Online {
 			receipt, asked = r.ask("Which port?", clientrig.Urgent), true
@@ -106,10 +106,10 @@ func toldInTheMiddle(t *testing.T, client, skill string) {
 
 // answersAtTheEnd has mail come when a turn is about to end, and wants it answered
 // before it does. waits is what the client's model does about a shell in the background.
-func answersAtTheEnd(t *testing.T, client string, waits func(llm.Script) llm.Script) *rig {
+func answersAtTheEnd(t *testing.T, client string, waits func(llm.Script) llm.Script) *testAgent {
 	t.Helper()
 	var receipt c3po.Receipt
-	r := newRig(t, client, nil)
+	r := newTestAgent(t, client, nil)
 	r.Model.Script = waits(llm.Following(llm.Answers("port 8080"), llm.Else(func(q llm.Request) llm.Step {
 		if receipt.ID == "" {
 			// It waits for mail: one that has only registered may not have looked yet.
@@ -129,7 +129,7 @@ func answersAtTheEnd(t *testing.T, client string, waits func(llm.Script) llm.Scr
 func atOnce(script llm.Script) llm.Script { return script }
 
 // at opens a terminal in which a turn has been, and which is idle now.
-func (r *rig) at() *clientrig.Terminal {
+func (r *testAgent) at() *clientrig.Terminal {
 	r.T.Helper()
 	term := r.Open()
 	term.Rest() // some draw their prompt before they read keys
@@ -140,7 +140,7 @@ func (r *rig) at() *clientrig.Terminal {
 }
 
 // wakes wants an idle session to answer soon.
-func (r *rig) wakes(most time.Duration) {
+func (r *testAgent) wakes(most time.Duration) {
 	r.T.Helper()
 	began := time.Now()
 	r.answered(r.ask("Which port?"), 60)

@@ -28,7 +28,7 @@ func TestSendersAreToldWhatEachClientReallyDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			release := make(chan struct{})
-			r := newRig(t, name, func(q llm.Request) llm.Step {
+			r := newTestAgent(t, name, func(q llm.Request) llm.Step {
 				if strings.Contains(q.Fresh(), "think long") {
 					select {
 					case <-release:
@@ -70,7 +70,7 @@ func TestSendersAreToldWhatEachClientReallyDoes(t *testing.T) {
 }
 
 // clientPID is the process that has started the session process.
-func clientPID(r *rig) (pid int) {
+func clientPID(r *testAgent) (pid int) {
 	r.T.Helper()
 	clientrig.Eventually(r.T, 10*time.Second, "a session process runs", func() bool {
 		for _, session := range r.Processes(" mcp --client ") {

@@ -36,7 +36,7 @@ func TestMailDoesNotChangeAScriptsRun(t *testing.T) {
 		t.Run(run.name, func(t *testing.T) {
 			t.Parallel()
 			client, _, _ := strings.Cut(run.name, " ")
-			r := newRig(t, client, answering)
+			r := newTestAgent(t, client, answering)
 			r.c.Exists("api")
 			once := func() clientrig.Outcome {
 				var got clientrig.Outcome

@@ -13,22 +13,22 @@ func Audible(mail []Letter, paused string) []Letter {
 	if paused == "" {
 		return mail
 	}
-	return slices.DeleteFunc(slices.Clone(mail), Letter.held)
+	return slices.DeleteFunc(slices.Clone(mail), Letter.heldByPause)
 }
 
-// Heard is how far an agent that was told of mail up to a sequence knows all of
+// KnownUpTo is how far an agent that was told of mail up to a sequence knows all of
 // it: what is held back while it is paused ends that.
-func Heard(upTo int64, mail []Letter, paused string) int64 {
+func KnownUpTo(upTo int64, mail []Letter, paused string) int64 {
 	if paused == "" {
 		return upTo
 	}
 	for _, l := range mail {
-		if l.held() && l.Seq <= upTo {
+		if l.heldByPause() && l.Seq <= upTo {
 			upTo = l.Seq - 1
 		}
 	}
 	return upTo
 }
 
-// held says that a pause keeps the letter back.
-func (l Letter) held() bool { return l.From != c3po.Human }
+// heldByPause says that a pause keeps the letter back.
+func (l Letter) heldByPause() bool { return l.From != c3po.Human }

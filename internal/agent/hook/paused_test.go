@@ -23,7 +23,7 @@ func TestWhoIsPausedHearsItsPersonAlone(t *testing.T) {
 	}
 	// It was told of the last, but not of those before it.
 	for paused, want := range map[string]int64{"lunch": 1, "": 4} {
-		if got := hook.Heard(4, mail, paused); got != want {
+		if got := hook.KnownUpTo(4, mail, paused); got != want {
 			t.Errorf("paused %q, it is said to know all up to %d, want %d", paused, got, want)
 		}
 	}

@@ -47,7 +47,7 @@ func placeWords(p Place) string {
 	case len(p.Online) == 0:
 		text += " Nobody else is online."
 	default:
-		text += " Online: " + named(p.Online, p.More) + "."
+		text += " Online: " + nameAgents(p.Online, p.More) + "."
 	}
 	return text + leftWords(p.Left)
 }
@@ -142,15 +142,15 @@ func newWords(mail []Letter) string {
 	if len(from) > maxSenders {
 		from, more = from[:maxSenders], len(from)-maxSenders
 	}
-	return strings.Join(parts, ", ") + " from " + named(from, more) + ". get_messages shows " + pronoun(len(mail)) + "."
+	return strings.Join(parts, ", ") + " from " + nameAgents(from, more) + ". get_messages shows " + pronoun(len(mail)) + "."
 }
 
 func urgentWords(mail []Letter) string {
 	return plural(len(mail), "urgent message", "urgent messages") + ". get_messages shows " + pronoun(len(mail)) + "."
 }
 
-// named lists agents, each in quotes: a name can read like a sentence of ours.
-func named(ids []c3po.AgentID, more int) string {
+// nameAgents lists agents, each in quotes: a name can read like a sentence of ours.
+func nameAgents(ids []c3po.AgentID, more int) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = "'" + id.Brief() + "'"

@@ -58,7 +58,7 @@ func (k *keys) feed(input []byte) {
 		if k.parse != keyEscape && k.parse != keyCSI {
 			k.parse = keyPlain
 		}
-		k.edited()
+		k.markUnknown()
 	}
 	for _, m := range typedMark.FindAllSubmatch(k.plain, -1) {
 		if id, err := c3po.ParseMessageID(string(m[1])); err == nil {
@@ -73,8 +73,8 @@ func (k *keys) feed(input []byte) {
 	}
 }
 
-// entered says that the line was sent, by us.
-func (k *keys) entered() { k.state, k.typed = lineEmpty, 0 }
+// clearLine says that the line was sent, by us.
+func (k *keys) clearLine() { k.state, k.typed = lineEmpty, 0 }
 
 // typedTicket says that the person has typed the mark of an answer to it: what
 // is on the screen of it may be an echo.
@@ -93,7 +93,7 @@ func (k *keys) next(b byte) {
 		}
 	case keySS3:
 		k.parse = keyPlain
-		k.edited()
+		k.markUnknown()
 	case keyString:
 		switch b {
 		case 0x1b:
@@ -117,10 +117,10 @@ func (k *keys) afterEscape(b byte) {
 	case ']', 'P', '_', '^', 'X':
 		k.parse = keyString
 	case 0x1b:
-		k.edited()
+		k.markUnknown()
 	default: // a key together with Alt
 		k.parse = keyPlain
-		k.edited()
+		k.markUnknown()
 	}
 }
 
@@ -138,7 +138,7 @@ func (k *keys) sequence(final byte) {
 	case final == 'R' && bytes.IndexByte(k.params, ';') > 0: // where the cursor is
 	case final == 'n' || final == 't': // how the terminal is
 	default:
-		k.edited()
+		k.markUnknown()
 	}
 }
 
@@ -155,14 +155,14 @@ func (k *keys) key(b byte) {
 		k.state = lineTyped
 	case b == '\r', b == '\n' && k.piped:
 		k.plain = append(k.plain, '\n')
-		k.entered()
+		k.clearLine()
 	case (b == 0x7f || b == 0x08) && k.state == lineTyped && k.typed > 1:
 		k.typed--
 	default:
 		// Also what deletes the last character, or all: that it did is for the screen
 		// to tell.
-		k.edited()
+		k.markUnknown()
 	}
 }
 
-func (k *keys) edited() { k.state, k.typed = lineUnknown, 0 }
+func (k *keys) markUnknown() { k.state, k.typed = lineUnknown, 0 }

@@ -191,12 +191,12 @@ func (b *mailbox) news(now time.Time) news {
 	return news{}
 }
 
-// told remembers that news were typed, and reports it. Who can run nothing cannot
+// recordTyped remembers that news were typed, and reports it. Who can run nothing cannot
 // ack either: what expects no answer is dealt with once it was typed.
-func (b *mailbox) told(ctx context.Context, n news) {
+func (b *mailbox) recordTyped(ctx context.Context, n news) {
 	b.mu.Lock()
 	b.memory = n.memory
-	report := c3po.ReceivedInput{Notified: hook.Heard(n.memory.Notified(), b.letters(), b.paused)}
+	report := c3po.ReceivedInput{Notified: hook.KnownUpTo(n.memory.Notified(), b.letters(), b.paused)}
 	if n.message != nil {
 		delete(b.texts, n.message.ID)
 	}
@@ -229,8 +229,8 @@ func (b *mailbox) offer(a answer) {
 	}
 }
 
-// asked says that there are questions an answer may come to.
-func (b *mailbox) asked() bool {
+// hasQuestions says that there are questions an answer may come to.
+func (b *mailbox) hasQuestions() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.tickets) > 0

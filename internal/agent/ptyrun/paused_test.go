@@ -10,7 +10,7 @@ import (
 // Claims: R3, R4
 func TestNothingIsTypedForOthersWhileTheAgentIsPaused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	p := w.sit("api", "--", "bash", "--norc", "--noprofile")
 	p.see("$ ")
 	human := w.as(c3po.Human)

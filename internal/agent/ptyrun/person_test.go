@@ -90,23 +90,23 @@ func chat(log string) error {
 	}
 }
 
-// A world is a coordinator, and what is common to its agents.
-type world struct {
+// A testCoordinator is a coordinator, and what is common to its agents.
+type testCoordinator struct {
 	t   testing.TB
 	url string
 }
 
-func newWorld(t testing.TB) *world {
+func newTestCoordinator(t testing.TB) *testCoordinator {
 	t.Helper()
-	return &world{t, faultrig.Start(t, redistest.Start(t)).URL()}
+	return &testCoordinator{t, faultrig.Start(t, redistest.Start(t)).URL()}
 }
 
-func (w *world) as(id c3po.AgentID) *client.Client {
+func (w *testCoordinator) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: w.url, AgentID: id, ClientName: "test"})
 }
 
 // ask sends a question and returns its id.
-func (w *world) ask(from, to, text string) c3po.MessageID {
+func (w *testCoordinator) ask(from, to, text string) c3po.MessageID {
 	w.t.Helper()
 	receipt, err := w.as(c3po.AgentID(from)).SendMessage(w.t.Context(), c3po.SendInput{Target: to, Message: text})
 	if err != nil {
@@ -116,7 +116,7 @@ func (w *world) ask(from, to, text string) c3po.MessageID {
 }
 
 // answerTo waits for the answer to a question.
-func (w *world) answerTo(id c3po.MessageID) string {
+func (w *testCoordinator) answerTo(id c3po.MessageID) string {
 	w.t.Helper()
 	from, _, _ := id.Split()
 	got, err := w.as(from).WaitForMessage(w.t.Context(), c3po.WaitInput{MessageID: id, Timeout: 20})
@@ -139,7 +139,7 @@ type person struct {
 }
 
 // sit starts `c3po run` with these arguments.
-func (w *world) sit(as string, args ...string) *person {
+func (w *testCoordinator) sit(as string, args ...string) *person {
 	w.t.Helper()
 	return sit(w.t, w.url, append([]string{faultrig.Binary(w.t), "run", "--as", as}, args...)...)
 }

@@ -23,7 +23,7 @@ const noticeWords = "Run c3po inbox to read, c3po reply to answer."
 // Claims: B7
 func TestAShellIsToldOfMailAndWhatItPrintsBetweenMarksIsTheAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	p := w.sit("api", "--", "bash", "--norc", "--noprofile")
 	p.see("$ ")
 	id := w.ask("web", "api", "which port?")
@@ -62,7 +62,7 @@ func TestNothingIsTypedIntoALineThatSomebodyTypes(t *testing.T) {
 	if os.Getenv("C3PO_TORTURE") != "" {
 		tries = 10
 	}
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	// Readline, with pastes in brackets; a terminal that collects lines; and one
 	// that does not even show them.
 	const plain = "printf '> '\nwhile IFS= read -r line; do printf '%s\\n' \"$line\" >>lines; printf '\\n> '; done\n"
@@ -85,7 +85,7 @@ func TestNothingIsTypedIntoALineThatSomebodyTypes(t *testing.T) {
 
 // typist types lines, with pauses and corrections, while mail comes. One that
 // can move about in a line stops to think at its begin, where it looks empty.
-func typist(t *testing.T, w *world, p *person, name string, tries int, moves bool) {
+func typist(t *testing.T, w *testCoordinator, p *person, name string, tries int, moves bool) {
 	dice := seed.Rand(t, uint64(len(name))+uint64(name[len(name)-1]))
 	p.see("> ")
 	var want []string
@@ -142,7 +142,7 @@ func typist(t *testing.T, w *world, p *person, name string, tries int, moves boo
 // Claims: B7
 func TestWhatAShellRunsIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	p := w.sit("api", "--", "bash", "--norc", "--noprofile")
 	p.see("$ ")
 	// It looks like a prompt, and the line was sent.
@@ -164,7 +164,7 @@ func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	socket := filepath.Join(t.TempDir(), "tmux")
 	home := faultrig.Home(t)
 	tmux := func(args ...string) string {
@@ -201,7 +201,7 @@ func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 // Claims: B7
 func TestAProgramThatOnlyReadsAndPrintsGetsAMessageWhole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	log := filepath.Join(t.TempDir(), "log")
 	self, err := os.Executable()
 	if err != nil {
@@ -233,7 +233,7 @@ func TestAProgramThatOnlyReadsAndPrintsGetsAMessageWhole(t *testing.T) {
 // Claims: B7
 func TestCatGetsAMessageAsOneLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestCoordinator(t)
 	p := w.sit("cat", "--paste-bodies", "--prompt", "^$", "--", "cat")
 	p.eventually("it is there", func() bool {
 		agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "cat"})
@@ -262,7 +262,7 @@ func TestAFullScreenProgramIsLeftAlone(t *testing.T) {
 		}
 		t.Run(program.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestCoordinator(t)
 			p := w.sit("api", "--", "bash", "--norc", "--noprofile")
 			p.see("$ ")
 			// Its last line looks like a prompt.
@@ -301,7 +301,7 @@ func TestWhoAskedAProgramThatIsKilledLearnsThatItDied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestCoordinator(t)
 			p := w.sit("api", "--", "bash", "--norc", "--noprofile")
 			p.see("$ ")
 			id := w.ask("web", "api", "which port?")

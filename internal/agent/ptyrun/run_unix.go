@@ -229,7 +229,7 @@ func (w *wrapper) copyOutput() {
 		n, err := w.master.Read(buffer)
 		if n > 0 {
 			// First ours: who sees a prompt may press a key at once.
-			w.printed(buffer[:n])
+			w.takeOutput(buffer[:n])
 			_, _ = w.cfg.Stdout.Write(buffer[:n]) // if nobody looks any more, the program goes on
 		}
 		if err != nil {
@@ -247,7 +247,7 @@ func (w *wrapper) copyInput() {
 		n, err := w.cfg.Stdin.Read(buffer)
 		if n > 0 {
 			last = buffer[n-1]
-			if w.pressed(buffer[:n]) != nil {
+			if w.forwardKeys(buffer[:n]) != nil {
 				return
 			}
 		}
@@ -257,7 +257,7 @@ func (w *wrapper) copyInput() {
 			if last != '\n' && last != '\r' {
 				ends += endOfInput // the first only sends the line
 			}
-			_ = w.pressed([]byte(ends))
+			_ = w.forwardKeys([]byte(ends))
 		}
 		if err != nil {
 			return

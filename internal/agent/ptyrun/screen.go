@@ -85,8 +85,8 @@ func clamp(params ansi.Params, most int) {
 	}
 }
 
-// confined says that text does not flow over the whole screen.
-func (s *screen) confined() bool {
+// isConfined says that text does not flow over the whole screen.
+func (s *screen) isConfined() bool {
 	rows := s.margins.rows
 	if s.alternate() {
 		rows = s.margins.rowsAlternate
@@ -98,7 +98,7 @@ func (s *screen) confined() bool {
 // when somebody looks: the emulator is thirty times slower than a terminal.
 func (s *screen) write(output []byte) {
 	flowing := flows(output)
-	if flowing && !s.drawing && !s.confined() && s.behind.add(output, s.emulator.Height()) {
+	if flowing && !s.drawing && !s.isConfined() && s.behind.add(output, s.emulator.Height()) {
 		return
 	}
 	s.drawing = !flowing

@@ -82,8 +82,8 @@ func (w *wrapper) identity(id c3po.AgentID) []string {
 	return all
 }
 
-// printed takes in output of the program.
-func (w *wrapper) printed(output []byte) {
+// takeOutput takes in output of the program.
+func (w *wrapper) takeOutput(output []byte) {
 	w.out.Lock()
 	w.screen.write(output)
 	w.reader.write(output)
@@ -97,7 +97,7 @@ func (w *wrapper) collect(quiet time.Duration) {
 	w.out.Lock()
 	seen := w.seen
 	w.seen = nil
-	if w.drawn && time.Since(w.lastOutput) >= quiet && w.box.asked() {
+	if w.drawn && time.Since(w.lastOutput) >= quiet && w.box.hasQuestions() {
 		w.drawn = false
 		seen = append(seen, answersOn(w.screen.paragraphs())...)
 	}
@@ -115,8 +115,8 @@ func (w *wrapper) collect(quiet time.Duration) {
 	}
 }
 
-// pressed hands keys of the person to the program.
-func (w *wrapper) pressed(input []byte) error {
+// forwardKeys hands keys of the person to the program.
+func (w *wrapper) forwardKeys(input []byte) error {
 	w.in.Lock()
 	defer w.in.Unlock()
 	w.out.Lock()
@@ -130,7 +130,7 @@ func (w *wrapper) pressed(input []byte) error {
 	w.out.Unlock()
 	w.keys.feed(input)
 	if elsewhere {
-		w.keys.edited() // these are not of any line, or of one that the screen will show
+		w.keys.markUnknown() // these are not of any line, or of one that the screen will show
 	}
 	w.lastKey = time.Now()
 	_, err := w.master.Write(input)
@@ -162,7 +162,7 @@ func (w *wrapper) converse(ctx context.Context) {
 			continue
 		}
 		if w.tell(ctx, n) {
-			w.box.told(ctx, n)
+			w.box.recordTyped(ctx, n)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (w *wrapper) tell(ctx context.Context, n news) bool {
 	if _, err := w.master.WriteString("\r"); err != nil {
 		return false
 	}
-	w.keys.entered()
+	w.keys.clearLine()
 	w.lastKey = time.Now()
 	return true
 }

@@ -105,9 +105,9 @@ func (s *Server) settle(ctx context.Context) error {
 	defer s.mu.Unlock()
 	switch s.conversation.place.ID {
 	case "": // it begins: what came before wakes it once it is idle
-		s.conversation.missed(seen.Mail)
+		s.conversation.markArrived(seen.Mail)
 	case place.ID:
-		s.conversation.missed(seen.Mail)
+		s.conversation.markArrived(seen.Mail)
 		// A notice from before may have led to a coordinator that was away.
 		s.conversation.rearm(s.conversation.ids())
 	default:

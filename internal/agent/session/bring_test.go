@@ -27,7 +27,7 @@ func shownBy(t *testing.T, answer string) string {
 	return out.Specific.Context
 }
 
-func (r *rig) received(id c3po.MessageID) bool {
+func (r *testSession) received(id c3po.MessageID) bool {
 	r.t.Helper()
 	trace, err := r.as("web").Trace(r.t.Context(), c3po.MessageInput{MessageID: id})
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *rig) received(id c3po.MessageID) bool {
 
 // woken is what the monitor prints, and the turn that it starts, as Claude Code
 // begins it.
-func (r *rig) woken(lines <-chan string) (shown string) {
+func (r *testSession) woken(lines <-chan string) (shown string) {
 	r.t.Helper()
 	select {
 	case shown = <-lines:

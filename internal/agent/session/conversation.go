@@ -134,12 +134,12 @@ func (c *conversation) replace(seen resident.View) {
 	maps.DeleteFunc(c.texts, func(id c3po.MessageID, _ c3po.Message) bool { _, here := c.mail[id]; return !here })
 	c.seq, c.posts = max(c.seq, seen.Seq), seen.Posts
 	c.memory = c.memory.Keep(c.letters()).Posts(seen.Posts)
-	c.heed(seen)
+	c.updatePause(seen)
 }
 
-// heed takes in whether the agent is paused, unless that is known from later. For
+// updatePause takes in whether the agent is paused, unless that is known from later. For
 // who is not paused any longer all that came meanwhile has arrived.
-func (c *conversation) heed(seen resident.View) {
+func (c *conversation) updatePause(seen resident.View) {
 	if seen.Paused == nil || seen.Seq < c.paused.seq {
 		return
 	}
@@ -170,9 +170,9 @@ func (c *conversation) unread() int {
 	return c.posts
 }
 
-// heard is how far the session knows of its mail, if it takes what it was told.
-func (c *conversation) heard() int64 {
-	return hook.Heard(c.memory.Notified(), c.letters(), c.paused.why)
+// knownUpTo is how far the session knows of its mail, if it takes what it was told.
+func (c *conversation) knownUpTo() int64 {
+	return hook.KnownUpTo(c.memory.Notified(), c.letters(), c.paused.why)
 }
 
 // tookNotice says that the client has shown that it took the last notice, to be reported.
@@ -207,8 +207,8 @@ func (c *conversation) calling() []c3po.MessageID {
 // ids is all mail.
 func (c *conversation) ids() []c3po.MessageID { return slices.Collect(maps.Keys(c.mail)) }
 
-// missed marks what has come since mail was last known as arrived.
-func (c *conversation) missed(mail []hook.Letter) {
+// markArrived marks what has come since mail was last known as arrived.
+func (c *conversation) markArrived(mail []hook.Letter) {
 	for _, l := range mail {
 		if _, known := c.mail[l.ID]; !known && l.Seq > c.seq {
 			c.arrived[l.ID] = true
@@ -227,7 +227,7 @@ func (c *conversation) add(seen resident.View) {
 	}
 	c.keep(seen.Texts)
 	c.seq, c.posts = max(c.seq, seen.Seq), seen.Posts
-	c.heed(seen)
+	c.updatePause(seen)
 }
 
 // drop forgets mail that has ended.
@@ -258,9 +258,9 @@ func (c *conversation) stateSince() *time.Time {
 	return &since
 }
 
-// rest is the end of a turn. What came during it is told at the next one, which
+// endTurn is the end of a turn. What came during it is told at the next one, which
 // is soon if there is mail that could not wait.
-func (c *conversation) rest(later []c3po.MessageID) {
+func (c *conversation) endTurn(later []c3po.MessageID) {
 	alone := time.Duration(0)
 	clear(c.arrived)
 	for _, id := range later {
@@ -277,8 +277,8 @@ func (c *conversation) rest(later []c3po.MessageID) {
 	c.activity = c.activity.Rests(time.Now(), alone)
 }
 
-// left says that the turn has ended well.
-func (c *conversation) left() { c.turnFor, c.failures = nil, 0 }
+// clearTurn says that the turn has ended well.
+func (c *conversation) clearTurn() { c.turnFor, c.failures = nil, 0 }
 
 // useOf finds a call by the name its client gave it, and makes one if it is new.
 func (c *conversation) useOf(id string) *use {

@@ -127,7 +127,7 @@ func (s *Server) evidence(event hook.Event) {
 	// Other clients have no hook that tells the two apart.
 	if begun := event.Name == hook.UserPromptSubmit || event.Name == hook.PostToolUse || !s.dialect.IsClaude(); begun {
 		if len(c.waking) > 0 {
-			c.hinted = max(c.hinted, c.heard())
+			c.hinted = max(c.hinted, c.knownUpTo())
 			c.turnFor = append(c.turnFor, c.waking...)
 		}
 		c.waking, c.wokenAt, c.wakes, c.noticed = nil, time.Time{}, 0, time.Time{}
@@ -152,9 +152,9 @@ func (s *Server) asksPerson(event hook.Event) string {
 	return hook.AllowDialog()
 }
 
-// failed is the end of a turn in which the model could not be asked: what it was
+// failTurn is the end of a turn in which the model could not be asked: what it was
 // told has not been heard. Its mail starts another after a while.
-func (s *Server) failed() {
+func (s *Server) failTurn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.conversation
@@ -195,6 +195,6 @@ func (s *Server) putOff() {
 		}
 	}
 	c.turnFor, c.failures = nil, 0
-	c.rest(nil)
+	c.endTurn(nil)
 	c.rearm(unread)
 }

@@ -30,13 +30,13 @@ func (s *Server) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	text := "{}"
 	// A hook that is not understood changes nothing: it must not disturb a session.
 	if err := json.Unmarshal(req.Params.Arguments, &event); err == nil {
-		text = s.hooked(ctx, event)
+		text = s.answerHook(ctx, event)
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 }
 
-// hooked answers one event of the client's life.
-func (s *Server) hooked(ctx context.Context, event hook.Event) string {
+// answerHook answers one event of the client's life.
+func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 	defer s.slept()
 	defer s.hasRun(event.Name, time.Now())
 	s.evidence(event)
@@ -47,7 +47,7 @@ func (s *Server) hooked(ctx context.Context, event hook.Event) string {
 	case event.Name == hook.DialogOpens:
 		return s.asksPerson(event)
 	case s.off():
-		s.unheard(event)
+		s.noteWhileOff(event)
 		return "{}"
 	}
 	if event.SessionID != "" {
@@ -60,17 +60,17 @@ func (s *Server) hooked(ctx context.Context, event hook.Event) string {
 	case hook.UserPromptSubmit:
 		s.want()
 		settles := s.personWrites(event)
-		decision := s.invite(s.prompted(ctx))
+		decision := s.invite(s.onPrompt(ctx))
 		if settles {
 			decision = hook.Settled(decision)
 		}
 		return s.dialect.Write(decision, event.Name)
 	case hook.PostToolUse:
-		return s.dialect.Write(s.showAsk(s.stepped(event)), event.Name)
+		return s.dialect.Write(s.showAsk(s.onToolUsed(event)), event.Name)
 	case hook.StopEvent:
-		return s.dialect.Write(s.stopped(ctx, event), event.Name)
+		return s.dialect.Write(s.onStop(ctx, event), event.Name)
 	case hook.StopFailure:
-		s.failed()
+		s.failTurn()
 	case hook.SessionEnd:
 		// A session that is cleared or changed for another is not the end of the run.
 		if event.Reason != "clear" && event.Reason != "resume" {
@@ -80,9 +80,9 @@ func (s *Server) hooked(ctx context.Context, event hook.Event) string {
 	return "{}"
 }
 
-// unheard takes in what a hook shows while c3po is switched off: nothing is said, but
+// noteWhileOff takes in what a hook shows while c3po is switched off: nothing is said, but
 // once it is switched on the session is what it has become meanwhile.
-func (s *Server) unheard(event hook.Event) {
+func (s *Server) noteWhileOff(event hook.Event) {
 	if event.SessionID != "" {
 		s.enter(event)
 	}
@@ -94,7 +94,7 @@ func (s *Server) unheard(event hook.Event) {
 	case hook.StopEvent:
 		s.putOff()
 	case hook.StopFailure:
-		s.failed()
+		s.failTurn()
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *Server) greet(ctx context.Context) hook.Decision {
 	return s.decide(s.start)
 }
 
-func (s *Server) prompted(ctx context.Context) hook.Decision {
+func (s *Server) onPrompt(ctx context.Context) hook.Decision {
 	s.mu.Lock()
 	greeted := s.conversation.memory.Greeted()
 	s.mu.Unlock()
@@ -220,7 +220,7 @@ func (s *Server) warn() hook.Decision {
 	return hook.Decision{Person: hook.Unreachable}
 }
 
-func (s *Server) stepped(event hook.Event) hook.Decision {
+func (s *Server) onToolUsed(event hook.Event) hook.Decision {
 	s.mu.Lock()
 	s.conversation.took(event.ToolUseID)
 	s.reportSoon()
@@ -230,7 +230,7 @@ func (s *Server) stepped(event hook.Event) hook.Decision {
 	})
 }
 
-func (s *Server) stopped(ctx context.Context, event hook.Event) hook.Decision {
+func (s *Server) onStop(ctx context.Context, event hook.Event) hook.Decision {
 	s.mu.Lock()
 	alone, most := s.conversation.alone, refreshTimeout
 	if s.conversation.scripted {
@@ -251,8 +251,8 @@ func (s *Server) stopped(ctx context.Context, event hook.Event) hook.Decision {
 		return hook.Stop(m, s.conversation.audible(), event.Again == "true", now)
 	})
 	if decision.Context == "" {
-		s.conversation.left()
-		s.conversation.rest(decision.Later)
+		s.conversation.clearTurn()
+		s.conversation.endTurn(decision.Later)
 	} else {
 		s.conversation.turnFor = append(s.conversation.turnFor, s.conversation.calling()...)
 		s.conversation.activity = s.conversation.activity.Works(time.Now())
@@ -277,7 +277,7 @@ func (s *Server) decideHeld(by rule) hook.Decision {
 	decision, memory := by(s.conversation.memory, s.conversation.tellable(), time.Now())
 	s.conversation.memory = memory
 	if decision.Context != "" {
-		s.conversation.hinted = s.conversation.heard()
+		s.conversation.hinted = s.conversation.knownUpTo()
 	}
 	return decision
 }
@@ -309,7 +309,7 @@ func (s *Server) relook(ctx context.Context, most time.Duration) bool {
 	s.silent = err != nil
 	s.unanswered = s.unanswered && err != nil
 	if err == nil { // else what is known is the best there is
-		s.conversation.missed(seen.Mail) // the wait will find it known
+		s.conversation.markArrived(seen.Mail) // the wait will find it known
 		s.conversation.replace(seen)
 	}
 	return err == nil

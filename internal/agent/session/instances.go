@@ -50,7 +50,7 @@ func Instances(ctx context.Context, dir string) []Instance {
 	for _, socket := range sockets {
 		if about, ok := About(ctx, socket, nil); ok {
 			all = append(all, about)
-		} else if held(socket) {
+		} else if isAlive(socket) {
 			all = append(all, Instance{Run: filepath.Base(socket), Trouble: "its session process does not answer"})
 		}
 	}
@@ -75,8 +75,8 @@ func About(ctx context.Context, socket string, by Trust) (Instance, bool) {
 	return about, err == nil
 }
 
-// held says that the process of a socket lives.
-func held(socket string) bool {
+// isAlive says that the process of a socket lives.
+func isAlive(socket string) bool {
 	lock, err := paths.TryLock(socket + lockSuffix)
 	if lock != nil {
 		_ = lock.Release()

@@ -13,7 +13,7 @@ import (
 )
 
 // listen is what the monitor of the session is told.
-func (r *rig) listen() chan string {
+func (r *testSession) listen() chan string {
 	lines := make(chan string, 8)
 	go func() {
 		for r.t.Context().Err() == nil {
@@ -24,7 +24,7 @@ func (r *rig) listen() chan string {
 }
 
 // idles makes a session that is idle and listens.
-func (r *rig) idles() chan string {
+func (r *testSession) idles() chan string {
 	r.t.Helper()
 	lines := r.listen()
 	r.prompt()
@@ -33,7 +33,7 @@ func (r *rig) idles() chan string {
 	return lines
 }
 
-func (r *rig) notified(id c3po.MessageID) int {
+func (r *testSession) notified(id c3po.MessageID) int {
 	trace, err := r.as("web").Trace(r.t.Context(), c3po.MessageInput{MessageID: id})
 	if err != nil {
 		r.t.Fatal(err)

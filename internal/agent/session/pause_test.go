@@ -17,7 +17,7 @@ const lineTimeout = 30 * time.Second
 
 // hears waits for the line of a monitor, and answers it with a hook as a client
 // does, so that it is not sent again.
-func (r *rig) hears(lines <-chan string, when, want string) {
+func (r *testSession) hears(lines <-chan string, when, want string) {
 	r.t.Helper()
 	select {
 	case line := <-lines:
@@ -31,7 +31,7 @@ func (r *rig) hears(lines <-chan string, when, want string) {
 }
 
 // knows waits until the session process knows why its agent is paused, and of so much mail.
-func (r *rig) knows(paused string, unread int) {
+func (r *testSession) knows(paused string, unread int) {
 	r.t.Helper()
 	eventually(r.t, fmt.Sprintf("the session process knows %q and %d messages", paused, unread), func() bool {
 		all := session.Instances(r.t.Context(), filepath.Dir(r.socket))
@@ -40,7 +40,7 @@ func (r *rig) knows(paused string, unread int) {
 }
 
 // monitor listens as a monitor does, until the test ends.
-func (r *rig) monitor() <-chan string {
+func (r *testSession) monitor() <-chan string {
 	r.t.Helper()
 	lines := make(chan string, 8)
 	ctx := r.t.Context()
@@ -57,7 +57,7 @@ func (r *rig) monitor() <-chan string {
 }
 
 // toldAt is when the session was told of a message, as everybody can see it.
-func (r *rig) toldAt(id c3po.MessageID) time.Time {
+func (r *testSession) toldAt(id c3po.MessageID) time.Time {
 	r.t.Helper()
 	trace, err := r.as("web").Trace(r.t.Context(), c3po.MessageInput{MessageID: id})
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *rig) toldAt(id c3po.MessageID) time.Time {
 	return trace.Notified[0].At
 }
 
-func (r *rig) stop() string { return r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"}) }
+func (r *testSession) stop() string { return r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"}) }
 
 // While a question to the person is open, mail of others neither makes a turn go
 // on nor wakes an idle session; the answer does, and then the rest is told of.

@@ -12,12 +12,12 @@ import (
 )
 
 // types is a prompt with its text, as the client hands it to the hook.
-func (r *rig) types(text string) string {
+func (r *testSession) types(text string) string {
 	return r.hook(hook.Event{Name: hook.UserPromptSubmit, SessionID: "s1", Prompt: text})
 }
 
 // escalates asks the person, and gives what the client shows them of it.
-func (r *rig) escalates(use, question string) (shown string) {
+func (r *testSession) escalates(use, question string) (shown string) {
 	r.t.Helper()
 	if text, failed := r.call(use, "escalate_to_human", map[string]any{"reason": question}); failed {
 		r.t.Fatal(text)
@@ -26,7 +26,7 @@ func (r *rig) escalates(use, question string) (shown string) {
 }
 
 // questions is how many of the agent's questions the person has still to answer.
-func (r *rig) questions() int {
+func (r *testSession) questions() int {
 	r.t.Helper()
 	list, err := r.as("api").Tickets(r.t.Context(), c3po.TicketsInput{Which: c3po.TicketsAsked, State: c3po.TicketsOpen})
 	if err != nil {

@@ -16,8 +16,8 @@ func (f *failing) turn() {
 	f.says("busy")
 	pass(700 * time.Millisecond)
 	f.b.mu.Lock()
-	f.b.conversation.left()
-	f.b.conversation.rest(nil)
+	f.b.conversation.clearTurn()
+	f.b.conversation.endTurn(nil)
 	f.b.mu.Unlock()
 	f.says("shell")
 }

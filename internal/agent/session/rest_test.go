@@ -41,10 +41,10 @@ func TestWhoWaitsAtTheEndOfATurnWaitsNoLongerThanUntilTheNext(t *testing.T) {
 	}
 }
 
-func (r *rig) folder() string { return filepath.Dir(r.socket) }
+func (r *testSession) folder() string { return filepath.Dir(r.socket) }
 
 // monitors is how many listen.
-func (r *rig) monitors() int {
+func (r *testSession) monitors() int {
 	for _, i := range session.Instances(r.t.Context(), filepath.Dir(r.socket)) {
 		return i.Monitors
 	}

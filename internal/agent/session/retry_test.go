@@ -36,7 +36,7 @@ func (f *failing) says(word string) {
 }
 
 func (f *failing) hook(name string) {
-	f.b.hooked(f.t.Context(), hook.Event{Name: name, SessionID: "s1"})
+	f.b.answerHook(f.t.Context(), hook.Event{Name: name, SessionID: "s1"})
 }
 
 func (f *failing) arrives(seq int64, id c3po.MessageID) {
@@ -214,8 +214,8 @@ func TestMailWhoseTurnFailedIsToldAsSoonAsAnotherTurnEndsWell(t *testing.T) {
 		f.says("busy")
 		pass(time.Second)
 		f.b.mu.Lock()
-		f.b.conversation.left()
-		f.b.conversation.rest(nil)
+		f.b.conversation.clearTurn()
+		f.b.conversation.endTurn(nil)
 		f.b.mu.Unlock()
 		f.says("shell")
 		if took := f.next(5 * time.Minute); took > 2*time.Second {

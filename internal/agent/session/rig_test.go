@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
 
-// A rig is a session in this process and the client that has started it.
-type rig struct {
+// A testSession is a session in this process and the client that has started it.
+type testSession struct {
 	t       *testing.T
 	url     string
 	socket  string
@@ -41,25 +41,25 @@ func coordinator(t *testing.T) *faultrig.Coordinator {
 }
 
 // start connects a client to a new session process of the agent api.
-func start(t *testing.T, url, run string, rooms ...c3po.RoomName) *rig {
+func start(t *testing.T, url, run string, rooms ...c3po.RoomName) *testSession {
 	t.Helper()
 	return startAs(t, url, run, func(cfg *session.Config) { cfg.Rooms = rooms })
 }
 
 // startAs is start with something else about the session process.
-func startAs(t *testing.T, url, run string, change func(*session.Config)) *rig {
+func startAs(t *testing.T, url, run string, change func(*session.Config)) *testSession {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c3b") // short, for the socket in it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	r := &rig{t: t, url: url, socket: filepath.Join(dir, session.SocketName(run)), change: change}
+	r := &testSession{t: t, url: url, socket: filepath.Join(dir, session.SocketName(run)), change: change}
 	r.connect(run)
 	return r
 }
 
-func (r *rig) connect(run string) {
+func (r *testSession) connect(run string) {
 	r.t.Helper()
 	at := func(url string) *client.Client {
 		return client.New(client.Config{URL: url, AgentID: "api", Run: run, ClientName: "test"})
@@ -108,7 +108,7 @@ func (r *rig) connect(run string) {
 	r.t.Cleanup(r.hangUp)
 }
 
-func (r *rig) call(use, tool string, arguments any) (text string, failed bool) {
+func (r *testSession) call(use, tool string, arguments any) (text string, failed bool) {
 	r.t.Helper()
 	result, err := r.session.CallTool(r.t.Context(), &mcp.CallToolParams{
 		Name: tool, Arguments: arguments, Meta: mcp.Meta{"claudecode/toolUseId": use},
@@ -119,21 +119,21 @@ func (r *rig) call(use, tool string, arguments any) (text string, failed bool) {
 	return result.Content[0].(*mcp.TextContent).Text, result.IsError
 }
 
-func (r *rig) hook(event hook.Event) string {
+func (r *testSession) hook(event hook.Event) string {
 	r.t.Helper()
 	text, _ := r.call("", "c3po_hook", event)
 	return text
 }
 
-func (r *rig) prompt() string {
+func (r *testSession) prompt() string {
 	return r.hook(hook.Event{Name: hook.UserPromptSubmit, SessionID: "s1"})
 }
 
-func (r *rig) as(id c3po.AgentID) *client.Client {
+func (r *testSession) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: r.url, AgentID: id, ClientName: "test"})
 }
 
-func (r *rig) agents() map[c3po.AgentID]c3po.Agent {
+func (r *testSession) agents() map[c3po.AgentID]c3po.Agent {
 	r.t.Helper()
 	list, err := r.as("").ListAgents(context.WithoutCancel(r.t.Context()), c3po.ListAgentsInput{})
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *rig) agents() map[c3po.AgentID]c3po.Agent {
 	return all
 }
 
-func (r *rig) send(from c3po.AgentID, text string) c3po.Receipt {
+func (r *testSession) send(from c3po.AgentID, text string) c3po.Receipt {
 	r.t.Helper()
 	receipt, err := r.as(from).SendMessage(r.t.Context(), c3po.SendInput{Target: "api", Message: text})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // post says something in a room as an agent that is in it, or joins it.
-func (r *rig) post(from c3po.AgentID, room c3po.RoomName, text string) {
+func (r *testSession) post(from c3po.AgentID, room c3po.RoomName, text string) {
 	r.t.Helper()
 	if _, err := r.as(from).RoomJoin(r.t.Context(), c3po.RoomJoinInput{Room: room}); err != nil {
 		r.t.Fatal(err)
@@ -24,7 +24,7 @@ func (r *rig) post(from c3po.AgentID, room c3po.RoomName, text string) {
 // isTold lets turns begin until one is told something. A hook does not wait long
 // for a coordinator that is slow, and a prompt after that not at all; the end of a
 // turn always looks.
-func (r *rig) isTold(want string) {
+func (r *testSession) isTold(want string) {
 	r.t.Helper()
 	eventually(r.t, "a prompt that says "+want, func() bool {
 		text := r.prompt()

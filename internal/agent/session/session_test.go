@@ -396,7 +396,7 @@ func TestASecondSessionProcessOfARunTakesOverWhenTheFirstHasEnded(t *testing.T) 
 	c := coordinator(t)
 	first := start(t, c.URL(), "box:1:1")
 	eventually(t, "the first is reached", func() bool { return reached(first.socket) })
-	second := &rig{t: t, url: c.URL(), socket: first.socket}
+	second := &testSession{t: t, url: c.URL(), socket: first.socket}
 	second.connect("box:1:1")
 	first.hangUp()
 	eventually(t, "the second is reached", func() bool { return reached(first.socket) })

@@ -68,7 +68,7 @@ func (s *Server) asksNoMore(id c3po.MessageID) {
 	delete(s.conversation.asked, id)
 }
 
-func (s *Server) answered(id c3po.MessageID) {
+func (s *Server) forgetOwed(id c3po.MessageID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conversation.owed, id)

@@ -13,7 +13,7 @@ import (
 )
 
 // hints is what c3po itself has written to an agent.
-func (r *rig) hints(id c3po.AgentID) []c3po.Message {
+func (r *testSession) hints(id c3po.AgentID) []c3po.Message {
 	r.t.Helper()
 	page, err := r.as(id).Pending(r.t.Context(), c3po.PendingInput{})
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *rig) hints(id c3po.AgentID) []c3po.Message {
 }
 
 // reads is a turn in which the model reads its mail.
-func (r *rig) reads() {
+func (r *testSession) reads() {
 	r.t.Helper()
 	r.prompt()
 	if text, failed := r.call("u1", "get_messages", nil); failed || !strings.Contains(text, "Which port?") {
@@ -40,11 +40,11 @@ func (r *rig) reads() {
 
 func TestTheAskerHearsOnceThatItsQuestionWasReadAndNotAnswered(t *testing.T) {
 	t.Parallel()
-	for name, ends := range map[string]func(*rig){
-		"the turn ends":    func(r *rig) { r.stop() },
-		"the turn fails":   func(r *rig) { r.hook(hook.Event{Name: hook.StopFailure, SessionID: "s1"}) },
-		"the session ends": func(r *rig) { r.stop(); r.hangUp() },
-		"it acks, no answer": func(r *rig) {
+	for name, ends := range map[string]func(*testSession){
+		"the turn ends":    func(r *testSession) { r.stop() },
+		"the turn fails":   func(r *testSession) { r.hook(hook.Event{Name: hook.StopFailure, SessionID: "s1"}) },
+		"the session ends": func(r *testSession) { r.stop(); r.hangUp() },
+		"it acks, no answer": func(r *testSession) {
 			list, _ := r.as("api").Pending(r.t.Context(), c3po.PendingInput{})
 			r.call("u2", "ack_messages", map[string]any{"message_ids": []c3po.MessageID{list.Messages[0].ID}})
 			r.stop()
@@ -98,25 +98,25 @@ func TestTheAskerHearsNothingWhereNoAnswerIsMissing(t *testing.T) {
 	no := false
 	for name, one := range map[string]struct {
 		expects *bool
-		then    func(*rig, c3po.MessageID)
+		then    func(*testSession, c3po.MessageID)
 	}{
-		"it is answered": {nil, func(r *rig, id c3po.MessageID) {
+		"it is answered": {nil, func(r *testSession, id c3po.MessageID) {
 			r.call("u2", "reply", map[string]any{"message_id": id, "response": "8080"})
 			r.stop()
 		}},
-		"none is expected": {&no, func(r *rig, _ c3po.MessageID) { r.stop() }},
-		"it was cancelled": {nil, func(r *rig, id c3po.MessageID) {
+		"none is expected": {&no, func(r *testSession, _ c3po.MessageID) { r.stop() }},
+		"it was cancelled": {nil, func(r *testSession, id c3po.MessageID) {
 			if _, err := r.as("web").Cancel(r.t.Context(), c3po.MessageInput{MessageID: id}); err != nil {
 				r.t.Fatal(err)
 			}
 			r.stop()
 		}},
-		"the turn goes on": {nil, func(*rig, c3po.MessageID) {}},
-		"it waits for its person": {nil, func(r *rig, _ c3po.MessageID) {
+		"the turn goes on": {nil, func(*testSession, c3po.MessageID) {}},
+		"it waits for its person": {nil, func(r *testSession, _ c3po.MessageID) {
 			r.escalates("u2", "Which one may I tell?")
 			r.stop()
 		}},
-		"it waits for another agent": {nil, func(r *rig, _ c3po.MessageID) {
+		"it waits for another agent": {nil, func(r *testSession, _ c3po.MessageID) {
 			if _, err := r.as("db").Ping(r.t.Context(), c3po.None{}); err != nil {
 				r.t.Fatal(err)
 			}

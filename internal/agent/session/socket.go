@@ -98,7 +98,7 @@ func (s *Server) serve(ctx context.Context, connection net.Conn) {
 	}
 	switch {
 	case q.Event != nil:
-		if _, err := connection.Write([]byte(s.hooked(ctx, *q.Event) + "\n")); err != nil {
+		if _, err := connection.Write([]byte(s.answerHook(ctx, *q.Event) + "\n")); err != nil {
 			// Who asked did not wait for the answer, so the session has not heard it.
 			s.remember(hook.Memory.Ungreeted)
 		}

@@ -28,7 +28,7 @@ func useOf(ctx context.Context) string {
 func (v voice) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
 	list, err := v.Client.GetMessages(ctx, in)
 	for _, m := range list.Messages {
-		v.server.handed(ctx, m)
+		v.server.recordHanded(ctx, m)
 	}
 	return list, err
 }
@@ -36,7 +36,7 @@ func (v voice) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.
 func (v voice) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.WaitResult, error) {
 	got, err := v.Client.WaitForMessage(ctx, in)
 	if err == nil && got.Outcome == nil {
-		v.server.handed(ctx, got.Message)
+		v.server.recordHanded(ctx, got.Message)
 	}
 	return got, err
 }
@@ -49,7 +49,7 @@ func (v voice) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt
 	receipt, err := v.Client.SendMessage(ctx, in)
 	same(err)
 	if receipt.Reply != nil {
-		v.server.handed(ctx, *receipt.Reply)
+		v.server.recordHanded(ctx, *receipt.Reply)
 	}
 	if err == nil {
 		v.server.waitsFor(in, receipt)
@@ -65,8 +65,8 @@ func (v voice) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, err
 	reply, err := v.Client.Reply(ctx, in)
 	same(err)
 	if err == nil {
-		v.server.ended(in.MessageID)
-		v.server.answered(in.MessageID)
+		v.server.dropMail(in.MessageID)
+		v.server.forgetOwed(in.MessageID)
 	}
 	return reply, err
 }
@@ -82,7 +82,7 @@ func (v voice) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRes
 func (v voice) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResult, error) {
 	result, err := v.Client.AckMessages(ctx, in)
 	if err == nil {
-		v.server.ended(append(result.Acked, result.Already...)...)
+		v.server.dropMail(append(result.Acked, result.Already...)...)
 	}
 	return result, err
 }
@@ -95,8 +95,8 @@ func (v voice) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3po
 	return done, err
 }
 
-// handed says that the answer of the call carries the text of a message.
-func (s *Server) handed(ctx context.Context, m c3po.Message) {
+// recordHanded says that the answer of the call carries the text of a message.
+func (s *Server) recordHanded(ctx context.Context, m c3po.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conversation.hand(m)
@@ -106,7 +106,7 @@ func (s *Server) handed(ctx context.Context, m c3po.Message) {
 	}
 }
 
-func (s *Server) ended(ids ...c3po.MessageID) {
+func (s *Server) dropMail(ids ...c3po.MessageID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conversation.drop(ids)

@@ -60,8 +60,8 @@ type Place struct {
 	Getenv  func(string) string
 }
 
-// under is a folder that a variable names, or else one in the home.
-func (p Place) under(variable string, otherwise ...string) string {
+// folderFor is a folder that a variable names, or else one in the home.
+func (p Place) folderFor(variable string, otherwise ...string) string {
 	if dir := p.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
 	}

@@ -71,7 +71,7 @@ func codexSetup(p Place) (Setup, error) {
 }
 
 func codexUser(p Place) string {
-	return filepath.Join(p.under("CODEX_HOME", ".codex"), "config.toml")
+	return filepath.Join(p.folderFor("CODEX_HOME", ".codex"), "config.toml")
 }
 
 // A codexHook is an event that the session process answers. Codex refuses variables that

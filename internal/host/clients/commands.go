@@ -4,11 +4,11 @@ import "strings"
 
 // hookCommand is the line that a client hands to a shell at an event.
 func (p Place) hookCommand(client, event string) string {
-	return quoted(p.Program) + " hook --client " + client + " " + event
+	return shellQuote(p.Program) + " hook --client " + client + " " + event
 }
 
-// quoted is a text as a shell reads it as one word.
-func quoted(text string) string {
+// shellQuote is a text as a shell reads it as one word.
+func shellQuote(text string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:", r)
 	}
@@ -27,8 +27,8 @@ type servers map[string]struct {
 	Args    []string `json:"args"`
 }
 
-// ours is the command that serves our tools; none if there is none.
-func (s servers) ours() []string {
+// ourCommand is the command that serves our tools; none if there is none.
+func (s servers) ourCommand() []string {
 	if s["c3po"].Command == "" {
 		return nil
 	}

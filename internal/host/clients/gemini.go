@@ -90,7 +90,7 @@ func geminiSetup(p Place) (Setup, error) {
 	if err := configedit.DecodeJSON(text, &file); err != nil {
 		return Setup{}, err
 	}
-	out := Setup{Command: file.Servers.ours()}
+	out := Setup{Command: file.Servers.ourCommand()}
 	for _, h := range geminiHooks() {
 		found := Hook{Event: h[1], Missing: true}
 		for _, group := range file.Hooks[h[0]] {

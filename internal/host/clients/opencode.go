@@ -39,7 +39,7 @@ func opencodeFolder(p Place) string {
 	if p.Project != "" {
 		return filepath.Join(p.Project, ".opencode")
 	}
-	return filepath.Join(p.under("XDG_CONFIG_HOME", ".config"), "opencode")
+	return filepath.Join(p.folderFor("XDG_CONFIG_HOME", ".config"), "opencode")
 }
 
 func opencodePluginFile(p Place) string {

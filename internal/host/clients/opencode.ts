@@ -46,7 +46,7 @@ export const C3PO: Plugin = async ({ client }) => {
   let session: { id: string; agent: string; model: { providerID: string; modelID: string } } | undefined
   let monitor: ChildProcess | undefined
   let beat: ReturnType<typeof setInterval> | undefined
-  let notice = "" // the prompt of ours that has not started a turn yet
+  let notice = "" // our prompt that has not started a turn yet
   let begun = () => {}
   let ours = false // the turn was started by us
   let whole = false // the last words of the model are: nobody has interrupted them

@@ -85,12 +85,12 @@ type jsonEdit struct {
 
 // note remembers how a place was. The first word about it counts.
 func (e *jsonEdit) note(path []string, was *string) {
-	if _, known := e.before(path); !known {
+	if _, known := e.valueBefore(path); !known {
 		e.undo = append(e.undo, Undo{Path: slices.Clone(path), Was: was})
 	}
 }
 
-func (e *jsonEdit) before(path []string) (was *string, known bool) {
+func (e *jsonEdit) valueBefore(path []string) (was *string, known bool) {
 	for _, u := range e.undo {
 		if slices.Equal(u.Path, path) {
 			return u.Was, true
@@ -268,7 +268,7 @@ func (e *jsonEdit) unset(path []string) error {
 	if !ok {
 		return nil
 	}
-	if was, known := e.before(path); known && was != nil {
+	if was, known := e.valueBefore(path); known && was != nil {
 		e.splice(there.start, there.end, *was)
 		return nil
 	}
@@ -324,7 +324,7 @@ func (e *jsonEdit) prune(path []string) error {
 		if !ok || len(there.items) > 0 {
 			return nil
 		}
-		was, known := e.before(path)
+		was, known := e.valueBefore(path)
 		bare := len(bytes.TrimSpace(e.text[there.start+1:there.end-1])) == 0
 		switch {
 		case !known:
@@ -348,7 +348,7 @@ func (e *jsonEdit) prune(path []string) error {
 
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// lineIndent is the white space at the begin of the line on which a place is.
+// lineIndent is the white space at the start of the line on which a place is.
 func (e *jsonEdit) lineIndent(at int) string {
 	line := e.text[bytes.LastIndexByte(e.text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

@@ -136,7 +136,7 @@ func (r *tomlReader) key() ([]string, error) {
 		begin := r.pos
 		switch {
 		case r.at(`"`):
-			if err := r.quoted(`"`); err != nil {
+			if err := r.skipQuoted(`"`); err != nil {
 				return nil, err
 			}
 			part, err := strconv.Unquote(string(r.text[begin:r.pos]))
@@ -145,7 +145,7 @@ func (r *tomlReader) key() ([]string, error) {
 			}
 			path = append(path, part)
 		case r.at(`'`):
-			if err := r.quoted(`'`); err != nil {
+			if err := r.skipQuoted(`'`); err != nil {
 				return nil, err
 			}
 			path = append(path, string(r.text[begin+1:r.pos-1]))
@@ -173,7 +173,7 @@ func (r *tomlReader) value() error {
 			if r.at(strings.Repeat(quote, 3)) {
 				quote = strings.Repeat(quote, 3)
 			}
-			if err := r.quoted(quote); err != nil {
+			if err := r.skipQuoted(quote); err != nil {
 				return err
 			}
 			end = r.pos
@@ -205,8 +205,8 @@ func (r *tomlReader) value() error {
 	return nil
 }
 
-// quoted skips a text with its quotes, which may be three.
-func (r *tomlReader) quoted(quote string) error {
+// skipQuoted skips a text with its quotes, which may be three.
+func (r *tomlReader) skipQuoted(quote string) error {
 	for r.pos += len(quote); r.pos < len(r.text); r.pos++ {
 		switch {
 		case r.text[r.pos] == '\\' && quote[0] == '"':

@@ -126,7 +126,7 @@ func Examine(f Facts) []Finding {
 	all = append(all, f.files()...)
 	all = append(all, f.disk()...)
 	all = append(all, f.coordinator()...)
-	all = append(all, f.switched())
+	all = append(all, f.switchFinding())
 	for _, c := range f.Clients {
 		all = append(all, c.finding(), f.hooks(c))
 	}

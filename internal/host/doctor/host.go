@@ -34,7 +34,7 @@ func (f Facts) files() []Finding {
 	return all
 }
 
-func (f Facts) switched() Finding {
+func (f Facts) switchFinding() Finding {
 	if f.OffHere {
 		return yellow("switch", "c3po on, or c3po on --all", "a person has switched c3po off here")
 	}

@@ -43,7 +43,7 @@ func Guard(f Facts, x Exposure) []Finding {
 	all = append(all, surroundings(x)...)
 	all = append(all, redis(x.Redis))
 	if info := f.Coordinator.Info; info != nil && info.Engine != nil {
-		all = append(all, mended(*info.Engine))
+		all = append(all, fixFinding(*info.Engine))
 	}
 	return all
 }
@@ -195,7 +195,7 @@ func mendedIn(server string, series [2]int) int {
 	return map[[2]int]int{{7, 2}: 11, {7, 4}: 6, {8, 0}: 4, {8, 2}: 2, {8, 6}: 3}[series]
 }
 
-func mended(e c3po.Engine) Finding {
+func fixFinding(e c3po.Engine) Finding {
 	const check = "redis holes"
 	const fix = "update it; a distribution may have mended the holes under the old number, which its changelog says"
 	var series [2]int

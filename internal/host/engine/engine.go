@@ -239,7 +239,7 @@ func shutDown(ctx context.Context, dir string, at door) (*paths.Lock, error) {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "the Redis in %s does not end: %w", dir, err).
 			Suggest("Its log is %s.", logName(dir))
 	}
-	return gone(ctx, dir, endTime)
+	return waitUntilFree(ctx, dir, endTime)
 }
 
 // end ends a server by its process number, once that is proved to be its own.
@@ -247,7 +247,7 @@ func end(ctx context.Context, dir string, n note) (*paths.Lock, error) {
 	if n.PID == 0 || n.Started == 0 || Started(n.PID) != n.Started {
 		// One that was just killed holds the folder until it is all gone, and so
 		// does a child of it that was rewriting the log.
-		if lock, err := gone(ctx, dir, dyingTime); err == nil {
+		if lock, err := waitUntilFree(ctx, dir, dyingTime); err == nil {
 			return lock, nil
 		}
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "a Redis uses %s but cannot be reached", dir).
@@ -257,7 +257,7 @@ func end(ctx context.Context, dir string, n note) (*paths.Lock, error) {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "cannot end the Redis with process number %d: %w", n.PID, err).
 			Suggest("End it by hand.")
 	}
-	return gone(ctx, dir, endTime)
+	return waitUntilFree(ctx, dir, endTime)
 }
 
 // Terminate asks a process to end in its own time.
@@ -269,8 +269,8 @@ func Terminate(pid int) error {
 	return process.Signal(syscall.SIGTERM)
 }
 
-// gone waits until no server holds the folder.
-func gone(ctx context.Context, dir string, most time.Duration) (*paths.Lock, error) {
+// waitUntilFree waits until no server holds the folder.
+func waitUntilFree(ctx context.Context, dir string, most time.Duration) (*paths.Lock, error) {
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	lock, err := paths.WaitLock(limited, aliveName(dir))

@@ -44,7 +44,7 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	// A new server would take the socket from whoever has it. With the lock in our
 	// hands that is none of ours.
 	at := door{cfg.Socket, password}
-	if theirs, err := configured(at); err == nil {
+	if theirs, err := configuredFolder(at); err == nil {
 		return nil, foreign(cfg.Socket, theirs, cfg.Dir)
 	} else if errors.Is(err, errLocked) {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "the Redis on %s has a password that is not the one in %s", cfg.Socket, cfg.Dir).
@@ -58,7 +58,7 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	if err := n.write(cfg.Dir); err != nil {
 		return nil, err
 	}
-	cmd := alone(program, append([]string{passwordName(cfg.Dir)}, settings(cfg)...))
+	cmd := privateCommand(program, append([]string{passwordName(cfg.Dir)}, settings(cfg)...))
 	cmd.ExtraFiles = []*os.File{alive.File()}
 	// A pipe to us would end the server when it writes after we have ended; its
 	// settings are refused on stderr before it opens its log, hence a file.

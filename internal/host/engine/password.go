@@ -57,8 +57,8 @@ func Open(dir, address string) (string, error) {
 	return (&Engine{Socket: socket, password: password}).URL(), err
 }
 
-// alone is a program whose files are for its own user only.
-func alone(program string, args []string) *exec.Cmd {
+// privateCommand is a program whose files are for its own user only.
+func privateCommand(program string, args []string) *exec.Cmd {
 	return exec.Command("/bin/sh", append([]string{"-c", `umask 077 && exec "$@"`, "sh", program}, args...)...)
 }
 

@@ -73,11 +73,11 @@ func dataFolder(at door) (string, error) {
 	if _, err := at.ask("PING"); err != nil {
 		return "", err
 	}
-	return configured(at)
+	return configuredFolder(at)
 }
 
-// configured is where a server keeps its data, also while it reads it.
-func configured(at door) (string, error) {
+// configuredFolder is where a server keeps its data, also while it reads it.
+func configuredFolder(at door) (string, error) {
 	got, err := at.ask("CONFIG", "GET", "dir")
 	if err != nil {
 		return "", err

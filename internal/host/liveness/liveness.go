@@ -123,7 +123,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 }
 
 func (w *Watcher) look(ctx context.Context) {
-	for _, run := range w.ended() {
+	for _, run := range w.endedRuns() {
 		if err := w.Ended(ctx, run); err != nil {
 			w.Log.WarnContext(ctx, "cannot say that an agent has died", "agent", run.Agent, "run", run.Name, "err", err)
 			continue
@@ -134,9 +134,9 @@ func (w *Watcher) look(ctx context.Context) {
 	}
 }
 
-// ended lists the runs whose process is no longer there, or whose number
+// endedRuns lists the runs whose process is no longer there, or whose number
 // belongs to another process by now.
-func (w *Watcher) ended() []Run {
+func (w *Watcher) endedRuns() []Run {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var gone []Run

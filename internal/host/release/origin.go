@@ -33,10 +33,10 @@ func OriginOf(program, system, architecture, home string, exists func(string) bo
 	case folder == "/usr/local/bin":
 		shell = "sudo sh"
 	default:
-		shell = "C3PO_BIN=" + quoted(folder) + " sh"
+		shell = "C3PO_BIN=" + shellQuote(folder) + " sh"
 	}
 	return Origin{"script", []string{"curl -fsSL " + Page + "/latest/download/install.sh | " + shell}}
 }
 
-// quoted is a text as a shell reads it as one word.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// shellQuote is a text as a shell reads it as one word.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

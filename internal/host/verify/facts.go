@@ -8,8 +8,8 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// until looks at the trace of a probe until it shows what it must.
-func (r *run) until(ctx context.Context, probe c3po.MessageID, missing string, shows func(c3po.Trace) bool) error {
+// awaitTrace looks at the trace of a probe until it shows what it must.
+func (r *run) awaitTrace(ctx context.Context, probe c3po.MessageID, missing string, shows func(c3po.Trace) bool) error {
 	return await(ctx, r.Service, probe, missing, shows)
 }
 
@@ -24,7 +24,7 @@ func await(ctx context.Context, svc Service, probe c3po.MessageID, missing strin
 		}
 		select {
 		case <-ctx.Done():
-			return failed("the trace of %s does not show that it was %s", probe, missing)
+			return failuref("the trace of %s does not show that it was %s", probe, missing)
 		case <-time.After(pollEvery):
 		}
 	}
@@ -32,12 +32,12 @@ func await(ctx context.Context, svc Service, probe c3po.MessageID, missing strin
 
 // servedTo wants the probe to be recorded as served to that reader.
 func (r *run) servedTo(ctx context.Context, probe c3po.MessageID, reader string) error {
-	return r.until(ctx, probe, "served", func(t c3po.Trace) bool { return isBy(t.Served, reader) })
+	return r.awaitTrace(ctx, probe, "served", func(t c3po.Trace) bool { return isBy(t.Served, reader) })
 }
 
 // notifiedTo wants it recorded that that reader was told of the probe.
 func (r *run) notifiedTo(ctx context.Context, probe c3po.MessageID, reader string) error {
-	return r.until(ctx, probe, "announced", func(t c3po.Trace) bool { return isBy(t.Notified, reader) })
+	return r.awaitTrace(ctx, probe, "announced", func(t c3po.Trace) bool { return isBy(t.Notified, reader) })
 }
 
 func isBy(facts []c3po.Fact, reader string) bool {
@@ -49,7 +49,7 @@ func (r *run) ack(ctx context.Context, probe c3po.MessageID) error {
 	if _, err := r.Service.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{probe}}); err != nil {
 		return err
 	}
-	return r.until(ctx, probe, "acked", func(t c3po.Trace) bool { return t.State == c3po.StateAcked })
+	return r.awaitTrace(ctx, probe, "acked", func(t c3po.Trace) bool { return t.State == c3po.StateAcked })
 }
 
 // ackAll ends all mail of the probe agent, which is only probes.

@@ -26,7 +26,7 @@ const (
 // one reports that mail was taken.
 func (s *session) hook(ctx context.Context, h Hook) (c3po.MessageID, string, error) {
 	if h.Trouble != "" {
-		return "", "", failed("%s", h.Trouble)
+		return "", "", failuref("%s", h.Trouble)
 	}
 	switch h.Event {
 	case sessionStart, userPromptSubmit, stopEvent:
@@ -39,7 +39,7 @@ func (s *session) hook(ctx context.Context, h Hook) (c3po.MessageID, string, err
 		return "", "", err
 	}
 	if h.Event == preToolUse && !strings.Contains(text, `"allow"`) {
-		return "", "", failed("it does not let the tools of c3po run without a question")
+		return "", "", failuref("it does not let the tools of c3po run without a question")
 	}
 	return "", "it answers", nil
 }
@@ -62,7 +62,7 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 		text, err := s.fire(ctx, h, event{"session_id": name, "source": "startup"})
 		if err != nil && ended && ctx.Err() != nil {
 			// It has ended before: the time is over, and not its fault.
-			return probe, "", failed("it does not tell the session of the probe")
+			return probe, "", failuref("it does not tell the session of the probe")
 		}
 		if err != nil {
 			return probe, "", err
@@ -70,10 +70,10 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 		ended = true
 		a, ok := understand(text)
 		if !ok {
-			return probe, "", failed("its answer is not understood: %.200q", text)
+			return probe, "", failuref("its answer is not understood: %.200q", text)
 		}
 		if a.Message != "" {
-			return probe, "", failed("it tells the person: %s", a.Message)
+			return probe, "", failuref("it tells the person: %s", a.Message)
 		}
 		if strings.Contains(a.context(), "get_messages") {
 			said = a.context()
@@ -81,7 +81,7 @@ func (s *session) announces(ctx context.Context, h Hook) (c3po.MessageID, string
 		}
 		select {
 		case <-ctx.Done():
-			return probe, "", failed("it does not tell the session of the probe")
+			return probe, "", failuref("it does not tell the session of the probe")
 		case <-time.After(pollEvery):
 		}
 	}
@@ -111,7 +111,7 @@ func (s *session) reports(ctx context.Context, h Hook) (c3po.MessageID, string, 
 	if _, err := s.fire(ctx, h, event{"session_id": name, "tool_use_id": use}); err != nil {
 		return probe, "", err
 	}
-	if err := s.until(ctx, probe, "received", func(t c3po.Trace) bool { return t.Received != nil }); err != nil {
+	if err := s.awaitTrace(ctx, probe, "received", func(t c3po.Trace) bool { return t.Received != nil }); err != nil {
 		return probe, "", err
 	}
 	return probe, "it reported that a session has the probe", nil
@@ -146,23 +146,23 @@ func runHook(ctx context.Context, command Command, e event) (string, error) {
 	var said head
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(stdin), &out, &said, endTimeout
 	if err := cmd.Start(); err != nil {
-		return "", failed("its command does not start: %v", err)
+		return "", failuref("its command does not start: %v", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
 	err = cmd.Wait()
 	if ctx.Err() != nil {
-		return "", failed("its command does not end")
+		return "", failuref("its command does not end")
 	}
 	if err == nil {
 		return out.String(), nil
 	}
 	var ended *exec.ExitError
 	if !errors.As(err, &ended) {
-		return "", failed("its command fails: %v", err)
+		return "", failuref("its command fails: %v", err)
 	}
 	if text := said.text(); text != "" {
-		return "", failed("its command fails (%v) and says: %s", ended, text)
+		return "", failuref("its command fails (%v) and says: %s", ended, text)
 	}
-	return "", failed("its command fails: %v", ended)
+	return "", failuref("its command fails: %v", ended)
 }

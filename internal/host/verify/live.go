@@ -38,7 +38,7 @@ func Live(ctx context.Context, cfg Config, agent string) Result {
 			return "", "", err
 		}
 		var last c3po.Trace
-		err = r.until(ctx, sent.ID, "acked", func(t c3po.Trace) bool {
+		err = r.awaitTrace(ctx, sent.ID, "acked", func(t c3po.Trace) bool {
 			last = t
 			return t.State == c3po.StateAcked
 		})

@@ -11,13 +11,13 @@ import (
 // monitor wants the line that wakes an idle session.
 func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 	if s.client.Monitor == nil {
-		return "", "", failed("its configuration names no monitor, so nothing wakes an idle session")
+		return "", "", failuref("its configuration names no monitor, so nothing wakes an idle session")
 	}
 	name, err := s.begin(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	if err := s.idle(ctx, name); err != nil {
+	if err := s.endTurn(ctx, name); err != nil {
 		return "", "", err
 	}
 	cmd := s.client.Monitor.cmd()
@@ -28,7 +28,7 @@ func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 		return "", "", err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", "", failed("its command does not start: %v", err)
+		return "", "", failuref("its command does not start: %v", err)
 	}
 	lines := make(chan string)
 	defer func() {
@@ -54,7 +54,7 @@ func (s *session) monitor(ctx context.Context) (c3po.MessageID, string, error) {
 		return probe, "", err
 	}
 	if printed == "" {
-		return probe, "", failed("its command ended at once. %s", said.text())
+		return probe, "", failuref("its command ended at once. %s", said.text())
 	}
 	// The turn that it starts has what was printed in its prompt.
 	if _, err := s.tools.call(ctx, hookTool, map[string]string{"hook_event_name": userPromptSubmit, "session_id": name, "prompt": printed}, nil); err != nil {
@@ -73,9 +73,9 @@ func wakes(ctx context.Context, lines <-chan string, probe c3po.MessageID) (prin
 		select {
 		case <-ctx.Done():
 			if printed == "" {
-				return "", failed("it prints nothing for a session that is idle")
+				return "", failuref("it prints nothing for a session that is idle")
 			}
-			return "", failed("it prints %.200q", printed)
+			return "", failuref("it prints %.200q", printed)
 		case line, open := <-lines:
 			if !open {
 				return "", nil
@@ -85,7 +85,7 @@ func wakes(ctx context.Context, lines <-chan string, probe c3po.MessageID) (prin
 				return printed, nil
 			}
 			if len(printed) > maxPrinted {
-				return "", failed("it prints %.200q", printed)
+				return "", failuref("it prints %.200q", printed)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (s *session) hangUp() {
 // useTools reads a probe with the tools the client would have.
 func (s *session) useTools(ctx context.Context) (c3po.MessageID, string, error) {
 	if s.client.Server == nil {
-		return "", "", failed("its configuration names no command for the tools")
+		return "", "", failuref("its configuration names no command for the tools")
 	}
 	var err error
 	if s.tools, err = startTools(ctx, *s.client.Server); err != nil {
@@ -120,7 +120,7 @@ func (s *session) read(ctx context.Context, probe c3po.MessageID, meta any) erro
 		return err
 	}
 	if !strings.Contains(text, string(probe)) {
-		return failed("its tools do not show the probe")
+		return failuref("its tools do not show the probe")
 	}
 	return nil
 }
@@ -141,8 +141,8 @@ func (s *session) goesOn(ctx context.Context, name, event string) error {
 	return err
 }
 
-// idle ends the turn, so that mail may wake the session.
-func (s *session) idle(ctx context.Context, name string) error {
+// endTurn ends the turn, so that mail may wake the session.
+func (s *session) endTurn(ctx context.Context, name string) error {
 	for {
 		text, err := s.tools.call(ctx, hookTool, map[string]string{"hook_event_name": stopEvent, "session_id": name}, nil)
 		if err != nil || contextOf(text) == "" {
@@ -150,7 +150,7 @@ func (s *session) idle(ctx context.Context, name string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return failed("the session does not come to rest")
+			return failuref("the session does not come to rest")
 		case <-time.After(pollEvery):
 		}
 	}

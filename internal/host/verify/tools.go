@@ -45,7 +45,7 @@ func startTools(ctx context.Context, command Command) (*tools, error) {
 		return nil, err
 	}
 	if err := t.cmd.Start(); err != nil {
-		return nil, failed("it does not start: %v", err)
+		return nil, failuref("it does not start: %v", err)
 	}
 	go func() {
 		defer close(t.lines)
@@ -85,7 +85,7 @@ func (t *tools) call(ctx context.Context, name string, arguments, meta any) (str
 		IsError bool `json:"isError"`
 	}
 	if err := json.Unmarshal(result, &answer); err != nil {
-		return "", failed("its answer to %s is not understood", name)
+		return "", failuref("its answer to %s is not understood", name)
 	}
 	var text strings.Builder
 	for _, part := range answer.Content {
@@ -107,21 +107,21 @@ func toolFailure(text string) *failure {
 	if json.Unmarshal([]byte(text), &e) == nil && e.Error != "" {
 		return &failure{says: e.Error, fix: e.Suggestion}
 	}
-	return failed("%s", text)
+	return failuref("%s", text)
 }
 
 func (t *tools) request(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	t.last++
 	if err := t.write(map[string]any{"jsonrpc": "2.0", "id": t.last, "method": method, "params": params}); err != nil {
-		return nil, t.ended()
+		return nil, t.endError()
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, failed("it does not answer %s", method)
+			return nil, failuref("it does not answer %s", method)
 		case line, open := <-t.lines:
 			if !open {
-				return nil, t.ended()
+				return nil, t.endError()
 			}
 			var answer struct {
 				ID     json.RawMessage `json:"id"`
@@ -131,25 +131,25 @@ func (t *tools) request(ctx context.Context, method string, params any) (json.Ra
 				} `json:"error"`
 			}
 			if json.Unmarshal(line, &answer) != nil {
-				return nil, failed("it does not speak MCP, but says %.200q", line)
+				return nil, failuref("it does not speak MCP, but says %.200q", line)
 			}
 			if string(answer.ID) != fmt.Sprint(t.last) {
 				continue // a word of its own, or the answer to a call that was given up
 			}
 			if answer.Error != nil {
-				return nil, failed("it refuses %s: %s", method, answer.Error.Message)
+				return nil, failuref("it refuses %s: %s", method, answer.Error.Message)
 			}
 			return answer.Result, nil
 		}
 	}
 }
 
-// ended is why a session process is not there any more.
-func (t *tools) ended() error {
+// endError is why a session process is not there any more.
+func (t *tools) endError() error {
 	if said := t.said.text(); said != "" {
-		return failed("it ended, and said: %s", said)
+		return failuref("it ended, and said: %s", said)
 	}
-	return failed("it ended at once")
+	return failuref("it ended at once")
 }
 
 func (t *tools) write(v any) error {

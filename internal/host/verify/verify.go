@@ -87,7 +87,7 @@ func Run(ctx context.Context, cfg Config, tell func(Result)) []Result {
 	cfg.Limit = cmp.Or(cfg.Limit, defaultLimit)
 	r := &run{Config: cfg, tell: tell}
 	defer r.clean(ctx)
-	if !r.try(ctx, PathREST, "", r.rest) {
+	if !r.try(ctx, PathREST, "", r.probeREST) {
 		// Every other path ends at the same door.
 		r.skipAll(PathREST)
 		return r.all
@@ -111,7 +111,9 @@ type failure struct {
 
 func (f *failure) Error() string { return f.says }
 
-func failed(format string, args ...any) *failure { return &failure{says: fmt.Sprintf(format, args...)} }
+func failuref(format string, args ...any) *failure {
+	return &failure{says: fmt.Sprintf(format, args...)}
+}
 
 // try runs one path and keeps its result. It says whether the path works.
 func (r *run) try(ctx context.Context, path, fix string, do func(context.Context) (c3po.MessageID, string, error)) bool {
@@ -170,8 +172,8 @@ func (r *run) send(ctx context.Context, path string, wakes bool) (c3po.MessageID
 	return receipt.ID, err
 }
 
-// rest is the plain way: send, read, ack.
-func (r *run) rest(ctx context.Context) (c3po.MessageID, string, error) {
+// probeREST is the plain way: send, read, ack.
+func (r *run) probeREST(ctx context.Context) (c3po.MessageID, string, error) {
 	self, err := r.Service.RegisterAgent(ctx, r.Profile)
 	if err != nil {
 		return "", "", err
@@ -187,7 +189,7 @@ func (r *run) rest(ctx context.Context) (c3po.MessageID, string, error) {
 		return probe, "", err
 	}
 	if !has(list.Messages, probe) {
-		return probe, "", failed("the inbox does not show the probe")
+		return probe, "", failuref("the inbox does not show the probe")
 	}
 	if err := r.servedTo(ctx, probe, r.Session); err != nil {
 		return probe, "", err
@@ -213,13 +215,13 @@ func (r *run) wait(ctx context.Context) (c3po.MessageID, string, error) {
 	}
 	select {
 	case <-ctx.Done():
-		return probe, "", failed("the wait did not end when the probe came; does a proxy on the way hold back long requests?")
+		return probe, "", failuref("the wait did not end when the probe came; does a proxy on the way hold back long requests?")
 	case e := <-ended:
 		if e.err != nil {
 			return probe, "", e.err
 		}
 		if e.got.Outcome != nil || e.got.ID != probe {
-			return probe, "", failed("the wait ended without the probe; does a proxy on the way hold back long requests?")
+			return probe, "", failuref("the wait ended without the probe; does a proxy on the way hold back long requests?")
 		}
 	}
 	if err := r.servedTo(ctx, probe, r.Session); err != nil {

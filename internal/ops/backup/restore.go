@@ -94,26 +94,26 @@ func unpack(in io.Reader, dir string) (Manifest, []string, error) {
 	var m Manifest
 	header, err := archive.Next()
 	if err != nil || header.Name != manifestName {
-		return m, nil, damaged("it does not begin with a manifest")
+		return m, nil, errDamaged("it does not begin with a manifest")
 	}
 	if err := json.NewDecoder(io.LimitReader(archive, maxManifest)).Decode(&m); err != nil {
-		return m, nil, damaged("its manifest cannot be read")
+		return m, nil, errDamaged("its manifest cannot be read")
 	}
 	if err := CheckFormat("backup", m.Format, Format, m.Version); err != nil {
 		return m, nil, err
 	}
 	if len(m.Files) == 0 {
-		return m, nil, damaged("it holds no snapshot")
+		return m, nil, errDamaged("it holds no snapshot")
 	}
 	var names []string
 	for _, want := range m.Files {
 		header, err := archive.Next()
 		if err != nil || header.Name != want.Name || header.Size != want.Size || filepath.Base(want.Name) != want.Name {
-			return m, nil, damaged("snapshot " + want.Name + " is missing or cut off")
+			return m, nil, errDamaged("snapshot " + want.Name + " is missing or cut off")
 		}
 		name := filepath.Join(dir, want.Name)
 		if err := writeNew(name, archive); err != nil {
-			return m, nil, damaged(err.Error())
+			return m, nil, errDamaged(err.Error())
 		}
 		names = append(names, name)
 	}
@@ -123,7 +123,7 @@ func unpack(in io.Reader, dir string) (Manifest, []string, error) {
 	}
 	for i, f := range found {
 		if f != m.Files[i] {
-			return m, nil, damaged("snapshot " + f.Name + " is not what was put in")
+			return m, nil, errDamaged("snapshot " + f.Name + " is not what was put in")
 		}
 	}
 	return m, names, nil
@@ -138,6 +138,6 @@ func writeNew(name string, from io.Reader) error {
 	return errors.Join(err, file.Close())
 }
 
-func damaged(how string) error {
+func errDamaged(how string) error {
 	return c3po.Errorf(c3po.InvalidRequest, "this is no whole backup: %s", how).Suggest("Use another copy of it.")
 }

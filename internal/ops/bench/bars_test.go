@@ -67,7 +67,7 @@ func ratioOfCosts(reports []Report, one, other string) float64 {
 type sending struct {
 	redis       *redistest.Server
 	coordinator *faultrig.Coordinator
-	rig         *rig
+	setup       *setup
 }
 
 // newSending starts a Redis that does not wait for its disk: what counts here is
@@ -83,7 +83,7 @@ func newSending(t *testing.T) *sending {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	return &sending{redis: redis, coordinator: faultrig.Start(t, redis.URL()), rig: &rig{store: store}}
+	return &sending{redis: redis, coordinator: faultrig.Start(t, redis.URL()), setup: &setup{store: store}}
 }
 
 // newUnlimited is newSending with room for large inboxes.
@@ -98,12 +98,12 @@ func newUnlimited(t *testing.T) *sending {
 	}
 	t.Cleanup(store.Close)
 	settings := "limits:\n  inbox_messages: 1000000\n  inbox_bytes: 4294967296\n  sender_share: 1\n  space_bytes: 0\n"
-	return &sending{redis: redis, coordinator: faultrig.StartWith(t, redis.URL(), settings), rig: &rig{store: store}}
+	return &sending{redis: redis, coordinator: faultrig.StartWith(t, redis.URL(), settings), setup: &setup{store: store}}
 }
 
 func (s *sending) register(t *testing.T, space c3po.Space, ids []c3po.AgentID) {
 	t.Helper()
-	if err := s.rig.register(t.Context(), space, ids); err != nil {
+	if err := s.setup.register(t.Context(), space, ids); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,7 +114,7 @@ func (s *sending) fill(t *testing.T, space c3po.Space, inboxes []c3po.AgentID, e
 	t.Helper()
 	senders := names("earlier", 8)
 	s.register(t, space, senders)
-	b := newBare(s.rig.store, space, c3po.InMemory)
+	b := newBare(s.setup.store, space, c3po.InMemory)
 	err := inParallel(len(senders), len(senders), func(i int) error {
 		from, err := b.open(t.Context(), senders[i])
 		if err != nil {

@@ -146,7 +146,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	if err := cfg.check(); err != nil {
 		return Report{}, err
 	}
-	r, err := newRig(ctx, cfg)
+	r, err := newSetup(ctx, cfg)
 	if err != nil {
 		return Report{}, err
 	}

@@ -40,7 +40,7 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 
 func (c *child) pid() int { return c.process.Pid }
 
-func (c *child) ended() bool {
+func (c *child) hasEnded() bool {
 	select {
 	case <-c.gone:
 		return true

@@ -141,7 +141,7 @@ func curves(g growing) []curve {
 			prepare: func(t *testing.T, place int) func(int) {
 				space := func(k int) c3po.Space { return c3po.Space(fmt.Sprintf("many-%d", k%place)) }
 				if err := inParallel(64, place, func(i int) error {
-					return g.rig.register(t.Context(), space(i), []c3po.AgentID{"asker-0", "helper-0"})
+					return g.setup.register(t.Context(), space(i), []c3po.AgentID{"asker-0", "helper-0"})
 				}); err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +194,7 @@ func curves(g growing) []curve {
 				g.register(t, "rooms", members)
 				joined = place
 				if err := inParallel(64, len(members), func(i int) error {
-					_, err := g.rig.store.Join(t.Context(), "rooms", store.JoinStep{Room: "lobby", Agent: members[i], Visibility: c3po.Public})
+					_, err := g.setup.store.Join(t.Context(), "rooms", store.JoinStep{Room: "lobby", Agent: members[i], Visibility: c3po.Public})
 					return err
 				}); err != nil {
 					t.Fatal(err)

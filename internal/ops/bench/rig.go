@@ -27,8 +27,8 @@ const (
 	eraseTimeout = 30 * time.Second
 )
 
-// A rig is a Redis to measure, and what it takes to put coordinators on it.
-type rig struct {
+// A setup is a Redis to measure, and what it takes to put coordinators on it.
+type setup struct {
 	cfg      Config
 	dir      string
 	redis    *child // nil if it is not ours
@@ -37,12 +37,12 @@ type rig struct {
 	left     []c3po.Space
 }
 
-func newRig(ctx context.Context, cfg Config) (*rig, error) {
+func newSetup(ctx context.Context, cfg Config) (*setup, error) {
 	dir, err := os.MkdirTemp("", "c3po-bench-")
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{cfg: cfg, dir: dir, redisURL: cfg.RedisURL}
+	r := &setup{cfg: cfg, dir: dir, redisURL: cfg.RedisURL}
 	if r.redisURL == "" {
 		err = r.startRedis()
 	}
@@ -56,7 +56,7 @@ func newRig(ctx context.Context, cfg Config) (*rig, error) {
 }
 
 // close ends what was started and removes its files.
-func (r *rig) close() error {
+func (r *setup) close() error {
 	if r.store != nil {
 		r.store.Close()
 	}
@@ -69,7 +69,7 @@ func (r *rig) close() error {
 
 // startRedis starts one that keeps its word as that of `c3po up` does, and is
 // forgotten afterwards.
-func (r *rig) startRedis() error {
+func (r *setup) startRedis() error {
 	program, err := engine.Program()
 	if err != nil {
 		return err
@@ -84,10 +84,10 @@ func (r *rig) startRedis() error {
 }
 
 // openStore waits for a Redis that was just started.
-func (r *rig) openStore(ctx context.Context) (*redisstore.Store, error) {
+func (r *setup) openStore(ctx context.Context) (*redisstore.Store, error) {
 	for deadline := time.Now().Add(startTimeout); ; {
 		store, err := redisstore.Open(ctx, redisstore.Config{URL: r.redisURL, Limits: c3po.DefaultLimits().Unbudgeted()})
-		if err == nil || r.redis == nil || r.redis.ended() || time.Now().After(deadline) {
+		if err == nil || r.redis == nil || r.redis.hasEnded() || time.Now().After(deadline) {
 			return store, err
 		}
 		select {
@@ -99,7 +99,7 @@ func (r *rig) openStore(ctx context.Context) (*redisstore.Store, error) {
 }
 
 // round measures one door once, in a space of its own.
-func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err error) {
+func (r *setup) round(ctx context.Context, cfg Config, door string) (s sample, err error) {
 	space := c3po.Space("bench-" + strings.ToLower(rand.Text()[:12]))
 	defer func() { err = errors.Join(err, r.clear(ctx, space, door)) }()
 	st := stage{cfg: cfg}
@@ -155,7 +155,7 @@ func (r *rig) round(ctx context.Context, cfg Config, door string) (s sample, err
 	return m.measure(ctx, cut)
 }
 
-func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID) error {
+func (r *setup) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID) error {
 	const atOnce = 256
 	return inParallel(atOnce, len(ids), func(i int) error {
 		return insist(ctx, func() error {
@@ -167,7 +167,7 @@ func (r *rig) register(ctx context.Context, space c3po.Space, ids []c3po.AgentID
 
 // clear removes a space. A coordinator that goes on would take that for a Redis
 // that has lost what it acknowledged, so under one that is not ours it stays.
-func (r *rig) clear(ctx context.Context, space c3po.Space, door string) error {
+func (r *setup) clear(ctx context.Context, space c3po.Space, door string) error {
 	if door != Redis && r.cfg.URL != "" {
 		r.left = append(r.left, space)
 		return nil
@@ -183,7 +183,7 @@ type coordinator struct {
 	url string
 }
 
-func (r *rig) startCoordinator(ctx context.Context) (*coordinator, error) {
+func (r *setup) startCoordinator(ctx context.Context) (*coordinator, error) {
 	log, err := os.OpenFile(filepath.Join(r.dir, "coordinator.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err

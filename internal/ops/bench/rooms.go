@@ -51,7 +51,7 @@ func roomLoops(ctx context.Context, s stage) ([]loop, error) {
 	for _, member := range members {
 		loops = append(loops, func(ctx context.Context, done func(time.Duration)) error {
 			for ctx.Err() == nil {
-				if err := member.heard(ctx, room); err != nil {
+				if err := member.awaitPost(ctx, room); err != nil {
 					return err
 				}
 				done(time.Since(start) - time.Duration(began.Load()))
@@ -82,7 +82,7 @@ func (s *bareSeat) post(ctx context.Context, room c3po.RoomName, text string) er
 	})
 }
 
-func (s *bareSeat) heard(ctx context.Context, _ c3po.RoomName) error {
+func (s *bareSeat) awaitPost(ctx context.Context, _ c3po.RoomName) error {
 	for {
 		var mail store.RoomMail
 		if err := insist(ctx, func() (err error) {
@@ -111,7 +111,7 @@ func (s *webSeat) post(ctx context.Context, room c3po.RoomName, text string) err
 	return err
 }
 
-func (s *webSeat) heard(ctx context.Context, room c3po.RoomName) error {
+func (s *webSeat) awaitPost(ctx context.Context, room c3po.RoomName) error {
 	_, err := s.await(ctx, c3po.WaitInput{Timeout: waitSeconds, After: &s.given}, fmt.Sprintf("::%s::", room.Address()))
 	return err
 }

@@ -44,8 +44,8 @@ type seat interface {
 
 	join(ctx context.Context, room c3po.RoomName) error
 	post(ctx context.Context, room c3po.RoomName, text string) error
-	// heard waits for the next post in the room it has joined.
-	heard(ctx context.Context, room c3po.RoomName) error
+	// awaitPost waits for the next post in the room it has joined.
+	awaitPost(ctx context.Context, room c3po.RoomName) error
 }
 
 // A scenario says which agents it needs and what they do.
@@ -104,9 +104,9 @@ func names(part string, n int) []c3po.AgentID {
 	return ids
 }
 
-// due gives the turns of messages that come so many a second, and what makes
+// paceTurns gives the turns of messages that come so many a second, and what makes
 // them; nothing does if they are not counted.
-func (s stage) due(rate int) (<-chan struct{}, []loop) {
+func (s stage) paceTurns(rate int) (<-chan struct{}, []loop) {
 	if rate == 0 {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func inParallel(atOnce, n int, do func(i int) error) error {
 func sendLoops(ctx context.Context, s stage) ([]loop, error) {
 	helpers := s.helpers(recipients)
 	askers, err := s.seats(ctx, s.askers(s.cfg.Concurrency))
-	due, loops := s.due(s.cfg.Rate)
+	due, loops := s.paceTurns(s.cfg.Rate)
 	for worker, asker := range askers {
 		loops = append(loops, func(ctx context.Context, done func(time.Duration)) error {
 			for n := 0; ctx.Err() == nil; n++ {
@@ -313,7 +313,7 @@ func waitLoops(ctx context.Context, s stage) ([]loop, error) {
 			return nil
 		})
 	}
-	due, pace := s.due(s.cfg.pace())
+	due, pace := s.paceTurns(s.cfg.pace())
 	loops = append(loops, pace...)
 	for worker, asker := range askers {
 		loops = append(loops, func(ctx context.Context, _ func(time.Duration)) error {

@@ -48,7 +48,7 @@ func TestSendsThatReachTheDiskGoOnAtTheirRate(t *testing.T) {
 			s, err := door.open(ctx, id)
 			return countedSeat{s, &accepted}, err
 		}
-		if err := (&rig{store: store}).register(t.Context(), space, scenarioOf(Send).cast(st)); err != nil {
+		if err := (&setup{store: store}).register(t.Context(), space, scenarioOf(Send).cast(st)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cut := context.WithCancel(t.Context())

@@ -83,7 +83,7 @@ func read(in io.Reader) (file, error) {
 	}
 	// The first line is read leniently: a later format is to be told by its number.
 	if err := d.Decode(&first); err != nil || first.Header == nil {
-		return f, damaged("it does not begin as one")
+		return f, errDamaged("it does not begin as one")
 	}
 	f.header = *first.Header
 	if err := backup.CheckFormat("export", f.header.Format, Format, f.header.Version); err != nil {
@@ -93,14 +93,14 @@ func read(in io.Reader) (file, error) {
 	for n := 2; ; n++ {
 		var l line
 		if err := d.Decode(&l); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return f, damaged("it is cut off")
+			return f, errDamaged("it is cut off")
 		} else if err != nil {
 			return f, c3po.Errorf(c3po.InvalidRequest, "line %d of the export cannot be read: %w", n, err).Suggest("Make it anew with `c3po export`.")
 		}
 		if l.End != nil {
 			f.counts.Damaged = l.End.Damaged
 			if *l.End != f.counts {
-				return f, damaged("it does not hold what its last line says")
+				return f, errDamaged("it does not hold what its last line says")
 			}
 			return f, nil
 		}
@@ -148,6 +148,6 @@ func present(is bool, otherwise string) error {
 	return errors.New(otherwise)
 }
 
-func damaged(how string) error {
+func errDamaged(how string) error {
 	return c3po.Errorf(c3po.InvalidRequest, "this is no whole export: %s", how).Suggest("Name the file that `c3po export` wrote.")
 }

@@ -69,9 +69,9 @@ func (n names) thread(name string) string {
 	return name
 }
 
-// former are the names by which ids speak of an agent: those it had, as they
+// formerNames are the names by which ids speak of an agent: those it had, as they
 // were there and as they are here.
-func (n names) former(a store.MovedAgent) []c3po.AgentID {
+func (n names) formerNames(a store.MovedAgent) []c3po.AgentID {
 	var all []c3po.AgentID
 	known := map[c3po.AgentID]bool{n.agent(a.ID): true}
 	for _, was := range append([]c3po.AgentID{a.ID}, a.Former...) {
@@ -86,7 +86,7 @@ func (n names) former(a store.MovedAgent) []c3po.AgentID {
 }
 
 func (n names) movedAgent(a store.MovedAgent) store.MovedAgent {
-	a.Former = n.former(a)
+	a.Former = n.formerNames(a)
 	var asks []c3po.MessageID
 	for _, id := range a.Asks {
 		asks = append(asks, n.message(id))
@@ -145,8 +145,8 @@ func (n names) originOfMember(room store.Origin, id c3po.AgentID) store.Origin {
 	return store.Origin(fmt.Sprintf("member %s of %s", n.agent(id), room))
 }
 
-// beside is what a room is called where another has its name.
-func (n names) beside(name c3po.RoomName) c3po.RoomName {
+// roomNameBeside is what a room is called where another has its name.
+func (n names) roomNameBeside(name c3po.RoomName) c3po.RoomName {
 	const most = 64
 	other := strings.ToLower(n.host) + "-" + string(name)
 	return c3po.RoomName(other[:min(len(other), most)])

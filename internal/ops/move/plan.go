@@ -103,7 +103,7 @@ func (p *plan) nameRooms(ctx context.Context, redis *redisstore.Store) error {
 			p.names.rooms[name] = c3po.RoomName(p.known[i])
 			continue
 		}
-		other := p.names.beside(name)
+		other := p.names.roomNameBeside(name)
 		found, err := redis.Rooms(ctx, p.space, "", []c3po.RoomName{name, other})
 		if err != nil {
 			return err

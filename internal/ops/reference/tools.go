@@ -31,7 +31,7 @@ func toolReference() ([]byte, error) {
 		}
 	}
 	for _, set := range sets {
-		tools, err := offered(context.Background(), set)
+		tools, err := listTools(context.Background(), set)
 		if err != nil {
 			return nil, err
 		}
@@ -49,9 +49,9 @@ func toolReference() ([]byte, error) {
 	return doc.Bytes(), nil
 }
 
-// offered are the tools of a set as a client sees them. None is called, so there
+// listTools are the tools of a set as a client sees them. None is called, so there
 // is nothing behind them.
-func offered(ctx context.Context, set c3po.Toolset) ([]*mcp.Tool, error) {
+func listTools(ctx context.Context, set c3po.Toolset) ([]*mcp.Tool, error) {
 	here, there := mcp.NewInMemoryTransports()
 	server, err := mcpserver.New(mcpserver.Config{}).ServerFor(struct{ c3po.Service }{}, []c3po.Toolset{set}).Connect(ctx, there, nil)
 	if err != nil {

@@ -139,10 +139,10 @@ func isName(host string) bool {
 	return strings.Trim(last, "0123456789") != "" && !(hex && strings.Trim(digits, "0123456789abcdef") == "")
 }
 
-// guarded is a client that judges every address it connects to, after names were
+// guardedClient is a client that judges every address it connects to, after names were
 // looked up, and goes nowhere else than it was told: it follows no redirect and
 // uses no proxy, which would connect for it.
-func guarded(allow []netip.Prefix, resolver *net.Resolver) *http.Client {
+func guardedClient(allow []netip.Prefix, resolver *net.Resolver) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil {

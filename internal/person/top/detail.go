@@ -71,7 +71,7 @@ func (m *model) ticketFacts(t c3po.Ticket) []string {
 	return append(facts("Ticket "+inline(string(t.ID)),
 		[2]string{"from", inline(string(t.FromAgent))}, [2]string{"to", inline(string(t.ToAgent))},
 		[2]string{"state", inline(string(t.State))}, [2]string{"asked", age(m.now(), t.CreatedAt) + " ago"},
-		[2]string{"read", delivered}, [2]string{"due", due(m.now(), t.Deadline)}, [2]string{"thread", inline(t.Thread)}),
+		[2]string{"read", delivered}, [2]string{"due", dueText(m.now(), t.Deadline)}, [2]string{"thread", inline(t.Thread)}),
 		"", faint().of("  Its life: c3po trace "+inline(string(t.ID))))
 }
 
@@ -86,7 +86,7 @@ func (m *model) questionAsked() []string {
 	q := m.asked
 	about := ", asked " + age(m.now(), q.At) + " ago"
 	if !q.Deadline.IsZero() {
-		about += ", due " + due(m.now(), q.Deadline)
+		about += ", due " + dueText(m.now(), q.Deadline)
 	}
 	all := []string{"", bold().of("Question of "+inline(string(q.From))) + faint().of(about), ""}
 	text := m.questionText()
@@ -100,7 +100,7 @@ func (m *model) questionAsked() []string {
 	if len(q.Choices) > 0 {
 		all, ask = append(all, ""), "Your answer, or the number of a choice:"
 	}
-	return append(all, faint().of(ask), m.written())
+	return append(all, faint().of(ask), m.inputLine())
 }
 
 // questionText is what is asked and why, in lines that fit, each behind a gutter.
@@ -122,8 +122,8 @@ func (m *model) questionText() []string {
 // questionSpace is how many of these lines there is room for.
 func (m *model) questionSpace() int { return max(1, m.height-10-len(m.asked.Choices)) }
 
-// written is the end of the line that is written, with its cursor.
-func (m *model) written() string {
+// inputLine is the end of the line that is written, with its cursor.
+func (m *model) inputLine() string {
 	before, after := inline(string(m.line.before)), inline(string(m.line.after))
 	room := max(1, m.width-4)
 	if w := ansi.StringWidth(before); w > room-1 {

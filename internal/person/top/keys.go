@@ -113,7 +113,7 @@ func (m *model) answerKey(k tea.KeyPressMsg) tea.Cmd {
 func (m *model) answer() tea.Cmd {
 	switch text := m.line.text(); {
 	case !m.open(m.asked):
-		m.gone()
+		m.showQuestionClosed()
 		return nil
 	case text == "":
 		m.say("Write the answer first, or press Esc.", true)

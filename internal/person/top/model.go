@@ -98,9 +98,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case linkMsg:
 		m.link(msg.lost)
 	case failedMsg:
-		m.failed(msg.err)
+		m.showError(msg.err)
 	case doneMsg:
-		m.done(msg)
+		m.finish(msg)
 	case tea.PasteMsg:
 		if m.mode == answering {
 			m.line.insert(msg.Content)
@@ -120,8 +120,8 @@ func (m *model) link(lost bool) {
 	}
 }
 
-// failed keeps what was seen last. That nobody answered is said by the link.
-func (m *model) failed(err error) {
+// showError keeps what was seen last. That nobody answered is said by the link.
+func (m *model) showError(err error) {
 	if errors.Is(err, c3po.CoordDown) {
 		m.link(true)
 		return
@@ -129,7 +129,7 @@ func (m *model) failed(err error) {
 	m.say(c3po.AsError(err).Message, true)
 }
 
-func (m *model) done(msg doneMsg) {
+func (m *model) finish(msg doneMsg) {
 	if msg.err != nil {
 		m.say(c3po.AsError(msg.err).Message, true)
 	} else {
@@ -146,7 +146,7 @@ func (m *model) say(word string, wrong bool) { m.word, m.wrong = word, wrong }
 // its end unless a row of it was chosen.
 func (m *model) settle() {
 	if m.mode == answering && !m.open(m.asked) {
-		m.gone()
+		m.showQuestionClosed()
 	}
 	for p := range panels {
 		c, n := &m.chosen[p], m.rows(p)
@@ -200,9 +200,9 @@ func (m *model) open(question Question) bool {
 	return slices.ContainsFunc(m.seen.Questions, func(q Question) bool { return q.ID == question.ID })
 }
 
-// gone says that the question that is being answered no longer waits. It stays
+// showQuestionClosed says that the question that is being answered no longer waits. It stays
 // on the screen: what is typed on must not be taken for keys of the lists.
-func (m *model) gone() { m.say("This question is no longer open. Esc goes back.", true) }
+func (m *model) showQuestionClosed() { m.say("This question is no longer open. Esc goes back.", true) }
 
 // question is the one that is chosen.
 func (m *model) question() (Question, bool) {

@@ -36,8 +36,8 @@ func columns(p panel, width int) []column {
 	}
 }
 
-// titled says whether the columns of a panel need titles.
-func titled(p panel) bool { return p != flow }
+// hasTitles says whether the columns of a panel need titles.
+func hasTitles(p panel) bool { return p != flow }
 
 // row puts cells under their columns.
 func row(columns []column, width int, cells []string) string {
@@ -90,7 +90,7 @@ func (m *model) panel(p panel, width, height int) []string {
 	if n == 0 {
 		return append(lines, "  "+faint().of(nothing(p)))[:min(2, height)]
 	}
-	if titled(p) && height > 2 {
+	if hasTitles(p) && height > 2 {
 		titles := make([]string, len(cols))
 		for i, c := range cols {
 			titles[i] = c.title
@@ -142,7 +142,7 @@ func (m *model) cells(p panel, i int) []string {
 		return []string{inline(string(a.ID)), m.standing(a), reach(a), unread(a), inline(a.CurrentTask)}
 	case tickets:
 		t := m.seen.Tickets[i]
-		return []string{inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)), age(now, t.CreatedAt), due(now, t.Deadline)}
+		return []string{inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)), age(now, t.CreatedAt), dueText(now, t.Deadline)}
 	default:
 		e := m.seen.Events[i]
 		return []string{faint().of(e.At.Local().Format("15:04:05")), kind(e.Kind), about(e)}
@@ -231,7 +231,7 @@ func span(d time.Duration) string {
 	}
 }
 
-func due(now, deadline time.Time) string {
+func dueText(now, deadline time.Time) string {
 	switch {
 	case deadline.IsZero():
 		return faint().of("-")

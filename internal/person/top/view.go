@@ -215,7 +215,7 @@ func (m *model) shares(height int, among []panel) [panels]int {
 	left := height
 	for _, p := range among {
 		need[p] = 1 + max(1, m.rows(p))
-		if titled(p) && m.rows(p) > 0 {
+		if hasTitles(p) && m.rows(p) > 0 {
 			need[p]++
 		}
 		share[p] = min(2, left)

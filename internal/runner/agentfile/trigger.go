@@ -155,7 +155,7 @@ func (r reader) take(t *Trigger, w writtenTrigger, a *Agent) error {
 	case TriggerCron:
 		t.Schedule, err = r.schedule(w.values["schedule"])
 	case TriggerFile:
-		t.Path, err = r.watched(w.values["path"], a)
+		t.Path, err = r.watchedPath(w.values["path"], a)
 	case TriggerWebhook:
 		if err = r.port(t, w.values["port"]); err == nil {
 			t.Path, err = r.webPath(w.values["path"])
@@ -176,8 +176,8 @@ func (r reader) schedule(v ast.Node) (Schedule, error) {
 	return s, nil
 }
 
-// watched is what a trigger looks at: a full path, or one within the workspace.
-func (r reader) watched(v ast.Node, a *Agent) (string, error) {
+// watchedPath is what a trigger looks at: a full path, or one within the workspace.
+func (r reader) watchedPath(v ast.Node, a *Agent) (string, error) {
 	text, err := r.text(v, "path")
 	if err != nil {
 		return "", err

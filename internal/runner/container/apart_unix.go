@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// apart puts a program into a group of its own, which a terminal does not
+// ownGroup puts a program into a group of its own, which a terminal does not
 // interrupt.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // together keeps it in ours: a program that reads from the terminal must be in
 // the group that the terminal listens to.

@@ -7,7 +7,7 @@ import (
 
 // apart puts a program into a group of its own, which a console does not
 // interrupt.
-func apart(cmd *exec.Cmd) {
+func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 

@@ -164,7 +164,7 @@ func (c *CLI) ask(ctx context.Context, args ...string) (string, error) {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return "", c.failed(args[0], err, complaint.String())
+		return "", c.commandError(args[0], err, complaint.String())
 	}
 	return strings.TrimSpace(out.String()), nil
 }
@@ -176,12 +176,12 @@ func (c *CLI) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.program, args...)
 	cmd.Env = c.environ
 	cmd.WaitDelay = 5 * time.Second // a child of it may hold the pipes open
-	apart(cmd)
+	ownGroup(cmd)
 	return cmd
 }
 
-// failed is an error of the program, in its own words.
-func (c *CLI) failed(verb string, cause error, said string) error {
+// commandError is an error of the program, in its own words.
+func (c *CLI) commandError(verb string, cause error, said string) error {
 	said = strings.Join(strings.Fields(said), " ")
 	if said == "" {
 		said = cause.Error()

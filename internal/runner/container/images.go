@@ -38,7 +38,7 @@ func (c *CLI) Build(ctx context.Context, b Build, out io.Writer) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return c.failed("build", err, said.String())
+		return c.commandError("build", err, said.String())
 	}
 	return nil
 }

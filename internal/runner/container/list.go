@@ -45,7 +45,7 @@ func (c *CLI) List(ctx context.Context, labels map[string]string) ([]Container, 
 		}
 		one, err := parseInspect(out)
 		if err != nil {
-			return nil, c.failed("inspect", err, "")
+			return nil, c.commandError("inspect", err, "")
 		}
 		all = append(all, one...)
 	}
@@ -94,7 +94,7 @@ func (c *CLI) Stop(ctx context.Context, name string, grace time.Duration) error 
 	said := &tail{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Run(); err != nil {
-		return c.failed("stop", err, said.String())
+		return c.commandError("stop", err, said.String())
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *CLI) Logs(ctx context.Context, name string, follow bool, lines int, str
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return c.failed("logs", err, said.String())
+		return c.commandError("logs", err, said.String())
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (c *CLI) Run(ctx context.Context, spec Spec, streams Streams) (exit int, er
 		return 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		return 0, c.failed("run", err, "")
+		return 0, c.commandError("run", err, "")
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -145,7 +145,7 @@ func (c *CLI) outcome(ctx context.Context, spec Spec, clientErr error, said stri
 	if clientErr == nil {
 		clientErr = errors.New("there is no trace of the container")
 	}
-	return 0, c.failed("run", clientErr, said)
+	return 0, c.commandError("run", clientErr, said)
 }
 
 func (c *CLI) state(ctx context.Context, name string) (status string, code int, err error) {
@@ -154,7 +154,7 @@ func (c *CLI) state(ctx context.Context, name string) (status string, code int, 
 		return "", 0, err
 	}
 	if _, err := fmt.Sscanf(out, "%s %d", &status, &code); err != nil {
-		return "", 0, c.failed("inspect", err, out)
+		return "", 0, c.commandError("inspect", err, out)
 	}
 	return status, code, nil
 }

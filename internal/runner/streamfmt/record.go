@@ -107,13 +107,13 @@ func (s *show) record(r record) bool {
 		return true
 	case "assistant":
 		for _, b := range blocks(r.Message) {
-			s.said(b, r, indent)
+			s.showText(b, r, indent)
 		}
 		return true
 	case "user":
 		for _, b := range blocks(r.Message) {
 			if b.Type == "tool_result" {
-				s.answered(b, r)
+				s.showToolResult(b, r)
 			}
 		}
 		return true
@@ -175,8 +175,8 @@ func (s *show) system(r record) {
 	}
 }
 
-// said shows what the model has said, or takes down what it has asked for.
-func (s *show) said(b block, r record, indent string) {
+// showText shows what the model has said, or takes down what it has asked for.
+func (s *show) showText(b block, r record, indent string) {
 	switch b.Type {
 	case "text":
 		if strings.TrimSpace(b.Text) == "" {
@@ -194,8 +194,8 @@ func (s *show) said(b block, r record, indent string) {
 	}
 }
 
-// answered shows the use of a tool once it is over, on one line.
-func (s *show) answered(b block, r record) {
+// showToolResult shows the use of a tool once it is over, on one line.
+func (s *show) showToolResult(b block, r record) {
 	c := s.calls[b.ToolUseID]
 	if c == nil {
 		return
@@ -264,17 +264,17 @@ func (s *show) result(r record) {
 func resultText(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
-		return untagged(text)
+		return stripErrorTag(text)
 	}
 	var parts []string
 	for _, b := range blocks(append(append([]byte(`{"content":`), content...), '}')) {
 		parts = append(parts, b.Text)
 	}
-	return untagged(strings.Join(parts, " "))
+	return stripErrorTag(strings.Join(parts, " "))
 }
 
-// untagged is an error of a tool without the tag that is meant for the model.
-func untagged(text string) string {
+// stripErrorTag is an error of a tool without the tag that is meant for the model.
+func stripErrorTag(text string) string {
 	const tag = "tool_use_error>"
 	return strings.TrimSuffix(strings.TrimPrefix(text, "<"+tag), "</"+tag)
 }

@@ -157,7 +157,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 		Left:         fields["gone"] != "",
 		Attached:     integer(parts[1]) == 1,
 		Online:       integer(parts[2]) == 1,
-		Former:       former(fields["was"]),
+		Former:       parseFormer(fields["was"]),
 		Gone:         fields["gone"] != "" && fields["cut"] == "",
 		Availability: c3po.Availability(fields["availability"]),
 		CurrentTask:  fields["task"],
@@ -185,8 +185,8 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 	return r
 }
 
-// former reads the names an agent had before, the latest first.
-func former(text string) []c3po.AgentID {
+// parseFormer reads the names an agent had before, the latest first.
+func parseFormer(text string) []c3po.AgentID {
 	var ids []c3po.AgentID
 	for _, name := range strings.Fields(text) {
 		ids = append(ids, c3po.AgentID(name))

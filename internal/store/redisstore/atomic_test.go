@@ -107,7 +107,7 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	}
 	at.post = posted.Post
 	// Notes of an earlier time, for the steps that write later ones.
-	earlier := heardBy(at, 1, "ana", "bob")
+	earlier := servedPostsTo(at, 1, "ana", "bob")
 	earlier.Notified = []store.NotifiedNote{{Agent: "ana", Reader: "r", Seq: 1}, {Agent: "bob", Reader: "r", Seq: 1}}
 	if err := s.WriteNotes(ctx, space, earlier); err != nil {
 		t.Fatal(err)
@@ -115,11 +115,11 @@ func prepare(t *testing.T, s *Store, space c3po.Space) situation {
 	return at
 }
 
-// heardBy are the notes that agents heard the post, or one before it.
-func heardBy(at situation, seq int64, agents ...c3po.AgentID) store.Notes {
+// servedPostsTo are the notes that agents heard the post, or one before it.
+func servedPostsTo(at situation, seq int64, agents ...c3po.AgentID) store.Notes {
 	var notes store.Notes
 	for _, id := range agents {
-		notes.Heard = append(notes.Heard, store.HeardNote{ID: at.post.Message.ID, Seq: seq, Agent: id, Reader: "r"})
+		notes.ServedPosts = append(notes.ServedPosts, store.PostServedNote{ID: at.post.Message.ID, Seq: seq, Agent: id, Reader: "r"})
 	}
 	return notes
 }
@@ -365,7 +365,7 @@ var steps = []step{
 		return err
 	}},
 	{"hear a post", func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
-		return s.WriteNotes(ctx, space, heardBy(at, at.post.Message.Seq, "ana", "bob"))
+		return s.WriteNotes(ctx, space, servedPostsTo(at, at.post.Message.Seq, "ana", "bob"))
 	}},
 	{"trim", func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		_, err := s.Trim(ctx, space, 10)

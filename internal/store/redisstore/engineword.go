@@ -50,7 +50,7 @@ func (s *Store) Memory(ctx context.Context) (store.Memory, error) {
 }
 
 func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
-	if said, fresh := s.engine.known(); fresh {
+	if said, fresh := s.engine.cached(); fresh {
 		return said, nil
 	}
 	answer := s.engine.asking.DoChan("", func() (any, error) {
@@ -65,8 +65,8 @@ func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
 	}
 }
 
-// known is what was said last, and whether that is fresh.
-func (e *engineCache) known() (engineWord, bool) {
+// cached is what was said last, and whether that is fresh.
+func (e *engineCache) cached() (engineWord, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.value, time.Now().Before(e.until)

@@ -296,8 +296,8 @@ func ordinalOf(entryID string) int64 {
 	return atoi(ordinal)
 }
 
-// said is the post with this ordinal, or the last one before it that is kept.
-func (e *exporter) said(room c3po.RoomName, ordinal int64) c3po.MessageID {
+// postAt is the post with this ordinal, or the last one before it that is kept.
+func (e *exporter) postAt(room c3po.RoomName, ordinal int64) c3po.MessageID {
 	posts, i := e.posts[room], ordinal-e.first[room]
 	if i < 0 || len(posts) == 0 {
 		return ""
@@ -332,7 +332,7 @@ func (e *exporter) member(ctx context.Context, room c3po.RoomName, id c3po.Agent
 	if err != nil {
 		return err
 	}
-	moved := &store.MovedMember{Room: room, Agent: id, Read: e.said(room, read)}
+	moved := &store.MovedMember{Room: room, Agent: id, Read: e.postAt(room, read)}
 	for _, one := range strings.Fields(wakes[0]) {
 		if name, is, _ := strings.Cut(one, "="); name == string(room) {
 			moved.Notify = c3po.Notify(is)
@@ -345,7 +345,7 @@ func (e *exporter) member(ctx context.Context, room c3po.RoomName, id c3po.Agent
 	for _, skip := range skips {
 		_, ordinal, _ := strings.Cut(skip, "\x00")
 		if n := atoi(strings.TrimLeft(ordinal, "0")); n > read && n >= e.first[room] {
-			moved.Skips = append(moved.Skips, e.said(room, n))
+			moved.Skips = append(moved.Skips, e.postAt(room, n))
 		}
 	}
 	return e.hand(store.Moved{Member: moved})

@@ -188,8 +188,8 @@ func entryOf(owner c3po.AgentID, row rueidis.RedisMessage) store.Entry {
 	return entry(owner, word(parts[0]), word(parts[1]), word(parts[2]))
 }
 
-// notified picks the sessions that were told of this message.
-func notified(owner c3po.AgentID, seq int64, marks []rueidis.RedisMessage) []store.NotifiedNote {
+// notifiedSessions picks the sessions that were told of this message.
+func notifiedSessions(owner c3po.AgentID, seq int64, marks []rueidis.RedisMessage) []store.NotifiedNote {
 	var out []store.NotifiedNote
 	for i := 0; i+1 < len(marks); i += 2 {
 		var m mark

@@ -122,7 +122,7 @@ func (s *Store) followInRooms(ctx context.Context, space c3po.Space, old, today 
 // a deadline, and dead letters.
 func (s *Store) followMail(ctx context.Context, space c3po.Space, old, today c3po.AgentID) error {
 	k := keysOf(space)
-	pattern := "*::" + globbed(string(old)) + "::*"
+	pattern := "*::" + escapeGlob(string(old)) + "::*"
 	for _, list := range []string{k.expire(), k.deadlines(), k.dead()} {
 		for cursor := uint64(0); ; {
 			entry, err := s.scan(ctx, list, cursor, pattern)
@@ -208,8 +208,8 @@ func (s *Store) scan(ctx context.Context, key string, cursor uint64, pattern str
 	return entry, nil
 }
 
-// globbed is a text as a pattern that matches nothing else.
-func globbed(text string) string {
+// escapeGlob is a text as a pattern that matches nothing else.
+func escapeGlob(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(text)
 }
 

@@ -59,27 +59,27 @@ func (o owned) named(name string) (string, bool) {
 	return string(o.keys) + name + ":" + string(o.id), o.keys != "" && slices.Contains(agentNames, name)
 }
 
-func (k keys) meta() string     { return string(k) + "meta" }
-func (k keys) agents() string   { return string(k) + "agents" }
-func (k keys) names() string    { return string(k) + "names" }
-func (k keys) seen() string     { return string(k) + "seen" }
-func (k keys) heard() string    { return string(k) + "heard" }
-func (k keys) retired() string  { return string(k) + "retired" }
-func (k keys) renamed() string  { return string(k) + "renamed" }
-func (k keys) owed() string     { return string(k) + "owed" }
-func (k keys) nodes() string    { return string(k) + "nodes" }
-func (k keys) attached() string { return string(k) + "attached" }
-func (k keys) ending() string   { return string(k) + "ending" }
-func (k keys) expire() string   { return string(k) + "expire" }
-func (k keys) threads() string  { return string(k) + "threads" }
-func (k keys) dead() string     { return string(k) + "dead" }
-func (k keys) events() string   { return string(k) + "events" }
-func (k keys) aliases() string  { return string(k) + "aliases" }
-func (k keys) tickets() string  { return string(k) + "tickets" }
-func (k keys) queues() string   { return string(k) + "roles" }
-func (k keys) flow() string     { return string(k) + "flow" }
-func (k keys) wake() string     { return string(k) + "wake" }
-func (k keys) imported() string { return string(k) + "imported" }
+func (k keys) meta() string      { return string(k) + "meta" }
+func (k keys) agents() string    { return string(k) + "agents" }
+func (k keys) names() string     { return string(k) + "names" }
+func (k keys) seen() string      { return string(k) + "seen" }
+func (k keys) lastKnown() string { return string(k) + "heard" }
+func (k keys) retired() string   { return string(k) + "retired" }
+func (k keys) renamed() string   { return string(k) + "renamed" }
+func (k keys) owed() string      { return string(k) + "owed" }
+func (k keys) nodes() string     { return string(k) + "nodes" }
+func (k keys) attached() string  { return string(k) + "attached" }
+func (k keys) ending() string    { return string(k) + "ending" }
+func (k keys) expire() string    { return string(k) + "expire" }
+func (k keys) threads() string   { return string(k) + "threads" }
+func (k keys) dead() string      { return string(k) + "dead" }
+func (k keys) events() string    { return string(k) + "events" }
+func (k keys) aliases() string   { return string(k) + "aliases" }
+func (k keys) tickets() string   { return string(k) + "tickets" }
+func (k keys) queues() string    { return string(k) + "roles" }
+func (k keys) flow() string      { return string(k) + "flow" }
+func (k keys) wake() string      { return string(k) + "wake" }
+func (k keys) imported() string  { return string(k) + "imported" }
 
 func (k keys) rooms() string     { return string(k) + "rooms" }
 func (k keys) roomOrder() string { return string(k) + "roomorder" }

@@ -54,12 +54,12 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	case "rate":
 		return store.Stored{}, store.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok":
-		out, err := s.stored(outcome, answer, step.Draft, "", body)
+		out, err := s.readStored(outcome, answer, step.Draft, "", body)
 		out.Fill = fillOf(answer[6], answer[7])
 		out.Fill.Spending.Sent = int(integer(answer[8]))
 		return out, err
 	default:
-		return s.stored(outcome, answer, step.Draft, "", body)
+		return s.readStored(outcome, answer, step.Draft, "", body)
 	}
 }
 
@@ -118,12 +118,12 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 	case "next_full":
 		return store.Stored{}, store.RefuseInboxFull(step.HandedTo, fullOf[word(answer[1])])
 	case "ok":
-		out, err := s.stored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
+		out, err := s.readStored(outcome, answer, draft, c3po.MessageID(word(answer[7])), body)
 		out.Fill = fillOf(answer[10], answer[11])
 		out.MovedTo = c3po.MessageID(word(answer[8]))
 		return out, err
 	default:
-		return s.stored(outcome, answer, draft, step.Answers, body)
+		return s.readStored(outcome, answer, draft, step.Answers, body)
 	}
 }
 
@@ -157,8 +157,8 @@ func (s *Store) stillHeld(ctx context.Context, space c3po.Space, id c3po.AgentID
 	return nil
 }
 
-// stored reads the answers that message_send.lua and message_reply.lua share.
-func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d store.Draft, answers c3po.MessageID, body string) (store.Stored, error) {
+// readStored reads the answers that message_send.lua and message_reply.lua share.
+func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d store.Draft, answers c3po.MessageID, body string) (store.Stored, error) {
 	switch outcome {
 	case "conflict":
 		return store.Stored{}, store.RefuseKeyConflict(d.Key)
@@ -174,7 +174,7 @@ func (s *Store) stored(outcome string, answer []rueidis.RedisMessage, d store.Dr
 	case "crowded":
 		return store.Stored{}, store.RefuseSpaceFull(s.limits.SpaceBytes)
 	case "repeat":
-		return repeated(answer, d)
+		return readRepeat(answer, d)
 	}
 	hex, now := word(answer[1]), integer(answer[4])
 	f := fact{Seq: integer(answer[2]), From: d.From, Thread: word(answer[3]), Kind: d.Kind, Priority: d.Priority, Accepted: now, Answers: answers}
@@ -215,7 +215,7 @@ var fullOf = map[string]string{
 	"messages": store.FullOfMessages, "bytes": store.FullOfBytes, "sender": store.FullOfSender, "sender_size": store.FullOfSenderSize,
 }
 
-func repeated(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error) {
+func readRepeat(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error) {
 	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
 	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: record(d.To, answer[8]), Now: instant(integer(answer[4]))}
 	if rawFact := word(answer[6]); rawFact != "" {

@@ -12,8 +12,8 @@ import (
 // noteBatch keeps one step short, whatever a node has to write down.
 const noteBatch = 64
 
-// heardBatch is noteBatch for notes of which each looks at all of its agent.
-const heardBatch = 25
+// servedPostBatch is noteBatch for notes of which each looks at all of its agent.
+const servedPostBatch = 25
 
 // Attach implements store.Store.
 func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error {
@@ -90,8 +90,8 @@ func (s *Store) WriteNotes(ctx context.Context, space c3po.Space, notes store.No
 			return err
 		}
 	}
-	for batch := range slices.Chunk(notes.Heard, heardBatch) {
-		if err := s.writeHeard(ctx, space, batch); err != nil {
+	for batch := range slices.Chunk(notes.ServedPosts, servedPostBatch) {
+		if err := s.writeServedPosts(ctx, space, batch); err != nil {
 			return err
 		}
 	}

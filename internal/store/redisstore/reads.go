@@ -168,10 +168,10 @@ func (s *Store) movedTo(ctx context.Context, space c3po.Space, ids []c3po.Messag
 	return moved, nil
 }
 
-// listed reads the messages of a list that has them by the ids they came with. One
+// readListed reads the messages of a list that has them by the ids they came with. One
 // that is not found is looked for once more: its agent may have been retired, come
 // back, and been renamed without knowing of its older names.
-func (s *Store) listed(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]store.Entry, error) {
+func (s *Store) readListed(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]store.Entry, error) {
 	found, err := s.entries(ctx, space, ids)
 	if err != nil || len(found) == len(ids) {
 		return found, err
@@ -216,7 +216,7 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 					continue
 				}
 				e := entryOf(owner, row)
-				e.Facts.Notified = notified(owner, e.Message.Seq, marks)
+				e.Facts.Notified = notifiedSessions(owner, e.Message.Seq, marks)
 				found[e.Message.ID] = e
 			}
 		}
@@ -248,12 +248,12 @@ func (s *Store) Answers(ctx context.Context, space c3po.Space, id c3po.MessageID
 // Thread implements store.Store.
 func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, after int64, limit int) ([]store.Entry, error) {
 	prefix := itoa(len(thread)) + ":" + thread
-	from, to := "["+prefix+"\x00"+padded(after+1), "("+prefix+"\x01"
+	from, to := "["+prefix+"\x00"+padSequence(after+1), "("+prefix+"\x01"
 	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).threads()).Min(from).Max(to).Limit(0, int64(limit)).Build())
 	if err != nil {
 		return nil, err
 	}
-	return s.listed(ctx, space, idsOfIndex(rows))
+	return s.readListed(ctx, space, idsOfIndex(rows))
 }
 
 // idsOfIndex reads the message ids at the end of an index's entries.
@@ -267,8 +267,8 @@ func idsOfIndex(rows []string) []c3po.MessageID {
 	return ids
 }
 
-// padded is a sequence as the threads index spells it.
-func padded(seq int64) string {
+// padSequence is a sequence as the threads index spells it.
+func padSequence(seq int64) string {
 	text := itoa(seq)
 	return strings.Repeat("0", max(0, 16-len(text))) + text
 }

@@ -275,8 +275,8 @@ func TestARetiredAgentLeavesOnlyItsMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, post := range []store.Post{at.post, posted.Post} {
-		heard := store.HeardNote{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "bob", Reader: "r"}
-		if err := s.WriteNotes(ctx, space, store.Notes{Heard: []store.HeardNote{heard}}); err != nil {
+		note := store.PostServedNote{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "bob", Reader: "r"}
+		if err := s.WriteNotes(ctx, space, store.Notes{ServedPosts: []store.PostServedNote{note}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Store) Silent(ctx context.Context, space c3po.Space, silent time.Durati
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).heard()).Min("-inf").
+	rows, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).lastKnown()).Min("-inf").
 		Max(itoa(books.Lived-int64(silent/time.Second))).Withscores().Limit(0, int64(limit)).Build())
 	if err != nil {
 		return nil, err

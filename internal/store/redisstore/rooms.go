@@ -291,10 +291,10 @@ func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.Agent
 		parts := list(row)
 		room, cursor, last, unread := c3po.RoomName(word(parts[0])), integer(parts[1]), integer(parts[2]), int(integer(parts[3]))
 		mail.Rooms = append(mail.Rooms, store.RoomUnread{Room: room, Unread: unread, Notify: c3po.Notify(word(parts[5]))})
-		heard, told := readHeard(word(parts[4]))
-		read.marks[room] = heard
-		if q.Unheard && (!q.Positioned || told <= after) {
-			cursor = max(cursor, heard)
+		given, told := readRoomMark(word(parts[4]))
+		read.marks[room] = given
+		if q.SkipGiven && (!q.Positioned || told <= after) {
+			cursor = max(cursor, given)
 		}
 		if from := max(cursor, after); from < last && q.Hears.Hears(c3po.Notify(word(parts[5]))) {
 			read.rooms = append(read.rooms, with{"log": k.room(room), "name": room, "after": from})
@@ -350,7 +350,7 @@ func (s *Store) readPosts(ctx context.Context, k keys, read roomRead, given []c3
 			if err != nil {
 				return nil, 0, err
 			}
-			p.Heard = p.Message.Seq <= read.marks[room]
+			p.GivenBefore = p.Message.Seq <= read.marks[room]
 			posts, total = append(posts, p), total+p.Facts.Bytes
 		}
 		rest := list(answer[1])
@@ -363,7 +363,7 @@ func (s *Store) readPosts(ctx context.Context, k keys, read roomRead, given []c3
 	}
 }
 
-func readHeard(raw string) (seq, told int64) {
+func readRoomMark(raw string) (seq, told int64) {
 	var mark struct {
 		Seq    int64 `json:"q"`
 		Cursor int64 `json:"c"`
@@ -375,9 +375,9 @@ func readHeard(raw string) (seq, told int64) {
 	return mark.Seq, mark.Cursor
 }
 
-// writeHeard notes how far readers have come in rooms. Of several posts of one
+// writeServedPosts notes how far readers have come in rooms. Of several posts of one
 // room the script keeps the last.
-func (s *Store) writeHeard(ctx context.Context, space c3po.Space, notes []store.HeardNote) error {
+func (s *Store) writeServedPosts(ctx context.Context, space c3po.Space, notes []store.PostServedNote) error {
 	k := keysOf(space)
 	var rows []with
 	for _, n := range notes {

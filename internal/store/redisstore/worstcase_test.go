@@ -254,7 +254,7 @@ func (c *crowd) fill() {
 		return err
 	})
 	c.must(c.s.WriteNotes(ctx, c.space, store.Notes{Notified: c.notified(0, crowdSessions)}))
-	c.must(c.s.WriteNotes(ctx, c.space, store.Notes{Heard: c.heard(0, crowdSessions)}))
+	c.must(c.s.WriteNotes(ctx, c.space, store.Notes{ServedPosts: c.servedPosts(0, crowdSessions)}))
 }
 
 func (c *crowd) served(ids []c3po.MessageID, reader string) {
@@ -276,10 +276,10 @@ func (c *crowd) notified(from, to int) (notes []store.NotifiedNote) {
 	return notes
 }
 
-func (c *crowd) heard(from, to int) (notes []store.HeardNote) {
+func (c *crowd) servedPosts(from, to int) (notes []store.PostServedNote) {
 	for n := from; n < to; n++ {
 		said := c.said[n%len(c.said)]
-		notes = append(notes, store.HeardNote{ID: said.Message.ID, Seq: said.Message.Seq, Agent: "busy", Reader: fmt.Sprint("session-", n), At: time.Now()})
+		notes = append(notes, store.PostServedNote{ID: said.Message.ID, Seq: said.Message.Seq, Agent: "busy", Reader: fmt.Sprint("session-", n), At: time.Now()})
 	}
 	return notes
 }

@@ -73,7 +73,7 @@ func (c *crowd) worstRooms() []worst {
 	number := 0
 	named := func(text string) string { number++; return fmt.Sprint(text, " ", number) }
 	return []worst{
-		{name: "room mail, the next", size: rooms, do: mail("busy", store.RoomQuery{Reader: "r", Limit: 1, Unheard: true})},
+		{name: "room mail, the next", size: rooms, do: mail("busy", store.RoomQuery{Reader: "r", Limit: 1, SkipGiven: true})},
 		{name: "room mail", size: rooms + fmt.Sprintf(", a page of %d", page), do: mail("busy", store.RoomQuery{Reader: "r", Limit: page})},
 		{name: "room mail of one who talks to itself", size: fmt.Sprintf("%d own posts", c.posts), do: mail("ana", store.RoomQuery{Reader: "r", Limit: page})},
 		{name: "post, with five mentions", size: members, do: func(context.Context) error {
@@ -104,7 +104,7 @@ func (c *crowd) worstRooms() []worst {
 		}},
 		{name: "note what was heard", size: fmt.Sprintf("%d new sessions", noteBatch), fresh: func() func(context.Context) error {
 			number += 10_000
-			notes := store.Notes{Heard: c.heard(number, number+noteBatch)}
+			notes := store.Notes{ServedPosts: c.servedPosts(number, number+noteBatch)}
 			return func(ctx context.Context) error { return s.WriteNotes(ctx, space, notes) }
 		}},
 		{name: "members of a room", size: fmt.Sprintf("a page of %d", page), do: func(ctx context.Context) error {

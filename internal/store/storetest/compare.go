@@ -26,7 +26,7 @@ const stepsInSequence = 60
 func Compare(t *testing.T, open func(t *testing.T, limits c3po.Limits) Harness) {
 	limits := tightLimits()
 	h := open(t, limits)
-	seed.Check(t, func(rt *rapid.T) { newDuel(rt, t.Context(), h, limits).fight() })
+	seed.Check(t, func(rt *rapid.T) { newComparison(rt, t.Context(), h, limits).fight() })
 }
 
 // tightLimits are met by chance within a sequence.
@@ -40,17 +40,17 @@ func tightLimits() c3po.Limits {
 	return roomLimits(l)
 }
 
-// A duel is one sequence on two stores.
-type duel struct {
+// A comparison runs one sequence of steps on two stores.
+type comparison struct {
 	*rapid.T
 	ctx    context.Context
 	model  *Model
 	rival  Harness
-	arenas []*arena
+	arenas []*comparedSpace
 }
 
-// An arena is one space of a duel and what a step may refer to there.
-type arena struct {
+// A comparedSpace is one space of a comparison and what a step may refer to there.
+type comparedSpace struct {
 	space  c3po.Space
 	agents []c3po.AgentID
 	mail   []c3po.MessageID
@@ -61,10 +61,10 @@ type arena struct {
 }
 
 // GoString keeps the log of a failing sequence readable.
-func (a *arena) GoString() string { return string(a.space) }
+func (a *comparedSpace) GoString() string { return string(a.space) }
 
-func newDuel(rt *rapid.T, ctx context.Context, rival Harness, limits c3po.Limits) *duel {
-	d := &duel{T: rt, ctx: ctx, model: NewModel(limits), rival: rival}
+func newComparison(rt *rapid.T, ctx context.Context, rival Harness, limits c3po.Limits) *comparison {
+	d := &comparison{T: rt, ctx: ctx, model: NewModel(limits), rival: rival}
 	now, err := rival.Store.Now(ctx)
 	if err != nil {
 		rt.Fatalf("clock of the store: %v", err)
@@ -76,7 +76,7 @@ func newDuel(rt *rapid.T, ctx context.Context, rival Harness, limits c3po.Limits
 	}
 	d.model.SetDurability(durability)
 	for range 2 {
-		a := &arena{space: freshSpace()}
+		a := &comparedSpace{space: freshSpace()}
 		d.arenas = append(d.arenas, a)
 		if rival.Drop != nil {
 			rt.Cleanup(func() { rival.Drop(a.space) })
@@ -85,7 +85,7 @@ func newDuel(rt *rapid.T, ctx context.Context, rival Harness, limits c3po.Limits
 	return d
 }
 
-func (d *duel) fight() {
+func (d *comparison) fight() {
 	steps := allSteps()
 	for _, a := range append(d.arenas, d.arenas...) {
 		d.register(a)
@@ -105,7 +105,7 @@ func (d *duel) fight() {
 }
 
 // both takes one step on both stores and compares the answers.
-func both[T any](d *duel, what string, step func(store.Store) (T, error), options ...cmp.Option) (T, error) {
+func both[T any](d *comparison, what string, step func(store.Store) (T, error), options ...cmp.Option) (T, error) {
 	d.Helper()
 	want, wantErr := step(d.model)
 	got, gotErr := step(d.rival.Store)
@@ -133,7 +133,7 @@ func listed() cmp.Option {
 }
 
 // done takes a step that answers nothing.
-func (d *duel) done(what string, step func(store.Store) error) {
+func (d *comparison) done(what string, step func(store.Store) error) {
 	d.Helper()
 	_, _ = both(d, what, func(s store.Store) (struct{}, error) { return struct{}{}, step(s) })
 }
@@ -150,7 +150,7 @@ func code(err error) c3po.Code {
 
 // audit proves after a step that both tell the same story and that no message
 // is missing from it.
-func (d *duel) audit(a *arena) {
+func (d *comparison) audit(a *comparedSpace) {
 	d.Helper()
 	books, _ := both(d, "counters", func(s store.Store) (store.Counters, error) { return s.Counters(d.ctx, a.space) })
 	if books.Sent != books.Pending+books.Acked+books.Cancelled+books.Dead {
@@ -188,7 +188,7 @@ func (d *duel) audit(a *arena) {
 	_, _ = both(d, "agents", func(s store.Store) ([]store.Record, error) { return s.AgentPage(d.ctx, a.space, 0, 100) })
 }
 
-func (d *duel) compareEverything(a *arena) {
+func (d *comparison) compareEverything(a *comparedSpace) {
 	d.Helper()
 	threads := map[string]bool{}
 	for _, id := range a.mail {
@@ -213,14 +213,14 @@ func (d *duel) compareEverything(a *arena) {
 }
 
 // advance moves both clocks.
-func (d *duel) advance(by time.Duration) {
+func (d *comparison) advance(by time.Duration) {
 	d.model.Advance(by)
 	d.rival.Advance(by)
 }
 
 // draw picks each with the same chance. rapid.SampledFrom favours both ends of
 // a list, so that half of the steps would be the same few.
-func draw[T any](d *duel, what string, from []T) T {
+func draw[T any](d *comparison, what string, from []T) T {
 	return rapid.Custom(func(rt *rapid.T) T {
 		n := 0
 		for range 10 {
@@ -234,7 +234,7 @@ func draw[T any](d *duel, what string, from []T) T {
 }
 
 // oneIn is true once in n times.
-func (d *duel) oneIn(n int, what string) bool {
+func (d *comparison) oneIn(n int, what string) bool {
 	choices := make([]bool, n)
 	choices[n-1] = true
 	return draw(d, what, choices)

@@ -8,7 +8,7 @@ import (
 )
 
 // goOn tells of a spent account, or resumes a chain.
-func (d *duel) goOn(a *arena) {
+func (d *comparison) goOn(a *comparedSpace) {
 	chain := d.threadName(a)
 	if d.oneIn(2, "told") {
 		account := draw(d, "account", []string{"t:" + chain, "a:a", "p:a h/a"})
@@ -20,7 +20,7 @@ func (d *duel) goOn(a *arena) {
 }
 
 // spentBy is what a send was refused with; nil if it was not.
-func (w *world) spentBy(step store.SendStep) *store.Spent {
+func (w *testStore) spentBy(step store.SendStep) *store.Spent {
 	w.Helper()
 	stored, err := w.store.Send(w.ctx, w.space, step)
 	if err != nil && !errors.Is(err, c3po.BudgetSpent) {

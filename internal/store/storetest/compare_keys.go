@@ -14,7 +14,7 @@ import (
 // compareKeys compares every key of a space, and what is in it, with what the
 // model holds: a key that was left behind, or did not move, is a divergence. The
 // other comparisons say whether the values are right.
-func (d *duel) compareKeys(a *arena, after string) {
+func (d *comparison) compareKeys(a *comparedSpace, after string) {
 	d.Helper()
 	if d.rival.Holds == nil {
 		return
@@ -90,7 +90,7 @@ func (m *Model) holdings(name c3po.Space) holdings {
 	for id, readers := range sp.marks {
 		h.put("mark:"+string(id), slices.Collect(maps.Keys(readers))...)
 	}
-	for key := range sp.heard {
+	for key := range sp.servedPosts {
 		h.put("reads:"+string(key.agent), string(key.room)+"\x00"+key.reader)
 	}
 	return h

@@ -7,18 +7,18 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (d *duel) silence() time.Duration {
+func (d *comparison) silence() time.Duration {
 	return draw(d, "silent", []time.Duration{0, 0, 5 * time.Minute, 25 * time.Hour})
 }
 
-func (d *duel) retire(a *arena) {
+func (d *comparison) retire(a *comparedSpace) {
 	id, silent := d.agent(a, "agent"), d.silence()
 	_, _ = both(d, "silent", func(s store.Store) ([]store.Silence, error) { return s.Silent(d.ctx, a.space, silent, 2) })
 	d.retireOne(a, id, silent, d.oneIn(2, "empty"))
 	_, _ = both(d, "retired", func(s store.Store) ([]c3po.AgentID, error) { return s.Retired(d.ctx, a.space, 0, 100) })
 }
 
-func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty bool) store.RetireOutcome {
+func (d *comparison) retireOne(a *comparedSpace, id c3po.AgentID, silent time.Duration, empty bool) store.RetireOutcome {
 	outcome, _ := both(d, "retire", func(s store.Store) (store.RetireOutcome, error) {
 		return s.Retire(d.ctx, a.space, id, silent, empty)
 	})
@@ -27,7 +27,7 @@ func (d *duel) retireOne(a *arena, id c3po.AgentID, silent time.Duration, empty 
 }
 
 // sweep removes an agent with its mail.
-func (d *duel) sweep(a *arena) {
+func (d *comparison) sweep(a *comparedSpace) {
 	id, silent := d.owner(a), d.silence()
 	page, err := d.model.Inbox(d.ctx, a.space, id, store.InboxQuery{Limit: 100, Bytes: 1 << 20})
 	if err != nil {
@@ -39,7 +39,7 @@ func (d *duel) sweep(a *arena) {
 	d.retireOne(a, id, silent, true)
 }
 
-func (d *duel) revive(a *arena) {
+func (d *comparison) revive(a *comparedSpace) {
 	owner := d.owner(a)
 	owed, _ := both(d, "owed", func(s store.Store) ([]c3po.MessageID, error) { return s.Owed(d.ctx, a.space, owner, 2) })
 	_, _ = both(d, "owed to", func(s store.Store) ([]c3po.AgentID, error) {
@@ -51,13 +51,13 @@ func (d *duel) revive(a *arena) {
 	}
 }
 
-func (d *duel) purge(a *arena) {
+func (d *comparison) purge(a *comparedSpace) {
 	id := d.deadOrAny(a, d.owner(a))
 	_, _ = both(d, "purge", func(s store.Store) (bool, error) { return s.Purge(d.ctx, a.space, id) })
 }
 
 // deadOrAny is a dead letter if there is one, else a message of the owner's.
-func (d *duel) deadOrAny(a *arena, owner c3po.AgentID) c3po.MessageID {
+func (d *comparison) deadOrAny(a *comparedSpace, owner c3po.AgentID) c3po.MessageID {
 	letters, err := d.model.DeadLetters(d.ctx, a.space, 0, 100)
 	if err != nil {
 		d.Fatal(err)

@@ -5,7 +5,7 @@ import (
 )
 
 // notice takes one on, or says that it was sent.
-func (d *duel) notice(a *arena) {
+func (d *comparison) notice(a *comparedSpace) {
 	if len(a.mail) == 0 {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 // queueX is the mailbox of a capability some agents register with.
 const queueX c3po.AgentID = "role/x"
 
-func (d *duel) claim(a *arena) {
+func (d *comparison) claim(a *comparedSpace) {
 	agent := d.agent(a, "agent")
 	in := store.ClaimStep{
 		Queue: queueX, Agent: agent, Run: d.run(a, agent), Reader: d.reader(),
@@ -29,7 +29,7 @@ func (d *duel) claim(a *arena) {
 }
 
 // taskOf is a message of the queue, or one that never was.
-func (d *duel) taskOf(a *arena) c3po.MessageID {
+func (d *comparison) taskOf(a *comparedSpace) c3po.MessageID {
 	var tasks []c3po.MessageID
 	for _, id := range a.mail {
 		if _, to, _ := id.Split(); to == queueX {
@@ -39,7 +39,7 @@ func (d *duel) taskOf(a *arena) c3po.MessageID {
 	return draw(d, "task", append(latest(tasks), c3po.NewMessageID("a", queueX, "00000000")))
 }
 
-func (d *duel) ackClaimed(a *arena) {
+func (d *comparison) ackClaimed(a *comparedSpace) {
 	agent, id := d.agent(a, "agent"), d.taskOf(a)
 	run, ids := d.run(a, agent), []c3po.MessageID{id, d.taskOf(a)}
 	_, _ = both(d, "ack claimed", func(s store.Store) ([]store.AckOutcome, error) {

@@ -9,7 +9,7 @@ import (
 
 // rename gives an agent another name, now and then one that is not free. What a
 // step may refer to is then also called by its new name.
-func (d *duel) rename(a *arena) {
+func (d *comparison) rename(a *comparedSpace) {
 	old := d.agent(a, "agent")
 	run := d.run(a, old)
 	new := draw(d, "new name", append([]c3po.AgentID{"b", "h/b", "c", "h/a"}, a.agents...))
@@ -45,7 +45,7 @@ func (d *duel) rename(a *arena) {
 }
 
 // today is a recipient by the name it has now, as the hub asks for it.
-func (d *duel) today(a *arena, in store.SendStep) store.SendStep {
+func (d *comparison) today(a *comparedSpace, in store.SendStep) store.SendStep {
 	to, answers, err := d.model.Renamed(d.ctx, a.space, in.To)
 	if records, _ := d.model.Agents(d.ctx, a.space, []c3po.AgentID{in.To}); err == nil && answers && len(records) == 0 {
 		in.Asked, in.To = in.To, to
@@ -54,7 +54,7 @@ func (d *duel) today(a *arena, in store.SendStep) store.SendStep {
 }
 
 // sender is who repeats a step: whoever sent it, by the name it has now.
-func (d *duel) sender(a *arena, from c3po.AgentID, run string) (c3po.AgentID, string) {
+func (d *comparison) sender(a *comparedSpace, from c3po.AgentID, run string) (c3po.AgentID, string) {
 	if to, _, err := d.model.Renamed(d.ctx, a.space, from); err == nil && to != "" && d.oneIn(2, "by its new name") {
 		return to, d.run(a, to)
 	}

@@ -9,29 +9,29 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (d *duel) roomName() c3po.RoomName {
+func (d *comparison) roomName() c3po.RoomName {
 	return draw(d, "room", []c3po.RoomName{"r1", "r1", "r2", "r3"})
 }
 
-func (d *duel) visibility() c3po.Visibility {
+func (d *comparison) visibility() c3po.Visibility {
 	return draw(d, "visibility", []c3po.Visibility{c3po.Public, c3po.Public, c3po.InviteOnly})
 }
 
-func (d *duel) join(a *arena) {
+func (d *comparison) join(a *comparedSpace) {
 	in := store.JoinStep{Room: d.roomName(), Agent: draw(d, "agent", append(slices.Clone(a.agents), "nobody")), Visibility: d.visibility(),
 		Notify: draw(d, "notify", []c3po.Notify{"", "", c3po.NotifyAll, c3po.NotifyMentions, c3po.NotifyNone})}
 	in.Run = d.run(a, in.Agent)
 	_, _ = both(d, "join", func(s store.Store) (store.Joined, error) { return s.Join(d.ctx, a.space, in) })
 }
 
-func (d *duel) leave(a *arena) {
+func (d *comparison) leave(a *comparedSpace) {
 	where, id := d.roomName(), d.agent(a, "agent")
 	run := d.run(a, id)
 	_, _ = both(d, "leave", func(s store.Store) (store.LeaveOutcome, error) { return s.Leave(d.ctx, a.space, where, id, run) })
 	d.compareKeys(a, "a leave")
 }
 
-func (d *duel) endRoom(a *arena) {
+func (d *comparison) endRoom(a *comparedSpace) {
 	step := store.EndRoomStep{
 		Room: d.roomName(), By: d.agent(a, "by"), Outside: d.oneIn(2, "outside"), Silent: draw(d, "silent", []time.Duration{0, 0, time.Hour}),
 	}
@@ -40,7 +40,7 @@ func (d *duel) endRoom(a *arena) {
 	d.compareKeys(a, "the end of a room")
 }
 
-func (d *duel) manageRoom(a *arena) {
+func (d *comparison) manageRoom(a *comparedSpace) {
 	where, by, outside := d.roomName(), d.agent(a, "by"), d.oneIn(6, "outside")
 	if d.oneIn(4, "end") {
 		d.endRoom(a)
@@ -58,7 +58,7 @@ func (d *duel) manageRoom(a *arena) {
 	})
 }
 
-func (d *duel) post(a *arena) {
+func (d *comparison) post(a *comparedSpace) {
 	from, where, kind := d.agent(a, "from"), d.roomName(), c3po.KindPost
 	in := store.PostStep{
 		Draft: store.Draft{
@@ -81,7 +81,7 @@ func (d *duel) post(a *arena) {
 	d.postStep(a, in)
 }
 
-func (d *duel) postAgain(a *arena) {
+func (d *comparison) postAgain(a *comparedSpace) {
 	if len(a.said) > 0 {
 		in := draw(d, "earlier post", latest(a.said))
 		in.From, in.Run = d.sender(a, in.From, in.Run)
@@ -89,7 +89,7 @@ func (d *duel) postAgain(a *arena) {
 	}
 }
 
-func (d *duel) postStep(a *arena, in store.PostStep) {
+func (d *comparison) postStep(a *comparedSpace, in store.PostStep) {
 	posted, err := both(d, "post", func(s store.Store) (store.Posted, error) { return s.Post(d.ctx, a.space, in) }, listed())
 	if err == nil && !slices.Contains(a.posts, posted.Post.Message.ID) {
 		a.posts = append(a.posts, posted.Post.Message.ID)
@@ -105,45 +105,45 @@ func (d *duel) postStep(a *arena, in store.PostStep) {
 }
 
 // postID is a post, mostly a late one; now and then one that never was.
-func (d *duel) postID(a *arena) c3po.MessageID {
+func (d *comparison) postID(a *comparedSpace) c3po.MessageID {
 	if d.oneIn(4, "any post") && len(a.posts) > 0 {
 		return draw(d, "post", a.posts)
 	}
 	return draw(d, "post", append(latest(a.posts), "a::#r1::00000000"))
 }
 
-func (d *duel) ackPosts(a *arena) {
+func (d *comparison) ackPosts(a *comparedSpace) {
 	owner, ids := d.agent(a, "owner"), []c3po.MessageID{d.postID(a), d.postID(a)}
 	run := d.run(a, owner)
 	_, _ = both(d, "ack posts", func(s store.Store) ([]store.AckOutcome, error) { return s.AckPosts(d.ctx, a.space, owner, run, ids) })
 }
 
-func (d *duel) hear(a *arena) {
+func (d *comparison) hear(a *comparedSpace) {
 	id := d.postID(a)
 	p, err := d.model.OnePost(d.ctx, a.space, id)
 	if err != nil || p == nil {
 		return
 	}
-	note := store.HeardNote{
+	note := store.PostServedNote{
 		ID: id, Seq: p.Message.Seq, Agent: d.agent(a, "agent"), Reader: d.reader(), Cursor: draw(d, "cursor", []int64{0, a.seq / 2, a.seq}), At: d.model.now(),
 	}
 	d.done("heard", func(s store.Store) error {
-		return s.WriteNotes(d.ctx, a.space, store.Notes{Heard: []store.HeardNote{note}})
+		return s.WriteNotes(d.ctx, a.space, store.Notes{ServedPosts: []store.PostServedNote{note}})
 	})
 }
 
-func (d *duel) roomMail(a *arena) {
+func (d *comparison) roomMail(a *comparedSpace) {
 	owner := d.agent(a, "owner")
 	q := store.RoomQuery{
 		Run: d.run(a, owner), Reader: d.reader(), After: draw(d, "after", []int64{0, 0, a.seq / 2}), Limit: draw(d, "limit", []int{0, 1, 3, 100}),
-		Bytes: draw(d, "bytes", []int{300, 1 << 20}), Unheard: d.oneIn(2, "unheard"), Positioned: d.oneIn(2, "positioned"),
+		Bytes: draw(d, "bytes", []int{300, 1 << 20}), SkipGiven: d.oneIn(2, "unheard"), Positioned: d.oneIn(2, "positioned"),
 		Given: []c3po.MessageID{d.postID(a)}, Hears: draw(d, "hears", []c3po.Notify{"", "", c3po.NotifyAll, c3po.NotifyMentions}),
 	}
 	_, _ = both(d, "room mail", func(s store.Store) (store.RoomMail, error) { return s.RoomMail(d.ctx, a.space, owner, q) }, listed())
 }
 
 // lookAtRooms compares all that is kept of the rooms of a space.
-func (d *duel) lookAtRooms(a *arena) {
+func (d *comparison) lookAtRooms(a *comparedSpace) {
 	type page struct {
 		Posts []store.Post
 		More  bool

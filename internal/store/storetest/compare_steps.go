@@ -16,7 +16,7 @@ import (
 type step struct {
 	name  string
 	often int
-	take  func(d *duel, a *arena)
+	take  func(d *comparison, a *comparedSpace)
 }
 
 // GoString keeps the log of a failing sequence readable.
@@ -27,52 +27,52 @@ func (s step) GoString() string { return s.name }
 func allSteps() []step {
 	var all []step
 	for _, s := range []step{
-		{"nothing", 1, func(*duel, *arena) {}},
-		{"register", 3, (*duel).register},
-		{"unregister", 1, (*duel).unregister},
-		{"die", 1, (*duel).die},
-		{"status", 1, (*duel).status},
-		{"pause", 1, (*duel).pause},
-		{"presence", 2, (*duel).presence},
-		{"notes", 4, (*duel).notes},
-		{"send", 12, (*duel).send},
-		{"send again", 4, (*duel).sendAgain},
-		{"reply", 6, (*duel).reply},
-		{"ack", 4, (*duel).ack},
-		{"received", 3, (*duel).received},
-		{"cancel", 4, (*duel).cancel},
-		{"leave unanswered", 3, (*duel).leaveUnanswered},
-		{"lapse", 2, (*duel).lapse},
-		{"notice", 2, (*duel).notice},
-		{"tickets", 2, (*duel).tickets},
-		{"claim", 5, (*duel).claim},
-		{"go on", 2, (*duel).goOn},
-		{"ack claimed", 3, (*duel).ackClaimed},
-		{"inbox", 2, (*duel).inbox},
-		{"next", 3, (*duel).next},
-		{"message", 1, (*duel).message},
-		{"thread", 1, (*duel).thread},
-		{"names", 1, (*duel).names},
-		{"clock", 2, (*duel).clock},
-		{"live", 4, (*duel).live},
-		{"reap", 2, (*duel).reap},
-		{"bury", 2, (*duel).bury},
-		{"retire", 3, (*duel).retire},
-		{"rename", 4, (*duel).rename},
-		{"sweep", 2, (*duel).sweep},
-		{"revive", 3, (*duel).revive},
-		{"purge", 1, (*duel).purge},
-		{"trim", 3, (*duel).trim},
-		{"raise", 1, (*duel).raise},
-		{"join", 5, (*duel).join},
-		{"leave", 1, (*duel).leave},
-		{"manage a room", 2, (*duel).manageRoom},
-		{"post", 10, (*duel).post},
-		{"post again", 2, (*duel).postAgain},
-		{"ack posts", 3, (*duel).ackPosts},
-		{"hear", 3, (*duel).hear},
-		{"room mail", 4, (*duel).roomMail},
-		{"look at rooms", 2, (*duel).lookAtRooms},
+		{"nothing", 1, func(*comparison, *comparedSpace) {}},
+		{"register", 3, (*comparison).register},
+		{"unregister", 1, (*comparison).unregister},
+		{"die", 1, (*comparison).die},
+		{"status", 1, (*comparison).status},
+		{"pause", 1, (*comparison).pause},
+		{"presence", 2, (*comparison).presence},
+		{"notes", 4, (*comparison).notes},
+		{"send", 12, (*comparison).send},
+		{"send again", 4, (*comparison).sendAgain},
+		{"reply", 6, (*comparison).reply},
+		{"ack", 4, (*comparison).ack},
+		{"received", 3, (*comparison).received},
+		{"cancel", 4, (*comparison).cancel},
+		{"leave unanswered", 3, (*comparison).leaveUnanswered},
+		{"lapse", 2, (*comparison).lapse},
+		{"notice", 2, (*comparison).notice},
+		{"tickets", 2, (*comparison).tickets},
+		{"claim", 5, (*comparison).claim},
+		{"go on", 2, (*comparison).goOn},
+		{"ack claimed", 3, (*comparison).ackClaimed},
+		{"inbox", 2, (*comparison).inbox},
+		{"next", 3, (*comparison).next},
+		{"message", 1, (*comparison).message},
+		{"thread", 1, (*comparison).thread},
+		{"names", 1, (*comparison).names},
+		{"clock", 2, (*comparison).clock},
+		{"live", 4, (*comparison).live},
+		{"reap", 2, (*comparison).reap},
+		{"bury", 2, (*comparison).bury},
+		{"retire", 3, (*comparison).retire},
+		{"rename", 4, (*comparison).rename},
+		{"sweep", 2, (*comparison).sweep},
+		{"revive", 3, (*comparison).revive},
+		{"purge", 1, (*comparison).purge},
+		{"trim", 3, (*comparison).trim},
+		{"raise", 1, (*comparison).raise},
+		{"join", 5, (*comparison).join},
+		{"leave", 1, (*comparison).leave},
+		{"manage a room", 2, (*comparison).manageRoom},
+		{"post", 10, (*comparison).post},
+		{"post again", 2, (*comparison).postAgain},
+		{"ack posts", 3, (*comparison).ackPosts},
+		{"hear", 3, (*comparison).hear},
+		{"room mail", 4, (*comparison).roomMail},
+		{"look at rooms", 2, (*comparison).lookAtRooms},
 	} {
 		all = append(all, slices.Repeat([]step{s}, s.often)...)
 	}
@@ -89,10 +89,12 @@ func latest[T any](all []T) []T {
 }
 
 // agent is somebody who registered.
-func (d *duel) agent(a *arena, what string) c3po.AgentID { return draw(d, what, a.agents) }
+func (d *comparison) agent(a *comparedSpace, what string) c3po.AgentID {
+	return draw(d, what, a.agents)
+}
 
 // owner is mostly somebody who got mail lately.
-func (d *duel) owner(a *arena) c3po.AgentID {
+func (d *comparison) owner(a *comparedSpace) c3po.AgentID {
 	if len(a.mail) == 0 || d.oneIn(4, "any owner") {
 		return draw(d, "owner", append(slices.Clone(a.agents), c3po.Human))
 	}
@@ -101,7 +103,7 @@ func (d *duel) owner(a *arena) c3po.AgentID {
 }
 
 // run is mostly the run that holds the id.
-func (d *duel) run(a *arena, id c3po.AgentID) string {
+func (d *comparison) run(a *comparedSpace, id c3po.AgentID) string {
 	if d.oneIn(8, "another run") {
 		return draw(d, "run", runs())
 	}
@@ -112,7 +114,7 @@ func (d *duel) run(a *arena, id c3po.AgentID) string {
 }
 
 // mailOf is a message, mostly of the owner's.
-func (d *duel) mailOf(a *arena, owner c3po.AgentID) c3po.MessageID {
+func (d *comparison) mailOf(a *comparedSpace, owner c3po.AgentID) c3po.MessageID {
 	if len(a.mail) > 0 && d.oneIn(8, "mail of anybody") {
 		return draw(d, "message", a.mail)
 	}
@@ -126,7 +128,7 @@ func (d *duel) mailOf(a *arena, owner c3po.AgentID) c3po.MessageID {
 	return draw(d, "own message", append(latest(own), c3po.NewMessageID("a", owner, "00000000")))
 }
 
-func (d *duel) register(a *arena) {
+func (d *comparison) register(a *comparedSpace) {
 	in := store.RegisterStep{
 		Want:     draw(d, "want", []c3po.AgentID{"a", "h/a"}),
 		Run:      draw(d, "run", runs()),
@@ -146,13 +148,13 @@ func (d *duel) register(a *arena) {
 	}
 }
 
-func (d *duel) unregister(a *arena) {
+func (d *comparison) unregister(a *comparedSpace) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
 	_, _ = both(d, "unregister", func(s store.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run) })
 }
 
-func (d *duel) die(a *arena) {
+func (d *comparison) die(a *comparedSpace) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
 	if d.oneIn(3, "declared") {
@@ -163,20 +165,20 @@ func (d *duel) die(a *arena) {
 	_, _ = both(d, "die", func(s store.Store) (bool, error) { return s.Die(d.ctx, a.space, id, run) })
 }
 
-func (d *duel) status(a *arena) {
+func (d *comparison) status(a *comparedSpace) {
 	id := draw(d, "agent", append(slices.Clone(a.agents), "nobody"))
 	run := d.run(a, id)
 	says := draw(d, "availability", []c3po.Availability{c3po.Available, c3po.Busy, c3po.Away})
 	d.done("status", func(s store.Store) error { return s.SetStatus(d.ctx, a.space, id, run, says, "task") })
 }
 
-func (d *duel) pause(a *arena) {
+func (d *comparison) pause(a *comparedSpace) {
 	id := draw(d, "agent", append(slices.Clone(a.agents), "", "nobody"))
 	why := draw(d, "why", []string{"lunch", "", c3po.PausedForHuman})
 	d.done("pause", func(s store.Store) error { return s.SetPaused(d.ctx, a.space, id, why) })
 }
 
-func (d *duel) presence(a *arena) {
+func (d *comparison) presence(a *comparedSpace) {
 	id, node := d.agent(a, "agent"), draw(d, "node", []string{"n1", "n2"})
 	switch draw(d, "presence", []string{"attach", "attach", "detach", "hang up", "renew", "end"}) {
 	case "attach":
@@ -195,9 +197,9 @@ func (d *duel) presence(a *arena) {
 	_, _ = both(d, "online count", func(s store.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })
 }
 
-func (d *duel) reader() string { return draw(d, "reader", []string{"s1", "s2"}) }
+func (d *comparison) reader() string { return draw(d, "reader", []string{"s1", "s2"}) }
 
-func (d *duel) notes(a *arena) {
+func (d *comparison) notes(a *comparedSpace) {
 	owner, now := d.owner(a), d.model.now()
 	var notes store.Notes
 	switch draw(d, "note", []string{"seen", "late", "served", "served again", "notified", "given"}) {
@@ -217,7 +219,7 @@ func (d *duel) notes(a *arena) {
 	d.done("notes", func(s store.Store) error { return s.WriteNotes(d.ctx, a.space, notes) })
 }
 
-func (d *duel) send(a *arena) {
+func (d *comparison) send(a *comparedSpace) {
 	to := draw(d, "to", slices.Concat(a.agents, a.agents, []c3po.AgentID{c3po.Human, "nobody", queueX, queueX}))
 	from := d.agent(a, "from")
 	run := d.run(a, from)
@@ -253,7 +255,7 @@ func (d *duel) send(a *arena) {
 	d.sendStep(a, in)
 }
 
-func (d *duel) sendAgain(a *arena) {
+func (d *comparison) sendAgain(a *comparedSpace) {
 	if len(a.sends) > 0 {
 		in := d.today(a, draw(d, "earlier send", latest(a.sends)))
 		in.From, in.Run = d.sender(a, in.From, in.Run)
@@ -261,26 +263,26 @@ func (d *duel) sendAgain(a *arena) {
 	}
 }
 
-func (d *duel) sendStep(a *arena, in store.SendStep) {
+func (d *comparison) sendStep(a *comparedSpace, in store.SendStep) {
 	stored, err := both(d, "send", func(s store.Store) (store.Stored, error) { return s.Send(d.ctx, a.space, in) })
 	d.keep(a, stored, err)
 }
 
-func (d *duel) keep(a *arena, stored store.Stored, err error) {
+func (d *comparison) keep(a *comparedSpace, stored store.Stored, err error) {
 	if err == nil && !slices.Contains(a.mail, stored.Message.ID) {
 		a.mail = append(a.mail, stored.Message.ID)
 	}
 }
 
 // threadName is none, a name, or an earlier message's.
-func (d *duel) threadName(a *arena) string {
+func (d *comparison) threadName(a *comparedSpace) string {
 	if len(a.mail) > 0 && d.oneIn(4, "thread of a message") {
 		return string(draw(d, "thread", a.mail))
 	}
 	return draw(d, "thread", []string{"", "", "t"})
 }
 
-func (d *duel) reply(a *arena) {
+func (d *comparison) reply(a *comparedSpace) {
 	from := d.owner(a)
 	answers := d.mailOf(a, from)
 	if from == queueX {
@@ -301,7 +303,7 @@ func (d *duel) reply(a *arena) {
 	d.keep(a, stored, err)
 }
 
-func (d *duel) some(a *arena, owner c3po.AgentID) []c3po.MessageID {
+func (d *comparison) some(a *comparedSpace, owner c3po.AgentID) []c3po.MessageID {
 	ids := []c3po.MessageID{d.mailOf(a, owner)}
 	for d.oneIn(2, "more") && len(ids) < 4 {
 		ids = append(ids, d.mailOf(a, owner))
@@ -309,13 +311,13 @@ func (d *duel) some(a *arena, owner c3po.AgentID) []c3po.MessageID {
 	return ids
 }
 
-func (d *duel) ack(a *arena) {
+func (d *comparison) ack(a *comparedSpace) {
 	owner := d.owner(a)
 	run, ids := d.run(a, owner), d.some(a, owner)
 	_, _ = both(d, "ack", func(s store.Store) ([]store.AckOutcome, error) { return s.Ack(d.ctx, a.space, owner, run, ids) })
 }
 
-func (d *duel) received(a *arena) {
+func (d *comparison) received(a *comparedSpace) {
 	owner := d.owner(a)
 	reader, ids := d.reader(), d.some(a, owner)
 	_, _ = both(d, "received", func(s store.Store) ([]store.AckOutcome, error) {
@@ -323,7 +325,7 @@ func (d *duel) received(a *arena) {
 	})
 }
 
-func (d *duel) inbox(a *arena) {
+func (d *comparison) inbox(a *comparedSpace) {
 	owner := d.owner(a)
 	q := store.InboxQuery{
 		Run: d.run(a, owner), Limit: draw(d, "limit", []int{1, 2, 10}), Bytes: draw(d, "bytes", []int{300, 1000, 1 << 20}),
@@ -338,7 +340,7 @@ func (d *duel) inbox(a *arena) {
 	}
 }
 
-func (d *duel) next(a *arena) {
+func (d *comparison) next(a *comparedSpace) {
 	owner := d.owner(a)
 	q := store.NextQuery{
 		Run: d.run(a, owner), Reader: d.reader(), MinSeq: draw(d, "min seq", []int64{0, 0, a.seq / 2}),
@@ -347,19 +349,19 @@ func (d *duel) next(a *arena) {
 	_, _ = both(d, "next", func(s store.Store) (store.NextMessage, error) { return s.Next(d.ctx, a.space, owner, q) }, listed())
 }
 
-func (d *duel) message(a *arena) {
+func (d *comparison) message(a *comparedSpace) {
 	id := d.mailOf(a, d.owner(a))
 	_, _ = both(d, "message", func(s store.Store) (*store.Entry, error) { return s.Message(d.ctx, a.space, id) })
 	_, _ = both(d, "answers", func(s store.Store) ([]store.Entry, error) { return s.Answers(d.ctx, a.space, id) })
 }
 
-func (d *duel) thread(a *arena) {
+func (d *comparison) thread(a *comparedSpace) {
 	thread, after := d.threadName(a), draw(d, "after", []int64{0, 0, a.seq / 2})
 	limit := draw(d, "limit", []int{1, 2, 10})
 	_, _ = both(d, "thread", func(s store.Store) ([]store.Entry, error) { return s.Thread(d.ctx, a.space, thread, after, limit) })
 }
 
-func (d *duel) names(a *arena) {
+func (d *comparison) names(a *comparedSpace) {
 	_, _ = both(d, "named", func(s store.Store) ([]c3po.AgentID, error) {
 		ids, err := s.Named(d.ctx, a.space, "a", 10)
 		slices.Sort(ids)
@@ -370,21 +372,21 @@ func (d *duel) names(a *arena) {
 	})
 }
 
-func (d *duel) clock(*arena) {
+func (d *comparison) clock(*comparedSpace) {
 	d.advance(draw(d, "advance", []time.Duration{
 		time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 60 * time.Second, 90 * time.Second, -time.Hour,
 	}))
 }
 
 // live lets lived time pass, in an interval that is now and then too short.
-func (d *duel) live(a *arena) {
+func (d *comparison) live(a *comparedSpace) {
 	interval := draw(d, "interval", []time.Duration{time.Minute, 5 * time.Minute, 12 * time.Minute})
 	d.advance(draw(d, "passes", []time.Duration{interval, interval, interval / 3, 5 * interval, interval + 300*time.Millisecond}))
 	node := draw(d, "node", []string{"n1", "n2"})
 	_, _ = both(d, "tick", func(s store.Store) (store.Pulse, error) { return s.Tick(d.ctx, a.space, node, interval) })
 }
 
-func (d *duel) reap(a *arena) {
+func (d *comparison) reap(a *comparedSpace) {
 	due, _ := both(d, "due mail", func(s store.Store) ([]store.Due, error) {
 		due, err := s.DueMail(d.ctx, a.space, 100)
 		slices.SortFunc(due, func(x, y store.Due) int { return strings.Compare(string(x.ID), string(y.ID)) })
@@ -395,24 +397,24 @@ func (d *duel) reap(a *arena) {
 	}
 }
 
-func (d *duel) bury(a *arena) {
+func (d *comparison) bury(a *comparedSpace) {
 	d.buryOne(a, d.mailOf(a, d.owner(a)), c3po.ReasonCorrupt)
 }
 
-func (d *duel) buryOne(a *arena, id c3po.MessageID, reason string) {
+func (d *comparison) buryOne(a *comparedSpace, id c3po.MessageID, reason string) {
 	_, _ = both(d, "bury", func(s store.Store) (bool, error) {
 		return s.Bury(d.ctx, a.space, id, reason, fmt.Sprintf("%s was not read", id))
 	})
 }
 
-func (d *duel) trim(a *arena) {
+func (d *comparison) trim(a *comparedSpace) {
 	limit := draw(d, "limit", []int{1, 100})
 	_, _ = both(d, "trim", func(s store.Store) (int, error) { return s.Trim(d.ctx, a.space, limit) })
 	_, _ = both(d, "dead letters", func(s store.Store) ([]store.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 100) })
 }
 
 // raise is a node that remembers more, as much, or less than there is.
-func (d *duel) raise(a *arena) {
+func (d *comparison) raise(a *comparedSpace) {
 	at, err := d.model.Sequence(d.ctx, a.space)
 	if err != nil {
 		d.Fatal(err)
@@ -431,7 +433,7 @@ func (d *duel) raise(a *arena) {
 	})
 }
 
-func (d *duel) cancel(a *arena) {
+func (d *comparison) cancel(a *comparedSpace) {
 	id := d.mailOf(a, d.owner(a))
 	from, _, _ := id.Split()
 	if d.oneIn(8, "by another") {
@@ -445,7 +447,7 @@ func (d *duel) cancel(a *arena) {
 	_, _ = both(d, "cancel", func(s store.Store) (store.Cancelled, error) { return s.Cancel(d.ctx, a.space, in) })
 }
 
-func (d *duel) leaveUnanswered(a *arena) {
+func (d *comparison) leaveUnanswered(a *comparedSpace) {
 	id := d.mailOf(a, d.owner(a))
 	from, owner, _ := id.Split()
 	if owner.Queue() != "" || d.oneIn(8, "another says so") {
@@ -458,14 +460,14 @@ func (d *duel) leaveUnanswered(a *arena) {
 	_, _ = both(d, "silence", func(s store.Store) (bool, error) { return s.Silence(d.ctx, a.space, in) })
 }
 
-func (d *duel) lapse(a *arena) {
+func (d *comparison) lapse(a *comparedSpace) {
 	due, _ := both(d, "overdue", func(s store.Store) ([]c3po.MessageID, error) { return s.Overdue(d.ctx, a.space, 100) })
 	for _, id := range append(due, d.mailOf(a, d.owner(a))) {
 		_, _ = both(d, "lapse", func(s store.Store) (bool, error) { return s.Lapse(d.ctx, a.space, id) })
 	}
 }
 
-func (d *duel) tickets(a *arena) {
+func (d *comparison) tickets(a *comparedSpace) {
 	before, limit := draw(d, "before", []int64{0, 0, a.seq / 2}), draw(d, "limit", []int{1, 100})
 	_, _ = both(d, "tickets", func(s store.Store) ([]store.TicketMark, error) { return s.Tickets(d.ctx, a.space, before, limit) })
 	from, key := d.agent(a, "from"), draw(d, "key", []string{"k1", "k2", "k3", "k4", "none"})

@@ -57,7 +57,7 @@ type space struct {
 	queues        map[c3po.AgentID]bool               // that anybody ever registered with
 	accounts      map[string]*account
 	rooms         map[c3po.RoomName]*room
-	heard         map[heardKey]store.HeardNote
+	servedPosts   map[servedPostKey]store.PostServedNote
 	lastTick      time.Time
 	ticker        string        // the node whose tick was the last to count
 	sweep         int64         // the lived second at which the next sweep is due
@@ -151,21 +151,21 @@ func (m *Model) space(name c3po.Space) *space {
 		return sp
 	}
 	sp := &space{
-		limits:    m.limits,
-		agents:    map[c3po.AgentID]*agent{},
-		sessions:  map[string]c3po.AgentID{},
-		leases:    map[string]time.Time{},
-		messages:  map[c3po.MessageID]*message{},
-		keys:      map[keyName]*keyRecord{},
-		sends:     map[c3po.AgentID][]time.Time{},
-		aliases:   map[string]alias{},
-		renamed:   map[c3po.AgentID]alias{},
-		deadlines: map[c3po.MessageID]time.Time{},
-		marks:     map[c3po.AgentID]map[string]*reader{},
-		queues:    map[c3po.AgentID]bool{},
-		rooms:     map[c3po.RoomName]*room{},
-		heard:     map[heardKey]store.HeardNote{},
-		accounts:  map[string]*account{},
+		limits:      m.limits,
+		agents:      map[c3po.AgentID]*agent{},
+		sessions:    map[string]c3po.AgentID{},
+		leases:      map[string]time.Time{},
+		messages:    map[c3po.MessageID]*message{},
+		keys:        map[keyName]*keyRecord{},
+		sends:       map[c3po.AgentID][]time.Time{},
+		aliases:     map[string]alias{},
+		renamed:     map[c3po.AgentID]alias{},
+		deadlines:   map[c3po.MessageID]time.Time{},
+		marks:       map[c3po.AgentID]map[string]*reader{},
+		queues:      map[c3po.AgentID]bool{},
+		rooms:       map[c3po.RoomName]*room{},
+		servedPosts: map[servedPostKey]store.PostServedNote{},
+		accounts:    map[string]*account{},
 	}
 	sp.books.Seq, sp.epoch = m.floor.Last, max(0, m.floor.Epoch-1)
 	sp.published = func(e c3po.Event) { m.publish(name, e) }

@@ -22,7 +22,7 @@ type agent struct {
 	seen         time.Time
 	former       []c3po.AgentID    // names before, the latest first
 	cut          bool              // it is gone because its connection was
-	heard        int64             // in lived seconds: when it was last known to be there
+	lastKnown    int64             // in lived seconds: when it was last known to be there
 	goneAt       time.Time         // when it unregistered; zero if it is back
 	diedAt       time.Time         // when its run was seen to have ended; zero if it has not
 	node         string            // that holds a connection of it
@@ -58,7 +58,7 @@ func (sp *space) online(a *agent, now time.Time) bool {
 
 // see notes that the agent is there, which a dead node has no say in.
 func (sp *space) see(a *agent, now time.Time) {
-	a.seen, a.heard = now, sp.books.Lived
+	a.seen, a.lastKnown = now, sp.books.Lived
 	if !sp.attached(a, now) {
 		a.node = ""
 	}
@@ -213,7 +213,7 @@ func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, 
 	if a == nil || !a.goneAt.IsZero() || sp.superseded(id, run) {
 		return false, nil
 	}
-	a.goneAt, a.cut, a.node, a.heard = m.now(), false, "", sp.books.Lived
+	a.goneAt, a.cut, a.node, a.lastKnown = m.now(), false, "", sp.books.Lived
 	a.endWork()
 	sp.event(c3po.EventUnregistered, id, "", m.now())
 	return true, nil
@@ -228,7 +228,7 @@ func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run str
 	if a == nil || run == "" || a.run != run || !a.diedAt.IsZero() {
 		return false, nil
 	}
-	a.diedAt, a.goneAt, a.cut, a.node, a.heard = m.now(), m.now(), false, "", sp.books.Lived
+	a.diedAt, a.goneAt, a.cut, a.node, a.lastKnown = m.now(), m.now(), false, "", sp.books.Lived
 	a.endWork()
 	sp.event(c3po.EventDied, id, "", m.now())
 	return true, nil
@@ -245,7 +245,7 @@ func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID,
 	}
 	a.diedAt = m.now()
 	if process.Seen || !sp.attached(a, m.now()) {
-		a.goneAt, a.cut, a.node, a.heard = m.now(), false, "", sp.books.Lived
+		a.goneAt, a.cut, a.node, a.lastKnown = m.now(), false, "", sp.books.Lived
 		a.endWork()
 	}
 	sp.event(c3po.EventDied, id, "", m.now())

@@ -199,16 +199,16 @@ func (sp *space) ackPost(owner c3po.AgentID, id c3po.MessageID) store.AckOutcome
 	} else {
 		sp.agents[owner].rooms[where] = now
 	}
-	for key, note := range sp.heard {
+	for key, note := range sp.servedPosts {
 		if key.agent == owner && key.room == where && note.Seq <= seq {
-			delete(sp.heard, key)
+			delete(sp.servedPosts, key)
 		}
 	}
 	return store.AckDone
 }
 
-// noteHeard keeps how far a reader has come, of members only.
-func (sp *space) noteHeard(note store.HeardNote) {
+// noteServedPost keeps how far a reader has come, of members only.
+func (sp *space) noteServedPost(note store.PostServedNote) {
 	where := note.ID.Room()
 	a := sp.agents[note.Agent]
 	if where != c3po.Everybody {
@@ -219,26 +219,26 @@ func (sp *space) noteHeard(note store.HeardNote) {
 			return
 		}
 	}
-	key := heardKey{note.Agent, where, note.Reader}
-	before, known := sp.heard[key]
+	key := servedPostKey{note.Agent, where, note.Reader}
+	before, known := sp.servedPosts[key]
 	if !known || note.Seq > before.Seq {
-		sp.heard[key] = note
+		sp.servedPosts[key] = note
 	}
 	if known {
 		return
 	}
 	// Those that read last are kept.
-	var readers []heardKey
-	for other := range sp.heard {
+	var readers []servedPostKey
+	for other := range sp.servedPosts {
 		if other.agent == note.Agent && other.room == where {
 			readers = append(readers, other)
 		}
 	}
-	slices.SortFunc(readers, func(x, y heardKey) int {
-		return cmp.Or(cmp.Compare(sp.heard[y].At.UnixMilli(), sp.heard[x].At.UnixMilli()), cmp.Compare(x.reader, y.reader))
+	slices.SortFunc(readers, func(x, y servedPostKey) int {
+		return cmp.Or(cmp.Compare(sp.servedPosts[y].At.UnixMilli(), sp.servedPosts[x].At.UnixMilli()), cmp.Compare(x.reader, y.reader))
 	})
 	for _, reader := range readers[min(len(readers), store.MaxRoomReaders):] {
-		delete(sp.heard, reader)
+		delete(sp.servedPosts, reader)
 	}
 }
 
@@ -258,10 +258,10 @@ func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID,
 		if r == nil {
 			continue
 		}
-		heard := sp.heard[heardKey{owner, where, q.Reader}]
+		served := sp.servedPosts[servedPostKey{owner, where, q.Reader}]
 		from := max(at.seq, after)
-		if q.Unheard && (!q.Positioned || heard.Cursor <= after) {
-			from = max(from, heard.Seq)
+		if q.SkipGiven && (!q.Positioned || served.Cursor <= after) {
+			from = max(from, served.Seq)
 		}
 		unread := 0
 		for i, p := range r.posts {
@@ -270,7 +270,7 @@ func (m *Model) RoomMail(_ context.Context, name c3po.Space, owner c3po.AgentID,
 			}
 			unread++
 			if q.Hears.Hears(sp.agents[owner].notifies(where)) && p.Message.Seq > from && !slices.Contains(q.Given, p.Message.ID) && sp.isFor(p, owner) {
-				p.Heard = p.Message.Seq <= heard.Seq
+				p.GivenBefore = p.Message.Seq <= served.Seq
 				found = append(found, p)
 			}
 		}

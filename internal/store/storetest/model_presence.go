@@ -27,7 +27,7 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 		a.stateAt = m.now()
 	}
 	a.state = state
-	a.node, a.seen, a.goneAt, a.heard = node, m.now(), time.Time{}, sp.books.Lived
+	a.node, a.seen, a.goneAt, a.lastKnown = node, m.now(), time.Time{}, sp.books.Lived
 	sp.leases[node] = m.now().Add(m.limits.NodeLease)
 	return nil
 }
@@ -42,7 +42,7 @@ func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 		return store.RefuseNoAgent(id)
 	}
 	if a.node == node {
-		a.node, a.heard = "", sp.books.Lived
+		a.node, a.lastKnown = "", sp.books.Lived
 		if left := m.now().Add(-ago.Truncate(time.Millisecond)); left.After(a.seen) {
 			a.seen = left
 		}
@@ -70,7 +70,7 @@ func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error 
 	delete(sp.leases, node)
 	for _, a := range sp.agents {
 		if a.node == node {
-			a.node, a.seen, a.heard = "", m.now(), sp.books.Lived
+			a.node, a.seen, a.lastKnown = "", m.now(), sp.books.Lived
 		}
 	}
 	return nil
@@ -98,8 +98,8 @@ func (m *Model) WriteNotes(_ context.Context, name c3po.Space, notes store.Notes
 			msg.noteServed(note)
 		}
 	}
-	for _, note := range notes.Heard {
-		sp.noteHeard(note)
+	for _, note := range notes.ServedPosts {
+		sp.noteServedPost(note)
 	}
 	for _, note := range notes.Notified {
 		note.At = stamp(note.At)

@@ -123,7 +123,7 @@ func (sp *space) isDue(now time.Time) bool {
 		}
 	}
 	for _, a := range sp.agents {
-		if retire := seconds(sp.limits.RetireAfter); retire > 0 && sp.books.Lived-a.heard >= retire {
+		if retire := seconds(sp.limits.RetireAfter); retire > 0 && sp.books.Lived-a.lastKnown >= retire {
 			return true
 		}
 	}

@@ -96,11 +96,11 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 			r.creator = new
 		}
 	}
-	for key, note := range maps.Clone(sp.heard) {
+	for key, note := range maps.Clone(sp.servedPosts) {
 		if key.agent == old {
-			delete(sp.heard, key)
+			delete(sp.servedPosts, key)
 			key.agent, note.Agent = new, new
-			sp.heard[key] = note
+			sp.servedPosts[key] = note
 		}
 	}
 	move(sp.marks, old, new)

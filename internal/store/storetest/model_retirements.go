@@ -30,15 +30,15 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 		return store.RetireUnknown, nil
 	}
 	if sp.online(a, now) {
-		a.heard = sp.books.Lived
+		a.lastKnown = sp.books.Lived
 		return store.RetireKept, nil
 	}
-	heard := a.heard
+	lastKnown := a.lastKnown
 	if a.node != "" {
-		heard = sp.books.Lived // its node died; until now it may have been there
+		lastKnown = sp.books.Lived // its node died; until now it may have been there
 	}
-	if sp.books.Lived-heard < seconds(silent) {
-		a.heard, a.node = heard, ""
+	if sp.books.Lived-lastKnown < seconds(silent) {
+		a.lastKnown, a.node = lastKnown, ""
 		return store.RetireKept, nil
 	}
 	if empty && len(sp.pending(id)) > 0 {
@@ -47,7 +47,7 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 	if len(a.rooms) > 0 {
 		return store.RetireRooms, nil
 	}
-	maps.DeleteFunc(sp.heard, func(key heardKey, _ store.HeardNote) bool { return key.agent == id })
+	maps.DeleteFunc(sp.servedPosts, func(key servedPostKey, _ store.PostServedNote) bool { return key.agent == id })
 	for _, r := range sp.rooms {
 		delete(r.invited, id)
 		if r.creator == id {
@@ -71,9 +71,9 @@ func (m *Model) Silent(_ context.Context, name c3po.Space, silent time.Duration,
 	sp := m.space(name)
 	var found []store.Silence
 	for _, a := range sp.sortedAgents(func(a, b *agent) int {
-		return cmp.Or(cmp.Compare(a.heard, b.heard), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.lastKnown, b.lastKnown), cmp.Compare(a.id, b.id))
 	}) {
-		if quiet := sp.books.Lived - a.heard; quiet >= seconds(silent) && len(found) < limit {
+		if quiet := sp.books.Lived - a.lastKnown; quiet >= seconds(silent) && len(found) < limit {
 			found = append(found, store.Silence{ID: a.id, For: time.Duration(quiet) * time.Second})
 		}
 	}

@@ -36,8 +36,8 @@ type skip struct {
 	ordinal int
 }
 
-// heardKey is one reader of an agent in a room.
-type heardKey struct {
+// servedPostKey is one reader of an agent in a room.
+type servedPostKey struct {
 	agent  c3po.AgentID
 	room   c3po.RoomName
 	reader string
@@ -180,7 +180,7 @@ func (m *Model) Leave(_ context.Context, name c3po.Space, where c3po.RoomName, i
 	delete(sp.agents[id].rooms, where)
 	delete(sp.agents[id].notify, where)
 	maps.DeleteFunc(sp.agents[id].skips, func(s skip, _ bool) bool { return s.room == where })
-	maps.DeleteFunc(sp.heard, func(key heardKey, _ store.HeardNote) bool { return key.agent == id && key.room == where })
+	maps.DeleteFunc(sp.servedPosts, func(key servedPostKey, _ store.PostServedNote) bool { return key.agent == id && key.room == where })
 	if len(r.members) > 0 {
 		return store.LeaveDone, nil
 	}

@@ -33,7 +33,7 @@ type Harness struct {
 type promise struct {
 	name   string
 	limits func(l *c3po.Limits) // what it needs to be different; nil for nothing
-	keep   func(w *world)
+	keep   func(w *testStore)
 }
 
 // Run holds a store to all promises, each in a space and with a store of its
@@ -47,7 +47,7 @@ func Run(t *testing.T, open func(t *testing.T, limits c3po.Limits) Harness) {
 				p.limits(&limits)
 			}
 			h := open(t, limits)
-			p.keep(&world{T: t, ctx: t.Context(), store: h.Store, advance: h.Advance, limits: limits, space: freshSpace(), other: freshSpace()})
+			p.keep(&testStore{T: t, ctx: t.Context(), store: h.Store, advance: h.Advance, limits: limits, space: freshSpace(), other: freshSpace()})
 		})
 	}
 }
@@ -80,8 +80,8 @@ const (
 	carol c3po.AgentID = "carol"
 )
 
-// A world is what a promise is kept in. Its methods do what must succeed.
-type world struct {
+// A testStore is the store that a promise is tried on. Its methods do what must succeed.
+type testStore struct {
 	*testing.T
 	ctx     context.Context
 	store   store.Store
@@ -91,14 +91,14 @@ type world struct {
 	other   c3po.Space
 }
 
-func (w *world) must(err error) {
+func (w *testStore) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatalf("refused: %v (%v)", err, c3po.AsError(err).Code)
 	}
 }
 
-func (w *world) refused(err error, code c3po.Code) {
+func (w *testStore) refused(err error, code c3po.Code) {
 	w.Helper()
 	if !errors.Is(err, code) {
 		w.Fatalf("error = %v, want code %v", err, code)
@@ -109,14 +109,14 @@ func (w *world) refused(err error, code c3po.Code) {
 }
 
 // same compares; an empty list is as good as none.
-func same[T any](w *world, what string, got, want T) {
+func same[T any](w *testStore, what string, got, want T) {
 	w.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		w.Fatalf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-func (w *world) now() time.Time {
+func (w *testStore) now() time.Time {
 	w.Helper()
 	now, err := w.store.Now(w.ctx)
 	w.must(err)
@@ -124,7 +124,7 @@ func (w *world) now() time.Time {
 }
 
 // live lets time pass, lived time too.
-func (w *world) live(d time.Duration) {
+func (w *testStore) live(d time.Duration) {
 	w.Helper()
 	_, err := w.store.Tick(w.ctx, w.space, "", d)
 	w.must(err)
@@ -134,7 +134,7 @@ func (w *world) live(d time.Duration) {
 }
 
 // register asks for an id as a run, without a session.
-func (w *world) register(want c3po.AgentID, run string) store.Registration {
+func (w *testStore) register(want c3po.AgentID, run string) store.Registration {
 	w.Helper()
 	reg, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: want, Run: run})
 	w.must(err)
@@ -142,14 +142,14 @@ func (w *world) register(want c3po.AgentID, run string) store.Registration {
 }
 
 // enter registers agents whose run does not matter.
-func (w *world) enter(ids ...c3po.AgentID) {
+func (w *testStore) enter(ids ...c3po.AgentID) {
 	w.Helper()
 	for _, id := range ids {
 		w.register(id, "")
 	}
 }
 
-func (w *world) record(id c3po.AgentID) store.Record {
+func (w *testStore) record(id c3po.AgentID) store.Record {
 	w.Helper()
 	records, err := w.store.Agents(w.ctx, w.space, []c3po.AgentID{id})
 	w.must(err)
@@ -191,41 +191,41 @@ func answer(from c3po.AgentID, to c3po.MessageID, text string) store.ReplyStep {
 	}
 }
 
-func (w *world) sendStep(step store.SendStep) store.Stored {
+func (w *testStore) sendStep(step store.SendStep) store.Stored {
 	w.Helper()
 	stored, err := w.store.Send(w.ctx, w.space, step)
 	w.must(err)
 	return stored
 }
 
-func (w *world) send(from, to c3po.AgentID, text string) c3po.MessageID {
+func (w *testStore) send(from, to c3po.AgentID, text string) c3po.MessageID {
 	w.Helper()
 	return w.sendStep(letter(from, to, text)).Message.ID
 }
 
 // tell sends what expects no answer.
-func (w *world) tell(from, to c3po.AgentID, text string) c3po.MessageID {
+func (w *testStore) tell(from, to c3po.AgentID, text string) c3po.MessageID {
 	w.Helper()
 	step := letter(from, to, text)
 	step.ExpectsReply = false
 	return w.sendStep(step).Message.ID
 }
 
-func (w *world) reply(from c3po.AgentID, to c3po.MessageID, text string) c3po.MessageID {
+func (w *testStore) reply(from c3po.AgentID, to c3po.MessageID, text string) c3po.MessageID {
 	w.Helper()
 	stored, err := w.store.Reply(w.ctx, w.space, answer(from, to, text))
 	w.must(err)
 	return stored.Message.ID
 }
 
-func (w *world) ack(owner c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
+func (w *testStore) ack(owner c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.Ack(w.ctx, w.space, owner, "", ids)
 	w.must(err)
 	return outcomes
 }
 
-func (w *world) bury(id c3po.MessageID) {
+func (w *testStore) bury(id c3po.MessageID) {
 	w.Helper()
 	buried, err := w.store.Bury(w.ctx, w.space, id, c3po.ReasonExpired, "it was not read")
 	w.must(err)
@@ -234,7 +234,7 @@ func (w *world) bury(id c3po.MessageID) {
 	}
 }
 
-func (w *world) page(owner c3po.AgentID, q store.InboxQuery) store.InboxPage {
+func (w *testStore) page(owner c3po.AgentID, q store.InboxQuery) store.InboxPage {
 	w.Helper()
 	if q.Limit == 0 {
 		q.Limit = 100
@@ -248,7 +248,7 @@ func (w *world) page(owner c3po.AgentID, q store.InboxQuery) store.InboxPage {
 }
 
 // inbox is all a reader would read.
-func (w *world) inbox(owner c3po.AgentID) []string {
+func (w *testStore) inbox(owner c3po.AgentID) []string {
 	w.Helper()
 	return texts(w.page(owner, store.InboxQuery{}).Entries)
 }
@@ -261,7 +261,7 @@ func texts(entries []store.Entry) []string {
 	return out
 }
 
-func (w *world) next(owner c3po.AgentID, q store.NextQuery) (text string, seq int64) {
+func (w *testStore) next(owner c3po.AgentID, q store.NextQuery) (text string, seq int64) {
 	w.Helper()
 	next, err := w.store.Next(w.ctx, w.space, owner, q)
 	w.must(err)
@@ -271,7 +271,7 @@ func (w *world) next(owner c3po.AgentID, q store.NextQuery) (text string, seq in
 	return next.Entry.Message.Text(), next.Seq
 }
 
-func (w *world) message(id c3po.MessageID) *store.Entry {
+func (w *testStore) message(id c3po.MessageID) *store.Entry {
 	w.Helper()
 	entry, err := w.store.Message(w.ctx, w.space, id)
 	w.must(err)
@@ -279,7 +279,7 @@ func (w *world) message(id c3po.MessageID) *store.Entry {
 }
 
 // entry is a message that must be known.
-func (w *world) entry(id c3po.MessageID) store.Entry {
+func (w *testStore) entry(id c3po.MessageID) store.Entry {
 	w.Helper()
 	entry := w.message(id)
 	if entry == nil {
@@ -288,14 +288,14 @@ func (w *world) entry(id c3po.MessageID) store.Entry {
 	return *entry
 }
 
-func (w *world) books() store.Counters {
+func (w *testStore) books() store.Counters {
 	w.Helper()
 	books, err := w.store.Counters(w.ctx, w.space)
 	w.must(err)
 	return books
 }
 
-func (w *world) events(after int64) []c3po.Event {
+func (w *testStore) events(after int64) []c3po.Event {
 	w.Helper()
 	events, err := w.store.Events(w.ctx, w.space, after, 1000)
 	w.must(err)
@@ -303,7 +303,7 @@ func (w *world) events(after int64) []c3po.Event {
 }
 
 // unchanged runs a step and proves that it left no trace in the books.
-func (w *world) unchanged(step func()) {
+func (w *testStore) unchanged(step func()) {
 	w.Helper()
 	before := w.books()
 	step()

@@ -7,7 +7,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) received(owner c3po.AgentID, reader string, ids ...c3po.MessageID) []store.AckOutcome {
+func (w *testStore) received(owner c3po.AgentID, reader string, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.Received(w.ctx, w.space, owner, reader, "hook", ids)
 	w.must(err)
@@ -16,14 +16,14 @@ func (w *world) received(owner c3po.AgentID, reader string, ids ...c3po.MessageI
 
 func ackPromises() []promise {
 	return []promise{
-		{"what another is said to have sent is not received", nil, func(w *world) {
+		{"what another is said to have sent is not received", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			id := w.send(bob, alice, "one")
 			_, _, hex := id.Split()
 			same(w, "outcome", w.received(alice, "s1", c3po.NewMessageID(carol, alice, hex)), []store.AckOutcome{store.AckUnknown})
 			same(w, "received", w.entry(id).Facts.Received, nil)
 		}},
-		{"an ack ends a message and keeps its record", nil, func(w *world) {
+		{"an ack ends a message and keeps its record", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.advance(time.Second)
@@ -37,7 +37,7 @@ func ackPromises() []promise {
 				w.Errorf("an ack implied another fact: %+v", entry.Facts)
 			}
 		}},
-		{"an ack says what became of each id, in their order", nil, func(w *world) {
+		{"an ack says what became of each id, in their order", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			done, mine, other := w.send(bob, alice, "done"), w.send(bob, alice, "mine"), w.send(bob, carol, "other")
 			w.ack(alice, done)
@@ -45,7 +45,7 @@ func ackPromises() []promise {
 				[]store.AckOutcome{store.AckUnknown, store.AckAlready, store.AckDone, store.AckNotYours, store.AckAlready})
 			same(w, "the other's inbox", w.inbox(carol), []string{"other"})
 		}},
-		{"an id with the hex of a message but another sender is unknown", nil, func(w *world) {
+		{"an id with the hex of a message but another sender is unknown", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			_, _, hex := w.send(bob, alice, "hi").Split()
 			forged := c3po.NewMessageID(carol, alice, hex)
@@ -57,7 +57,7 @@ func ackPromises() []promise {
 			w.refused(err, c3po.InvalidRequest)
 			same(w, "inbox", w.inbox(alice), []string{"hi"})
 		}},
-		{"an ack is final", nil, func(w *world) {
+		{"an ack is final", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.ack(alice, id)
@@ -69,14 +69,14 @@ func ackPromises() []promise {
 			})
 			same(w, "state", w.entry(id).State, c3po.StateAcked)
 		}},
-		{"a dead letter cannot be acked", nil, func(w *world) {
+		{"a dead letter cannot be acked", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.bury(id)
 			same(w, "ack", w.ack(alice, id), []store.AckOutcome{store.AckAlready})
 			same(w, "state", w.entry(id).State, c3po.StateDead)
 		}},
-		{"only the holder acks", nil, func(w *world) {
+		{"only the holder acks", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.enter(bob)
 			id := w.send(bob, alice, "hi")
@@ -87,14 +87,14 @@ func ackPromises() []promise {
 			_, err := w.store.Ack(w.ctx, w.space, alice, "r1", []c3po.MessageID{id})
 			w.must(err)
 		}},
-		{"the mail of a person is acked like any other", nil, func(w *world) {
+		{"the mail of a person is acked like any other", nil, func(w *testStore) {
 			w.enter(bob)
 			step := letter(bob, c3po.Human, "may I?")
 			step.Mailbox = true
 			id := w.sendStep(step).Message.ID
 			same(w, "outcome", w.ack(c3po.Human, id), []store.AckOutcome{store.AckDone})
 		}},
-		{"received is recorded, once, and acks nothing", nil, func(w *world) {
+		{"received is recorded, once, and acks nothing", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id, at := w.send(bob, alice, "hi"), w.now()
 			same(w, "outcome", w.received(alice, "s1", id), []store.AckOutcome{store.AckAlready})
@@ -103,7 +103,7 @@ func ackPromises() []promise {
 			same(w, "received", w.entry(id).Facts.Received, &store.ServedFact{Reader: "s1", Route: "hook", First: at, Last: at, Times: 1})
 			same(w, "inbox", w.inbox(alice), []string{"hi"})
 		}},
-		{"an answer to one's own message is acked when it is received", nil, func(w *world) {
+		{"an answer to one's own message is acked when it is received", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			reply := w.reply(bob, w.send(alice, bob, "why?"), "because")
 			same(w, "outcome", w.received(alice, "s1", reply), []store.AckOutcome{store.AckDone})
@@ -114,7 +114,7 @@ func ackPromises() []promise {
 				w.Error("it was acked but not received")
 			}
 		}},
-		{"one cannot receive what is not one's own", nil, func(w *world) {
+		{"one cannot receive what is not one's own", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			id := w.send(bob, alice, "hi")
 			w.unchanged(func() {

@@ -8,7 +8,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) unregister(id c3po.AgentID, run string) bool {
+func (w *testStore) unregister(id c3po.AgentID, run string) bool {
 	w.Helper()
 	ended, err := w.store.Unregister(w.ctx, w.space, id, run)
 	w.must(err)
@@ -17,14 +17,14 @@ func (w *world) unregister(id c3po.AgentID, run string) bool {
 
 func agentPromises() []promise {
 	return []promise{
-		{"unregistering ends the session at once and keeps agent and mail", nil, func(w *world) {
+		{"unregistering ends the session at once and keeps agent and mail", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.send(alice, alice, "note")
 			same(w, "ended", w.unregister(alice, "r1"), true)
 			same(w, "online", w.record(alice).Online, false)
 			same(w, "inbox", w.inbox(alice), []string{"note"})
 		}},
-		{"unregistering twice, or a stranger, ends nothing", nil, func(w *world) {
+		{"unregistering twice, or a stranger, ends nothing", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.unregister(alice, "r1")
 			w.unchanged(func() {
@@ -32,24 +32,24 @@ func agentPromises() []promise {
 				same(w, "a stranger", w.unregister(carol, "r1"), false)
 			})
 		}},
-		{"another run than the holder ends nothing", nil, func(w *world) {
+		{"another run than the holder ends nothing", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			same(w, "ended", w.unregister(alice, "r2"), false)
 			same(w, "online", w.record(alice).Online, true)
 		}},
-		{"who unregistered is back when it registers again", nil, func(w *world) {
+		{"who unregistered is back when it registers again", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.unregister(alice, "r1")
 			same(w, "id", w.register(alice, "r1").Record.ID, alice)
 			same(w, "online", w.record(alice).Online, true)
 			same(w, "it can end again", w.unregister(alice, "r1"), true)
 		}},
-		{"the id of who unregistered is free for another run", nil, func(w *world) {
+		{"the id of who unregistered is free for another run", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.unregister(alice, "r1")
 			same(w, "id", w.register(alice, "r2").Record.ID, alice)
 		}},
-		{"status and task are kept", nil, func(w *world) {
+		{"status and task are kept", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.must(w.store.SetStatus(w.ctx, w.space, alice, "r1", c3po.Busy, "tests"))
 			same(w, "availability", w.record(alice).Availability, c3po.Busy)
@@ -58,13 +58,13 @@ func agentPromises() []promise {
 			same(w, "availability", w.record(alice).Availability, c3po.Available)
 			same(w, "task", w.record(alice).CurrentTask, "")
 		}},
-		{"only the holder sets a status", nil, func(w *world) {
+		{"only the holder sets a status", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.refused(w.store.SetStatus(w.ctx, w.space, alice, "r2", c3po.Away, ""), c3po.Superseded)
 			w.refused(w.store.SetStatus(w.ctx, w.space, carol, "r1", c3po.Away, ""), c3po.AgentNotFound)
 			same(w, "availability", w.record(alice).Availability, c3po.Availability(""))
 		}},
-		{"a paused agent says why until it is resumed", nil, func(w *world) {
+		{"a paused agent says why until it is resumed", nil, func(w *testStore) {
 			w.enter(alice, carol)
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 			same(w, "paused", w.record(alice).Paused, "lunch")
@@ -72,7 +72,7 @@ func agentPromises() []promise {
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, ""))
 			same(w, "resumed", w.record(alice).Paused, "")
 		}},
-		{"a paused space pauses every agent, its own reason first", nil, func(w *world) {
+		{"a paused space pauses every agent, its own reason first", nil, func(w *testStore) {
 			w.enter(alice, carol)
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 			w.must(w.store.SetPaused(w.ctx, w.space, "", "fire drill"))
@@ -85,16 +85,16 @@ func agentPromises() []promise {
 			same(w, "resumed", w.record(carol).Paused, "")
 			same(w, "resumed, beside the mail", w.page(carol, store.InboxQuery{}).Paused, "")
 		}},
-		{"a stranger cannot be paused", nil, func(w *world) {
+		{"a stranger cannot be paused", nil, func(w *testStore) {
 			w.refused(w.store.SetPaused(w.ctx, w.space, carol, "why"), c3po.AgentNotFound)
 		}},
-		{"agents are listed in the order asked for, strangers left out", nil, func(w *world) {
+		{"agents are listed in the order asked for, strangers left out", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			records, err := w.store.Agents(w.ctx, w.space, []c3po.AgentID{carol, "nobody", alice})
 			w.must(err)
 			same(w, "ids", recordIDs(records), []c3po.AgentID{carol, alice})
 		}},
-		{"pages of agents follow the order of registration", nil, func(w *world) {
+		{"pages of agents follow the order of registration", nil, func(w *testStore) {
 			all := []c3po.AgentID{"zoe", alice, bob, "mia", carol}
 			w.enter(all...)
 			w.advance(time.Second)
@@ -112,7 +112,7 @@ func agentPromises() []promise {
 			}
 			same(w, "all pages", listed, all)
 		}},
-		{"agents of one bare name are found on all hosts", nil, func(w *world) {
+		{"agents of one bare name are found on all hosts", nil, func(w *testStore) {
 			w.enter("api", "b/api", "a/api", "apis", "a/ap", "api/other")
 			named, err := w.store.Named(w.ctx, w.space, "api", 10)
 			w.must(err)
@@ -122,14 +122,14 @@ func agentPromises() []promise {
 			w.must(err)
 			same(w, "at most", len(some), 2)
 		}},
-		{"neighbours are the names just before and after", nil, func(w *world) {
+		{"neighbours are the names just before and after", nil, func(w *testStore) {
 			w.enter("alpha", "x/bravo", "charlie", "y/delta", "echo")
 			near, err := w.store.Neighbours(w.ctx, w.space, "charly", 2)
 			w.must(err)
 			slices.Sort(near)
 			same(w, "neighbours", near, []c3po.AgentID{"charlie", "y/delta"})
 		}},
-		{"recent are the agents seen last, latest first", nil, func(w *world) {
+		{"recent are the agents seen last, latest first", nil, func(w *testStore) {
 			for _, id := range []c3po.AgentID{alice, bob, carol, alice} {
 				w.enter(id)
 				w.advance(time.Second)
@@ -138,7 +138,7 @@ func agentPromises() []promise {
 			w.must(err)
 			same(w, "recent", recent, []c3po.AgentID{alice, carol})
 		}},
-		{"agents of another space do not exist", nil, func(w *world) {
+		{"agents of another space do not exist", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			records, err := w.store.Agents(w.ctx, w.other, []c3po.AgentID{alice})
 			w.must(err)

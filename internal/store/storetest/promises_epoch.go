@@ -7,14 +7,14 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) sequence() store.Sequence {
+func (w *testStore) sequence() store.Sequence {
 	w.Helper()
 	at, err := w.store.Sequence(w.ctx, w.space)
 	w.must(err)
 	return at
 }
 
-func (w *world) raise(epoch, last int64) (store.Sequence, bool) {
+func (w *testStore) raise(epoch, last int64) (store.Sequence, bool) {
 	w.Helper()
 	now, raised, err := w.store.RaiseEpoch(w.ctx, w.space, store.Sequence{Epoch: epoch, Last: last})
 	w.must(err)
@@ -23,7 +23,7 @@ func (w *world) raise(epoch, last int64) (store.Sequence, bool) {
 
 func epochPromises() []promise {
 	return []promise{
-		{"a space that knows as much as its caller keeps its epoch", nil, func(w *world) {
+		{"a space that knows as much as its caller keeps its epoch", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.fill(bob, alice, 3)
 			for _, last := range []int64{0, 4, 5} {
@@ -33,7 +33,7 @@ func epochPromises() []promise {
 			}
 			same(w, "events", len(w.events(0)), 5)
 		}},
-		{"the event of what was stored has its number and its moment", nil, func(w *world) {
+		{"the event of what was stored has its number and its moment", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice)
 			sent := w.sendStep(letter(alice, bob, "why"))
@@ -50,7 +50,7 @@ func epochPromises() []promise {
 				same(w, "moment", event.At, stored.at)
 			}
 		}},
-		{"a space that has forgotten numbers is taken beyond them, once", nil, func(w *world) {
+		{"a space that has forgotten numbers is taken beyond them, once", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			want := store.Sequence{Epoch: 2, Last: 40 + store.EpochMargin + 1}
 			now, raised := w.raise(1, 40)
@@ -67,27 +67,27 @@ func epochPromises() []promise {
 			id := w.send(alice, bob, "hi")
 			same(w, "the next number", w.entry(id).Message.Seq, want.Last+1)
 		}},
-		{"a node that has seen more raises the epoch once more", nil, func(w *world) {
+		{"a node that has seen more raises the epoch once more", nil, func(w *testStore) {
 			w.enter(alice)
 			w.raise(1, 40)
 			now, raised := w.raise(1, 5000)
 			same(w, "now", now, store.Sequence{Epoch: 3, Last: 5000 + store.EpochMargin + 1})
 			same(w, "raised", raised, true)
 		}},
-		{"an epoch never goes back", nil, func(w *world) {
+		{"an epoch never goes back", nil, func(w *testStore) {
 			w.enter(alice)
 			now, raised := w.raise(7, 0)
 			same(w, "now", now, store.Sequence{Epoch: 8, Last: 1 + store.EpochMargin + 1})
 			same(w, "raised", raised, true)
 			same(w, "sequence", w.sequence(), store.Sequence{Epoch: 8, Last: now.Last, Oldest: 1, Began: now.Last})
 		}},
-		{"a listener hears that the epoch was raised", nil, func(w *world) {
+		{"a listener hears that the epoch was raised", nil, func(w *testStore) {
 			w.enter(alice)
 			wakes := w.listen()
 			now, _ := w.raise(1, 10)
 			same(w, "wake", wait(w, wakes, "a wake"), store.Wake{Seq: now.Last})
 		}},
-		{"a reader's place of an earlier epoch hides nothing", nil, func(w *world) {
+		{"a reader's place of an earlier epoch hides nothing", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "after the loss, before it was noticed")
 			query := store.InboxQuery{MinSeq: 40, Limit: 10, Bytes: 1 << 20}
@@ -100,7 +100,7 @@ func epochPromises() []promise {
 			query.MinSeq = now.Last
 			same(w, "from a place of this epoch", len(w.page(alice, query).Entries), 0)
 		}},
-		{"a place of an earlier epoch does not say that a message was given", nil, func(w *world) {
+		{"a place of an earlier epoch does not say that a message was given", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "served before the loss")
 			w.notes(store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s1", Route: "mcp", Cursor: 30, At: w.now()}}})
@@ -112,7 +112,7 @@ func epochPromises() []promise {
 			text, _ = w.next(alice, query)
 			same(w, "to a reader whose place was forgotten", text, "served before the loss")
 		}},
-		{"the oldest unacked message is known by its time", nil, func(w *world) {
+		{"the oldest unacked message is known by its time", nil, func(w *testStore) {
 			oldest := func() time.Time {
 				at, err := w.store.Oldest(w.ctx, w.space)
 				w.must(err)

@@ -14,7 +14,7 @@ import (
 const patience = 20 * time.Second
 
 // listen subscribes to the space and returns when the subscription stands.
-func (w *world) listen() <-chan store.Wake {
+func (w *testStore) listen() <-chan store.Wake {
 	w.Helper()
 	ctx, stop := context.WithCancel(w.ctx)
 	ready, wakes, done := make(chan struct{}, 100), make(chan store.Wake, 1000), make(chan struct{})
@@ -30,7 +30,7 @@ func (w *world) listen() <-chan store.Wake {
 	return wakes
 }
 
-func wait[T any](w *world, from <-chan T, what string) T {
+func wait[T any](w *testStore, from <-chan T, what string) T {
 	w.Helper()
 	select {
 	case got := <-from:
@@ -43,7 +43,7 @@ func wait[T any](w *world, from <-chan T, what string) T {
 
 func eventPromises() []promise {
 	return []promise{
-		{"every change is an event with the next number", nil, func(w *world) {
+		{"every change is an event with the next number", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.register(bob, "r2")
 			ask := w.send(alice, bob, "why?")
@@ -78,7 +78,7 @@ func eventPromises() []promise {
 			}
 			same(w, "events", w.events(0), want)
 		}},
-		{"what changes no state is no event", nil, func(w *world) {
+		{"what changes no state is no event", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.enter(bob)
 			id := w.tell(bob, alice, "hi")
@@ -98,13 +98,13 @@ func eventPromises() []promise {
 				w.page(alice, store.InboxQuery{})
 			})
 		}},
-		{"a new run of a known agent is an event", nil, func(w *world) {
+		{"a new run of a known agent is an event", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()
 			w.register(alice, "r2")
 			same(w, "events", kinds(w.events(0)), []c3po.EventKind{c3po.EventRegistered, c3po.EventRegistered})
 		}},
-		{"events are read from a number on, so many at a time", nil, func(w *world) {
+		{"events are read from a number on, so many at a time", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.fill(bob, alice, 5)
 			some, err := w.store.Events(w.ctx, w.space, 3, 2)
@@ -113,11 +113,11 @@ func eventPromises() []promise {
 			same(w, "at the end", len(w.events(7)), 0)
 			same(w, "sequence", w.sequence(), store.Sequence{Epoch: 1, Last: 7, Oldest: 1})
 		}},
-		{"a space without events stands at nought", nil, func(w *world) {
+		{"a space without events stands at nought", nil, func(w *testStore) {
 			same(w, "sequence", w.sequence(), store.Sequence{Epoch: 1})
 			same(w, "events", len(w.events(0)), 0)
 		}},
-		{"old events are dropped, and the log says which is the oldest", func(l *c3po.Limits) { l.EventEntries = 50 }, func(w *world) {
+		{"old events are dropped, and the log says which is the oldest", func(l *c3po.Limits) { l.EventEntries = 50 }, func(w *testStore) {
 			w.enter(alice)
 			for i := range 500 {
 				w.must(w.store.SetPaused(w.ctx, w.space, alice, fmt.Sprint("reason ", i)))
@@ -132,7 +132,7 @@ func eventPromises() []promise {
 			same(w, "the first", events[0].Seq, oldest)
 			same(w, "without a gap", events[len(events)-1].Seq-events[0].Seq+1, int64(len(events)))
 		}},
-		{"numbers of concurrent senders have no gaps and no doubles", func(l *c3po.Limits) { l.InboxMessages, l.InboxBytes, l.SenderShare = 200, 1<<20, 1 }, func(w *world) {
+		{"numbers of concurrent senders have no gaps and no doubles", func(l *c3po.Limits) { l.InboxMessages, l.InboxBytes, l.SenderShare = 200, 1<<20, 1 }, func(w *testStore) {
 			w.enter(alice)
 			const senders, each = 4, 10
 			done := make(chan error, senders)
@@ -163,7 +163,7 @@ func eventPromises() []promise {
 			}
 			same(w, "all are there", len(entries), senders*each)
 		}},
-		{"a listener hears of every event", nil, func(w *world) {
+		{"a listener hears of every event", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			wakes := w.listen()
 			question := w.send(alice, bob, "why?")
@@ -172,21 +172,21 @@ func eventPromises() []promise {
 				same(w, "wake", wait(w, wakes, "a wake"), want)
 			}
 		}},
-		{"a listener hears nothing of other spaces", nil, func(w *world) {
+		{"a listener hears nothing of other spaces", nil, func(w *testStore) {
 			wakes := w.listen()
 			_, err := w.store.Register(w.ctx, w.other, store.RegisterStep{Want: carol})
 			w.must(err)
 			w.enter(alice)
 			same(w, "the first wake", wait(w, wakes, "a wake"), store.Wake{Seq: 1, Agent: alice})
 		}},
-		{"every listener of a space hears", nil, func(w *world) {
+		{"every listener of a space hears", nil, func(w *testStore) {
 			first, second := w.listen(), w.listen()
 			w.enter(alice)
 			want := store.Wake{Seq: 1, Agent: alice}
 			same(w, "the first", wait(w, first, "a wake"), want)
 			same(w, "the second", wait(w, second, "a wake"), want)
 		}},
-		{"times are whole milliseconds of UTC", nil, func(w *world) {
+		{"times are whole milliseconds of UTC", nil, func(w *testStore) {
 			w.advance(1234567 * time.Nanosecond)
 			now := w.now()
 			if now.Location() != time.UTC || !now.Equal(now.Truncate(time.Millisecond)) {

@@ -26,7 +26,7 @@ func inThread(from, to c3po.AgentID, thread, text string) store.SendStep {
 
 func flowPromises() []promise {
 	return []promise{
-		{"a thread whose messages of an hour are spent is paused until it is resumed", budgets(func(l *c3po.Limits) { l.ChainMessages = 3 }), func(w *world) {
+		{"a thread whose messages of an hour are spent is paused until it is resumed", budgets(func(l *c3po.Limits) { l.ChainMessages = 3 }), func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(alice, bob, "0")
 			thread := string(question)
@@ -59,7 +59,7 @@ func flowPromises() []promise {
 			same(w, "goes on", w.spentBy(inThread(bob, alice, thread, "8")), nil)
 			same(w, "another thread", w.spentBy(letter(bob, alice, "9")), nil)
 		}},
-		{"a thread that goes on and the ack of its question are one step", budgets(func(l *c3po.Limits) { l.ChainMessages = 1 }), func(w *world) {
+		{"a thread that goes on and the ack of its question are one step", budgets(func(l *c3po.Limits) { l.ChainMessages = 1 }), func(w *testStore) {
 			w.enter(alice, bob)
 			thread := string(w.send(alice, bob, "0"))
 			spent := w.spentBy(inThread(alice, bob, thread, "1"))
@@ -76,7 +76,7 @@ func flowPromises() []promise {
 			w.must(err)
 			same(w, "the question", entry.State, c3po.StateAcked)
 		}},
-		{"the messages of a thread count by the hour", budgets(func(l *c3po.Limits) { l.ChainMessages = 2 }), func(w *world) {
+		{"the messages of a thread count by the hour", budgets(func(l *c3po.Limits) { l.ChainMessages = 2 }), func(w *testStore) {
 			w.enter(alice, bob)
 			for i := range 6 {
 				if i%2 == 0 {
@@ -85,7 +85,7 @@ func flowPromises() []promise {
 				same(w, fmt.Sprint("message ", i), w.spentBy(inThread(alice, bob, "t", fmt.Sprint(i))), nil)
 			}
 		}},
-		{"a chain has a number of hops, and starts over when a person has a part in it", budgets(func(l *c3po.Limits) { l.ChainHops = 3 }), func(w *world) {
+		{"a chain has a number of hops, and starts over when a person has a part in it", budgets(func(l *c3po.Limits) { l.ChainHops = 3 }), func(w *testStore) {
 			w.enter(alice, bob)
 			for i := range 3 {
 				w.advance(2 * time.Hour)
@@ -97,7 +97,7 @@ func flowPromises() []promise {
 			}
 			same(w, "hops", w.spentBy(inThread(bob, alice, "t", "one more")).What, "hops")
 		}},
-		{"what follows from a chain is charged to it under any thread", budgets(func(l *c3po.Limits) { l.ChainMessages = 3 }), func(w *world) {
+		{"what follows from a chain is charged to it under any thread", budgets(func(l *c3po.Limits) { l.ChainMessages = 3 }), func(w *testStore) {
 			w.enter(alice, bob, carol)
 			root := w.send(alice, bob, "go")
 			step := letter(bob, carol, "go")
@@ -110,7 +110,7 @@ func flowPromises() []promise {
 			_, err := w.store.Reply(w.ctx, w.space, answer(bob, third, "more"))
 			w.refused(err, c3po.BudgetSpent)
 		}},
-		{"a pair and an agent have budgets that come back with the next hour", budgets(func(l *c3po.Limits) { l.PairMessages, l.AgentMessages = 2, 3 }), func(w *world) {
+		{"a pair and an agent have budgets that come back with the next hour", budgets(func(l *c3po.Limits) { l.PairMessages, l.AgentMessages = 2, 3 }), func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.send(alice, bob, "1")
 			w.send(bob, alice, "2")
@@ -129,7 +129,7 @@ func flowPromises() []promise {
 		}},
 		{"bytes have budgets too", budgets(func(l *c3po.Limits) {
 			l.ChainBytes, l.PairBytes, l.AgentBytes = weight(alice, bob, 600), 2*weight(alice, bob, 600), 3*weight(alice, bob, 600)
-		}), func(w *world) {
+		}), func(w *testStore) {
 			w.enter(alice, bob, carol)
 			long := strings.Repeat("x", 600)
 			same(w, "first", w.spentBy(inThread(alice, bob, "t", long)), nil)
@@ -137,7 +137,7 @@ func flowPromises() []promise {
 			same(w, "new thread", w.spentBy(inThread(alice, bob, "u", long)), nil)
 			same(w, "pair", w.spentBy(inThread(bob, alice, "v", "z")).Whose, store.SpentPair)
 		}},
-		{"the same text is refused the third time within ten minutes", budgets(func(l *c3po.Limits) { l.SameTexts = 2 }), func(w *world) {
+		{"the same text is refused the third time within ten minutes", budgets(func(l *c3po.Limits) { l.SameTexts = 2 }), func(w *testStore) {
 			w.enter(alice, bob)
 			say := func(from, to c3po.AgentID, key string) *store.Spent {
 				return w.spentBy(keyed(letter(from, to, "are you there?"), key))
@@ -155,7 +155,7 @@ func flowPromises() []promise {
 				w.reply(bob, w.send(alice, bob, fmt.Sprint("question ", i)), "yes")
 			}
 		}},
-		{"the same text may be sent again once it was answered", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *world) {
+		{"the same text may be sent again once it was answered", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *testStore) {
 			w.enter(alice, bob)
 			ask := func() (store.Stored, error) {
 				w.advance(time.Minute)
@@ -173,7 +173,7 @@ func flowPromises() []promise {
 			_, err = ask()
 			w.refused(err, c3po.BudgetSpent)
 		}},
-		{"a message that is meant as another one is not held against the same text", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *world) {
+		{"a message that is meant as another one is not held against the same text", budgets(func(l *c3po.Limits) { l.SameTexts = 1 }), func(w *testStore) {
 			w.enter(alice, bob)
 			for _, key := range []string{"t1", "t2", "t3"} {
 				step := keyed(letter(alice, bob, "Please review"), key)
@@ -183,7 +183,7 @@ func flowPromises() []promise {
 			same(w, "a plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k1")), nil)
 			same(w, "a second plain one", w.spentBy(keyed(letter(alice, bob, "Please review"), "k2")), &store.Spent{Whose: store.SpentText, What: "repeated"})
 		}},
-		{"the system, a person and what is written to a person have no budget", budgets(func(l *c3po.Limits) { l.ChainMessages, l.PairMessages, l.AgentMessages, l.SameTexts = 1, 1, 1, 1 }), func(w *world) {
+		{"the system, a person and what is written to a person have no budget", budgets(func(l *c3po.Limits) { l.ChainMessages, l.PairMessages, l.AgentMessages, l.SameTexts = 1, 1, 1, 1 }), func(w *testStore) {
 			w.enter(alice)
 			for i := range 3 {
 				same(w, "system", w.spentBy(keyed(inThread(c3po.System, alice, "t", "hear"), fmt.Sprint("s", i))), nil)
@@ -193,7 +193,7 @@ func flowPromises() []promise {
 				same(w, "to a person", w.spentBy(step), nil)
 			}
 		}},
-		{"an answer to an answer that asked nothing wakes nobody", nil, func(w *world) {
+		{"an answer to an answer that asked nothing wakes nobody", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first := w.reply(bob, w.send(alice, bob, "why?"), "because")
 			second, err := w.store.Reply(w.ctx, w.space, answer(alice, first, "thanks"))

@@ -9,7 +9,7 @@ import (
 )
 
 // pages reads an inbox to its end.
-func (w *world) pages(owner c3po.AgentID, q store.InboxQuery) [][]string {
+func (w *testStore) pages(owner c3po.AgentID, q store.InboxQuery) [][]string {
 	w.Helper()
 	var all [][]string
 	for {
@@ -24,14 +24,14 @@ func (w *world) pages(owner c3po.AgentID, q store.InboxQuery) [][]string {
 
 func inboxPromises() []promise {
 	return []promise{
-		{"mail is read in the order it was accepted", nil, func(w *world) {
+		{"mail is read in the order it was accepted", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.send(bob, alice, "one")
 			w.send(carol, alice, "two")
 			w.send(bob, alice, "three")
 			same(w, "inbox", w.inbox(alice), []string{"one", "two", "three"})
 		}},
-		{"urgent mail is read first, each priority in order", nil, func(w *world) {
+		{"urgent mail is read first, each priority in order", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "n1")
 			w.sendStep(urgent(letter(bob, alice, "u1")))
@@ -39,7 +39,7 @@ func inboxPromises() []promise {
 			w.sendStep(urgent(letter(bob, alice, "u2")))
 			same(w, "inbox", w.inbox(alice), []string{"u1", "u2", "n1", "n2"})
 		}},
-		{"reading changes nothing", nil, func(w *world) {
+		{"reading changes nothing", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "one")
 			w.unchanged(func() {
@@ -47,7 +47,7 @@ func inboxPromises() []promise {
 				same(w, "again", w.page(alice, store.InboxQuery{}), first)
 			})
 		}},
-		{"a page says how much there is and at which number", nil, func(w *world) {
+		{"a page says how much there is and at which number", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.fill(bob, alice, 3)
 			page := w.page(alice, store.InboxQuery{Limit: 1})
@@ -57,7 +57,7 @@ func inboxPromises() []promise {
 			empty := w.page(bob, store.InboxQuery{})
 			same(w, "an empty one", empty, store.InboxPage{Seq: w.books().Seq, Now: w.now()})
 		}},
-		{"pages by count miss and repeat nothing", nil, func(w *world) {
+		{"pages by count miss and repeat nothing", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			for i := range 5 {
 				w.send(bob, alice, fmt.Sprint("n", i))
@@ -67,7 +67,7 @@ func inboxPromises() []promise {
 			same(w, "fives", w.pages(alice, store.InboxQuery{Limit: 5}), [][]string{{"u", "n0", "n1", "n2", "n3"}, {"n4"}})
 			same(w, "all", len(w.pages(alice, store.InboxQuery{Limit: 6})), 1)
 		}},
-		{"pages end before they weigh too much, but have one message", nil, func(w *world) {
+		{"pages end before they weigh too much, but have one message", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			for _, text := range []string{"a", "b", "c"} {
 				w.send(bob, alice, strings.Repeat(text, 100))
@@ -83,7 +83,7 @@ func inboxPromises() []promise {
 			same(w, "two do not fit", sizes(2*weight-1), []int{1, 1, 1})
 			same(w, "one does not fit", sizes(1), []int{1, 1, 1})
 		}},
-		{"a page goes on where the one before ended, whatever was acked or came", nil, func(w *world) {
+		{"a page goes on where the one before ended, whatever was acked or came", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			ids := w.fill(bob, alice, 4)
 			page := w.page(alice, store.InboxQuery{Limit: 2})
@@ -93,7 +93,7 @@ func inboxPromises() []promise {
 			same(w, "the rest", len(rest.Entries), 3)
 			same(w, "first", rest.Entries[0].Message.ID, ids[2])
 		}},
-		{"mail up to a number can be left out", nil, func(w *world) {
+		{"mail up to a number can be left out", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.sendStep(urgent(letter(bob, alice, "old and urgent")))
 			mark := w.sendStep(letter(bob, alice, "old")).Message.Seq
@@ -105,14 +105,14 @@ func inboxPromises() []promise {
 			same(w, "count", w.page(alice, store.InboxQuery{MinSeq: mark}).Count, 5)
 			same(w, "none", w.page(alice, store.InboxQuery{MinSeq: w.books().Seq}).Entries, nil)
 		}},
-		{"only the holder reads an inbox", nil, func(w *world) {
+		{"only the holder reads an inbox", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			_, err := w.store.Inbox(w.ctx, w.space, alice, store.InboxQuery{Run: "r2", Limit: 1, Bytes: 1})
 			w.refused(err, c3po.Superseded)
 			w.page(alice, store.InboxQuery{Run: "r1"})
 			w.page(alice, store.InboxQuery{})
 		}},
-		{"the mail of one space is not in another", nil, func(w *world) {
+		{"the mail of one space is not in another", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "here")
 			_, err := w.store.Register(w.ctx, w.other, store.RegisterStep{Want: alice})
@@ -133,7 +133,7 @@ func inboxPromises() []promise {
 }
 
 // serve notes that a reader was given messages.
-func (w *world) serve(reader string, ids ...c3po.MessageID) {
+func (w *testStore) serve(reader string, ids ...c3po.MessageID) {
 	w.Helper()
 	var n store.Notes
 	for _, id := range ids {
@@ -144,7 +144,7 @@ func (w *world) serve(reader string, ids ...c3po.MessageID) {
 
 func nextPromises() []promise {
 	return []promise{
-		{"the next message is the first a reader was not given", nil, func(w *world) {
+		{"the next message is the first a reader was not given", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one, two := w.send(bob, alice, "one"), w.send(bob, alice, "two")
 			expect := func(reader, want string) {
@@ -162,7 +162,7 @@ func nextPromises() []promise {
 			w.ack(alice, one)
 			expect("s2", "two")
 		}},
-		{"what a node gave but has not noted is not given again", nil, func(w *world) {
+		{"what a node gave but has not noted is not given again", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one, two := w.send(bob, alice, "one"), w.send(bob, alice, "two")
 			text, seq := w.next(alice, store.NextQuery{Reader: "s1", Given: []c3po.MessageID{one}})
@@ -171,7 +171,7 @@ func nextPromises() []promise {
 			text, _ = w.next(alice, store.NextQuery{Reader: "s1", Given: []c3po.MessageID{two, one}})
 			same(w, "next", text, "")
 		}},
-		{"what was served with a later place than the reader says it has is given again", nil, func(w *world) {
+		{"what was served with a later place than the reader says it has is given again", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one := w.sendStep(letter(bob, alice, "one")).Message
 			w.notes(store.Notes{Served: []store.ServedNote{{ID: one.ID, Reader: "s1", Cursor: one.Seq, At: one.Timestamp}}})
@@ -188,7 +188,7 @@ func nextPromises() []promise {
 			w.notes(store.Notes{Served: []store.ServedNote{{ID: two.ID, Reader: "s1", Cursor: one.Seq, At: two.Timestamp}}})
 			expect(store.NextQuery{Positioned: true, MinSeq: one.Seq}, "") // it was served with just this place
 		}},
-		{"the next message is urgent before it is old", nil, func(w *world) {
+		{"the next message is urgent before it is old", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			old := w.sendStep(letter(bob, alice, "old")).Message
 			w.sendStep(urgent(letter(bob, alice, "urgent")))
@@ -201,7 +201,7 @@ func nextPromises() []promise {
 			_, seq = w.next(alice, store.NextQuery{Reader: "s1"})
 			same(w, "everything before the second urgent one was given", seq, second.Seq-1)
 		}},
-		{"the number says up to where a reader was given everything", nil, func(w *world) {
+		{"the number says up to where a reader was given everything", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one := w.sendStep(letter(bob, alice, "one")).Message
 			two := w.sendStep(letter(bob, alice, "two")).Message
@@ -215,7 +215,7 @@ func nextPromises() []promise {
 			_, seq = w.next(alice, store.NextQuery{Reader: "s1", MinSeq: two.Seq + 1})
 			same(w, "with nothing left", seq, w.books().Seq)
 		}},
-		{"the next message can leave replies out, which are then not given", nil, func(w *world) {
+		{"the next message can leave replies out, which are then not given", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(alice, bob, "why?")
 			w.reply(bob, question, "because")
@@ -227,7 +227,7 @@ func nextPromises() []promise {
 			text, _ = w.next(alice, store.NextQuery{Reader: "s1"})
 			same(w, "with replies", text, "because")
 		}},
-		{"the next message comes after a number", nil, func(w *world) {
+		{"the next message comes after a number", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one := w.sendStep(urgent(letter(bob, alice, "one"))).Message
 			w.send(bob, alice, "two")
@@ -236,7 +236,7 @@ func nextPromises() []promise {
 			text, _ = w.next(alice, store.NextQuery{Reader: "s1", MinSeq: w.books().Seq})
 			same(w, "nothing", text, "")
 		}},
-		{"the next message is found behind many that were given", func(l *c3po.Limits) { l.InboxMessages, l.InboxBytes, l.SenderShare = 300, 1<<20, 1 }, func(w *world) {
+		{"the next message is found behind many that were given", func(l *c3po.Limits) { l.InboxMessages, l.InboxBytes, l.SenderShare = 300, 1<<20, 1 }, func(w *testStore) {
 			w.enter(alice, bob)
 			ids := w.fill(bob, alice, 150)
 			w.serve("s1", ids...)
@@ -247,7 +247,7 @@ func nextPromises() []promise {
 			same(w, "count", next.Count, 151)
 			same(w, "seq", next.Seq, w.books().Seq)
 		}},
-		{"only the holder is given the next message", nil, func(w *world) {
+		{"only the holder is given the next message", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			_, err := w.store.Next(w.ctx, w.space, alice, store.NextQuery{Run: "r2", Reader: "s1"})
 			w.refused(err, c3po.Superseded)

@@ -8,28 +8,28 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) retire(id c3po.AgentID, silent time.Duration, empty bool) store.RetireOutcome {
+func (w *testStore) retire(id c3po.AgentID, silent time.Duration, empty bool) store.RetireOutcome {
 	w.Helper()
 	outcome, err := w.store.Retire(w.ctx, w.space, id, silent, empty)
 	w.must(err)
 	return outcome
 }
 
-func (w *world) revive(id c3po.MessageID, reason string) store.ReviveOutcome {
+func (w *testStore) revive(id c3po.MessageID, reason string) store.ReviveOutcome {
 	w.Helper()
 	outcome, err := w.store.Revive(w.ctx, w.space, id, store.ReviveStep{Reason: reason, Notice: "it is back", Durability: c3po.OnDisk})
 	w.must(err)
 	return outcome
 }
 
-func (w *world) owed(id c3po.AgentID) []c3po.MessageID {
+func (w *testStore) owed(id c3po.AgentID) []c3po.MessageID {
 	w.Helper()
 	owed, err := w.store.Owed(w.ctx, w.space, id, 100)
 	w.must(err)
 	return owed
 }
 
-func (w *world) remove(id c3po.MessageID) {
+func (w *testStore) remove(id c3po.MessageID) {
 	w.Helper()
 	_, err := w.store.Bury(w.ctx, w.space, id, c3po.ReasonRecipientRemoved, "its reader was removed")
 	w.must(err)
@@ -37,7 +37,7 @@ func (w *world) remove(id c3po.MessageID) {
 
 func retirementPromises() []promise {
 	return []promise{
-		{"who is online is not retired, however long it was silent", nil, func(w *world) {
+		{"who is online is not retired, however long it was silent", nil, func(w *testStore) {
 			w.enter(alice)
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			for range 3 {
@@ -52,7 +52,7 @@ func retirementPromises() []promise {
 			w.must(err)
 			same(w, "listed again", silent, nil)
 		}},
-		{"an agent is retired after its silence in lived time, and not by a clock jump", nil, func(w *world) {
+		{"an agent is retired after its silence in lived time, and not by a clock jump", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.tick(time.Minute)
 			w.advance(48 * time.Hour)
@@ -68,7 +68,7 @@ func retirementPromises() []promise {
 			_, err = w.store.Send(w.ctx, w.space, letter(bob, alice, "hi"))
 			w.refused(err, c3po.AgentNotFound)
 		}},
-		{"of an agent whose node died the silence begins when that is noticed", nil, func(w *world) {
+		{"of an agent whose node died the silence begins when that is noticed", nil, func(w *testStore) {
 			w.enter(alice)
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			w.live(24 * time.Hour)
@@ -78,14 +78,14 @@ func retirementPromises() []promise {
 			w.live(time.Hour)
 			same(w, "in time", w.retire(alice, 24*time.Hour, false), store.RetireDone)
 		}},
-		{"a sign of life starts the silence anew", nil, func(w *world) {
+		{"a sign of life starts the silence anew", nil, func(w *testStore) {
 			w.enter(alice)
 			w.live(23 * time.Hour)
 			w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Seen: []c3po.AgentID{alice}}))
 			w.live(23 * time.Hour)
 			same(w, "outcome", w.retire(alice, 24*time.Hour, false), store.RetireKept)
 		}},
-		{"retiring leaves the mail, which whoever registers the name finds", nil, func(w *world) {
+		{"retiring leaves the mail, which whoever registers the name finds", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "one")
 			w.live(time.Hour)
@@ -101,7 +101,7 @@ func retirementPromises() []promise {
 			w.must(err)
 			same(w, "retired", retired, nil)
 		}},
-		{"a session of a retired agent means nothing any more", nil, func(w *world) {
+		{"a session of a retired agent means nothing any more", nil, func(w *testStore) {
 			_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: alice, Run: "r1", Session: "s"})
 			w.must(err)
 			w.live(time.Hour)
@@ -115,7 +115,7 @@ func retirementPromises() []promise {
 
 func letterPromises() []promise {
 	return []promise{
-		{"a dead letter that is revived is pending again, once, and its sender is told", nil, func(w *world) {
+		{"a dead letter that is revived is pending again, once, and its sender is told", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
 			w.bury(id)
@@ -138,7 +138,7 @@ func letterPromises() []promise {
 			same(w, "the event", w.events(seq)[0].Kind, c3po.EventRedelivered)
 			same(w, "whom it wakes", w.events(seq)[0].Agent, alice)
 		}},
-		{"a revived letter has a whole life before it", nil, func(w *world) {
+		{"a revived letter has a whole life before it", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
 			w.live(w.limits.MessageLife)
@@ -148,7 +148,7 @@ func letterPromises() []promise {
 			w.live(w.limits.MessageLife)
 			same(w, "due in time", slices.ContainsFunc(w.due(), func(due store.Due) bool { return due.ID == id }), true)
 		}},
-		{"a reader who had a letter is given it again when it is revived", nil, func(w *world) {
+		{"a reader who had a letter is given it again when it is revived", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
 			note := store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s", Route: "mcp", At: w.now()}}}
@@ -166,7 +166,7 @@ func letterPromises() []promise {
 			text, _ = w.next(alice, store.NextQuery{Reader: "s"})
 			same(w, "once", text, "")
 		}},
-		{"a letter is not revived for nobody, nor into a full inbox, nor for another reason", nil, func(w *world) {
+		{"a letter is not revived for nobody, nor into a full inbox, nor for another reason", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
 			w.bury(id)
@@ -182,7 +182,7 @@ func letterPromises() []promise {
 			same(w, "gone", w.retire(alice, 0, false), store.RetireDone)
 			w.unchanged(func() { same(w, "nobody", w.revive(id, ""), store.ReviveUnknown) })
 		}},
-		{"what an agent lost when it was removed is owed to it in order", nil, func(w *world) {
+		{"what an agent lost when it was removed is owed to it in order", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one, two, three := w.send(bob, alice, "one"), w.send(bob, alice, "two"), w.send(bob, alice, "three")
 			w.remove(two)
@@ -205,7 +205,7 @@ func letterPromises() []promise {
 			same(w, "purged", forgotten, true)
 			same(w, "nothing is owed", w.owed(alice), nil)
 		}},
-		{"only a dead letter is purged", nil, func(w *world) {
+		{"only a dead letter is purged", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "one")
 			forgotten, err := w.store.Purge(w.ctx, w.space, id)

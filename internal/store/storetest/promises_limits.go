@@ -10,7 +10,7 @@ import (
 )
 
 // fill sends n different messages.
-func (w *world) fill(from, to c3po.AgentID, n int) []c3po.MessageID {
+func (w *testStore) fill(from, to c3po.AgentID, n int) []c3po.MessageID {
 	w.Helper()
 	var ids []c3po.MessageID
 	for i := range n {
@@ -32,21 +32,21 @@ func inboxOfTwo(l *c3po.Limits) {
 
 func limitPromises() []promise {
 	return []promise{
-		{"a full inbox refuses, and takes mail again after an ack", fourMessages, func(w *world) {
+		{"a full inbox refuses, and takes mail again after an ack", fourMessages, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ids := append(w.fill(bob, alice, 2), w.fill(carol, alice, 2)...)
 			w.unchanged(func() { w.sendRefused(letter(bob, alice, "too much"), c3po.InboxFull) })
 			w.ack(alice, ids[0])
 			w.send(bob, alice, "fits")
 		}},
-		{"an inbox is full of bytes", inboxOfTwo, func(w *world) {
+		{"an inbox is full of bytes", inboxOfTwo, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.send(bob, alice, strings.Repeat("x", 400))
 			w.sendRefused(letter(carol, alice, strings.Repeat("y", 300)), c3po.InboxFull)
 			w.send(carol, alice, strings.Repeat("y", 200))
 			w.sendRefused(letter(carol, alice, ""), c3po.InboxFull)
 		}},
-		{"one sender can hold only its share of an inbox", sharedByTwo, func(w *world) {
+		{"one sender can hold only its share of an inbox", sharedByTwo, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ids := w.fill(bob, alice, 2)
 			w.unchanged(func() { w.sendRefused(letter(bob, alice, "too much"), c3po.InboxFull) })
@@ -56,14 +56,14 @@ func limitPromises() []promise {
 		}},
 		{"one sender can hold only its share of the bytes", func(l *c3po.Limits) {
 			l.InboxBytes, l.SenderShare = 2*(weight(bob, alice, 400)+weight(bob, alice, 200)), 2
-		}, func(w *world) {
+		}, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.send(bob, alice, strings.Repeat("x", 400))
 			w.sendRefused(letter(bob, alice, strings.Repeat("y", 300)), c3po.InboxFull)
 			w.send(bob, alice, strings.Repeat("y", 200))
 			w.send(carol, alice, strings.Repeat("z", 400))
 		}},
-		{"replies have no share but fill the inbox", fourMessages, func(w *world) {
+		{"replies have no share but fill the inbox", fourMessages, func(w *testStore) {
 			w.enter(alice, bob)
 			questions := w.fill(alice, bob, 4)
 			for _, id := range questions {
@@ -76,14 +76,14 @@ func limitPromises() []promise {
 			})
 			same(w, "the question", w.entry(question).State, c3po.StatePending)
 		}},
-		{"replies are not held to a sender's share", sharedByTwo, func(w *world) {
+		{"replies are not held to a sender's share", sharedByTwo, func(w *testStore) {
 			w.enter(alice, bob)
 			for i := range 3 {
 				w.reply(bob, w.send(alice, bob, fmt.Sprint("question ", i)), "yes")
 			}
 			same(w, "inbox", len(w.inbox(alice)), 3)
 		}},
-		{"a mailbox is not shared out", sharedByTwo, func(w *world) {
+		{"a mailbox is not shared out", sharedByTwo, func(w *testStore) {
 			w.enter(bob)
 			for i := range 4 {
 				step := letter(bob, c3po.Human, fmt.Sprint("question ", i))
@@ -94,7 +94,7 @@ func limitPromises() []promise {
 			step.Mailbox = true
 			w.sendRefused(step, c3po.InboxFull)
 		}},
-		{"a person's word finds a reserve in an inbox full of messages", func(l *c3po.Limits) { fourMessages(l); l.PersonMessages = 2 }, func(w *world) {
+		{"a person's word finds a reserve in an inbox full of messages", func(l *c3po.Limits) { fourMessages(l); l.PersonMessages = 2 }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.fill(bob, alice, 4)
 			w.sendRefused(letter(bob, alice, "too much"), c3po.InboxFull)
@@ -105,14 +105,14 @@ func limitPromises() []promise {
 		}},
 		{"a person's word finds a reserve in an inbox full of bytes", func(l *c3po.Limits) {
 			l.InboxBytes, l.SenderShare, l.PersonBytes = weight(bob, alice, 400), 1, weight(c3po.Human, alice, 100)
-		}, func(w *world) {
+		}, func(w *testStore) {
 			w.enter(alice, bob)
 			w.sendStep(letter(bob, alice, strings.Repeat("x", 400)))
 			w.sendRefused(letter(bob, alice, "x"), c3po.InboxFull)
 			w.unchanged(func() { w.sendRefused(letter(c3po.Human, alice, strings.Repeat("x", 400)), c3po.InboxFull) })
 			w.sendStep(letter(c3po.Human, alice, strings.Repeat("x", 100)))
 		}},
-		{"a person's answer finds the reserve too", func(l *c3po.Limits) { fourMessages(l); l.PersonMessages = 1 }, func(w *world) {
+		{"a person's answer finds the reserve too", func(l *c3po.Limits) { fourMessages(l); l.PersonMessages = 1 }, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(alice, c3po.Human, "may I?")
 			step.Mailbox = true
@@ -120,21 +120,21 @@ func limitPromises() []promise {
 			w.fill(bob, alice, 4)
 			w.reply(c3po.Human, asked, "no")
 		}},
-		{"a bounce comes into a full inbox", fourMessages, func(w *world) {
+		{"a bounce comes into a full inbox", fourMessages, func(w *testStore) {
 			w.enter(alice, bob)
 			lost := w.send(bob, alice, "lost")
 			w.fill(alice, bob, 4)
 			w.bury(lost)
 			same(w, "inbox", len(w.inbox(bob)), 5)
 		}},
-		{"a full space refuses with STORE_FULL, and takes mail again after an ack", spaceOfTwo, func(w *world) {
+		{"a full space refuses with STORE_FULL, and takes mail again after an ack", spaceOfTwo, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ids := append(w.fill(bob, alice, 1), w.fill(alice, carol, 1)...)
 			w.unchanged(func() { w.sendRefused(letter(carol, bob, strings.Repeat("x", 200)), c3po.StoreFull) })
 			w.ack(alice, ids[0])
 			w.send(carol, bob, strings.Repeat("x", 200))
 		}},
-		{"an answer no longer than its question drains a full space", spaceOfTwo, func(w *world) {
+		{"an answer no longer than its question drains a full space", spaceOfTwo, func(w *testStore) {
 			w.enter(alice, bob)
 			short, long := w.send(alice, bob, strings.Repeat("q", 100)), w.send(alice, bob, strings.Repeat("q", 200))
 			w.unchanged(func() {
@@ -151,7 +151,7 @@ func limitPromises() []promise {
 			}
 			same(w, "bytes", w.books().PendingBytes, int64(left))
 		}},
-		{"people and the system find room in a full space", spaceOfTwo, func(w *world) {
+		{"people and the system find room in a full space", spaceOfTwo, func(w *testStore) {
 			w.enter(alice, bob)
 			lost := w.send(bob, alice, strings.Repeat("x", 300))
 			w.sendRefused(letter(bob, alice, strings.Repeat("y", 101)), c3po.StoreFull)
@@ -162,7 +162,7 @@ func limitPromises() []promise {
 			w.bury(lost)
 			same(w, "inbox", len(w.inbox(bob)), 1)
 		}},
-		{"a dead letter does not come back into a full space", spaceOfTwo, func(w *world) {
+		{"a dead letter does not come back into a full space", spaceOfTwo, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			lost := w.send(bob, alice, strings.Repeat("x", 300))
 			w.bury(lost)
@@ -177,11 +177,11 @@ func limitPromises() []promise {
 			w.ack(carol, full)
 			same(w, "outcome", revive(), store.ReviveDone)
 		}},
-		{"a space without a limit is never full", func(l *c3po.Limits) { l.SpaceBytes = 0 }, func(w *world) {
+		{"a space without a limit is never full", func(l *c3po.Limits) { l.SpaceBytes = 0 }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.send(bob, alice, strings.Repeat("x", 400))
 		}},
-		{"a send tells how full inbox, share and space are with it", nil, func(w *world) {
+		{"a send tells how full inbox, share and space are with it", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.send(carol, bob, "elsewhere")
 			w.send(carol, alice, "other")
@@ -193,7 +193,7 @@ func limitPromises() []promise {
 				Messages: 3, Bytes: all, OwnMessages: 2, OwnBytes: own, SpaceBytes: int64(all + letter(carol, bob, "elsewhere").Bytes()),
 			})
 		}},
-		{"the bytes of a space are those of its inboxes", nil, func(w *world) {
+		{"the bytes of a space are those of its inboxes", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			ids := w.fill(bob, alice, 4)
 			w.ack(alice, ids[0])
@@ -210,7 +210,7 @@ func limitPromises() []promise {
 				w.Error("nothing was counted")
 			}
 		}},
-		{"a sender is held to its rate, with count and limit in the sentence", nil, func(w *world) {
+		{"a sender is held to its rate, with count and limit in the sentence", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			for i := range 3 {
 				step := letter(bob, alice, fmt.Sprint(i))
@@ -227,7 +227,7 @@ func limitPromises() []promise {
 			step.To = alice
 			w.sendStep(step)
 		}},
-		{"callers that share an id are held to a rate each", nil, func(w *world) {
+		{"callers that share an id are held to a rate each", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			send := func(payer, text string) store.SendStep {
 				step := letter(bob, alice, text)
@@ -239,7 +239,7 @@ func limitPromises() []promise {
 			w.sendStep(send("bridge#two", "3"))
 			w.sendStep(send("", "4"))
 		}},
-		{"the rate window rolls", nil, func(w *world) {
+		{"the rate window rolls", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			send := func(text string) error {
 				step := letter(bob, alice, text)
@@ -258,7 +258,7 @@ func limitPromises() []promise {
 			w.advance(30 * time.Second)
 			w.must(send("at 90 s"))
 		}},
-		{"a clock that was set back stops no sender", nil, func(w *world) {
+		{"a clock that was set back stops no sender", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "before")
 			step.RateLimit = 1
@@ -267,7 +267,7 @@ func limitPromises() []promise {
 			step.Text = "after"
 			w.sendStep(step)
 		}},
-		{"sends that are not limited are not counted", nil, func(w *world) {
+		{"sends that are not limited are not counted", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.fill(bob, alice, 3)
 			step := letter(bob, alice, "first that counts")

@@ -8,14 +8,14 @@ import (
 )
 
 // question asks a person, after which the asker waits for one.
-func (w *world) question(from c3po.AgentID, text string, choices ...string) c3po.MessageID {
+func (w *testStore) question(from c3po.AgentID, text string, choices ...string) c3po.MessageID {
 	w.Helper()
 	step := letter(from, c3po.Human, text)
 	step.Kind, step.Mailbox, step.PauseFrom, step.Choices = c3po.KindEscalation, true, c3po.PausedForHuman, choices
 	return w.sendStep(step).Message.ID
 }
 
-func (w *world) personSays(id c3po.MessageID, text string) {
+func (w *testStore) personSays(id c3po.MessageID, text string) {
 	w.Helper()
 	step := answer(c3po.Human, id, text)
 	step.ResumeTo = true
@@ -23,7 +23,7 @@ func (w *world) personSays(id c3po.MessageID, text string) {
 	w.must(err)
 }
 
-func (w *world) claimNotice(n store.Notice) bool {
+func (w *testStore) claimNotice(n store.Notice) bool {
 	w.Helper()
 	claimed, err := w.store.ClaimNotice(w.ctx, w.space, n)
 	w.must(err)
@@ -32,7 +32,7 @@ func (w *world) claimNotice(n store.Notice) bool {
 
 func noticePromises() []promise {
 	return []promise{
-		{"a question keeps its choices", nil, func(w *world) {
+		{"a question keeps its choices", nil, func(w *testStore) {
 			w.enter(bob)
 			id := w.question(bob, "which?", "red", "green")
 			same(w, "choices", w.entry(id).Message.Choices, []string{"red", "green"})
@@ -40,7 +40,7 @@ func noticePromises() []promise {
 			step.Mailbox, step.Kind, step.Choices = true, c3po.KindEscalation, []string{"red", "blue"}
 			same(w, "with other choices it is another question", w.sendStep(step).Repeat, false)
 		}},
-		{"who has asked two questions waits until both are answered", nil, func(w *world) {
+		{"who has asked two questions waits until both are answered", nil, func(w *testStore) {
 			w.enter(bob)
 			first, second := w.question(bob, "may I?"), w.question(bob, "and then?")
 			w.personSays(first, "yes")
@@ -50,7 +50,7 @@ func noticePromises() []promise {
 			same(w, "after the second", w.record(bob).Paused, "")
 			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered, c3po.EventAcked, c3po.EventResumed})
 		}},
-		{"who withdraws its question no longer waits", nil, func(w *world) {
+		{"who withdraws its question no longer waits", nil, func(w *testStore) {
 			w.enter(bob)
 			id := w.question(bob, "may I?")
 			before := w.books().Seq
@@ -58,7 +58,7 @@ func noticePromises() []promise {
 			same(w, "paused", w.record(bob).Paused, "")
 			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventCancelled, c3po.EventResumed})
 		}},
-		{"who was resumed is not held by questions of before", nil, func(w *world) {
+		{"who was resumed is not held by questions of before", nil, func(w *testStore) {
 			w.enter(bob)
 			w.question(bob, "may I?")
 			w.must(w.store.SetPaused(w.ctx, w.space, bob, ""))
@@ -67,7 +67,7 @@ func noticePromises() []promise {
 			w.personSays(again, "yes")
 			same(w, "answered", w.record(bob).Paused, "")
 		}},
-		{"a notice is taken on by one, and again after a pause that doubles", nil, func(w *world) {
+		{"a notice is taken on by one, and again after a pause that doubles", nil, func(w *testStore) {
 			w.enter(bob)
 			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
 			for try := range 3 {
@@ -80,7 +80,7 @@ func noticePromises() []promise {
 			same(w, "by another channel", w.claimNotice(store.Notice{ID: n.ID, Channel: "webhook"}), true)
 			same(w, "that it is late", w.claimNotice(store.Notice{ID: n.ID, Channel: "ntfy", Late: true}), true)
 		}},
-		{"a notice that was sent is never taken on again", nil, func(w *world) {
+		{"a notice that was sent is never taken on again", nil, func(w *testStore) {
 			w.enter(bob)
 			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
 			w.unchanged(func() { w.must(w.store.NoticeSent(w.ctx, w.space, n)) })
@@ -93,7 +93,7 @@ func noticePromises() []promise {
 			w.unchanged(func() { same(w, "claimed later", w.claimNotice(n), false) })
 			same(w, "facts", w.entry(n.ID).Facts.Notices, []store.NoticeFact{{Notice: n, Tries: 1, Until: until, Sent: until.Add(time.Second - store.NoticePause)}})
 		}},
-		{"a notice is given up after so many tries, or when its question has ended", nil, func(w *world) {
+		{"a notice is given up after so many tries, or when its question has ended", nil, func(w *testStore) {
 			w.enter(bob)
 			n := store.Notice{ID: w.question(bob, "may I?"), Channel: "ntfy"}
 			for range store.NoticeTries {

@@ -8,18 +8,18 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) attach(id c3po.AgentID, node string) {
+func (w *testStore) attach(id c3po.AgentID, node string) {
 	w.Helper()
 	w.must(w.store.Attach(w.ctx, w.space, id, node, c3po.SessionIdle))
 	w.must(w.store.RenewLease(w.ctx, w.space, node))
 }
 
-func (w *world) notes(n store.Notes) {
+func (w *testStore) notes(n store.Notes) {
 	w.Helper()
 	w.must(w.store.WriteNotes(w.ctx, w.space, n))
 }
 
-func (w *world) online(id c3po.AgentID) bool {
+func (w *testStore) online(id c3po.AgentID) bool {
 	w.Helper()
 	r := w.record(id)
 	if r.Attached && !r.Online {
@@ -30,14 +30,14 @@ func (w *world) online(id c3po.AgentID) bool {
 
 func presencePromises() []promise {
 	return []promise{
-		{"an agent without a connection is online for the window", nil, func(w *world) {
+		{"an agent without a connection is online for the window", nil, func(w *testStore) {
 			w.enter(alice)
 			w.advance(w.limits.OnlineWindow - time.Second)
 			same(w, "within", w.online(alice), true)
 			w.advance(time.Second)
 			same(w, "after", w.online(alice), false)
 		}},
-		{"an attached agent is online as long as its node renews the lease", nil, func(w *world) {
+		{"an attached agent is online as long as its node renews the lease", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			same(w, "attached", w.record(alice).Attached, true)
@@ -47,7 +47,7 @@ func presencePromises() []promise {
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
 			}
 		}},
-		{"an attached agent's session does what was last said of it, since it was first said", nil, func(w *world) {
+		{"an attached agent's session does what was last said of it, since it was first said", nil, func(w *testStore) {
 			w.enter(alice)
 			for _, state := range []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, c3po.SessionDialog, c3po.SessionWorking} {
 				w.must(w.store.Attach(w.ctx, w.space, alice, "n1", state))
@@ -65,7 +65,7 @@ func presencePromises() []promise {
 			w.must(w.store.Detach(w.ctx, w.space, alice, "n2", false, 0))
 			same(w, "the state though it is not attached", w.record(alice).State, "")
 		}},
-		{"a session is idle since its turn ended, whatever can wake it", nil, func(w *world) {
+		{"a session is idle since its turn ended, whatever can wake it", nil, func(w *testStore) {
 			w.enter(alice)
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionFailed))
 			since := w.record(alice).StateAt
@@ -80,7 +80,7 @@ func presencePromises() []promise {
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionIdle))
 			same(w, "idle after another turn", w.record(alice).StateAt.After(since), true)
 		}},
-		{"an agent whose node died is offline until it is seen again", nil, func(w *world) {
+		{"an agent whose node died is offline until it is seen again", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			w.advance(w.limits.NodeLease)
@@ -90,7 +90,7 @@ func presencePromises() []promise {
 			same(w, "seen again", w.online(alice), true)
 			same(w, "attached", w.record(alice).Attached, false)
 		}},
-		{"a run whose node died is taken over", nil, func(w *world) {
+		{"a run whose node died is taken over", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.attach(alice, "n1")
 			w.advance(w.limits.NodeLease)
@@ -98,14 +98,14 @@ func presencePromises() []promise {
 			w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
 			same(w, "the new run is attached", w.record(alice).Attached, false)
 		}},
-		{"a run with a live connection is not taken over, however long ago it spoke", nil, func(w *world) {
+		{"a run with a live connection is not taken over, however long ago it spoke", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.attach(alice, "n1")
 			w.advance(time.Hour)
 			w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
 			same(w, "id", w.register(alice, "r2").Record.ID, alice.Numbered(2))
 		}},
-		{"who detaches is seen then and online for the window", nil, func(w *world) {
+		{"who detaches is seen then and online for the window", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			w.advance(time.Second)
@@ -124,7 +124,7 @@ func presencePromises() []promise {
 			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false, 4*time.Second))
 			same(w, "seen is not moved back", w.record(alice).Seen, w.now())
 		}},
-		{"who hung up is offline until it is seen again, and its id is free", nil, func(w *world) {
+		{"who hung up is offline until it is seen again, and its id is free", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.attach(alice, "n1")
 			w.must(w.store.Detach(w.ctx, w.space, alice, "n2", true, 0))
@@ -139,7 +139,7 @@ func presencePromises() []promise {
 			same(w, "id of the next run", w.register(alice, "r2").Record.ID, alice)
 			same(w, "online then", w.online(alice), true)
 		}},
-		{"detaching from another node changes nothing", nil, func(w *world) {
+		{"detaching from another node changes nothing", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			seen := w.now()
@@ -148,7 +148,7 @@ func presencePromises() []promise {
 			same(w, "attached", w.record(alice).Attached, true)
 			same(w, "seen", w.record(alice).Seen, seen)
 		}},
-		{"an agent belongs to the node that attached it last", nil, func(w *world) {
+		{"an agent belongs to the node that attached it last", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			w.attach(alice, "n2")
@@ -157,7 +157,7 @@ func presencePromises() []promise {
 			w.must(w.store.EndLease(w.ctx, w.space, "n1"))
 			same(w, "attached", w.record(alice).Attached, true)
 		}},
-		{"ending a lease detaches everything the node held, for good", nil, func(w *world) {
+		{"ending a lease detaches everything the node held, for good", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.attach(alice, "n1")
 			w.attach(bob, "n1")
@@ -168,7 +168,7 @@ func presencePromises() []promise {
 			same(w, "bob", w.record(bob).Attached, false)
 			same(w, "carol", w.record(carol).Attached, true)
 		}},
-		{"attaching brings back who unregistered", nil, func(w *world) {
+		{"attaching brings back who unregistered", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			w.unregister(alice, "")
@@ -176,7 +176,7 @@ func presencePromises() []promise {
 			w.attach(alice, "n1")
 			same(w, "online", w.online(alice), true)
 		}},
-		{"a note that an agent was seen keeps it online", nil, func(w *world) {
+		{"a note that an agent was seen keeps it online", nil, func(w *testStore) {
 			w.enter(alice)
 			w.advance(w.limits.OnlineWindow - time.Second)
 			w.notes(store.Notes{Seen: []c3po.AgentID{alice, "nobody"}})
@@ -185,7 +185,7 @@ func presencePromises() []promise {
 			w.advance(w.limits.OnlineWindow)
 			same(w, "online", w.online(alice), false)
 		}},
-		{"an agent is online for three of the intervals it declared, and counted so", nil, func(w *world) {
+		{"an agent is online for three of the intervals it declared, and counted so", nil, func(w *testStore) {
 			for id, beat := range map[c3po.AgentID]int{alice: 5, bob: 300} {
 				step := store.RegisterStep{Want: id, Run: "run " + string(id), Explicit: true, Profile: store.Profile{Heartbeat: beat}}
 				_, err := w.store.Register(w.ctx, w.space, step)
@@ -215,7 +215,7 @@ func presencePromises() []promise {
 			same(w, "three times", w.online(bob), false)
 			same(w, "counted", count(), 0)
 		}},
-		{"a note of an earlier call says when that was, and moves nothing back", nil, func(w *world) {
+		{"a note of an earlier call says when that was, and moves nothing back", nil, func(w *testStore) {
 			w.enter(alice)
 			began := w.record(alice).Seen
 			w.advance(80 * time.Second)
@@ -228,14 +228,14 @@ func presencePromises() []promise {
 			w.advance(time.Second)
 			same(w, "online", w.online(alice), false)
 		}},
-		{"a late note does not bring back who unregistered", nil, func(w *world) {
+		{"a late note does not bring back who unregistered", nil, func(w *testStore) {
 			w.enter(alice)
 			w.unregister(alice, "")
 			w.advance(store.NotesLate)
 			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
 			same(w, "online", w.online(alice), false)
 		}},
-		{"a note from after it unregistered brings an agent back", nil, func(w *world) {
+		{"a note from after it unregistered brings an agent back", nil, func(w *testStore) {
 			w.enter(alice)
 			w.unregister(alice, "")
 			w.advance(store.NotesLate + time.Millisecond)
@@ -243,7 +243,7 @@ func presencePromises() []promise {
 			same(w, "online", w.online(alice), true)
 			same(w, "it can unregister again", w.unregister(alice, ""), true)
 		}},
-		{"a note makes no agent of a stranger", nil, func(w *world) {
+		{"a note makes no agent of a stranger", nil, func(w *testStore) {
 			w.enter(alice)
 			w.notes(store.Notes{Seen: []c3po.AgentID{carol}, Notified: []store.NotifiedNote{{Agent: carol, Reader: "s1", Seq: 1, At: w.now()}}})
 			records, err := w.store.Agents(w.ctx, w.space, []c3po.AgentID{carol})
@@ -252,7 +252,7 @@ func presencePromises() []promise {
 			_, err = w.store.Send(w.ctx, w.space, letter(alice, carol, "hello?"))
 			w.refused(err, c3po.AgentNotFound)
 		}},
-		{"the online are counted as they are", nil, func(w *world) {
+		{"the online are counted as they are", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")
 			w.enter("dead-node")
@@ -275,7 +275,7 @@ func presencePromises() []promise {
 
 func notePromises() []promise {
 	return []promise{
-		{"who was served a message is kept by reader", nil, func(w *world) {
+		{"who was served a message is kept by reader", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id, first := w.send(bob, alice, "hello"), w.now()
 			w.notes(store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: first}}})
@@ -288,7 +288,7 @@ func notePromises() []promise {
 				{Reader: "s2", Route: "mcp", First: w.now(), Last: w.now(), Times: 1},
 			})
 		}},
-		{"a note that is written twice counts once", nil, func(w *world) {
+		{"a note that is written twice counts once", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hello")
 			note := store.Notes{Served: []store.ServedNote{{ID: id, Reader: "s1", Route: "mcp", At: w.now()}}}
@@ -296,7 +296,7 @@ func notePromises() []promise {
 			w.notes(note)
 			same(w, "times", w.entry(id).Facts.Served[0].Times, 1)
 		}},
-		{"eight readers of a message are kept", nil, func(w *world) {
+		{"eight readers of a message are kept", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hello")
 			for n := range 10 {
@@ -304,7 +304,7 @@ func notePromises() []promise {
 			}
 			same(w, "readers", len(w.entry(id).Facts.Served), store.MaxServedReaders)
 		}},
-		{"a note does not ack, and one about a message that is gone is dropped", nil, func(w *world) {
+		{"a note does not ack, and one about a message that is gone is dropped", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.tell(bob, alice, "hello")
 			w.unchanged(func() {
@@ -319,7 +319,7 @@ func notePromises() []promise {
 				w.Error("a note made a message")
 			}
 		}},
-		{"a session is told of all mail up to a number", nil, func(w *world) {
+		{"a session is told of all mail up to a number", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			early := w.sendStep(letter(bob, alice, "one")).Message
 			late := w.sendStep(letter(bob, alice, "two")).Message
@@ -328,7 +328,7 @@ func notePromises() []promise {
 			same(w, "told of the first", w.entry(early.ID).Facts.Notified, []store.NotifiedNote{told})
 			same(w, "told of the second", w.entry(late.ID).Facts.Notified, nil)
 		}},
-		{"when a session was told of a message does not change when it is told of later ones", nil, func(w *world) {
+		{"when a session was told of a message does not change when it is told of later ones", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first, second := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
 			var told []store.NotifiedNote
@@ -350,7 +350,7 @@ func notePromises() []promise {
 				}
 			}
 		}},
-		{"it is kept of eight sessions how far they were told, of those that came furthest", nil, func(w *world) {
+		{"it is kept of eight sessions how far they were told, of those that came furthest", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first, last := w.sendStep(letter(bob, alice, "one")).Message, w.sendStep(letter(bob, alice, "two")).Message
 			tell := func(reader string, seq int64) {
@@ -374,7 +374,7 @@ func notePromises() []promise {
 			same(w, "one that is known", told(last.ID), []string{"far", "s2"})
 			same(w, "one that is behind all", told(first.ID), []string{"far", "s2", "s3", "s4", "s5", "s6", "s7", "s8"})
 		}},
-		{"a look without a position begins behind what the reader was given", nil, func(w *world) {
+		{"a look without a position begins behind what the reader was given", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.send(bob, alice, "one")
 			two := w.sendStep(letter(bob, alice, "two")).Message
@@ -398,7 +398,7 @@ func notePromises() []promise {
 			w.revive(two.ID, "")
 			same(w, "what came back", next(store.NextQuery{Reader: "s1"}), "two")
 		}},
-		{"the mark of a session never goes back", nil, func(w *world) {
+		{"the mark of a session never goes back", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			m := w.sendStep(letter(bob, alice, "one")).Message
 			told := store.NotifiedNote{Agent: alice, Reader: "s1", Route: "hook", Seq: m.Seq, At: w.now()}

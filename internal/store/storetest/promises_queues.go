@@ -10,35 +10,35 @@ import (
 const reviewers c3po.AgentID = "role/review"
 
 // join registers agents with the queue.
-func (w *world) join(ids ...c3po.AgentID) {
+func (w *testStore) join(ids ...c3po.AgentID) {
 	w.Helper()
 	for _, id := range ids {
 		w.joinAs(id, "", "review")
 	}
 }
 
-func (w *world) joinAs(id c3po.AgentID, run string, capabilities ...string) {
+func (w *testStore) joinAs(id c3po.AgentID, run string, capabilities ...string) {
 	w.Helper()
 	_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: id, Run: run, Explicit: true, Profile: store.Profile{Capabilities: capabilities}})
 	w.must(err)
 }
 
 // task is a message for the queue.
-func (w *world) task(from c3po.AgentID, text string) c3po.MessageID {
+func (w *testStore) task(from c3po.AgentID, text string) c3po.MessageID {
 	w.Helper()
 	step := letter(from, reviewers, text)
 	step.Queue = true
 	return w.sendStep(step).Message.ID
 }
 
-func (w *world) claimStep(step store.ClaimStep) (store.Claimed, error) {
+func (w *testStore) claimStep(step store.ClaimStep) (store.Claimed, error) {
 	w.Helper()
 	step.Queue = reviewers
 	return w.store.Claim(w.ctx, w.space, step)
 }
 
 // claim takes the next message and gives its text.
-func (w *world) claim(id c3po.AgentID) string {
+func (w *testStore) claim(id c3po.AgentID) string {
 	w.Helper()
 	claimed, err := w.claimStep(store.ClaimStep{Agent: id, Reader: "s"})
 	w.must(err)
@@ -48,27 +48,27 @@ func (w *world) claim(id c3po.AgentID) string {
 	return claimed.Entry.Message.Text()
 }
 
-func (w *world) claimOne(agent c3po.AgentID, id c3po.MessageID) error {
+func (w *testStore) claimOne(agent c3po.AgentID, id c3po.MessageID) error {
 	w.Helper()
 	_, err := w.claimStep(store.ClaimStep{Agent: agent, ID: id})
 	return err
 }
 
-func (w *world) ackClaimed(agent c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
+func (w *testStore) ackClaimed(agent c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.AckClaimed(w.ctx, w.space, reviewers, agent, "", ids)
 	w.must(err)
 	return outcomes
 }
 
-func (w *world) shown(member c3po.AgentID) []string {
+func (w *testStore) shown(member c3po.AgentID) []string {
 	w.Helper()
 	return texts(w.page(reviewers, store.InboxQuery{Member: member}).Entries)
 }
 
 func queuePromises() []promise {
 	return []promise{
-		{"a message to a role is claimed by one member, then the next by another", nil, func(w *world) {
+		{"a message to a role is claimed by one member, then the next by another", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			w.task(carol, "first")
@@ -79,7 +79,7 @@ func queuePromises() []promise {
 			w.must(err)
 			same(w, "all of them", claimed.Count, 2)
 		}},
-		{"what one holds is claimed again by a reader that was not given it, and changes nothing", nil, func(w *world) {
+		{"what one holds is claimed again by a reader that was not given it, and changes nothing", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice)
 			id := w.task(carol, "work")
@@ -92,7 +92,7 @@ func queuePromises() []promise {
 			}
 			w.unchanged(func() { w.must(w.claimOne(alice, id)) })
 		}},
-		{"a task that was served, died and came back is given to the same reader again, until it has it", nil, func(w *world) {
+		{"a task that was served, died and came back is given to the same reader again, until it has it", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice)
 			id := w.task(carol, "work")
@@ -109,7 +109,7 @@ func queuePromises() []promise {
 			served()
 			same(w, "once it was served", w.claim(alice), "")
 		}},
-		{"urgent mail of a role is claimed first", nil, func(w *world) {
+		{"urgent mail of a role is claimed first", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice)
 			w.task(carol, "normal")
@@ -118,7 +118,7 @@ func queuePromises() []promise {
 			w.sendStep(step)
 			same(w, "claimed", w.claim(alice), "urgent")
 		}},
-		{"only members claim, and nobody what it sent itself", nil, func(w *world) {
+		{"only members claim, and nobody what it sent itself", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(alice, "work")
@@ -132,7 +132,7 @@ func queuePromises() []promise {
 			})
 			same(w, "bob", w.claim(bob), "work")
 		}},
-		{"the registered capabilities decide who has a role", nil, func(w *world) {
+		{"the registered capabilities decide who has a role", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice)
 			w.joinAs(bob, "", "review", "not a role!", "mqtt")
@@ -157,7 +157,7 @@ func queuePromises() []promise {
 			w.must(err)
 			same(w, "the mail stays", n, 1)
 		}},
-		{"a claim is recorded with who and when", nil, func(w *world) {
+		{"a claim is recorded with who and when", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice)
 			id := w.task(carol, "work")
@@ -169,7 +169,7 @@ func queuePromises() []promise {
 			last := w.events(entry.Message.Seq)
 			same(w, "event", last[len(last)-1].Kind, c3po.EventClaimed)
 		}},
-		{"who holds a message of a role is told that it was cancelled", nil, func(w *world) {
+		{"who holds a message of a role is told that it was cancelled", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			held, free := w.task(carol, "held"), w.task(carol, "free")
@@ -189,7 +189,7 @@ func queuePromises() []promise {
 			same(w, "not told", w.inbox(bob), nil)
 			same(w, "tasks", w.shown(bob), nil)
 		}},
-		{"a renamed agent keeps its roles and what it has claimed", nil, func(w *world) {
+		{"a renamed agent keeps its roles and what it has claimed", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "work")
@@ -205,7 +205,7 @@ func queuePromises() []promise {
 			_, err = w.store.Reply(w.ctx, w.space, answer(dave, id, "done"))
 			w.must(err)
 		}},
-		{"a held message is shown to its holder only", nil, func(w *world) {
+		{"a held message is shown to its holder only", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			w.task(carol, "first")
@@ -215,7 +215,7 @@ func queuePromises() []promise {
 			same(w, "to the holder", w.shown(alice), []string{"first", "second"})
 			same(w, "to the other", w.shown(bob), []string{"second"})
 		}},
-		{"a claim of an agent that is not heard of lapses", nil, func(w *world) {
+		{"a claim of an agent that is not heard of lapses", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "work")
@@ -228,7 +228,7 @@ func queuePromises() []promise {
 			same(w, "bob", w.claim(bob), "work")
 			same(w, "by", w.entry(id).Facts.Claim.By, bob)
 		}},
-		{"any sign of life extends a claim", nil, func(w *world) {
+		{"any sign of life extends a claim", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			w.task(carol, "work")
@@ -241,7 +241,7 @@ func queuePromises() []promise {
 			w.advance(w.limits.ClaimLease)
 			same(w, "in the end", w.claim(bob), "work")
 		}},
-		{"a connection keeps a claim while its node lives", nil, func(w *world) {
+		{"a connection keeps a claim while its node lives", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			w.task(carol, "work")
@@ -255,7 +255,7 @@ func queuePromises() []promise {
 			w.advance(w.limits.NodeLease)
 			same(w, "when the node died", w.claim(bob), "work")
 		}},
-		{"a claim ends when its agent unregisters", nil, func(w *world) {
+		{"a claim ends when its agent unregisters", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			w.task(carol, "work")
@@ -264,7 +264,7 @@ func queuePromises() []promise {
 			w.must(err)
 			same(w, "bob", w.claim(bob), "work")
 		}},
-		{"only the newest claim acks, however late", nil, func(w *world) {
+		{"only the newest claim acks, however late", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "work")
@@ -283,7 +283,7 @@ func queuePromises() []promise {
 			w.refused(w.claimOne(bob, id), c3po.InvalidRequest)
 			same(w, "books", w.books().Pending, 0)
 		}},
-		{"a member may end what nobody ever claimed", nil, func(w *world) {
+		{"a member may end what nobody ever claimed", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "work")
@@ -291,7 +291,7 @@ func queuePromises() []promise {
 			_, err := w.store.Reply(w.ctx, w.space, answer(bob, w.task(carol, "more"), "done"))
 			w.must(err)
 		}},
-		{"the claimer's answer reaches the asker, and acks the task", nil, func(w *world) {
+		{"the claimer's answer reaches the asker, and acks the task", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "why?")
@@ -308,7 +308,7 @@ func queuePromises() []promise {
 			same(w, "the answer", texts(answers), []string{"because"})
 			same(w, "thread", answers[0].Message.Thread, entry.Message.Thread)
 		}},
-		{"another run of the claimer is superseded", nil, func(w *world) {
+		{"another run of the claimer is superseded", nil, func(w *testStore) {
 			w.enter(carol)
 			w.joinAs(alice, "r1", "review")
 			id := w.task(carol, "work")
@@ -321,7 +321,7 @@ func queuePromises() []promise {
 				w.refused(err, c3po.Superseded)
 			})
 		}},
-		{"mail of a role expires and bounces, and its mailbox is shared out", sharedByTwo, func(w *world) {
+		{"mail of a role expires and bounces, and its mailbox is shared out", sharedByTwo, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice)
 			id := w.task(carol, "one")
@@ -338,7 +338,7 @@ func queuePromises() []promise {
 			same(w, "late ack", w.ackClaimed(alice, id), []store.AckOutcome{store.AckAlready})
 			same(w, "told", len(w.inbox(carol)), 1)
 		}},
-		{"pages of a role's mail leave out what others hold", nil, func(w *world) {
+		{"pages of a role's mail leave out what others hold", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			for _, text := range []string{"1", "2", "3", "4", "5"} {

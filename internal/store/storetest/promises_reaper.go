@@ -8,12 +8,12 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) tick(interval time.Duration) int64 {
+func (w *testStore) tick(interval time.Duration) int64 {
 	w.Helper()
 	return w.pulse("", interval).Lived
 }
 
-func (w *world) pulse(node string, interval time.Duration) store.Pulse {
+func (w *testStore) pulse(node string, interval time.Duration) store.Pulse {
 	w.Helper()
 	pulse, err := w.store.Tick(w.ctx, w.space, node, interval)
 	w.must(err)
@@ -21,27 +21,27 @@ func (w *world) pulse(node string, interval time.Duration) store.Pulse {
 }
 
 // idle trims until nothing is left to forget.
-func (w *world) idle() {
+func (w *testStore) idle() {
 	w.Helper()
 	for w.trim(100) > 0 {
 	}
 }
 
 // isDue says whether there is something to do after so much more lived time.
-func (w *world) isDue(after time.Duration) bool {
+func (w *testStore) isDue(after time.Duration) bool {
 	w.Helper()
 	w.live(after)
 	return w.pulse("", time.Minute).Due
 }
 
-func (w *world) due() []store.Due {
+func (w *testStore) due() []store.Due {
 	w.Helper()
 	due, err := w.store.DueMail(w.ctx, w.space, 100)
 	w.must(err)
 	return due
 }
 
-func (w *world) letters(after int64, limit int) []store.DeadLetter {
+func (w *testStore) letters(after int64, limit int) []store.DeadLetter {
 	w.Helper()
 	letters, err := w.store.DeadLetters(w.ctx, w.space, after, limit)
 	w.must(err)
@@ -50,7 +50,7 @@ func (w *world) letters(after int64, limit int) []store.DeadLetter {
 
 func reaperPromises() []promise {
 	return []promise{
-		{"lived time is what passes between ticks", nil, func(w *world) {
+		{"lived time is what passes between ticks", nil, func(w *testStore) {
 			same(w, "the first tick", w.tick(time.Minute), 0)
 			w.advance(time.Minute)
 			same(w, "a minute", w.tick(time.Minute), 60)
@@ -58,14 +58,14 @@ func reaperPromises() []promise {
 			same(w, "a little less", w.tick(time.Minute), 105)
 			same(w, "in the books", w.books().Lived, 105)
 		}},
-		{"a tick that comes too soon changes nothing", nil, func(w *world) {
+		{"a tick that comes too soon changes nothing", nil, func(w *testStore) {
 			w.tick(time.Minute)
 			w.advance(29 * time.Second)
 			same(w, "too soon", w.tick(time.Minute), 0)
 			w.advance(time.Second)
 			same(w, "nothing was lost by it", w.tick(time.Minute), 30)
 		}},
-		{"parts of a second are not lost", nil, func(w *world) {
+		{"parts of a second are not lost", nil, func(w *testStore) {
 			w.tick(time.Second)
 			for range 4 {
 				w.advance(1500 * time.Millisecond)
@@ -73,12 +73,12 @@ func reaperPromises() []promise {
 			}
 			same(w, "lived", w.books().Lived, 6)
 		}},
-		{"a clock that jumps forward or a laptop that slept lives two intervals", nil, func(w *world) {
+		{"a clock that jumps forward or a laptop that slept lives two intervals", nil, func(w *testStore) {
 			w.tick(time.Minute)
 			w.advance(time.Hour)
 			same(w, "lived", w.tick(time.Minute), 120)
 		}},
-		{"a clock that is set back takes nothing and stops nothing", nil, func(w *world) {
+		{"a clock that is set back takes nothing and stops nothing", nil, func(w *testStore) {
 			w.tick(time.Minute)
 			w.advance(time.Minute)
 			w.tick(time.Minute)
@@ -87,7 +87,7 @@ func reaperPromises() []promise {
 			w.advance(time.Minute)
 			same(w, "it goes on", w.tick(time.Minute), 120)
 		}},
-		{"one node wins a tick, and keeps what it has won until another's counts", nil, func(w *world) {
+		{"one node wins a tick, and keeps what it has won until another's counts", nil, func(w *testStore) {
 			same(w, "the first", w.pulse("one", time.Minute).Won, true)
 			same(w, "another, at once", w.pulse("two", time.Minute).Won, false)
 			w.advance(29 * time.Second)
@@ -99,7 +99,7 @@ func reaperPromises() []promise {
 			w.advance(-time.Hour)
 			same(w, "after the clock was set back", w.pulse("one", time.Minute).Won, true)
 		}},
-		{"one node reaps at a time, and another follows when its term is over", nil, func(w *world) {
+		{"one node reaps at a time, and another follows when its term is over", nil, func(w *testStore) {
 			reaper := func(node string, length time.Duration) time.Duration {
 				w.Helper()
 				another, err := w.store.Reaper(w.ctx, node, length)
@@ -127,7 +127,7 @@ func reaperPromises() []promise {
 			same(w, "a clock that was set back keeps nobody from it", reaper(two, time.Minute), 0)
 			same(w, "given up", reaper(two, 0), 0)
 		}},
-		{"a space where nothing happens has nothing due", nil, func(w *world) {
+		{"a space where nothing happens has nothing due", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.ack(alice, w.send(bob, alice, "hi"))
 			same(w, "new", w.isDue(0), true)
@@ -139,7 +139,7 @@ func reaperPromises() []promise {
 			same(w, "seen to", w.isDue(0), false)
 			same(w, "nobody else is told", w.pulse("another", time.Minute), store.Pulse{Lived: w.books().Lived})
 		}},
-		{"whatever can become due makes its space due in time", func(l *c3po.Limits) { l.RetireAfter, l.MessageLife = 0, 20*time.Hour }, func(w *world) {
+		{"whatever can become due makes its space due in time", func(l *c3po.Limits) { l.RetireAfter, l.MessageLife = 0, 20*time.Hour }, func(w *testStore) {
 			l := w.limits
 			for _, test := range []struct {
 				what  string
@@ -172,7 +172,7 @@ func reaperPromises() []promise {
 			w.must(err)
 			same(w, "a letter that comes back", w.isDue(0), true)
 		}},
-		{"a silent agent makes its space due", nil, func(w *world) {
+		{"a silent agent makes its space due", nil, func(w *testStore) {
 			w.enter(alice)
 			for range int(w.limits.RetireAfter/time.Hour) - 1 {
 				w.live(time.Hour)
@@ -183,7 +183,7 @@ func reaperPromises() []promise {
 			w.idle()
 			same(w, "until it was seen to", w.pulse("", time.Minute).Due, true)
 		}},
-		{"mail is due when it has outlived its life, and not by a clock jump", nil, func(w *world) {
+		{"mail is due when it has outlived its life, and not by a clock jump", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.tick(time.Minute)
@@ -197,7 +197,7 @@ func reaperPromises() []promise {
 			w.live(time.Minute)
 			same(w, "at its time", w.due(), []store.Due{{ID: id, From: bob}})
 		}},
-		{"due mail comes oldest first, and none that has ended", nil, func(w *world) {
+		{"due mail comes oldest first, and none that has ended", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			one := w.send(bob, alice, "one")
 			acked := w.send(bob, carol, "acked")
@@ -212,7 +212,7 @@ func reaperPromises() []promise {
 			w.bury(one)
 			same(w, "the buried one is due no more", w.due(), []store.Due{{ID: two, From: alice}})
 		}},
-		{"a buried message is a dead letter with its reason, and its sender is told once", nil, func(w *world) {
+		{"a buried message is a dead letter with its reason, and its sender is told once", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			m := w.sendStep(letter(bob, alice, "hi")).Message
 			w.advance(time.Second)
@@ -242,7 +242,7 @@ func reaperPromises() []promise {
 			}
 			same(w, "bounce", bounces[0], want)
 		}},
-		{"burying twice, or what is not there, does nothing", nil, func(w *world) {
+		{"burying twice, or what is not there, does nothing", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
 			w.bury(id)
@@ -254,7 +254,7 @@ func reaperPromises() []promise {
 				}
 			})
 		}},
-		{"a bounce expires without a bounce", nil, func(w *world) {
+		{"a bounce expires without a bounce", nil, func(w *testStore) {
 			// Even if its sender could get one.
 			w.enter(alice, bob, c3po.System)
 			w.bury(w.send(bob, alice, "hi"))
@@ -266,13 +266,13 @@ func reaperPromises() []promise {
 			same(w, "sent", w.books().Sent, before)
 			same(w, "letters", len(w.letters(0, 10)), 2)
 		}},
-		{"a sender that is not registered gets no bounce", nil, func(w *world) {
+		{"a sender that is not registered gets no bounce", nil, func(w *testStore) {
 			w.enter(alice)
 			w.bury(w.send(c3po.Human, alice, "hi"))
 			same(w, "sent", w.books().Sent, 1)
 			same(w, "inbox", w.inbox(c3po.Human), nil)
 		}},
-		{"dead letters are read in pages, in the order they died", nil, func(w *world) {
+		{"dead letters are read in pages, in the order they died", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			ids := w.fill(bob, alice, 3)
 			for _, i := range []int{2, 0, 1} {
@@ -291,7 +291,7 @@ func reaperPromises() []promise {
 			}
 			same(w, "letters", read, []c3po.MessageID{ids[2], ids[0], ids[1]})
 		}},
-		{"sent is pending and acked and dead, whatever happens", nil, func(w *world) {
+		{"sent is pending and acked and dead, whatever happens", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ids := w.fill(bob, alice, 5)
 			w.ack(alice, ids[0], ids[1])
@@ -318,7 +318,7 @@ func reaperPromises() []promise {
 			}
 			same(w, "found pending", int64(found), books.Pending)
 		}},
-		{"every space that was written to is listed, in order", nil, func(w *world) {
+		{"every space that was written to is listed, in order", nil, func(w *testStore) {
 			w.enter(alice)
 			_, err := w.store.Register(w.ctx, w.other, store.RegisterStep{Want: alice})
 			w.must(err)

@@ -9,24 +9,24 @@ import (
 )
 
 // try asks for an id and may be refused.
-func (w *world) try(step store.RegisterStep) (c3po.AgentID, error) {
+func (w *testStore) try(step store.RegisterStep) (c3po.AgentID, error) {
 	reg, err := w.store.Register(w.ctx, w.space, step)
 	return reg.Record.ID, err
 }
 
 // given is the id that is given.
-func (w *world) given(step store.RegisterStep) c3po.AgentID {
+func (w *testStore) given(step store.RegisterStep) c3po.AgentID {
 	w.Helper()
 	id, err := w.try(step)
 	w.must(err)
 	return id
 }
 
-func (w *world) goOffline() { w.advance(w.limits.OnlineWindow + time.Second) }
+func (w *testStore) goOffline() { w.advance(w.limits.OnlineWindow + time.Second) }
 
 func registerPromises() []promise {
 	return []promise{
-		{"a run whose process has ended is offline at once, and its id free", nil, func(w *world) {
+		{"a run whose process has ended is offline at once, and its id free", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.attach(alice, "n1")
 			w.advance(time.Second)
@@ -45,7 +45,7 @@ func registerPromises() []promise {
 			same(w, "next run", w.register(alice, "r2").Record.ID, alice)
 			same(w, "died", w.record(alice).Died, time.Time{})
 		}},
-		{"a declared process that is not there takes its agent offline, unless it never was and the agent is connected", nil, func(w *world) {
+		{"a declared process that is not there takes its agent offline, unless it never was and the agent is connected", nil, func(w *testStore) {
 			for _, is := range []struct{ seen, connected bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
 				seen := is.seen
 				step := store.RegisterStep{Want: alice, Explicit: true, Profile: store.Profile{PID: 7, PIDStart: 70}}
@@ -74,7 +74,7 @@ func registerPromises() []promise {
 				w.must(w.store.Detach(w.ctx, w.space, alice, "node", false, 0))
 			}
 		}},
-		{"only the run that holds an id can die as it", nil, func(w *world) {
+		{"only the run that holds an id can die as it", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.enter(bob)
 			w.unchanged(func() {
@@ -88,7 +88,7 @@ func registerPromises() []promise {
 			})
 			same(w, "online", w.record(alice).Online, true)
 		}},
-		{"a new agent is given the id it asks for", nil, func(w *world) {
+		{"a new agent is given the id it asks for", nil, func(w *testStore) {
 			profile := store.Profile{
 				Name: "Bob", Capabilities: []string{"mqtt", "review"}, Type: "codex", Cwd: "/src", Host: "box", PID: 7, PIDStart: 99,
 				Metadata: []byte(`{"a": [1]}`), Heartbeat: 30, Client: "c3po/1.0 codex",
@@ -103,7 +103,7 @@ func registerPromises() []promise {
 			same(w, "record", w.record(bob), want)
 			same(w, "agents counted", w.books().Agents, int64(1))
 		}},
-		{"the same run keeps its id", nil, func(w *world) {
+		{"the same run keeps its id", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()
 			reg := w.register(alice, "r1")
@@ -111,18 +111,18 @@ func registerPromises() []promise {
 			same(w, "epoch", reg.Record.Epoch, int64(1))
 			same(w, "agents counted", w.books().Agents, int64(1))
 		}},
-		{"another live run is given the next number", nil, func(w *world) {
+		{"another live run is given the next number", nil, func(w *testStore) {
 			w.register(bob, "r1")
 			same(w, "second", w.register(bob, "r2").Record.ID, bob.Numbered(2))
 			same(w, "third", w.register(bob, "r3").Record.ID, bob.Numbered(3))
 		}},
-		{"a run finds its numbered id again, even when the plain one is free", nil, func(w *world) {
+		{"a run finds its numbered id again, even when the plain one is free", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.register(alice, "r2")
 			w.goOffline()
 			same(w, "id", w.register(alice, "r2").Record.ID, alice.Numbered(2))
 		}},
-		{"when every number is taken by a live run registration is refused", nil, func(w *world) {
+		{"when every number is taken by a live run registration is refused", nil, func(w *testStore) {
 			for n := range store.MaxNumbered {
 				w.register(alice, fmt.Sprint("r", n))
 			}
@@ -131,7 +131,7 @@ func registerPromises() []promise {
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
-		{"an id that the caller's token does not cover is not given", nil, func(w *world) {
+		{"an id that the caller's token does not cover is not given", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.register(alice, "r2")
 			exact := c3po.Pattern(alice)
@@ -149,7 +149,7 @@ func registerPromises() []promise {
 			w.must(err)
 			same(w, "when it is free", first, alice)
 		}},
-		{"a run that is offline is taken over and the epoch rises", nil, func(w *world) {
+		{"a run that is offline is taken over and the epoch rises", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()
 			taken := w.register(alice, "r2").Record
@@ -158,13 +158,13 @@ func registerPromises() []promise {
 			same(w, "epoch", taken.Epoch, int64(2))
 			same(w, "agents counted", w.books().Agents, int64(1))
 		}},
-		{"the inbox goes with the id", nil, func(w *world) {
+		{"the inbox goes with the id", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.send(alice, alice, "note")
 			w.goOffline()
 			same(w, "unread", w.register(alice, "r2").Unread, 1)
 		}},
-		{"a run that was taken over is told SUPERSEDED", nil, func(w *world) {
+		{"a run that was taken over is told SUPERSEDED", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()
 			w.register(alice, "r2")
@@ -176,7 +176,7 @@ func registerPromises() []promise {
 			_, err := w.try(store.RegisterStep{Want: alice, Run: "r1"})
 			w.refused(err, c3po.Superseded)
 		}},
-		{"every run that was taken over is told SUPERSEDED, not only the last", nil, func(w *world) {
+		{"every run that was taken over is told SUPERSEDED, not only the last", nil, func(w *testStore) {
 			for _, run := range []string{"r1", "r2", "r3"} {
 				w.register(alice, run)
 				w.goOffline()
@@ -186,14 +186,14 @@ func registerPromises() []promise {
 				w.refused(err, c3po.Superseded)
 			}
 		}},
-		{"an explicit registration starts over after SUPERSEDED", nil, func(w *world) {
+		{"an explicit registration starts over after SUPERSEDED", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()
 			w.register(alice, "r2")
 			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true}), alice.Numbered(2))
 			same(w, "id without saying so", w.given(store.RegisterStep{Want: alice, Run: "r1"}), alice.Numbered(2))
 		}},
-		{"a lower epoch is told SUPERSEDED while another run holds the id", nil, func(w *world) {
+		{"a lower epoch is told SUPERSEDED while another run holds the id", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()
 			w.register(alice, "r2")
@@ -203,23 +203,23 @@ func registerPromises() []promise {
 			same(w, "no epoch", w.given(store.RegisterStep{Want: alice, Run: "r10"}), alice.Numbered(3))
 			same(w, "its own run", w.given(store.RegisterStep{Want: alice, Run: "r2", Epoch: 1}), alice)
 		}},
-		{"a resumed session is given its former id back", nil, func(w *world) {
+		{"a resumed session is given its former id back", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
 			w.goOffline()
 			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(2))
 		}},
-		{"a resumed session does not take an id from a live run", nil, func(w *world) {
+		{"a resumed session does not take an id from a live run", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
 			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r3", Session: "s2"}), alice.Numbered(3))
 		}},
-		{"a session is not followed to another name", nil, func(w *world) {
+		{"a session is not followed to another name", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			w.goOffline()
 			same(w, "id", w.given(store.RegisterStep{Want: carol, Run: "r2", Session: "s1"}), carol)
 		}},
-		{"an agent's new session forgets the one before", nil, func(w *world) {
+		{"an agent's new session forgets the one before", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s2"})
 			w.given(store.RegisterStep{Want: alice, Run: "r2", Session: "s3"})
@@ -227,7 +227,7 @@ func registerPromises() []promise {
 			w.goOffline()
 			same(w, "id", w.given(store.RegisterStep{Want: alice, Run: "r4", Session: "s2"}), alice)
 		}},
-		{"an anonymous caller never collides and leaves the run alone", nil, func(w *world) {
+		{"an anonymous caller never collides and leaves the run alone", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Session: "s1"})
 			reg := w.register(alice, "")
 			same(w, "id", reg.Record.ID, alice)
@@ -236,19 +236,19 @@ func registerPromises() []promise {
 			same(w, "epoch", reg.Record.Epoch, int64(1))
 			same(w, "the run's own id", w.register(alice, "r1").Record.ID, alice)
 		}},
-		{"a run takes an anonymous id over at once", nil, func(w *world) {
+		{"a run takes an anonymous id over at once", nil, func(w *testStore) {
 			w.register(alice, "")
 			taken := w.register(alice, "r1").Record
 			same(w, "id", taken.ID, alice)
 			same(w, "run", taken.Run, "r1")
 			same(w, "epoch", taken.Epoch, int64(2))
 		}},
-		{"a call that is not explicit leaves the profile alone but for the client", nil, func(w *world) {
+		{"a call that is not explicit leaves the profile alone but for the client", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Profile: store.Profile{Name: "Alice", PID: 1, Client: "old"}})
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Profile: store.Profile{Name: "Eve", PID: 2, Client: "new"}})
 			same(w, "profile", w.record(alice).Profile, store.Profile{Name: "Alice", PID: 1, Client: "new"})
 		}},
-		{"an explicit registration changes what it says and leaves the rest", nil, func(w *world) {
+		{"an explicit registration changes what it says and leaves the rest", nil, func(w *testStore) {
 			all := store.Profile{
 				Name: "Alice", Capabilities: []string{"x"}, Type: "codex", Cwd: "/src", Host: "box", PID: 1, PIDStart: 2,
 				Metadata: []byte(`{}`), Heartbeat: 3, Client: "c",
@@ -263,13 +263,13 @@ func registerPromises() []promise {
 			all.Capabilities, all.Name = nil, "Al"
 			same(w, "profile after no capabilities", w.record(alice).Profile, all)
 		}},
-		{"the next session keeps what the agent can do, and not the process of the last", nil, func(w *world) {
+		{"the next session keeps what the agent can do, and not the process of the last", nil, func(w *testStore) {
 			w.given(store.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: store.Profile{Capabilities: []string{"x"}, Cwd: "/src", PID: 1, PIDStart: 2, Heartbeat: 3}})
 			w.goOffline()
 			w.given(store.RegisterStep{Want: alice, Run: "r2", Explicit: true, Profile: store.Profile{Type: "codex"}})
 			same(w, "profile", w.record(alice).Profile, store.Profile{Capabilities: []string{"x"}, Type: "codex", Cwd: "/src"})
 		}},
-		{"what a session says of its work ends with it", nil, func(w *world) {
+		{"what a session says of its work ends with it", nil, func(w *testStore) {
 			busy := func(run string) {
 				w.register(alice, run)
 				w.must(w.store.SetStatus(w.ctx, w.space, alice, run, c3po.Busy, "tests"))
@@ -296,7 +296,7 @@ func registerPromises() []promise {
 			w.must(err)
 			idle("after its process ended")
 		}},
-		{"live runs that come at the same time are given different ids", nil, func(w *world) {
+		{"live runs that come at the same time are given different ids", nil, func(w *testStore) {
 			const runs = 8
 			ids := make(chan c3po.AgentID, runs)
 			for n := range runs {

@@ -9,14 +9,14 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) rename(old, new c3po.AgentID) {
+func (w *testStore) rename(old, new c3po.AgentID) {
 	w.Helper()
 	w.must(w.store.Rename(w.ctx, w.space, old, new, ""))
 }
 
 func renamePromises() []promise {
 	return []promise{
-		{"a conversation is read back though its agent was retired, came back and has another name again", nil, func(w *world) {
+		{"a conversation is read back though its agent was retired, came back and has another name again", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.tell(alice, bob, "keep this")
 			w.ack(bob, id)
@@ -31,7 +31,7 @@ func renamePromises() []promise {
 				w.Errorf("its conversation is %+v", thread)
 			}
 		}},
-		{"a renamed agent has its mail, its answers and its dead letters", nil, func(w *world) {
+		{"a renamed agent has its mail, its answers and its dead letters", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			one, two, dead := w.send(alice, bob, "one"), w.send(alice, bob, "two"), w.send(alice, bob, "dead")
 			w.reply(bob, one, "yes")
@@ -55,7 +55,7 @@ func renamePromises() []promise {
 			same(w, "its thread", texts(thread), []string{"two"})
 			same(w, "acked", w.ack(carol, e.Message.ID), []store.AckOutcome{store.AckDone})
 		}},
-		{"mail of a renamed agent still expires", nil, func(w *world) {
+		{"mail of a renamed agent still expires", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "one")
 			w.rename(bob, carol)
@@ -64,7 +64,7 @@ func renamePromises() []promise {
 			w.bury(w.entry(id).Message.ID)
 			same(w, "pending", w.books().Pending, 1)
 		}},
-		{"the deadline of a ticket goes with an agent that is renamed, read or unread", nil, func(w *world) {
+		{"the deadline of a ticket goes with an agent that is renamed, read or unread", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			ask := letter(alice, bob, "unread")
 			ask.Within = time.Minute
@@ -83,7 +83,7 @@ func renamePromises() []promise {
 				same(w, "lapsed", lapsed, true)
 			}
 		}},
-		{"mail that a renamed agent has read is listed, until it is forgotten", func(l *c3po.Limits) { l.EndedLife = time.Hour }, func(w *world) {
+		{"mail that a renamed agent has read is listed, until it is forgotten", func(l *c3po.Limits) { l.EndedLife = time.Hour }, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "read")
 			w.ack(bob, id)
@@ -105,7 +105,7 @@ func renamePromises() []promise {
 			w.must(err)
 			same(w, "forgotten", listed(), nil)
 		}},
-		{"a task stays with an agent that is renamed", nil, func(w *world) {
+		{"a task stays with an agent that is renamed", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)
 			id := w.task(carol, "work")
@@ -114,14 +114,14 @@ func renamePromises() []promise {
 			same(w, "for another", w.claim(alice), "")
 			same(w, "its own", w.ackClaimed("box/dan", id), []store.AckOutcome{store.AckDone})
 		}},
-		{"a renaming that is repeated was done", nil, func(w *world) {
+		{"a renaming that is repeated was done", nil, func(w *testStore) {
 			w.register(bob, "r1")
 			w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1"))
 			w.unchanged(func() { w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1")) })
 			w.refused(w.store.Rename(w.ctx, w.space, bob, carol, "r2"), c3po.AgentNotFound)
 			w.refused(w.store.Rename(w.ctx, w.space, bob, "dora", "r1"), c3po.AgentNotFound)
 		}},
-		{"an invitation goes with an agent that is renamed, and so does what the maker of a room may do", nil, func(w *world) {
+		{"an invitation goes with an agent that is renamed, and so does what the maker of a room may do", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.must(w.secretRoom(alice))
 			w.invite(alice, bob)
@@ -140,7 +140,7 @@ func renamePromises() []promise {
 			w.must(w.store.SetVisibility(w.ctx, w.space, lobby, "anna", "", false, c3po.InviteOnly))
 			w.joinRoom(lobby, "box/dan", "anna")
 		}},
-		{"only the latest former names of an agent are known", nil, func(w *world) {
+		{"only the latest former names of an agent are known", nil, func(w *testStore) {
 			name := func(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprint("name-", n)) }
 			w.enter(name(0))
 			for n := range store.MaxFormerNames + 2 {
@@ -152,7 +152,7 @@ func renamePromises() []promise {
 			w.must(err)
 			same(w, "the oldest known", to, last)
 		}},
-		{"what an agent said stays its own when it is renamed, whoever has its name then", nil, func(w *world) {
+		{"what an agent said stays its own when it is renamed, whoever has its name then", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob, carol)
 			w.say(carol, lobby, "first") // so that bob has something to read before its own
@@ -163,7 +163,7 @@ func renamePromises() []promise {
 			w.expectHears("box/dan", "first")
 			w.expectHears(bob, "first", "of bob")
 		}},
-		{"a name that somebody has, or that answers for somebody, is not free", nil, func(w *world) {
+		{"a name that somebody has, or that answers for somebody, is not free", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.unchanged(func() { w.refused(w.store.Rename(w.ctx, w.space, bob, alice, ""), c3po.InvalidRequest) })
 			w.refused(w.store.Rename(w.ctx, w.space, carol, "dora", ""), c3po.AgentNotFound)
@@ -172,7 +172,7 @@ func renamePromises() []promise {
 			w.rename(carol, bob)
 			same(w, "back", w.record(bob).Former, []c3po.AgentID{carol, bob})
 		}},
-		{"a run that was renamed is known by its old name", nil, func(w *world) {
+		{"a run that was renamed is known by its old name", nil, func(w *testStore) {
 			w.register(bob, "r1")
 			w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1"))
 			_, err := w.store.Inbox(w.ctx, w.space, bob, store.InboxQuery{Run: "r1", Limit: 1, Bytes: 1})
@@ -183,7 +183,7 @@ func renamePromises() []promise {
 			same(w, "after a day", w.register(bob, "r1").Record.ID, carol)
 			same(w, "the name is free", w.register(bob, "r3").Record.ID, bob)
 		}},
-		{"a former name stands for its agent, for a day as an address", nil, func(w *world) {
+		{"a former name stands for its agent, for a day as an address", nil, func(w *testStore) {
 			w.enter(bob)
 			w.rename(bob, carol)
 			w.rename(carol, "dora")
@@ -196,7 +196,7 @@ func renamePromises() []promise {
 			w.must(err)
 			same(w, "after a day", answers, false)
 		}},
-		{"a token for the former name is not one for the new name", nil, func(w *world) {
+		{"a token for the former name is not one for the new name", nil, func(w *testStore) {
 			w.enter(alice)
 			w.rename(alice, "dora")
 			w.unchanged(func() {
@@ -205,13 +205,13 @@ func renamePromises() []promise {
 			})
 			same(w, "one for both", w.given(store.RegisterStep{Want: alice, Agents: "*"}), "dora")
 		}},
-		{"who comes back under a former name gets its agent, while the name answers", nil, func(w *world) {
+		{"who comes back under a former name gets its agent, while the name answers", nil, func(w *testStore) {
 			w.register(bob, "r1")
 			w.must(w.store.Rename(w.ctx, w.space, bob, carol, "r1"))
 			w.advance(w.limits.OnlineWindow + time.Second)
 			same(w, "its id", w.register(bob, "r2").Record.ID, carol)
 		}},
-		{"what an agent sent under a key is one message, also when it is renamed", nil, func(w *world) {
+		{"what an agent sent under a key is one message, also when it is renamed", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, bob, carol)
 			send := keyed(letter(bob, alice, "hi"), "k1")
@@ -242,7 +242,7 @@ func renamePromises() []promise {
 			w.live(w.limits.KeyLife)
 			w.isNew(send, sent)
 		}},
-		{"an agent that is renamed can cancel what it asked, and is no longer held up by it", nil, func(w *world) {
+		{"an agent that is renamed can cancel what it asked, and is no longer held up by it", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			ask := letter(bob, c3po.Human, "may I?")
 			ask.Mailbox, ask.Kind, ask.PauseFrom = true, c3po.KindEscalation, c3po.PausedForHuman
@@ -258,7 +258,7 @@ func renamePromises() []promise {
 			same(w, "goes on", w.record("dora").Paused, "")
 			same(w, "inbox", w.inbox(alice), nil)
 		}},
-		{"what a renamed agent sent without a key is one message, for a moment", nil, func(w *world) {
+		{"what a renamed agent sent without a key is one message, for a moment", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			send := letter(bob, alice, "hi")
 			sent := w.sendStep(send).Message.ID
@@ -268,7 +268,7 @@ func renamePromises() []promise {
 			w.advance(w.limits.RepeatWindow)
 			w.isNew(send, sent)
 		}},
-		{"a key stands for its message whichever name of the recipient it is repeated with", nil, func(w *world) {
+		{"a key stands for its message whichever name of the recipient it is repeated with", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			step := keyed(letter(alice, bob, "hi"), "k1")
 			first := w.sendStep(step).Message.ID
@@ -278,7 +278,7 @@ func renamePromises() []promise {
 			step.To = carol
 			w.unchanged(func() { w.sendRefused(step, c3po.KeyConflict) })
 		}},
-		{"a key of whoever has the name now is not that of the agent that had it", func(l *c3po.Limits) { l.KeyLife = 2 * l.NameLife }, func(w *world) {
+		{"a key of whoever has the name now is not that of the agent that had it", func(l *c3po.Limits) { l.KeyLife = 2 * l.NameLife }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.rename(bob, carol)
 			w.live(w.limits.NameLife)

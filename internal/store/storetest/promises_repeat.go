@@ -8,7 +8,7 @@ import (
 )
 
 // repeats sends a step again and proves that it gives the first message.
-func (w *world) repeats(step store.SendStep, first c3po.MessageID, state string) store.Stored {
+func (w *testStore) repeats(step store.SendStep, first c3po.MessageID, state string) store.Stored {
 	w.Helper()
 	var again store.Stored
 	w.unchanged(func() { again = w.sendStep(step) })
@@ -19,7 +19,7 @@ func (w *world) repeats(step store.SendStep, first c3po.MessageID, state string)
 }
 
 // isNew sends a step and proves that it is no repeat.
-func (w *world) isNew(step store.SendStep, first c3po.MessageID) {
+func (w *testStore) isNew(step store.SendStep, first c3po.MessageID) {
 	w.Helper()
 	again := w.sendStep(step)
 	same(w, "repeat", again.Repeat, false)
@@ -30,7 +30,7 @@ func (w *world) isNew(step store.SendStep, first c3po.MessageID) {
 
 func repeatPromises() []promise {
 	return []promise{
-		{"the same key is the same message", nil, func(w *world) {
+		{"the same key is the same message", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := keyed(letter(bob, alice, "hi"), "k1")
 			first := w.sendStep(step)
@@ -39,7 +39,7 @@ func repeatPromises() []promise {
 			same(w, "message", again.Message, first.Message)
 			same(w, "inbox", w.inbox(alice), []string{"hi"})
 		}},
-		{"a repeat tells what became of the message", nil, func(w *world) {
+		{"a repeat tells what became of the message", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := keyed(letter(bob, alice, "hi"), "k1")
 			first := w.sendStep(step).Message.ID
@@ -50,7 +50,7 @@ func repeatPromises() []promise {
 			w.bury(second)
 			w.repeats(other, second, c3po.StateDead)
 		}},
-		{"the same key with another draft is refused", nil, func(w *world) {
+		{"the same key with another draft is refused", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.sendStep(keyed(letter(bob, alice, "hi"), "k1"))
 			for _, change := range []func(*store.SendStep){
@@ -65,12 +65,12 @@ func repeatPromises() []promise {
 				w.unchanged(func() { w.sendRefused(step, c3po.KeyConflict) })
 			}
 		}},
-		{"keys of different senders do not meet", nil, func(w *world) {
+		{"keys of different senders do not meet", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			first := w.sendStep(keyed(letter(bob, alice, "hi"), "k1")).Message.ID
 			w.isNew(keyed(letter(carol, alice, "hi"), "k1"), first)
 		}},
-		{"a key lives for KeyLife of lived time, and no clock ends it sooner", nil, func(w *world) {
+		{"a key lives for KeyLife of lived time, and no clock ends it sooner", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := keyed(letter(bob, alice, "hi"), "k1")
 			first := w.sendStep(step).Message.ID
@@ -79,7 +79,7 @@ func repeatPromises() []promise {
 			w.live(w.limits.KeyLife)
 			w.isNew(step, first)
 		}},
-		{"a key outlives the message", func(l *c3po.Limits) { l.EndedBytes = 0 }, func(w *world) {
+		{"a key outlives the message", func(l *c3po.Limits) { l.EndedBytes = 0 }, func(w *testStore) {
 			w.enter(alice, bob)
 			step := keyed(letter(bob, alice, "hi"), "k1")
 			first := w.sendStep(step).Message
@@ -93,7 +93,7 @@ func repeatPromises() []promise {
 			}
 			same(w, "what is still known", again, want)
 		}},
-		{"without a key the same draft is the same message for a short while", nil, func(w *world) {
+		{"without a key the same draft is the same message for a short while", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			step := letter(bob, alice, "hi")
 			first := w.sendStep(step).Message.ID
@@ -102,7 +102,7 @@ func repeatPromises() []promise {
 			w.advance(time.Millisecond)
 			w.isNew(step, first)
 		}},
-		{"without a key another draft is another message", nil, func(w *world) {
+		{"without a key another draft is another message", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			first := w.send(bob, alice, "hi")
 			w.isNew(letter(bob, carol, "hi"), first)
@@ -112,14 +112,14 @@ func repeatPromises() []promise {
 			threaded.Thread = "t"
 			w.isNew(threaded, first)
 		}},
-		{"without a key what was acked can be sent again", nil, func(w *world) {
+		{"without a key what was acked can be sent again", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "hi")
 			first := w.sendStep(step).Message.ID
 			w.ack(alice, first)
 			w.isNew(step, first)
 		}},
-		{"of a sender whose budget is spent only repeats get through", nil, func(w *world) {
+		{"of a sender whose budget is spent only repeats get through", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			asked := w.send(bob, alice, "well?")
 			step, reply := letter(alice, bob, "first"), answer(alice, asked, "yes")
@@ -141,7 +141,7 @@ func repeatPromises() []promise {
 				w.refused(err, c3po.BudgetSpent)
 			})
 		}},
-		{"a repeat passes every limit and counts in none", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, func(w *world) {
+		{"a repeat passes every limit and counts in none", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, func(w *testStore) {
 			w.enter(alice, bob)
 			step := keyed(letter(bob, alice, "hi"), "k1")
 			step.RateLimit = 2
@@ -156,7 +156,7 @@ func repeatPromises() []promise {
 			next.RateLimit = 2
 			w.sendStep(next)
 		}},
-		{"the same key at the same time stores one message", nil, func(w *world) {
+		{"the same key at the same time stores one message", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			const senders = 8
 			results := make(chan store.Stored, senders)
@@ -181,7 +181,7 @@ func repeatPromises() []promise {
 			same(w, "told that theirs was the first", fresh, 1)
 			same(w, "inbox", w.inbox(alice), []string{"hi"})
 		}},
-		{"a reply is repeated by its key, and without one for a short while", nil, func(w *world) {
+		{"a reply is repeated by its key, and without one for a short while", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(alice, bob, "why?")
 			for _, key := range []string{"k1", ""} {
@@ -201,7 +201,7 @@ func repeatPromises() []promise {
 			_, err := w.store.Reply(w.ctx, w.space, step)
 			w.refused(err, c3po.KeyConflict)
 		}},
-		{"the same answer to another question is another answer", nil, func(w *world) {
+		{"the same answer to another question is another answer", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first := w.reply(bob, w.send(alice, bob, "one?"), "yes")
 			second := w.reply(bob, w.send(alice, bob, "two?"), "yes")

@@ -7,7 +7,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) answers(id c3po.MessageID) []store.Entry {
+func (w *testStore) answers(id c3po.MessageID) []store.Entry {
 	w.Helper()
 	answers, err := w.store.Answers(w.ctx, w.space, id)
 	w.must(err)
@@ -16,7 +16,7 @@ func (w *world) answers(id c3po.MessageID) []store.Entry {
 
 func replyPromises() []promise {
 	return []promise{
-		{"a reply goes to the asker, in the thread, and acks the question", nil, func(w *world) {
+		{"a reply goes to the asker, in the thread, and acks the question", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ask := letter(alice, bob, "why?")
 			ask.Thread = "reasons"
@@ -38,7 +38,7 @@ func replyPromises() []promise {
 			same(w, "question", w.entry(question).State, c3po.StateAcked)
 			same(w, "answered", w.entry(question).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now(), MovedTo: stored.MovedTo}})
 		}},
-		{"a conversation goes back and forth in one thread", nil, func(w *world) {
+		{"a conversation goes back and forth in one thread", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first := w.send(alice, bob, "1")
 			second := w.reply(bob, first, "2")
@@ -47,7 +47,7 @@ func replyPromises() []promise {
 			same(w, "to", w.entry(third).Message.ToAgent, bob)
 			same(w, "inbox", w.inbox(bob), []string{"3"})
 		}},
-		{"several replies are kept in order", nil, func(w *world) {
+		{"several replies are kept in order", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(alice, bob, "why?")
 			w.reply(bob, question, "one")
@@ -55,7 +55,7 @@ func replyPromises() []promise {
 			w.reply(bob, question, "two")
 			same(w, "answers", texts(w.answers(question)), []string{"one", "two"})
 		}},
-		{"the first answer is found after it was acked", nil, func(w *world) {
+		{"the first answer is found after it was acked", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(alice, bob, "why?")
 			w.ack(alice, w.reply(bob, question, "because"))
@@ -63,13 +63,13 @@ func replyPromises() []promise {
 			same(w, "answers", texts(answers), []string{"because"})
 			same(w, "state", answers[0].State, c3po.StateAcked)
 		}},
-		{"a question that waits has no answers, an unknown one is refused", nil, func(w *world) {
+		{"a question that waits has no answers, an unknown one is refused", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			same(w, "answers", len(w.answers(w.send(alice, bob, "why?"))), 0)
 			_, err := w.store.Answers(w.ctx, w.space, "alice::box/bob::00000000")
 			w.refused(err, c3po.InvalidRequest)
 		}},
-		{"a message that was acked can still be answered", nil, func(w *world) {
+		{"a message that was acked can still be answered", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(alice, bob, "why?")
 			w.ack(bob, question)
@@ -83,7 +83,7 @@ func replyPromises() []promise {
 			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered})
 			same(w, "acked", w.books().Acked, int64(1))
 		}},
-		{"only the recipient may reply", nil, func(w *world) {
+		{"only the recipient may reply", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			question := w.send(alice, bob, "why?")
 			w.unchanged(func() {
@@ -94,14 +94,14 @@ func replyPromises() []promise {
 			})
 			same(w, "question", w.entry(question).State, c3po.StatePending)
 		}},
-		{"an unknown message cannot be answered", nil, func(w *world) {
+		{"an unknown message cannot be answered", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.unchanged(func() {
 				_, err := w.store.Reply(w.ctx, w.space, answer(bob, "alice::box/bob::00000000", "what?"))
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
-		{"a run that was taken over cannot reply", nil, func(w *world) {
+		{"a run that was taken over cannot reply", nil, func(w *testStore) {
 			w.enter(alice)
 			w.register(bob, "r1")
 			question := w.send(alice, bob, "why?")
@@ -112,7 +112,7 @@ func replyPromises() []promise {
 				w.refused(err, c3po.Superseded)
 			})
 		}},
-		{"nobody answers a bounce", nil, func(w *world) {
+		{"nobody answers a bounce", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.bury(w.send(alice, bob, "lost"))
 			bounce := w.page(alice, store.InboxQuery{}).Entries[0].Message.ID
@@ -121,14 +121,14 @@ func replyPromises() []promise {
 				w.refused(err, c3po.AgentNotFound)
 			})
 		}},
-		{"a person is answered without being registered, and that mail never expires", nil, func(w *world) {
+		{"a person is answered without being registered, and that mail never expires", nil, func(w *testStore) {
 			w.enter(bob)
 			question := w.send(c3po.Human, bob, "how far are you?")
 			reply := w.reply(bob, question, "done")
 			same(w, "inbox", w.inbox(c3po.Human), []string{"done"})
 			same(w, "expires", w.entry(reply).Facts.Expires, 0)
 		}},
-		{"an answer of a person resumes who waits for it", nil, func(w *world) {
+		{"an answer of a person resumes who waits for it", nil, func(w *testStore) {
 			w.enter(bob)
 			step := letter(bob, c3po.Human, "may I?")
 			step.Kind, step.Mailbox, step.PauseFrom = c3po.KindEscalation, true, c3po.PausedForHuman
@@ -142,7 +142,7 @@ func replyPromises() []promise {
 			same(w, "recipient", stored.Recipient.Paused, "")
 			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered, c3po.EventAcked, c3po.EventResumed})
 		}},
-		{"an answer does not resume who was paused for another reason", nil, func(w *world) {
+		{"an answer does not resume who was paused for another reason", nil, func(w *testStore) {
 			w.enter(bob)
 			step := letter(bob, c3po.Human, "may I?")
 			step.Mailbox = true
@@ -154,7 +154,7 @@ func replyPromises() []promise {
 			w.must(err)
 			same(w, "paused", w.record(bob).Paused, "lunch")
 		}},
-		{"an answer of an agent resumes nobody", nil, func(w *world) {
+		{"an answer of an agent resumes nobody", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			question := w.send(bob, alice, "may I?")
 			w.must(w.store.SetPaused(w.ctx, w.space, bob, c3po.PausedForHuman))
@@ -166,7 +166,7 @@ func replyPromises() []promise {
 
 func threadPromises() []promise {
 	return []promise{
-		{"a thread is read back oldest first, whatever became of its messages", nil, func(w *world) {
+		{"a thread is read back oldest first, whatever became of its messages", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			first := w.send(alice, bob, "1")
 			w.reply(bob, first, "2")
@@ -180,7 +180,7 @@ func threadPromises() []promise {
 			same(w, "states", []string{entries[0].State, entries[1].State, entries[2].State},
 				[]string{c3po.StateAcked, c3po.StatePending, c3po.StateDead})
 		}},
-		{"a thread is read in pages", nil, func(w *world) {
+		{"a thread is read in pages", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			for _, text := range []string{"1", "2", "3", "4", "5"} {
 				step := letter(alice, bob, text)
@@ -200,7 +200,7 @@ func threadPromises() []promise {
 			}
 			same(w, "all pages", read, []string{"1", "2", "3", "4", "5"})
 		}},
-		{"threads whose names begin alike are different threads", nil, func(w *world) {
+		{"threads whose names begin alike are different threads", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			for _, thread := range []string{"t", "t2", "t 2", "t\x01", "t\x000000000000000001", ""} {
 				step := letter(alice, bob, "in "+thread)
@@ -211,7 +211,7 @@ func threadPromises() []promise {
 			w.must(err)
 			same(w, "thread", texts(entries), []string{"in t"})
 		}},
-		{"an unknown thread is empty, an unknown message is none", nil, func(w *world) {
+		{"an unknown thread is empty, an unknown message is none", nil, func(w *testStore) {
 			w.enter(alice)
 			entries, err := w.store.Thread(w.ctx, w.space, "nothing", 0, 10)
 			w.must(err)

@@ -7,21 +7,21 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) leave(name c3po.RoomName, id c3po.AgentID) store.LeaveOutcome {
+func (w *testStore) leave(name c3po.RoomName, id c3po.AgentID) store.LeaveOutcome {
 	w.Helper()
 	outcome, err := w.store.Leave(w.ctx, w.space, name, id, "")
 	w.must(err)
 	return outcome
 }
 
-func (w *world) endRoom(step store.EndRoomStep) store.EndRoomOutcome {
+func (w *testStore) endRoom(step store.EndRoomStep) store.EndRoomOutcome {
 	w.Helper()
 	outcome, err := w.store.EndRoom(w.ctx, w.space, step)
 	w.must(err)
 	return outcome
 }
 
-func (w *world) roomNames() []c3po.RoomName {
+func (w *testStore) roomNames() []c3po.RoomName {
 	w.Helper()
 	names, _, err := w.store.RoomPage(w.ctx, w.space, 0, 100)
 	w.must(err)
@@ -31,7 +31,7 @@ func (w *world) roomNames() []c3po.RoomName {
 // roomLifePromises say how long a room lasts, and whom it wakes.
 func roomLifePromises() []promise {
 	return []promise{
-		{"a room and its history outlast its last member", nil, func(w *world) {
+		{"a room and its history outlast its last member", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(alice, lobby, "hi")
@@ -45,7 +45,7 @@ func roomLifePromises() []promise {
 			same(w, "made anew", w.joinRoom(lobby, bob).Made, false)
 			w.expectHears(bob)
 		}},
-		{"a room ends when its maker or a person says so, once nobody is in it", nil, func(w *world) {
+		{"a room ends when its maker or a person says so, once nobody is in it", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(alice, lobby, "hi")
@@ -66,7 +66,7 @@ func roomLifePromises() []promise {
 			w.leave(lobby, bob)
 			same(w, "by a person", w.endRoom(store.EndRoomStep{Room: lobby, By: c3po.Human, Outside: true}), store.EndDone)
 		}},
-		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *world) {
+		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice)
 			w.joinRoom("hall", bob)
@@ -86,7 +86,7 @@ func roomLifePromises() []promise {
 			w.trim(100)
 			same(w, "rooms", w.roomNames(), []c3po.RoomName{"hall"})
 		}},
-		{"a member chooses what of a room is mail for it, and nobody else does", nil, func(w *world) {
+		{"a member chooses what of a room is mail for it, and nobody else does", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob, carol)
 			choose := func(id c3po.AgentID, n c3po.Notify) store.Joined {

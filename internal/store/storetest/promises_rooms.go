@@ -12,7 +12,7 @@ import (
 
 const lobby c3po.RoomName = "lobby"
 
-func (w *world) joinRoom(name c3po.RoomName, ids ...c3po.AgentID) store.Joined {
+func (w *testStore) joinRoom(name c3po.RoomName, ids ...c3po.AgentID) store.Joined {
 	w.Helper()
 	var joined store.Joined
 	for _, id := range ids {
@@ -37,19 +37,19 @@ func saying(from c3po.AgentID, name c3po.RoomName, text string) store.PostStep {
 	return step
 }
 
-func (w *world) post(step store.PostStep) store.Post {
+func (w *testStore) post(step store.PostStep) store.Post {
 	w.Helper()
 	posted, err := w.store.Post(w.ctx, w.space, step)
 	w.must(err)
 	return posted.Post
 }
 
-func (w *world) say(from c3po.AgentID, name c3po.RoomName, text string) c3po.MessageID {
+func (w *testStore) say(from c3po.AgentID, name c3po.RoomName, text string) c3po.MessageID {
 	w.Helper()
 	return w.post(saying(from, name, text)).Message.ID
 }
 
-func (w *world) roomMail(owner c3po.AgentID, q store.RoomQuery) store.RoomMail {
+func (w *testStore) roomMail(owner c3po.AgentID, q store.RoomQuery) store.RoomMail {
 	w.Helper()
 	if q.Bytes == 0 {
 		q.Limit, q.Bytes = max(q.Limit, 1), 1<<20
@@ -60,7 +60,7 @@ func (w *world) roomMail(owner c3po.AgentID, q store.RoomQuery) store.RoomMail {
 }
 
 // hears is all an agent would read in its rooms, and how much that is said to be.
-func (w *world) hears(owner c3po.AgentID) ([]string, int) {
+func (w *testStore) hears(owner c3po.AgentID) ([]string, int) {
 	w.Helper()
 	mail := w.roomMail(owner, store.RoomQuery{Limit: 1000})
 	return postTexts(mail.Posts), mail.Unread()
@@ -74,14 +74,14 @@ func postTexts(posts []store.Post) []string {
 	return out
 }
 
-func (w *world) ackPosts(owner c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
+func (w *testStore) ackPosts(owner c3po.AgentID, ids ...c3po.MessageID) []store.AckOutcome {
 	w.Helper()
 	outcomes, err := w.store.AckPosts(w.ctx, w.space, owner, "", ids)
 	w.must(err)
 	return outcomes
 }
 
-func (w *world) expectHears(owner c3po.AgentID, want ...string) {
+func (w *testStore) expectHears(owner c3po.AgentID, want ...string) {
 	w.Helper()
 	got, unread := w.hears(owner)
 	same(w, fmt.Sprintf("what %s hears", owner), got, want)
@@ -89,13 +89,13 @@ func (w *world) expectHears(owner c3po.AgentID, want ...string) {
 }
 
 // secretRoom makes a room for invited agents.
-func (w *world) secretRoom(maker c3po.AgentID) error {
+func (w *testStore) secretRoom(maker c3po.AgentID) error {
 	w.Helper()
 	_, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: maker, Visibility: c3po.InviteOnly})
 	return err
 }
 
-func (w *world) invite(by, guest c3po.AgentID) {
+func (w *testStore) invite(by, guest c3po.AgentID) {
 	w.Helper()
 	invitation, err := w.store.Invite(w.ctx, w.space, lobby, by, "", false, guest)
 	w.must(err)
@@ -104,7 +104,7 @@ func (w *world) invite(by, guest c3po.AgentID) {
 
 func roomPromises() []promise {
 	return []promise{
-		{"a post is read once by each member, in one order, and not by who said it", nil, func(w *world) {
+		{"a post is read once by each member, in one order, and not by who said it", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob, carol)
 			w.say(alice, lobby, "one")
@@ -115,7 +115,7 @@ func roomPromises() []promise {
 			w.expectHears(bob, "one", "three")
 			same(w, "the books", w.books().Sent, int64(0))
 		}},
-		{"an ack moves the cursor of one member, over all before it, and never back", nil, func(w *world) {
+		{"an ack moves the cursor of one member, over all before it, and never back", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob, carol)
 			one, two, three := w.say(alice, lobby, "one"), w.say(bob, lobby, "two"), w.say(alice, lobby, "three")
@@ -126,7 +126,7 @@ func roomPromises() []promise {
 			w.expectHears(alice)
 			same(w, "a stranger", w.ackPosts(c3po.AgentID("dave"), one), []store.AckOutcome{store.AckUnknown})
 		}},
-		{"who joins late starts at the end, and finds the rest in the history", nil, func(w *world) {
+		{"who joins late starts at the end, and finds the rest in the history", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice)
 			for i := range 5 {
@@ -143,7 +143,7 @@ func roomPromises() []promise {
 			same(w, "page before", postTexts(posts), []string{"0", "1", "2"})
 			same(w, "more", more, false)
 		}},
-		{"joining again changes nothing: the cursor stays", nil, func(w *world) {
+		{"joining again changes nothing: the cursor stays", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(alice, lobby, "hi")
@@ -153,7 +153,7 @@ func roomPromises() []promise {
 			w.expectHears(bob, "hi")
 			same(w, "rooms of the record", w.record(bob).Rooms, []c3po.RoomName{lobby})
 		}},
-		{"who has left a room has no place in it", nil, func(w *world) {
+		{"who has left a room has no place in it", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(alice, lobby, "before")
@@ -167,7 +167,7 @@ func roomPromises() []promise {
 			w.joinRoom(lobby, bob)
 			w.expectHears(bob)
 		}},
-		{"what the maker of a room may do, and an invitation, end with a retirement", nil, func(w *world) {
+		{"what the maker of a room may do, and an invitation, end with a retirement", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.must(w.secretRoom(alice))
 			w.invite(alice, bob)
@@ -185,7 +185,7 @@ func roomPromises() []promise {
 			w.invite(bob, carol)
 			w.joinRoom(lobby, carol)
 		}},
-		{"a room for invited agents does not exist for others", nil, func(w *world) {
+		{"a room for invited agents does not exist for others", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			_, err := w.store.Join(w.ctx, w.space, store.JoinStep{Room: lobby, Agent: alice, Visibility: c3po.InviteOnly})
 			w.must(err)
@@ -221,7 +221,7 @@ func roomPromises() []promise {
 			events := w.events(0)
 			same(w, "id in the event", events[len(events)-1].ID, c3po.MessageID(""))
 		}},
-		{"a member that is mentioned has the post as mail, and not twice", nil, func(w *world) {
+		{"a member that is mentioned has the post as mail, and not twice", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob)
 			step := saying(alice, lobby, "@bob @carol look")
@@ -239,7 +239,7 @@ func roomPromises() []promise {
 			same(w, "repeat", again.Repeat, true)
 			same(w, "inbox after a repeat", w.inbox(bob), []string{"@bob @carol look"})
 		}},
-		{"a post with the same key is the same post, and counts as one send", nil, func(w *world) {
+		{"a post with the same key is the same post, and counts as one send", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			step := saying(alice, lobby, "hi")
@@ -262,7 +262,7 @@ func roomPromises() []promise {
 			w.refused(err, c3po.RateLimited)
 			w.expectHears(bob, "hi", "all")
 		}},
-		{"a room keeps so many posts, and the count never says more", func(l *c3po.Limits) { l.RoomPosts = 3 }, func(w *world) {
+		{"a room keeps so many posts, and the count never says more", func(l *c3po.Limits) { l.RoomPosts = 3 }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			w.say(bob, lobby, "mine")
@@ -271,7 +271,7 @@ func roomPromises() []promise {
 			}
 			w.expectHears(bob, "2", "3", "4")
 		}},
-		{"a room keeps so many bytes", func(l *c3po.Limits) { l.RoomBytes = 3500 }, func(w *world) {
+		{"a room keeps so many bytes", func(l *c3po.Limits) { l.RoomBytes = 3500 }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			for i := range 5 {
@@ -280,7 +280,7 @@ func roomPromises() []promise {
 			_, unread := w.hears(bob)
 			same(w, "kept", unread, 3)
 		}},
-		{"a broadcast is for those it is for, who were registered, while it lives", nil, func(w *world) {
+		{"a broadcast is for those it is for, who were registered, while it lives", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: carol, Explicit: true, Profile: store.Profile{Capabilities: []string{"go"}}})
 			w.must(err)
@@ -304,18 +304,18 @@ func roomPromises() []promise {
 			got, _ = w.hears(carol)
 			same(w, "after its life", got, nil)
 		}},
-		{"a reader is not given again what it was given, unless that never came", nil, func(w *world) {
+		{"a reader is not given again what it was given, unless that never came", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			one, two := w.post(saying(alice, lobby, "one")), w.post(saying(alice, lobby, "two"))
-			first := store.RoomQuery{Reader: "s1", Limit: 1, Unheard: true}
+			first := store.RoomQuery{Reader: "s1", Limit: 1, SkipGiven: true}
 			same(w, "first", postTexts(w.roomMail(bob, first).Posts), []string{"one"})
 			same(w, "left out", w.roomMail(bob, first).Next, two.Message.Seq)
-			w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Heard: []store.HeardNote{
+			w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{ServedPosts: []store.PostServedNote{
 				{ID: one.Message.ID, Seq: one.Message.Seq, Agent: bob, Reader: "s1", Cursor: one.Message.Seq, At: w.now()},
 			}}))
 			same(w, "then", postTexts(w.roomMail(bob, first).Posts), []string{"two"})
-			same(w, "another reader", postTexts(w.roomMail(bob, store.RoomQuery{Reader: "s2", Limit: 1, Unheard: true}).Posts), []string{"one"})
+			same(w, "another reader", postTexts(w.roomMail(bob, store.RoomQuery{Reader: "s2", Limit: 1, SkipGiven: true}).Posts), []string{"one"})
 			behind := first
 			behind.Positioned, behind.After = true, one.Message.Seq-1
 			same(w, "who did not get it", postTexts(w.roomMail(bob, behind).Posts), []string{"one"})
@@ -325,9 +325,9 @@ func roomPromises() []promise {
 			given.Given = []c3po.MessageID{two.Message.ID}
 			same(w, "this node gave it", len(w.roomMail(bob, given).Posts), 0)
 			same(w, "all of it is still there", postTexts(w.roomMail(bob, store.RoomQuery{Reader: "s1", Limit: 9}).Posts), []string{"one", "two"})
-			same(w, "marked", w.roomMail(bob, store.RoomQuery{Reader: "s1", Limit: 9}).Posts[0].Heard, true)
+			same(w, "marked", w.roomMail(bob, store.RoomQuery{Reader: "s1", Limit: 9}).Posts[0].GivenBefore, true)
 		}},
-		{"posts of several rooms come in the order they were said", nil, func(w *world) {
+		{"posts of several rooms come in the order they were said", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			var want []string
 			for i := range 30 {
@@ -343,7 +343,7 @@ func roomPromises() []promise {
 			same(w, "the rest", postTexts(rest.Posts), want[10:])
 			same(w, "by name", slices.IsSortedFunc(mail.Rooms, func(a, b store.RoomUnread) int { return strings.Compare(string(a.Room), string(b.Room)) }), true)
 		}},
-		{"an agent that is in rooms is not retired before it has left them", nil, func(w *world) {
+		{"an agent that is in rooms is not retired before it has left them", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			_, err := w.store.Unregister(w.ctx, w.space, bob, "")
@@ -357,7 +357,7 @@ func roomPromises() []promise {
 			w.must(err)
 			same(w, "in none", outcome, store.RetireDone)
 		}},
-		{"rooms are bounded, for a space and for an agent", func(l *c3po.Limits) { l.Rooms, l.AgentRooms = 3, 2 }, func(w *world) {
+		{"rooms are bounded, for a space and for an agent", func(l *c3po.Limits) { l.Rooms, l.AgentRooms = 3, 2 }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom("r1", alice)
 			w.joinRoom("r2", alice)

@@ -8,7 +8,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) sendRefused(step store.SendStep, code c3po.Code) error {
+func (w *testStore) sendRefused(step store.SendStep, code c3po.Code) error {
 	w.Helper()
 	_, err := w.store.Send(w.ctx, w.space, step)
 	w.refused(err, code)
@@ -17,7 +17,7 @@ func (w *world) sendRefused(step store.SendStep, code c3po.Code) error {
 
 func sendPromises() []promise {
 	return []promise{
-		{"a message is read as it was sent", nil, func(w *world) {
+		{"a message is read as it was sent", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "line one\r\nzwei\u2028\x00 \U0001F916 <b>&\\\" \x7f{}[]")
 			step.Context, step.Thread, step.ContentType = "why \x00", "deploy", "application/json"
@@ -37,7 +37,7 @@ func sendPromises() []promise {
 			})
 			same(w, "alone", w.entry(stored.Message.ID).Message, want)
 		}},
-		{"a message weighs its texts, and what is kept for it beside", nil, func(w *world) {
+		{"a message weighs its texts, and what is kept for it beside", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "äöü")
 			step.Context, step.Metadata = "12345", []byte(`{}`)
@@ -47,7 +47,7 @@ func sendPromises() []promise {
 				w.Errorf("texts of 13 bytes weigh %d, a message without any %d", more, bare.Bytes())
 			}
 		}},
-		{"the id of a message comes from its number", nil, func(w *world) {
+		{"the id of a message comes from its number", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			for range 3 {
 				m := w.sendStep(urgent(letter(bob, alice, strings.Repeat("x", int(w.books().Seq))))).Message
@@ -55,7 +55,7 @@ func sendPromises() []promise {
 				same(w, "id", m.ID, c3po.NewMessageID(bob, alice, store.MessageHex(m.Seq)))
 			}
 		}},
-		{"an id that the recipient still has is not given again", nil, func(w *world) {
+		{"an id that the recipient still has is not given again", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first := w.sendStep(letter(bob, alice, "first")).Message
 			// The same hex comes around after 2^32 numbers.
@@ -68,34 +68,34 @@ func sendPromises() []promise {
 			same(w, "both are there", w.inbox(alice), []string{"first", "second"})
 			same(w, "the first", w.entry(first.ID).Message.Message, "first")
 		}},
-		{"a message without a thread begins one named after itself", nil, func(w *world) {
+		{"a message without a thread begins one named after itself", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			m := w.sendStep(letter(bob, alice, "hi")).Message
 			same(w, "thread", m.Thread, string(m.ID))
 		}},
-		{"what the engine promised is kept with the message", nil, func(w *world) {
+		{"what the engine promised is kept with the message", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "hi")
 			step.Durability = c3po.InMemory
 			same(w, "durability", w.entry(w.sendStep(step).Message.ID).Facts.Durability, c3po.InMemory)
 		}},
-		{"a stranger gets no mail", nil, func(w *world) {
+		{"a stranger gets no mail", nil, func(w *testStore) {
 			w.enter(bob)
 			w.unchanged(func() { w.sendRefused(letter(bob, alice, "hi"), c3po.AgentNotFound) })
 		}},
-		{"an agent can write to itself", nil, func(w *world) {
+		{"an agent can write to itself", nil, func(w *testStore) {
 			w.enter(alice)
 			w.send(alice, alice, "remember")
 			same(w, "inbox", w.inbox(alice), []string{"remember"})
 		}},
-		{"an offline agent gets its mail, and the receipt says so", nil, func(w *world) {
+		{"an offline agent gets its mail, and the receipt says so", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.unregister(alice, "")
 			stored := w.sendStep(letter(bob, alice, "later"))
 			same(w, "online", stored.Recipient.Online, false)
 			same(w, "inbox", w.inbox(alice), []string{"later"})
 		}},
-		{"a mailbox needs nobody and its mail never expires", nil, func(w *world) {
+		{"a mailbox needs nobody and its mail never expires", nil, func(w *testStore) {
 			w.enter(bob)
 			step := letter(bob, c3po.Human, "may I?")
 			step.Kind, step.Mailbox = c3po.KindEscalation, true
@@ -108,7 +108,7 @@ func sendPromises() []promise {
 			same(w, "due", due, nil)
 			same(w, "inbox", w.inbox(c3po.Human), []string{"may I?"})
 		}},
-		{"a sender that was taken over is refused, an anonymous one never", nil, func(w *world) {
+		{"a sender that was taken over is refused, an anonymous one never", nil, func(w *testStore) {
 			w.register(bob, "r1")
 			w.enter(alice)
 			step := letter(bob, alice, "hi")
@@ -119,7 +119,7 @@ func sendPromises() []promise {
 			step.Run, step.Text = "r1", "again"
 			w.sendStep(step)
 		}},
-		{"a sender can ask to fail when the recipient is away", nil, func(w *world) {
+		{"a sender can ask to fail when the recipient is away", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(bob, alice, "hi")
 			step.FailIfAway = true
@@ -139,14 +139,14 @@ func sendPromises() []promise {
 			w.enter(alice)
 			w.sendStep(step)
 		}},
-		{"away or paused agents get mail of who did not ask to fail", nil, func(w *world) {
+		{"away or paused agents get mail of who did not ask to fail", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.must(w.store.SetStatus(w.ctx, w.space, alice, "", c3po.Away, ""))
 			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
 			stored := w.sendStep(letter(bob, alice, "hi"))
 			same(w, "paused", stored.Recipient.Paused, "lunch")
 		}},
-		{"a bare name that lately meant another agent is refused with both", nil, func(w *world) {
+		{"a bare name that lately meant another agent is refused with both", nil, func(w *testStore) {
 			w.enter(alice, "a/api", "b/api")
 			step := letter(alice, "a/api", "one")
 			step.Alias = "|api"
@@ -165,7 +165,7 @@ func sendPromises() []promise {
 			w.live(w.limits.NameLife)
 			w.sendStep(step)
 		}},
-		{"names are remembered for each host that asks", nil, func(w *world) {
+		{"names are remembered for each host that asks", nil, func(w *testStore) {
 			w.enter(alice, "a/api", "b/api")
 			step := letter(alice, "a/api", "one")
 			step.Alias = "x|api"
@@ -173,7 +173,7 @@ func sendPromises() []promise {
 			step.To, step.Alias = "b/api", "y|api"
 			w.sendStep(step)
 		}},
-		{"an escalation pauses its sender in the same step", nil, func(w *world) {
+		{"an escalation pauses its sender in the same step", nil, func(w *testStore) {
 			w.enter(bob)
 			step := letter(bob, c3po.Human, "may I?")
 			step.Kind, step.Mailbox, step.PauseFrom = c3po.KindEscalation, true, c3po.PausedForHuman
@@ -186,7 +186,7 @@ func sendPromises() []promise {
 			same(w, "events of a paused sender", kinds(w.events(before+2)), []c3po.EventKind{c3po.EventAccepted})
 			same(w, "kind", w.entry(id).Message.Kind, c3po.KindEscalation)
 		}},
-		{"a send is checked in a fixed order", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, func(w *world) {
+		{"a send is checked in a fixed order", func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 1, 1 }, func(w *testStore) {
 			w.register(bob, "r1")
 			w.enter("a/api")
 			first := keyed(letter(bob, "a/api", "first"), "k")

@@ -9,7 +9,7 @@ import (
 )
 
 // sweeps lets lived time pass and sweeps up after it.
-func (w *world) sweeps(d time.Duration) {
+func (w *testStore) sweeps(d time.Duration) {
 	w.Helper()
 	w.live(d)
 	w.idle()
@@ -17,7 +17,7 @@ func (w *world) sweeps(d time.Duration) {
 
 func sweepPromises() []promise {
 	return []promise{
-		{"a former name is forgotten when no mail can have it in its id", nil, func(w *world) {
+		{"a former name is forgotten when no mail can have it in its id", nil, func(w *testStore) {
 			w.register(alice, "run")
 			w.must(w.store.Rename(w.ctx, w.space, alice, "anna", "run"))
 			known := func() c3po.AgentID {
@@ -31,7 +31,7 @@ func sweepPromises() []promise {
 			w.sweeps(time.Minute)
 			same(w, "later", known(), "")
 		}},
-		{"a role is forgotten with its last member and its last mail", nil, func(w *world) {
+		{"a role is forgotten with its last member and its last mail", nil, func(w *testStore) {
 			queues := func() []c3po.AgentID {
 				queues, err := w.store.Queues(w.ctx, w.space)
 				w.must(err)
@@ -54,7 +54,7 @@ func sweepPromises() []promise {
 			w.sweeps(time.Minute)
 			same(w, "with nothing", queues(), nil)
 		}},
-		{"a paused chain is forgotten long after, with the last of its messages", budgets(func(l *c3po.Limits) { l.ChainMessages = 1 }), func(w *world) {
+		{"a paused chain is forgotten long after, with the last of its messages", budgets(func(l *c3po.Limits) { l.ChainMessages = 1 }), func(w *testStore) {
 			w.enter(alice, bob)
 			first := inThread(alice, bob, "circle", "first")
 			first.Mailbox = true // it does not expire
@@ -67,22 +67,22 @@ func sweepPromises() []promise {
 			w.sweeps(time.Minute)
 			same(w, "afterwards", w.spentBy(inThread(alice, bob, "circle", "fourth")), nil)
 		}},
-		{"of an agent's readers in a room those that read last are kept", nil, func(w *world) {
+		{"of an agent's readers in a room those that read last are kept", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
 			post := w.post(saying(alice, lobby, "hello"))
 			for i := range store.MaxRoomReaders + 1 {
 				w.advance(time.Second)
-				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{Heard: []store.HeardNote{
+				w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{ServedPosts: []store.PostServedNote{
 					{ID: post.Message.ID, Seq: post.Message.Seq, Agent: bob, Reader: fmt.Sprint("session ", i), At: w.now()},
 				}}))
 			}
-			unheard := func(reader string) int {
-				return len(w.roomMail(bob, store.RoomQuery{Reader: reader, Unheard: true}).Posts)
+			unread := func(reader string) int {
+				return len(w.roomMail(bob, store.RoomQuery{Reader: reader, SkipGiven: true}).Posts)
 			}
-			same(w, "the first", unheard("session 0"), 1)
+			same(w, "the first", unread("session 0"), 1)
 			for i := range store.MaxRoomReaders {
-				same(w, "a later one", unheard(fmt.Sprint("session ", i+1)), 0)
+				same(w, "a later one", unread(fmt.Sprint("session ", i+1)), 0)
 			}
 		}},
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-func (w *world) cancel(from c3po.AgentID, id c3po.MessageID) store.Cancelled {
+func (w *testStore) cancel(from c3po.AgentID, id c3po.MessageID) store.Cancelled {
 	w.Helper()
 	done, err := w.store.Cancel(w.ctx, w.space, store.CancelStep{From: from, ID: id, Notice: "it is cancelled", Durability: c3po.OnDisk})
 	w.must(err)
 	return done
 }
 
-func (w *world) tickets(before int64) []c3po.MessageID {
+func (w *testStore) tickets(before int64) []c3po.MessageID {
 	w.Helper()
 	marks, err := w.store.Tickets(w.ctx, w.space, before, 100)
 	w.must(err)
@@ -25,7 +25,7 @@ func (w *world) tickets(before int64) []c3po.MessageID {
 	return ids
 }
 
-func (w *world) lapse(id c3po.MessageID) bool {
+func (w *testStore) lapse(id c3po.MessageID) bool {
 	w.Helper()
 	lapsed, err := w.store.Lapse(w.ctx, w.space, id)
 	w.must(err)
@@ -34,7 +34,7 @@ func (w *world) lapse(id c3po.MessageID) bool {
 
 // unanswered says that an agent ends its turn without answering a message, and that its
 // sender is to be told.
-func (w *world) unanswered(agent c3po.AgentID, id c3po.MessageID) bool {
+func (w *testStore) unanswered(agent c3po.AgentID, id c3po.MessageID) bool {
 	w.Helper()
 	from, _, _ := id.Split()
 	said, err := w.store.Silence(w.ctx, w.space, store.SilenceStep{Agent: agent, ID: id, To: from, Notice: "no answer", Durability: c3po.OnDisk})
@@ -44,7 +44,7 @@ func (w *world) unanswered(agent c3po.AgentID, id c3po.MessageID) bool {
 
 func ticketPromises() []promise {
 	return []promise{
-		{"who asked hears once that its question is left unanswered, and may still get an answer", nil, func(w *world) {
+		{"who asked hears once that its question is left unanswered, and may still get an answer", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			pending, acked := w.send(alice, bob, "why?"), w.send(alice, bob, "how?")
 			w.ack(bob, acked)
@@ -63,7 +63,7 @@ func ticketPromises() []promise {
 			w.reply(bob, pending, "because")
 			same(w, "answers", len(w.entry(pending).Facts.Answers), 1)
 		}},
-		{"nothing is said of a message that needs no answer, or of somebody else's", nil, func(w *world) {
+		{"nothing is said of a message that needs no answer, or of somebody else's", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			told, answered, cancelled, lost := w.tell(alice, bob, "so"), w.send(alice, bob, "why?"), w.send(alice, bob, "how?"), w.send(alice, bob, "lost")
 			w.reply(bob, answered, "because")
@@ -75,7 +75,7 @@ func ticketPromises() []promise {
 				}
 			})
 		}},
-		{"who asked and is gone is not told, and nothing is recorded until nobody is to be told", nil, func(w *world) {
+		{"who asked and is gone is not told, and nothing is recorded until nobody is to be told", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "why?")
 			step := store.SilenceStep{Agent: bob, ID: id, To: "nobody", Notice: "no answer", Durability: c3po.OnDisk}
@@ -89,7 +89,7 @@ func ticketPromises() []promise {
 			same(w, "said", said, true)
 			same(w, "inbox", w.inbox(alice), nil)
 		}},
-		{"a cancelled message leaves the inbox and keeps its record", nil, func(w *world) {
+		{"a cancelled message leaves the inbox and keeps its record", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "why?")
 			w.advance(time.Second)
@@ -103,7 +103,7 @@ func ticketPromises() []promise {
 			same(w, "cancelled", w.books().Cancelled, int64(1))
 			w.unchanged(func() { same(w, "again", w.cancel(alice, id).Outcome, c3po.CancelAlready) })
 		}},
-		{"who has read a message is told that it was cancelled, without its text", nil, func(w *world) {
+		{"who has read a message is told that it was cancelled, without its text", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			served, acked := w.send(alice, bob, "why?"), w.send(alice, bob, "how?")
 			w.serve("s1", served)
@@ -119,7 +119,7 @@ func ticketPromises() []promise {
 			same(w, "the acked one", w.entry(acked).State, c3po.StateAcked)
 			same(w, "books", w.books().Cancelled, int64(1))
 		}},
-		{"only its sender cancels a message, and only while it is not answered", nil, func(w *world) {
+		{"only its sender cancels a message, and only while it is not answered", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			asked, told, lost := w.send(alice, bob, "why?"), w.tell(alice, bob, "so"), w.send(alice, bob, "lost")
 			w.reply(bob, asked, "because")
@@ -133,7 +133,7 @@ func ticketPromises() []promise {
 				same(w, "unknown", w.cancel(alice, "alice::box/bob::00000000").Outcome, c3po.CancelUnknown)
 			})
 		}},
-		{"a run that was taken over cancels nothing", nil, func(w *world) {
+		{"a run that was taken over cancels nothing", nil, func(w *testStore) {
 			w.enter(bob)
 			w.register(alice, "r1")
 			id := w.send(alice, bob, "why?")
@@ -142,7 +142,7 @@ func ticketPromises() []promise {
 				w.refused(err, c3po.Superseded)
 			})
 		}},
-		{"a cancelled message takes no answer", nil, func(w *world) {
+		{"a cancelled message takes no answer", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "why?")
 			w.cancel(alice, id)
@@ -151,7 +151,7 @@ func ticketPromises() []promise {
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
-		{"tickets are listed the newest first, until they are forgotten", nil, func(w *world) {
+		{"tickets are listed the newest first, until they are forgotten", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first := w.send(alice, bob, "1")
 			w.tell(alice, bob, "no ticket")
@@ -163,7 +163,7 @@ func ticketPromises() []promise {
 			w.trim(100)
 			same(w, "after its life", w.tickets(0), []c3po.MessageID{second})
 		}},
-		{"a deadline passes once, and only unanswered", nil, func(w *world) {
+		{"a deadline passes once, and only unanswered", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			step := letter(alice, bob, "why?")
 			step.Within = 30 * time.Second
@@ -187,7 +187,7 @@ func ticketPromises() []promise {
 			same(w, "overdue after", len(due), 0)
 			w.reply(bob, open, "late, but an answer")
 		}},
-		{"the first reader of a ticket is an event, others and what expects no answer are not", nil, func(w *world) {
+		{"the first reader of a ticket is an event, others and what expects no answer are not", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			ticket, other := w.send(alice, bob, "why?"), w.tell(alice, bob, "so")
 			before := w.books().Seq
@@ -197,7 +197,7 @@ func ticketPromises() []promise {
 			w.received(bob, "s1", ticket)
 			same(w, "events", w.events(before), []c3po.Event{{Seq: before + 1, Kind: c3po.EventDelivered, ID: ticket, At: w.now()}})
 		}},
-		{"a message is found by the key it was sent with", nil, func(w *world) {
+		{"a message is found by the key it was sent with", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.sendStep(keyed(letter(alice, bob, "why?"), "ticket-1")).Message.ID
 			find := func(from c3po.AgentID, key string) c3po.MessageID {
@@ -211,7 +211,7 @@ func ticketPromises() []promise {
 			w.live(w.limits.KeyLife)
 			same(w, "after its life", find(alice, "ticket-1"), "")
 		}},
-		{"a ticket that is handed over goes on in the next inbox, as it was", nil, func(w *world) {
+		{"a ticket that is handed over goes on in the next inbox, as it was", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ask := urgent(letter(alice, bob, "why?"))
 			ask.Context, ask.Metadata = "it rains", []byte(`{"n":[]}`)
@@ -232,7 +232,7 @@ func ticketPromises() []promise {
 			same(w, "answers the first", w.entry(reply).Message.MessageID, ticket.ID)
 			same(w, "to who asked", w.inbox(alice), []string{"ask carol", "clouds"})
 		}},
-		{"a ticket is handed over once, to somebody who is there and has room", func(l *c3po.Limits) { l.InboxMessages = 4 }, func(w *world) {
+		{"a ticket is handed over once, to somebody who is there and has room", func(l *c3po.Limits) { l.InboxMessages = 4 }, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ticket := w.send(alice, bob, "why?")
 			over := answer(bob, ticket, "not me")
@@ -259,7 +259,7 @@ func ticketPromises() []promise {
 				w.refused(err, c3po.InvalidRequest)
 			})
 		}},
-		{"a mention that is handed over still names its room", nil, func(w *world) {
+		{"a mention that is handed over still names its room", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob)
 			post := saying(alice, lobby, "@bob why?")
@@ -272,7 +272,7 @@ func ticketPromises() []promise {
 			w.must(err)
 			same(w, "room", w.entry(stored.MovedTo).Message.Room, lobby)
 		}},
-		{"a ticket that was handed over is cancelled where it is", nil, func(w *world) {
+		{"a ticket that was handed over is cancelled where it is", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			ticket := w.send(alice, bob, "why?")
 			over := answer(bob, ticket, "not me")

@@ -7,14 +7,14 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-func (w *world) trim(limit int) int {
+func (w *testStore) trim(limit int) int {
 	w.Helper()
 	forgotten, err := w.store.Trim(w.ctx, w.space, limit)
 	w.must(err)
 	return forgotten
 }
 
-func (w *world) known(ids ...c3po.MessageID) (known []bool) {
+func (w *testStore) known(ids ...c3po.MessageID) (known []bool) {
 	w.Helper()
 	for _, id := range ids {
 		known = append(known, w.message(id) != nil)
@@ -24,7 +24,7 @@ func (w *world) known(ids ...c3po.MessageID) (known []bool) {
 
 // keySent sends with a key that is forgotten when the test says so, unlike
 // what a store keeps of drafts without one.
-func (w *world) keySent(from, to c3po.AgentID, text string) c3po.MessageID {
+func (w *testStore) keySent(from, to c3po.AgentID, text string) c3po.MessageID {
 	w.Helper()
 	return w.sendStep(keyed(letter(from, to, text), "key of "+text)).Message.ID
 }
@@ -40,7 +40,7 @@ func endedWeight(length int) int {
 
 func trimPromises() []promise {
 	return []promise{
-		{"ended messages are forgotten after their life, pending ones never", nil, func(w *world) {
+		{"ended messages are forgotten after their life, pending ones never", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			acked, pending := w.send(bob, alice, "acked"), w.send(bob, alice, "pending")
 			w.ack(alice, acked)
@@ -54,7 +54,7 @@ func trimPromises() []promise {
 			w.must(err)
 			same(w, "its thread", len(thread), 0)
 		}},
-		{"a clock jump forgets nothing", nil, func(w *world) {
+		{"a clock jump forgets nothing", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			acked, dead := w.keySent(bob, alice, "acked"), w.keySent(bob, alice, "dead")
 			w.ack(alice, acked)
@@ -65,7 +65,7 @@ func trimPromises() []promise {
 			same(w, "forgotten", w.trim(100), 0)
 			same(w, "known", w.known(acked, dead), []bool{true, true})
 		}},
-		{"dead letters live longer than ended mail", nil, func(w *world) {
+		{"dead letters live longer than ended mail", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			dead := w.send(bob, alice, "dead")
 			w.bury(dead)
@@ -77,7 +77,7 @@ func trimPromises() []promise {
 			same(w, "after", len(w.letters(0, 10)), 0)
 			same(w, "known", w.known(dead), []bool{false})
 		}},
-		{"trimming forgets so many at a time and says how many", func(l *c3po.Limits) { l.KeyLife = l.DeadLife * 2 }, func(w *world) {
+		{"trimming forgets so many at a time and says how many", func(l *c3po.Limits) { l.KeyLife = l.DeadLife * 2 }, func(w *testStore) {
 			w.enter(alice, bob)
 			var acked, dead []c3po.MessageID
 			for _, n := range []string{"1", "2", "3"} {
@@ -95,7 +95,7 @@ func trimPromises() []promise {
 			same(w, "the rest", w.trim(2), 2)
 			same(w, "nothing left", w.trim(2), 0)
 		}},
-		{"the books do not lose what is forgotten", nil, func(w *world) {
+		{"the books do not lose what is forgotten", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.ack(alice, w.fill(bob, alice, 3)...)
 			w.bury(w.send(bob, alice, "dead"))
@@ -105,7 +105,7 @@ func trimPromises() []promise {
 			before.EndedBytes = 0
 			same(w, "books", w.books(), before)
 		}},
-		{"old keys are forgotten", nil, func(w *world) {
+		{"old keys are forgotten", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.keySent(bob, alice, "one")
 			w.keySent(bob, alice, "two")
@@ -115,7 +115,7 @@ func trimPromises() []promise {
 			same(w, "the other", w.trim(10), 1)
 			same(w, "not the new one", w.trim(10), 0)
 		}},
-		{"ended mail beyond the budget is forgotten by who acks, oldest first", fourEnded, func(w *world) {
+		{"ended mail beyond the budget is forgotten by who acks, oldest first", fourEnded, func(w *testStore) {
 			w.enter(alice, bob)
 			var ids []c3po.MessageID
 			for _, text := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -129,7 +129,7 @@ func trimPromises() []promise {
 			same(w, "and the next", w.known(ids...), []bool{false, false, true, true, true, true})
 			same(w, "bytes", w.books().EndedBytes, int64(w.limits.EndedBytes))
 		}},
-		{"who acks pays with at most two of its own", fourEnded, func(w *world) {
+		{"who acks pays with at most two of its own", fourEnded, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			var of []c3po.MessageID
 			for _, text := range []string{"a", "b", "c", "d"} {
@@ -143,7 +143,7 @@ func trimPromises() []promise {
 			w.ack(alice, last)
 			same(w, "at most two", w.known(append(of, last)...), []bool{false, false, true, true, true})
 		}},
-		{"trimming brings ended mail under its budget, the oldest of all agents first", fourEnded, func(w *world) {
+		{"trimming brings ended mail under its budget, the oldest of all agents first", fourEnded, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			oldest := w.send(bob, carol, strings.Repeat("c", 100))
 			w.ack(carol, oldest)

@@ -26,7 +26,7 @@ func YearLimits() c3po.Limits {
 // every day with its number.
 func Year(t *testing.T, h Harness, limits c3po.Limits, months int, each func(space c3po.Space, day int), month func(n int)) {
 	t.Helper()
-	w := &world{T: t, ctx: t.Context(), store: h.Store, advance: h.Advance, limits: limits, space: "year"}
+	w := &testStore{T: t, ctx: t.Context(), store: h.Store, advance: h.Advance, limits: limits, space: "year"}
 	reaper := hub.New(hub.Config{Store: h.Store, Limits: limits, Node: "reaper"})
 	for day := range months * 30 {
 		w.day(day)
@@ -42,7 +42,7 @@ func Year(t *testing.T, h Harness, limits c3po.Limits, months int, each func(spa
 }
 
 // day is what happens in one.
-func (w *world) day(n int) {
+func (w *testStore) day(n int) {
 	w.Helper()
 	run := fmt.Sprintf("run-%d", n)
 	register := func(space c3po.Space, id c3po.AgentID, run string, capabilities ...string) {
@@ -116,7 +116,7 @@ func (w *world) day(n int) {
 	for _, room := range []c3po.RoomName{"lobby", c3po.Everybody} {
 		post := w.post(saying("steady", room, fmt.Sprint("news of day ", n, " in ", room)))
 		w.must(w.store.WriteNotes(w.ctx, w.space, store.Notes{
-			Heard: []store.HeardNote{{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "reader", Reader: "reader of " + run, At: w.now()}},
+			ServedPosts: []store.PostServedNote{{ID: post.Message.ID, Seq: post.Message.Seq, Agent: "reader", Reader: "reader of " + run, At: w.now()}},
 		}))
 	}
 

@@ -99,7 +99,7 @@ func StartCrowd(t testing.TB, url string, space c3po.Space, count, aSecond int) 
 	c.reader.Go(func() {
 		defer said.Close()
 		for s := bufio.NewScanner(said); s.Scan(); {
-			c.heard(s.Text())
+			c.takeLine(s.Text())
 		}
 	})
 	t.Cleanup(func() {
@@ -112,7 +112,7 @@ func StartCrowd(t testing.TB, url string, space c3po.Space, count, aSecond int) 
 	return c
 }
 
-func (c *Crowd) heard(line string) {
+func (c *Crowd) takeLine(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var w Wake

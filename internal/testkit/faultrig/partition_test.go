@@ -50,11 +50,11 @@ func TestWhoWaitsAtACoordinatorThatIsCutOffWaitsElsewhereSoon(t *testing.T) {
 		hosts[cut].Pull()
 		word := fmt.Sprintf("cut-%d", n)
 		slowest = max(slowest, v.write(elsewhere, "writer", word))
-		rehomed = max(rehomed, v.heard(word).Sub(pulled))
+		rehomed = max(rehomed, v.awaitAll(word).Sub(pulled))
 		for i := range batch {
 			word := fmt.Sprintf("cut-%d-%d", n, i)
 			slowest = max(slowest, v.write(elsewhere, "writer", word))
-			v.heard(word)
+			v.awaitAll(word)
 		}
 		<-over
 		hosts[cut].Plug()

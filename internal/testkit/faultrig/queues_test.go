@@ -215,20 +215,20 @@ func TestAStaleWorkersAckIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := func(word string) func() bool {
+	saw := func(word string) func() bool {
 		return func() bool {
 			n, _ := c.count(word)
 			return n == 1
 		}
 	}
-	eventually(t, "the slow worker has the task", heard("got"))
+	eventually(t, "the slow worker has the task", saw("got"))
 	quick := c.start("quick")
 	defer quick.kill()
-	eventually(t, "the quick worker acked it", heard("acked"))
+	eventually(t, "the quick worker acked it", saw("acked"))
 	if _, err := slow.orders.Write([]byte("go on\n")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the slow worker was refused", heard("stale"))
+	eventually(t, "the slow worker was refused", saw("stale"))
 	trace, err := foreman.Trace(t.Context(), c3po.MessageInput{MessageID: task.ID})
 	if err != nil {
 		t.Fatal(err)

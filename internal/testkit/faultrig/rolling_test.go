@@ -70,7 +70,7 @@ func TestARollingRestartFailsNoSendAndEveryWaiterIsSoonBack(t *testing.T) {
 			drained = max(drained, time.Since(began))
 		})
 		v.write(elsewhere, "bell", word)
-		returned = max(returned, v.heard(word).Sub(began))
+		returned = max(returned, v.awaitAll(word).Sub(began))
 		stopping.Wait()
 		node.Restart()
 		eventually(t, "it has its share again", func() bool { return balancer.Ready() == nodes })

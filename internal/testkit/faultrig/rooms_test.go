@@ -85,13 +85,13 @@ func TestEveryMemberSeesEveryPostOnceInOneOrderWhileCoordinatorsAreKilled(t *tes
 			}
 		})
 	}
-	heard := make([][]string, members)
+	read := make([][]string, members)
 	for i := range members {
 		want := posts
 		if i < senders {
 			want -= posts / senders // nobody is shown what it said itself
 		}
-		listening.Go(func() { heard[i] = listen(ctx, t, services[i], want) })
+		listening.Go(func() { read[i] = listen(ctx, t, services[i], want) })
 	}
 	speaking.Wait()
 	listening.Wait()
@@ -121,7 +121,7 @@ func TestEveryMemberSeesEveryPostOnceInOneOrderWhileCoordinatorsAreKilled(t *tes
 				want = append(want, m.Message)
 			}
 		}
-		if diff := cmp.Diff(want, heard[i]); diff != "" {
+		if diff := cmp.Diff(want, read[i]); diff != "" {
 			t.Errorf("%s (-said +heard):\n%.2000s", ids[i], diff)
 		}
 	}
@@ -134,8 +134,8 @@ func TestEveryMemberSeesEveryPostOnceInOneOrderWhileCoordinatorsAreKilled(t *tes
 
 // listen waits, reads and acks until there were so many, and gives what it read.
 func listen(ctx context.Context, t *testing.T, svc *client.Client, want int) []string {
-	var heard []string
-	for len(heard) < want && ctx.Err() == nil && !t.Failed() {
+	var read []string
+	for len(read) < want && ctx.Err() == nil && !t.Failed() {
 		persist(ctx, t, "wait", func(ctx context.Context) (c3po.WaitResult, error) {
 			return svc.WaitForMessage(ctx, c3po.WaitInput{Timeout: 1})
 		})
@@ -146,12 +146,12 @@ func listen(ctx context.Context, t *testing.T, svc *client.Client, want int) []s
 			continue
 		}
 		for _, m := range page.Messages {
-			heard = append(heard, m.Message)
+			read = append(read, m.Message)
 		}
 		last := page.Messages[len(page.Messages)-1].ID
 		persist(ctx, t, "ack", func(ctx context.Context) (c3po.AckResult, error) {
 			return svc.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{last}})
 		})
 	}
-	return heard
+	return read
 }

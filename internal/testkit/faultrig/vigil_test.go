@@ -88,9 +88,9 @@ func (v *vigil) write(svc c3po.Service, from c3po.AgentID, word string) (slowest
 	return slowest
 }
 
-// heard waits until every one of them has read the word, and says when the
+// awaitAll waits until every one of them has read the word, and says when the
 // last did.
-func (v *vigil) heard(word string) (last time.Time) {
+func (v *vigil) awaitAll(word string) (last time.Time) {
 	v.t.Helper()
 	seen, over := map[string]bool{}, time.After(time.Minute)
 	for len(seen) < len(v.ids) {

@@ -20,7 +20,7 @@ import (
 
 // listener waits again and again, as one agent, and hands each message on. It
 // acks now and then, so that its inbox does not fill up.
-func listener(t *testing.T, url string, id c3po.AgentID, heard func(c3po.Message)) (stop func()) {
+func listener(t *testing.T, url string, id c3po.AgentID, received func(c3po.Message)) (stop func()) {
 	t.Helper()
 	svc := agent(t, url, id)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func listener(t *testing.T, url string, id c3po.AgentID, heard func(c3po.Message
 			if got.Outcome != nil {
 				continue
 			}
-			heard(got.Message)
+			received(got.Message)
 			if given = append(given, got.ID); len(given) < 100 {
 				continue
 			}
@@ -183,8 +183,8 @@ func TestNoWakeIsSleptThrough(t *testing.T) {
 	t.Parallel()
 	coordinator := faultrig.Start(t, redistest.Start(t))
 	sender := agent(t, coordinator.URL(), "sender")
-	heard := make(chan string, 1)
-	defer listener(t, coordinator.URL(), "waiter", func(m c3po.Message) { heard <- m.Text() })()
+	received := make(chan string, 1)
+	defer listener(t, coordinator.URL(), "waiter", func(m c3po.Message) { received <- m.Text() })()
 	for n := range faultrig.Size(500, 10_000) {
 		// The next wait is just about to look: before, at or after this.
 		faultrig.Pass(t.Context(), rand.N(time.Millisecond))
@@ -192,7 +192,7 @@ func TestNoWakeIsSleptThrough(t *testing.T) {
 			t.Fatal(err)
 		}
 		select {
-		case got := <-heard:
+		case got := <-received:
 			if got != strconv.Itoa(n) {
 				t.Fatalf("message %d came as %q", n, got)
 			}
@@ -209,15 +209,15 @@ func TestWhatWasPublishedWhileTheSubscriptionWasGoneIsNotMissed(t *testing.T) {
 	proxy := faultrig.NewProxy(t, redis.URL())
 	far, near := faultrig.Start(t, "redis://"+proxy.Addr()), faultrig.Start(t, redis.URL())
 	sender := agent(t, near.URL(), "sender")
-	heard := make(chan string, 1)
-	defer listener(t, far.URL(), "waiter", func(m c3po.Message) { heard <- m.Text() })()
+	received := make(chan string, 1)
+	defer listener(t, far.URL(), "waiter", func(m c3po.Message) { received <- m.Text() })()
 	slowest := time.Duration(0)
 	for n := range faultrig.Size(3, 30) {
 		text := fmt.Sprintf("before %d", n)
 		if _, err := sender.SendMessage(t.Context(), c3po.SendInput{Target: "waiter", Message: text}); err != nil {
 			t.Fatal(err)
 		}
-		if got := <-heard; got != text {
+		if got := <-received; got != text {
 			t.Fatalf("%q came for %q", got, text)
 		}
 		asleep(t, far.URL(), 1)
@@ -229,7 +229,7 @@ func TestWhatWasPublishedWhileTheSubscriptionWasGoneIsNotMissed(t *testing.T) {
 		proxy.Heal()
 		began := time.Now()
 		select {
-		case got := <-heard:
+		case got := <-received:
 			if got != text {
 				t.Fatalf("%q came for %q", got, text)
 			}

@@ -102,11 +102,11 @@ func TestWhatAWatcherOfEventsCosts(t *testing.T) {
 	sender := agent(t, c.URL(), "ann")
 	// The same sends, one by one or as fast as they go; what the coordinator has
 	// used for them is the answer.
-	send := func(events int, pace time.Duration, heard func()) time.Duration {
+	send := func(events int, pace time.Duration, onEvent func()) time.Duration {
 		t.Helper()
 		before := measured(t, c.URL(), "process_cpu_seconds_total")
 		sendAll(t, sender, events, recipients, pace)
-		heard()
+		onEvent()
 		return time.Duration((measured(t, c.URL(), "process_cpu_seconds_total")[0] - before[0]) * float64(time.Second))
 	}
 	kinds := []struct {

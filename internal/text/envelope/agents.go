@@ -48,7 +48,7 @@ func (r Renderer) Agent(agent c3po.Agent) string {
 	fmt.Fprintf(&b, "c3po: agent %s, last seen %s. %s\n", word(string(agent.ID)), agent.LastSeen.UTC().Format(time.RFC3339), carries)
 	b.WriteString(agentLine(agent, 0, 0))
 	if len(agent.Metadata) > 0 {
-		carried(&b, "metadata "+string(agent.Metadata))
+		writeCarried(&b, "metadata "+string(agent.Metadata))
 	}
 	return b.String()
 }
@@ -73,7 +73,7 @@ func agentLine(a c3po.Agent, longest, most int) string {
 	parts := []string{agentFacts(a)}
 	add := func(label, saying string) {
 		if saying != "" {
-			parts = append(parts, label+quoted(saying, longest))
+			parts = append(parts, label+quoteSaying(saying, longest))
 		}
 	}
 	if a.Name != string(a.ID) {
@@ -91,7 +91,7 @@ func agentLine(a c3po.Agent, longest, most int) string {
 			skills = append(skills, fmt.Sprintf("%d more", len(a.Capabilities)-most))
 			break
 		}
-		skills = append(skills, quoted(skill, longest))
+		skills = append(skills, quoteSaying(skill, longest))
 	}
 	if len(skills) > 0 {
 		parts = append(parts, "can "+strings.Join(skills, ", "))
@@ -127,9 +127,9 @@ func brief(id c3po.AgentID) string {
 	return word(before)
 }
 
-// quoted is a saying of others within a line: a single word as it is, all else in
+// quoteSaying is a saying of others within a line: a single word as it is, all else in
 // quotes that it cannot leave.
-func quoted(saying string, longest int) string {
+func quoteSaying(saying string, longest int) string {
 	plain := true
 	for i := range len(saying) {
 		plain = plain && isWordByte(saying[i])

@@ -126,7 +126,7 @@ func (r Renderer) Replied(m c3po.Message) string {
 func (r Renderer) Receipt(receipt c3po.Receipt) string {
 	var b strings.Builder
 	if receipt.Reply != nil && r.Acks {
-		r.settled(&b, receipt)
+		r.writeAnswered(&b, receipt)
 		return b.String()
 	}
 	fmt.Fprintf(&b, "c3po: sent %s (durability %s); %s %s.\n", word(string(receipt.ID)),
@@ -152,9 +152,9 @@ func (r Renderer) Receipt(receipt c3po.Receipt) string {
 	return b.String()
 }
 
-// settled shows a send that was answered: how safely it was stored and when it would
+// writeAnswered shows a send that was answered: how safely it was stored and when it would
 // be read is no longer of interest.
-func (r Renderer) settled(b *strings.Builder, receipt c3po.Receipt) {
+func (r Renderer) writeAnswered(b *strings.Builder, receipt c3po.Receipt) {
 	b.WriteString("c3po: the answer came.\n")
 	if receipt.Warning != "" {
 		fmt.Fprintf(b, "c3po: warning: %s\n", onOneLine(receipt.Warning))
@@ -220,15 +220,15 @@ func (r Renderer) messages(b *strings.Builder, messages []c3po.Message, foot foo
 func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 	fmt.Fprintf(b, "\n[c3po %s] %s\n", mark, header(m, foot == brought))
 	if !m.BodyGone {
-		carried(b, m.Text())
+		writeCarried(b, m.Text())
 	}
 	if m.Context != "" {
 		fmt.Fprintf(b, "[context %s]\n", mark)
-		carried(b, m.Context)
+		writeCarried(b, m.Context)
 	}
 	if len(m.Metadata) > 0 {
 		fmt.Fprintf(b, "[metadata %s]\n", mark)
-		carried(b, string(m.Metadata))
+		writeCarried(b, string(m.Metadata))
 	}
 	fmt.Fprintf(b, "[end %s]", mark)
 	id := word(string(m.ID))

@@ -13,7 +13,7 @@ import (
 // with it.
 const gutter = "| "
 
-// carried writes text behind the gutter, ending with a line break.
+// writeCarried writes text behind the gutter, ending with a line break.
 //
 // A line starts wherever a client might start one, not only at "\n". What
 // cannot be seen, or changes how its neighbours are seen, is spelt out as
@@ -21,7 +21,7 @@ const gutter = "| "
 // line that ends in a lone backslash goes on in the next: the break there is
 // ours. A backslash that could be mistaken for one of these is spelt \u{5c}.
 // carriedText is the way back.
-func carried(b *strings.Builder, text string) {
+func writeCarried(b *strings.Builder, text string) {
 	b.WriteString(gutter)
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])

@@ -66,7 +66,7 @@ func (b Broker) open(ctx context.Context, target string, in Send, key string) (T
 	}
 	if receipt.Status != c3po.StatePending {
 		// It was sent before, and has come further.
-		asked, err := b.kept(ctx, string(receipt.ID))
+		asked, err := b.findTicket(ctx, string(receipt.ID))
 		if errors.Is(err, c3po.TicketNotFound) {
 			return Ticket{}, c3po.Errorf(c3po.KeyConflict, "the ticketId '%s' was used before, and its ticket has ended", c3po.Clip(ticket.TicketID)).
 				Suggest("Choose a new ticketId: the same one never sends twice.")
@@ -139,8 +139,8 @@ func (b Broker) pickTicket(name string, messages []c3po.Message) (c3po.MessageID
 	}
 }
 
-// kept finds a ticket that has not ended too long ago.
-func (b Broker) kept(ctx context.Context, name string) (c3po.Ticket, error) {
+// findTicket finds a ticket that has not ended too long ago.
+func (b Broker) findTicket(ctx context.Context, name string) (c3po.Ticket, error) {
 	id, err := b.FindTicket(ctx, name)
 	if err != nil {
 		return c3po.Ticket{}, err
@@ -170,23 +170,23 @@ func (b Broker) kept(ctx context.Context, name string) (c3po.Ticket, error) {
 // An answer that was given so is acked: the bridge knows no other way to say
 // that it was taken, and it can be asked for again.
 func (b Broker) Await(ctx context.Context, name string, wait time.Duration) (Ticket, error) {
-	asked, err := b.kept(ctx, name)
+	asked, err := b.findTicket(ctx, name)
 	if err != nil {
 		return Ticket{}, err
 	}
 	ticket := Ticket{TicketID: name, Deadline: asked.Deadline}
 	switch {
 	case asked.State == c3po.TicketCancelled:
-		return ticket.unanswered(c3po.WaitOutcome{Status: string(asked.State), Message: "The ticket was cancelled."}), nil
+		return ticket.asUnanswered(c3po.WaitOutcome{Status: string(asked.State), Message: "The ticket was cancelled."}), nil
 	case wait <= 0 && asked.State != c3po.TicketResponded:
-		return ticket.unanswered(c3po.WaitOutcome{Status: c3po.WaitTimeout, Message: "There is no answer yet."}), nil
+		return ticket.asUnanswered(c3po.WaitOutcome{Status: c3po.WaitTimeout, Message: "There is no answer yet."}), nil
 	}
 	got, err := b.Service.WaitForMessage(ctx, c3po.WaitInput{MessageID: asked.ID, Timeout: max(1, seconds(int(wait/time.Millisecond)))})
 	if err != nil {
 		return Ticket{}, err
 	}
 	if got.Outcome != nil {
-		return ticket.unanswered(*got.Outcome), nil
+		return ticket.asUnanswered(*got.Outcome), nil
 	}
 	if !got.ExpectsReply {
 		// It stays in the inbox if this fails, and nothing is lost by that.
@@ -206,7 +206,7 @@ func (b Broker) Reply(ctx context.Context, in Reply) (c3po.Message, error) {
 	if err != nil {
 		return c3po.Message{}, err
 	}
-	asked, err := b.kept(ctx, in.TicketID)
+	asked, err := b.findTicket(ctx, in.TicketID)
 	if err != nil {
 		return c3po.Message{}, err
 	}
@@ -220,7 +220,7 @@ func (b Broker) Reply(ctx context.Context, in Reply) (c3po.Message, error) {
 
 // Cancel withdraws a ticket of the caller's that is still open.
 func (b Broker) Cancel(ctx context.Context, name string) (Ticket, error) {
-	asked, err := b.kept(ctx, name)
+	asked, err := b.findTicket(ctx, name)
 	if err != nil {
 		return Ticket{}, err
 	}

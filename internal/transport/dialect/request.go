@@ -129,7 +129,7 @@ func waitForResponse(svc c3po.Service, ctx context.Context, in WaitResponse) (Re
 		return RequestWaited{}, err
 	}
 	if got.Outcome != nil {
-		return RequestWaited{Timeout: true, RequestID: in.RequestID, WaitedSeconds: waited(began)}, nil
+		return RequestWaited{Timeout: true, RequestID: in.RequestID, WaitedSeconds: waitedSeconds(began)}, nil
 	}
 	return RequestWaited{Response: got.Response, Status: got.Status}, nil
 }
@@ -141,10 +141,12 @@ func waitForRequest(svc c3po.Service, ctx context.Context, in WaitRequest) (Requ
 		return RequestWaited{}, err
 	}
 	if got.Outcome != nil {
-		return RequestWaited{Timeout: true, WaitedSeconds: waited(began)}, nil
+		return RequestWaited{Timeout: true, WaitedSeconds: waitedSeconds(began)}, nil
 	}
 	request := requestOf(got.Message)
 	return RequestWaited{Request: &request}, nil
 }
 
-func waited(began time.Time) int { return int(time.Since(began).Round(time.Second) / time.Second) }
+func waitedSeconds(began time.Time) int {
+	return int(time.Since(began).Round(time.Second) / time.Second)
+}

@@ -118,8 +118,8 @@ func cancelTicket(svc c3po.Service, ctx context.Context, in TicketInput) (Ticket
 	return Broker{svc}.Cancel(ctx, in.TicketID)
 }
 
-// unanswered is a ticket that was waited for in vain.
-func (t Ticket) unanswered(outcome c3po.WaitOutcome) Ticket {
+// asUnanswered is a ticket that was waited for in vain.
+func (t Ticket) asUnanswered(outcome c3po.WaitOutcome) Ticket {
 	t.Status, t.Message, t.Suggestion, t.RetryAfterMS = outcome.Status, outcome.Message, outcome.Suggestion, outcome.RetryAfterMS
 	if outcome.Status == c3po.WaitTimeout {
 		t.Suggestion = "The ticket stays open: call await_reply again, or ask list_agents whether the agent is online."

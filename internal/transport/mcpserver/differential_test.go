@@ -29,8 +29,8 @@ var ours = []string{
 	"Mcp-Session-Id",         // only we give one, by which a client can cancel
 }
 
-// heard is an answer as its client takes it.
-type heard struct {
+// answer is an answer as its client takes it.
+type answer struct {
 	Status   int
 	Header   http.Header
 	Messages []any  // of JSON or of events
@@ -38,9 +38,9 @@ type heard struct {
 	front    bool   // the front door has answered
 }
 
-func listen(t testing.TB, w *httptest.ResponseRecorder) heard {
+func listen(t testing.TB, w *httptest.ResponseRecorder) answer {
 	t.Helper()
-	h := heard{Status: w.Code, Header: w.Result().Header, front: strings.Contains(w.Header().Get("Cache-Control"), "no-store")}
+	h := answer{Status: w.Code, Header: w.Result().Header, front: strings.Contains(w.Header().Get("Cache-Control"), "no-store")}
 	for _, name := range ours {
 		h.Header.Del(name)
 	}
@@ -275,7 +275,7 @@ func TestTheFrontDoorAnswersAsTheSDKDoes(t *testing.T) {
 			t.Run(kind+q.name, func(t *testing.T) {
 				t.Parallel()
 				want, got := asks(t, sdk, q), asks(t, front, q)
-				if diff := cmp.Diff(want, got, cmp.AllowUnexported(heard{}), ignoreFront); diff != "" {
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{}), ignoreFront); diff != "" {
 					t.Errorf("the front door answers otherwise (-sdk +front):\n%s", diff)
 				}
 				if got.front != q.front {
@@ -291,7 +291,7 @@ var ignoreFront = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String(
 // panicking is a service none of whose methods is there.
 type panicking struct{ c3po.Service }
 
-func asks(t testing.TB, handler http.Handler, q question) heard {
+func asks(t testing.TB, handler http.Handler, q question) answer {
 	t.Helper()
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, q.ask(t.Context()))
@@ -355,7 +355,7 @@ func FuzzTheFrontDoorAgreesWithTheSDK(f *testing.F) {
 			return // the SDK's own answer
 		}
 		want := asks(t, sdk, q)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(heard{}), ignoreFront); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{}), ignoreFront); diff != "" {
 			t.Errorf("the front door answers otherwise (-sdk +front):\n%s", diff)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // SDKHandler is Handler without the front door.
-func (s *Server) SDKHandler() http.Handler { return s.received(s.sdkHandler()) }
+func (s *Server) SDKHandler() http.Handler { return s.receive(s.sdkHandler()) }
 
 // HandlerBefore is Handler with something else in the place of the SDK. The front
 // door answers some tools by other names too.
@@ -15,9 +15,9 @@ func (s *Server) HandlerBefore(sdk http.Handler, names map[string]string) http.H
 	d := newDoor(s)
 	d.sdk = sdk
 	for other, name := range names {
-		s.shared([]c3po.Toolset{c3po.Core}).tools[other] = s.shared([]c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}).tools[name]
+		s.sharedOffer([]c3po.Toolset{c3po.Core}).tools[other] = s.sharedOffer([]c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}).tools[name]
 	}
-	return s.received(d)
+	return s.receive(d)
 }
 
 // Members is members.

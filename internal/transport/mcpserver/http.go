@@ -17,7 +17,7 @@ const maxBodyBytes = 2 << 20
 // Handler serves MCP over Streamable HTTP. The query parameter tools chooses
 // toolsets (?tools=core,more). Checking which web page a request comes from is
 // left to what stands before it.
-func (s *Server) Handler() http.Handler { return s.received(newDoor(s)) }
+func (s *Server) Handler() http.Handler { return s.receive(newDoor(s)) }
 
 // sdkHandler is the protocol as the SDK speaks it.
 func (s *Server) sdkHandler() http.Handler {
@@ -34,15 +34,15 @@ func (s *Server) sdkHandler() http.Handler {
 		})
 }
 
-// received finds out what a request asks of whom, and refuses who may not come in.
-func (s *Server) received(next http.Handler) http.Handler {
+// receive finds out what a request asks of whom, and refuses who may not come in.
+func (s *Server) receive(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sets, err := toolsetsOf(r.URL)
 		if err != nil {
 			refuse(w, err)
 			return
 		}
-		v := visit{request: r, offer: s.shared(sets)}
+		v := visit{request: r, offer: s.sharedOffer(sets)}
 		v.service, v.refusal = s.config.Service(r)
 		// Who may not come in learns it in HTTP's own words. Any other refusal is
 		// told by the tools, because there a model can read it.

@@ -22,7 +22,7 @@ type answer struct {
 // text. So what carries text of others is text only, in its envelope; all else
 // is one object, and the same as text.
 func (t tool) success(out any) (answer, error) {
-	if documented(t.Operation) {
+	if hasOwnShape(t.Operation) {
 		return compatible(out)
 	}
 	switch out := out.(type) {
@@ -65,8 +65,8 @@ func (t tool) success(out any) (answer, error) {
 	return a, nil
 }
 
-// documented says that a tool answers in the shapes of a document.
-func documented(op c3po.Operation) bool {
+// hasOwnShape says that a tool answers in the shapes of a document.
+func hasOwnShape(op c3po.Operation) bool {
 	return op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge
 }
 

@@ -92,7 +92,7 @@ func ParseToolsets(list string) ([]c3po.Toolset, error) {
 		set := c3po.Toolset(strings.TrimSpace(name))
 		if !slices.Contains(toolsets, set) {
 			return nil, c3po.Errorf(c3po.InvalidRequest, "there is no toolset %.80q", string(set)).
-				Suggest("Choose from %s, separated by commas.", listed(toolsets, ", "))
+				Suggest("Choose from %s, separated by commas.", joinToolsets(toolsets, ", "))
 		}
 		asked[set] = true
 	}
@@ -116,7 +116,7 @@ func checkNames(sets []c3po.Toolset) error {
 	return nil
 }
 
-func listed(sets []c3po.Toolset, separator string) string {
+func joinToolsets(sets []c3po.Toolset, separator string) string {
 	names := make([]string, len(sets))
 	for i, set := range sets {
 		names[i] = string(set)
@@ -135,12 +135,12 @@ func (s *Server) ServerOf(service func() c3po.Service, sets []c3po.Toolset) *mcp
 	return s.build(sets, func(context.Context) (c3po.Service, error) { return service(), nil }).server
 }
 
-// shared gives the offer of these toolsets that takes its service from the
+// sharedOffer gives the offer of these toolsets that takes its service from the
 // request.
-func (s *Server) shared(sets []c3po.Toolset) *offer {
+func (s *Server) sharedOffer(sets []c3po.Toolset) *offer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := listed(sets, ",")
+	key := joinToolsets(sets, ",")
 	if s.built[key] == nil {
 		s.built[key] = s.build(sets, serviceOfRequest)
 	}
@@ -234,15 +234,15 @@ func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				result, err = nil, panicked(ctx, s.log, method, p)
+				result, err = nil, reportPanic(ctx, s.log, method, p)
 			}
 		}()
 		return next(ctx, method, req)
 	}
 }
 
-// panicked logs a panic and gives what the caller is told of it.
-func panicked(ctx context.Context, log *slog.Logger, where string, p any) *c3po.Error {
+// reportPanic logs a panic and gives what the caller is told of it.
+func reportPanic(ctx context.Context, log *slog.Logger, where string, p any) *c3po.Error {
 	log.ErrorContext(ctx, "panic", "in", where, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	return c3po.AsError(fmt.Errorf("panic in %s: %v", where, p))
 }

@@ -44,7 +44,7 @@ type tool struct {
 // get_messages answers is recorded as served, so it must not be asked for mail
 // that is then not shown: peek, which records nothing, is asked first.
 func measureOf(op c3po.Operation) *c3po.Operation {
-	if !op.Bodies || documented(op) || !takes(op, "limit") {
+	if !op.Bodies || hasOwnShape(op) || !takes(op, "limit") {
 		return nil
 	}
 	if op.Name == "get_messages" {
@@ -89,7 +89,7 @@ func (t tool) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTool
 func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, arguments []byte) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			a = failure(panicked(ctx, t.log, t.Name, p))
+			a = failure(reportPanic(ctx, t.log, t.Name, p))
 		}
 	}()
 	err := refusal
@@ -110,11 +110,11 @@ func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, argum
 	if e.Code == c3po.Internal && ctx.Err() == nil {
 		t.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)
 	}
-	return failure(t.worded(e))
+	return failure(t.hideArguments(e))
 }
 
-// worded names no argument that the tool does not show.
-func (t tool) worded(e *c3po.Error) *c3po.Error {
+// hideArguments names no argument that the tool does not show.
+func (t tool) hideArguments(e *c3po.Error) *c3po.Error {
 	if takes(t.Operation, "client_key") && !slices.Contains(t.unshown, "client_key") {
 		return e
 	}
@@ -132,7 +132,7 @@ var withoutKey = strings.NewReplacer(", with the same client_key if it had one",
 func (t tool) run(ctx context.Context, svc c3po.Service, arguments []byte) (any, error) {
 	if t.measure == nil {
 		out, err := t.Call(ctx, svc, arguments)
-		if list, ok := out.(*c3po.AgentList); ok && err == nil && !documented(t.Operation) {
+		if list, ok := out.(*c3po.AgentList); ok && err == nil && !hasOwnShape(t.Operation) {
 			if fits := envelope.FitAgents(list.Agents, maxPageCharacters); fits < len(list.Agents) {
 				return t.Call(ctx, svc, withArgument(arguments, "limit", fits, always))
 			}

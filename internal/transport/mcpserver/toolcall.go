@@ -42,7 +42,7 @@ type toolCall struct {
 // plainCall reads a call in which nothing is wrong and nothing unusual. All
 // others are left to the SDK, whose refusals are the ones that count.
 func plainCall(r *http.Request, m message, tools map[string]tool, versions []string) (toolCall, bool) {
-	asJSON, asStream := accepted(r.Header.Values("Accept"))
+	asJSON, asStream := parseAccept(r.Header.Values("Accept"))
 	version := r.Header.Get(versionHeader)
 	c := toolCall{id: m.id, modern: version == modernVersion, stream: asStream}
 	_, named := requestID(m.id)
@@ -127,9 +127,9 @@ func holds[T any](raw json.RawMessage) bool {
 	return raw != nil && json.Unmarshal(raw, &value) == nil && value != nil
 }
 
-// accepted reads what a client takes. To say nothing is to take anything, and
+// parseAccept reads what a client takes. To say nothing is to take anything, and
 // JSON is what everybody can read.
-func accepted(accept []string) (asJSON, asStream bool) {
+func parseAccept(accept []string) (asJSON, asStream bool) {
 	if len(accept) == 0 {
 		return true, false
 	}

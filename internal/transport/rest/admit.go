@@ -9,9 +9,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// admitted serves a request as who it comes from, for as long as that one is
+// admit serves a request as who it comes from, for as long as that one is
 // welcome.
-func (s *server) admitted(serve func(http.ResponseWriter, *http.Request, c3po.Caller)) http.Handler {
+func (s *server) admit(serve func(http.ResponseWriter, *http.Request, c3po.Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, ctx, release, err := s.auth.Caller(r, door)
 		if err != nil {
@@ -25,7 +25,7 @@ func (s *server) admitted(serve func(http.ResponseWriter, *http.Request, c3po.Ca
 
 // forRoles serves callers of these roles what is the same for all of them.
 func (s *server) forRoles(roles []c3po.Role, serve http.HandlerFunc) http.Handler {
-	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 		if err := checkRole(roles, caller.Role); err != nil {
 			s.refuse(w, r, err)
 			return
@@ -38,7 +38,7 @@ func (s *server) forRoles(roles []c3po.Role, serve http.HandlerFunc) http.Handle
 // roles is served.
 func ForRoles(keeper *auth.Keeper, log *slog.Logger, roles []c3po.Role, next func(c3po.Caller) http.Handler) http.Handler {
 	s := &server{auth: keeper, log: log}
-	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 		if err := checkRole(roles, caller.Role); err != nil {
 			s.refuse(w, r, err)
 			return

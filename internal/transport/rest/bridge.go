@@ -29,11 +29,11 @@ const (
 	replyWait = 25 * time.Second
 )
 
-// bridged serves the bridge's form of an operation. read says what is asked for
+// serveBridge serves the bridge's form of an operation. read says what is asked for
 // and as whom; without a name as who the caller says it is.
-func (s *server) bridged(mirrors string, read func(*http.Request) (string, bridgeCall, error)) http.Handler {
+func (s *server) serveBridge(mirrors string, read func(*http.Request) (string, bridgeCall, error)) http.Handler {
 	op := operationCalled(mirrors)
-	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 		err := op.Check(caller.Role)
 		var id string
 		var call bridgeCall

@@ -18,7 +18,7 @@ import (
 )
 
 // registered makes an agent of the bridge.
-func (s *stack) registered(t *testing.T, space, agent string) {
+func (s *testServer) registered(t *testing.T, space, agent string) {
 	t.Helper()
 	if got := s.ask(t, question{path: "/agents/register", space: space, body: `{"agentId":"` + agent + `"}`}); got.status != http.StatusOK {
 		t.Fatalf("register: %d %s", got.status, got.body)
@@ -26,7 +26,7 @@ func (s *stack) registered(t *testing.T, space, agent string) {
 }
 
 // ticket opens one and gives what it is called.
-func (s *stack) ticket(t *testing.T, space, target, body string) string {
+func (s *testServer) ticket(t *testing.T, space, target, body string) string {
 	t.Helper()
 	got := s.ask(t, question{path: "/agents/" + target + "/send", space: space, body: body})
 	var ticket dialect.Ticket
@@ -37,7 +37,7 @@ func (s *stack) ticket(t *testing.T, space, target, body string) string {
 	return ticket.TicketID
 }
 
-func (s *stack) replied(t *testing.T, space, ticket, text string) {
+func (s *testServer) replied(t *testing.T, space, ticket, text string) {
 	t.Helper()
 	if got := s.ask(t, question{path: "/replies", space: space, body: `{"ticketId":"` + ticket + `","payload":"` + text + `"}`}); got.status != http.StatusNoContent {
 		t.Fatalf("reply: %d %s", got.status, got.body)

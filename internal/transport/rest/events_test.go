@@ -40,7 +40,7 @@ func (p *page) Flush() {
 }
 
 // stream opens a stream that ends with ctx.
-func (s *stack) stream(ctx context.Context, q question) *page {
+func (s *testServer) stream(ctx context.Context, q question) *page {
 	p := &page{header: http.Header{}, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)

@@ -66,7 +66,7 @@ func TestEveryExchangeOfTheDocumentsIsAnsweredAsPrinted(t *testing.T) {
 	}
 }
 
-func (s scenario) play(t *testing.T, stack *stack, ours *fieldList) {
+func (s scenario) play(t *testing.T, stack *testServer, ours *fieldList) {
 	ids := map[string]string{} // printed id → the one that was given out
 	for _, e := range s.exchanges {
 		q := e.ask

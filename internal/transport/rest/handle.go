@@ -57,7 +57,7 @@ func operationCalled(name string) c3po.Operation {
 
 // act runs one call as who the request comes from, and answers it.
 func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Handler {
-	return s.admitted(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 		actor := s.hub.As(caller)
 		out, err := run(r, actor)
 		introduce(w.Header(), actor)

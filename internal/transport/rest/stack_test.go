@@ -25,15 +25,15 @@ import (
 
 func TestMain(m *testing.M) { redistest.Main(m) }
 
-// A stack is rest over a hub over a store, and what it logged.
-type stack struct {
+// A testServer is rest over a hub over a store, and what it logged.
+type testServer struct {
 	http.Handler
 	hub *hub.Hub
 	log *logbook
 }
 
 // onRedis is the stack as it runs in production, over the Redis at url.
-func onRedis(t *testing.T, url string) *stack {
+func onRedis(t *testing.T, url string) *testServer {
 	t.Helper()
 	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: url, Limits: c3po.DefaultLimits()})
 	if err != nil {
@@ -44,12 +44,12 @@ func onRedis(t *testing.T, url string) *stack {
 }
 
 // onModel is the stack over the model of the store, whose clock synctest fakes.
-func onModel(t *testing.T) *stack {
+func onModel(t *testing.T) *testServer {
 	t.Helper()
 	return over(t, storetest.NewModel(c3po.DefaultLimits()))
 }
 
-func over(t *testing.T, store store.Store) *stack {
+func over(t *testing.T, store store.Store) *testServer {
 	t.Helper()
 	book := &logbook{}
 	log := slog.New(slog.NewJSONHandler(book, nil))
@@ -65,7 +65,7 @@ func over(t *testing.T, store store.Store) *stack {
 		stop()
 		running.Wait()
 	})
-	return &stack{Handler: rest.New(rest.Config{Hub: h, Auth: auth.New(auth.Config{Mode: auth.None}), Version: "1.0.0", Log: log}), hub: h, log: book}
+	return &testServer{Handler: rest.New(rest.Config{Hub: h, Auth: auth.New(auth.Config{Mode: auth.None}), Version: "1.0.0", Log: log}), hub: h, log: book}
 }
 
 // newSpace is a space no other test has seen: they share one Redis.
@@ -89,7 +89,7 @@ type answer struct {
 }
 
 // ask makes a request, and holds the answer against openapi.yaml.
-func (s *stack) ask(t *testing.T, q question) answer {
+func (s *testServer) ask(t *testing.T, q question) answer {
 	t.Helper()
 	r := q.request(t.Context())
 	recorder := httptest.NewRecorder()
@@ -122,7 +122,7 @@ func (q question) request(ctx context.Context) *http.Request {
 }
 
 // op asks for an operation and wants it to succeed.
-func (s *stack) op(t *testing.T, space, as, name string, in, out any) answer {
+func (s *testServer) op(t *testing.T, space, as, name string, in, out any) answer {
 	t.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // begin makes a request and returns before it is answered. The answer is held
 // against the document like any other.
-func (s *stack) begin(t *testing.T, ctx context.Context, q question) *asked {
+func (s *testServer) begin(t *testing.T, ctx context.Context, q question) *asked {
 	t.Helper()
 	a := &asked{request: q.request(ctx), recorder: httptest.NewRecorder(), done: make(chan struct{})}
 	go func() {

@@ -36,10 +36,10 @@ func Watch(log *slog.Logger, observe Observer, next http.Handler) http.Handler {
 				}
 			}
 			took := time.Since(began)
-			log.InfoContext(r.Context(), "request", "method", r.Method, "route", r.Pattern, "status", seen.answered(),
+			log.InfoContext(r.Context(), "request", "method", r.Method, "route", r.Pattern, "status", seen.statusSent(),
 				"duration", took, "agent", seen.Header().Get(c3po.ActedAsHeader))
 			if observe != nil {
-				observe(r.Pattern, seen.answered(), took)
+				observe(r.Pattern, seen.statusSent(), took)
 			}
 		}()
 		next.ServeHTTP(seen, r)
@@ -66,8 +66,8 @@ func (w *witness) Write(data []byte) (int, error) {
 	return w.ResponseWriter.Write(data)
 }
 
-// answered is the status the caller has seen: 200 if the handler wrote nothing.
-func (w *witness) answered() int {
+// statusSent is the status the caller has seen: 200 if the handler wrote nothing.
+func (w *witness) statusSent() int {
 	if w.status == 0 {
 		return http.StatusOK
 	}
