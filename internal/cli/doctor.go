@@ -44,7 +44,7 @@ what lies about. --bundle writes what was found out, with the ends of the logs a
 without secrets, as one archive for a bug report, and says what is in it.
 
 The exit code is 0 if all is green, 1 for yellow (it works, and something should be
-mended) and 2 for red. c3po verify proves that mail arrives on every way.`,
+mended) and 2 for red. c3po verify proves that mail arrives over every path.`,
 		Example: `  c3po doctor
   c3po doctor --security
   c3po doctor --bundle report.zip`,
@@ -88,7 +88,7 @@ mended) and 2 for red. c3po verify proves that mail arrives on every way.`,
 // facts finds out all that doctor judges. What cannot be found out is a fact too.
 func (a *app) facts(cmd *cobra.Command) doctor.Facts {
 	ctx := cmd.Context()
-	f := doctor.Facts{Now: time.Now(), Version: a.Version, Program: ownProgram(), OnPath: resolved(exec.LookPath("c3po")), Config: a.lateSettings(cmd)}
+	f := doctor.Facts{Now: time.Now(), Version: a.Version, Program: ownProgram(), OnPath: resolveProgram(exec.LookPath("c3po")), Config: a.lateSettings(cmd)}
 	f.Files = a.secretFiles()
 	if state, err := a.folders.State(); err == nil {
 		if free, known := paths.FreeDisk(state); known {
@@ -104,7 +104,7 @@ func (a *app) facts(cmd *cobra.Command) doctor.Facts {
 		f.Name = id
 	}
 	f.Clients = a.examineClients(ctx)
-	sessions, _ := a.here(ctx) // without a folder for sockets there are none
+	sessions, _ := a.localSessions(ctx) // without a folder for sockets there are none
 	for _, s := range sessions {
 		f.Sessions = append(f.Sessions, doctor.Session{
 			Agent: s.Agent, Asked: s.Asked, PID: s.PID, Type: s.Client, Folder: s.Folder, Trouble: s.Trouble, Connected: s.Connected, Hooked: s.LastHook != nil,
@@ -126,10 +126,10 @@ func (a *app) lateSettings(cmd *cobra.Command) error {
 	return a.settle(cmd, nil)
 }
 
-func ownProgram() string { return resolved(os.Executable()) }
+func ownProgram() string { return resolveProgram(os.Executable()) }
 
-// resolved is where a program really is; empty if there is none.
-func resolved(name string, err error) string {
+// resolveProgram is where a program really is; empty if there is none.
+func resolveProgram(name string, err error) string {
 	if err != nil {
 		return ""
 	}

@@ -177,7 +177,7 @@ func (i *bridgeInstaller) uninstall(out io.Writer) error {
 		}
 	}
 	if !found {
-		fmt.Fprintln(i.out, "there are no links of ours")
+		fmt.Fprintln(i.out, "there are no links to c3po")
 	}
 	return nil
 }

@@ -34,16 +34,16 @@ func (a *app) verify() *cobra.Command {
 	var seconds int
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove that mail arrives, on every way this host has",
-		Long: `Prove that mail arrives: send a probe on every way this host has, and look in its
-trace whether it came. The ways are the coordinator itself, a wait, and of each
-coding agent that c3po is installed into its tools, its hooks and its monitor, run
-by the very commands its configuration names. The probes are mail of an agent of
+		Short: "Prove that mail arrives over every path this host has",
+		Long: `Prove that mail arrives: send a probe over every path this host has, and check its
+trace. The paths are the coordinator itself, a wait, and for each coding agent that
+c3po is installed into its tools, its hooks and its monitor, run by the commands its
+configuration names. The probes are mail of an agent of
 their own, verify-HOST, so nobody is woken.
 
 With --live a session that runs is asked to ack a probe instead.
 
-The exit code is 0 if all ways work, 1 if one does not, 3 if the coordinator
+The exit code is 0 if all paths work, 1 if one does not, 3 if the coordinator
 cannot be reached, and 4 if the session does not ack in time.`,
 		Example: `  c3po verify
   c3po verify --timeout 15`,
@@ -79,12 +79,12 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 	} else {
 		for _, i := range a.installations(ctx) {
 			if i.folder != "" || i.err != nil {
-				cfg.Clients = append(cfg.Clients, i.verified(cfg.Own.Env))
+				cfg.Clients = append(cfg.Clients, i.verifyClient(cfg.Own.Env))
 			}
 		}
 		for _, c := range clients.All() {
 			if i, err := a.fileInstaller(c, installFlags{}); err == nil && i.plan.Installed() {
-				cfg.Clients = append(cfg.Clients, i.verified(cfg.Own.Env))
+				cfg.Clients = append(cfg.Clients, i.verifyClient(cfg.Own.Env))
 			}
 		}
 		p.Paths = verify.Run(ctx, cfg, tell)

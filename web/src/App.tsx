@@ -164,7 +164,7 @@ function Away() {
   if (line !== "away") return null;
   return (
     <p className="away" role="alert">
-      The coordinator does not answer. What you see may be old; the page goes on by itself when it is back.
+      The coordinator does not answer. What you see may be old; the page recovers automatically when it is back.
     </p>
   );
 }

@@ -19,7 +19,7 @@ func copilot() Client {
 			"six hooks run `c3po hook`: at the start and the end of a session, at a prompt, before and after a tool, at the end of a turn. They ask the c3po session process for new mail and do nothing else",
 		},
 		Notes: []string{
-			"an idle Copilot is woken only while `c3po wait --notice` runs in a background shell of it. It is told to start that at the begin of a session",
+			"an idle Copilot wakes up only while `c3po wait --notice` runs in one of its background shells, which it is told to start at the start of a session",
 		},
 		Files: copilotFiles, Setup: copilotSetup,
 	}
@@ -40,7 +40,7 @@ func copilotPlaces(p Place) (servers, hooks string) {
 	if p.Project != "" {
 		return filepath.Join(p.Project, ".github", "mcp.json"), filepath.Join(p.Project, ".github", "hooks", "c3po.json")
 	}
-	home := p.under("COPILOT_HOME", ".copilot")
+	home := p.folderFor("COPILOT_HOME", ".copilot")
 	return filepath.Join(home, "mcp-config.json"), filepath.Join(home, "hooks", "c3po.json")
 }
 
@@ -98,7 +98,7 @@ func copilotSetup(p Place) (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
-	out := Setup{Command: file.Servers.ours()}
+	out := Setup{Command: file.Servers.ourCommand()}
 	for _, h := range copilotHooks() {
 		found := Hook{Event: h[1], Missing: true}
 		for _, written := range hooks.Hooks[h[0]] {

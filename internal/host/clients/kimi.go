@@ -25,7 +25,7 @@ func kimi() Client {
 		Notes: []string{
 			"Kimi asks you before each use of a tool of c3po, and has no setting against it that works: start it as `kimi --auto` if it should answer mail by itself",
 			"Kimi needs Node 22.19 or later; the npm package `node` has one",
-			"an idle Kimi is woken only while `c3po wait --notice` runs in a background shell of it. It is told to start that at the begin of a session",
+			"an idle Kimi wakes up only while `c3po wait --notice` runs in one of its background shells, which it is told to start at the start of a session",
 		},
 		Files: kimiFiles, Setup: kimiSetup,
 	}
@@ -35,7 +35,7 @@ func kimi() Client {
 // a session does not reach its model, so it is said at the first prompt.
 func kimiHooks() []string { return []string{"UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"} }
 
-func kimiHome(p Place) string { return p.under("KIMI_CODE_HOME", ".kimi-code") }
+func kimiHome(p Place) string { return p.folderFor("KIMI_CODE_HOME", ".kimi-code") }
 
 // kimiServers is the file of its servers, which there is for a project too.
 func kimiServers(p Place) string {
@@ -102,7 +102,7 @@ func kimiSetup(p Place) (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
-	out := Setup{Command: file.Servers.ours()}
+	out := Setup{Command: file.Servers.ourCommand()}
 	for _, event := range kimiHooks() {
 		found := Hook{Event: event, Missing: true}
 		for _, written := range config.Hooks {

@@ -62,7 +62,7 @@ var (
 	runHeader      = parameter{in: "header", name: "X-C3PO-Run", says: "What holds the id: host:pid:start or a word of a runner; the session if left out", most: 200, ref: "Run"}
 	epochHeader    = parameter{in: "header", name: "X-C3PO-Epoch", says: "The epoch of an earlier answer", kind: 0, ref: "Epoch"}
 	clientHeader   = parameter{in: "header", name: "X-C3PO-Client", says: "Name and version of the client", most: 200, ref: "Client"}
-	protocolHeader = parameter{in: "header", name: "X-C3PO-Protocol", says: "The oldest and the newest protocol that a client of ours speaks. Leave it out", form: "^[1-9][0-9]*-[1-9][0-9]*$", ref: "Protocol"}
+	protocolHeader = parameter{in: "header", name: "X-C3PO-Protocol", says: "The oldest and the newest protocol that c3po's own client speaks. Leave it out", form: "^[1-9][0-9]*-[1-9][0-9]*$", ref: "Protocol"}
 	statusQuery    = parameter{in: "query", name: "status", says: "Only agents that are online or offline", kind: c3po.Status("")}
 	cursorQuery    = parameter{in: "query", name: "cursor", says: "Where to go on, from an earlier answer", ref: "Cursor"}
 	limitQuery     = parameter{in: "query", name: "limit", says: "How many at the most", kind: 0, ref: "Limit"}
