@@ -39,12 +39,12 @@ func newMachine(t *testing.T) machine {
 	return m
 }
 
-func (m machine) run(t *testing.T, script string, arguments ...string) (string, error) {
+func (m machine) run(t *testing.T, script, invitation string) (string, error) {
 	t.Helper()
-	sh := exec.CommandContext(t.Context(), "sh", append([]string{"-s", "--"}, arguments...)...)
+	sh := exec.CommandContext(t.Context(), "sh")
 	sh.Stdin = strings.NewReader(script)
 	sh.Dir = m.home
-	sh.Env = []string{"HOME=" + m.home, "C3PO_BIN=" + m.bin(), "PATH=" + filepath.Join(m.home, "tools") + ":" + os.Getenv("PATH")}
+	sh.Env = []string{"HOME=" + m.home, "C3PO_INVITATION=" + invitation, "C3PO_BIN=" + m.bin(), "PATH=" + filepath.Join(m.home, "tools") + ":" + os.Getenv("PATH")}
 	out, err := sh.CombinedOutput()
 	return string(out), err
 }
