@@ -4,7 +4,7 @@ import "time"
 
 // Limits are the numbers of the product. DefaultLimits is the one place that
 // sets them; a zero in a field that says so switches the limit off. In c3po.yaml
-// each is set under limits by its name with low lines: sends_per_minute.
+// each is set under limits by its name with underscores: sends_per_minute.
 type Limits struct {
 	Characters     int           // of a message, a response or a context, each
 	MetadataBytes  int           // of a message's or an agent's metadata, as JSON

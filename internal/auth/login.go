@@ -34,7 +34,7 @@ func LinkRoles() []c3po.Role { return []c3po.Role{c3po.RoleHuman, c3po.RoleAdmin
 // spaces of the caller whose request ctx is of.
 func (k *Keeper) LoginLink(ctx context.Context, caller c3po.Caller) (c3po.LoginLink, error) {
 	if !slices.Contains(LinkRoles(), caller.Role) {
-		return c3po.LoginLink{}, c3po.Errorf(c3po.Forbidden, "a link for a browser is for a person to make").
+		return c3po.LoginLink{}, c3po.Errorf(c3po.Forbidden, "only a person can make a link for a browser").
 			Suggest("Run `c3po open` in a terminal of your own.")
 	}
 	mine, _ := ctx.Value(grantKey{}).(Grant)

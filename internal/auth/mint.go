@@ -240,7 +240,7 @@ func checkInput(in c3po.TokenInput) error {
 	}
 	acts := in.Role == c3po.RoleAgent || in.Role == c3po.RoleRunner
 	if acts != (in.Agents != "") {
-		return c3po.Errorf(c3po.InvalidRequest, "agents and runners, and they alone, need to be told as whom they may act").
+		return c3po.Errorf(c3po.InvalidRequest, "--agents is required for the roles agent and runner, and only for them").
 			Suggest("Give agents, for example build-box/* or * for any bare name.")
 	}
 	if acts {

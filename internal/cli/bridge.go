@@ -209,7 +209,7 @@ func (a *app) ticketToAnswer(named string) (string, error) {
 		}
 	}
 	if ticket == "" {
-		return "", &usageError{"there is no ticket to answer", "It is written bridge-reply TICKET TEXT."}
+		return "", &usageError{"there is no ticket to answer", "Usage: bridge-reply TICKET TEXT"}
 	}
 	return ticket, nil
 }

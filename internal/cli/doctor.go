@@ -30,7 +30,7 @@ func (a *app) doctor() *cobra.Command {
 	var bundle string
 	cmd := withoutSettings(&cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is wrong with this host and its coordinator, and say how to mend it",
+		Short: "Find what is wrong here, and how to mend it",
 		Long: `Look for what is wrong: the program and its settings, credentials that others can
 read, the coordinator and the Redis behind it, the token and the name that an agent
 in the current folder would have, clocks, versions, free disk, the coding agents

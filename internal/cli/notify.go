@@ -76,7 +76,7 @@ func (n *notifying) config() (notify.Config, error) {
 func (a *app) notify() *cobra.Command {
 	return family(&cobra.Command{
 		Use:   "notify",
-		Short: "Be told of questions outside of c3po",
+		Short: "Get notices of questions outside c3po",
 		Long: `Be told of questions outside of c3po: on the desktop, by ntfy, or by a webhook.
 Each is one line under notify: in c3po.yaml, where the coordinator runs:
 

@@ -149,8 +149,8 @@ func (a *app) serve() *cobra.Command {
 	var s coordinator
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run a coordinator on a Redis of yours",
-		Long: `Run a coordinator on a Redis of yours, in the foreground, until it is interrupted.
+		Short: "Run a coordinator on your own Redis",
+		Long: `Run a coordinator on your own Redis, in the foreground, until it is interrupted.
 Any number of them can share one Redis. c3po up needs no Redis of yours; beside one
 that runs, serve keeps its credentials, and refuses a Redis for which they are not
 good.`,

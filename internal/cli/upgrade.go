@@ -29,7 +29,7 @@ func (a *app) upgrade() *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use:   "upgrade",
-		Short: "Say how to upgrade, or whether to",
+		Short: "Show how to upgrade; --check looks for a new release",
 		Long: `Say how this program is upgraded, by the way it was installed. Nothing is changed:
 the commands are for you to run.
 

@@ -21,7 +21,7 @@ func LimitNames() []string {
 	return names
 }
 
-// limitName is the name of a field with low lines: MessageLife is message_life.
+// limitName is the name of a field with underscores: MessageLife is message_life.
 func limitName(field string) string {
 	var name strings.Builder
 	for i, r := range strings.ReplaceAll(field, "IDs", "Ids") {
