@@ -55,7 +55,7 @@ asked itself as well.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say why mail does or does not wake each")
-	cmd.Flags().StringVar(&status, "status", "", "only agents that are online or offline")
+	checkedFlag(cmd.Flags(), &status, "status", "", "only agents that are online or offline", oneOf(string(c3po.Online), string(c3po.Offline)))
 	cmd.Flags().StringVar(&kind, "type", "", "only agents of this kind of program")
 	limitFlag(cmd, &limit, 100)
 	return cmd

@@ -59,7 +59,7 @@ func TestJoinReadsTheInvitationFromStdin(t *testing.T) {
 			}
 			return ""
 		}})
-		if code == exitOK || !strings.Contains(said.String(), "invitation") || strings.Contains(said.String(), "got 0 arguments") {
+		if code == exitOK || !strings.Contains(said.String(), "invitation") || strings.Contains(said.String(), "join needs") {
 			t.Errorf("%v ends with %d and says %s", args, code, &said)
 		}
 		if _, err := fs.Stat(os.DirFS(home), ".config/c3po/credentials.json"); err == nil {

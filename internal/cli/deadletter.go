@@ -32,7 +32,7 @@ type letterChoice struct {
 func (c *letterChoice) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.to, "to", "", "only letters to this agent")
 	cmd.Flags().StringVar(&c.reason, "reason", "", "only letters that died for this reason: expired, corrupt, recipient_removed")
-	cmd.Flags().StringVar(&c.since, "since", "", "only letters that died since then: a time (RFC 3339), or 12h, 7d ago")
+	checkedFlag(cmd.Flags(), &c.since, "since", "", "only letters that died since then: a time (RFC 3339), or 12h, 7d ago", aTime)
 }
 
 func (a *app) deadLetterList() *cobra.Command {

@@ -46,6 +46,9 @@ only; else in main and in those of their repositories.`,
 			if at != "" && !pki.IsAddress(at) {
 				return &usageError{fmt.Sprintf("--at %s is not an address", at), "Write it as HOST:PORT."}
 			}
+			if in.Person && in.Runner {
+				return &usageError{"an invitation is for a person or for a host that starts agents, not for both", "Make two."}
+			}
 			space, err := a.inSpace()
 			if err != nil {
 				return err

@@ -146,11 +146,16 @@ func arguments(least, most int, use string) cobra.PositionalArgs {
 		if len(args) >= least && (len(args) <= most || most < 0) {
 			return nil
 		}
-		hint := "Usage: " + cmd.CommandPath() + " " + use + "; "
-		if len(args) > most && most > 0 {
-			hint += "put a text of several words in quotes; "
+		name := cmd.CommandPath()
+		hint := "Usage: " + strings.TrimSpace(name+" "+use) + ". " + name + " --help shows an example."
+		switch {
+		case len(args) < least:
+			return &usageError{fmt.Sprintf("%s needs %s", name, use), hint}
+		case most == 0:
+			return &usageError{fmt.Sprintf("%s takes no arguments, and got %q", name, args[0]), hint}
+		default:
+			return &usageError{fmt.Sprintf("%s takes at most %d arguments, and got %d", name, most, len(args)), "Put a text of several words in quotes. " + hint}
 		}
-		return &usageError{fmt.Sprintf("%s got %d arguments", cmd.CommandPath(), len(args)), hint + cmd.CommandPath() + " --help shows an example."}
 	}
 }
 

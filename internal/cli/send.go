@@ -37,6 +37,9 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 			return svc.SendMessage(ctx, in)
 		}, func(args []string) (_ c3po.SendInput, err error) {
 			in.Target = args[0]
+			if most := int(c3po.DefaultLimits().MaxWait / time.Second); in.WaitSeconds < 0 || in.WaitSeconds > most {
+				return in, &usageError{fmt.Sprintf("--wait must be at most %d seconds", most), "Wait for the rest later, with: c3po wait --for ID"}
+			}
 			if asking() {
 				in.WaitSeconds = int(askTime / time.Second)
 			}
@@ -63,7 +66,7 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 	flags.BoolVar(&urgent, "urgent", false, "have it read first")
 	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
 	secondsFlag(flags, &in.WaitSeconds, "wait", 0, "wait this long for the answer")
-	flags.StringVar(&in.IfAway, "if-away", "", "queue (default), or fail if the agent is offline, away or paused")
+	checkedFlag(flags, &in.IfAway, "if-away", "", "queue (default), or fail if the agent is offline, away or paused", oneOf("queue", "fail"))
 	lengthFlag(flags, &deadline, "deadline", 0, "after this time the unanswered message counts as timed out, for example 10m")
 	flags.StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
 	metadataFlag(flags, &in.Metadata)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -69,6 +70,11 @@ func (a *app) settle(cmd *cobra.Command, _ []string) error {
 			a.warnOfSecret(f)
 		}
 	})
+	if wrong == nil && a.url != "" {
+		if at, err := url.Parse(a.url); err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+			return &usageError{fmt.Sprintf("%q is not the address of a coordinator", a.url), "Write it as https://HOST:PORT. It comes from " + cmp.Or(a.origins["url"].Where, "--url") + "."}
+		}
+	}
 	return wrong
 }
 

@@ -22,7 +22,7 @@ left alone are forgotten after seven days of silence, without their mail being m
   c3po sweep --older 7d`,
 		RunE: operation(a, a.asPerson(humanToken), c3po.Service.Sweep, inputFromFlags(&in), printSweep),
 	}
-	cmd.Flags().StringVar(&in.Older, "older", "24h", "only agents that were silent for so long: 90m, 24h, 7d")
+	checkedFlag(cmd.Flags(), &in.Older, "older", "24h", "only agents that were silent for so long: 90m, 24h, 7d", aDuration)
 	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "only show who would be removed")
 	return cmd
 }

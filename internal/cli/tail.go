@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,9 @@ What messages say is never shown.`,
 				}
 			}
 			for _, kind := range kinds {
+				if !slices.Contains(c3po.EventKinds(), c3po.EventKind(kind)) {
+					return &usageError{fmt.Sprintf("there is no event of kind %q", kind), fmt.Sprintf("The kinds are %s.", strings.Trim(fmt.Sprint(c3po.EventKinds()), "[]"))}
+				}
 				in.Kinds = append(in.Kinds, c3po.EventKind(kind))
 			}
 			show := a.showEvent
@@ -63,7 +67,7 @@ What messages say is never shown.`,
 	flags.StringVar(&agent, "agent", "", "only what is about this agent, or a message from or to it")
 	flags.StringSliceVar(&kinds, "kind", nil, "only these kinds, separated by commas")
 	flags.StringVar(&in.Thread, "thread", "", "only messages of this conversation: its id, or that of a message in it")
-	flags.StringVar(&in.Since, "since", "", "begin then, instead of with the latest: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z")
+	checkedFlag(flags, &in.Since, "since", "", "begin then, instead of with the latest: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z", aTime)
 	flags.StringVar(&in.After, "after", "", "begin after this place: the at that tail_log answered, for example 1:4711")
 	flags.BoolVar(&once, "once", false, "show what there is, and do not wait for more")
 	return cmd

@@ -70,7 +70,7 @@ through), cancelled.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&in.Which, "which", "", "asked, received or all")
+	checkedFlag(flags, &in.Which, "which", "", "asked, received or all", oneOf("asked", "received", c3po.TicketsAll))
 	flags.BoolVar(&open, "open", false, "only those that can still be answered")
 	flags.BoolVar(&closed, "closed", false, "only those that have come to an end")
 	limitFlag(cmd, &limit, 100)

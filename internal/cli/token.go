@@ -44,7 +44,7 @@ A token lives for a year after its last use.`,
 			return svc.CreateToken(ctx, in)
 		}, a.printToken),
 	}
-	cmd.Flags().StringVar(&role, "role", string(c3po.RoleAgent), "agent, runner, observer, human or admin")
+	checkedFlag(cmd.Flags(), &role, "role", string(c3po.RoleAgent), "agent, runner, observer, human or admin", oneOf("agent", "runner", "observer", "human", "admin"))
 	cmd.Flags().StringVar(&in.Agents, "agents", "", "ids an agent or runner may act as; * is any text within one part")
 	cmd.Flags().StringSliceVar(&in.Spaces, "for", nil, "spaces it is for, or patterns of them; the first is its own")
 	cmd.Flags().StringVar(&in.Label, "label", "", "what it is for, in your words")

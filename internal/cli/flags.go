@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,6 +57,56 @@ func (l *length) Set(text string) error {
 func lengthFlag(flags *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
 	*to = value
 	flags.Var((*length)(to), name, usage)
+}
+
+// A checked text is a flag that takes only some texts, which are refused before a
+// coordinator is asked.
+type checked struct {
+	to    *string
+	check func(string) error
+}
+
+func (c checked) String() string {
+	if c.to == nil {
+		return ""
+	}
+	return *c.to
+}
+func (checked) Type() string { return "string" }
+
+func (c checked) Set(text string) error {
+	if err := c.check(text); err != nil {
+		return err
+	}
+	*c.to = text
+	return nil
+}
+
+func checkedFlag(flags *pflag.FlagSet, to *string, name, value, usage string, check func(string) error) {
+	*to = value
+	flags.Var(checked{to, check}, name, usage)
+}
+
+// oneOf checks that a text is one of these.
+func oneOf(words ...string) func(string) error {
+	return func(text string) error {
+		if slices.Contains(words, text) {
+			return nil
+		}
+		last := len(words) - 1
+		return fmt.Errorf("it must be %s or %s", strings.Join(words[:last], ", "), words[last])
+	}
+}
+
+// aDuration checks that a text is a length of time, with days.
+func aDuration(text string) error { return new(length).Set(text) }
+
+// aTime checks that a text is a time, or how long ago it was.
+func aTime(text string) error {
+	if _, err := c3po.ParseSince(text, time.Now()); err != nil {
+		return errors.New("write 10m, 2h or 7d, or a time such as 2026-01-02T15:04:05Z")
+	}
+	return nil
 }
 
 // badFlag says what is wrong with a flag in the words of its command.
