@@ -16,7 +16,7 @@ func reference(root *cobra.Command) []byte {
 	var doc bytes.Buffer
 	fmt.Fprint(&doc, "# Command reference\n\nWritten by `make docs` from what `--help` says. For how the commands go together see [cli.md](cli.md).\n")
 	fmt.Fprint(&doc, "\n## All commands\n\n")
-	referenceFlags(&doc, root.PersistentFlags())
+	referenceFlags(&doc, root.LocalFlags())
 	everyCommand(root, func(cmd *cobra.Command) {
 		if !isForPeople(cmd) || cmd == root {
 			return
