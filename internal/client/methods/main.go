@@ -25,7 +25,7 @@ const (
 func main() {
 	source, err := generate(".")
 	if err == nil {
-		err = os.WriteFile(written, source, 0o644) //nolint:gosec // a source file of the repository
+		err = os.WriteFile(written, source, 0o644) // #nosec G306 -- a source file of the repository
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "methods:", err)
