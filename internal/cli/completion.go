@@ -72,9 +72,17 @@ func (a *app) completions(root *cobra.Command) {
 		}
 		return a.completeMail(cmd, args, begun)
 	}
-	for name, complete := range map[string]completer{"send": target, "pause": target, "resume": target, "reply": mail, "ack": mail} {
-		if cmd, _, err := root.Find([]string{name}); err == nil && cmd != root {
-			cmd.ValidArgsFunction = complete
+	for names, complete := range map[string]completer{
+		"send pause resume agents":       target,
+		"reply ack claim":                mail,
+		"answer human/answer human/show": first(a.completeQuestions),
+		"trace tickets cancel":           first(a.completeTickets),
+		"room/join room/leave room/post room/history room/end room/set room/invite": first(a.completeRooms),
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if cmd, _, err := root.Find(strings.Split(name, "/")); err == nil && cmd != root {
+				cmd.ValidArgsFunction = complete
+			}
 		}
 	}
 	kinds := []string{}
@@ -147,6 +155,81 @@ func (a *app) completeAgents(cmd *cobra.Command, _ []string, begun string) ([]st
 	}, a.looking)
 }
 
+// first completes the first argument only.
+func first(complete completer) completer {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, begun)
+	}
+}
+
+// idsLike are the messages that were probably begun: by their whole id, or by its
+// last part.
+func idsLike(begun string, offer func(add func(id c3po.MessageID, about string))) (ids []string) {
+	offer(func(id c3po.MessageID, about string) {
+		whole := string(id)
+		if last := whole[strings.LastIndex(whole, ":")+1:]; strings.HasPrefix(whole, begun) {
+			ids = append(ids, cobra.CompletionWithDesc(whole, inline(c3po.Clip(about))))
+		} else if strings.HasPrefix(last, begun) {
+			ids = append(ids, cobra.CompletionWithDesc(last, inline(c3po.Clip(about))))
+		}
+	})
+	return ids
+}
+
+// completeQuestions offers what agents ask the person.
+func (a *app) completeQuestions(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+		list, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: completeAgents})
+		if err != nil {
+			return nil
+		}
+		return idsLike(begun, func(add func(c3po.MessageID, string)) {
+			for _, m := range list.Messages {
+				add(m.ID, m.Text())
+			}
+		})
+	}, a.asPerson(humanToken))
+}
+
+// completeTickets offers the newest questions, open ones and others.
+func (a *app) completeTickets(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+		in := c3po.TicketsInput{Limit: completeAgents}
+		if a.as == "" {
+			in.Which = c3po.TicketsAll
+		}
+		list, err := svc.Tickets(ctx, in)
+		if err != nil {
+			return nil
+		}
+		return idsLike(begun, func(add func(c3po.MessageID, string)) {
+			for _, t := range list.Tickets {
+				add(t.ID, string(t.State))
+			}
+		})
+	}, a.looking)
+}
+
+// completeRooms offers the rooms that can be seen.
+func (a *app) completeRooms(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+		list, err := svc.RoomList(ctx, c3po.RoomListInput{All: true})
+		if err != nil {
+			return nil
+		}
+		var names []string
+		for _, room := range list.Rooms {
+			if strings.HasPrefix(string(room.Room), begun) {
+				names = append(names, string(room.Room))
+			}
+		}
+		return names
+	}, a.looking)
+}
+
 // completeMail offers the messages that wait for an answer.
 func (a *app) completeMail(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
@@ -154,12 +237,10 @@ func (a *app) completeMail(cmd *cobra.Command, _ []string, begun string) ([]stri
 		if err != nil {
 			return nil
 		}
-		var ids []string
-		for _, m := range list.Messages {
-			if strings.HasPrefix(string(m.ID), begun) {
-				ids = append(ids, cobra.CompletionWithDesc(string(m.ID), "from "+inline(string(m.FromAgent))))
+		return idsLike(begun, func(add func(c3po.MessageID, string)) {
+			for _, m := range list.Messages {
+				add(m.ID, "from "+string(m.FromAgent))
 			}
-		}
-		return ids
+		})
 	}, a.acting)
 }
