@@ -41,6 +41,9 @@ through), cancelled.`,
 					return err
 				}
 			}
+			if open && closed {
+				return &usageError{"--open and --closed are all of them", "Give one, or neither."}
+			}
 			if open != closed {
 				in.State = c3po.TicketsOpen
 				if closed {

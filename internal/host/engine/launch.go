@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,10 +83,12 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	go func() { answers <- reach(watching, at, cfg.Dir) }()
 	select {
 	case err = <-answers:
-	case err = <-ended:
+	case how := <-ended:
 		cancel()
 		<-answers
-		err = errors.Join(errors.New("it ended at once"), err)
+		if err = errors.New("it ended at once"); how != nil {
+			err = fmt.Errorf("it ended at once: %w", how)
+		}
 	}
 	if err != nil {
 		complaints, _ := os.ReadFile(stderr.Name())
