@@ -69,7 +69,7 @@ func TestASessionWhoseProcessIsHaltedIsOutOfReach(t *testing.T) {
 	if err := process.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	c.reached(t, "it has read that, and ended", c3po.ReachNextStep)
+	c.reached(t, "it has read that, and ended", c3po.ReachNextCall)
 }
 
 // Of a process on another host a coordinator has nothing but its connection.
