@@ -63,7 +63,7 @@ func (a *app) forPerson(e *c3po.Error) *c3po.Error {
 	message, advice := forPeople(e.Message), forPeople(e.Suggestion)
 	switch e.Suggestion {
 	case c3po.AskPerson:
-		advice = "This host's token is an agent's. Run it where the coordinator runs, or set " + tokenVariable + " to a token with the role human."
+		advice = "This host's token is an agent's. Run it where the coordinator runs, or sign in here: `c3po invite --person` there prints the line."
 	case c3po.WorkLocally:
 		message, advice = a.unreachable(e)
 	}
