@@ -90,7 +90,8 @@ type outage struct {
 	well       string // where it can be reached all the same, as long as it runs
 	begin, end func()
 	code       int    // of a command meanwhile
-	says       string // what it and a tool say
+	prints     string // what that tells a person
+	says       string // what a tool tells a model
 }
 
 func outages(t *testing.T) []outage {
@@ -108,9 +109,9 @@ func outages(t *testing.T) []outage {
 		address.Heal()
 	}
 	return []outage{
-		{"gone", "http://" + address.Addr(), next.URL(), die, takeOver, 3, "c3po coordinator is not reachable"},
+		{"gone", "http://" + address.Addr(), next.URL(), die, takeOver, 3, "can't reach the coordinator at http://", "c3po coordinator is not reachable"},
 		// It may have heard what it does not answer.
-		{"silent", "http://" + proxy.Addr(), silent.URL(), proxy.BlackHole, proxy.Heal, 5, "it may have done what was asked"},
+		{"silent", "http://" + proxy.Addr(), silent.URL(), proxy.BlackHole, proxy.Heal, 5, "it may have done what was asked", "it may have done what was asked"},
 	}
 }
 
@@ -142,7 +143,7 @@ func TestWithoutACoordinatorATurnGoesOnAndNothingIsLost(t *testing.T) {
 		o.begin()
 		var acts sync.WaitGroup
 		acts.Go(func() { // which a person waits for, not a turn
-			if text, code := places["codex"].run("send", "reader", "by command", "--key", "command"); code != o.code || !strings.Contains(text, o.says) {
+			if text, code := places["codex"].run("send", "reader", "by command", "--key", "command"); code != o.code || !strings.Contains(text, o.prints) {
 				t.Errorf("%s: the command ended with %d: %s", o.name, code, text)
 			}
 		})
