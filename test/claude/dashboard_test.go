@@ -123,6 +123,11 @@ func TestAC2ToAC4APersonAtTheDashboardInterruptsIsAskedAndAnswers(t *testing.T) 
 		if at := toldOf(a.model, "web"); at.After(from) {
 			t.Errorf("it was told of the mail of others %s after that was sent", at.Sub(from))
 		}
+		// What it is told next comes in another turn, without its person's word.
+		eventually(t, 20*time.Second, "that turn is over", func() bool {
+			agent, err := w.as("").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "api"})
+			return err == nil && agent.State == c3po.SessionIdle
+		})
 	}
 	goesOn := func(since time.Time) {
 		t.Helper()
@@ -131,7 +136,7 @@ func TestAC2ToAC4APersonAtTheDashboardInterruptsIsAskedAndAnswers(t *testing.T) 
 
 	// AC2: the person interrupts, and it goes on when they say so.
 	human.does("pauses", api)
-	leftAlone("Which port?", c3po.ReachPersonReturns)
+	leftAlone("Which port?", c3po.ReachResumed)
 	resumed := time.Now()
 	human.does("resumes", api)
 	goesOn(resumed)

@@ -289,7 +289,7 @@ func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 			return say("REFUSED-%d", refused)
 		}},
 		on("Your user typed `/c3po:coordinate on`", call("list_agents", nil)),
-		on("status, then what it says of itself", say("BACK")),
+		on("then what it says of itself", say("BACK")),
 		on("switch it off", bash("off")),
 	)
 	term := a.open("--allowedTools", "Bash")
