@@ -22,7 +22,7 @@ func TestANoticeThatStartsNoTurnOfOpenCodeIsSentAgain(t *testing.T) {
 	// In the place of c3po, one that has mail at once.
 	const line = "c3po: 1 new message expecting an answer from 'web'. get_messages shows it."
 	fake := filepath.Join(a.Dir, "fake")
-	script := "#!/bin/sh\nif [ \"$1\" = monitor ]; then echo '" + line + "'; exec sleep 60; fi\ncat >/dev/null\n"
+	script := "#!/bin/sh\nif [ \"$1\" = monitor ]; then echo \"" + line + "\"; exec sleep 60; fi\ncat >/dev/null\n"
 	if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
