@@ -69,6 +69,10 @@ func TestMailStartsClaudeCodeWhichAnswersItInOrderAndEnds(t *testing.T) {
 	eventually(t, time.Minute, "the first run has ended", func() bool { return strings.Contains(loop.out.String(), "the run has ended") })
 
 	asker := h.as("asker")
+	eventually(t, time.Minute, "the runner waits for mail", func() bool {
+		agent, err := asker.GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "docker/coder"})
+		return err == nil && agent.Reachability == c3po.ReachNow
+	})
 	receipt, err := asker.SendMessage(t.Context(), c3po.SendInput{Target: "docker/coder", Message: "are you there?"})
 	if err != nil {
 		t.Fatal(err)
