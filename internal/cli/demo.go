@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/ops/demo"
 )
 
@@ -210,21 +209,11 @@ func (p *demoPlay) run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd.Dir, cmd.Env = p.folder, p.environment()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = downTime
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
-	if err == nil {
-		return out.Bytes(), nil
-	}
+	out, err := runOwn(cmd)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	var refused c3po.Error
-	if json.Unmarshal(said.Bytes(), &refused) == nil && refused.Code != "" {
-		return nil, &refused
-	}
-	return nil, c3po.Errorf(c3po.Internal, "c3po %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(said.String())).
-		Suggest("Run `c3po doctor`.")
+	return out, err
 }
 
 // environment is this one with a home of the demo's own, and without what is set for

@@ -56,39 +56,46 @@ func (a *app) ensureCoordinator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := svc.Health(ctx); !errors.Is(err, c3po.CoordDown) {
-		return err
-	}
-	if a.url != "" || a.refuseJoined() != nil {
-		_, err := svc.Health(ctx)
-		return err // another host's, which only that one can start
+	_, err = svc.Health(ctx)
+	if !errors.Is(err, c3po.CoordDown) || a.url != "" || a.refuseJoined() != nil {
+		return err // it runs, or it is another host's, which only that one can start
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	up := exec.CommandContext(ctx, program, "up", "--json") // #nosec G204 -- this program
-	var out, said bytes.Buffer
-	up.Stdout, up.Stderr = &out, &said
-	if err := up.Run(); err != nil {
-		var refused c3po.Error
-		if json.Unmarshal(said.Bytes(), &refused) == nil && refused.Code != "" {
-			return &refused
-		}
-		return c3po.Errorf(c3po.Internal, "c3po up: %w: %s", err, strings.TrimSpace(said.String())).Suggest("Run `c3po doctor`.")
+	out, err := runOwn(exec.CommandContext(ctx, program, "up", "--json")) // #nosec G204 -- this program
+	if err != nil {
+		return err
 	}
 	var started start
-	if err := json.Unmarshal(out.Bytes(), &started); err != nil {
+	if err := json.Unmarshal(out, &started); err != nil {
 		return err
 	}
 	started.print(a.Stdout)
 	return nil
 }
 
+// runOwn runs a command of this program that prints JSON, and passes its error on.
+func runOwn(cmd *exec.Cmd) ([]byte, error) {
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	var refused c3po.Error
+	if json.Unmarshal(said.Bytes(), &refused) == nil && refused.Code != "" {
+		return nil, &refused
+	}
+	return nil, c3po.Errorf(c3po.Internal, "c3po %s: %w: %s", strings.Join(cmd.Args[1:], " "), err, strings.TrimSpace(said.String())).
+		Suggest("Run `c3po doctor`.")
+}
+
 // ensureInstalled puts c3po into a coding agent that does not have it, after saying
 // what that changes and asking.
 func (a *app) ensureInstalled(ctx context.Context, t target) error {
-	if a.has(ctx, t) {
+	if a.has(t) {
 		return nil
 	}
 	plan, err := t.installer(installFlags{dryRun: true})
@@ -120,7 +127,7 @@ func (a *app) ensureInstalled(ctx context.Context, t target) error {
 
 // has says that a coding agent has c3po. Claude Code is read, not asked: asking it
 // takes a second.
-func (a *app) has(ctx context.Context, t target) bool {
+func (a *app) has(t target) bool {
 	i, err := t.installer(installFlags{})
 	if err != nil {
 		return false

@@ -88,20 +88,16 @@ func (s shop) priceField() (string, error) {
 	return "", fmt.Errorf("%s has no amount", pricesFile)
 }
 
+var priceLine = regexp.MustCompile("export const price = .*")
+
 // show makes the cart show a field that holds cents.
 func (s shop) show(field, currency string) error {
-	line := "export const price = (item) => `" + currency + "${(item." + field + " / 100).toFixed(2)}`;"
-	return s.edit("export const price = .*", line)
-}
-
-// edit replaces the line of the cart that matches.
-func (s shop) edit(pattern, line string) error {
 	code, err := s.read(cartFile)
 	if err != nil {
 		return err
 	}
-	code = regexp.MustCompile(pattern).ReplaceAllLiteralString(code, line)
-	return os.WriteFile(filepath.Join(string(s), filepath.FromSlash(cartFile)), []byte(code), 0o600)
+	line := "export const price = (item) => `" + currency + "${(item." + field + " / 100).toFixed(2)}`;"
+	return os.WriteFile(filepath.Join(string(s), filepath.FromSlash(cartFile)), []byte(priceLine.ReplaceAllLiteralString(code, line)), 0o600)
 }
 
 // line is the line of the cart that the agents work on.
