@@ -39,6 +39,9 @@ func readResponses(_ *http.Request, text []byte) (Request, error) {
 			asked.names[tool.Name] = group.Name
 		}
 	}
+	if len(body.Tools) == 0 { // it is asked for the title of a session
+		asked.aside = "a title"
+	}
 	return asked, nil
 }
 
