@@ -23,15 +23,21 @@ type terminal struct {
 // open starts an interactive session and returns when it takes input.
 func (a *agent) open(more ...string) *terminal {
 	a.t.Helper()
+	term := a.start(a.env(), a.onHost(a.arguments(more...)...)...)
+	term.see("manual mode on")
+	return term
+}
+
+// start runs a command in a terminal of its own.
+func (a *agent) start(env []string, command ...string) *terminal {
+	a.t.Helper()
 	a.trust()
 	term := &terminal{agent: a, socket: "c3po-" + rand.Text()[:8]}
-	argv := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", "-c", a.folder, "env", "-i"}, a.env()...)
-	argv = append(argv, a.onHost(a.arguments(more...)...)...)
-	if out, err := exec.Command("tmux", append([]string{"-L", term.socket}, argv...)...).CombinedOutput(); err != nil {
+	argv := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", "-c", a.folder, "env", "-i"}, env...)
+	if out, err := exec.Command("tmux", append([]string{"-L", term.socket}, append(argv, command...)...)...).CombinedOutput(); err != nil {
 		a.t.Fatalf("tmux: %v\n%s", err, out)
 	}
 	a.t.Cleanup(term.close)
-	term.see("manual mode on")
 	term.pid, _ = strconv.Atoi(term.tmux("display-message", "-p", "#{pane_pid}"))
 	return term
 }
