@@ -56,8 +56,8 @@ contract: ## what is written from the table of operations, the routes and the ty
 	$(GO) test -vet=off -count=1 -run 'TestTheDocumentIsWhatTheRoutesAndTypesSay|TestTheShapesOfThePageAreThoseOfTheDocument|TestEachToolsetListsItsTools|TestTheToolTableIsTheOperations|TestWhoMayCallAnOperationIsWrittenDown|TestTheTableOfSurfacesIsCurrent' \
 		./internal/transport/rest ./internal/transport/mcpserver ./internal/server ./internal/cli -update
 
-reference: ## docs/cli-reference.md and the other references, which git does not keep
-	@$(GO) run ./internal/ops/reference/cmd docs
+reference: ## docs/reference/cli-reference.md and the other references, which git does not keep
+	@$(GO) run ./internal/ops/reference/cmd docs/reference
 
 docs: reference ## the references, and the tables that the code writes into other pages; tests fail until these are current
 	$(GO) test -count=1 -run TestEveryRequirementHasATestThatShowsIt . -update
@@ -173,7 +173,7 @@ torture-bites: ## breaks on purpose, each of which its test must find (testdata/
 scale: ## coordinators over a Redis Cluster, 50,000 waits, a million agents; as root
 	C3PO_TORTURE=1 $(GO) test -v -count=1 -timeout 60m ./test/scale
 
-bench: ## the bars of docs/performance.md, exactly; for a machine that does nothing else
+bench: ## the bars of docs/operations/performance.md, exactly; for a machine that does nothing else
 	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/ops/bench
 
 peers: ## the same work by c3po, NATS JetStream and a plain MCP server, side by side

@@ -90,7 +90,7 @@ var (
 func TestEverySentenceOnSecurityHasATest(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(".")
-	page, err := fs.ReadFile(tree, "docs/security.md")
+	page, err := fs.ReadFile(tree, "docs/explain/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the generated documents")
 
 const (
-	conformancePage = "docs/conformance.md"
+	conformancePage = "docs/operations/conformance.md"
 	maxProofs       = 3
 )
 
@@ -106,7 +106,7 @@ func conformance(asks map[string]string, order []string, proofs map[string][]pro
 	var page strings.Builder
 	page.WriteString("# Conformance\n\nEach requirement of the documents that c3po comes from, and the tests that show it. Written by `make docs` from the `Claims:` lines of the\n" +
 		"tests; a test fails when a requirement has none, or when this page names one that is gone. Every test here is part of the gate, so a commit on\n" +
-		"`main` has passed them all: `.ci/run` is the last result. Where c3po differs from a document, [coming from](coming-from.md) says so and why.\n" +
+		"`main` has passed them all: `.ci/run` is the last result. Where c3po differs from a document, [coming from](../guides/coming-from.md) says so and why.\n" +
 		"There is no A3: the number was never given to a requirement.\n\n" +
 		"| id | what it asks for | shown by | run by |\n|---|---|---|---|\n")
 	for _, id := range order {

@@ -14,16 +14,16 @@ import (
 
 func TestTheErrorTableIsTheCodes(t *testing.T) {
 	t.Parallel()
-	text := readDocument(t, "docs/rest.md")
+	text := readDocument(t, "docs/reference/rest.md")
 	for code, facts := range codes {
 		row := fmt.Sprintf("| `%s` | %d | %s |", code, facts.status, facts.retry)
 		if !strings.Contains(text, row) {
-			t.Errorf("docs/rest.md has no row %s", row)
+			t.Errorf("docs/reference/rest.md has no row %s", row)
 		}
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\|").FindAllStringSubmatch(text, -1) {
 		if _, known := codes[Code(row[1])]; !known {
-			t.Errorf("docs/rest.md has a row for %s, which is no code", row[1])
+			t.Errorf("docs/reference/rest.md has a row for %s, which is no code", row[1])
 		}
 	}
 }
@@ -55,14 +55,14 @@ func TestTroubleshootingQuotesTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quotes := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ").FindAllStringSubmatch(readDocument(t, "docs/troubleshooting.md"), -1)
+	quotes := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ").FindAllStringSubmatch(readDocument(t, "docs/guides/troubleshooting.md"), -1)
 	if len(quotes) < 20 {
 		t.Fatalf("only %d texts of the program were found", len(quotes))
 	}
 	for _, quote := range quotes {
 		for part := range strings.SplitSeq(quote[1], "…") {
 			if !strings.Contains(source.String(), strings.Trim(part, "'")) {
-				t.Errorf("docs/troubleshooting.md quotes %q, but no file says %q", quote[1], part)
+				t.Errorf("docs/guides/troubleshooting.md quotes %q, but no file says %q", quote[1], part)
 			}
 		}
 	}

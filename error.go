@@ -11,7 +11,7 @@ import (
 // Codes are added, never renamed.
 type Code string
 
-// The codes, in the order of the error table in docs/rest.md.
+// The codes, in the order of the error table in docs/reference/rest.md.
 const (
 	InvalidRequest   Code = "INVALID_REQUEST"
 	Unauthorized     Code = "UNAUTHORIZED"

@@ -25,12 +25,12 @@ func TestEveryGuaranteeNamesTestsThatExist(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(".")
 	known := everyTest(t, tree)
-	for _, problem := range judgeGuarantees(readPage(t, tree, "docs/guarantees.md"), invariants, known) {
-		t.Errorf("docs/guarantees.md: %s", problem)
+	for _, problem := range judgeGuarantees(readPage(t, tree, "docs/explain/guarantees.md"), invariants, known) {
+		t.Errorf("docs/explain/guarantees.md: %s", problem)
 	}
-	for _, name := range namedTests.FindAllStringSubmatch(readPage(t, tree, "docs/torture.md"), -1) {
+	for _, name := range namedTests.FindAllStringSubmatch(readPage(t, tree, "docs/operations/torture.md"), -1) {
 		if !known[name[1]] {
-			t.Errorf("docs/torture.md: there is no %s", name[1])
+			t.Errorf("docs/operations/torture.md: there is no %s", name[1])
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestEveryGuaranteeNamesTestsThatExist(t *testing.T) {
 func TestTheTableOfBreaksIsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(".")
-	page := readPage(t, tree, "docs/torture.md")
+	page := readPage(t, tree, "docs/operations/torture.md")
 	patches, err := fs.Glob(tree, "testdata/bites/*.patch")
 	if err != nil || len(patches) == 0 {
 		t.Fatalf("%d patches, %v", len(patches), err)
@@ -49,7 +49,7 @@ func TestTheTableOfBreaksIsWhatIsThere(t *testing.T) {
 		row := fmt.Sprintf("| `%s` | %s | `%s` |", strings.TrimSuffix(path.Base(patch), ".patch"), headOf(text, "What"),
 			strings.Fields(headOf(text, "Guard"))[1])
 		if !strings.Contains(page, row+"\n") {
-			t.Errorf("docs/torture.md has no row\n%s", row)
+			t.Errorf("docs/operations/torture.md has no row\n%s", row)
 		}
 		if said, err := exec.Command("git", "apply", "--check", patch).CombinedOutput(); err != nil {
 			t.Errorf("%s breaks nothing any more: %s", patch, said)

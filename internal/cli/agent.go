@@ -102,7 +102,7 @@ func (a *app) agent() *cobra.Command {
 		Short: "Run agents in containers, started by their mail",
 		Long: `Run agents in containers. agents.yaml names them; c3po agent NAME runs one of
 them. An agent with triggers is started whenever one of them fires, and nothing of
-it runs in between. docs/runner.md tells it all.`,
+it runs in between. See docs/guides/runner.md.`,
 		Example: `  c3po agent list
   c3po agent run reviewer
   c3po agent prompt "What does this repository do?"`,

@@ -60,14 +60,14 @@ func TestEveryCommandIsInTheReferenceAndTheManual(t *testing.T) {
 // The table in the document is the one the program prints.
 func TestTheDocumentHasEveryExitCode(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/cli.md")
+	text, err := os.ReadFile("../../docs/reference/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range exitMeanings() {
 		row := fmt.Sprintf("| %d | %s | %s |", m.Code, m.Meaning, m.Again)
 		if !strings.Contains(string(text), row) {
-			t.Errorf("docs/cli.md has no row %s", row)
+			t.Errorf("docs/reference/cli.md has no row %s", row)
 		}
 	}
 	if rows := strings.Count(string(text), "\n| 1"); rows < 2 {

@@ -37,7 +37,7 @@ The exit code is the program's, 128+n if signal n has ended it. Without a
 coordinator the program runs all the same.
 
 The prompts of claude, python and the usual shells are known; --prompt says how
-that of another program looks. docs/run.md tells it all.`,
+that of another program looks. See docs/guides/run.md.`,
 		Example: `  c3po run --as reviewer -- claude
   c3po run --as db --prompt '^mydb> $' -- mydb
   c3po run --as chat --paste-bodies --prompt '^you: $' -- ./chat`,

@@ -95,7 +95,7 @@ func checkArguments(t *testing.T, op c3po.Operation, cmd *cobra.Command) {
 }
 
 const (
-	surfacesPage  = "../../docs/cli.md"
+	surfacesPage  = "../../docs/reference/cli.md"
 	surfacesTitle = "## Every operation on every surface\n"
 )
 

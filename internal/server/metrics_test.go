@@ -182,7 +182,7 @@ func TestTheNamesOfTheMetricsAreAContract(t *testing.T) {
 	if diff := cmp.Diff(string(want), text); diff != "" {
 		t.Errorf("names and labels, -update accepts them (-want +got):\n%s", diff)
 	}
-	docs, err := os.ReadFile("../../docs/operations.md")
+	docs, err := os.ReadFile("../../docs/operations/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestTheNamesOfTheMetricsAreAContract(t *testing.T) {
 			name = strings.TrimSuffix(name, suffix)
 		}
 		if !strings.Contains(string(docs), "`"+name) {
-			t.Errorf("docs/operations.md does not name %s", name)
+			t.Errorf("docs/operations/operations.md does not name %s", name)
 		}
 	}
 }

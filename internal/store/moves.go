@@ -8,7 +8,7 @@ import (
 )
 
 // Moved is one thing that goes from one coordinator to another; one field is
-// set. The JSON of these types is what `c3po export` writes: docs/operations.md
+// set. The JSON of these types is what `c3po export` writes: docs/operations/operations.md
 // describes it, and move.Format counts its versions.
 //
 // Numbers of a space mean nothing in another one, so there are none: order is

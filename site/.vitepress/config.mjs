@@ -17,7 +17,7 @@ export default {
   srcDir: "..",
   srcExclude: ["AGENTS.md", "CLAUDE.md", ...notPages.map((folder) => `${folder}/**`), "**/node_modules/**"],
   outDir: "dist",
-  rewrites: { "README.md": "index.md" },
+  rewrites: { "README.md": "index.md", "docs/README.md": "docs/index.md" },
   cleanUrls: true,
   // A dead link fails the build; addresses of a coordinator on this machine are none.
   ignoreDeadLinks: "localhostLinks",
@@ -32,11 +32,12 @@ export default {
   },
   themeConfig: {
     nav: [
-      { text: "Quick start", link: "/docs/quickstart" },
-      { text: "Concepts", link: "/docs/concepts" },
-      { text: "FAQ", link: "/docs/faq" },
+      { text: "Documents", link: "/docs/" },
+      { text: "Quick start", link: "/docs/start/quickstart" },
+      { text: "Concepts", link: "/docs/explain/concepts" },
+      { text: "FAQ", link: "/docs/explain/faq" },
     ],
-    sidebar: [{ text: "c3po", link: "/" }, ...pagesOf(join(root, "README.md"))],
+    sidebar: [{ text: "c3po", link: "/" }, ...pagesOf(join(root, "docs"))],
     outline: { level: [2, 3] },
     search: { provider: "local" },
     socialLinks: [{ icon: "github", link: source }],

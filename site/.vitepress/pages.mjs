@@ -1,14 +1,15 @@
-// The list of pages is the table in README.md: a bold row begins a group, every
-// other begins with a link to a page.
+// The list of pages is docs/README.md: a heading begins a group, and every row of a
+// table begins with a link to a page.
 import { readFileSync } from "node:fs";
+import { join } from "node:path/posix";
 
-export function pagesOf(readme) {
+export function pagesOf(docs) {
   const groups = [];
-  for (const row of readFileSync(readme, "utf8").split("\n")) {
-    const [, group] = row.match(/^\| \*\*(.+)\*\* \|/) ?? [];
-    const [, text, page] = row.match(/^\| \[(.+?)\]\(([\w/-]+)\.md\) \|/) ?? [];
-    if (group) groups.push({ text: group, items: [] });
-    if (page) groups.at(-1)?.items.push({ text, link: `/${page}` });
+  for (const line of readFileSync(join(docs, "README.md"), "utf8").split("\n")) {
+    const [, group] = line.match(/^## (.+)$/) ?? [];
+    const [, text, page] = line.match(/^\| \[(.+?)\]\(([\w./-]+)\.md\) \|/) ?? [];
+    if (group) groups.push({ text: group, collapsed: false, items: [] });
+    if (page) groups.at(-1)?.items.push({ text, link: join("/docs", page).replace(/README$/, "") });
   }
   return groups;
 }

@@ -146,7 +146,7 @@ func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 // behind.
 func TestThePageNamesTestsThatExist(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/claude-code.md")
+	page, err := os.ReadFile("../../docs/guides/claude-code.md")
 	if err != nil {
 		t.Fatal(err)
 	}

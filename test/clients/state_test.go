@@ -16,7 +16,7 @@ import (
 )
 
 // What a sender is told of a session follows what it really does, as far as its
-// client gives evidence of it: the rows of the table in docs/clients.md.
+// client gives evidence of it: the rows of the table in docs/guides/clients.md.
 //
 // Claims: C13
 func TestSendersAreToldWhatEachClientReallyDoes(t *testing.T) {

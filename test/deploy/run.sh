@@ -171,4 +171,4 @@ printf '#!/bin/sh\n[ "$1" = compose ] && shift && exec docker-compose "$@"\nexec
 chmod 755 "$work/shim/docker"
 C3PO_PORT=$(free_port) C3PO_QUICKSTART_PROGRAM=$work/context/c3po PATH=$work/shim:$PATH \
 	go test -count=1 -v -run '^TestTheQuickStartWithContainers$' ./test/quickstart >"$work/quickstart.log" 2>&1 || fail "$(cat "$work/quickstart.log")"
-said "$(grep -o 'docs/quickstart-containers.md: .*' "$work/quickstart.log")"
+said "$(grep -o 'docs/start/quickstart-containers.md: .*' "$work/quickstart.log")"

@@ -80,11 +80,11 @@ func TestTheQuickStartWithContainers(t *testing.T) {
 // follow does what a page says, with some of its words, and what they are here.
 func follow(t *testing.T, page string, hosts map[string]*host, replaced ...string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../docs", page))
+	text, err := os.ReadFile(filepath.Join("../../docs/start", page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	followText(t, "docs/"+page, strings.NewReplacer(replaced...).Replace(string(text)), hosts)
+	followText(t, "docs/start/"+page, strings.NewReplacer(replaced...).Replace(string(text)), hosts)
 }
 
 // followText does what the text of a page says.

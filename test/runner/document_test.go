@@ -20,13 +20,13 @@ var clockBlock = regexp.MustCompile("(?s)```yaml\n(clock:.*?)```")
 func TestTheExampleOfTheDocumentWorks(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	text, err := os.ReadFile("../../docs/runner.md")
+	text, err := os.ReadFile("../../docs/guides/runner.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := clockBlock.FindStringSubmatch(string(text))
 	if block == nil {
-		t.Fatal("docs/runner.md has no such agent")
+		t.Fatal("docs/guides/runner.md has no such agent")
 	}
 	workspace := filepath.Join(h.home, "clock")
 	if err := errors.Join(os.Mkdir(workspace, 0o755), os.Chown(workspace, 1000, 1000)); err != nil {

@@ -144,7 +144,7 @@ func (c Coordinator) books(a c3po.Audit) Finding {
 	case !a.Balanced:
 		return red(check, "c3po fsck shows more; keep a copy of the data of Redis before anything else", "messages are missing: %s", strings.Join(a.Problems, "; "))
 	case a.Epoch > 1:
-		return yellow(check, "the log of the coordinator says when; see docs/operations.md", "Redis once went back and forgot accepted mail: epoch %d", a.Epoch)
+		return yellow(check, "the log of the coordinator says when; see docs/operations/operations.md", "Redis once went back and forgot accepted mail: epoch %d", a.Epoch)
 	case c.Corrupt > 0:
 		return yellow(check, "c3po dead-letter list --reason corrupt; look at the disk and the memory of Redis's machine", "%d messages were found damaged, and were not shown to anybody", c.Corrupt)
 	case a.Dead > 0:

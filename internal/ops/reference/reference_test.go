@@ -95,8 +95,8 @@ func TestNoGeneratedPageIsKept(t *testing.T) {
 	}
 	all, _ := pages(t)
 	for name := range all {
-		if !strings.Contains(string(ignored), "\n/docs/"+name+"\n") {
-			t.Errorf(".gitignore does not name /docs/%s", name)
+		if !strings.Contains(string(ignored), "\n/docs/reference/"+name+"\n") {
+			t.Errorf(".gitignore does not name /docs/reference/%s", name)
 		}
 	}
 }

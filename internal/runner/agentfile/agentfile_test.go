@@ -348,7 +348,7 @@ var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 // Claims: E2
 func TestTheExamplesOfTheDocumentAreRight(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/runner.md")
+	text, err := os.ReadFile("../../../docs/guides/runner.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,12 +372,12 @@ func TestTheExamplesOfTheDocumentAreRight(t *testing.T) {
 	}
 	for _, key := range agentfile.AgentKeyNames() {
 		if !strings.Contains(string(text), "| `"+key+"` |") {
-			t.Errorf("docs/runner.md has no row for %s", key)
+			t.Errorf("docs/guides/runner.md has no row for %s", key)
 		}
 	}
 	for _, key := range agentfile.LimitKeyNames() {
 		if !strings.Contains(string(text), "`"+key+"`") {
-			t.Errorf("docs/runner.md does not name %s", key)
+			t.Errorf("docs/guides/runner.md does not name %s", key)
 		}
 	}
 }

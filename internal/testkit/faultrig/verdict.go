@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An Invariant is a promise that no fault may break. docs/guarantees.md says
+// An Invariant is a promise that no fault may break. docs/explain/guarantees.md says
 // each of them in full.
 type Invariant string
 

@@ -118,7 +118,7 @@ func TestEachToolsetListsItsTools(t *testing.T) {
 // The first sentence about a tool is the table's; what a page says beyond it stays.
 func TestTheToolTableIsTheOperations(t *testing.T) {
 	t.Parallel()
-	const page = "../../../docs/tools.md"
+	const page = "../../../docs/reference/tools.md"
 	read, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Command cmd writes the reference pages into a folder, from the folder of the
 // repository:
 //
-//	go run ./internal/ops/reference/cmd docs
+//	go run ./internal/ops/reference/cmd docs/reference
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 
 func write(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("give it one folder: go run ./internal/ops/reference/cmd docs")
+		return fmt.Errorf("give it one folder: go run ./internal/ops/reference/cmd docs/reference")
 	}
 	openapi, err := os.ReadFile("internal/transport/rest/openapi.yaml")
 	if err != nil {
