@@ -97,7 +97,7 @@ type host struct {
 func (h *host) run(ctx context.Context, ready func(paths.Coordinator)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	h.note = paths.Coordinator{PID: os.Getpid(), Started: engine.Started(os.Getpid()), Version: h.app.Version}
+	h.note = paths.Coordinator{PID: os.Getpid(), Started: engine.Started(os.Getpid()), Version: h.app.Version, Listen: h.settings.listen}
 	var err error
 	if h.note.Socket, err = h.app.folders.Socket("coordinator.sock"); err != nil {
 		return err

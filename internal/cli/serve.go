@@ -33,7 +33,7 @@ type coordinator struct {
 
 func (s *coordinator) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&s.listen, "listen", server.DefaultListen, "address to listen on; the next free port if it is taken")
+	flags.StringVar(&s.listen, "listen", server.DefaultListen, "address to listen on; without one, the next free port if it is taken")
 	flags.StringVar(&s.redis, "redis", "", "redis://, rediss:// or unix:// address; several, separated by commas, for a Cluster")
 	flags.IntVar(&s.sends, "sends-per-minute", c3po.DefaultLimits().SendsPerMinute, "how many messages an agent may send; 0 for any number")
 	flags.StringVar(&s.budgets, "budgets", "on", "on, or off for a coordinator that ends no loops of agents")
@@ -110,7 +110,7 @@ func (s *coordinator) run(ctx context.Context, a *app, socket string, log *slog.
 	}
 	s.outside.into(&cfg)
 	cfg.Notify, _ = s.notify.config() // check has seen it
-	return server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) })
+	return nameHolder(s.listen, server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) }))
 }
 
 // inviteHere is the command that lets another host join, as it is typed on this
@@ -162,6 +162,7 @@ good.`,
 			if err := s.check(); err != nil {
 				return err
 			}
+			s.leaveAddress(a)
 			var err error
 			if s.redis, err = a.openRedis(s.redis); err != nil {
 				return err
@@ -173,6 +174,7 @@ good.`,
 			}
 			log := s.log(a.Stderr)
 			return s.run(cmd.Context(), a, a.serveSocket(s, log), log, func(url string) {
+				a.warnOfOtherPort(s, url)
 				// Nobody may be reading.
 				_ = a.show(map[string]string{"url": url}, func(w io.Writer) {
 					fmt.Fprintf(w, "c3po listens on %s\n", url)

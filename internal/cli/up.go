@@ -55,6 +55,7 @@ return when both are ready. They run until c3po down. What was sent is kept.`,
 			if err := s.check(); err != nil {
 				return err
 			}
+			s.leaveAddress(a)
 			state, err := a.folders.State()
 			if err != nil {
 				return err
@@ -65,7 +66,7 @@ return when both are ready. They run until c3po down. What was sent is kept.`,
 			case foreground:
 				return a.upForeground(cmd.Context(), state, s)
 			default:
-				return a.upAndReturn(cmd.Context(), state, s)
+				return a.upAndReturn(cmd, state, s)
 			}
 		},
 	}
@@ -77,13 +78,12 @@ return when both are ready. They run until c3po down. What was sent is kept.`,
 }
 
 // upAndReturn starts the coordinator as a process of its own.
-func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) error {
+func (a *app) upAndReturn(cmd *cobra.Command, state string, s coordinator) error {
+	ctx := cmd.Context()
 	if note, err := a.running(ctx, state); err != nil {
 		return err
 	} else if note != nil {
-		started := start{Coordinator: *note, Already: true}
-		a.warnOfOpenDoors(a.openNow(ctx, *note))
-		return a.show(started, started.print)
+		return a.showRunning(cmd, s, *note)
 	}
 	if err := a.refuseJoined(); err != nil {
 		return err
@@ -95,7 +95,23 @@ func (a *app) upAndReturn(ctx context.Context, state string, s coordinator) erro
 	if started.Error != nil {
 		return started.Error
 	}
+	if started.Already {
+		return a.showRunning(cmd, s, started.Coordinator)
+	}
 	a.warnOfOpenDoors(s.auth == string(auth.None))
+	a.warnOfOtherPort(s, started.URL)
+	return a.show(started, started.print)
+}
+
+// showRunning tells of the coordinator that runs already, and of what was asked for
+// that it does not do.
+func (a *app) showRunning(cmd *cobra.Command, s coordinator, note paths.Coordinator) error {
+	if err := a.refuseElsewhere(s, note); err != nil {
+		return err
+	}
+	started := start{Coordinator: note, Already: true}
+	a.warnOfOpenDoors(a.openNow(cmd.Context(), note))
+	a.warnOfUnused(cmd)
 	return a.show(started, started.print)
 }
 
@@ -213,6 +229,7 @@ func (a *app) upForeground(ctx context.Context, state string, s coordinator) err
 	return h.run(ctx, func(note paths.Coordinator) {
 		started := start{Coordinator: note}
 		a.warnOfOpenDoors(s.auth == string(auth.None))
+		a.warnOfOtherPort(s, note.URL)
 		_ = a.show(started, started.print) // nobody may be reading
 	})
 }

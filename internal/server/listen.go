@@ -17,13 +17,14 @@ const DefaultListen = "127.0.0.1:8420"
 // portTries is how many ports are tried, the one that was asked for included.
 const portTries = 20
 
-// listen takes the address, or if its port is taken the next free port of the
-// same host: two people on one machine should not have to agree on numbers.
-// Check says whether an address may be listened on.
+// listen takes the address. Where none was asked for and the port of DefaultListen is
+// taken, it takes the next free one: two people on one machine should not have to
+// agree on numbers. Check says whether an address may be listened on.
 func listen(ctx context.Context, addr string, check func(addr string) error, log *slog.Logger) (net.Listener, error) {
+	tries := uint64(1)
 	switch addr {
 	case "":
-		addr = DefaultListen
+		addr, tries = DefaultListen, portTries
 	case ":0":
 		// Nobody could know that port beforehand, so it is not for others.
 		addr = "127.0.0.1:0"
@@ -39,13 +40,10 @@ func listen(ctx context.Context, addr string, check func(addr string) error, log
 	if err != nil {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "%q is not a port to listen on", text).Suggest("Give a number up to 65535.")
 	}
-	for try := range uint64(portTries) {
-		if port+try > 65535 {
-			break
-		}
+	for try := range tries {
 		taken := net.JoinHostPort(host, strconv.FormatUint(port+try, 10))
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", taken)
-		if errors.Is(err, syscall.EADDRINUSE) {
+		if errors.Is(err, syscall.EADDRINUSE) && tries > 1 {
 			log.Warn("port is taken, trying the next", "address", taken)
 			continue
 		}

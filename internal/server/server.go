@@ -48,7 +48,7 @@ const (
 // Config configures a coordinator. The zero value of every field but RedisURL
 // is usable.
 type Config struct {
-	Listen   string    // DefaultListen if empty; a port of 0 takes any free one
+	Listen   string    // DefaultListen, or a port after it, if empty; a port of 0 takes any free one
 	RedisURL string    // as redisstore takes it
 	Names    []string  // by which callers may call it, besides the address they reach
 	Auth     auth.Mode // auth.Tokens if empty

@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -305,19 +306,16 @@ func TestMCPIsServedBesideREST(t *testing.T) {
 	}
 }
 
-func TestATakenPortIsNamedAndTheNextOneUsed(t *testing.T) {
+func TestAPortThatWasAskedForAndIsTakenIsRefused(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	c := start(t, server.Config{RedisURL: redistest.Shared(t), Listen: taken.Addr().String()})
-	if c.url == "http://"+taken.Addr().String() || !strings.HasPrefix(c.url, "http://127.0.0.1:") {
-		t.Errorf("it listens on %s", c.url)
-	}
-	if !strings.Contains(c.log.String(), "port is taken") || !strings.Contains(c.log.String(), taken.Addr().String()) {
-		t.Errorf("the log does not name the taken port: %s", c.log)
+	err = server.Run(t.Context(), server.Config{RedisURL: redistest.Shared(t), Listen: taken.Addr().String()}, func(string) { t.Error("it started") })
+	if !errors.Is(err, syscall.EADDRINUSE) || !errors.Is(err, c3po.InvalidRequest) || !strings.Contains(err.Error(), taken.Addr().String()) {
+		t.Errorf("it fails with %v", err)
 	}
 }
 
