@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,24 +19,24 @@ import (
 )
 
 func (a *app) backup() *cobra.Command {
-	var redis string
+	var flags writeFlags
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Keep everything the coordinator knows in one file",
 		Long: `Keep everything the coordinator knows in one file: mail, agents, rooms, tokens.
 Nobody is held up, and a coordinator may run. The file is loaded into a throw-away
 Redis and its books are gone through before it is called verified. - is standard
-output.
+output. A file that is there already stays as it is unless --force is given.
 
 Whoever has the file can read the mail and pass for the coordinator: keep it where
 nobody else can read it.`,
 		Example: `  c3po backup mail.c3po`,
-		RunE: writeFile(a, &redis, false, func(ctx context.Context, url string, out io.Writer) (backup.Manifest, bool, error) {
+		RunE: writeFile(a, &flags, false, "backing up", func(ctx context.Context, url string, out io.Writer) (backup.Manifest, bool, error) {
 			made, err := backup.Make(ctx, a.backupConfig(url), out)
 			return made, made.Verified && len(made.Spaces) == 0, err
 		}, printBackup),
 	}
-	redisFlag(cmd, &redis)
+	flags.add(cmd)
 	return cmd
 }
 
@@ -51,7 +52,7 @@ too, so hosts that had joined need not join again.
 What was sent after the backup was made is lost. Every space begins a new epoch, so
 that agents look anew and no number is given twice. - is standard input.`,
 		Example: `  c3po restore mail.c3po --redis redis://127.0.0.1:6379`,
-		RunE: readFile(a, &redis, true, "backup", func(ctx context.Context, url string, in io.Reader) (backup.Restored, error) {
+		RunE: readFile(a, &redis, true, "backup", "restoring", func(ctx context.Context, url string, in io.Reader) (backup.Restored, error) {
 			return backup.Restore(ctx, a.backupConfig(url), in)
 		}, func(w io.Writer, done backup.Restored) {
 			fmt.Fprintf(w, "restored what was kept at %s\n", done.Manifest.Made.Local().Format(time.DateTime))
@@ -62,13 +63,29 @@ that agents look anew and no number is given twice. - is standard input.`,
 	return cmd
 }
 
+// writeFlags are those of a command that writes what a Redis holds into a file.
+type writeFlags struct {
+	redis string
+	force bool
+}
+
+func (f *writeFlags) add(cmd *cobra.Command) {
+	redisFlag(cmd, &f.redis)
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace the file if it is there already")
+}
+
 // writeFile is a command that writes what a Redis holds into the file it is given; quiet
 // says that no coordinator of this user may run meanwhile.
-func writeFile[Out any](a *app, redis *string, quiet bool, write func(context.Context, string, io.Writer) (done Out, empty bool, err error), print func(io.Writer, string, Out)) doing {
+func writeFile[Out any](a *app, flags *writeFlags, quiet bool, activity string, write func(context.Context, string, io.Writer) (done Out, empty bool, err error), print func(io.Writer, string, Out)) doing {
 	return func(cmd *cobra.Command, args []string) error {
-		return a.withQuietRedis(cmd.Context(), *redis, quiet, func(url string) error {
+		if _, err := os.Lstat(args[0]); err == nil && args[0] != "-" && !flags.force {
+			return alreadyThere(args[0])
+		}
+		return a.withQuietRedis(cmd.Context(), flags.redis, quiet, func(url string) error {
+			stop := a.waiting(activity)
+			defer stop()
 			var done Out
-			err := a.into(args[0], func(out io.Writer) error {
+			err := a.into(args[0], flags.force, func(out io.Writer) error {
 				written, empty, err := write(cmd.Context(), url, out)
 				if err == nil && empty {
 					err = c3po.Errorf(c3po.InvalidRequest, "this Redis holds nothing of c3po").Suggest("Say with --redis which one does.")
@@ -76,6 +93,7 @@ func writeFile[Out any](a *app, redis *string, quiet bool, write func(context.Co
 				done = written
 				return err
 			})
+			stop()
 			if err != nil {
 				return err
 			}
@@ -89,7 +107,7 @@ func writeFile[Out any](a *app, redis *string, quiet bool, write func(context.Co
 }
 
 // readFile is a command that puts into a Redis what another command wrote.
-func readFile[Out any](a *app, redis *string, quiet bool, writer string, read func(context.Context, string, io.Reader) (Out, error), print func(io.Writer, Out)) doing {
+func readFile[Out any](a *app, redis *string, quiet bool, writer, activity string, read func(context.Context, string, io.Reader) (Out, error), print func(io.Writer, Out)) doing {
 	return func(cmd *cobra.Command, args []string) error {
 		return a.withQuietRedis(cmd.Context(), *redis, quiet, func(url string) error {
 			in, err := a.outOf(args[0], writer)
@@ -97,7 +115,9 @@ func readFile[Out any](a *app, redis *string, quiet bool, writer string, read fu
 				return err
 			}
 			defer in.Close()
+			stop := a.waiting(activity)
 			done, err := read(cmd.Context(), url, in)
+			stop()
 			if err != nil {
 				return err
 			}
@@ -212,8 +232,13 @@ func (a *app) withRedis(ctx context.Context, named string, do func(url string) e
 	return do(private.URL())
 }
 
-// into writes a file that is whole or not there, readable by its owner alone.
-func (a *app) into(name string, write func(io.Writer) error) (err error) {
+func alreadyThere(name string) error {
+	return c3po.Errorf(c3po.InvalidRequest, "%s is there already, and nothing was written", name).Suggest("Name another file, or replace it with --force.")
+}
+
+// into writes a file that is whole or not there, readable by its owner alone. It
+// replaces one that is there only if it is told to.
+func (a *app) into(name string, replace bool, write func(io.Writer) error) (err error) {
 	if name == "-" {
 		return write(a.Stdout)
 	}
@@ -229,5 +254,16 @@ func (a *app) into(name string, write func(io.Writer) error) (err error) {
 	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), name)
+	if replace {
+		return os.Rename(file.Name(), name)
+	}
+	// A link, unlike a new name, replaces nothing that has come meanwhile.
+	switch err := os.Link(file.Name(), name); {
+	case err == nil:
+		return os.Remove(file.Name())
+	case errors.Is(err, fs.ErrExist):
+		return alreadyThere(name)
+	default: // a file system without links
+		return os.Rename(file.Name(), name)
+	}
 }

@@ -11,23 +11,23 @@ import (
 )
 
 func (a *app) export() *cobra.Command {
-	var redis string
+	var flags writeFlags
 	cmd := &cobra.Command{
 		Use:   "export FILE",
 		Short: "Write agents, mail and rooms for another coordinator",
 		Long: `Write agents, mail and rooms for another coordinator: one line of JSON each, which
 c3po import takes in there. Tokens and broadcasts stay, and so does the mail itself.
-- is standard output.
+- is standard output. A file that is there already stays unless --force is given.
 
 The coordinator must be down, so that nothing is sent that would not be in the file.
 Whoever has the file can read the mail.`,
 		Example: `  c3po export laptop.jsonl`,
-		RunE: writeFile(a, &redis, true, func(ctx context.Context, url string, out io.Writer) (move.Exported, bool, error) {
+		RunE: writeFile(a, &flags, true, "exporting", func(ctx context.Context, url string, out io.Writer) (move.Exported, bool, error) {
 			done, err := move.Export(ctx, move.ExportConfig{RedisURL: url, Version: a.Version, Host: hostName(), Now: a.clock()}, out)
 			return done, done.Counts == (move.Counts{}), err
 		}, printExport),
 	}
-	redisFlag(cmd, &redis)
+	flags.add(cmd)
 	return cmd
 }
 
@@ -46,7 +46,7 @@ brings nothing twice, so an import that was cut off is simply run again. At the 
 message is looked for, and the books are gone through. - is standard input.`,
 		Example: `  c3po import laptop.jsonl --dry-run
   c3po import laptop.jsonl --as-host laptop`,
-		RunE: readFile(a, &redis, false, "export", func(ctx context.Context, url string, in io.Reader) (move.Imported, error) {
+		RunE: readFile(a, &redis, false, "export", "importing", func(ctx context.Context, url string, in io.Reader) (move.Imported, error) {
 			return move.Import(ctx, move.ImportConfig{RedisURL: url, Version: a.Version, Host: host, DryRun: dry}, in)
 		}, printImport),
 	}
