@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
+import { Boundary, later } from "./boundary";
 import { useLiveData, useQuestionCount } from "./data";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
@@ -17,8 +18,8 @@ import { Questions } from "./views/Questions";
 import { Tokens } from "./views/Tokens";
 
 // What draws is big and not what people come for first.
-const Overview = lazy(() => import("./views/Overview"));
-const Network = lazy(() => import("./views/Network"));
+const Overview = later(() => import("./views/Overview"));
+const Network = later(() => import("./views/Network"));
 
 const views = [
   { name: "questions", short: "Asked", title: "Questions", key: "q" },
@@ -71,7 +72,7 @@ function Signed() {
       <Side views={shown} view={view} onHelp={() => setHelp(true)} />
       <main id="main" tabIndex={-1}>
         <Away />
-        <Suspense fallback={<p className="quiet pad">Loading …</p>}>
+        <Boundary key={view}>
           {view === "questions" && <Questions />}
           {view === "agents" && <Agents chosen={route[1]} />}
           {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} /> : <Conversations />)}
@@ -79,7 +80,7 @@ function Signed() {
           {view === "network" && <Network />}
           {view === "letters" && <Letters />}
           {view === "tokens" && <Tokens />}
-        </Suspense>
+        </Boundary>
       </main>
       <Toasts />
       {help && (
@@ -163,7 +164,7 @@ function Away() {
   const line = useLine();
   if (line !== "away") return null;
   return (
-    <p className="away" role="alert">
+    <p className="banner" role="alert">
       The coordinator does not answer. What you see may be old; the page recovers automatically when it is back.
     </p>
   );

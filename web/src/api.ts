@@ -38,12 +38,12 @@ async function ask(method: "GET" | "POST", path: string, body: unknown, as: Sess
       credentials: "omit",
     });
   } catch {
-    throw new Refusal("COORD_DOWN", "the coordinator does not answer", "The page tries again by itself.", 0);
+    throw new Refusal("COORD_DOWN", "the coordinator does not answer", "The page recovers automatically when it is back.", 0);
   }
   if (!answer.ok) {
     const refusal = await refusalOf(answer);
-    // The token has ended: there is nothing to see any more.
-    if (answer.status === 401 && as && as === session()) setSession(null);
+    // The token has ended: there is nothing to see until the person signs in again.
+    if (answer.status === 401 && as && as === session()) setSession(null, true);
     throw refusal;
   }
   return answer;

@@ -1,9 +1,10 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { call, list, type Page } from "./api";
-import { onEvents } from "./live";
+import { backfill, onEvents } from "./live";
 import { mayAct, useSession } from "./session";
 import { type SeenAgent, ends } from "./mail";
+import { refreshThreads } from "./thread";
 import type { Agent, Event, Message, Ticket } from "./wire";
 
 type AgentPage = Page<SeenAgent>;
@@ -53,6 +54,16 @@ export function useQuestionCount(): number {
   return useQuestions().data?.length ?? 0;
 }
 
+const logPage = 1000;
+
+// useLog puts what has happened lately before the events that come.
+export function useLog(): void {
+  const { data } = useQuery({ queryKey: ["log"], queryFn: () => call<{ events: Event[] }>("tail_log", { limit: logPage }), staleTime: Infinity });
+  useEffect(() => {
+    if (data) backfill(data.events, data.events.length < logPage);
+  }, [data]);
+}
+
 // useNow is the time, every few seconds, for "5 s ago".
 export function useNow(every = 5000): number {
   const [now, setNow] = useState(() => Date.now());
@@ -66,6 +77,7 @@ export function useNow(every = 5000): number {
 const gather = 120; // ms: a burst of events is one look
 const maxLooks = 12; // agents looked at one by one; more of them are listed anew
 const listsEvery = 5000;
+const ticketsEvery = 1000;
 
 // useLiveData turns events into looks at what they have changed.
 export function useLiveData(): void {
@@ -73,13 +85,18 @@ export function useLiveData(): void {
   useEffect(() => {
     let waiting: Event[] = [];
     let timer = 0;
+    let ticketTimer = 0;
     let listed = 0;
+    const readTickets = () => {
+      ticketTimer = 0;
+      void client.invalidateQueries({ queryKey: ["tickets"] });
+    };
     const look = () => {
       const events = waiting;
       waiting = [];
       timer = 0;
       const agents = new Set<string>();
-      const threads = new Set<string>();
+      const messages = new Set<string>();
       let everybody = false;
       let questions = false;
       let letters = false;
@@ -87,17 +104,17 @@ export function useLiveData(): void {
         const { from, to } = ends(e.message_id ?? "");
         for (const id of [e.agent, from, to]) if (id && id !== "human" && !id.includes("#")) agents.add(id);
         if (from === "human" || to === "human") questions = true;
-        if (e.message_id) threads.add(e.message_id);
+        if (e.message_id) messages.add(e.message_id);
         if ((e.kind === "paused" || e.kind === "resumed") && !e.agent) everybody = true;
         if (e.kind === "dead" || e.kind === "redelivered") letters = true;
         if (e.kind === "paused" || e.kind === "resumed") questions = true;
       }
       if (questions) void client.invalidateQueries({ queryKey: ["questions"] });
       if (letters) void client.invalidateQueries({ queryKey: ["letters"] });
-      if (threads.size > 0) {
-        void client.invalidateQueries({ queryKey: ["thread"] });
-        void client.invalidateQueries({ queryKey: ["tickets"] });
-        for (const id of threads) void client.invalidateQueries({ queryKey: ["trace", id] });
+      refreshThreads(client, events);
+      if (messages.size > 0) {
+        for (const id of messages) void client.invalidateQueries({ queryKey: ["trace", id] });
+        if (!ticketTimer) ticketTimer = window.setTimeout(readTickets, ticketsEvery);
       }
       if (everybody || agents.size > maxLooks) {
         const since = performance.now() - listed;
@@ -119,6 +136,7 @@ export function useLiveData(): void {
     return () => {
       stop();
       clearTimeout(timer);
+      clearTimeout(ticketTimer);
     };
   }, [client]);
 }

@@ -14,12 +14,11 @@ const maxKept = 5000;
 const silence = 40_000; // a living stream says something every 15 s
 let line: Line = "connecting";
 let recent: Event[] = [];
-let version = 0;
+let since = Infinity; // from when on recent has all there was
 const listeners = new Set<() => void>();
 const watchers = new Set<(events: Event[]) => void>();
 
 function tell(): void {
-  version++;
   for (const l of listeners) l();
 }
 
@@ -45,6 +44,11 @@ export function useRecent(): Event[] {
   return useSyncExternalStore(subscribe, () => recent);
 }
 
+// useKnownSince gives the time before which events may be missing from those.
+export function useKnownSince(): number {
+  return useSyncExternalStore(subscribe, () => since);
+}
+
 // onEvents is told of events as they come, in one call for those that come
 // together.
 export function onEvents(watcher: (events: Event[]) => void): () => void {
@@ -52,25 +56,32 @@ export function onEvents(watcher: (events: Event[]) => void): () => void {
   return () => watchers.delete(watcher);
 }
 
-// backfill puts events from the log before those that have come since.
-export function backfill(events: Event[]): void {
+// backfill puts events from the log before those that have come since. If the
+// log was asked for more than it gave, there is nothing older.
+export function backfill(events: Event[], all: boolean): void {
   const first = recent[0]?.seq ?? Infinity;
-  recent = [...events.filter((e) => e.seq < first), ...recent].slice(-maxKept);
+  since = all ? 0 : Date.parse(events[0]?.at ?? "");
+  set([...events.filter((e) => e.seq < first), ...recent]);
+}
+
+function set(events: Event[]): void {
+  recent = events.slice(-maxKept);
+  if (recent.length < events.length) since = Date.parse(recent[0]!.at);
   tell();
 }
 
 function take(events: Event[]): void {
   const last = recent.at(-1)?.seq ?? 0;
   const fresh = events.filter((e) => e.seq > last);
-  recent = [...recent, ...fresh].slice(-maxKept);
   for (const w of watchers) w(events);
-  tell();
+  set([...recent, ...fresh]);
 }
 
 // follow keeps a stream open until it is told to stop.
 export function follow(as: Session, client: QueryClient): () => void {
   const end = new AbortController();
   recent = [];
+  since = Infinity;
   void run(as, client, end.signal);
   return () => end.abort();
 }
@@ -93,7 +104,7 @@ async function run(as: Session, client: QueryClient, end: AbortSignal): Promise<
         signal: attempt.signal,
       });
       if (answer.status === 401) {
-        setSession(null);
+        setSession(null, true);
         return;
       }
       if (answer.ok && answer.body) {

@@ -6,6 +6,13 @@ export function plain(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
+// firstLines cuts a text that has more lines than can be read at a glance. A few
+// more are shown whole: a button would take their place.
+export function firstLines(text: string, most: number): string {
+  const lines = text.split("\n");
+  return lines.length <= most + 4 ? text : lines.slice(0, most).join("\n");
+}
+
 // age is a length of time as people say it, as c3po.Age says it elsewhere.
 function age(seconds: number): string {
   if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { forgetKept } from "./kept";
 import type { Role } from "./wire";
 
 // Who looks at the page. The token stays in this browser until it ends or the
@@ -27,7 +28,12 @@ export function session(): Session | null {
   return current;
 }
 
-export function setSession(next: Session | null): void {
+// ended says that the last session was not ended by the person.
+export let ended = false;
+
+export function setSession(next: Session | null, byCoordinator = false): void {
+  ended = byCoordinator;
+  if (next === null && !byCoordinator) forgetKept();
   current = next;
   if (next) localStorage.setItem(key, JSON.stringify(next));
   else localStorage.removeItem(key);

@@ -1,7 +1,10 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Refusal } from "./api";
-import { plain, reach, reachWhy } from "./plain";
+import { kept, keep } from "./kept";
+import { firstLines, plain, reach, reachWhy } from "./plain";
 import type { SeenAgent } from "./mail";
+
+const shownLines = 24; // of a text, before somebody asks for all of it
 
 // Toasts say what became of an act.
 interface Toast {
@@ -25,8 +28,10 @@ export function say(text: string, bad = false): void {
   setTimeout(() => set(toasts.filter((t) => t.id !== id)), bad ? 10_000 : 4000);
 }
 
+// sayError tells of an act that failed. Nobody repeats it but the person.
 export function sayError(err: unknown): void {
-  say(words(err), true);
+  if (err instanceof Refusal && err.code === "COORD_DOWN") say("The coordinator does not answer, so this may not have been done. Try again when it is back.", true);
+  else say(words(err), true);
 }
 
 export function words(err: unknown): string {
@@ -86,10 +91,19 @@ export function Head({ title, children }: { title: string; children?: ReactNode 
 
 // Others' text. It is a text node, whatever is in it.
 export function Text({ children }: { children: string }) {
+  const [all, setAll] = useState(false);
+  const short = all ? children : firstLines(children, shownLines);
   return (
-    <p className="text" dir="auto">
-      {plain(children)}
-    </p>
+    <>
+      <p className="text" dir="auto">
+        {plain(short)}
+      </p>
+      {short !== children && (
+        <button className="link" onClick={() => setAll(true)}>
+          Show all {children.split("\n").length} lines
+        </button>
+      )}
+    </>
   );
 }
 
@@ -164,8 +178,17 @@ export function Help({ views, onClose, children }: { views: { title: string; key
   );
 }
 
+interface Composing {
+  label: string;
+  button: string;
+  draft: string; // under which an unsent text is kept
+  busy: boolean;
+  onSend: (text: string) => Promise<boolean>;
+  autoFocus?: boolean;
+}
+
 // Compose is where a person writes. Ctrl Enter sends.
-export function Compose({ label, button, busy, onSend, autoFocus }: { label: string; button: string; busy: boolean; onSend: (text: string) => Promise<boolean>; autoFocus?: boolean }) {
+export function Compose({ label, button, draft, busy, onSend, autoFocus }: Composing) {
   const ref = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (autoFocus) ref.current?.focus();
@@ -173,7 +196,9 @@ export function Compose({ label, button, busy, onSend, autoFocus }: { label: str
   const send = async () => {
     const box = ref.current;
     if (!box || box.value.trim() === "" || busy) return;
-    if (await onSend(box.value)) box.value = "";
+    if (!(await onSend(box.value))) return;
+    box.value = "";
+    keep(`draft ${draft}`, "");
   };
   return (
     <form
@@ -188,6 +213,8 @@ export function Compose({ label, button, busy, onSend, autoFocus }: { label: str
         aria-label={label}
         placeholder={label}
         rows={2}
+        defaultValue={kept(`draft ${draft}`)}
+        onChange={(e) => keep(`draft ${draft}`, e.target.value)}
         onKeyDown={(e) => {
           if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
             e.preventDefault();

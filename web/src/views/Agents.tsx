@@ -1,8 +1,9 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { act as actAsPerson, clientKey } from "../api";
 import { useAgents, useNow } from "../data";
+import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
+import { List, useList } from "../list";
 import { ago, moment, plain, reach, reachWhy, standing } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
@@ -16,12 +17,10 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
   const { agents, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useAgents();
   const act = mayAct(useSession());
   const now = useNow();
-  const [search, setSearch] = useState("");
-  const [only, setOnly] = useState("all");
+  const [search, setSearch] = useKept("search agents", "");
+  const [only, setOnly] = useKept("which agents", "all");
   const wanted = useDeferredValue(search.trim().toLowerCase());
-  const [at, setAt] = useState(0);
   const box = useRef<HTMLInputElement>(null);
-  const scroller = useRef<HTMLDivElement>(null);
   const shown = useMemo(
     () =>
       agents.filter(
@@ -31,23 +30,11 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
       ),
     [agents, only, wanted],
   );
-  const rows = useVirtualizer({ count: shown.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 8 });
-  const last = rows.getVirtualItems().at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last > shown.length - 50 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [last, shown.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const move = (by: number) => {
-    const next = Math.max(0, Math.min(shown.length - 1, at + by));
-    setAt(next);
-    rows.scrollToIndex(next);
-  };
+  const list = useList({ name: "agents", rows: shown, id: (a) => a.id, height: rowHeight, onOpen: (a) => go("agents", a.id), more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage } });
   const pause = usePause();
-  const current = shown[at];
+  const { current } = list;
   useShortcuts({
     "/": () => box.current?.focus(),
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => current && go("agents", current.id),
     w: () => current && go("agents", current.id),
     p: () => act && current && void pause(current.id, current.paused === null),
     Escape: () => go("agents"),
@@ -78,29 +65,22 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
       {!isPending && shown.length === 0 && (
         <Empty title={agents.length === 0 ? "No agents yet" : "No agent matches"}>{agents.length === 0 ? "An agent is here after its first call." : undefined}</Empty>
       )}
-      <div className="scroll" ref={scroller} tabIndex={0} role="list" aria-label="Agents">
-        <div className="tall" style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map((row) => {
-            const a = shown[row.index]!;
-            return (
-              <div key={a.id} role="listitem" className={`item ${row.index === at ? "chosen" : ""}`} style={{ height: rowHeight, transform: `translateY(${row.start}px)` }}>
-                <a href={to("agents", a.id)} onClick={() => setAt(row.index)}>
-                  <span className={`dot ${a.status}`} title={a.status} />
-                  <span className="who">
-                    <Id>{a.id}</Id>
-                    <span className="quiet one">{plain(a.current_task || a.cwd || a.type || "")}</span>
-                  </span>
-                  {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
-                  <Reach agent={a} />
-                  <time className="quiet wide" title={`seen ${moment(a.last_seen)}`}>
-                    {standing(a, now)}
-                  </time>
-                </a>
-              </div>
-            );
-          })}
-        </div>
-      </div>
+      <List list={list} label="Agents">
+        {(a) => (
+          <a href={to("agents", a.id)}>
+            <span className={`dot ${a.status}`} title={a.status} />
+            <span className="who">
+              <Id>{a.id}</Id>
+              <span className="quiet one">{plain(a.current_task || a.cwd || a.type || "")}</span>
+            </span>
+            {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
+            <Reach agent={a} />
+            <time className="quiet wide" title={`seen ${moment(a.last_seen)}`}>
+              {standing(a, now)}
+            </time>
+          </a>
+        )}
+      </List>
       {open && <AgentSheet agent={open} act={act} onClose={() => go("agents")} />}
     </section>
   );
@@ -160,7 +140,7 @@ function AgentSheet({ agent: a, act, onClose }: { agent: SeenAgent; act: boolean
       </dl>
       {act && (
         <>
-          <Compose label={`Write to ${plain(a.id)}`} button="Send" busy={busy} onSend={write} autoFocus />
+          <Compose label={`Write to ${plain(a.id)}`} button="Send" draft={`to ${a.id}`} busy={busy} onSend={write} autoFocus />
           <div className="row acts">
             {a.paused === null ? (
               <button onClick={() => void pause(a.id, true)}>Pause</button>

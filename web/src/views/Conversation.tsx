@@ -1,14 +1,17 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
-import { act as actAsPerson, call, clientKey, list } from "../api";
+import { useEffect, useRef, useState } from "react";
+import { act as actAsPerson, call, clientKey } from "../api";
 import { clock, moment, plain } from "../plain";
 import { go, to } from "../route";
 import { useShortcuts } from "../keys";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
 import { textOf } from "../mail";
+import { readEnd, useThread } from "../thread";
 import type { Message, Trace } from "../wire";
+
+const endThreshold = 40; // px from the end that still count as there
 
 export function Conversation({ thread }: { thread: string }) {
   const act = mayAct(useSession());
@@ -16,28 +19,30 @@ export function Conversation({ thread }: { thread: string }) {
   const [busy, setBusy] = useState(false);
   const key = useRef(clientKey());
   const scroller = useRef<HTMLDivElement>(null);
-  const { data, error, isPending, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
-    queryKey: ["thread", thread],
-    queryFn: ({ pageParam }) => list<Message>("get_thread", { thread, cursor: pageParam, limit: 200 }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next || undefined,
-  });
-  useEffect(() => {
-    if (hasNextPage && !isFetching && (data?.pages.length ?? 0) < 25) void fetchNextPage();
-  }, [data, hasNextPage, isFetching, fetchNextPage]);
-  const messages = useMemo(() => data?.pages.flatMap((p) => p.rows) ?? [], [data]);
+  const { messages, error, isPending, hasNextPage } = useThread(thread);
+  const count = messages.length;
   const rows = useVirtualizer({
-    count: messages.length,
+    count,
     getScrollElement: () => scroller.current,
     estimateSize: () => 120,
     overscan: 4,
     getItemKey: (i) => messages[i]!.id,
+    // Whoever is at the end stays there; whoever reads above is not moved.
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: endThreshold,
   });
-  // A chat is read from its end.
-  const count = messages.length;
+  const [seen, setSeen] = useState(0); // how many messages there were when the end was last in sight
+  const loaded = count > 0 && !hasNextPage;
   useEffect(() => {
-    if (count > 0) rows.scrollToIndex(count - 1, { align: "end" });
-  }, [count, rows]);
+    // A chat is read from its end.
+    if (loaded) rows.scrollToEnd();
+  }, [loaded, rows]);
+  const atEnd = rows.isAtEnd(endThreshold);
+  useEffect(() => {
+    if (!loaded || atEnd) setSeen(count);
+  }, [loaded, atEnd, count]);
+  const unseen = loaded && !atEnd ? count - seen : 0;
   useShortcuts({ Escape: () => go("conversations"), Enter: () => document.querySelector<HTMLTextAreaElement>(".compose textarea")?.focus() });
 
   const first = messages[0];
@@ -51,7 +56,7 @@ export function Conversation({ thread }: { thread: string }) {
       else await actAsPerson("send_message", { target: other, message: text, thread: first?.thread || thread, client_key: key.current });
       key.current = clientKey();
       say("Sent");
-      await client.invalidateQueries({ queryKey: ["thread", thread] });
+      await readEnd(client, thread);
       return true;
     } catch (err) {
       sayError(err);
@@ -81,7 +86,12 @@ export function Conversation({ thread }: { thread: string }) {
           })}
         </div>
       </div>
-      {act && (asked || other) && <Compose label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`} button={asked ? "Answer" : "Send"} busy={busy} onSend={send} />}
+      {unseen > 0 && (
+        <button className="news" onClick={() => rows.scrollToEnd()}>
+          {unseen} new
+        </button>
+      )}
+      {act && (asked || other) && <Compose label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`} button={asked ? "Answer" : "Send"} draft={asked ? asked.id : `in ${thread}`} busy={busy} onSend={send} />}
     </section>
   );
 }

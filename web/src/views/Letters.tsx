@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
-import { call, list } from "../api";
+import { useMemo, useState } from "react";
+import { call, list as read } from "../api";
 import { useNow } from "../data";
 import { useShortcuts } from "../keys";
+import { List, useList } from "../list";
 import { ago, moment, plain } from "../plain";
 import { mayAct, useSession } from "../session";
 import { Dialog, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
@@ -25,27 +25,15 @@ export function Letters() {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [open, setOpen] = useState("");
   const [sure, setSure] = useState<"picked" | "all" | "">("");
-  const [at, setAt] = useState(0);
-  const scroller = useRef<HTMLDivElement>(null);
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ["letters"],
-    queryFn: ({ pageParam }) => list<Letter>("dead_letters", { cursor: pageParam, limit: 200 }),
+    queryFn: ({ pageParam }) => read<Letter>("dead_letters", { cursor: pageParam, limit: 200 }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
   });
   const letters = useMemo(() => data?.pages.flatMap((p) => p.rows) ?? [], [data]);
-  const rows = useVirtualizer({ count: letters.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 8 });
-  const last = rows.getVirtualItems().at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last > letters.length - 30 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [last, letters.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const move = (by: number) => {
-    const next = Math.max(0, Math.min(letters.length - 1, at + by));
-    setAt(next);
-    rows.scrollToIndex(next);
-  };
-  const current = letters[at];
-  useShortcuts({ j: () => move(1), k: () => move(-1), Enter: () => current && setOpen(current.id), x: () => current && pick(current.id) });
+  const list = useList({ name: "letters", rows: letters, id: (l) => l.id, height: rowHeight, onOpen: (l) => setOpen(l.id), more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage } });
+  useShortcuts({ x: () => list.current && pick(list.current.id) });
 
   const pick = (id: string) => {
     const next = new Set(picked);
@@ -84,29 +72,24 @@ export function Letters() {
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && letters.length === 0 && <Empty title="No dead letters">Mail that nobody reads in its time comes here, with the reason.</Empty>}
-      <div className="scroll" ref={scroller} tabIndex={0} role="list" aria-label="Dead letters">
-        <div className="tall" style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map((row) => {
-            const l = letters[row.index]!;
-            return (
-              <div key={l.id} role="listitem" className={`item ${row.index === at ? "chosen" : ""}`} style={{ height: rowHeight, transform: `translateY(${row.start}px)` }}>
-                {act && <input type="checkbox" aria-label={`Choose ${plain(l.id)}`} checked={picked.has(l.id)} onChange={() => pick(l.id)} />}
-                <button className="bare" onClick={() => (setAt(row.index), setOpen(l.id))}>
-                  <span className="pair">
-                    <Id>{l.from_agent}</Id>
-                    <span className="quiet"> → </span>
-                    <Id>{l.to_agent}</Id>
-                  </span>
-                  <span className="badge bad">{reasons[l.reason] ?? plain(l.reason)}</span>
-                  <time className="quiet" title={moment(l.died_at)}>
-                    {ago(l.died_at, now)}
-                  </time>
-                </button>
-              </div>
-            );
-          })}
-        </div>
-      </div>
+      <List list={list} label="Dead letters">
+        {(l) => (
+          <>
+            {act && <input type="checkbox" aria-label={`Choose ${plain(l.id)}`} checked={picked.has(l.id)} onChange={() => pick(l.id)} />}
+            <button className="bare" onClick={() => setOpen(l.id)}>
+              <span className="pair">
+                <Id>{l.from_agent}</Id>
+                <span className="quiet"> → </span>
+                <Id>{l.to_agent}</Id>
+              </span>
+              <span className="badge bad">{reasons[l.reason] ?? plain(l.reason)}</span>
+              <time className="quiet" title={moment(l.died_at)}>
+                {ago(l.died_at, now)}
+              </time>
+            </button>
+          </>
+        )}
+      </List>
       {open && <LetterSheet id={open} act={act} onClose={() => setOpen("")} onReplay={() => (setOpen(""), void settle("replay", { message_ids: [open] }))} />}
       {sure && (
         <Dialog title={sure === "all" ? "Forget all dead letters?" : `Forget ${ids.length} dead letters?`} onClose={() => setSure("")}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { request } from "../api";
-import { roleOf, type Session, setSession } from "../session";
+import { ended, roleOf, type Session, setSession } from "../session";
 import { Trouble } from "../ui";
 import type { Role, ServerInfo } from "../wire";
 
@@ -62,6 +62,11 @@ export function Login({ code: given }: { code: string }) {
         <p className="quiet">Signing in …</p>
       ) : (
         <>
+          {ended && trouble === undefined && (
+            <p className="trouble" role="status">
+              Your session has ended: its token has expired or was ended by an admin. Sign in again to go on.
+            </p>
+          )}
           <p>Run this where the coordinator is, and open what it prints:</p>
           <pre>c3po open</pre>
           <form

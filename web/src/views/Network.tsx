@@ -1,10 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
-import { Background, Controls, type Edge, type Node, Position, ReactFlow } from "@xyflow/react";
+import { Background, Controls, type Edge, type Node, Position, ReactFlow, type Viewport } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo, useState } from "react";
-import { call } from "../api";
-import { useAgents } from "../data";
-import { backfill, onEvents, useRecent } from "../live";
+import { useAgents, useLog } from "../data";
+import { useKept } from "../kept";
+import { onEvents, useRecent } from "../live";
 import { plain } from "../plain";
 import { go } from "../route";
 import { useTheme } from "../theme";
@@ -29,11 +28,9 @@ export default function Network() {
   const theme = useTheme();
   const events = useRecent();
   const { agents } = useAgents();
+  const [viewport, setViewport] = useKept<Viewport | null>("network viewport", null);
   const [pulses, setPulses] = useState<ReadonlySet<string>>(new Set());
-  const log = useQuery({ queryKey: ["log"], queryFn: () => call<{ events: Event[] }>("tail_log", { limit: 1000 }), staleTime: Infinity });
-  useEffect(() => {
-    if (log.data) backfill(log.data.events);
-  }, [log.data]);
+  useLog();
   useEffect(() => {
     const timers = new Set<number>();
     const stop = onEvents((news) => {
@@ -99,7 +96,9 @@ export default function Network() {
             nodes={nodes}
             edges={edges}
             colorMode={theme === "auto" ? "system" : theme}
-            fitView
+            {...(viewport ? { defaultViewport: viewport } : { fitView: true })}
+            // Only what a person has moved is kept: fitting moves too, without an event.
+            onMoveEnd={(e, to) => e && setViewport(to)}
             minZoom={0.1}
             nodesConnectable={false}
             nodesDraggable={false}

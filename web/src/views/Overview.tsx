@@ -1,34 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { call, list } from "../api";
-import { useAgents, useNow, useQuestionCount } from "../data";
-import { backfill, useRecent } from "../live";
+import { useAgents, useLog, useNow, useQuestionCount } from "../data";
+import { useKnownSince, useRecent } from "../live";
+import { counted, points, series, step } from "../rates";
 import { ago, clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { useTheme } from "../theme";
 import { Head, Id, Reach } from "../ui";
-import { type Event, type Letter, type ServerInfo, type Ticket } from "../wire";
-
-const step = 10_000; // ms of one point
-const points = 60;
-const series = [
-  { name: "sent", kinds: ["accepted", "posted"], color: "--blue" },
-  { name: "answered", kinds: ["answered"], color: "--green" },
-  { name: "acked", kinds: ["acked"], color: "--gold" },
-  { name: "dead", kinds: ["dead"], color: "--red" },
-];
+import type { Event, Letter, ServerInfo, Ticket } from "../wire";
 
 export default function Overview() {
   const now = useNow(2000);
   const events = useRecent();
   const questions = useQuestionCount();
   const { agents, hasNextPage } = useAgents();
-  const log = useQuery({ queryKey: ["log"], queryFn: () => call<{ events: Event[] }>("tail_log", { limit: 1000 }), staleTime: Infinity });
-  useEffect(() => {
-    if (log.data) backfill(log.data.events);
-  }, [log.data]);
+  const since = useKnownSince();
+  useLog();
   const info = useQuery({ queryKey: ["info"], queryFn: () => call<ServerInfo>("server_info") });
   const open = useQuery({ queryKey: ["tickets", "waiting"], queryFn: () => list<Ticket>("tickets", { which: "all", state: "open", limit: 200 }) });
   const letters = useQuery({ queryKey: ["letters", "count"], queryFn: () => list<Letter>("dead_letters", { limit: 200 }) });
@@ -58,7 +48,7 @@ export default function Overview() {
         <Tile title="Sent" value={`${perMinute}`} note="in the last minute" />
       </div>
       <h2>The last ten minutes</h2>
-      <Rates events={events} now={now} />
+      <Rates events={events} since={since} now={now} />
       <div className="columns">
         <div>
           <h2>Waits longest for an answer</h2>
@@ -117,25 +107,14 @@ function Tile({ title, value, note, href, warn }: { title: string; value: string
   );
 }
 
-// counted gives for each series how many events there were in each step.
-function counted(events: Event[], now: number): number[][] {
-  const end = Math.floor(now / step);
-  const rows = series.map(() => new Array<number>(points).fill(0));
-  for (const e of events) {
-    const at = Math.floor(Date.parse(e.at) / step) - end + points - 1;
-    if (at < 0 || at >= points) continue;
-    series.forEach((s, n) => {
-      if (s.kinds.includes(e.kind)) rows[n]![at]!++;
-    });
-  }
-  return rows;
-}
+const clockOf = (seconds: number) => clock(new Date(seconds * 1000).toISOString());
 
-function Rates({ events, now }: { events: Event[]; now: number }) {
+function Rates({ events, since, now }: { events: Event[]; since: number; now: number }) {
+  const [at, setAt] = useState<number | null>(null); // the step under the pointer
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const theme = useTheme();
-  const rows = useMemo(() => counted(events, now), [events, now]);
+  const rows = useMemo(() => counted(events, since, now), [events, since, now]);
   const end = Math.floor(now / step);
   const latest = useRef<uPlot.AlignedData>([[]]);
   latest.current = [Array.from({ length: points }, (_, i) => ((end - points + 1 + i) * step) / 1000), ...rows];
@@ -148,9 +127,10 @@ function Rates({ events, now }: { events: Event[]; now: number }) {
         width: box.current!.clientWidth,
         height: 180,
         legend: { show: false },
-        cursor: { show: false },
+        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+        hooks: { setCursor: [(u) => setAt(u.cursor.idx ?? null)] },
         scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
-        axes: [{ ...axis, size: 28, space: 80, values: (_, seconds) => seconds.map((s) => clock(new Date(s * 1000).toISOString()).slice(0, 5)) }, { ...axis, size: 40 }],
+        axes: [{ ...axis, size: 28, space: 80, values: (_, seconds) => seconds.map((s) => clockOf(s).slice(0, 5)) }, { ...axis, size: 40 }],
         series: [{}, ...series.map((s) => ({ stroke: color(s.color), width: 2, points: { show: false } }))],
       },
       latest.current,
@@ -169,15 +149,19 @@ function Rates({ events, now }: { events: Event[]; now: number }) {
   useEffect(() => {
     chart.current?.setData(latest.current);
   }, [rows]);
+  const start = (end - points + 1) * step;
+  const seconds = at === null ? undefined : latest.current[0][at];
   return (
     <figure className="chart">
+      <p className="quiet unit">per 10 s</p>
       <div ref={box} aria-hidden="true" />
       <figcaption>
         {series.map((s, n) => (
           <span key={s.name} className={`key ${s.name}`}>
-            {s.name} {rows[n]!.reduce((a, b) => a + b, 0)}
+            {s.name} {at === null ? rows[n]!.reduce<number>((a, b) => a + (b ?? 0), 0) : (rows[n]![at] ?? "unknown")}
           </span>
         ))}
+        <span className="when">{seconds !== undefined ? `${clockOf(seconds)} to ${clockOf(seconds + step / 1000)}` : since > start && since < Infinity ? `Known since ${clock(new Date(since).toISOString())}` : ""}</span>
       </figcaption>
     </figure>
   );

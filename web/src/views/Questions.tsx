@@ -2,7 +2,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { act as actAsPerson, call, clientKey } from "../api";
 import { useNow, useQuestions } from "../data";
+import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
+import { place } from "../list";
 import { ago, due, moment } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
@@ -14,14 +16,18 @@ import { PauseAll, usePause } from "./pause";
 export function Questions() {
   const { data, error, isPending } = useQuestions();
   const act = mayAct(useSession());
-  const [at, setAt] = useState(0);
+  const [chosenID, setChosenID] = useKept("chosen question", "");
   const list = useRef<HTMLOListElement>(null);
   const questions = data ?? [];
-  const chosen = Math.min(at, Math.max(0, questions.length - 1));
+  const lastPlace = useRef(0);
+  const chosen = place(questions.map((q) => q.id), chosenID, lastPlace.current);
+  useEffect(() => {
+    lastPlace.current = chosen;
+  });
   const card = (n: number) => list.current?.children[n] as HTMLElement | undefined;
   const move = (by: number) => {
     const next = Math.max(0, Math.min(questions.length - 1, chosen + by));
-    setAt(next);
+    setChosenID(questions[next]?.id ?? "");
     card(next)?.focus();
   };
   useShortcuts({
@@ -39,7 +45,7 @@ export function Questions() {
       {data && questions.length === 0 && <Empty title="Nobody waits for you">When an agent asks for a decision, it is here at once.</Empty>}
       <ol className="cards" ref={list}>
         {questions.map((q, n) => (
-          <Question key={q.id} question={q} chosen={n === chosen} onChoose={() => setAt(n)} />
+          <Question key={q.id} question={q} chosen={n === chosen} onChoose={() => setChosenID(q.id)} />
         ))}
       </ol>
     </section>
@@ -111,7 +117,7 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
               ))}
             </div>
           )}
-          <Compose label={`Answer ${asker}`} button="Answer" busy={busy} onSend={answer} />
+          <Compose label={`Answer ${asker}`} button="Answer" draft={q.id} busy={busy} onSend={answer} />
         </>
       )}
       <div className="row acts">
