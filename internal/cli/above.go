@@ -2,14 +2,20 @@ package cli
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
+
+const codexName = string(hook.Codex)
 
 // agentVariables are those that coding agents give the commands they run.
 var agentVariables = []string{
@@ -174,4 +180,41 @@ func isSessionProcess(pid int) bool {
 	own, err := os.Executable()
 	names := append(engine.Names(pid), args[0])
 	return err == nil && slices.Contains(names, own) || slices.ContainsFunc(names, func(name string) bool { return programName(name) == "c3po" })
+}
+
+// sessionAbove is the socket of the session process of the nearest process above this one
+// that has one.
+func (a *app) sessionAbove() (socket string, ok bool) {
+	runs, _ := ancestors(os.Getppid())
+	return a.sessionOf(runs)
+}
+
+// sessionOf is the socket of the first of these runs that has a session process.
+func (a *app) sessionOf(runs []string) (socket string, ok bool) {
+	for _, run := range runs {
+		socket, err := a.folders.SocketFile(session.SocketName(run))
+		if err != nil {
+			return "", false
+		}
+		if _, err := os.Stat(socket); err == nil {
+			return socket, true
+		}
+	}
+	return "", false
+}
+
+// trust says of who listens at the socket of a session that it is its session process: the
+// client has started it itself. Where nobody can tell, everybody is trusted.
+func (a *app) trust(socket string) session.Trust {
+	return func(conn net.Conn) bool {
+		if !auth.KnowsPeers {
+			return true
+		}
+		runs, _ := ancestors(auth.PeerPID(conn))
+		if len(runs) < 2 {
+			return false
+		}
+		own, err := a.folders.SocketFile(session.SocketName(runs[1]))
+		return err == nil && own == socket
+	}
 }

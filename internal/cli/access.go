@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"crypto/tls"
 	"net/url"
 	"os"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
@@ -187,4 +189,13 @@ func ancestors(pid int) (runs []string, whole bool) {
 func (a *app) belowAgent() bool {
 	_, below := a.sessionAbove()
 	return below || a.agentAbove() != ""
+}
+
+// trustIn is how a coordinator proves itself whose authority was stored; as the
+// system says if there is none.
+func trustIn(authority string) (*tls.Config, error) {
+	if authority == "" {
+		return nil, nil
+	}
+	return pki.Trust([]byte(authority))
 }

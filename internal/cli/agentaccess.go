@@ -80,15 +80,6 @@ func (a *app) runnerConfig() (runner.Config, error) {
 	return cfg, err
 }
 
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && file.Name() != os.DevNull
-}
-
 // withContainers is a runner that can run what is nobody's agent.
 func (a *app) withContainers(ctx context.Context, runtime string) (runner.Config, error) {
 	cfg, err := a.runnerConfig()

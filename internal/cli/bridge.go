@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,61 +13,6 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
-
-// The commands of the agent-to-agent bridge. Links of these names to the
-// program, which `c3po install bridge` makes, are the same commands.
-const (
-	bridgeRegister = "bridge-register"
-	bridgeReply    = "bridge-reply"
-	bridgeControl  = "bridgectl"
-)
-
-func bridgeNames() []string { return []string{bridgeRegister, bridgeReply, bridgeControl} }
-
-// calledAs gives the arguments of a program that was started by one of its
-// other names.
-func calledAs(name string, args []string) []string {
-	name = strings.TrimSuffix(filepath.Base(name), ".exe")
-	if slices.Contains(append(bridgeNames(), formatStream), name) {
-		return append([]string{name}, args...)
-	}
-	if name == claudeDocker {
-		return dockerArguments(args)
-	}
-	return args
-}
-
-// bridgeVariables lets the variables of the bridge stand for ours, where ours
-// are not set.
-func bridgeVariables(getenv func(string) string) func(string) string {
-	return func(name string) string {
-		switch name {
-		case "C3PO_COORDINATOR_URL":
-			return cmp.Or(getenv(name), getenv("BRIDGE_BROKER_URL"))
-		case "C3PO_AGENT_ID":
-			return cmp.Or(getenv(name), getenv("BRIDGE_AGENT_ID"))
-		default:
-			return getenv(name)
-		}
-	}
-}
-
-// bridgeDefaults are the arguments of the bridge's tools that the environment
-// sets, by operation.
-func (a *app) bridgeDefaults() (map[string]map[string]any, error) {
-	const variable = "BRIDGE_DEFAULT_TIMEOUT_MS"
-	text := a.Getenv(variable)
-	if text == "" {
-		return nil, nil
-	}
-	most := c3po.DefaultLimits().MaxWait.Milliseconds()
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || n > most {
-		return nil, &usageError{fmt.Sprintf("%s=%s is not a time", variable, text), fmt.Sprintf("Give milliseconds, from 1 to %d.", most)}
-	}
-	wait := map[string]any{"timeoutMs": n}
-	return map[string]map[string]any{"bridge_send_message": wait, "await_reply": wait}, nil
-}
 
 func (a *app) bridgeRegister() *cobra.Command {
 	var in dialect.Register

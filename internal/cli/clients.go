@@ -11,6 +11,9 @@ import (
 	"github.com/c3po-dev/c3po/plugin"
 )
 
+// claudeType is what sessions of Claude Code call themselves.
+const claudeType = "claude-code"
+
 // An installation is c3po in a coding agent of this host, as that says itself.
 type installation struct {
 	client string // the name of its command

@@ -8,12 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/settings"
 )
 
@@ -60,22 +58,6 @@ in its name under what is before it.`,
 	c.flags(cmd)
 	waitFlag(cmd.Flags(), &timeout)
 	return cmd
-}
-
-// waitFlag is the timeout of waits.
-func waitFlag(flags *pflag.FlagSet, seconds *int) {
-	secondsFlag(flags, seconds, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "how long to wait")
-	setting(flags, "timeout", "C3PO_TIMEOUT", "timeout")
-}
-
-// checkWait refuses a timeout that is out of range, and says where it came from.
-func (a *app) checkWait(seconds int) error {
-	most := int(c3po.DefaultLimits().MaxWait / time.Second)
-	if seconds >= 1 && seconds <= most {
-		return nil
-	}
-	return &usageError{fmt.Sprintf("%s is %d; it must be between 1 and %d seconds", cmp.Or(a.origins["timeout"].Where, "--timeout"), seconds, most),
-		"Leave it out to wait for a minute. c3po inbox looks without waiting."}
 }
 
 func (a *app) configuration(cmd *cobra.Command, c coordinator) (configuration, error) {

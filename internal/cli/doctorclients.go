@@ -16,9 +16,6 @@ import (
 	"github.com/c3po-dev/c3po/plugin"
 )
 
-// claudeType is what sessions of Claude Code call themselves.
-const claudeType = "claude-code"
-
 // examineClients looks at the coding agents of this host.
 func (a *app) examineClients(ctx context.Context) []doctor.Client {
 	var all []doctor.Client

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,4 +138,31 @@ func nearestFlag(cmd *cobra.Command, word string) string {
 		}
 	})
 	return nearest(word, names)
+}
+
+// limitFlag bounds how many rows a list shows.
+func limitFlag(cmd *cobra.Command, limit *int, most int) {
+	cmd.Flags().IntVar(limit, "limit", most, "how many to show at the most")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *limit < 1 || *limit > math.MaxInt32 {
+			return &usageError{fmt.Sprintf("--limit %d shows nothing", *limit), "Give a number from 1."}
+		}
+		return nil
+	}
+}
+
+// waitFlag is the timeout of waits.
+func waitFlag(flags *pflag.FlagSet, seconds *int) {
+	secondsFlag(flags, seconds, "timeout", int(c3po.DefaultLimits().WaitDefault/time.Second), "how long to wait")
+	setting(flags, "timeout", "C3PO_TIMEOUT", "timeout")
+}
+
+// checkWait refuses a timeout that is out of range, and says where it came from.
+func (a *app) checkWait(seconds int) error {
+	most := int(c3po.DefaultLimits().MaxWait / time.Second)
+	if seconds >= 1 && seconds <= most {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("%s is %d; it must be between 1 and %d seconds", cmp.Or(a.origins["timeout"].Where, "--timeout"), seconds, most),
+		"Leave it out to wait for a minute. c3po inbox looks without waiting."}
 }

@@ -23,9 +23,6 @@ const (
 	unwell = "down"
 )
 
-// errUnwell ends a health that was bad and has said so already.
-var errUnwell = errors.New("the coordinator is not well")
-
 func (a *app) health() *cobra.Command {
 	return &cobra.Command{
 		Use:   "health",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/session"
-	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
@@ -97,49 +95,12 @@ func (a *app) answerHook(ctx context.Context, by hook.Dialect, name string, wait
 	}
 }
 
-// sessionAbove is the socket of the session process of the nearest process above this one
-// that has one.
-func (a *app) sessionAbove() (socket string, ok bool) {
-	runs, _ := ancestors(os.Getppid())
-	return a.sessionOf(runs)
-}
-
-// sessionOf is the socket of the first of these runs that has a session process.
-func (a *app) sessionOf(runs []string) (socket string, ok bool) {
-	for _, run := range runs {
-		socket, err := a.folders.SocketFile(session.SocketName(run))
-		if err != nil {
-			return "", false
-		}
-		if _, err := os.Stat(socket); err == nil {
-			return socket, true
-		}
-	}
-	return "", false
-}
-
 // stranger says that a process does not belong to the session with that socket: the
 // nearest session process above it is another or none, or nobody can tell.
 func (a *app) stranger(pid int, socket string) bool {
 	runs, whole := ancestors(pid)
 	nearest, ok := a.sessionOf(runs)
 	return !whole || !ok || nearest != socket
-}
-
-// trust says of who listens at the socket of a session that it is its session process: the
-// client has started it itself. Where nobody can tell, everybody is trusted.
-func (a *app) trust(socket string) session.Trust {
-	return func(conn net.Conn) bool {
-		if !auth.KnowsPeers {
-			return true
-		}
-		runs, _ := ancestors(auth.PeerPID(conn))
-		if len(runs) < 2 {
-			return false
-		}
-		own, err := a.folders.SocketFile(session.SocketName(runs[1]))
-		return err == nil && own == socket
-	}
 }
 
 // A listener is one of the ways to hear of mail that wakes a session.

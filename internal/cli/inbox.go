@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
@@ -62,17 +61,6 @@ func printCount(w io.Writer, id c3po.AgentID, list c3po.MessageList) {
 		return
 	}
 	fmt.Fprintf(w, "%d of %d shown. Answer with: c3po reply ID TEXT. Done without an answer: c3po ack ID\n", len(list.Messages), list.Count)
-}
-
-// limitFlag bounds how many rows a list shows.
-func limitFlag(cmd *cobra.Command, limit *int, most int) {
-	cmd.Flags().IntVar(limit, "limit", most, "how many to show at the most")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *limit < 1 || *limit > math.MaxInt32 {
-			return &usageError{fmt.Sprintf("--limit %d shows nothing", *limit), "Give a number from 1."}
-		}
-		return nil
-	}
 }
 
 func (a *app) wait() *cobra.Command {
@@ -151,13 +139,6 @@ func (a *app) ack() *cobra.Command {
 			}
 			return svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
 		}, printAcks, ackError),
-	}
-}
-
-// printNotice shows what went wrong after the deed itself.
-func printNotice(w io.Writer, notice string) {
-	if notice != "" {
-		fmt.Fprintln(w, inline(notice))
 	}
 }
 

@@ -71,3 +71,12 @@ func table(w io.Writer, fill func(row func(cells ...string))) {
 		_, _ = io.WriteString(w, strings.TrimRight(line.String(), " ")+"\n")
 	}
 }
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && file.Name() != os.DevNull
+}

@@ -8,11 +8,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+)
+
+// The commands of the agent-to-agent bridge. Links of these names to the
+// program, which `c3po install bridge` makes, are the same commands.
+const (
+	bridgeRegister = "bridge-register"
+	bridgeReply    = "bridge-reply"
+	bridgeControl  = "bridgectl"
 )
 
 // bridgeParagraph is for the file in which a project tells its agents what to do.
@@ -180,4 +189,23 @@ func (i *bridgeInstaller) uninstall(out io.Writer) error {
 		fmt.Fprintln(i.out, "there are no links to c3po")
 	}
 	return nil
+}
+
+func bridgeNames() []string { return []string{bridgeRegister, bridgeReply, bridgeControl} }
+
+// bridgeDefaults are the arguments of the bridge's tools that the environment
+// sets, by operation.
+func (a *app) bridgeDefaults() (map[string]map[string]any, error) {
+	const variable = "BRIDGE_DEFAULT_TIMEOUT_MS"
+	text := a.Getenv(variable)
+	if text == "" {
+		return nil, nil
+	}
+	most := c3po.DefaultLimits().MaxWait.Milliseconds()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return nil, &usageError{fmt.Sprintf("%s=%s is not a time", variable, text), fmt.Sprintf("Give milliseconds, from 1 to %d.", most)}
+	}
+	wait := map[string]any{"timeoutMs": n}
+	return map[string]map[string]any{"bridge_send_message": wait, "await_reply": wait}, nil
 }

@@ -161,15 +161,6 @@ func keepFormer(file string) (string, error) {
 	return kept, paths.WriteFile(kept, data)
 }
 
-// trustIn is how a coordinator proves itself whose authority was stored; as the
-// system says if there is none.
-func trustIn(authority string) (*tls.Config, error) {
-	if authority == "" {
-		return nil, nil
-	}
-	return pki.Trust([]byte(authority))
-}
-
 // tryOut sends a message to itself, as an agent of this host that is there for
 // nothing else, reads and acks it.
 func (a *app) tryOut(ctx context.Context, mine paths.Credentials, trust *tls.Config, result *joining) error {

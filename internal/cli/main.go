@@ -5,30 +5,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
+	"path/filepath"
 	"slices"
-	"time"
+	"strings"
 
-	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
-
-// A Process is what the program was started with.
-type Process struct {
-	Name    string   // what the program was called by; its own name if empty
-	Args    []string // without the name of the program
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Getenv  func(string) string
-	Version string // "dev" if empty
-	Commit  string
-	Top     int              // the process at which looking for agents above this one ends: that of a test; the first if 0
-	Now     func() time.Time // a clock for tests; time.Now, and that of Redis, if nil
-}
 
 // Main runs one command and returns its exit code.
 func Main(ctx context.Context, p Process) int {
@@ -45,68 +29,30 @@ func Main(ctx context.Context, p Process) int {
 	return a.end(root.ExecuteContext(ctx))
 }
 
-// A usageError is a command that was not understood.
-type usageError struct {
-	sentence string
-	hint     string
+// calledAs gives the arguments of a program that was started by one of its
+// other names.
+func calledAs(name string, args []string) []string {
+	name = strings.TrimSuffix(filepath.Base(name), ".exe")
+	if slices.Contains(append(bridgeNames(), formatStream), name) {
+		return append([]string{name}, args...)
+	}
+	if name == claudeDocker {
+		return dockerArguments(args)
+	}
+	return args
 }
 
-func (e *usageError) Error() string { return e.sentence }
-
-// errTimeout ends a wait that brought nothing and has said so already.
-var errTimeout = errors.New("the wait is over")
-
-// errUnbalanced ends an fsck that found something and has shown it already.
-var errUnbalanced = errors.New("the books do not balance")
-
-// end says what went wrong, if anything did, and gives the exit code for it.
-func (a *app) end(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	if usage, ok := errors.AsType[*usageError](err); ok {
-		if a.json || slices.Contains(a.Args, "--json") { // a flag before it may have ended the reading of flags
-			_ = writeJSON(a.Stderr, c3po.Errorf(c3po.InvalidRequest, "%s", usage.sentence).Suggest("%s", usage.hint))
-		} else {
-			a.complain(usage.sentence, usage.hint)
+// bridgeVariables lets the variables of the bridge stand for ours, where ours
+// are not set.
+func bridgeVariables(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		switch name {
+		case "C3PO_COORDINATOR_URL":
+			return cmp.Or(getenv(name), getenv("BRIDGE_BROKER_URL"))
+		case "C3PO_AGENT_ID":
+			return cmp.Or(getenv(name), getenv("BRIDGE_AGENT_ID"))
+		default:
+			return getenv(name)
 		}
-		return exitUsage
-	}
-	if ended, ok := errors.AsType[*endedError](err); ok {
-		if ended.cause != nil {
-			e := c3po.AsError(ended.cause)
-			a.complain(e.Message, e.Suggestion)
-		}
-		return ended.code
-	}
-	switch {
-	case errors.Is(err, errTimeout):
-		return exitTimeout
-	case errors.Is(err, errUnbalanced):
-		return exitRefused
-	case errors.Is(err, errUnwell):
-		return exitDown
-	case errors.Is(err, context.Canceled) && !errors.Is(err, c3po.UnknownOutcome):
-		return exitInterrupted
-	}
-	e := a.forPerson(c3po.AsError(err))
-	if a.json {
-		// The form every other surface has; whoever asked for JSON reads codes.
-		_ = writeJSON(a.Stderr, e)
-	} else {
-		a.complain(e.Message, e.Suggestion)
-	}
-	if e.Code == c3po.Internal && e.Unwrap() != nil {
-		fmt.Fprintf(a.Stderr, "cause: %s\n", inline(e.Unwrap().Error()))
-	}
-	return exitCode(e.Code)
-}
-
-// complain writes to stderr in the one form all errors have.
-func (a *app) complain(sentence, hint string) {
-	in := inkFor(a.Stderr, a.Getenv)
-	fmt.Fprintf(a.Stderr, "%s %s\n", in.bad("c3po:"), inline(sentence))
-	if hint != "" {
-		fmt.Fprintf(a.Stderr, "%s %s\n", in.warn("hint:"), inline(forPeople(hint)))
 	}
 }

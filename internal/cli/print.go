@@ -161,3 +161,10 @@ func (a *app) more(there bool, what string) {
 		fmt.Fprintf(a.Stderr, "hint: There are more %s. Show them with a greater --limit.\n", what)
 	}
 }
+
+// printNotice shows what went wrong after the deed itself.
+func printNotice(w io.Writer, notice string) {
+	if notice != "" {
+		fmt.Fprintln(w, inline(notice))
+	}
+}

@@ -5,11 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-
-	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
-
-const codexName = string(hook.Codex)
 
 // rouser is how an idle session of a client is given a turn; nil where there is
 // no such way. What is queued is the notice, never the text of a message.

@@ -65,15 +65,6 @@ that of another program looks. See docs/guides/run.md.`,
 	return cmd
 }
 
-// An endedError is the exit code of a program that was run.
-type endedError struct {
-	code  int
-	cause error // why there was none, if so
-}
-
-func (e *endedError) Error() string { return fmt.Sprintf("the program ended with %d", e.code) }
-func (e *endedError) Unwrap() error { return e.cause }
-
 func (a *app) ptyConfig(args []string, prompt string, bodies bool) (ptyrun.Config, error) {
 	looks, known := ptyrun.PromptOf(args[0])
 	if prompt != "" {
