@@ -133,8 +133,8 @@ func refuseToken(what string, most int, left time.Duration) *c3po.Error {
 // paying makes a call that stores something and has the caller's token pay for it,
 // unless it fails or is a repeat. A repeat gets through also when the budget is
 // spent: what was stored once is never said to be refused.
-func paying[T any](a *Actor, s spend, call func(unpaid bool) (T, error), repeat func(T) bool) (T, error) {
-	undo, refusal := a.hub.accounts.take(a.caller.Account, s)
+func paying[T any](me *identity, s spend, call func(unpaid bool) (T, error), repeat func(T) bool) (T, error) {
+	undo, refusal := me.hub.accounts.take(me.caller.Account, s)
 	out, err := call(refusal != nil)
 	switch {
 	case refusal != nil && errors.Is(err, c3po.BudgetSpent):
@@ -146,18 +146,18 @@ func paying[T any](a *Actor, s spend, call func(unpaid bool) (T, error), repeat 
 }
 
 // payingForMessage is paying for a message that the caller writes.
-func (a *Actor) payingForMessage(d store.Draft, call func(unpaid bool) (store.Stored, error)) (store.Stored, error) {
+func (me *identity) payingForMessage(d store.Draft, call func(unpaid bool) (store.Stored, error)) (store.Stored, error) {
 	s := spend{messages: 1, bytes: d.Bytes()}
 	if d.To == c3po.Human && d.Kind != c3po.KindReply {
 		s.questions = 1
 	}
-	return paying(a, s, call, func(stored store.Stored) bool { return stored.Repeat })
+	return paying(me, s, call, func(stored store.Stored) bool { return stored.Repeat })
 }
 
 // payForAgent is what register does first. It books a new agent; settle keeps that
 // only if one was made. A token that has made all it may still finds those there are.
-func (a *Actor) payForAgent(ctx context.Context) (settle func(made bool), err error) {
-	undo, err := a.hub.accounts.take(a.caller.Account, spend{agents: 1})
+func (me *identity) payForAgent(ctx context.Context) (settle func(made bool), err error) {
+	undo, err := me.hub.accounts.take(me.caller.Account, spend{agents: 1})
 	if err == nil {
 		return func(made bool) {
 			if !made {
@@ -165,14 +165,14 @@ func (a *Actor) payForAgent(ctx context.Context) (settle func(made bool), err er
 			}
 		}, nil
 	}
-	records, lookup := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.caller.ID})
+	records, lookup := me.hub.store.Agents(ctx, me.space, []c3po.AgentID{me.caller.ID})
 	if lookup != nil {
 		return nil, lookup
 	}
-	if len(records) == 1 && (a.caller.Run == "" || records[0].Run == a.caller.Run || !records[0].Online) {
+	if len(records) == 1 && (me.caller.Run == "" || records[0].Run == me.caller.Run || !records[0].Online) {
 		return func(bool) {}, nil
 	}
-	if held, lookup := a.findOwnAgent(ctx); lookup != nil || held != nil {
+	if held, lookup := me.findOwnAgent(ctx); lookup != nil || held != nil {
 		return func(bool) {}, lookup
 	}
 	return nil, err

@@ -15,6 +15,12 @@ const (
 	maxHeartbeatSeconds = 3600
 )
 
+// A directory is the agents of the space as the caller finds and sees them.
+type directory struct {
+	*identity
+	rooms roomView
+}
+
 // maxScanned bounds how many agents one page of a filtered list looks at.
 const maxScanned = 5000
 
@@ -32,11 +38,11 @@ func (a *Actor) RegisterAgent(ctx context.Context, in c3po.RegisterInput) (c3po.
 	if err != nil {
 		return c3po.Self{}, err
 	}
-	return a.self(registration.Record, registration.Unread), nil
+	return a.describe(registration.Record, registration.Unread), nil
 }
 
-func (a *Actor) profile(in c3po.RegisterInput) (store.Profile, error) {
-	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
+func (me *identity) profile(in c3po.RegisterInput) (store.Profile, error) {
+	metadata, err := checkMetadata(in.Metadata, me.hub.limits.MetadataBytes)
 	if err != nil {
 		return store.Profile{}, err
 	}
@@ -67,12 +73,12 @@ func (a *Actor) profile(in c3po.RegisterInput) (store.Profile, error) {
 	if err := checkLabels(labels...); err != nil {
 		return store.Profile{}, err
 	}
-	if in.PID > 0 && in.Host == "" && a.caller.ID.Host() == "" && a.caller.Local {
-		in.Host = a.hub.host // a coordinator that starts later has to know whose process it is
+	if in.PID > 0 && in.Host == "" && me.caller.ID.Host() == "" && me.caller.Local {
+		in.Host = me.hub.host // a coordinator that starts later has to know whose process it is
 	}
 	return store.Profile{
 		Name: in.Name, Capabilities: in.Capabilities, Type: in.Type, Cwd: in.Cwd, Host: in.Host,
-		PID: in.PID, PIDStart: in.PIDStart, Metadata: metadata, Heartbeat: beat, Client: a.caller.Client,
+		PID: in.PID, PIDStart: in.PIDStart, Metadata: metadata, Heartbeat: beat, Client: me.caller.Client,
 	}, nil
 }
 
@@ -90,43 +96,31 @@ func (a *Actor) WhoAmI(ctx context.Context, _ c3po.None) (c3po.Self, error) {
 	if a.caller.Run != "" && record.Run != "" && record.Run != a.caller.Run {
 		return c3po.Self{}, a.dropIfSuperseded(store.RefuseSuperseded(a.id))
 	}
-	unread, err := a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
+	unread, err := a.hub.store.InboxSize(ctx, a.space, a.id)
 	if err != nil {
 		return c3po.Self{}, err
 	}
-	self := a.self(record, unread)
+	self := a.describe(record, unread)
 	self.LeftBehind, err = a.leftBehind(ctx, record)
 	return self, err
 }
 
-func (a *Actor) self(record store.Record, unread int) c3po.Self {
+func (me *identity) describe(record store.Record, unread int) c3po.Self {
 	agent := view(record)
 	agent.Rooms = append(agent.Rooms, record.Rooms...)
 	self := c3po.Self{
-		Agent: agent, Space: a.caller.Space, Epoch: record.Epoch,
-		Notice: a.notice, Unread: unread, SessionID: a.caller.Session,
+		Agent: agent, Space: me.space, Epoch: record.Epoch,
+		Notice: me.notice, Unread: unread, SessionID: me.caller.Session,
 	}
-	if record.ID != a.caller.ID {
-		self.AskedID = a.caller.ID
+	if record.ID != me.caller.ID {
+		self.AskedID = me.caller.ID
 	}
 	return self
 }
 
-// record reads one agent.
-func (a *Actor) record(ctx context.Context, id c3po.AgentID) (store.Record, error) {
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
-	if err != nil {
-		return store.Record{}, err
-	}
-	if len(records) == 0 {
-		return store.Record{}, store.RefuseNoAgent(id)
-	}
-	return records[0], nil
-}
-
 // ListAgents pages through the agents of the space in the order they registered.
 func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.AgentList, error) {
-	records, next, err := a.page(ctx, in)
+	records, next, err := a.people.page(ctx, in)
 	if err != nil {
 		return c3po.AgentList{}, err
 	}
@@ -134,24 +128,24 @@ func (a *Actor) ListAgents(ctx context.Context, in c3po.ListAgentsInput) (c3po.A
 	for _, record := range records {
 		list.Agents = append(list.Agents, view(record))
 	}
-	if err := a.showUnread(ctx, list.Agents); err != nil {
+	if err := a.people.showUnread(ctx, list.Agents); err != nil {
 		return c3po.AgentList{}, err
 	}
-	return list, a.showRooms(ctx, records, list.Agents)
+	return list, a.rooms.showRooms(ctx, records, list.Agents)
 }
 
 // showUnread says how much mail waits for each, to those who watch over all of
 // them. Agents have no use for it, and their lists are the hot ones.
-func (a *Actor) showUnread(ctx context.Context, shown []c3po.Agent) error {
-	admin := a.caller.Role == c3po.RoleAdmin && a.caller.ID == ""
-	if !admin && a.caller.Role != c3po.RoleHuman && a.caller.Role != c3po.RoleObserver {
+func (d directory) showUnread(ctx context.Context, shown []c3po.Agent) error {
+	admin := d.caller.Role == c3po.RoleAdmin && d.caller.ID == ""
+	if !admin && d.caller.Role != c3po.RoleHuman && d.caller.Role != c3po.RoleObserver {
 		return nil
 	}
 	ids := make([]c3po.AgentID, len(shown))
 	for i, agent := range shown {
 		ids[i] = agent.ID
 	}
-	sizes, err := a.hub.store.InboxSizes(ctx, a.caller.Space, ids)
+	sizes, err := d.hub.store.InboxSizes(ctx, d.space, ids)
 	if err != nil {
 		return err
 	}
@@ -163,7 +157,7 @@ func (a *Actor) showUnread(ctx context.Context, shown []c3po.Agent) error {
 
 // CoWorkers is ListAgents in short.
 func (a *Actor) CoWorkers(ctx context.Context, in c3po.ListAgentsInput) (c3po.CoWorkerList, error) {
-	records, next, err := a.page(ctx, in)
+	records, next, err := a.people.page(ctx, in)
 	if err != nil {
 		return c3po.CoWorkerList{}, err
 	}
@@ -176,14 +170,14 @@ func (a *Actor) CoWorkers(ctx context.Context, in c3po.ListAgentsInput) (c3po.Co
 	return list, nil
 }
 
-func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.Record, string, error) {
-	if err := a.enterIfNamed(ctx); err != nil {
+func (d directory) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.Record, string, error) {
+	if err := d.enterIfNamed(ctx); err != nil {
 		return nil, "", err
 	}
 	if in.Status != "" && in.Status != c3po.Online && in.Status != c3po.Offline {
 		return nil, "", refuse("%q is not a status: online or offline", in.Status)
 	}
-	limit, err := a.hub.pageLimit(in.Limit)
+	limit, err := d.hub.pageLimit(in.Limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -194,7 +188,7 @@ func (a *Actor) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.Reco
 	var found []store.Record
 	for scanned := 0; scanned < maxScanned; {
 		// One more than asked for tells whether there is a next page.
-		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
+		records, err := d.hub.store.AgentPage(ctx, d.space, after, limit+1)
 		if err != nil {
 			return nil, "", err
 		}
@@ -220,29 +214,29 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 	if err := a.enterIfNamed(ctx); err != nil {
 		return c3po.Agent{}, err
 	}
-	id, err := a.resolveAgent(ctx, in.AgentID, c3po.ParseAgentID)
+	id, err := a.people.resolve(ctx, in.AgentID, c3po.ParseAgentID)
 	if err != nil {
 		return c3po.Agent{}, err
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
+	records, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{id})
 	if err != nil {
 		return c3po.Agent{}, err
 	}
 	if len(records) > 0 {
-		return a.agentView(ctx, records[0])
+		return a.people.agentView(ctx, records[0])
 	}
-	elsewhere, err := a.elsewhere(ctx, id)
+	elsewhere, err := a.people.elsewhere(ctx, id)
 	if err != nil {
 		return c3po.Agent{}, err
 	}
 	if elsewhere == "" {
-		return c3po.Agent{}, a.noAgent(ctx, id)
+		return c3po.Agent{}, a.people.noAgent(ctx, id)
 	}
 	record, err := a.record(ctx, elsewhere)
 	if err != nil {
 		return c3po.Agent{}, err
 	}
-	return a.agentView(ctx, record)
+	return a.people.agentView(ctx, record)
 }
 
 // SetStatus stores what the caller says of itself.
@@ -258,7 +252,7 @@ func (a *Actor) SetStatus(ctx context.Context, in c3po.StatusInput) (c3po.Status
 	if err := checkLabels(label{"current_task", in.CurrentTask, 200}); err != nil {
 		return c3po.StatusResult{}, err
 	}
-	if err := a.hub.store.SetStatus(ctx, a.caller.Space, a.id, a.caller.Run, in.Status, in.CurrentTask); err != nil {
+	if err := a.hub.store.SetStatus(ctx, a.space, a.id, a.caller.Run, in.Status, in.CurrentTask); err != nil {
 		return c3po.StatusResult{}, a.dropIfSuperseded(err)
 	}
 	return c3po.StatusResult{Success: true, ID: a.id, Availability: in.Status, CurrentTask: in.CurrentTask}, nil
@@ -266,14 +260,14 @@ func (a *Actor) SetStatus(ctx context.Context, in c3po.StatusInput) (c3po.Status
 
 // forgetProbe takes an agent that was there to try something out from the list at
 // once. If that fails it goes as every silent agent does.
-func (a *Actor) forgetProbe(ctx context.Context) {
-	outcome, err := a.hub.retire(ctx, a.caller.Space, a.id, 0, true)
+func (me *identity) forgetProbe(ctx context.Context) {
+	outcome, err := me.hub.retire(ctx, me.space, me.id, 0, true)
 	if err != nil {
-		a.hub.log.InfoContext(ctx, "a probe is not forgotten yet", "agent", a.id, "err", err)
+		me.hub.log.InfoContext(ctx, "a probe is not forgotten yet", "agent", me.id, "err", err)
 		return
 	}
 	if outcome == store.RetireDone {
-		a.tell(ctx, c3po.EventRetired, a.id, "")
+		me.tell(ctx, c3po.EventRetired, me.id, "")
 	}
 }
 
@@ -286,20 +280,30 @@ func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered,
 	held, err := a.findOwnAgent(ctx)
 	if err == nil && held != nil {
 		a.bindTo(*held)
-		ended, err = a.hub.store.Unregister(ctx, a.caller.Space, a.id, a.caller.Run)
+		ended, err = a.hub.store.Unregister(ctx, a.space, a.id, a.caller.Run)
 	}
 	if err != nil {
 		return c3po.Unregistered{}, a.dropIfSuperseded(err)
 	}
 	a.hub.bindings.drop(a.key())
-	a.hub.presence.Moved(a.caller.Space, a.id)
+	a.hub.presence.Moved(a.space, a.id)
 	if !ended {
 		return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' was not registered", a.caller.ID)}, nil
 	}
-	a.hub.marks.Touch(a.caller.Space, 0)
+	a.hub.marks.Touch(a.space, 0)
 	a.tell(ctx, c3po.EventUnregistered, a.id, "")
 	if held.Profile.Type == c3po.TypeProbe {
 		a.forgetProbe(ctx)
 	}
 	return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' unregistered", a.id)}, nil
+}
+
+// agentView is one agent as the caller sees it.
+func (d directory) agentView(ctx context.Context, r store.Record) (c3po.Agent, error) {
+	agents := []c3po.Agent{view(r)}
+	if err := d.rooms.showRooms(ctx, []store.Record{r}, agents); err != nil {
+		return c3po.Agent{}, err
+	}
+	err := d.showUnread(ctx, agents)
+	return agents[0], err
 }

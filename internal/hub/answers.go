@@ -22,7 +22,7 @@ const claimLook = 5 * time.Second
 // happens to the agent that has it while the wait goes on. What was so before is
 // no reason: the receipt has said it, and whoever waits knows.
 type answerWait struct {
-	actor   *Actor
+	inbox   *inbox
 	ticket  c3po.MessageID // as who asked knows it
 	at      c3po.MessageID // the message it is by now
 	answer  *store.Entry
@@ -35,40 +35,40 @@ type answerWait struct {
 
 // waitForAnswer leaves the caller's place in its inbox where it was: the answer
 // may be newer than mail it was not given yet.
-func (a *Actor) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout time.Duration, after int64) (c3po.WaitResult, error) {
+func (box *inbox) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout time.Duration, after int64) (c3po.WaitResult, error) {
 	id := in.MessageID
-	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	entry, err := box.hub.store.Message(ctx, box.space, id)
 	switch {
 	case err != nil:
 		return c3po.WaitResult{}, err
 	case entry == nil:
 		return c3po.WaitResult{}, store.RefuseNoMessage(id)
 	}
-	if mine, err := a.isMe(ctx, entry.Message.FromAgent); err != nil || !mine {
+	if mine, err := box.isMe(ctx, entry.Message.FromAgent); err != nil || !mine {
 		if err != nil {
 			return c3po.WaitResult{}, err
 		}
 		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
 			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
 	}
-	reply, outcome, err := a.awaitAnswer(ctx, id, timeout, in.Asked)
+	reply, outcome, err := box.awaitAnswer(ctx, id, timeout, in.Asked)
 	if err != nil {
 		return c3po.WaitResult{}, err
 	}
 	result := c3po.WaitResult{Outcome: outcome, Cursor: after}
 	if reply != nil {
 		result.Message = *reply
-		result.Unacked, err = a.hub.store.InboxSize(ctx, a.caller.Space, a.id)
+		result.Unacked, err = box.hub.store.InboxSize(ctx, box.space, box.id)
 	}
 	return result, err
 }
 
 // awaitAnswer waits for the first answer to a message of the caller's. Since is
 // what a wait before this one, that it goes on with, ended with.
-func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked) (*c3po.Message, *c3po.WaitOutcome, error) {
-	wait := &answerWait{actor: a, ticket: id, at: id, since: since}
-	a.state = c3po.SessionWorking // other mail does not end this wait
-	end, err := a.await(ctx, timeout, nil, wait)
+func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked) (*c3po.Message, *c3po.WaitOutcome, error) {
+	wait := &answerWait{inbox: box, ticket: id, at: id, since: since}
+	box.state = c3po.SessionWorking // other mail does not end this wait
+	end, err := box.await(ctx, timeout, nil, wait)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -85,7 +85,7 @@ func (a *Actor) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time
 	if now.Before(wait.answer.Facts.Accepted) {
 		now = wait.answer.Facts.Accepted
 	}
-	reply := a.serve(*wait.answer, now)
+	reply := box.serve(*wait.answer, now)
 	return &reply, nil, nil
 }
 
@@ -95,7 +95,7 @@ func (w *answerWait) again() time.Duration { return w.recheck }
 // look follows the ticket to where it is, and sees whether the wait is over.
 func (w *answerWait) look(ctx context.Context, waiter *node.Waiter) (bool, error) {
 	for range ticketMoves {
-		entry, err := w.actor.hub.store.Message(ctx, w.actor.caller.Space, w.at)
+		entry, err := w.inbox.hub.store.Message(ctx, w.inbox.space, w.at)
 		if err != nil {
 			return false, err
 		}
@@ -127,13 +127,13 @@ func (w *answerWait) readAnswers(ctx context.Context, entry store.Entry) (next c
 			next = answered.MovedTo
 			continue
 		}
-		answer, err := w.actor.hub.store.Message(ctx, w.actor.caller.Space, answered.ID)
+		answer, err := w.inbox.hub.store.Message(ctx, w.inbox.space, answered.ID)
 		switch {
 		case err != nil:
 			return "", err
 		case answer == nil:
 		case answer.Corrupt:
-			w.actor.bury(ctx, *answer)
+			w.inbox.bury(ctx, *answer)
 		default:
 			w.answer = answer
 			return "", nil
@@ -145,7 +145,7 @@ func (w *answerWait) readAnswers(ctx context.Context, entry store.Entry) (next c
 // lookAtAsked ends the wait if something has happened to the agent since the
 // wait began.
 func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter *node.Waiter) (bool, error) {
-	id, hub := entry.Message.ToAgent, w.actor.hub
+	id, hub := entry.Message.ToAgent, w.inbox.hub
 	if id == c3po.Human {
 		return false, nil
 	}
@@ -161,7 +161,7 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 	}
 	// Follow it before looking at it, so that what happens in between is not missed.
 	waiter.Follow(id)
-	records, err := hub.store.Agents(ctx, w.actor.caller.Space, []c3po.AgentID{id})
+	records, err := hub.store.Agents(ctx, w.inbox.space, []c3po.AgentID{id})
 	if err != nil || len(records) == 0 {
 		return false, err
 	}

@@ -130,8 +130,8 @@ func (h *Hub) checkWait(field string, seconds int) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-func (a *Actor) person() error {
-	if a.caller.Person() {
+func (me *identity) person() error {
+	if me.caller.Person() {
 		return nil
 	}
 	return c3po.RefuseAgent()

@@ -11,44 +11,44 @@ import (
 // confine holds a program that an agent may have started to what its own session
 // holds. Below the session api-2 in the folder api, the name of the folder is api-2.
 // A name that no live process of this machine holds is for anybody of its user.
-func (a *Actor) confine(ctx context.Context) error {
-	if !a.caller.Confined {
+func (me *identity) confine(ctx context.Context) error {
+	if !me.caller.Confined {
 		return nil
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, store.RegisterStep{Want: a.caller.ID, Agents: a.caller.Agents}.Candidates(false))
+	records, err := me.hub.store.Agents(ctx, me.space, store.RegisterStep{Want: me.caller.ID, Agents: me.caller.Agents}.Candidates(false))
 	if err != nil {
 		return err
 	}
-	nearest, own := len(a.caller.Lineage), c3po.AgentID("")
+	nearest, own := len(me.caller.Lineage), c3po.AgentID("")
 	for _, record := range records {
-		holders := a.hub.holders(record)
+		holders := me.hub.holders(record)
 		if len(holders) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(a.caller.Lineage, func(run string) bool { return slices.Contains(holders, run) })
+		at := slices.IndexFunc(me.caller.Lineage, func(run string) bool { return slices.Contains(holders, run) })
 		switch {
 		case at >= 0 && at < nearest:
 			nearest, own = at, record.ID
-		case at < 0 && a.caller.Run != "" && record.Run == a.caller.Run:
-			return a.heldByAnother(record.ID)
+		case at < 0 && me.caller.Run != "" && record.Run == me.caller.Run:
+			return me.heldByAnother(record.ID)
 		}
 	}
-	if a.caller.Run != "" {
+	if me.caller.Run != "" {
 		return nil
 	}
 	if own != "" {
-		a.caller.ID = own
+		me.caller.ID = own
 		return nil
 	}
-	if len(records) > 0 && records[0].ID == a.caller.ID && len(a.hub.holders(records[0])) > 0 {
-		return a.heldByAnother(a.caller.ID)
+	if len(records) > 0 && records[0].ID == me.caller.ID && len(me.hub.holders(records[0])) > 0 {
+		return me.heldByAnother(me.caller.ID)
 	}
 	return nil
 }
 
-func (a *Actor) heldByAnother(id c3po.AgentID) error {
+func (me *identity) heldByAnother(id c3po.AgentID) error {
 	refusal := c3po.Errorf(c3po.Forbidden, "'%s' is another session on this host, and an agent acts as itself only", id)
-	if len(a.caller.Lineage) == 0 {
+	if len(me.caller.Lineage) == 0 {
 		return refusal.Suggest("If this is no agent, use the c3po command or the coordinator's socket, where it can be told; else leave the name to its session.")
 	}
 	return refusal.Suggest("Leave the name to its session, and act under your own. A person may run this in a terminal.")

@@ -46,7 +46,7 @@ func (a *Actor) DeadLetter(ctx context.Context, in c3po.MessageInput) (c3po.Lett
 	if err := checkID(in.MessageID); err != nil {
 		return c3po.LetterView{}, err
 	}
-	entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID)
+	entry, err := a.hub.store.Message(ctx, a.space, in.MessageID)
 	if err != nil {
 		return c3po.LetterView{}, err
 	}
@@ -73,12 +73,12 @@ func (a *Actor) DeadLetterReplay(ctx context.Context, in c3po.LetterSelection) (
 	if err != nil {
 		return c3po.LetterOutcome{}, err
 	}
-	return a.forLetters(ctx, in, func(letter store.DeadLetter) (string, error) {
+	return forLetters(ctx, &a.identity, in, func(letter store.DeadLetter) (string, error) {
 		if letter.Entry.Corrupt || letter.Entry.BodyGone {
 			return "its text is damaged or gone", nil
 		}
 		id := letter.Entry.Message.ID
-		outcome, err := a.hub.store.Revive(ctx, a.caller.Space, id, store.ReviveStep{Notice: deliveredAfterAll(id), Durability: durability})
+		outcome, err := a.hub.store.Revive(ctx, a.space, id, store.ReviveStep{Notice: deliveredAfterAll(id), Durability: durability})
 		if err != nil {
 			return "", err
 		}
@@ -98,8 +98,8 @@ func (a *Actor) DeadLetterReplay(ctx context.Context, in c3po.LetterSelection) (
 
 // DeadLetterPurge forgets dead letters at once.
 func (a *Actor) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c3po.LetterOutcome, error) {
-	return a.forLetters(ctx, in, func(letter store.DeadLetter) (string, error) {
-		forgotten, err := a.hub.store.Purge(ctx, a.caller.Space, letter.Entry.Message.ID)
+	return forLetters(ctx, &a.identity, in, func(letter store.DeadLetter) (string, error) {
+		forgotten, err := a.hub.store.Purge(ctx, a.space, letter.Entry.Message.ID)
 		if err == nil && !forgotten {
 			return "it is no dead letter", nil
 		}
@@ -110,8 +110,8 @@ func (a *Actor) DeadLetterPurge(ctx context.Context, in c3po.LetterSelection) (c
 // forLetters does something with each letter of a selection. What it does says
 // why it did not, or nothing. Letters that were left are passed over, so that a
 // call after this one gets to the rest.
-func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func(store.DeadLetter) (string, error)) (c3po.LetterOutcome, error) {
-	letters, more, err := a.selectLetters(ctx, in)
+func forLetters(ctx context.Context, me *identity, in c3po.LetterSelection, do func(store.DeadLetter) (string, error)) (c3po.LetterOutcome, error) {
+	letters, more, err := me.selectLetters(ctx, in)
 	if err != nil {
 		return c3po.LetterOutcome{}, err
 	}
@@ -129,7 +129,7 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 			for _, rest := range letters[i:] {
 				out.Undecided = append(out.Undecided, rest.Entry.Message.ID)
 			}
-			out.Notice = a.stoppedAt(ctx, err)
+			out.Notice = me.stoppedAt(ctx, err)
 			break
 		}
 		if why == "" {
@@ -139,7 +139,7 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 		}
 	}
 	if len(out.Done) > 0 {
-		a.hub.marks.Touch(a.caller.Space, 0)
+		me.hub.marks.Touch(me.space, 0)
 	}
 	// If nothing could be done, calling again would not help.
 	out.More = out.More && len(out.Done) > 0
@@ -148,7 +148,7 @@ func (a *Actor) forLetters(ctx context.Context, in c3po.LetterSelection, do func
 
 // selectLetters finds the letters of a selection. One that is named and is none has
 // an entry that says so.
-func (a *Actor) selectLetters(ctx context.Context, in c3po.LetterSelection) (letters []store.DeadLetter, more bool, err error) {
+func (s spaceHub) selectLetters(ctx context.Context, in c3po.LetterSelection) (letters []store.DeadLetter, more bool, err error) {
 	filtered := in.AgentID != "" || in.Reason != "" || in.Since != ""
 	ways := 0
 	for _, way := range []bool{len(in.MessageIDs) > 0, filtered, in.All} {
@@ -161,23 +161,23 @@ func (a *Actor) selectLetters(ctx context.Context, in c3po.LetterSelection) (let
 			Suggest("dead_letters lists what there is.")
 	}
 	if len(in.MessageIDs) > 0 {
-		return a.lettersNamed(ctx, in.MessageIDs)
+		return s.lettersNamed(ctx, in.MessageIDs)
 	}
-	filter, err := a.letterFilter(ctx, in.AgentID, in.Reason, in.Since)
+	filter, err := s.letterFilter(ctx, in.AgentID, in.Reason, in.Since)
 	if err != nil {
 		return nil, false, err
 	}
-	letters, next, err := a.letters(ctx, filter, 0, maxLettersPerCall)
+	letters, next, err := s.letters(ctx, filter, 0, maxLettersPerCall)
 	return letters, next > 0, err
 }
 
-func (a *Actor) lettersNamed(ctx context.Context, ids []c3po.MessageID) ([]store.DeadLetter, bool, error) {
-	if err := a.hub.checkIDs(ids); err != nil {
+func (s spaceHub) lettersNamed(ctx context.Context, ids []c3po.MessageID) ([]store.DeadLetter, bool, error) {
+	if err := s.hub.checkIDs(ids); err != nil {
 		return nil, false, err
 	}
 	var letters []store.DeadLetter
 	for _, id := range ids {
-		entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+		entry, err := s.hub.store.Message(ctx, s.space, id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -201,7 +201,7 @@ func (f letterFilter) takes(letter store.DeadLetter) bool {
 		(f.reason == "" || letter.Entry.Reason == f.reason) && !letter.At.Before(f.since)
 }
 
-func (a *Actor) letterFilter(ctx context.Context, to, reason, since string) (letterFilter, error) {
+func (s spaceHub) letterFilter(ctx context.Context, to, reason, since string) (letterFilter, error) {
 	filter := letterFilter{reason: reason}
 	switch reason {
 	case "", c3po.ReasonExpired, c3po.ReasonCorrupt, c3po.ReasonRecipientRemoved:
@@ -226,7 +226,7 @@ func (a *Actor) letterFilter(ctx context.Context, to, reason, since string) (let
 	if err != nil {
 		return letterFilter{}, err
 	}
-	now, err := a.hub.store.Now(ctx)
+	now, err := s.hub.store.Now(ctx)
 	if err != nil {
 		return letterFilter{}, err
 	}
@@ -236,9 +236,9 @@ func (a *Actor) letterFilter(ctx context.Context, to, reason, since string) (let
 
 // letters gives up to limit letters that pass the filter, and where to go on
 // if there may be more.
-func (a *Actor) letters(ctx context.Context, filter letterFilter, after int64, limit int) (found []store.DeadLetter, next int64, err error) {
+func (s spaceHub) letters(ctx context.Context, filter letterFilter, after int64, limit int) (found []store.DeadLetter, next int64, err error) {
 	for scanned := 0; scanned < maxScanned; {
-		page, err := a.hub.store.DeadLetters(ctx, a.caller.Space, after, a.hub.limits.PageItems)
+		page, err := s.hub.store.DeadLetters(ctx, s.space, after, s.hub.limits.PageItems)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -39,7 +39,7 @@ func (a *Actor) ReportDeath(ctx context.Context, in c3po.DeathInput) (c3po.Death
 		return c3po.DeathResult{}, c3po.Errorf(c3po.Forbidden, "only its own host can say that the process of '%s' has ended", id).
 			Suggest("Report it from a process on that host, with its token and X-C3PO-Run.")
 	}
-	died, err := a.hub.ProcessEnded(ctx, a.caller.Space, id, in.Run)
+	died, err := a.hub.ProcessEnded(ctx, a.space, id, in.Run)
 	return c3po.DeathResult{AgentID: id, Died: died}, err
 }
 

@@ -12,19 +12,19 @@ import (
 
 // doneBut is the notice about what failed after the change: what is its first
 // half, "you are in the room, but its history cannot be read now".
-func (a *Actor) doneBut(ctx context.Context, what string, err error) string {
+func (me *identity) doneBut(ctx context.Context, what string, err error) string {
 	if err == nil {
 		return ""
 	}
-	a.hub.log.WarnContext(ctx, "done, but not all of it", "space", a.caller.Space, "agent", a.id, "what", what, "err", err)
-	return what + ": " + c3po.AsError(a.dropIfSuperseded(err)).Message
+	me.hub.log.WarnContext(ctx, "done, but not all of it", "space", me.space, "agent", me.id, "what", what, "err", err)
+	return what + ": " + c3po.AsError(me.dropIfSuperseded(err)).Message
 }
 
 // stoppedAt is doneBut for the steps of one call: some were taken, one failed,
 // and the others were not tried.
-func (a *Actor) stoppedAt(ctx context.Context, err error) string {
+func (me *identity) stoppedAt(ctx context.Context, err error) string {
 	if err == nil {
 		return ""
 	}
-	return sentences(a.doneBut(ctx, "not all of it was done", err), "Make the same call again for the rest: what was done stays done, once")
+	return sentences(me.doneBut(ctx, "not all of it was done", err), "Make the same call again for the rest: what was done stays done, once")
 }

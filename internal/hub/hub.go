@@ -154,7 +154,7 @@ func (h *Hub) As(caller c3po.Caller) *Actor {
 	if caller.Run == "" {
 		caller.Run = caller.Session
 	}
-	return &Actor{hub: h, caller: caller}
+	return newActor(h, caller)
 }
 
 // Run does the work nobody asks for, until ctx ends. It then drains, writes its
@@ -226,86 +226,4 @@ func (h *Hub) Ready(ctx context.Context) error {
 func (h *Hub) forgetSpace(space c3po.Space) {
 	h.bindings.dropSpace(space)
 	h.presence.DropSpace(space)
-}
-
-// An Actor is the hub as one caller may use it, for one request. It is used by
-// one goroutine; only ID and Epoch may be asked by another.
-type Actor struct {
-	hub    *Hub
-	caller c3po.Caller
-	// acting is read by who writes the answer, perhaps before the call is over.
-	acting atomic.Pointer[binding]
-	id     c3po.AgentID
-	epoch  int64
-	notice string // the id is not the one that was asked for, in words
-	cause  *cause // what the answer gives the caller to react to
-	// handed is what the answer carries; it is served once the answer is written.
-	handed      []store.ServedNote
-	handedPosts []store.PostServedNote
-	rooms       []c3po.AgentID    // addresses a wait of the caller listens to
-	state       c3po.SessionState // of the session that a wait of the caller is for
-	// rejoined is how often the caller was renamed while it called, and entered anew.
-	rejoined int
-}
-
-var (
-	_ c3po.Service    = (*Actor)(nil)
-	_ c3po.Acting     = (*Actor)(nil)
-	_ c3po.RoleHolder = (*Actor)(nil)
-	_ c3po.Witness    = (*Actor)(nil)
-)
-
-// Done hands what was done for a person on to the audit.
-func (a *Actor) Done(ctx context.Context, o c3po.Operation, arguments []byte) {
-	if o.Recorded(a.caller.Role, a.ID()) {
-		a.hub.acted(ctx, a.caller, a.ID(), o, arguments)
-	}
-}
-
-// Role is the caller's.
-func (a *Actor) Role() c3po.Role { return a.caller.Role }
-
-// ID is the id the caller acted as; empty if the call needed none.
-func (a *Actor) ID() c3po.AgentID {
-	if acting := a.acting.Load(); acting != nil {
-		return acting.id
-	}
-	return ""
-}
-
-// Epoch is the epoch of that id.
-func (a *Actor) Epoch() int64 {
-	if acting := a.acting.Load(); acting != nil {
-		return acting.epoch
-	}
-	return 0
-}
-
-// Ping answers with the store's clock, which proves that the whole way works.
-func (a *Actor) Ping(ctx context.Context, _ c3po.None) (c3po.Pong, error) {
-	if err := a.enterIfNamed(ctx); err != nil {
-		return c3po.Pong{}, err
-	}
-	now, err := a.hub.store.Now(ctx)
-	if err != nil {
-		return c3po.Pong{}, err
-	}
-	return c3po.Pong{Pong: true, Timestamp: now}, nil
-}
-
-// ServerInfo says what is running.
-func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, error) {
-	durability, err := a.hub.store.Durability(ctx)
-	if err != nil {
-		return c3po.ServerInfo{}, err
-	}
-	engine, err := a.hub.store.Engine(ctx)
-	if err != nil {
-		return c3po.ServerInfo{}, err
-	}
-	info := a.hub.info
-	info.Space, info.Durability, info.Engine = a.caller.Space, durability, engine
-	info.Access = c3po.Access{Role: a.caller.Role, Agents: a.caller.Agents, KID: a.caller.KID, Expires: a.caller.Expires}
-	info.Waiters, _ = a.hub.wakes.Counts()
-	return info, nil
 }

@@ -25,7 +25,7 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	if err := a.enter(ctx); err != nil {
 		return c3po.Escalation{}, err
 	}
-	draft, err := a.question(in)
+	draft, err := a.outbox.question(in)
 	if err != nil {
 		return c3po.Escalation{}, err
 	}
@@ -35,12 +35,12 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	}
 	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
 		draft.Unpaid = unpaid
-		return a.hub.store.Send(ctx, a.caller.Space, store.SendStep{
+		return a.hub.store.Send(ctx, a.space, store.SendStep{
 			Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
 		})
 	})
 	if err != nil {
-		a.countRejected(err)
+		a.outbox.countRejected(err)
 		return c3po.Escalation{}, a.dropIfSuperseded(err)
 	}
 	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
@@ -52,30 +52,30 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	if draft.Within > 0 {
 		done.Deadline = stored.Message.Timestamp.Add(draft.Within)
 		if !stored.Repeat {
-			a.hub.deadlines.Add(a.caller.Space, stored.Message.ID, draft.Within)
+			a.hub.deadlines.Add(a.space, stored.Message.ID, draft.Within)
 		}
 	}
-	a.hub.notices.Ask(a.caller.Space)
+	a.hub.notices.Ask(a.space)
 	return done, nil
 }
 
 // question checks everything about a question that needs no store.
-func (a *Actor) question(in c3po.EscalateInput) (store.Draft, error) {
+func (o outbox) question(in c3po.EscalateInput) (store.Draft, error) {
 	draft := store.Draft{
-		From: a.id, To: c3po.Human, Kind: c3po.KindEscalation, Priority: c3po.Normal,
+		From: o.id, To: c3po.Human, Kind: c3po.KindEscalation, Priority: c3po.Normal,
 		ExpectsReply: true, Text: in.Reason, Choices: in.Choices, Key: in.ClientKey,
 	}
 	if err := checkGiven("reason", in.Reason); err != nil {
 		return draft, err
 	}
-	if err := checkText("reason", in.Reason, a.hub.limits.Characters); err != nil {
+	if err := checkText("reason", in.Reason, o.hub.limits.Characters); err != nil {
 		return draft, err
 	}
 	if in.Question != "" {
 		if err := checkGiven("question", in.Question); err != nil {
 			return draft, err
 		}
-		if err := checkText("question", in.Question, a.hub.limits.Characters); err != nil {
+		if err := checkText("question", in.Question, o.hub.limits.Characters); err != nil {
 			return draft, err
 		}
 		draft.Text, draft.Context = in.Question, in.Reason
@@ -122,7 +122,7 @@ func (a *Actor) HumanList(ctx context.Context, in c3po.GetMessagesInput) (c3po.M
 	if err := a.person(); err != nil {
 		return c3po.MessageList{}, err
 	}
-	page, err := a.inboxPage(ctx, c3po.Human, "", in.Cursor, in.Limit, 0)
+	page, err := a.inbox.page(ctx, c3po.Human, "", in.Cursor, in.Limit, 0)
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
@@ -159,7 +159,7 @@ func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Quest
 	for _, n := range entry.Facts.Notices {
 		q.Told = append(q.Told, c3po.Told{Channel: n.Channel, Late: n.Late, At: n.Sent, Tries: n.Tries})
 	}
-	answers, err := a.hub.store.Answers(ctx, a.caller.Space, in.MessageID)
+	answers, err := a.hub.store.Answers(ctx, a.space, in.MessageID)
 	if err != nil {
 		return c3po.Question{}, err
 	}
@@ -170,11 +170,11 @@ func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Quest
 }
 
 // findQuestion finds a message that was sent to the person.
-func (a *Actor) findQuestion(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
+func (s spaceHub) findQuestion(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	entry, err := s.hub.store.Message(ctx, s.space, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -207,7 +207,7 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 			return c3po.Message{}, err
 		}
 	}
-	return a.answer(ctx, in.MessageID, in.Response, store.ReplyStep{
+	return a.outbox.answer(ctx, in.MessageID, in.Response, store.ReplyStep{
 		Draft:    store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey},
 		ResumeTo: true,
 	})

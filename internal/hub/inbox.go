@@ -10,37 +10,48 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
+// An inbox is what the caller reads and waits for in one request.
+type inbox struct {
+	*identity
+	cause *cause // what the answer gives the caller to react to
+	// handed is what the answer carries; it is served once the answer is written.
+	handed      []store.ServedNote
+	handedPosts []store.PostServedNote
+	rooms       []c3po.AgentID    // addresses a wait of the caller listens to
+	state       c3po.SessionState // of the session that a wait of the caller is for
+}
+
 // GetMessages reads the caller's unacked mail and takes nothing away from it.
 func (a *Actor) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
-	return a.readInbox(ctx, in, a.serve)
+	return a.inbox.read(ctx, in, a.inbox.serve)
 }
 
 // Peek is GetMessages without its counting as served.
 func (a *Actor) Peek(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
-	return a.readInbox(ctx, in, a.show)
+	return a.inbox.read(ctx, in, a.inbox.show)
 }
 
-func (a *Actor) readInbox(ctx context.Context, in c3po.GetMessagesInput, row func(store.Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
-	if err := a.enter(ctx); err != nil {
+func (box *inbox) read(ctx context.Context, in c3po.GetMessagesInput, row func(store.Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
+	if err := box.enter(ctx); err != nil {
 		return c3po.MessageList{}, err
 	}
 	if in.LeftBy != "" {
-		page, err := a.readLeft(ctx, in)
+		page, err := box.readLeft(ctx, in)
 		if err != nil {
 			return c3po.MessageList{}, err
 		}
 		return messageList(page, row), nil
 	}
-	page, err := a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
+	page, err := box.page(ctx, box.id, box.caller.Run, in.Cursor, in.Limit, 0)
 	moved := false
 	if err == nil {
-		moved, err = a.goOnIfEmpty(ctx, page)
+		moved, err = box.goOnIfEmpty(ctx, page)
 	}
 	if moved {
-		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, 0)
+		page, err = box.page(ctx, box.id, box.caller.Run, in.Cursor, in.Limit, 0)
 	}
 	if err == nil && page.Rooms {
-		page, err = a.withPosts(ctx, page, in, 0, "")
+		page, err = box.withPosts(ctx, page, in, 0, "")
 	}
 	if err != nil {
 		return c3po.MessageList{}, err
@@ -60,26 +71,26 @@ func messageList(page store.InboxPage, row func(store.Entry, time.Time) c3po.Mes
 	return list
 }
 
-// inboxPage reads one page of an inbox. What is damaged is buried and left out.
-func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64) (store.InboxPage, error) {
+// page reads one page of an inbox. What is damaged is buried and left out.
+func (box *inbox) page(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64) (store.InboxPage, error) {
 	after, err := parseCursor(inboxCursor, cursor)
 	if err != nil {
 		return store.InboxPage{}, err
 	}
-	if limit, err = a.hub.pageLimit(limit); err != nil {
+	if limit, err = box.hub.pageLimit(limit); err != nil {
 		return store.InboxPage{}, err
 	}
-	page, err := a.hub.store.Inbox(ctx, a.caller.Space, owner, store.InboxQuery{
-		Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq,
+	page, err := box.hub.store.Inbox(ctx, box.space, owner, store.InboxQuery{
+		Run: run, After: after, Limit: limit, Bytes: box.hub.limits.PageBytes, MinSeq: minSeq,
 	})
 	if err != nil {
-		return store.InboxPage{}, a.dropIfSuperseded(err)
+		return store.InboxPage{}, box.dropIfSuperseded(err)
 	}
-	if owner == a.id && len(a.queues()) > 0 {
-		if page, err = a.readQueues(ctx, page, store.InboxQuery{
-			Run: run, After: after, Limit: limit, Bytes: a.hub.limits.PageBytes, MinSeq: minSeq, Member: a.id,
+	if owner == box.id && len(box.queues()) > 0 {
+		if page, err = box.readQueues(ctx, page, store.InboxQuery{
+			Run: run, After: after, Limit: limit, Bytes: box.hub.limits.PageBytes, MinSeq: minSeq, Member: box.id,
 		}); err != nil {
-			return store.InboxPage{}, a.dropIfSuperseded(err)
+			return store.InboxPage{}, box.dropIfSuperseded(err)
 		}
 	}
 	sound := page.Entries[:0]
@@ -88,7 +99,7 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 			sound = append(sound, entry)
 			continue
 		}
-		if a.bury(ctx, entry) {
+		if box.bury(ctx, entry) {
 			page.Count--
 		}
 	}
@@ -98,18 +109,18 @@ func (a *Actor) inboxPage(ctx context.Context, owner c3po.AgentID, run, cursor s
 
 // bury makes a message that fails its checksum a dead letter, so that it
 // is never shown and never lost without a word. It reports whether it did.
-func (a *Actor) bury(ctx context.Context, entry store.Entry) bool {
+func (s spaceHub) bury(ctx context.Context, entry store.Entry) bool {
 	id := entry.Message.ID
-	a.hub.log.ErrorContext(ctx, "message is damaged", "space", a.caller.Space, "message_id", id)
-	a.hub.meter.Damaged()
-	buried, err := a.hub.store.Bury(ctx, a.caller.Space, id, c3po.ReasonCorrupt, fmt.Sprintf(
+	s.hub.log.ErrorContext(ctx, "message is damaged", "space", s.space, "message_id", id)
+	s.hub.meter.Damaged()
+	buried, err := s.hub.store.Bury(ctx, s.space, id, c3po.ReasonCorrupt, fmt.Sprintf(
 		"Your message %s to '%s' was damaged in the store and could not be delivered. Send it again with send_message.", id, entry.Message.ToAgent))
 	if err != nil {
-		a.hub.log.ErrorContext(ctx, "cannot bury a damaged message", "space", a.caller.Space, "message_id", id, "err", err)
+		s.hub.log.ErrorContext(ctx, "cannot bury a damaged message", "space", s.space, "message_id", id, "err", err)
 	}
 	if buried {
-		a.hub.meter.Buried(c3po.ReasonCorrupt)
-		a.tell(ctx, c3po.EventDead, "", id)
+		s.hub.meter.Buried(c3po.ReasonCorrupt)
+		s.tell(ctx, c3po.EventDead, "", id)
 	}
 	return buried
 }
@@ -130,48 +141,48 @@ func show(entry store.Entry, _ time.Time) c3po.Message {
 }
 
 // show is show, or showPost, as the entry is.
-func (a *Actor) show(entry store.Entry, now time.Time) c3po.Message {
+func (box *inbox) show(entry store.Entry, now time.Time) c3po.Message {
 	if entry.Message.ID.Room() != "" {
-		return a.showPost(entry, now)
+		return box.showPost(entry, now)
 	}
 	return show(entry, now)
 }
 
 // serve is show for an answer that hands the body over.
-func (a *Actor) serve(entry store.Entry, now time.Time) c3po.Message {
-	return a.serveAt(entry, now, 0)
+func (box *inbox) serve(entry store.Entry, now time.Time) c3po.Message {
+	return box.serveAt(entry, now, 0)
 }
 
 // serveAt is serve for an answer that also tells the reader its position.
-func (a *Actor) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.Message {
+func (box *inbox) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.Message {
 	if entry.Message.ID.Room() != "" {
-		return a.servePost(entry, now, cursor)
+		return box.servePost(entry, now, cursor)
 	}
 	m := show(entry, now)
-	m.EarlierRun = m.Kind == c3po.KindReply && a.caller.Run != "" && entry.Facts.AskedBy != "" && entry.Facts.AskedBy != a.caller.Run
-	note := store.ServedNote{ID: m.ID, Reader: a.readerOf(m.ToAgent), Route: a.caller.Route, Cursor: cursor, At: now}
-	a.handed = append(a.handed, note)
-	a.reactsTo(entry)
-	times, given := a.hub.notes.TimesServed(a.caller.Space, note)
+	m.EarlierRun = m.Kind == c3po.KindReply && box.caller.Run != "" && entry.Facts.AskedBy != "" && entry.Facts.AskedBy != box.caller.Run
+	note := store.ServedNote{ID: m.ID, Reader: box.readerOf(m.ToAgent), Route: box.caller.Route, Cursor: cursor, At: now}
+	box.handed = append(box.handed, note)
+	box.reactsTo(entry)
+	times, given := box.hub.notes.TimesServed(box.space, note)
 	m.Deliveries = deliveries(entry) + times + 1
 	m.Redelivered = given || m.Deliveries > 1
-	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
+	box.hub.meter.Served(box.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
 	return m
 }
 
 // Delivered says that the answer of the call was written to the caller. Only
 // then is the mail in it served: a caller that had gone must be given it again.
 func (a *Actor) Delivered() {
-	for _, note := range a.handed {
-		a.hub.notes.AddServed(a.caller.Space, note)
+	for _, note := range a.inbox.handed {
+		a.hub.notes.AddServed(a.space, note)
 	}
-	for _, note := range a.handedPosts {
-		a.hub.notes.AddServedPost(a.caller.Space, note)
+	for _, note := range a.inbox.handedPosts {
+		a.hub.notes.AddServedPost(a.space, note)
 	}
-	a.handed, a.handedPosts = nil, nil
-	if a.cause != nil {
-		a.hub.bindings.setCause(a.key(), *a.cause)
-		a.cause = nil
+	a.inbox.handed, a.inbox.handedPosts = nil, nil
+	if a.inbox.cause != nil {
+		a.hub.bindings.setCause(a.key(), *a.inbox.cause)
+		a.inbox.cause = nil
 	}
 }
 
@@ -194,8 +205,8 @@ func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResu
 	if err := a.hub.checkIDs(in.MessageIDs); err != nil {
 		return c3po.AckResult{}, err
 	}
-	outcomes, err := a.ackAll(ctx, in.MessageIDs)
-	return a.recordAcked(ctx, in.MessageIDs, outcomes, err)
+	outcomes, err := a.inbox.ackAll(ctx, in.MessageIDs)
+	return a.inbox.recordAcked(ctx, in.MessageIDs, outcomes, err)
 }
 
 // Received records what the caller's client has provably taken, and up to where
@@ -214,11 +225,11 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 		return c3po.AckResult{}, refuse("notified cannot be negative")
 	}
 	if in.Notified > 0 {
-		at, err := a.hub.store.Sequence(ctx, a.caller.Space)
+		at, err := a.hub.store.Sequence(ctx, a.space)
 		if err != nil {
 			return c3po.AckResult{}, err
 		}
-		a.hub.notes.AddNotified(a.caller.Space, store.NotifiedNote{
+		a.hub.notes.AddNotified(a.space, store.NotifiedNote{
 			Agent: a.id, Reader: a.caller.Reader(), Route: a.caller.Route,
 			// Nobody can have been told of mail that does not exist yet.
 			Seq: min(in.Notified, at.Last), At: time.Now().UTC(),
@@ -226,7 +237,7 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	}
 	// Of a post the cursor says how far the agent is; nothing else is kept of it.
 	mail := slices.DeleteFunc(slices.Clone(in.MessageIDs), func(id c3po.MessageID) bool { return id.Room() != "" })
-	if err := a.reportSilence(ctx, in.Silent); err != nil {
+	if err := a.inbox.reportSilence(ctx, in.Silent); err != nil {
 		return c3po.AckResult{}, err
 	}
 	if len(mail) == 0 {
@@ -236,8 +247,8 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if err != nil {
 		return c3po.AckResult{}, err
 	}
-	outcomes, err := a.takeAll(ctx, ids)
-	return a.recordAcked(ctx, mail, outcomes, err)
+	outcomes, err := a.inbox.takeAll(ctx, ids)
+	return a.inbox.recordAcked(ctx, mail, outcomes, err)
 }
 
 func ackResult(ids []c3po.MessageID, outcomes []store.AckOutcome) c3po.AckResult {

@@ -14,15 +14,15 @@ const fewSiblings = 6
 // leftBehind is the mail of the caller's siblings whose sessions have ended: those
 // that asked for the same id, and have it or a number of it. Nobody else would look
 // for it, unless their conversations go on.
-func (a *Actor) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftBehind, error) {
-	ended, err := a.endedSiblings(ctx, self)
+func (me *identity) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftBehind, error) {
+	ended, err := me.endedSiblings(ctx, self)
 	if err != nil {
 		return nil, err
 	}
 	if len(ended) == 0 {
 		return nil, nil
 	}
-	sizes, err := a.hub.store.InboxSizes(ctx, a.caller.Space, ended)
+	sizes, err := me.hub.store.InboxSizes(ctx, me.space, ended)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (a *Actor) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftB
 
 // endedSiblings are those whose mail the caller is offered. Of several that run side
 // by side the first one is.
-func (a *Actor) endedSiblings(ctx context.Context, self store.Record) ([]c3po.AgentID, error) {
+func (me *identity) endedSiblings(ctx context.Context, self store.Record) ([]c3po.AgentID, error) {
 	var ended []c3po.AgentID
 	before := true // none that stands before the caller was passed by yet
 	for from := 1; from <= store.MaxNumbered; {
@@ -47,9 +47,9 @@ func (a *Actor) endedSiblings(ctx context.Context, self store.Record) ([]c3po.Ag
 		}
 		var ids []c3po.AgentID
 		for n := from; n <= to; n++ {
-			ids = append(ids, sibling(a.caller.ID, n))
+			ids = append(ids, sibling(me.caller.ID, n))
 		}
-		records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+		records, err := me.hub.store.Agents(ctx, me.space, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func (a *Actor) endedSiblings(ctx context.Context, self store.Record) ([]c3po.Ag
 			switch {
 			case r.ID == self.ID:
 				before = false
-			case a.maySucceed(self, r):
+			case me.maySucceed(self, r):
 				ended = append(ended, r.ID)
 			case before && r.Online && shareFolder(self, r):
 				return nil, nil
@@ -88,47 +88,47 @@ func shareFolder(self, other store.Record) bool {
 // maySucceed says that another agent was a session beside the caller, in the same
 // folder of the same host, that has ended; and that the caller's token would let it
 // be that agent.
-func (a *Actor) maySucceed(self, other store.Record) bool {
-	return other.Gone && !other.Online && a.caller.MayBe(other.ID) && shareFolder(self, other)
+func (me *identity) maySucceed(self, other store.Record) bool {
+	return other.Gone && !other.Online && me.caller.MayBe(other.ID) && shareFolder(self, other)
 }
 
 // successor is the caller in the place of an ended sibling of that id; nil if it is
 // none. It is not registered as that, so nobody sees the sibling come back.
-func (a *Actor) successor(ctx context.Context, id c3po.AgentID) (*Actor, error) {
+func (me *identity) successor(ctx context.Context, id c3po.AgentID) (*identity, error) {
 	related := false
 	for n := 1; n <= store.MaxNumbered; n++ {
-		related = related || sibling(a.caller.ID, n) == id
+		related = related || sibling(me.caller.ID, n) == id
 	}
-	if !related || id == a.id {
+	if !related || id == me.id {
 		return nil, nil
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id})
+	records, err := me.hub.store.Agents(ctx, me.space, []c3po.AgentID{me.id})
 	if err != nil || len(records) != 1 {
 		return nil, err
 	}
-	ended, err := a.endedSiblings(ctx, records[0])
+	ended, err := me.endedSiblings(ctx, records[0])
 	if err != nil || !slices.Contains(ended, id) {
 		return nil, err
 	}
-	if records, err = a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id}); err != nil || len(records) != 1 {
+	if records, err = me.hub.store.Agents(ctx, me.space, []c3po.AgentID{id}); err != nil || len(records) != 1 {
 		return nil, err
 	}
-	place := &Actor{hub: a.hub, caller: a.caller}
+	place := &identity{spaceHub: me.spaceHub, caller: me.caller}
 	place.caller.ID, place.caller.Run, place.caller.Session = id, "", ""
 	place.actAs(binding{id: id, epoch: records[0].Epoch})
 	return place, nil
 }
 
 // readLeft reads the mail that an ended sibling has left.
-func (a *Actor) readLeft(ctx context.Context, in c3po.GetMessagesInput) (store.InboxPage, error) {
+func (box *inbox) readLeft(ctx context.Context, in c3po.GetMessagesInput) (store.InboxPage, error) {
 	id, err := c3po.ParseAgentID(in.LeftBy)
 	if err != nil {
 		return store.InboxPage{}, err
 	}
-	if id.Host() == "" && a.id.Host() != "" {
-		id = c3po.AgentID(a.id.Host()) + "/" + id
+	if id.Host() == "" && box.id.Host() != "" {
+		id = c3po.AgentID(box.id.Host()) + "/" + id
 	}
-	place, err := a.successor(ctx, id)
+	place, err := box.successor(ctx, id)
 	if err != nil {
 		return store.InboxPage{}, err
 	}
@@ -136,5 +136,6 @@ func (a *Actor) readLeft(ctx context.Context, in c3po.GetMessagesInput) (store.I
 		return store.InboxPage{}, c3po.Errorf(c3po.Forbidden, "'%s' is not an ended session beside yours", id).
 			Suggest("whoami names those that have left mail.")
 	}
-	return place.inboxPage(ctx, id, "", in.Cursor, in.Limit, 0)
+	left := inbox{identity: place}
+	return left.page(ctx, id, "", in.Cursor, in.Limit, 0)
 }

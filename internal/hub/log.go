@@ -22,11 +22,11 @@ func (a *Actor) TailLog(ctx context.Context, in c3po.LogInput) (c3po.LogPage, er
 	if err := checkKinds(in.Kinds); err != nil {
 		return c3po.LogPage{}, err
 	}
-	at, err := a.hub.store.Sequence(ctx, a.caller.Space)
+	at, err := a.hub.store.Sequence(ctx, a.space)
 	if err != nil {
 		return c3po.LogPage{}, err
 	}
-	s := logSearch{Actor: a, in: in, limit: limit, at: at}
+	s := logSearch{identity: &a.identity, in: in, limit: limit, at: at}
 	if err := s.findThread(ctx); err != nil {
 		return c3po.LogPage{}, err
 	}
@@ -55,7 +55,7 @@ func checkKinds(kinds []c3po.EventKind) error {
 
 // A logSearch is one look into a log that stood at a place when it began.
 type logSearch struct {
-	*Actor
+	*identity
 	in       c3po.LogInput
 	limit    int
 	at       store.Sequence
@@ -76,7 +76,7 @@ func (s *logSearch) findThread(ctx context.Context) error {
 	}
 	s.messages = map[c3po.MessageID]bool{}
 	for after := int64(0); len(s.messages) < maxScanned; {
-		entries, err := s.hub.store.Thread(ctx, s.caller.Space, thread, after, s.hub.limits.PageItems)
+		entries, err := s.hub.store.Thread(ctx, s.space, thread, after, s.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *logSearch) lastBefore(ctx context.Context, then time.Time) (int64, erro
 	older, younger := max(s.at.Oldest, 1)-1, s.at.Last
 	for older < younger {
 		middle := older + (younger-older)/2
-		events, err := s.hub.store.Events(ctx, s.caller.Space, middle, 1)
+		events, err := s.hub.store.Events(ctx, s.space, middle, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -147,7 +147,7 @@ func (s *logSearch) lastBefore(ctx context.Context, then time.Time) (int64, erro
 func (s *logSearch) forward(ctx context.Context, from int64) (c3po.LogPage, error) {
 	page := c3po.LogPage{Events: []c3po.Event{}}
 	for looked := 0; from < s.at.Last && looked < maxScanned && len(page.Events) < s.limit; {
-		events, err := s.hub.store.Events(ctx, s.caller.Space, from, node.WatchPage)
+		events, err := s.hub.store.Events(ctx, s.space, from, node.WatchPage)
 		if err != nil {
 			return c3po.LogPage{}, err
 		}
@@ -176,7 +176,7 @@ func (s *logSearch) newest(ctx context.Context) (c3po.LogPage, error) {
 	page := c3po.LogPage{Events: []c3po.Event{}, At: c3po.EventCursor{Epoch: s.at.Epoch, Seq: s.at.Last}.String()}
 	for to, looked := s.at.Last, int64(0); to >= max(s.at.Oldest, 1) && looked < maxScanned && len(page.Events) < s.limit; {
 		from := max(to-node.WatchPage, s.at.Oldest-1, 0)
-		events, err := s.hub.store.Events(ctx, s.caller.Space, from, node.WatchPage)
+		events, err := s.hub.store.Events(ctx, s.space, from, node.WatchPage)
 		if err != nil {
 			return c3po.LogPage{}, err
 		}

@@ -23,13 +23,13 @@ func chainOf(entry store.Entry) string { return cmp.Or(entry.Facts.Chain, entry.
 
 // reactsTo remembers what the caller may react to next. Answers to its own
 // questions and what people write start nothing.
-func (a *Actor) reactsTo(entry store.Entry) {
+func (box *inbox) reactsTo(entry store.Entry) {
 	m := entry.Message
 	switch {
 	case m.FromAgent == c3po.Human:
-		a.cause = &cause{}
+		box.cause = &cause{}
 	case m.Kind == c3po.KindMessage && m.FromAgent != c3po.System:
-		a.cause = &cause{chain: chainOf(entry), at: time.Now()}
+		box.cause = &cause{chain: chainOf(entry), at: time.Now()}
 	}
 }
 
@@ -42,17 +42,17 @@ type cause struct {
 // announceSpent tells both sides and the person, once, that a budget is spent. The
 // message was refused whatever happens here, so what fails is logged: the next
 // refused message tries again.
-func (a *Actor) announceSpent(ctx context.Context, s *store.Spent, to c3po.AgentID, refusal error) {
+func (o outbox) announceSpent(ctx context.Context, s *store.Spent, to c3po.AgentID, refusal error) {
 	if s == nil || !s.Untold {
 		return
 	}
-	if err := a.tellSpent(ctx, *s, to, c3po.AsError(refusal)); err != nil {
-		a.hub.log.ErrorContext(ctx, "nobody was told of a spent budget", "space", a.caller.Space, "agent", a.id, "err", err)
+	if err := o.tellSpent(ctx, *s, to, c3po.AsError(refusal)); err != nil {
+		o.hub.log.ErrorContext(ctx, "nobody was told of a spent budget", "space", o.space, "agent", o.id, "err", err)
 	}
 }
 
-func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, refusal *c3po.Error) error {
-	durability, err := a.hub.store.Durability(ctx)
+func (o outbox) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, refusal *c3po.Error) error {
+	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 		chain = ""
 	}
 	say := func(to c3po.AgentID, kind c3po.Kind, text string) (store.Stored, error) {
-		return a.hub.store.Send(ctx, a.caller.Space, store.SendStep{
+		return o.hub.store.Send(ctx, o.space, store.SendStep{
 			Draft: store.Draft{
 				From: c3po.System, To: to, Kind: kind, Thread: chain, Priority: c3po.Normal, Text: text,
 				// Whoever says it first, it is said once.
@@ -70,31 +70,31 @@ func (a *Actor) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 			Durability: durability, Mailbox: to == c3po.Human,
 		})
 	}
-	stored, err := say(c3po.Human, c3po.KindEscalation, a.questionOfSpent(s, chain, to))
+	stored, err := say(c3po.Human, c3po.KindEscalation, o.questionOfSpent(s, chain, to))
 	if err != nil {
 		return err
 	}
-	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
-	a.hub.notices.Ask(a.caller.Space)
-	for _, side := range []c3po.AgentID{a.id, to} {
+	o.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
+	o.hub.notices.Ask(o.space)
+	for _, side := range []c3po.AgentID{o.id, to} {
 		if side.Queue() != "" {
 			continue
 		}
 		_, err := say(side, c3po.KindNotice, fmt.Sprintf(
-			"Between '%s' and '%s': %s. A person has been asked. Nothing more can be sent there for now; go on with other work.", a.id, to, refusal.Message))
+			"Between '%s' and '%s': %s. A person has been asked. Nothing more can be sent there for now; go on with other work.", o.id, to, refusal.Message))
 		if err != nil && !errors.Is(err, c3po.AgentNotFound) && !errors.Is(err, c3po.InboxFull) {
 			return err
 		}
 	}
-	a.hub.log.WarnContext(ctx, "budget spent", "space", a.caller.Space, "agent", a.id, "to", to, "whose", s.Whose, "what", s.What)
-	return a.hub.store.Told(ctx, a.caller.Space, s.Account, stored.Message.ID)
+	o.hub.log.WarnContext(ctx, "budget spent", "space", o.space, "agent", o.id, "to", to, "whose", s.Whose, "what", s.What)
+	return o.hub.store.Told(ctx, o.space, s.Account, stored.Message.ID)
 }
 
 // questionOfSpent is what the person reads.
-func (a *Actor) questionOfSpent(s store.Spent, chain string, to c3po.AgentID) string {
+func (o outbox) questionOfSpent(s store.Spent, chain string, to c3po.AgentID) string {
 	if s.Whose != store.SpentChain {
 		return fmt.Sprintf("'%s' has sent more to '%s' than %s may in an hour, and is held back until the hour is over. "+
-			"`c3po pause %s` stops it for longer.", a.id, to, map[string]string{store.SpentPair: "a pair", store.SpentAgent: "an agent"}[s.Whose], a.id)
+			"`c3po pause %s` stops it for longer.", o.id, to, map[string]string{store.SpentPair: "a pair", store.SpentAgent: "an agent"}[s.Whose], o.id)
 	}
 	var handlers []string
 	for _, id := range s.Handlers {
@@ -117,7 +117,7 @@ func (a *Actor) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3
 	}
 	chain := in.Thread
 	if id, err := c3po.ParseMessageID(in.Thread); err == nil {
-		entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+		entry, err := a.hub.store.Message(ctx, a.space, id)
 		if err != nil {
 			return c3po.ThreadResumed{}, err
 		}
@@ -125,12 +125,12 @@ func (a *Actor) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c3
 			chain = chainOf(*entry)
 		}
 	}
-	resumed, err := a.hub.store.ResumeChain(ctx, a.caller.Space, chain)
+	resumed, err := a.hub.store.ResumeChain(ctx, a.space, chain)
 	if err != nil {
 		return c3po.ThreadResumed{}, err
 	}
 	if resumed.Acked {
-		a.hub.marks.Touch(a.caller.Space, 0)
+		a.hub.marks.Touch(a.space, 0)
 		a.hub.meter.Acked(1)
 		a.tell(ctx, c3po.EventAcked, "", resumed.Question)
 	}

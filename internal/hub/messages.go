@@ -9,73 +9,81 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
+// An outbox is what the caller writes: messages, replies, questions and posts.
+type outbox struct {
+	*identity
+	people directory
+}
+
+func newOutbox(me *identity) outbox { return outbox{me, directory{me, roomView{me}}} }
+
 // SendMessage stores a message for its recipient and says what happens next.
 // With WaitSeconds the answer comes back in the same call.
 func (a *Actor) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
-	receipt, wait, err := a.sendMessage(ctx, in)
+	receipt, wait, err := a.outbox.sendMessage(ctx, in)
 	if err != nil {
-		a.countRejected(err)
+		a.outbox.countRejected(err)
 		return c3po.Receipt{}, err
 	}
 	if wait > 0 {
-		err = a.awaitReply(ctx, &receipt, wait)
+		err = a.inbox.awaitReply(ctx, &receipt, wait)
 	}
 	return receipt, err
 }
 
 // sendMessage also says how long the sender waits for an answer.
-func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, time.Duration, error) {
-	if err := a.enter(ctx); err != nil {
+func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, time.Duration, error) {
+	if err := o.enter(ctx); err != nil {
 		return c3po.Receipt{}, 0, err
 	}
 	if _, brief := c3po.BriefName(in.Target); brief {
-		to, err := a.resolveAgent(ctx, in.Target, c3po.ParseTarget)
+		to, err := o.people.resolve(ctx, in.Target, c3po.ParseTarget)
 		if err != nil {
 			return c3po.Receipt{}, 0, err
 		}
 		in.Target = string(to)
 	}
-	draft, err := a.draft(in)
+	draft, err := o.draft(in)
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	wait, err := a.hub.checkWait("wait_seconds", in.WaitSeconds)
+	wait, err := o.hub.checkWait("wait_seconds", in.WaitSeconds)
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
 	if draft.To.Reserved() && draft.To != c3po.Human && draft.To.Queue() == "" {
-		return c3po.Receipt{}, 0, a.noAgent(ctx, draft.To)
+		return c3po.Receipt{}, 0, o.people.noAgent(ctx, draft.To)
 	}
-	durability, err := a.hub.store.Durability(ctx)
+	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	step := store.SendStep{Payer: a.caller.Payer, Draft: draft, Run: a.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
+	step := store.SendStep{Payer: o.caller.Payer, Draft: draft, Run: o.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
 	if draft.To == c3po.Human {
 		step.Mailbox = true
 	} else {
-		step.RateLimit = a.hub.limits.SendsPerMinute
+		step.RateLimit = o.hub.limits.SendsPerMinute
 	}
 	if draft.Thread == "" && draft.To != c3po.Human {
-		step.Chain = a.hub.bindings.takeCause(a.key())
+		step.Chain = o.hub.bindings.takeCause(o.key())
 	}
 	if draft.To.Queue() != "" {
-		receipt, err := a.sendToQueue(ctx, step)
+		receipt, err := o.sendToQueue(ctx, step)
 		return receipt, wait, err
 	}
-	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
+	stored, err := o.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
 		step.Unpaid = unpaid
-		return a.deliver(ctx, step)
+		return o.deliver(ctx, step)
 	})
 	if err != nil {
-		a.announceSpent(ctx, stored.Spent, draft.To, err)
-		return c3po.Receipt{}, 0, a.orOthers(ctx, draft.To, err)
+		o.announceSpent(ctx, stored.Spent, draft.To, err)
+		return c3po.Receipt{}, 0, o.people.orOthers(ctx, draft.To, err)
 	}
-	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
+	o.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 	if draft.Within > 0 && !stored.Repeat {
-		a.hub.deadlines.Add(a.caller.Space, stored.Message.ID, draft.Within)
+		o.hub.deadlines.Add(o.space, stored.Message.ID, draft.Within)
 	}
-	receipt := a.receipt(ctx, stored, durability)
+	receipt := o.receipt(ctx, stored, durability)
 	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Queue() == "" {
 		receipt.Notice = sentences(fmt.Sprintf("'%s' is called '%s' now", draft.To, to), receipt.Notice)
 	}
@@ -83,7 +91,7 @@ func (a *Actor) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 }
 
 // draft checks everything about a message that needs no store.
-func (a *Actor) draft(in c3po.SendInput) (store.Draft, error) {
+func (o outbox) draft(in c3po.SendInput) (store.Draft, error) {
 	to, err := c3po.ParseTarget(in.Target)
 	if err != nil {
 		return store.Draft{}, err
@@ -91,13 +99,13 @@ func (a *Actor) draft(in c3po.SendInput) (store.Draft, error) {
 	if err := checkGiven("message", in.Message); err != nil {
 		return store.Draft{}, err
 	}
-	if err := checkText("message", in.Message, a.hub.limits.Characters); err != nil {
+	if err := checkText("message", in.Message, o.hub.limits.Characters); err != nil {
 		return store.Draft{}, err
 	}
-	if err := checkText("context", in.Context, a.hub.limits.Characters); err != nil {
+	if err := checkText("context", in.Context, o.hub.limits.Characters); err != nil {
 		return store.Draft{}, err
 	}
-	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
+	metadata, err := checkMetadata(in.Metadata, o.hub.limits.MetadataBytes)
 	if err != nil {
 		return store.Draft{}, err
 	}
@@ -118,11 +126,11 @@ func (a *Actor) draft(in c3po.SendInput) (store.Draft, error) {
 	default:
 		return store.Draft{}, refuse("if_away is %q; it must be queue or fail", in.IfAway)
 	}
-	if in.DeadlineMS < 0 || in.DeadlineMS > int(a.hub.limits.MessageLife/time.Millisecond) {
-		return store.Draft{}, refuse("deadline_ms is %d; it must be between 1 and %d", in.DeadlineMS, a.hub.limits.MessageLife/time.Millisecond)
+	if in.DeadlineMS < 0 || in.DeadlineMS > int(o.hub.limits.MessageLife/time.Millisecond) {
+		return store.Draft{}, refuse("deadline_ms is %d; it must be between 1 and %d", in.DeadlineMS, o.hub.limits.MessageLife/time.Millisecond)
 	}
 	draft := store.Draft{
-		From: a.id, To: to, Kind: c3po.KindMessage, Thread: in.Thread, Priority: priority,
+		From: o.id, To: to, Kind: c3po.KindMessage, Thread: in.Thread, Priority: priority,
 		ExpectsReply: in.ExpectsReply == nil || *in.ExpectsReply,
 		Text:         in.Message, Context: in.Context, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
 		// A key that also names the thread is the name of a ticket: who chooses a new
@@ -135,26 +143,26 @@ func (a *Actor) draft(in c3po.SendInput) (store.Draft, error) {
 	return draft, nil
 }
 
-func (a *Actor) receipt(ctx context.Context, stored store.Stored, durability c3po.Durability) c3po.Receipt {
+func (o outbox) receipt(ctx context.Context, stored store.Stored, durability c3po.Durability) c3po.Receipt {
 	receipt := c3po.Receipt{Message: stored.Message, Durability: durability}
-	receipt.Warning = a.warning(ctx, stored)
+	receipt.Warning = o.warning(ctx, stored)
 	receipt.Status = stored.State
 	if stored.Message.ToAgent == c3po.Human {
 		receipt.Recipient, receipt.Reachability = c3po.Offline, c3po.ReachPersonReturns
-		receipt.Notice = sentences(a.notice, "a person reads this when they look; there is no session to wake")
+		receipt.Notice = sentences(o.notice, "a person reads this when they look; there is no session to wake")
 		return receipt
 	}
 	to := stored.Recipient
 	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
-	receipt.Notice = sentences(a.notice, a.absence(ctx, to))
+	receipt.Notice = sentences(o.notice, o.people.absence(ctx, to))
 	return receipt
 }
 
 // awaitReply completes a receipt with the answer, or with why there is none.
 // The message is stored whatever happens here, so what goes wrong while waiting
 // is told beside the receipt and never instead of it.
-func (a *Actor) awaitReply(ctx context.Context, receipt *c3po.Receipt, wait time.Duration) error {
-	reply, outcome, err := a.awaitAnswer(ctx, receipt.ID, wait, nil)
+func (box *inbox) awaitReply(ctx context.Context, receipt *c3po.Receipt, wait time.Duration) error {
+	reply, outcome, err := box.awaitAnswer(ctx, receipt.ID, wait, nil)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()

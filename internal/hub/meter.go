@@ -123,46 +123,40 @@ func (h *Hub) SpaceVitals(ctx context.Context, space c3po.Space) Vitals {
 	return v
 }
 
-// tell logs a change of state, in the words of the event log. Bodies have no
-// place in it.
-func (a *Actor) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentID, id c3po.MessageID) {
-	a.hub.log.InfoContext(ctx, "changed", "kind", kind, "space", a.caller.Space, "agent", agent, "message_id", id)
-}
-
 // recordAccepted counts and logs a message that was stored, now or before, and lets the
 // node's marks know of it, which notice a store that goes back.
-func (a *Actor) recordAccepted(ctx context.Context, kind c3po.EventKind, s store.Stored, durability c3po.Durability) {
-	if s.Repeat {
-		a.hub.marks.Touch(a.caller.Space, s.Message.Seq)
-		a.hub.meter.Repeated()
+func (s spaceHub) recordAccepted(ctx context.Context, kind c3po.EventKind, stored store.Stored, durability c3po.Durability) {
+	if stored.Repeat {
+		s.hub.marks.Touch(s.space, stored.Message.Seq)
+		s.hub.meter.Repeated()
 		return
 	}
-	a.hub.marks.Acknowledge(a.caller.Space, s.Message.Seq, s.Now)
-	a.hub.meter.Accepted(s.Message.Kind, durability)
-	a.tell(ctx, kind, s.Message.ToAgent, s.Message.ID)
+	s.hub.marks.Acknowledge(s.space, stored.Message.Seq, stored.Now)
+	s.hub.meter.Accepted(stored.Message.Kind, durability)
+	s.tell(ctx, kind, stored.Message.ToAgent, stored.Message.ID)
 }
 
 // countRejected counts a message that was refused. A caller that left or was cut off
 // doesn't count.
-func (a *Actor) countRejected(err error) {
+func (o outbox) countRejected(err error) {
 	if refusal, ok := errors.AsType[*c3po.Error](err); ok {
-		a.hub.meter.Rejected(refusal.Code)
+		o.hub.meter.Rejected(refusal.Code)
 	}
 }
 
 // recordAcked counts and logs what an ack has ended.
-func (a *Actor) recordAcked(ctx context.Context, ids []c3po.MessageID, outcomes []store.AckOutcome, err error) (c3po.AckResult, error) {
+func (box *inbox) recordAcked(ctx context.Context, ids []c3po.MessageID, outcomes []store.AckOutcome, err error) (c3po.AckResult, error) {
 	if outcomes == nil {
-		return c3po.AckResult{}, a.dropIfSuperseded(err)
+		return c3po.AckResult{}, box.dropIfSuperseded(err)
 	}
 	result := ackResult(ids, outcomes)
-	result.Notice = a.stoppedAt(ctx, err)
-	a.hub.marks.Touch(a.caller.Space, 0)
+	result.Notice = box.stoppedAt(ctx, err)
+	box.hub.marks.Touch(box.space, 0)
 	if len(result.Acked) > 0 {
-		a.hub.meter.Acked(len(result.Acked))
+		box.hub.meter.Acked(len(result.Acked))
 	}
 	for _, id := range result.Acked {
-		a.tell(ctx, c3po.EventAcked, "", id)
+		box.tell(ctx, c3po.EventAcked, "", id)
 	}
 	return result, nil
 }

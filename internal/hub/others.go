@@ -17,15 +17,15 @@ const maxOthers = 3
 // suggestOthers says which agents are there and share a capability with one that is not;
 // empty if none is. It names ids alone: what they say of themselves is not ours to
 // repeat.
-func (a *Actor) suggestOthers(ctx context.Context, of store.Record) string {
+func (d directory) suggestOthers(ctx context.Context, of store.Record) string {
 	var names []string
 	for _, queue := range c3po.QueuesOf(of.Profile.Capabilities) {
-		ids, err := a.hub.store.Members(ctx, a.caller.Space, queue, membersLook)
+		ids, err := d.hub.store.Members(ctx, d.space, queue, membersLook)
 		if err != nil {
 			return "" // it is only advice
 		}
-		ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == a.id || id == of.ID })
-		records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+		ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == d.id || id == of.ID })
+		records, err := d.hub.store.Agents(ctx, d.space, ids)
 		if err != nil {
 			return ""
 		}
@@ -43,13 +43,13 @@ func (a *Actor) suggestOthers(ctx context.Context, of store.Record) string {
 }
 
 // otherwise names agents that are there, where nobody is known to be able to do the same.
-func (a *Actor) otherwise(ctx context.Context, not c3po.AgentID) string {
-	recent, err := a.hub.store.Recent(ctx, a.caller.Space, suggestFrom)
+func (d directory) otherwise(ctx context.Context, not c3po.AgentID) string {
+	recent, err := d.hub.store.Recent(ctx, d.space, suggestFrom)
 	if err != nil {
 		return ""
 	}
 	recent = slices.DeleteFunc(recent, func(id c3po.AgentID) bool { return id == not })
-	online := a.online(ctx, recent)
+	online := d.online(ctx, recent)
 	if len(online) == 0 {
 		return ""
 	}
@@ -57,22 +57,22 @@ func (a *Actor) otherwise(ctx context.Context, not c3po.AgentID) string {
 }
 
 // orOthers adds to the refusal of a message for an agent that is not there who else is.
-func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error {
+func (d directory) orOthers(ctx context.Context, to c3po.AgentID, err error) error {
 	var refusal *c3po.Error
 	if !errors.Is(err, c3po.AgentUnavailable) || !errors.As(err, &refusal) {
 		return err
 	}
-	id, failed := a.findAgent(ctx, to)
+	id, failed := d.find(ctx, to)
 	if failed != nil || id == "" {
 		return err
 	}
-	record, failed := a.record(ctx, id)
+	record, failed := d.record(ctx, id)
 	if failed != nil {
 		return err
 	}
-	others := a.suggestOthers(ctx, record)
+	others := d.suggestOthers(ctx, record)
 	if others == "" {
-		others = a.otherwise(ctx, record.ID)
+		others = d.otherwise(ctx, record.ID)
 	}
 	if others != "" {
 		return refusal.Suggest("%s %s.", refusal.Suggestion, others)
@@ -81,7 +81,7 @@ func (a *Actor) orOthers(ctx context.Context, to c3po.AgentID, err error) error 
 }
 
 // absence is what a receipt says of a recipient that does not read soon.
-func (a *Actor) absence(ctx context.Context, to store.Record) string {
+func (d directory) absence(ctx context.Context, to store.Record) string {
 	why := prospect(to)
 	if why == "" && to.Availability == c3po.Away {
 		why = fmt.Sprintf("'%s' has said that it is away", to.ID)
@@ -89,5 +89,5 @@ func (a *Actor) absence(ctx context.Context, to store.Record) string {
 	if why == "" || isAvailable(to) {
 		return why
 	}
-	return sentences(why, a.suggestOthers(ctx, to))
+	return sentences(why, d.suggestOthers(ctx, to))
 }

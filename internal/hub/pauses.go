@@ -9,7 +9,7 @@ import (
 
 // Pause tells everybody that an agent, or all of them, should not act.
 func (a *Actor) Pause(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
-	id, err := a.pausable(in)
+	id, err := a.people.pausable(in)
 	if err != nil {
 		return c3po.PauseResult{}, err
 	}
@@ -20,33 +20,33 @@ func (a *Actor) Pause(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult
 	if why == c3po.PausedForHuman {
 		return c3po.PauseResult{}, refuse("%q is what agents that asked a person are shown with", why)
 	}
-	return a.setPaused(ctx, in, id, why)
+	return a.people.setPaused(ctx, in, id, why)
 }
 
 // Resume ends a pause.
 func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult, error) {
-	id, err := a.pausable(in)
+	id, err := a.people.pausable(in)
 	if err != nil {
 		return c3po.PauseResult{}, err
 	}
-	return a.setPaused(ctx, in, id, "")
+	return a.people.setPaused(ctx, in, id, "")
 }
 
 // minding is a quest of who also wants to know when it is paused, be it with the
 // whole space, which wakes only those who follow somebody.
 type minding struct {
 	looking
-	actor *Actor
+	me *identity
 }
 
 func (m minding) look(ctx context.Context, w *node.Waiter) (bool, error) {
-	w.Follow(m.actor.id)
+	w.Follow(m.me.id)
 	return m.looking(ctx)
 }
 
 // pausable checks the input; an empty id stands for the whole space.
-func (a *Actor) pausable(in c3po.PauseInput) (c3po.AgentID, error) {
-	if err := a.person(); err != nil {
+func (d directory) pausable(in c3po.PauseInput) (c3po.AgentID, error) {
+	if err := d.person(); err != nil {
 		return "", err
 	}
 	if in.All == (in.AgentID != "") {
@@ -61,23 +61,23 @@ func (a *Actor) pausable(in c3po.PauseInput) (c3po.AgentID, error) {
 	return c3po.ParseAgentID(in.AgentID)
 }
 
-func (a *Actor) setPaused(ctx context.Context, in c3po.PauseInput, id c3po.AgentID, why string) (c3po.PauseResult, error) {
-	if err := a.hub.store.SetPaused(ctx, a.caller.Space, id, why); err != nil {
+func (d directory) setPaused(ctx context.Context, in c3po.PauseInput, id c3po.AgentID, why string) (c3po.PauseResult, error) {
+	if err := d.hub.store.SetPaused(ctx, d.space, id, why); err != nil {
 		return c3po.PauseResult{}, err
 	}
-	a.hub.marks.Touch(a.caller.Space, 0)
+	d.hub.marks.Touch(d.space, 0)
 	kind := c3po.EventPaused
 	if why == "" {
 		kind = c3po.EventResumed
 	}
-	a.tell(ctx, kind, id, "")
+	d.tell(ctx, kind, id, "")
 	if in.All {
 		return c3po.PauseResult{All: true, Paused: paused(why)}, nil
 	}
 	// An agent that was resumed may still be held by the pause of the space.
-	record, err := a.record(ctx, id)
+	record, err := d.record(ctx, id)
 	if err != nil {
-		return c3po.PauseResult{AgentID: id, Paused: paused(why), Notice: a.doneBut(ctx, "it is done, but whether all agents are paused cannot be read now", err)}, nil
+		return c3po.PauseResult{AgentID: id, Paused: paused(why), Notice: d.doneBut(ctx, "it is done, but whether all agents are paused cannot be read now", err)}, nil
 	}
 	return c3po.PauseResult{AgentID: id, Paused: paused(record.Paused)}, nil
 }

@@ -21,15 +21,15 @@ var mention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_.@/-])@([A-Za-z0-9][A-Za-z0-9
 // RoomPost says something in a room. It is stored once; members read it when
 // they look, and only who asked for all of the room is woken by it.
 func (a *Actor) RoomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
-	receipt, err := a.roomPost(ctx, in)
+	receipt, err := a.outbox.roomPost(ctx, in)
 	if err != nil {
-		a.countRejected(err)
+		a.outbox.countRejected(err)
 	}
 	return receipt, err
 }
 
-func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
-	if err := a.enter(ctx); err != nil {
+func (o outbox) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
+	if err := o.enter(ctx); err != nil {
 		return c3po.PostReceipt{}, err
 	}
 	if in.Room == c3po.Everybody {
@@ -38,28 +38,28 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 	if err := checkRoom(in.Room); err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	draft, err := a.checkPost(in.Room, c3po.KindPost, in.Message, in.Context, in.ClientKey, in.ContentType)
+	draft, err := o.checkPost(in.Room, c3po.KindPost, in.Message, in.Context, in.ClientKey, in.ContentType)
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	mentioned, strangers, err := a.findMentions(ctx, in.Message)
+	mentioned, strangers, err := o.findMentions(ctx, in.Message)
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
-	posted, err := a.post(ctx, store.PostStep{Draft: draft, Mentions: mentioned})
+	posted, err := o.post(ctx, store.PostStep{Draft: draft, Mentions: mentioned})
 	if err != nil {
 		return c3po.PostReceipt{}, err
 	}
 	m := posted.Post.Message
 	receipt := c3po.PostReceipt{
 		ID: m.ID, Room: in.Room, Seq: m.Seq, Timestamp: m.Timestamp, Durability: posted.Post.Facts.Durability, Members: posted.Members,
-		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: a.notice, Warning: a.spending(store.Spending{Sent: posted.Sent}, ""),
+		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: o.notice, Warning: o.spending(store.Spending{Sent: posted.Sent}, ""),
 	}
 	if len(strangers) > 0 && !posted.Repeat {
 		receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("%s: no agent is called so, or several are, so nobody got it as mail by that name", strings.Join(strangers, ", ")))
 	}
 	for _, id := range mentioned {
-		if id != a.id && !slices.Contains(receipt.Mailed, id) && !posted.Repeat {
+		if id != o.id && !slices.Contains(receipt.Mailed, id) && !posted.Repeat {
 			receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("'%s' did not get it as mail: it is not in the room or wants no mail from it, or its inbox is full", id))
 		}
 	}
@@ -67,8 +67,8 @@ func (a *Actor) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 }
 
 // checkPost checks everything about a post that needs no store.
-func (a *Actor) checkPost(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (store.Draft, error) {
-	draft, err := a.draft(c3po.SendInput{Target: string(c3po.Human), Message: text, Context: background, ClientKey: key, ContentType: contentType})
+func (o outbox) checkPost(room c3po.RoomName, kind c3po.Kind, text, background, key, contentType string) (store.Draft, error) {
+	draft, err := o.draft(c3po.SendInput{Target: string(c3po.Human), Message: text, Context: background, ClientKey: key, ContentType: contentType})
 	if err != nil {
 		return store.Draft{}, err
 	}
@@ -77,30 +77,30 @@ func (a *Actor) checkPost(room c3po.RoomName, kind c3po.Kind, text, background, 
 }
 
 // post stores a post, whoever it is for.
-func (a *Actor) post(ctx context.Context, step store.PostStep) (store.Posted, error) {
-	durability, err := a.hub.store.Durability(ctx)
+func (o outbox) post(ctx context.Context, step store.PostStep) (store.Posted, error) {
+	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
 		return store.Posted{}, err
 	}
-	step.Run, step.Durability, step.Outside, step.RateLimit = a.caller.Run, durability, a.caller.Person(), a.hub.limits.SendsPerMinute
-	posted, err := paying(a, spend{messages: 1 + len(step.Mentions), bytes: step.Bytes()},
+	step.Run, step.Durability, step.Outside, step.RateLimit = o.caller.Run, durability, o.caller.Person(), o.hub.limits.SendsPerMinute
+	posted, err := paying(o.identity, spend{messages: 1 + len(step.Mentions), bytes: step.Bytes()},
 		func(unpaid bool) (store.Posted, error) {
 			step.Unpaid = unpaid
-			return a.hub.store.Post(ctx, a.caller.Space, step)
+			return o.hub.store.Post(ctx, o.space, step)
 		}, func(p store.Posted) bool { return p.Repeat })
 	if err != nil {
-		return store.Posted{}, a.dropIfSuperseded(err)
+		return store.Posted{}, o.dropIfSuperseded(err)
 	}
 	if posted.Post.Facts.Durability == "" {
 		posted.Post.Facts.Durability = durability
 	}
-	a.recordAccepted(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
+	o.recordAccepted(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
 	return posted, nil
 }
 
 // findMentions are the agents a text names with an @, the first few, and what it names so
 // that is nobody.
-func (a *Actor) findMentions(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
+func (o outbox) findMentions(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
 	stranger := func(id c3po.AgentID) {
 		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < store.MaxMentions {
 			strangers = append(strangers, name)
@@ -112,7 +112,7 @@ func (a *Actor) findMentions(ctx context.Context, text string) (ids []c3po.Agent
 		if err != nil || id.Reserved() {
 			continue
 		}
-		meant, err := a.findAgent(ctx, id)
+		meant, err := o.people.find(ctx, id)
 		if errors.Is(err, c3po.InvalidRequest) {
 			stranger(id) // several are called so, and none is meant for sure
 			continue
@@ -147,26 +147,26 @@ func (a *Actor) RoomHistory(ctx context.Context, in c3po.RoomHistoryInput) (c3po
 		return c3po.MessageList{}, err
 	}
 	if in.Room != c3po.Everybody {
-		record, err := a.roomFor(ctx, in.Room)
+		record, err := a.rooms.find(ctx, in.Room)
 		if err != nil {
 			return c3po.MessageList{}, err
 		}
-		if !a.reads(record) {
+		if !a.rooms.reads(record) {
 			return c3po.MessageList{}, store.RefuseNotInRoom(in.Room)
 		}
 	}
 	return a.history(ctx, in.Room, before, limit)
 }
 
-func (a *Actor) history(ctx context.Context, room c3po.RoomName, before int64, limit int) (c3po.MessageList, error) {
-	posts, more, err := a.hub.store.History(ctx, a.caller.Space, room, before, limit, a.hub.limits.PageBytes)
+func (s spaceHub) history(ctx context.Context, room c3po.RoomName, before int64, limit int) (c3po.MessageList, error) {
+	posts, more, err := s.hub.store.History(ctx, s.space, room, before, limit, s.hub.limits.PageBytes)
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
 	list := c3po.MessageList{Messages: []c3po.Message{}}
 	for _, p := range posts {
 		if p.Corrupt {
-			a.noteDamaged(ctx, p)
+			s.noteDamaged(ctx, p)
 		}
 		m := p.Message
 		m.ToAgent, m.BodyGone = "", p.Corrupt
@@ -181,28 +181,28 @@ func (a *Actor) history(ctx context.Context, room c3po.RoomName, before int64, l
 
 // noteDamaged notes a post whose body fails its checksum. It stays where it is, for
 // it is nobody's alone, and is shown without its text.
-func (a *Actor) noteDamaged(ctx context.Context, p store.Post) {
-	a.hub.log.ErrorContext(ctx, "post is damaged", "space", a.caller.Space, "message_id", p.Message.ID)
-	a.hub.meter.Damaged()
+func (s spaceHub) noteDamaged(ctx context.Context, p store.Post) {
+	s.hub.log.ErrorContext(ctx, "post is damaged", "space", s.space, "message_id", p.Message.ID)
+	s.hub.meter.Damaged()
 }
 
 // Broadcast says something to everybody it is for, who read it when they look.
 func (a *Actor) Broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
-	receipt, err := a.broadcast(ctx, in)
+	receipt, err := a.outbox.broadcast(ctx, in)
 	if err != nil {
-		a.countRejected(err)
+		a.outbox.countRejected(err)
 	}
 	return receipt, err
 }
 
-func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
-	if err := a.enter(ctx); err != nil {
+func (o outbox) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
+	if err := o.enter(ctx); err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}
 	if in.Cursor != "" {
-		return a.moreLive(ctx, in)
+		return o.moreLive(ctx, in)
 	}
-	draft, err := a.checkPost(c3po.Everybody, c3po.KindBroadcast, in.Message, in.Context, in.ClientKey, in.ContentType)
+	draft, err := o.checkPost(c3po.Everybody, c3po.KindBroadcast, in.Message, in.Context, in.ClientKey, in.ContentType)
 	if err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}
@@ -210,20 +210,20 @@ func (a *Actor) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.Bro
 		return c3po.BroadcastReceipt{}, err
 	}
 	audience := c3po.Audience{Type: in.Type, Capability: in.Capability, Host: in.Host}
-	posted, err := a.post(ctx, store.PostStep{Draft: draft, Audience: audience})
+	posted, err := o.post(ctx, store.PostStep{Draft: draft, Audience: audience})
 	if err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}
-	receipt, err := a.castReceipt(ctx, posted.Post, audience, 0)
-	receipt.Warning = a.spending(store.Spending{Sent: posted.Sent}, "")
+	receipt, err := o.castReceipt(ctx, posted.Post, audience, 0)
+	receipt.Warning = o.spending(store.Spending{Sent: posted.Sent}, "")
 	if err != nil {
-		receipt.Notice = sentences(receipt.Notice, a.doneBut(ctx, "it was sent, but who is live cannot be read now", err))
+		receipt.Notice = sentences(receipt.Notice, o.doneBut(ctx, "it was sent, but who is live cannot be read now", err))
 	}
 	return receipt, nil
 }
 
 // moreLive is the next page of a receipt. Its cursor says of which broadcast.
-func (a *Actor) moreLive(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
+func (o outbox) moreLive(ctx context.Context, in c3po.BroadcastInput) (c3po.BroadcastReceipt, error) {
 	if in.Message != "" {
 		return c3po.BroadcastReceipt{}, refuse("cursor shows more of an earlier receipt; it does not go with a message")
 	}
@@ -237,26 +237,26 @@ func (a *Actor) moreLive(ctx context.Context, in c3po.BroadcastInput) (c3po.Broa
 	if err != nil || err2 != nil || place < 0 || id.Room() != c3po.Everybody {
 		return c3po.BroadcastReceipt{}, badCursor()
 	}
-	post, err := a.hub.store.OnePost(ctx, a.caller.Space, id)
+	post, err := o.hub.store.OnePost(ctx, o.space, id)
 	if err != nil {
 		return c3po.BroadcastReceipt{}, err
 	}
-	if post == nil || post.Message.FromAgent != a.id {
+	if post == nil || post.Message.FromAgent != o.id {
 		return c3po.BroadcastReceipt{}, store.RefuseNoMessage(id)
 	}
-	return a.castReceipt(ctx, *post, post.Audience, place)
+	return o.castReceipt(ctx, *post, post.Audience, place)
 }
 
 // castReceipt lists who is live, a page of agents at a time.
-func (a *Actor) castReceipt(ctx context.Context, post store.Post, audience c3po.Audience, after int64) (c3po.BroadcastReceipt, error) {
+func (o outbox) castReceipt(ctx context.Context, post store.Post, audience c3po.Audience, after int64) (c3po.BroadcastReceipt, error) {
 	m := post.Message
 	receipt := c3po.BroadcastReceipt{
-		ID: m.ID, Seq: m.Seq, Timestamp: m.Timestamp, Durability: post.Facts.Durability, Live: []c3po.AgentID{}, Notice: a.notice,
+		ID: m.ID, Seq: m.Seq, Timestamp: m.Timestamp, Durability: post.Facts.Durability, Live: []c3po.AgentID{}, Notice: o.notice,
 	}
 	next := func() string { return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", after, m.ID)) }
-	limit := a.hub.limits.PageItems
+	limit := o.hub.limits.PageItems
 	for scanned := 0; scanned < maxScanned; {
-		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, limit+1)
+		records, err := o.hub.store.AgentPage(ctx, o.space, after, limit+1)
 		if err != nil {
 			receipt.Next = next()
 			return receipt, err
@@ -268,7 +268,7 @@ func (a *Actor) castReceipt(ctx context.Context, post store.Post, audience c3po.
 			}
 			after = r.RegSeq
 			shown := view(r)
-			if r.Online && r.ID != a.id && audience.Includes(shown.Type, shown.Host, shown.Capabilities) {
+			if r.Online && r.ID != o.id && audience.Includes(shown.Type, shown.Host, shown.Capabilities) {
 				receipt.Live = append(receipt.Live, r.ID)
 			}
 		}

@@ -27,60 +27,60 @@ const (
 // at another coordinator. What was known stays if the store does not answer soon:
 // the call itself is not to wait for it. It says whether the caller is still
 // registered, as far as is known: another coordinator may have retired it.
-func (a *Actor) refreshQueues(ctx context.Context, known binding) bool {
+func (me *identity) refreshQueues(ctx context.Context, known binding) bool {
 	ctx, cancel := context.WithTimeout(ctx, queuesTimeout)
 	defer cancel()
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{known.id})
+	records, err := me.hub.store.Agents(ctx, me.space, []c3po.AgentID{known.id})
 	if err != nil || len(records) != 1 {
 		return err != nil
 	}
 	known.queues = c3po.QueuesOf(records[0].Profile.Capabilities)
-	a.hub.bindings.setQueues(a.key(), known.queues)
-	a.actAs(known)
+	me.hub.bindings.setQueues(me.key(), known.queues)
+	me.actAs(known)
 	return true
 }
 
 // readerOf names the caller among the readers of a mailbox. Sessions of several
 // agents read the mailbox of a queue.
-func (a *Actor) readerOf(owner c3po.AgentID) string {
+func (me *identity) readerOf(owner c3po.AgentID) string {
 	if owner.Queue() == "" {
-		return a.caller.Reader()
+		return me.caller.Reader()
 	}
-	return string(a.id) + " " + a.caller.Reader()
+	return string(me.id) + " " + me.caller.Reader()
 }
 
 // sendToQueue stores a message for any one member of a queue.
-func (a *Actor) sendToQueue(ctx context.Context, step store.SendStep) (c3po.Receipt, error) {
-	members, err := a.toQueue(ctx, &step)
+func (o outbox) sendToQueue(ctx context.Context, step store.SendStep) (c3po.Receipt, error) {
+	members, err := o.toQueue(ctx, &step)
 	if err != nil {
 		return c3po.Receipt{}, err
 	}
-	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
+	stored, err := o.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
 		step.Unpaid = unpaid
-		return a.hub.store.Send(ctx, a.caller.Space, step)
+		return o.hub.store.Send(ctx, o.space, step)
 	})
 	if err != nil {
-		a.announceSpent(ctx, stored.Spent, step.To, err)
-		return c3po.Receipt{}, a.dropIfSuperseded(err)
+		o.announceSpent(ctx, stored.Spent, step.To, err)
+		return c3po.Receipt{}, o.dropIfSuperseded(err)
 	}
-	a.recordAccepted(ctx, c3po.EventAccepted, stored, step.Durability)
-	receipt := a.receipt(ctx, stored, step.Durability)
-	a.queueReceipt(&receipt, members)
+	o.recordAccepted(ctx, c3po.EventAccepted, stored, step.Durability)
+	receipt := o.receipt(ctx, stored, step.Durability)
+	o.queueReceipt(&receipt, members)
 	return receipt, nil
 }
 
 // toQueue prepares a step for the mailbox of a queue, and gives its members, the
 // sender left out.
-func (a *Actor) toQueue(ctx context.Context, step *store.SendStep) ([]store.Record, error) {
-	ids, err := a.hub.store.Members(ctx, a.caller.Space, step.To, membersLook)
+func (o outbox) toQueue(ctx context.Context, step *store.SendStep) ([]store.Record, error) {
+	ids, err := o.hub.store.Members(ctx, o.space, step.To, membersLook)
 	if err != nil {
 		return nil, err
 	}
-	ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == a.id })
+	ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == o.id })
 	if len(ids) == 0 {
-		return nil, a.noMember(ctx, step.To)
+		return nil, o.noMember(ctx, step.To)
 	}
-	members, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+	members, err := o.hub.store.Agents(ctx, o.space, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +96,10 @@ func isAvailable(r store.Record) bool {
 }
 
 // noMember is AGENT_NOT_FOUND for a queue, with the queues there are.
-func (a *Actor) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error {
+func (s spaceHub) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error {
 	refusal := c3po.Errorf(c3po.AgentNotFound, "no other agent has the role '%s'", queue.Queue())
 	advice := "An agent takes a role on by naming it among the capabilities of register_agent."
-	queues, err := a.hub.store.Queues(ctx, a.caller.Space)
+	queues, err := s.hub.store.Queues(ctx, s.space)
 	if err != nil || len(queues) == 0 {
 		return refusal.Suggest("%s", advice)
 	}
@@ -111,16 +111,16 @@ func (a *Actor) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error {
 }
 
 // queueReceipt says how the best placed member of the queue can be reached.
-func (a *Actor) queueReceipt(receipt *c3po.Receipt, members []store.Record) {
+func (o outbox) queueReceipt(receipt *c3po.Receipt, members []store.Record) {
 	best := slices.MinFunc(members, func(x, y store.Record) int {
 		return cmp.Compare(slices.Index(reachOrder(), reachability(x)), slices.Index(reachOrder(), reachability(y)))
 	})
 	receipt.Recipient, receipt.Reachability = status(best), reachability(best)
-	receipt.Notice = a.notice
+	receipt.Notice = o.notice
 	switch receipt.Reachability {
 	case c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall:
 	default:
-		receipt.Notice = sentences(a.notice, fmt.Sprintf(
+		receipt.Notice = sentences(o.notice, fmt.Sprintf(
 			"no agent with the role '%s' is at work now; the first that is takes this", receipt.ToAgent.Queue()))
 	}
 }
@@ -143,7 +143,7 @@ func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, 
 		return c3po.Message{}, c3po.Errorf(c3po.InvalidRequest, "message '%s' was not sent to a role", in.MessageID).
 			Suggest("Only a role's mail is claimed; what is in your own inbox is yours already.")
 	}
-	claimed, err := a.claim(ctx, store.ClaimStep{Queue: queue, ID: in.MessageID})
+	claimed, err := a.inbox.claim(ctx, store.ClaimStep{Queue: queue, ID: in.MessageID})
 	if err != nil {
 		return c3po.Message{}, err
 	}
@@ -151,32 +151,32 @@ func (a *Actor) Claim(ctx context.Context, in c3po.MessageInput) (c3po.Message, 
 		a.bury(ctx, *claimed.Entry)
 		return c3po.Message{}, store.RefuseNoMessage(in.MessageID)
 	}
-	return a.serve(*claimed.Entry, claimed.Now), nil
+	return a.inbox.serve(*claimed.Entry, claimed.Now), nil
 }
 
 // claim fills in who claims, and keeps the books of this coordinator.
-func (a *Actor) claim(ctx context.Context, step store.ClaimStep) (store.Claimed, error) {
-	step.Agent, step.Run, step.Reader = a.id, a.caller.Run, a.readerOf(step.Queue)
-	claimed, err := a.hub.store.Claim(ctx, a.caller.Space, step)
+func (box *inbox) claim(ctx context.Context, step store.ClaimStep) (store.Claimed, error) {
+	step.Agent, step.Run, step.Reader = box.id, box.caller.Run, box.readerOf(step.Queue)
+	claimed, err := box.hub.store.Claim(ctx, box.space, step)
 	if err != nil {
-		return store.Claimed{}, a.dropIfSuperseded(err)
+		return store.Claimed{}, box.dropIfSuperseded(err)
 	}
 	if claimed.Entry != nil {
-		a.tell(ctx, c3po.EventClaimed, a.id, claimed.Entry.Message.ID)
+		box.tell(ctx, c3po.EventClaimed, box.id, claimed.Entry.Message.ID)
 	}
 	return claimed, nil
 }
 
 // claimNext takes the next free message of the caller's queues for a wait that
 // found nothing in the caller's own inbox.
-func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, error) {
-	for _, queue := range a.queues() {
-		step := store.ClaimStep{Queue: queue, Given: a.hub.notes.GivenTo(a.caller.Space, queue, a.readerOf(queue), after)}
+func (box *inbox) claimNext(ctx context.Context, after *int64) (store.Claimed, error) {
+	for _, queue := range box.queues() {
+		step := store.ClaimStep{Queue: queue, Given: box.hub.notes.GivenTo(box.space, queue, box.readerOf(queue), after)}
 		if after != nil {
 			step.MinSeq, step.Positioned = *after, true
 		}
 		for {
-			claimed, err := a.claim(ctx, step)
+			claimed, err := box.claim(ctx, step)
 			if errors.Is(err, c3po.Forbidden) {
 				// It gave the queue up at another coordinator.
 				break
@@ -190,7 +190,7 @@ func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, err
 			if !claimed.Entry.Corrupt {
 				return claimed, nil
 			}
-			a.bury(ctx, *claimed.Entry)
+			box.bury(ctx, *claimed.Entry)
 			step.Given = append(step.Given, claimed.Entry.Message.ID)
 		}
 	}
@@ -198,8 +198,8 @@ func (a *Actor) claimNext(ctx context.Context, after *int64) (store.Claimed, err
 }
 
 // queues are the mailboxes the caller reads beside its own.
-func (a *Actor) queues() []c3po.AgentID {
-	if acting := a.acting.Load(); acting != nil {
+func (me *identity) queues() []c3po.AgentID {
+	if acting := me.acting.Load(); acting != nil {
 		return acting.queues
 	}
 	return nil
@@ -238,10 +238,10 @@ func withQueues(own store.InboxPage, others []store.InboxPage, limit, bytes int)
 }
 
 // readQueues completes a page of the caller's own inbox with its queues' mail.
-func (a *Actor) readQueues(ctx context.Context, own store.InboxPage, q store.InboxQuery) (store.InboxPage, error) {
+func (box *inbox) readQueues(ctx context.Context, own store.InboxPage, q store.InboxQuery) (store.InboxPage, error) {
 	var others []store.InboxPage
-	for _, queue := range a.queues() {
-		page, err := a.hub.store.Inbox(ctx, a.caller.Space, queue, q)
+	for _, queue := range box.queues() {
+		page, err := box.hub.store.Inbox(ctx, box.space, queue, q)
 		if err != nil {
 			return store.InboxPage{}, err
 		}
@@ -259,31 +259,31 @@ const undecided store.AckOutcome = ""
 
 // takeAll records what the caller's client has taken of its own inbox and of its
 // queues.
-func (a *Actor) takeAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
+func (box *inbox) takeAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	return byMailbox(ids, func(owner c3po.AgentID) c3po.AgentID {
-		if !slices.Contains(a.queues(), owner) {
-			return a.id
+		if !slices.Contains(box.queues(), owner) {
+			return box.id
 		}
 		return owner
 	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]store.AckOutcome, error) {
-		return a.hub.store.Received(ctx, a.caller.Space, owner, a.readerOf(owner), a.caller.Route, group)
+		return box.hub.store.Received(ctx, box.space, owner, box.readerOf(owner), box.caller.Route, group)
 	})
 }
 
 // ackAll acks ids of the caller's own inbox, of its queues and of its rooms.
-func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
+func (box *inbox) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOutcome, error) {
 	const posts = c3po.AgentID("#") // those of all rooms go in one step
-	ids, err := a.ownAll(ctx, ids)
+	ids, err := box.ownAll(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	left := map[c3po.AgentID]bool{}
 	for _, id := range ids {
 		_, owner, _ := id.Split()
-		if owner == a.id || owner.Queue() != "" || owner.Room() != "" || left[owner] {
+		if owner == box.id || owner.Queue() != "" || owner.Room() != "" || left[owner] {
 			continue
 		}
-		place, err := a.successor(ctx, owner)
+		place, err := box.successor(ctx, owner)
 		if err != nil {
 			return nil, err
 		}
@@ -294,19 +294,19 @@ func (a *Actor) ackAll(ctx context.Context, ids []c3po.MessageID) ([]store.AckOu
 		case owner.Room() != "":
 			return posts
 		case owner.Queue() == "" && !left[owner]:
-			return a.id
+			return box.id
 		}
 		return owner
 	}, func(owner c3po.AgentID, group []c3po.MessageID) ([]store.AckOutcome, error) {
 		switch {
-		case owner == a.id:
-			return a.hub.store.Ack(ctx, a.caller.Space, a.id, a.caller.Run, group)
+		case owner == box.id:
+			return box.hub.store.Ack(ctx, box.space, box.id, box.caller.Run, group)
 		case left[owner]:
-			return a.hub.store.Ack(ctx, a.caller.Space, owner, "", group)
+			return box.hub.store.Ack(ctx, box.space, owner, "", group)
 		case owner == posts:
-			return a.hub.store.AckPosts(ctx, a.caller.Space, a.id, a.caller.Run, group)
+			return box.hub.store.AckPosts(ctx, box.space, box.id, box.caller.Run, group)
 		default:
-			return a.hub.store.AckClaimed(ctx, a.caller.Space, owner, a.id, a.caller.Run, group)
+			return box.hub.store.AckClaimed(ctx, box.space, owner, box.id, box.caller.Run, group)
 		}
 	})
 }

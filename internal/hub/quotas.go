@@ -22,7 +22,7 @@ const (
 
 // warning says what is about to be full after a send; empty if nothing is. What
 // it says is counted.
-func (a *Actor) warning(ctx context.Context, stored store.Stored) string {
+func (s spaceHub) warning(ctx context.Context, stored store.Stored) string {
 	if stored.Fill == nil {
 		return ""
 	}
@@ -31,10 +31,10 @@ func (a *Actor) warning(ctx context.Context, stored store.Stored) string {
 		if used < warnAt {
 			return
 		}
-		a.hub.meter.Warned(of)
+		s.hub.meter.Warned(of)
 		said = append(said, fmt.Sprintf(sentence, append(args, used)...))
 	}
-	l, fill, to := a.hub.limits, stored.Fill, stored.Message.ToAgent
+	l, fill, to := s.hub.limits, stored.Fill, stored.Message.ToAgent
 	inbox := max(store.Percent(int64(fill.Messages), int64(l.InboxMessages)), store.Percent(int64(fill.Bytes), int64(l.InboxBytes)))
 	warn(WarnInbox, inbox, "the inbox of '%s' is %d %% full", to)
 	// An answer is held against nobody's share.
@@ -42,26 +42,26 @@ func (a *Actor) warning(ctx context.Context, stored store.Stored) string {
 		own := max(store.Percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), store.Percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
 		warn(WarnSender, own, "your share of the inbox of '%s' is %d %% full", to)
 	}
-	warn(WarnSpace, store.Percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", a.caller.Space)
+	warn(WarnSpace, store.Percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", s.space)
 	// The message is stored: that its engine does not say is no reason to fail.
-	if memory, err := a.hub.store.Memory(ctx); err == nil {
+	if memory, err := s.hub.store.Memory(ctx); err == nil {
 		warn(WarnMemory, memory.Percent(), "the memory of Redis is %d %% full")
 	}
 	full := ""
 	if len(said) > 0 {
 		full = sentences(append(said, "What is full refuses; acking what was dealt with makes room")...)
 	}
-	return sentences(full, a.spending(fill.Spending, to))
+	return sentences(full, s.spending(fill.Spending, to))
 }
 
 // spending says which budget is almost spent.
-func (a *Actor) spending(used store.Spending, to c3po.AgentID) string {
-	l := a.hub.limits
+func (s spaceHub) spending(used store.Spending, to c3po.AgentID) string {
+	l := s.hub.limits
 	of := func(used, most int) int { return store.Percent(int64(used), int64(most)) }
 	var said []string
 	warn := func(percent int, sentence string) {
 		if percent >= warnAt {
-			a.hub.meter.Warned(WarnBudget)
+			s.hub.meter.Warned(WarnBudget)
 			said = append(said, sentence)
 		}
 	}

@@ -37,19 +37,19 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 		return c3po.Renaming{}, store.RefuseOtherName(id, a.caller.Agents)
 	}
 	old := a.id
-	if err := a.hub.store.Rename(ctx, a.caller.Space, old, id, a.caller.Run); err != nil {
+	if err := a.hub.store.Rename(ctx, a.space, old, id, a.caller.Run); err != nil {
 		return c3po.Renaming{}, a.dropIfSuperseded(err)
 	}
-	a.hub.bindings.dropAgent(a.caller.Space, old)
-	a.hub.presence.Moved(a.caller.Space, old)
-	a.hub.marks.Touch(a.caller.Space, 0)
+	a.hub.bindings.dropAgent(a.space, old)
+	a.hub.presence.Moved(a.space, old)
+	a.hub.marks.Touch(a.space, 0)
 	a.tell(ctx, c3po.EventRenamed, old, "")
 	later := ""
 	if err := a.enter(ctx); err != nil {
 		later = " " + a.doneBut(ctx, "You go on under it with your next call", err) + "."
 		a.actAs(binding{id: id, epoch: a.epoch})
 	}
-	a.tellRooms(ctx, old)
+	a.outbox.tellRooms(ctx, old)
 	return c3po.Renaming{
 		OldID: old, ID: id,
 		Message: fmt.Sprintf("'%s' is called '%s' now. For %s, mail to '%s' is delivered to '%s'.", old, id, hours(a.hub.limits.NameLife), old, id) + later,
@@ -58,25 +58,25 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 
 // tellRooms says in the caller's rooms what it is called now. It never fails: the
 // list of members says the same.
-func (a *Actor) tellRooms(ctx context.Context, old c3po.AgentID) {
-	rooms, err := a.hub.store.RoomsOf(ctx, a.caller.Space, a.id)
+func (o outbox) tellRooms(ctx context.Context, old c3po.AgentID) {
+	rooms, err := o.hub.store.RoomsOf(ctx, o.space, o.id)
 	if err != nil {
-		a.hub.log.WarnContext(ctx, "rooms are not told of a renaming", "space", a.caller.Space, "agent", a.id, "err", err)
+		o.hub.log.WarnContext(ctx, "rooms are not told of a renaming", "space", o.space, "agent", o.id, "err", err)
 		return
 	}
-	durability, err := a.hub.store.Durability(ctx)
+	durability, err := o.hub.store.Durability(ctx)
 	for _, room := range rooms {
 		if err == nil {
-			_, err = a.hub.store.Post(ctx, a.caller.Space, store.PostStep{
+			_, err = o.hub.store.Post(ctx, o.space, store.PostStep{
 				Draft: store.Draft{
 					From: c3po.System, To: room.Address(), Room: room, Kind: c3po.KindPost, Priority: c3po.Normal,
-					Text: fmt.Sprintf("peer_renamed: '%s' is called '%s' now.", old, a.id),
+					Text: fmt.Sprintf("peer_renamed: '%s' is called '%s' now.", old, o.id),
 				},
 				Durability: durability, Outside: true,
 			})
 		}
 		if err != nil {
-			a.hub.log.WarnContext(ctx, "a room is not told of a renaming", "space", a.caller.Space, "room", room, "err", err)
+			o.hub.log.WarnContext(ctx, "a room is not told of a renaming", "space", o.space, "room", room, "err", err)
 		}
 	}
 }
@@ -87,11 +87,11 @@ func (a *Actor) Rejoin(ctx context.Context) bool {
 	if a.id == "" || a.rejoined == maxRenamings {
 		return false
 	}
-	to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, a.id)
+	to, _, err := a.hub.store.Renamed(ctx, a.space, a.id)
 	if err != nil || to == "" {
 		return false
 	}
-	a.hub.bindings.dropAgent(a.caller.Space, a.id)
+	a.hub.bindings.dropAgent(a.space, a.id)
 	a.rejoined++
 	return true
 }
@@ -101,36 +101,36 @@ func (a *Actor) Rejoin(ctx context.Context) bool {
 // what comes from now on wakes the new one. Refusal is what the look was refused
 // with, if it was; it stands unless the new name is the reason. Nothing is written:
 // the next call of the caller enters by the new name.
-func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error) {
-	if a.id.Reserved() {
+func (me *identity) goOn(ctx context.Context, refusal error) (moved bool, err error) {
+	if me.id.Reserved() {
 		return false, refusal
 	}
 	for range maxRenamings {
-		to, answers, err := a.hub.store.Renamed(ctx, a.caller.Space, a.id)
+		to, answers, err := me.hub.store.Renamed(ctx, me.space, me.id)
 		if err != nil {
 			return false, err
 		}
 		if to == "" {
 			return false, refusal
 		}
-		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id, to})
+		records, err := me.hub.store.Agents(ctx, me.space, []c3po.AgentID{me.id, to})
 		switch {
 		case err != nil:
 			return false, err
 		case len(records) == 0:
 			continue // it was renamed again between the two reads, or is retired
-		case records[0].ID == a.id || a.caller.Run == "" && !answers:
+		case records[0].ID == me.id || me.caller.Run == "" && !answers:
 			return false, refusal // the old name is an agent of its own again
 		}
 		now := records[0]
 		switch {
-		case a.caller.Run != "" && now.Run != "" && now.Run != a.caller.Run:
-			return false, a.dropIfSuperseded(store.RefuseSuperseded(a.id))
-		case !a.caller.MayBe(to):
-			return false, store.RefuseOtherName(to, a.caller.Agents)
+		case me.caller.Run != "" && now.Run != "" && now.Run != me.caller.Run:
+			return false, me.dropIfSuperseded(store.RefuseSuperseded(me.id))
+		case !me.caller.MayBe(to):
+			return false, store.RefuseOtherName(to, me.caller.Agents)
 		}
-		a.hub.bindings.dropAgent(a.caller.Space, a.id)
-		a.actAs(binding{id: to, epoch: now.Epoch, notice: a.notice, queues: c3po.QueuesOf(now.Profile.Capabilities)})
+		me.hub.bindings.dropAgent(me.space, me.id)
+		me.actAs(binding{id: to, epoch: now.Epoch, notice: me.notice, queues: c3po.QueuesOf(now.Profile.Capabilities)})
 		return true, nil
 	}
 	return false, refusal
@@ -139,11 +139,11 @@ func (a *Actor) goOn(ctx context.Context, refusal error) (moved bool, err error)
 // goOnIfEmpty is goOn for who reads its inbox at a coordinator that remembers it
 // by a name it has lost at another. The store refuses a run that does; who has no
 // run is shown an inbox in which nothing is left.
-func (a *Actor) goOnIfEmpty(ctx context.Context, page store.InboxPage) (moved bool, err error) {
-	if page.Count > 0 || a.caller.Run != "" {
+func (me *identity) goOnIfEmpty(ctx context.Context, page store.InboxPage) (moved bool, err error) {
+	if page.Count > 0 || me.caller.Run != "" {
 		return false, nil
 	}
-	return a.goOn(ctx, nil)
+	return me.goOn(ctx, nil)
 }
 
 // current is the id a message has today, if its recipient was renamed.
@@ -157,11 +157,11 @@ func (h *Hub) current(ctx context.Context, space c3po.Space, id c3po.MessageID) 
 }
 
 // ownAll is own for several.
-func (a *Actor) ownAll(ctx context.Context, ids []c3po.MessageID) ([]c3po.MessageID, error) {
+func (me *identity) ownAll(ctx context.Context, ids []c3po.MessageID) ([]c3po.MessageID, error) {
 	out := make([]c3po.MessageID, len(ids))
 	for i, id := range ids {
 		var err error
-		if out[i], err = a.idInOwnInbox(ctx, id); err != nil {
+		if out[i], err = me.idInOwnInbox(ctx, id); err != nil {
 			return nil, err
 		}
 	}
@@ -170,19 +170,19 @@ func (a *Actor) ownAll(ctx context.Context, ids []c3po.MessageID) ([]c3po.Messag
 
 // idInOwnInbox gives the id that a message has in the caller's inbox; one of somebody
 // else's, or that is unknown, stays as it is.
-func (a *Actor) idInOwnInbox(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
-	if _, to, _ := id.Split(); to == a.id || to.Queue() != "" {
+func (me *identity) idInOwnInbox(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
+	if _, to, _ := id.Split(); to == me.id || to.Queue() != "" {
 		return id, nil
 	}
-	now, err := a.hub.current(ctx, a.caller.Space, id)
+	now, err := me.hub.current(ctx, me.space, id)
 	if err != nil {
 		return id, err
 	}
-	if _, to, _ := now.Split(); to != a.id {
+	if _, to, _ := now.Split(); to != me.id {
 		return id, nil
 	}
 	// If it came from another coordinator its sender is called otherwise too.
-	e, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	e, err := me.hub.store.Message(ctx, me.space, id)
 	if err != nil || e == nil {
 		return now, err
 	}
@@ -190,34 +190,34 @@ func (a *Actor) idInOwnInbox(ctx context.Context, id c3po.MessageID) (c3po.Messa
 }
 
 // names are what the caller is called, and was called before.
-func (a *Actor) names(ctx context.Context) ([]c3po.AgentID, error) {
-	if a.id == "" {
+func (me *identity) names(ctx context.Context) ([]c3po.AgentID, error) {
+	if me.id == "" {
 		return nil, nil
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{a.id})
+	records, err := me.hub.store.Agents(ctx, me.space, []c3po.AgentID{me.id})
 	if err != nil || len(records) == 0 {
-		return []c3po.AgentID{a.id}, err
+		return []c3po.AgentID{me.id}, err
 	}
-	return append([]c3po.AgentID{a.id}, records[0].Former...), nil
+	return append([]c3po.AgentID{me.id}, records[0].Former...), nil
 }
 
 // formerAlone are the names that the caller had and nobody else has now.
-func (a *Actor) formerAlone(ctx context.Context) ([]c3po.AgentID, error) {
-	names, err := a.names(ctx)
+func (me *identity) formerAlone(ctx context.Context) ([]c3po.AgentID, error) {
+	names, err := me.names(ctx)
 	if err != nil || len(names) < 2 {
 		return nil, err
 	}
-	taken, err := a.hub.store.Agents(ctx, a.caller.Space, names[1:])
+	taken, err := me.hub.store.Agents(ctx, me.space, names[1:])
 	return slices.DeleteFunc(names[1:], func(name c3po.AgentID) bool {
 		return slices.ContainsFunc(taken, func(r store.Record) bool { return r.ID == name })
 	}), err
 }
 
 // isMe says whether a name is the caller's, or was.
-func (a *Actor) isMe(ctx context.Context, id c3po.AgentID) (bool, error) {
-	if id == a.id {
+func (me *identity) isMe(ctx context.Context, id c3po.AgentID) (bool, error) {
+	if id == me.id {
 		return true, nil
 	}
-	names, err := a.names(ctx)
+	names, err := me.names(ctx)
 	return slices.Contains(names, id), err
 }

@@ -22,18 +22,18 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	default:
 		return c3po.Message{}, refuse("%q is not a status: success, error or handed_over", in.Status)
 	}
-	if err := a.checkHandover(ctx, status, in.HandedTo); err != nil {
+	if err := a.outbox.checkHandover(ctx, status, in.HandedTo); err != nil {
 		return c3po.Message{}, err
 	}
 	metadata, err := checkMetadata(in.Metadata, a.hub.limits.MetadataBytes)
 	if err != nil {
 		return c3po.Message{}, err
 	}
-	id, err := a.ownForm(ctx, in.MessageID)
+	id, err := a.outbox.ownForm(ctx, in.MessageID)
 	if err != nil {
 		return c3po.Message{}, err
 	}
-	as := a
+	as := &a.identity
 	if _, to, _ := id.Split(); to != a.id {
 		place, err := a.successor(ctx, to)
 		if err != nil {
@@ -43,7 +43,7 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 			as = place
 		}
 	}
-	return as.answer(ctx, id, in.Response, store.ReplyStep{
+	return newOutbox(as).answer(ctx, id, in.Response, store.ReplyStep{
 		Draft: store.Draft{From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
 		Run:   as.caller.Run,
 	})
@@ -51,16 +51,16 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 
 // ownForm is the message that a ticket is in the caller's inbox, if it was handed
 // over to it: the id that who asked knows it by is as good there.
-func (a *Actor) ownForm(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
+func (o outbox) ownForm(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
 	form := id
 	for range ticketMoves {
-		if _, to, _ := form.Split(); to == a.id {
+		if _, to, _ := form.Split(); to == o.id {
 			return form, nil
 		}
-		entry, err := a.hub.store.Message(ctx, a.caller.Space, form)
+		entry, err := o.hub.store.Message(ctx, o.space, form)
 		if err != nil {
 			return "", err
 		}
@@ -76,7 +76,7 @@ func (a *Actor) ownForm(ctx context.Context, id c3po.MessageID) (c3po.MessageID,
 	return id, nil
 }
 
-func (a *Actor) checkHandover(ctx context.Context, status string, to c3po.AgentID) error {
+func (o outbox) checkHandover(ctx context.Context, status string, to c3po.AgentID) error {
 	switch {
 	case status != c3po.ReplyHandedOver && to != "":
 		return refuse("handed_to goes with status handed_over only")
@@ -85,32 +85,32 @@ func (a *Actor) checkHandover(ctx context.Context, status string, to c3po.AgentI
 	case to == "":
 		return nil
 	}
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{to})
+	records, err := o.hub.store.Agents(ctx, o.space, []c3po.AgentID{to})
 	if err != nil {
 		return err
 	}
 	if len(records) == 0 {
-		return a.noAgent(ctx, to)
+		return o.people.noAgent(ctx, to)
 	}
 	return nil
 }
 
 // answer is what replies of agents and of the person have in common.
-func (a *Actor) answer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (c3po.Message, error) {
-	stored, err := a.storeAnswer(ctx, id, response, step)
+func (o outbox) answer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (c3po.Message, error) {
+	stored, err := o.storeAnswer(ctx, id, response, step)
 	if err != nil {
-		a.countRejected(err)
+		o.countRejected(err)
 		return stored.Message, err
 	}
-	stored.Message.Warning = a.warning(ctx, stored)
+	stored.Message.Warning = o.warning(ctx, stored)
 	return stored.Message, nil
 }
 
 // replyToRenamed answers somebody who has another name by now.
-func (a *Actor) replyToRenamed(ctx context.Context, step store.ReplyStep, refusal error) (store.Stored, error) {
+func (s spaceHub) replyToRenamed(ctx context.Context, step store.ReplyStep, refusal error) (store.Stored, error) {
 	asker, _, _ := step.Answers.Split()
 	for range maxRenamings {
-		to, _, err := a.hub.store.Renamed(ctx, a.caller.Space, asker)
+		to, _, err := s.hub.store.Renamed(ctx, s.space, asker)
 		if err != nil {
 			return store.Stored{}, err
 		}
@@ -118,7 +118,7 @@ func (a *Actor) replyToRenamed(ctx context.Context, step store.ReplyStep, refusa
 			break
 		}
 		step.ReplyTo = to
-		stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
+		stored, err := s.hub.store.Reply(ctx, s.space, step)
 		if !errors.Is(err, c3po.AgentNotFound) {
 			return stored, err
 		}
@@ -126,7 +126,7 @@ func (a *Actor) replyToRenamed(ctx context.Context, step store.ReplyStep, refusa
 	return store.Stored{}, refusal
 }
 
-func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (store.Stored, error) {
+func (o outbox) storeAnswer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (store.Stored, error) {
 	if room := id.Room(); room != "" {
 		return store.Stored{}, refuse("'%s' was said in the room '%s', where nobody expects a reply", id, room).
 			Suggest("Say something in the room with room_post, or write to its sender with send_message.")
@@ -137,7 +137,7 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 	if err := checkGiven("response", response); err != nil {
 		return store.Stored{}, err
 	}
-	if err := checkText("response", response, a.hub.limits.Characters); err != nil {
+	if err := checkText("response", response, o.hub.limits.Characters); err != nil {
 		return store.Stored{}, err
 	}
 	if err := checkLabels(label{"client_key", step.Key, maxKeyBytes}, label{"content_type", step.ContentType, maxContentTypeBytes}); err != nil {
@@ -147,32 +147,32 @@ func (a *Actor) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		return store.Stored{}, c3po.Errorf(c3po.InvalidRequest, "nobody reads an answer to '%s'", c3po.System).
 			Suggest("Ack it with ack_messages once you have dealt with it.")
 	}
-	durability, err := a.hub.store.Durability(ctx)
+	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
 		return store.Stored{}, err
 	}
 	step.Kind, step.Priority, step.Text = c3po.KindReply, c3po.Normal, response
-	if id, err = a.idInOwnInbox(ctx, id); err != nil {
+	if id, err = o.idInOwnInbox(ctx, id); err != nil {
 		return store.Stored{}, err
 	}
 	step.Answers, step.Durability = id, durability
-	stored, err := a.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
+	stored, err := o.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
 		step.Unpaid = unpaid
-		stored, err := a.hub.store.Reply(ctx, a.caller.Space, step)
+		stored, err := o.hub.store.Reply(ctx, o.space, step)
 		if errors.Is(err, c3po.AgentNotFound) {
-			stored, err = a.replyToRenamed(ctx, step, err)
+			stored, err = o.replyToRenamed(ctx, step, err)
 		}
 		return stored, err
 	})
 	if err != nil {
 		asker, _, _ := id.Split()
-		a.announceSpent(ctx, stored.Spent, asker, err)
-		return store.Stored{}, a.dropIfSuperseded(err)
+		o.announceSpent(ctx, stored.Spent, asker, err)
+		return store.Stored{}, o.dropIfSuperseded(err)
 	}
-	a.recordAccepted(ctx, c3po.EventAnswered, stored, durability)
+	o.recordAccepted(ctx, c3po.EventAnswered, stored, durability)
 	if stored.Acked {
-		a.hub.meter.Acked(1)
-		a.tell(ctx, c3po.EventAcked, "", id)
+		o.hub.meter.Acked(1)
+		o.tell(ctx, c3po.EventAcked, "", id)
 	}
 	return stored, nil
 }

@@ -19,8 +19,8 @@ type roomAudit struct {
 	problems []string
 }
 
-func (a *Actor) auditRooms(ctx context.Context) (rooms int64, problems []string, err error) {
-	audit := &roomAudit{store: a.hub.store, space: a.caller.Space, cursors: map[c3po.RoomName]int{}}
+func (s spaceHub) auditRooms(ctx context.Context) (rooms int64, problems []string, err error) {
+	audit := &roomAudit{store: s.hub.store, space: s.space, cursors: map[c3po.RoomName]int{}}
 	if err := audit.agents(ctx); err != nil {
 		return 0, nil, err
 	}

@@ -24,14 +24,14 @@ func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded,
 	if err := a.enter(ctx); err != nil {
 		return c3po.RoomEnded{}, err
 	}
-	record, err := a.roomFor(ctx, in.Room)
+	record, err := a.rooms.find(ctx, in.Room)
 	if err != nil {
 		return c3po.RoomEnded{}, err
 	}
 	step := store.EndRoomStep{Room: in.Room, By: a.id, Run: a.caller.Run, Outside: a.caller.Person()}
 	for {
 		// The store says whether the caller may, before anybody is evicted.
-		outcome, err := a.hub.store.EndRoom(ctx, a.caller.Space, step)
+		outcome, err := a.hub.store.EndRoom(ctx, a.space, step)
 		if err != nil {
 			return c3po.RoomEnded{}, a.dropIfSuperseded(err)
 		}
@@ -42,22 +42,22 @@ func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded,
 			return c3po.RoomEnded{}, err
 		}
 	}
-	a.hub.marks.Touch(a.caller.Space, 0)
+	a.hub.marks.Touch(a.space, 0)
 	a.tell(ctx, c3po.EventRoomEnded, "", "")
 	return c3po.RoomEnded{Room: in.Room, Members: record.Members, Posts: record.Posts}, nil
 }
 
-func (a *Actor) evictAll(ctx context.Context, name c3po.RoomName) error {
+func (s spaceHub) evictAll(ctx context.Context, name c3po.RoomName) error {
 	for {
-		members, err := a.hub.store.RoomMembers(ctx, a.caller.Space, name, 0, prunePage)
+		members, err := s.hub.store.RoomMembers(ctx, s.space, name, 0, prunePage)
 		if err != nil || len(members) == 0 {
 			return err
 		}
 		for _, m := range members {
-			if _, err := a.hub.store.Leave(ctx, a.caller.Space, name, m.ID, ""); err != nil {
+			if _, err := s.hub.store.Leave(ctx, s.space, name, m.ID, ""); err != nil {
 				return err
 			}
-			a.tell(ctx, c3po.EventLeft, m.ID, "")
+			s.tell(ctx, c3po.EventLeft, m.ID, "")
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Roo
 		return c3po.RoomPruned{}, err
 	}
 	pruning := &pruning{
-		actor: a, before: now.Add(-silent), silent: silent,
+		me: &a.identity, before: now.Add(-silent), silent: silent,
 		out: c3po.RoomPruned{Evicted: []c3po.Eviction{}, Ended: []c3po.RoomName{}, DryRun: in.DryRun},
 	}
 	each := pruning.room
@@ -89,13 +89,13 @@ func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Roo
 		each = pruning.end
 	}
 	if in.Room != "" {
-		if _, err := a.roomFor(ctx, in.Room); err != nil {
+		if _, err := a.rooms.find(ctx, in.Room); err != nil {
 			return c3po.RoomPruned{}, err
 		}
 		return pruning.result(ctx, each(ctx, in.Room))
 	}
 	for after := int64(0); ; {
-		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, prunePage)
+		names, last, err := a.hub.store.RoomPage(ctx, a.space, after, prunePage)
 		if err != nil || len(names) == 0 {
 			return pruning.result(ctx, err)
 		}
@@ -110,7 +110,7 @@ func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Roo
 
 // A pruning goes through rooms once.
 type pruning struct {
-	actor  *Actor
+	me     *identity
 	before time.Time // who was seen after this stays
 	silent time.Duration
 	out    c3po.RoomPruned
@@ -121,12 +121,12 @@ func (p *pruning) result(ctx context.Context, err error) (c3po.RoomPruned, error
 	if err != nil && (p.out.DryRun || len(p.out.Evicted)+len(p.out.Ended) == 0) {
 		return c3po.RoomPruned{}, err
 	}
-	p.out.Notice = p.actor.stoppedAt(ctx, err)
+	p.out.Notice = p.me.stoppedAt(ctx, err)
 	return p.out, nil
 }
 
 func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
-	kept, space := p.actor.hub.store, p.actor.caller.Space
+	kept, space := p.me.hub.store, p.me.space
 	for after := int64(0); ; {
 		members, err := kept.RoomMembers(ctx, space, name, after, prunePage)
 		if err != nil || len(members) == 0 {
@@ -154,7 +154,7 @@ func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
 				if _, err := kept.Leave(ctx, space, name, id, ""); err != nil {
 					return err
 				}
-				p.actor.tell(ctx, c3po.EventLeft, id, "")
+				p.me.tell(ctx, c3po.EventLeft, id, "")
 			}
 			p.out.Evicted = append(p.out.Evicted, eviction)
 		}
@@ -163,7 +163,7 @@ func (p *pruning) room(ctx context.Context, name c3po.RoomName) error {
 
 // end ends a room that is empty and was silent for long enough.
 func (p *pruning) end(ctx context.Context, name c3po.RoomName) error {
-	kept, space := p.actor.hub.store, p.actor.caller.Space
+	kept, space := p.me.hub.store, p.me.space
 	if p.out.DryRun {
 		books, err := kept.Counters(ctx, space)
 		if err != nil {
@@ -180,7 +180,7 @@ func (p *pruning) end(ctx context.Context, name c3po.RoomName) error {
 		return nil // it has ended meanwhile
 	}
 	if err == nil && outcome == store.EndDone {
-		p.actor.tell(ctx, c3po.EventRoomEnded, "", "")
+		p.me.tell(ctx, c3po.EventRoomEnded, "", "")
 		p.out.Ended = append(p.out.Ended, name)
 	}
 	return err

@@ -13,21 +13,21 @@ import (
 // withPosts puts what the caller has not acked in its rooms, or in those that wake it
 // so, among a page of its mail, in the order it all came; urgent mail stays in front.
 // The page begins where in says, and has nothing up to minSeq.
-func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.GetMessagesInput, minSeq int64, hears c3po.Notify) (store.InboxPage, error) {
+func (box *inbox) withPosts(ctx context.Context, page store.InboxPage, in c3po.GetMessagesInput, minSeq int64, hears c3po.Notify) (store.InboxPage, error) {
 	after, err := parseCursor(inboxCursor, in.Cursor)
 	if err != nil {
 		return store.InboxPage{}, err
 	}
-	limit, err := a.hub.pageLimit(in.Limit)
+	limit, err := box.hub.pageLimit(in.Limit)
 	if err != nil {
 		return store.InboxPage{}, err
 	}
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{
-		Run: a.caller.Run, Reader: a.caller.Reader(), After: max(minSeq, after-store.NormalBand), Limit: limit, Bytes: a.hub.limits.PageBytes,
+	mail, err := box.hub.store.RoomMail(ctx, box.space, box.id, store.RoomQuery{
+		Run: box.caller.Run, Reader: box.caller.Reader(), After: max(minSeq, after-store.NormalBand), Limit: limit, Bytes: box.hub.limits.PageBytes,
 		Hears: hears,
 	})
 	if err != nil {
-		return store.InboxPage{}, a.dropIfSuperseded(err)
+		return store.InboxPage{}, box.dropIfSuperseded(err)
 	}
 	// What one list has left out comes before what the other has further on.
 	frontier := int64(math.MaxInt64)
@@ -40,7 +40,7 @@ func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.Get
 	all := page.Entries
 	for _, p := range mail.Posts {
 		if p.Corrupt {
-			a.noteDamaged(ctx, p)
+			box.noteDamaged(ctx, p)
 			p.BodyGone = true
 		}
 		all = append(all, p.Entry)
@@ -57,7 +57,7 @@ func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.Get
 		if readingPosition(e) > frontier {
 			break
 		}
-		if i == limit || i > 0 && bytes+e.Facts.Bytes > a.hub.limits.PageBytes {
+		if i == limit || i > 0 && bytes+e.Facts.Bytes > box.hub.limits.PageBytes {
 			page.Next = readingPosition(all[i-1])
 			return page, nil
 		}
@@ -74,15 +74,15 @@ func (a *Actor) withPosts(ctx context.Context, page store.InboxPage, in c3po.Get
 
 // nextPost gives the older of the next mail and the next post. It also notes
 // which rooms can bring one, for a wait to listen to.
-func (a *Actor) nextPost(ctx context.Context, next store.NextMessage, query store.NextQuery) (store.NextMessage, error) {
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{
-		Run: query.Run, Reader: query.Reader, After: query.MinSeq, Limit: 1, Bytes: a.hub.limits.PageBytes,
+func (box *inbox) nextPost(ctx context.Context, next store.NextMessage, query store.NextQuery) (store.NextMessage, error) {
+	mail, err := box.hub.store.RoomMail(ctx, box.space, box.id, store.RoomQuery{
+		Run: query.Run, Reader: query.Reader, After: query.MinSeq, Limit: 1, Bytes: box.hub.limits.PageBytes,
 		SkipGiven: true, Positioned: query.Positioned, Given: query.Given, Hears: c3po.NotifyMentions,
 	})
 	if err != nil {
-		return store.NextMessage{}, a.dropIfSuperseded(err)
+		return store.NextMessage{}, box.dropIfSuperseded(err)
 	}
-	a.listenTo(mail, c3po.NotifyMentions)
+	box.listenTo(mail, c3po.NotifyMentions)
 	next.Count += mail.Unread()
 	if len(mail.Posts) == 0 {
 		return next, nil
@@ -99,7 +99,7 @@ func (a *Actor) nextPost(ctx context.Context, next store.NextMessage, query stor
 		next.Seq = min(next.Seq, mail.Next-1)
 	}
 	if post.Corrupt {
-		a.noteDamaged(ctx, post)
+		box.noteDamaged(ctx, post)
 		post.BodyGone = true
 	}
 	next.Entry, next.Now = &post.Entry, mail.Now
@@ -108,47 +108,47 @@ func (a *Actor) nextPost(ctx context.Context, next store.NextMessage, query stor
 
 // unread counts what the caller has not acked in its rooms, and gives the first
 // post after a number, if there is one.
-func (a *Actor) unread(ctx context.Context, after int64) (store.RoomMail, error) {
-	mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{Run: a.caller.Run, After: after, Limit: 1, Bytes: 1})
-	a.listenTo(mail, c3po.NotifyAll)
+func (box *inbox) unread(ctx context.Context, after int64) (store.RoomMail, error) {
+	mail, err := box.hub.store.RoomMail(ctx, box.space, box.id, store.RoomQuery{Run: box.caller.Run, After: after, Limit: 1, Bytes: 1})
+	box.listenTo(mail, c3po.NotifyAll)
 	if after == 0 && len(mail.Posts) == 0 {
 		// What is counted are broadcasts, and none of them is for the caller.
 		for i := range mail.Rooms {
 			mail.Rooms[i].Unread = 0
 		}
 	}
-	return mail, a.dropIfSuperseded(err)
+	return mail, box.dropIfSuperseded(err)
 }
 
 // listenTo makes a wait for posts, if this is one, listen to rooms that wake the
 // caller so.
-func (a *Actor) listenTo(mail store.RoomMail, hears c3po.Notify) {
-	if a.rooms == nil {
+func (box *inbox) listenTo(mail store.RoomMail, hears c3po.Notify) {
+	if box.rooms == nil {
 		return
 	}
-	a.rooms = a.rooms[:0]
+	box.rooms = box.rooms[:0]
 	for _, r := range mail.Rooms {
 		if r.Room != c3po.Everybody && hears.Hears(r.Notify) {
-			a.rooms = append(a.rooms, r.Room.Address())
+			box.rooms = append(box.rooms, r.Room.Address())
 		}
 	}
 }
 
 // servePost is serveAt for a post: how far its reader has come is all that is
 // noted of it.
-func (a *Actor) servePost(entry store.Entry, now time.Time, cursor int64) c3po.Message {
-	m := a.showPost(entry, now)
-	note := store.PostServedNote{ID: m.ID, Seq: m.Seq, Agent: a.id, Reader: a.caller.Reader(), Cursor: cursor, At: now}
-	a.handedPosts = append(a.handedPosts, note)
-	m.Redelivered = entry.GivenBefore || a.hub.notes.HasServedPost(a.caller.Space, note)
-	a.hub.meter.Served(a.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
+func (box *inbox) servePost(entry store.Entry, now time.Time, cursor int64) c3po.Message {
+	m := box.showPost(entry, now)
+	note := store.PostServedNote{ID: m.ID, Seq: m.Seq, Agent: box.id, Reader: box.caller.Reader(), Cursor: cursor, At: now}
+	box.handedPosts = append(box.handedPosts, note)
+	m.Redelivered = entry.GivenBefore || box.hub.notes.HasServedPost(box.space, note)
+	box.hub.meter.Served(box.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
 	return m
 }
 
 // showPost is a post as its member reads it.
-func (a *Actor) showPost(entry store.Entry, _ time.Time) c3po.Message {
+func (box *inbox) showPost(entry store.Entry, _ time.Time) c3po.Message {
 	m := entry.Message
-	m.ToAgent = m.Room.Reader(a.id)
+	m.ToAgent = m.Room.Reader(box.id)
 	m.BodyGone = entry.BodyGone
 	return m
 }

@@ -16,6 +16,9 @@ const (
 	roomsShown = 200
 )
 
+// A roomView is the rooms of the space as the caller sees them.
+type roomView struct{ *identity }
+
 // RoomJoin makes the caller a member, and the room if there is none. It answers
 // with the end of the history; what comes later is mail.
 func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJoined, error) {
@@ -39,14 +42,14 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 	if in.Notify != "" && !in.Notify.Known() {
 		return c3po.RoomJoined{}, refuse("notify is %q; it must be all, mentions or none", in.Notify)
 	}
-	joined, err := a.hub.store.Join(ctx, a.caller.Space, store.JoinStep{
+	joined, err := a.hub.store.Join(ctx, a.space, store.JoinStep{
 		Room: in.Room, Agent: a.id, Run: a.caller.Run, Visibility: visibility, Notify: in.Notify,
 	})
 	if err != nil {
 		return c3po.RoomJoined{}, a.dropIfSuperseded(err)
 	}
 	if !joined.Already {
-		a.hub.marks.Touch(a.caller.Space, 0)
+		a.hub.marks.Touch(a.space, 0)
 		a.tell(ctx, c3po.EventJoined, a.id, "")
 	}
 	out := c3po.RoomJoined{Room: room(joined.Room), Made: joined.Made, Already: joined.Already, Messages: []c3po.Message{}}
@@ -92,12 +95,12 @@ func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft
 	if err := checkRoom(in.Room); err != nil {
 		return c3po.RoomLeft{}, err
 	}
-	outcome, err := a.hub.store.Leave(ctx, a.caller.Space, in.Room, a.id, a.caller.Run)
+	outcome, err := a.hub.store.Leave(ctx, a.space, in.Room, a.id, a.caller.Run)
 	if err != nil {
 		return c3po.RoomLeft{}, a.dropIfSuperseded(err)
 	}
 	if outcome != store.LeaveNone {
-		a.hub.marks.Touch(a.caller.Space, 0)
+		a.hub.marks.Touch(a.space, 0)
 		a.tell(ctx, c3po.EventLeft, a.id, "")
 	}
 	return c3po.RoomLeft{Room: in.Room, Left: outcome != store.LeaveNone, Empty: outcome == store.LeaveEmpty}, nil
@@ -119,7 +122,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 	var names []c3po.RoomName
 	own := map[c3po.RoomName]store.RoomUnread{}
 	if a.id != "" && a.id != c3po.Human {
-		mail, err := a.hub.store.RoomMail(ctx, a.caller.Space, a.id, store.RoomQuery{Run: a.caller.Run})
+		mail, err := a.hub.store.RoomMail(ctx, a.space, a.id, store.RoomQuery{Run: a.caller.Run})
 		if err != nil {
 			return c3po.RoomList{}, a.dropIfSuperseded(err)
 		}
@@ -128,7 +131,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 		}
 	}
 	if in.All || a.id == "" || a.id == c3po.Human {
-		list, err := a.allRooms(ctx, after, limit)
+		list, err := a.rooms.all(ctx, after, limit)
 		for i := range list.Rooms {
 			r := &list.Rooms[i]
 			r.Unread, r.Notify = own[r.Room].Unread, own[r.Room].Notify
@@ -136,7 +139,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 		return list, err
 	}
 	// Nobody is in so many that they need pages.
-	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
+	records, err := a.hub.store.Rooms(ctx, a.space, a.id, names)
 	if err != nil {
 		return c3po.RoomList{}, err
 	}
@@ -149,14 +152,14 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 	return list, nil
 }
 
-func (a *Actor) allRooms(ctx context.Context, after int64, limit int) (c3po.RoomList, error) {
+func (v roomView) all(ctx context.Context, after int64, limit int) (c3po.RoomList, error) {
 	list := c3po.RoomList{Rooms: []c3po.Room{}}
 	for scanned := 0; scanned < maxScanned; {
-		names, last, err := a.hub.store.RoomPage(ctx, a.caller.Space, after, limit)
+		names, last, err := v.hub.store.RoomPage(ctx, v.space, after, limit)
 		if err != nil {
 			return c3po.RoomList{}, err
 		}
-		records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
+		records, err := v.hub.store.Rooms(ctx, v.space, v.id, names)
 		if err != nil {
 			return c3po.RoomList{}, err
 		}
@@ -166,7 +169,7 @@ func (a *Actor) allRooms(ctx context.Context, after int64, limit int) (c3po.Room
 				return list, nil
 			}
 			after = r.Number
-			if a.sees(r) {
+			if v.sees(r) {
 				list.Rooms = append(list.Rooms, room(r))
 			}
 		}
@@ -181,25 +184,25 @@ func (a *Actor) allRooms(ctx context.Context, after int64, limit int) (c3po.Room
 }
 
 // sees says whether the room exists for the caller.
-func (a *Actor) sees(r store.RoomRecord) bool {
-	return r.Visibility == c3po.Public || r.Member || r.Invited || a.caller.Person() || r.Creator == a.id && a.id != ""
+func (v roomView) sees(r store.RoomRecord) bool {
+	return r.Visibility == c3po.Public || r.Member || r.Invited || v.caller.Person() || r.Creator == v.id && v.id != ""
 }
 
 // reads says whether the caller may read what is said there.
-func (a *Actor) reads(r store.RoomRecord) bool {
-	return r.Visibility == c3po.Public || r.Member || a.caller.Person()
+func (v roomView) reads(r store.RoomRecord) bool {
+	return r.Visibility == c3po.Public || r.Member || v.caller.Person()
 }
 
-// roomFor finds a room the caller sees.
-func (a *Actor) roomFor(ctx context.Context, name c3po.RoomName) (store.RoomRecord, error) {
+// find finds a room the caller sees.
+func (v roomView) find(ctx context.Context, name c3po.RoomName) (store.RoomRecord, error) {
 	if err := checkRoom(name); err != nil {
 		return store.RoomRecord{}, err
 	}
-	records, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, []c3po.RoomName{name})
+	records, err := v.hub.store.Rooms(ctx, v.space, v.id, []c3po.RoomName{name})
 	if err != nil {
 		return store.RoomRecord{}, err
 	}
-	if len(records) == 0 || !a.sees(records[0]) {
+	if len(records) == 0 || !v.sees(records[0]) {
 		return store.RoomRecord{}, store.RefuseNoRoom(name)
 	}
 	return records[0], nil
@@ -207,7 +210,7 @@ func (a *Actor) roomFor(ctx context.Context, name c3po.RoomName) (store.RoomReco
 
 // showRooms puts the rooms of agents into what the caller sees of them: those
 // it could see by itself.
-func (a *Actor) showRooms(ctx context.Context, records []store.Record, shown []c3po.Agent) error {
+func (v roomView) showRooms(ctx context.Context, records []store.Record, shown []c3po.Agent) error {
 	var names []c3po.RoomName
 	for _, r := range records {
 		for _, name := range r.Rooms {
@@ -216,13 +219,13 @@ func (a *Actor) showRooms(ctx context.Context, records []store.Record, shown []c
 			}
 		}
 	}
-	rooms, err := a.hub.store.Rooms(ctx, a.caller.Space, a.id, names)
+	rooms, err := v.hub.store.Rooms(ctx, v.space, v.id, names)
 	if err != nil {
 		return err
 	}
 	seen := map[c3po.RoomName]bool{}
 	for _, r := range rooms {
-		seen[r.Name] = a.sees(r)
+		seen[r.Name] = v.sees(r)
 	}
 	for i, r := range records {
 		for _, name := range r.Rooms {
@@ -232,16 +235,6 @@ func (a *Actor) showRooms(ctx context.Context, records []store.Record, shown []c
 		}
 	}
 	return nil
-}
-
-// agentView is one agent as the caller sees it.
-func (a *Actor) agentView(ctx context.Context, r store.Record) (c3po.Agent, error) {
-	agents := []c3po.Agent{view(r)}
-	if err := a.showRooms(ctx, []store.Record{r}, agents); err != nil {
-		return c3po.Agent{}, err
-	}
-	err := a.showUnread(ctx, agents)
-	return agents[0], err
 }
 
 // RoomInvite lets an agent in, and tells it.
@@ -256,53 +249,44 @@ func (a *Actor) RoomInvite(ctx context.Context, in c3po.RoomInviteInput) (c3po.R
 	if err != nil {
 		return c3po.RoomInvited{}, err
 	}
-	guest, err := a.findAgent(ctx, asked)
+	guest, err := a.people.find(ctx, asked)
 	if err != nil {
 		return c3po.RoomInvited{}, err
 	}
 	if guest == "" {
-		return c3po.RoomInvited{}, a.noAgent(ctx, asked)
+		return c3po.RoomInvited{}, a.people.noAgent(ctx, asked)
 	}
-	made, err := a.hub.store.Invite(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), guest)
+	made, err := a.hub.store.Invite(ctx, a.space, in.Room, a.id, a.caller.Run, a.caller.Person(), guest)
 	if err != nil {
 		return c3po.RoomInvited{}, a.dropIfSuperseded(err)
 	}
 	out := c3po.RoomInvited{Room: in.Room, Agent: guest, Member: made.Outcome == store.InviteMember, Already: made.Outcome == store.InviteAlready}
 	if !out.Member {
-		out.Notice = a.tellGuest(ctx, in.Room, guest, made.At)
+		out.Notice = a.outbox.tellGuest(ctx, in.Room, guest, made.At)
 	}
 	return out, nil
 }
 
-// findAgent is the agent an id or a bare name means; empty if there is none.
-func (a *Actor) findAgent(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error) {
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{id})
-	if err != nil || len(records) > 0 {
-		return id, err
-	}
-	return a.elsewhere(ctx, id)
-}
-
 // tellGuest writes to the guest, once of each invitation. The invitation stands
 // without it, so that it could not be told is only said.
-func (a *Actor) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID, at int64) string {
-	durability, err := a.hub.store.Durability(ctx)
+func (o outbox) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.AgentID, at int64) string {
+	durability, err := o.hub.store.Durability(ctx)
 	if err == nil {
 		step := store.SendStep{
 			Draft: store.Draft{
-				From: a.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
+				From: o.id, To: guest, Kind: c3po.KindMessage, Priority: c3po.Normal, Room: name,
 				Text: fmt.Sprintf("You are invited to the room '%s'. room_join(room=\"%s\") lets you in.", name, name),
 				Key:  fmt.Sprintf("invite %s %s %d", name, guest, at),
 			},
-			Run: a.caller.Run, Durability: durability, RateLimit: a.hub.limits.SendsPerMinute,
+			Run: o.caller.Run, Durability: durability, RateLimit: o.hub.limits.SendsPerMinute,
 		}
 		var stored store.Stored
-		stored, err = a.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
+		stored, err = o.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
 			step.Unpaid = unpaid
-			return a.hub.store.Send(ctx, a.caller.Space, step)
+			return o.hub.store.Send(ctx, o.space, step)
 		})
 		if err == nil {
-			a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
+			o.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 			return ""
 		}
 	}
@@ -320,11 +304,11 @@ func (a *Actor) RoomSet(ctx context.Context, in c3po.RoomSetInput) (c3po.Room, e
 	if err := checkVisibility(in.Visibility); err != nil {
 		return c3po.Room{}, err
 	}
-	record, err := a.roomFor(ctx, in.Room)
+	record, err := a.rooms.find(ctx, in.Room)
 	if err != nil {
 		return c3po.Room{}, err
 	}
-	if err := a.hub.store.SetVisibility(ctx, a.caller.Space, in.Room, a.id, a.caller.Run, a.caller.Person(), in.Visibility); err != nil {
+	if err := a.hub.store.SetVisibility(ctx, a.space, in.Room, a.id, a.caller.Run, a.caller.Person(), in.Visibility); err != nil {
 		return c3po.Room{}, a.dropIfSuperseded(err)
 	}
 	record.Visibility = in.Visibility

@@ -23,7 +23,7 @@ func (a *Actor) Watch(ctx context.Context, after *c3po.EventCursor) (*Stream, er
 	if err != nil {
 		return nil, err
 	}
-	watch, err := a.hub.wakes.Watch(ctx, a.caller.Space, after, a.hub.limits.Streams, a.hub.draining)
+	watch, err := a.hub.wakes.Watch(ctx, a.space, after, a.hub.limits.Streams, a.hub.draining)
 	if err != nil {
 		release()
 		return nil, err

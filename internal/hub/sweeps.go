@@ -27,7 +27,7 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 			return c3po.SweepResult{}, err
 		}
 	}
-	silent, err := a.hub.store.Silent(ctx, a.caller.Space, older, maxScanned)
+	silent, err := a.hub.store.Silent(ctx, a.space, older, maxScanned)
 	if err != nil {
 		return c3po.SweepResult{}, err
 	}
@@ -53,64 +53,64 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 		}
 	}
 	if !in.DryRun && len(result.Swept) > 0 {
-		a.hub.marks.Touch(a.caller.Space, 0)
+		a.hub.marks.Touch(a.space, 0)
 	}
 	return result, nil
 }
 
 // sweepOne gives nil for an agent that is there after all, and how many letters
 // were buried also if it fails then.
-func (a *Actor) sweepOne(ctx context.Context, s store.Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{s.ID})
+func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
+	records, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{silent.ID})
 	if err != nil || len(records) == 0 || records[0].Online {
 		return nil, 0, err
 	}
-	swept = &c3po.SweptAgent{ID: s.ID, SilentFor: int64(s.For / time.Second), LastSeen: records[0].Seen}
+	swept = &c3po.SweptAgent{ID: silent.ID, SilentFor: int64(silent.For / time.Second), LastSeen: records[0].Seen}
 	if dryRun {
-		swept.Letters, err = a.hub.store.InboxSize(ctx, a.caller.Space, s.ID)
+		swept.Letters, err = s.hub.store.InboxSize(ctx, s.space, silent.ID)
 		return swept, 0, err
 	}
 	for {
 		// The store has the last word on who is silent, before any mail is moved.
 		// Mail that comes while it is moved is found by the next round.
-		outcome, err := a.hub.retire(ctx, a.caller.Space, s.ID, older, true)
+		outcome, err := s.hub.retire(ctx, s.space, silent.ID, older, true)
 		if err != nil {
 			return nil, swept.Letters, err
 		}
 		switch outcome {
 		case store.RetireDone:
-			a.tell(ctx, c3po.EventRetired, s.ID, "")
+			s.tell(ctx, c3po.EventRetired, silent.ID, "")
 			return swept, 0, nil
 		case store.RetireMail:
-			buried, err := a.buryInbox(ctx, s.ID)
+			buried, err := s.buryInbox(ctx, silent.ID)
 			swept.Letters += buried
 			if err != nil {
 				return nil, swept.Letters, err
 			}
 		default:
 			// If it came back meanwhile, so does what was taken from it.
-			return nil, swept.Letters, a.hub.bringBack(ctx, a.caller.Space, s.ID)
+			return nil, swept.Letters, s.hub.bringBack(ctx, s.space, silent.ID)
 		}
 	}
 }
 
 // buryInbox makes dead letters of all unread mail of an agent.
-func (a *Actor) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err error) {
+func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err error) {
 	for {
-		page, err := a.hub.store.Inbox(ctx, a.caller.Space, id, store.InboxQuery{Limit: sweepPage, Bytes: a.hub.limits.PageBytes})
+		page, err := s.hub.store.Inbox(ctx, s.space, id, store.InboxQuery{Limit: sweepPage, Bytes: s.hub.limits.PageBytes})
 		if err != nil || len(page.Entries) == 0 {
 			return buried, err
 		}
 		for _, entry := range page.Entries {
 			mail := entry.Message.ID
-			done, err := a.hub.store.Bury(ctx, a.caller.Space, mail, c3po.ReasonRecipientRemoved, removalNotice(mail))
+			done, err := s.hub.store.Bury(ctx, s.space, mail, c3po.ReasonRecipientRemoved, removalNotice(mail))
 			if err != nil {
 				return buried, err
 			}
 			if done {
 				buried++
-				a.hub.meter.Buried(c3po.ReasonRecipientRemoved)
-				a.tell(ctx, c3po.EventDead, "", mail)
+				s.hub.meter.Buried(c3po.ReasonRecipientRemoved)
+				s.tell(ctx, c3po.EventDead, "", mail)
 			}
 		}
 	}

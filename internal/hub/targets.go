@@ -20,55 +20,55 @@ const (
 )
 
 // deliver sends to the exact id, and if nobody has it to whom a bare name means.
-func (a *Actor) deliver(ctx context.Context, step store.SendStep) (store.Stored, error) {
+func (o outbox) deliver(ctx context.Context, step store.SendStep) (store.Stored, error) {
 	target := step.To
-	stored, err := a.hub.store.Send(ctx, a.caller.Space, step)
+	stored, err := o.hub.store.Send(ctx, o.space, step)
 	unknown := errors.Is(err, c3po.AgentNotFound)
 	// A repeat whose record is gone may have moved with its recipient.
 	for range maxRenamings {
 		if !errors.Is(err, c3po.AgentNotFound) && !(err == nil && stored.Repeat && stored.Message.BodyGone) {
 			break
 		}
-		now, answers, lookup := a.hub.store.Renamed(ctx, a.caller.Space, target)
+		now, answers, lookup := o.hub.store.Renamed(ctx, o.space, target)
 		if lookup != nil || now == "" || now == step.To || !answers {
 			break
 		}
 		step.To, step.Asked = now, target
-		stored, err = a.hub.store.Send(ctx, a.caller.Space, step)
+		stored, err = o.hub.store.Send(ctx, o.space, step)
 	}
 	if step.Asked != "" {
-		return stored, a.dropIfSuperseded(err)
+		return stored, o.dropIfSuperseded(err)
 	}
 	// The key of a repeat belongs to the id the name meant the first time, so
 	// under the bare name it looks like a conflict.
 	if !unknown && !(errors.Is(err, c3po.KeyConflict) && target.Host() == "") {
-		return stored, a.dropIfSuperseded(err)
+		return stored, o.dropIfSuperseded(err)
 	}
-	elsewhere, lookup := a.elsewhere(ctx, target)
+	elsewhere, lookup := o.people.elsewhere(ctx, target)
 	switch {
 	case lookup != nil && unknown:
 		return store.Stored{}, lookup
 	case elsewhere == "" && unknown:
-		return store.Stored{}, a.noAgent(ctx, target)
+		return store.Stored{}, o.people.noAgent(ctx, target)
 	case elsewhere == "":
 		return store.Stored{}, err
 	}
 	step.To = elsewhere
-	step.Alias = a.id.Host() + "|" + target.Name()
-	stored, err = a.hub.store.Send(ctx, a.caller.Space, step)
-	return stored, a.dropIfSuperseded(err)
+	step.Alias = o.id.Host() + "|" + target.Name()
+	stored, err = o.hub.store.Send(ctx, o.space, step)
+	return stored, o.dropIfSuperseded(err)
 }
 
 // elsewhere finds the agent a bare name means when nobody has it as the whole
 // id: the one of the caller's host, else the only one of that name. It is empty
 // if there is none, and an error if there are several.
-func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentID, error) {
+func (d directory) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentID, error) {
 	if target.Host() != "" || target.Reserved() {
 		return "", nil
 	}
-	if host := a.host(); host != "" {
+	if host := d.host(); host != "" {
 		near := c3po.AgentID(host + "/" + target.Name())
-		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{near})
+		records, err := d.hub.store.Agents(ctx, d.space, []c3po.AgentID{near})
 		if err != nil {
 			return "", err
 		}
@@ -76,7 +76,7 @@ func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentI
 			return near, nil
 		}
 	}
-	named, err := a.hub.store.Named(ctx, a.caller.Space, target.Name(), suggestOnline+1)
+	named, err := d.hub.store.Named(ctx, d.space, target.Name(), suggestOnline+1)
 	if err != nil {
 		return "", err
 	}
@@ -95,15 +95,15 @@ func (a *Actor) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentI
 // briefFrom bounds how many agents are looked at for whom a brief id means.
 const briefFrom = 200
 
-// resolveAgent is the agent that a text names: its id, or that in brief.
-func (a *Actor) resolveAgent(ctx context.Context, text string, parse func(string) (c3po.AgentID, error)) (c3po.AgentID, error) {
+// resolve is the agent that a text names: its id, or that in brief.
+func (d directory) resolve(ctx context.Context, text string, parse func(string) (c3po.AgentID, error)) (c3po.AgentID, error) {
 	name, brief := c3po.BriefName(text)
 	if !brief {
 		return parse(text)
 	}
-	near, err := a.hub.store.Neighbours(ctx, a.caller.Space, name, briefFrom)
+	near, err := d.hub.store.Neighbours(ctx, d.space, name, briefFrom)
 	if err != nil {
-		return "", a.dropIfSuperseded(err)
+		return "", d.dropIfSuperseded(err)
 	}
 	near = slices.DeleteFunc(near, func(id c3po.AgentID) bool { return id.Brief() != text })
 	if len(near) != 1 {
@@ -112,22 +112,22 @@ func (a *Actor) resolveAgent(ctx context.Context, text string, parse func(string
 	return near[0], nil
 }
 
-func (a *Actor) host() string {
-	if a.id != "" {
-		return a.id.Host()
+func (d directory) host() string {
+	if d.id != "" {
+		return d.id.Host()
 	}
-	return a.caller.ID.Host()
+	return d.caller.ID.Host()
 }
 
 // noAgent is AGENT_NOT_FOUND with who could have been meant. What it says is
 // help, so a failure to find any is not the caller's concern.
-func (a *Actor) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
+func (d directory) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
 	refusal := store.RefuseNoAgent(target)
-	near, err := a.hub.store.Neighbours(ctx, a.caller.Space, target.Name(), suggestFrom)
+	near, err := d.hub.store.Neighbours(ctx, d.space, target.Name(), suggestFrom)
 	if err != nil {
 		return refusal
 	}
-	recent, err := a.hub.store.Recent(ctx, a.caller.Space, suggestFrom)
+	recent, err := d.hub.store.Recent(ctx, d.space, suggestFrom)
 	if err != nil {
 		return refusal
 	}
@@ -135,21 +135,21 @@ func (a *Actor) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
 	if close := closest(target, append(near, recent...)); len(close) > 0 {
 		advice = append(advice, "Did you mean "+quoteIDs(close)+"?")
 	}
-	if online := a.online(ctx, recent); len(online) > 0 {
+	if online := d.online(ctx, recent); len(online) > 0 {
 		advice = append(advice, "Online now: "+quoteIDs(online)+".")
 	}
 	advice = append(advice, "Check the agent id's spelling, use list_agents.")
 	return refusal.Suggest("%s", strings.Join(advice, " "))
 }
 
-func (a *Actor) online(ctx context.Context, ids []c3po.AgentID) []c3po.AgentID {
-	records, err := a.hub.store.Agents(ctx, a.caller.Space, ids)
+func (d directory) online(ctx context.Context, ids []c3po.AgentID) []c3po.AgentID {
+	records, err := d.hub.store.Agents(ctx, d.space, ids)
 	if err != nil {
 		return nil
 	}
 	var online []c3po.AgentID
 	for _, record := range records {
-		if record.Online && record.ID != a.id && len(online) < suggestOnline {
+		if record.Online && record.ID != d.id && len(online) < suggestOnline {
 			online = append(online, record.ID)
 		}
 	}
@@ -192,4 +192,13 @@ func quoteIDs(ids []c3po.AgentID) string {
 		words[i] = fmt.Sprintf("'%s'", id.Brief())
 	}
 	return strings.Join(words, ", ")
+}
+
+// find is the agent an id or a bare name means; empty if there is none.
+func (d directory) find(ctx context.Context, id c3po.AgentID) (c3po.AgentID, error) {
+	records, err := d.hub.store.Agents(ctx, d.space, []c3po.AgentID{id})
+	if err != nil || len(records) > 0 {
+		return id, err
+	}
+	return d.elsewhere(ctx, id)
 }

@@ -31,7 +31,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		return c3po.CancelResult{}, err
 	}
 	step := store.CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
-	if entry, err := a.hub.store.Message(ctx, a.caller.Space, in.MessageID); err == nil && entry != nil {
+	if entry, err := a.hub.store.Message(ctx, a.space, in.MessageID); err == nil && entry != nil {
 		step.ID = entry.Message.ID // its recipient may have been renamed
 		if entry.Facts.Claim != nil {
 			step.Holder = entry.Facts.Claim.By
@@ -49,7 +49,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 	var done store.Cancelled
 	for range ticketMoves {
 		step.Notice = fmt.Sprintf("'%s' has cancelled its message %s: no answer is needed any more.", a.id, step.ID)
-		if done, err = a.hub.store.Cancel(ctx, a.caller.Space, step); err != nil {
+		if done, err = a.hub.store.Cancel(ctx, a.space, step); err != nil {
 			return c3po.CancelResult{}, a.dropIfSuperseded(err)
 		}
 		if done.Held {
@@ -62,7 +62,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		step.ID, step.Holder = done.MovedTo, ""
 	}
 	if done.Outcome == c3po.CancelDone {
-		a.hub.marks.Touch(a.caller.Space, 0)
+		a.hub.marks.Touch(a.space, 0)
 		a.tell(ctx, c3po.EventCancelled, a.id, step.ID)
 	}
 	return c3po.CancelResult{
@@ -100,7 +100,7 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 	if err := a.enterForThread(ctx); err != nil {
 		return c3po.TicketList{}, err
 	}
-	wanted, err := a.parseTicketFilter(in)
+	wanted, err := parseTicketFilter(&a.identity, in)
 	if err != nil {
 		return c3po.TicketList{}, err
 	}
@@ -116,11 +116,11 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 		return c3po.TicketList{}, err
 	}
 	if in.MessageID != "" || in.ClientKey != "" {
-		return a.oneTicket(ctx, in, wanted)
+		return wanted.one(ctx, &a.identity, in)
 	}
 	list := c3po.TicketList{Tickets: []c3po.Ticket{}}
 	for scanned := 0; scanned < maxScanned; scanned += ticketScan {
-		marks, err := a.hub.store.Tickets(ctx, a.caller.Space, before, ticketScan)
+		marks, err := a.hub.store.Tickets(ctx, a.space, before, ticketScan)
 		if err != nil || len(marks) == 0 {
 			return list, err
 		}
@@ -153,8 +153,8 @@ type ticketFilter struct {
 	state           string
 }
 
-func (a *Actor) parseTicketFilter(in c3po.TicketsInput) (ticketFilter, error) {
-	f := ticketFilter{id: a.id, state: in.State}
+func parseTicketFilter(me *identity, in c3po.TicketsInput) (ticketFilter, error) {
+	f := ticketFilter{id: me.id, state: in.State}
 	switch in.State {
 	case "", c3po.TicketsOpen, c3po.TicketsClosed:
 	default:
@@ -162,7 +162,7 @@ func (a *Actor) parseTicketFilter(in c3po.TicketsInput) (ticketFilter, error) {
 	}
 	switch in.Which {
 	case "":
-		f.asked, f.received, f.all = true, true, a.id == ""
+		f.asked, f.received, f.all = true, true, me.id == ""
 	case c3po.TicketsAsked:
 		f.asked = true
 	case c3po.TicketsReceived:
@@ -172,8 +172,8 @@ func (a *Actor) parseTicketFilter(in c3po.TicketsInput) (ticketFilter, error) {
 	default:
 		return f, refuse("which is %q; it must be asked, received, all or left out", in.Which)
 	}
-	if f.all && !a.caller.SeesAll() {
-		return f, c3po.Errorf(c3po.Forbidden, "the tickets of others are not for the role %s", a.caller.Role).
+	if f.all && !me.caller.SeesAll() {
+		return f, c3po.Errorf(c3po.Forbidden, "the tickets of others are not for the role %s", me.caller.Role).
 			Suggest("Leave which out for those you asked or received.")
 	}
 	return f, nil
@@ -190,7 +190,7 @@ func (f ticketFilter) holds(t c3po.Ticket) bool {
 	return f.state == "" || t.State.Open() == (f.state == c3po.TicketsOpen)
 }
 
-func (a *Actor) ticketsOf(ctx context.Context, marks []store.TicketMark, wanted ticketFilter) ([]c3po.Ticket, error) {
+func (s spaceHub) ticketsOf(ctx context.Context, marks []store.TicketMark, wanted ticketFilter) ([]c3po.Ticket, error) {
 	var ids []c3po.MessageID
 	for _, mark := range marks {
 		if wanted.concerns(mark.ID) {
@@ -200,17 +200,17 @@ func (a *Actor) ticketsOf(ctx context.Context, marks []store.TicketMark, wanted 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	now, err := a.hub.store.Now(ctx)
+	now, err := s.hub.store.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := a.hub.store.Messages(ctx, a.caller.Space, ids)
+	entries, err := s.hub.store.Messages(ctx, s.space, ids)
 	if err != nil {
 		return nil, err
 	}
 	var found []c3po.Ticket
 	for _, entry := range entries {
-		ticket, err := a.ticket(ctx, entry, now)
+		ticket, err := s.ticket(ctx, entry, now)
 		if err != nil {
 			return nil, err
 		}
@@ -221,12 +221,12 @@ func (a *Actor) ticketsOf(ctx context.Context, marks []store.TicketMark, wanted 
 	return found, nil
 }
 
-// oneTicket finds a ticket by its id or by the name its sender gave it. That of
-// somebody else does not exist for the caller.
-func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted ticketFilter) (c3po.TicketList, error) {
+// one finds a ticket by its id or by the name its sender gave it. Somebody else's
+// ticket does not exist for the caller.
+func (f ticketFilter) one(ctx context.Context, me *identity, in c3po.TicketsInput) (c3po.TicketList, error) {
 	// Its recipient may have been renamed since.
 	today := func(id c3po.MessageID) (c3po.MessageID, error) {
-		entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+		entry, err := me.hub.store.Message(ctx, me.space, id)
 		if err != nil || entry == nil {
 			return id, err
 		}
@@ -243,7 +243,7 @@ func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted tick
 		}
 	}
 	if in.ClientKey != "" {
-		keyed, err := a.hub.store.Keyed(ctx, a.caller.Space, a.id, in.ClientKey)
+		keyed, err := me.hub.store.Keyed(ctx, me.space, me.id, in.ClientKey)
 		if err == nil && keyed != "" {
 			keyed, err = today(keyed)
 		}
@@ -256,11 +256,11 @@ func (a *Actor) oneTicket(ctx context.Context, in c3po.TicketsInput, wanted tick
 		}
 		id = keyed
 	}
-	wanted.all = wanted.all || a.caller.SeesAll()
-	if !wanted.concerns(id) {
+	f.all = f.all || me.caller.SeesAll()
+	if !f.concerns(id) {
 		return c3po.TicketList{}, store.RefuseNoMessage(cmp.Or(in.MessageID, id))
 	}
-	found, err := a.ticketsOf(ctx, []store.TicketMark{{ID: id}}, wanted)
+	found, err := me.ticketsOf(ctx, []store.TicketMark{{ID: id}}, f)
 	if err != nil {
 		return c3po.TicketList{}, err
 	}
@@ -282,12 +282,12 @@ func (a *Actor) Ticket(ctx context.Context, id c3po.MessageID) (c3po.Ticket, err
 // Keyed finds what an agent of the caller's space sent under a client key; empty
 // if there is nothing.
 func (a *Actor) Keyed(ctx context.Context, from c3po.AgentID, key string) (c3po.MessageID, error) {
-	return a.hub.store.Keyed(ctx, a.caller.Space, from, key)
+	return a.hub.store.Keyed(ctx, a.space, from, key)
 }
 
 // ticket derives how far a question has come from its facts, and from those of
 // the messages it was handed over as.
-func (a *Actor) ticket(ctx context.Context, first store.Entry, now time.Time) (c3po.Ticket, error) {
+func (s spaceHub) ticket(ctx context.Context, first store.Entry, now time.Time) (c3po.Ticket, error) {
 	m := first.Message
 	t := c3po.Ticket{
 		ID: m.ID, FromAgent: m.FromAgent, Thread: m.Thread, CreatedAt: first.Facts.Accepted,
@@ -301,7 +301,7 @@ func (a *Actor) ticket(ctx context.Context, first store.Entry, now time.Time) (c
 			break
 		}
 		var err error
-		if held, err = a.hub.store.Message(ctx, a.caller.Space, next); err != nil {
+		if held, err = s.hub.store.Message(ctx, s.space, next); err != nil {
 			return t, err
 		}
 	}
@@ -311,9 +311,9 @@ func (a *Actor) ticket(ctx context.Context, first store.Entry, now time.Time) (c
 	t.State = ticketState(t)
 	switch t.State {
 	case c3po.TicketResponded:
-		t.KeptUntil = t.RespondedAt.Add(a.hub.limits.TicketLife)
+		t.KeptUntil = t.RespondedAt.Add(s.hub.limits.TicketLife)
 	case c3po.TicketCancelled:
-		t.KeptUntil = t.CancelledAt.Add(a.hub.limits.TicketLife)
+		t.KeptUntil = t.CancelledAt.Add(s.hub.limits.TicketLife)
 	}
 	return t, nil
 }
@@ -378,7 +378,7 @@ func (a *Actor) TicketFor(ctx context.Context, name string) (c3po.MessageID, err
 	var open []string
 	var last c3po.MessageID
 	for after := int64(0); ; {
-		entries, err := a.hub.store.Thread(ctx, a.caller.Space, name, after, a.hub.limits.PageItems)
+		entries, err := a.hub.store.Thread(ctx, a.space, name, after, a.hub.limits.PageItems)
 		if err != nil {
 			return "", err
 		}

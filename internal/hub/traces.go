@@ -53,21 +53,21 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 }
 
 // enterForThread lets those read without being an agent who may read anything.
-func (a *Actor) enterForThread(ctx context.Context) error {
-	if a.caller.SeesAll() {
-		return a.enterIfNamed(ctx)
+func (me *identity) enterForThread(ctx context.Context) error {
+	if me.caller.SeesAll() {
+		return me.enterIfNamed(ctx)
 	}
-	return a.enter(ctx)
+	return me.enter(ctx)
 }
 
 // threadOf understands the id of a message as the thread it is in. A thread is
 // named after its first message, so an unknown id may still be a thread's.
-func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
+func (s spaceHub) threadOf(ctx context.Context, name string) (string, error) {
 	id, err := c3po.ParseMessageID(name)
 	if err != nil {
 		return name, nil
 	}
-	entry, err := a.hub.store.Message(ctx, a.caller.Space, id)
+	entry, err := s.hub.store.Message(ctx, s.space, id)
 	if err != nil || entry == nil {
 		return name, err
 	}
@@ -77,22 +77,22 @@ func (a *Actor) threadOf(ctx context.Context, name string) (string, error) {
 // ownPart reads what the caller may read of a thread: what it wrote or was written
 // to, and everything if it may read everything. Anybody can name a thread in a
 // message, so that alone gives no right to read what others said in it.
-func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most int) ([]store.Entry, error) {
-	if a.caller.SeesAll() {
-		return a.hub.store.Thread(ctx, a.caller.Space, thread, after, most)
+func (me *identity) ownPart(ctx context.Context, thread string, after int64, most int) ([]store.Entry, error) {
+	if me.caller.SeesAll() {
+		return me.hub.store.Thread(ctx, me.space, thread, after, most)
 	}
-	mine, err := a.names(ctx)
+	mine, err := me.names(ctx)
 	if err != nil {
 		return nil, err
 	}
 	own := []store.Entry{}
 	for {
-		entries, err := a.hub.store.Thread(ctx, a.caller.Space, thread, after, a.hub.limits.PageItems)
+		entries, err := me.hub.store.Thread(ctx, me.space, thread, after, me.hub.limits.PageItems)
 		if err != nil || len(entries) == 0 {
 			return own, err
 		}
 		for _, entry := range entries {
-			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(a.queues(), entry.Message.ToAgent) {
+			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(me.queues(), entry.Message.ToAgent) {
 				own = append(own, entry)
 			}
 			if len(own) == most {
@@ -104,11 +104,11 @@ func (a *Actor) ownPart(ctx context.Context, thread string, after int64, most in
 }
 
 // threadPage cuts a page by count and by size.
-func (a *Actor) threadPage(entries []store.Entry, limit int) c3po.MessageList {
+func (s spaceHub) threadPage(entries []store.Entry, limit int) c3po.MessageList {
 	list := c3po.MessageList{Messages: []c3po.Message{}}
 	bytes := 0
 	for _, entry := range entries {
-		if len(list.Messages) == limit || len(list.Messages) > 0 && bytes >= a.hub.limits.PageBytes {
+		if len(list.Messages) == limit || len(list.Messages) > 0 && bytes >= s.hub.limits.PageBytes {
 			list.Next = formatCursor(threadCursor, list.Messages[len(list.Messages)-1].Seq)
 			break
 		}
@@ -126,7 +126,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 	if err := checkID(in.MessageID); err != nil {
 		return c3po.Trace{}, err
 	}
-	entry, err := a.message(ctx, in.MessageID)
+	entry, err := a.rooms.entry(ctx, in.MessageID)
 	if err != nil {
 		return c3po.Trace{}, err
 	}
@@ -135,14 +135,14 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 	}
 	trace := life(*entry)
 	if (entry.State == c3po.StatePending || entry.State == c3po.StatePosted) && entry.Facts.Expires > 0 {
-		counters, err := a.hub.store.Counters(ctx, a.caller.Space)
+		counters, err := a.hub.store.Counters(ctx, a.space)
 		if err != nil {
 			return c3po.Trace{}, err
 		}
 		trace.Expires = expiry(entry.Facts.Expires - counters.Lived)
 	}
 	if to := entry.Message.ToAgent; entry.State == c3po.StatePending && to != c3po.Human && to.Queue() == "" {
-		records, err := a.hub.store.Agents(ctx, a.caller.Space, []c3po.AgentID{to})
+		records, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{to})
 		if err != nil {
 			return c3po.Trace{}, err
 		}
@@ -155,21 +155,21 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 }
 
 // message finds mail, or a post in a room the caller may read.
-func (a *Actor) message(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
+func (v roomView) entry(ctx context.Context, id c3po.MessageID) (*store.Entry, error) {
 	name := id.Room()
 	if name == "" {
-		return a.hub.store.Message(ctx, a.caller.Space, id)
+		return v.hub.store.Message(ctx, v.space, id)
 	}
 	if name != c3po.Everybody {
-		if err := a.enterIfNamed(ctx); err != nil {
+		if err := v.enterIfNamed(ctx); err != nil {
 			return nil, err
 		}
-		record, err := a.roomFor(ctx, name)
-		if err != nil || !a.reads(record) {
+		record, err := v.find(ctx, name)
+		if err != nil || !v.reads(record) {
 			return nil, err
 		}
 	}
-	post, err := a.hub.store.OnePost(ctx, a.caller.Space, id)
+	post, err := v.hub.store.OnePost(ctx, v.space, id)
 	if err != nil || post == nil {
 		return nil, err
 	}
@@ -226,49 +226,48 @@ func expiry(seconds int64) string {
 }
 
 // Fsck proves that no message is missing: every one that was sent is pending or
-// has ended, and the inboxes hold exactly what the books call pending. And that
-// rooms and agents agree on who is where. It reads all there is, so a coordinator
-// does it once at a time.
-func (a *Actor) Fsck(ctx context.Context, _ c3po.None) (c3po.Audit, error) {
-	if !a.hub.auditing.CompareAndSwap(false, true) {
+// has ended, and the inboxes hold exactly what the books call pending. It also proves
+// that rooms and agents agree on who is where.
+func (a *Actor) Fsck(ctx context.Context, _ c3po.None) (c3po.Audit, error) { return a.fsck(ctx) }
+
+// Fsck is for a program that holds the store itself, so that nobody could refuse it.
+func (h *Hub) Fsck(ctx context.Context, space c3po.Space) (c3po.Audit, error) {
+	return spaceHub{hub: h, space: space}.fsck(ctx)
+}
+
+// fsck reads all there is, so a coordinator does it once at a time.
+func (s spaceHub) fsck(ctx context.Context) (c3po.Audit, error) {
+	if !s.hub.auditing.CompareAndSwap(false, true) {
 		return c3po.Audit{}, c3po.Errorf(c3po.RateLimited, "the books are gone through already").Suggest("Wait for that to end.")
 	}
-	defer a.hub.auditing.Store(false)
-	audit, err := a.audit(ctx)
+	defer s.hub.auditing.Store(false)
+	audit, err := s.audit(ctx)
 	if err == nil && !audit.Balanced {
 		// Mail that moves while the inboxes are counted looks like a hole.
-		audit, err = a.audit(ctx)
+		audit, err = s.audit(ctx)
 	}
 	return audit, err
 }
 
-// Fsck goes through the books of a space for somebody who holds the store
-// itself, and whom nobody could refuse.
-func (h *Hub) Fsck(ctx context.Context, space c3po.Space) (c3po.Audit, error) {
-	a := &Actor{hub: h}
-	a.caller.Space = space
-	return a.Fsck(ctx, c3po.None{})
-}
-
-func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
-	books, err := a.hub.store.Counters(ctx, a.caller.Space)
+func (s spaceHub) audit(ctx context.Context) (c3po.Audit, error) {
+	books, err := s.hub.store.Counters(ctx, s.space)
 	if err != nil {
 		return c3po.Audit{}, err
 	}
-	found, bytes, agents, err := a.countInboxes(ctx)
+	found, bytes, agents, err := s.countInboxes(ctx)
 	if err != nil {
 		return c3po.Audit{}, err
 	}
-	at, err := a.hub.store.Sequence(ctx, a.caller.Space)
+	at, err := s.hub.store.Sequence(ctx, s.space)
 	if err != nil {
 		return c3po.Audit{}, err
 	}
-	rooms, problems, err := a.auditRooms(ctx)
+	rooms, problems, err := s.auditRooms(ctx)
 	if err != nil {
 		return c3po.Audit{}, err
 	}
 	audit := c3po.Audit{
-		Space: a.caller.Space, Epoch: at.Epoch, Sent: books.Sent, Pending: books.Pending, Acked: books.Acked, Cancelled: books.Cancelled,
+		Space: s.space, Epoch: at.Epoch, Sent: books.Sent, Pending: books.Pending, Acked: books.Acked, Cancelled: books.Cancelled,
 		Dead: books.Dead, Bytes: books.PendingBytes, Found: found, FoundBytes: bytes, Agents: agents, Rooms: rooms,
 		Problems: append([]string{}, problems...),
 	}
@@ -288,17 +287,17 @@ func (a *Actor) audit(ctx context.Context) (c3po.Audit, error) {
 	return audit, nil
 }
 
-func (a *Actor) countInboxes(ctx context.Context) (found, bytes, agents int64, err error) {
+func (s spaceHub) countInboxes(ctx context.Context) (found, bytes, agents int64, err error) {
 	count := func(id c3po.AgentID) error {
-		size, err := a.hub.store.InboxSize(ctx, a.caller.Space, id)
+		size, err := s.hub.store.InboxSize(ctx, s.space, id)
 		if err != nil || size == 0 {
 			return err
 		}
-		of, err := a.hub.store.InboxBytes(ctx, a.caller.Space, id)
+		of, err := s.hub.store.InboxBytes(ctx, s.space, id)
 		found, bytes = found+int64(size), bytes+of
 		return err
 	}
-	mailboxes, err := a.hub.store.Queues(ctx, a.caller.Space)
+	mailboxes, err := s.hub.store.Queues(ctx, s.space)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -308,7 +307,7 @@ func (a *Actor) countInboxes(ctx context.Context) (found, bytes, agents int64, e
 		}
 	}
 	for after := int64(0); ; {
-		records, err := a.hub.store.AgentPage(ctx, a.caller.Space, after, auditPage)
+		records, err := s.hub.store.AgentPage(ctx, s.space, after, auditPage)
 		if err != nil {
 			return 0, 0, 0, err
 		}
@@ -325,7 +324,7 @@ func (a *Actor) countInboxes(ctx context.Context) (found, bytes, agents int64, e
 	}
 	// An agent that was retired has left its mail behind.
 	for skip := 0; ; {
-		ids, err := a.hub.store.Retired(ctx, a.caller.Space, skip, auditPage)
+		ids, err := s.hub.store.Retired(ctx, s.space, skip, auditPage)
 		if err != nil || len(ids) == 0 {
 			return found, bytes, agents, err
 		}

@@ -43,11 +43,11 @@ func (looking) again() time.Duration                                     { retur
 // the quest finds what it is for or the time is over. If the agent is renamed it
 // goes on under the new name. Nothing is consumed by it: a wait that is cut off
 // loses nothing.
-func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (ending, error) {
-	if a.hub.isDraining() {
+func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (ending, error) {
+	if box.hub.isDraining() {
 		return drained, nil
 	}
-	release, err := a.hub.accounts.hold(a.caller.Account, false)
+	release, err := box.hub.accounts.hold(box.caller.Account, false)
 	if err != nil {
 		return 0, err
 	}
@@ -56,13 +56,13 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 	defer deadline.Stop()
 	// Register before the first look, so that mail that comes between the look
 	// and the sleep is not slept through.
-	waiter := a.hub.wakes.Join(a.caller.Space, a.id, queues...)
+	waiter := box.hub.wakes.Join(box.space, box.id, queues...)
 	defer waiter.Leave()
-	if a.rooms != nil {
+	if box.rooms != nil {
 		waiter.Listen(nil)
 	}
-	if most := a.hub.limits.WaitsPerAgent; most > 0 && waiter.Place() > most {
-		return 0, node.RefuseCrowd(fmt.Sprintf("waits of '%s'", a.id), most)
+	if most := box.hub.limits.WaitsPerAgent; most > 0 && waiter.Place() > most {
+		return 0, node.RefuseCrowd(fmt.Sprintf("waits of '%s'", box.id), most)
 	}
 
 	late := false
@@ -75,7 +75,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 		late = true
 	case <-ctx.Done():
 		return 0, ctx.Err()
-	case <-a.hub.draining:
+	case <-box.hub.draining:
 		return drained, nil
 	}
 	patience.Stop()
@@ -88,14 +88,14 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 	var leave func(cut, hungUp bool)
 	defer func() {
 		if leave != nil {
-			leave(ctx.Err() != nil, ctx.Err() != nil && a.livesByConnection())
+			leave(ctx.Err() != nil, ctx.Err() != nil && box.livesByConnection())
 		}
 	}()
 	for {
 		ok, err := q.look(ctx, waiter)
 		moved := false
 		if err == nil && !ok || errors.Is(err, c3po.Superseded) {
-			moved, err = a.goOn(ctx, err)
+			moved, err = box.goOn(ctx, err)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -105,7 +105,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 		case ok:
 			return found, nil
 		case moved:
-			waiter.Rename(a.id)
+			waiter.Rename(box.id)
 			if leave != nil {
 				leave(false, false)
 				leave = nil
@@ -114,11 +114,11 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 		case late:
 			return timedOut, nil
 		}
-		if a.rooms != nil && waiter.Listen(a.rooms) {
+		if box.rooms != nil && waiter.Listen(box.rooms) {
 			continue // what was said there meanwhile was not heard
 		}
 		if leave == nil {
-			leave = a.hub.presence.Attach(ctx, a.caller.Space, a.id, node.Wait{State: a.state, PID: a.process()})
+			leave = box.hub.presence.Attach(ctx, box.space, box.id, node.Wait{State: box.state, PID: box.process()})
 		}
 		var recheck <-chan time.Time
 		if pause := q.again(); pause > 0 {
@@ -133,7 +133,7 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 			late = true
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-a.hub.draining:
+		case <-box.hub.draining:
 			return drained, nil
 		}
 	}
@@ -142,17 +142,17 @@ func (a *Actor) await(ctx context.Context, timeout time.Duration, queues []c3po.
 // livesByConnection says that the caller is gone when its wait is cut off. It is
 // for who names its run, as our session processes do: they wait all the time. Others, who
 // interrupt a wait to do something else, are seen by their calls.
-func (a *Actor) livesByConnection() bool {
-	return a.caller.Run != a.caller.Session && !a.hub.isDraining()
+func (me *identity) livesByConnection() bool {
+	return me.caller.Run != me.caller.Session && !me.hub.isDraining()
 }
 
 // process is the one of this host that the caller is, or that its run is; 0 if that
 // is not known.
-func (a *Actor) process() int {
-	if a.caller.PID > 0 {
-		return a.caller.PID
+func (me *identity) process() int {
+	if me.caller.PID > 0 {
+		return me.caller.PID
 	}
-	if run, ok := c3po.ParseProcessRun(a.caller.Run); ok && a.hub.host != "" && run.Host == a.hub.host {
+	if run, ok := c3po.ParseProcessRun(me.caller.Run); ok && me.hub.host != "" && run.Host == me.hub.host {
 		return run.PID
 	}
 	return 0
@@ -179,9 +179,9 @@ func (a *Actor) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wai
 		return c3po.WaitResult{}, err
 	}
 	if in.MessageID != "" {
-		return a.waitForAnswer(ctx, in, timeout, after)
+		return a.inbox.waitForAnswer(ctx, in, timeout, after)
 	}
-	return a.waitForNext(ctx, in.Kind == c3po.KindIncoming, timeout, in.After)
+	return a.inbox.waitForNext(ctx, in.Kind == c3po.KindIncoming, timeout, in.After)
 }
 
 func checkAfter(after *int64) (int64, error) {
@@ -194,21 +194,21 @@ func checkAfter(after *int64) (int64, error) {
 	return *after, nil
 }
 
-func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Duration, after *int64) (c3po.WaitResult, error) {
+func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.Duration, after *int64) (c3po.WaitResult, error) {
 	last, looks, claimed := store.NextMessage{}, 0, store.Claimed{}
-	a.rooms = []c3po.AgentID{}
+	box.rooms = []c3po.AgentID{}
 	if after != nil {
 		last.Seq = *after
 	}
-	a.state = c3po.SessionWaiting
-	end, err := a.await(ctx, timeout, a.queues(), looking(func(ctx context.Context) (bool, error) {
+	box.state = c3po.SessionWaiting
+	end, err := box.await(ctx, timeout, box.queues(), looking(func(ctx context.Context) (bool, error) {
 		looks++
-		next, err := a.nextMessage(ctx, incoming, after)
+		next, err := box.nextMessage(ctx, incoming, after)
 		last = next
 		if err != nil || next.Entry != nil {
 			return next.Entry != nil, err
 		}
-		claimed, err = a.claimNext(ctx, after)
+		claimed, err = box.claimNext(ctx, after)
 		return claimed.Entry != nil, err
 	}))
 	if err != nil {
@@ -216,14 +216,14 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 	}
 	result := c3po.WaitResult{Unacked: last.Count, Cursor: last.Seq}
 	if claimed.Entry != nil {
-		return a.handOver(ctx, claimed, last, incoming, after)
+		return box.handOver(ctx, claimed, last, incoming, after)
 	}
 	switch end {
 	case found:
 		if looks > 1 {
-			a.hub.meter.Woken(last.Now.Sub(last.Entry.Facts.Accepted))
+			box.hub.meter.Woken(last.Now.Sub(last.Entry.Facts.Accepted))
 		}
-		result.Message = a.serveAt(*last.Entry, last.Now, last.Seq)
+		result.Message = box.serveAt(*last.Entry, last.Now, last.Seq)
 	case timedOut:
 		result.Outcome = nothingCame(timeout, last.Count)
 	case drained:
@@ -235,41 +235,41 @@ func (a *Actor) waitForNext(ctx context.Context, incoming bool, timeout time.Dur
 // handOver answers a wait with queue mail. The claim is an event of its own, so
 // the place the reader is told is read again: a reader that says it never came
 // there did not get this answer. Own mail that came meanwhile is before it.
-func (a *Actor) handOver(ctx context.Context, claimed store.Claimed, last store.NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
-	if next, err := a.nextMessage(ctx, incoming, after); err == nil {
+func (box *inbox) handOver(ctx context.Context, claimed store.Claimed, last store.NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
+	if next, err := box.nextMessage(ctx, incoming, after); err == nil {
 		last = next
 		if next.Entry != nil {
 			last.Seq = min(next.Seq, next.Entry.Message.Seq-1)
 		}
 	}
 	return c3po.WaitResult{
-		Message: a.serveAt(*claimed.Entry, claimed.Now, last.Seq), Unacked: last.Count + 1, Cursor: last.Seq,
+		Message: box.serveAt(*claimed.Entry, claimed.Now, last.Seq), Unacked: last.Count + 1, Cursor: last.Seq,
 	}, nil
 }
 
 // nextMessage asks the store for what this reader was not given. What is damaged is
 // buried, and skipped even if that fails: other mail must not wait behind it.
-func (a *Actor) nextMessage(ctx context.Context, incoming bool, after *int64) (store.NextMessage, error) {
-	query := store.NextQuery{Run: a.caller.Run, Reader: a.caller.Reader(), Incoming: incoming}
+func (box *inbox) nextMessage(ctx context.Context, incoming bool, after *int64) (store.NextMessage, error) {
+	query := store.NextQuery{Run: box.caller.Run, Reader: box.caller.Reader(), Incoming: incoming}
 	if after != nil {
 		query.MinSeq, query.Positioned = *after, true
 	}
-	query.Given = a.hub.notes.GivenTo(a.caller.Space, a.id, query.Reader, after)
+	query.Given = box.hub.notes.GivenTo(box.space, box.id, query.Reader, after)
 	for {
-		next, err := a.hub.store.Next(ctx, a.caller.Space, a.id, query)
+		next, err := box.hub.store.Next(ctx, box.space, box.id, query)
 		if err != nil {
-			return store.NextMessage{}, a.dropIfSuperseded(err)
+			return store.NextMessage{}, box.dropIfSuperseded(err)
 		}
 		if next.Entry == nil || !next.Entry.Corrupt {
 			if after == nil {
-				a.hub.notes.AddLook(a.caller.Space, a.id, query.Reader, next)
+				box.hub.notes.AddLook(box.space, box.id, query.Reader, next)
 			}
 			if next.Rooms {
-				return a.nextPost(ctx, next, query)
+				return box.nextPost(ctx, next, query)
 			}
 			return next, nil
 		}
-		a.bury(ctx, *next.Entry)
+		box.bury(ctx, *next.Entry)
 		query.Given = append(query.Given, next.Entry.Message.ID)
 	}
 }
@@ -292,24 +292,24 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	case in.State != "" && !in.State.Known():
 		return c3po.PendingResult{}, refuse("state is %q; it must be idle, working, failed, dialog, unarmed, off, unattended or unknown", in.State)
 	case in.State != "":
-		a.state = in.State
+		a.inbox.state = in.State
 	case in.Asleep:
-		a.state = c3po.SessionUnarmed
+		a.inbox.state = c3po.SessionUnarmed
 	default:
-		a.state = c3po.SessionWaiting
+		a.inbox.state = c3po.SessionWaiting
 	}
 	if timeout > 0 {
-		a.rooms = []c3po.AgentID{}
+		a.inbox.rooms = []c3po.AgentID{}
 	}
 	var page store.InboxPage
 	var said store.RoomMail
 	look := func(ctx context.Context) (bool, error) {
-		page, err = a.inboxPage(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
+		page, err = a.inbox.page(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
 		if err == nil && page.Rooms {
-			said, err = a.unread(ctx, after)
+			said, err = a.inbox.unread(ctx, after)
 		}
 		if err == nil && said.Loud() > 0 {
-			page, err = a.withPosts(ctx, page, c3po.GetMessagesInput{Cursor: in.Cursor, Limit: in.Limit}, after, c3po.NotifyAll)
+			page, err = a.inbox.withPosts(ctx, page, c3po.GetMessagesInput{Cursor: in.Cursor, Limit: in.Limit}, after, c3po.NotifyAll)
 		}
 		changed := in.Paused != nil && *in.Paused != page.Paused
 		return changed || len(page.Entries) > 0, err
@@ -325,9 +325,9 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 			_, err = look(ctx)
 		}
 	case in.Paused == nil:
-		end, err = a.await(ctx, timeout, a.queues(), looking(look))
+		end, err = a.inbox.await(ctx, timeout, a.queues(), looking(look))
 	default:
-		end, err = a.await(ctx, timeout, a.queues(), minding{look, a})
+		end, err = a.inbox.await(ctx, timeout, a.queues(), minding{look, &a.identity})
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err
@@ -335,7 +335,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	if end == drained {
 		return c3po.PendingResult{Outcome: callAgain("")}, nil
 	}
-	list := messageList(page, a.show)
+	list := messageList(page, a.inbox.show)
 	if a.caller.Role == c3po.RoleRunner {
 		blank(list.Messages)
 	}

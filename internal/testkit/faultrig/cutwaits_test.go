@@ -297,7 +297,7 @@ func (s *cutStage) untilNoWaitIsHeld(t *testing.T) time.Duration {
 func waitsHeld() int {
 	var stacks bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
-	return strings.Count(stacks.String(), "hub.(*Actor).await(")
+	return strings.Count(stacks.String(), "hub.(*inbox).await(")
 }
 
 // cutOneWait starts a wait and ends it at some moment of its first milliseconds:

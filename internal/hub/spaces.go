@@ -1,0 +1,32 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
+)
+
+// A spaceHub is the hub in one space, whoever calls.
+type spaceHub struct {
+	hub   *Hub
+	space c3po.Space
+}
+
+// tell logs a change of state, in the words of the event log. Bodies have no
+// place in it.
+func (s spaceHub) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentID, id c3po.MessageID) {
+	s.hub.log.InfoContext(ctx, "changed", "kind", kind, "space", s.space, "agent", agent, "message_id", id)
+}
+
+// record reads one agent.
+func (s spaceHub) record(ctx context.Context, id c3po.AgentID) (store.Record, error) {
+	records, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{id})
+	if err != nil {
+		return store.Record{}, err
+	}
+	if len(records) == 0 {
+		return store.Record{}, store.RefuseNoAgent(id)
+	}
+	return records[0], nil
+}
