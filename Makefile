@@ -34,6 +34,10 @@ image: ## the coordinator's image, by docker or podman
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && $(NPM_CI) && npm run build
 
+.PHONY: web-check
+web-check: ## the dashboard's linter, format and unit tests, and the size of its first screen; after make web
+	cd web && $(NPM_CI) && npm run -s lint && npm run -s unit && npm run -s size
+
 site: reference ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
 	cd site && $(NPM_CI) && npm run -s build
 

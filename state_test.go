@@ -28,7 +28,7 @@ func TestTheDashboardSaysInTheWordsOfTheCommandsWhenMailIsRead(t *testing.T) {
 	}
 }
 
-// The dashboard says the same of the same cases: web/e2e/words.test.mjs.
+// The dashboard says the same of the same cases: web/unit/words.test.mjs.
 func TestAStateIsShownWithHowOldItIs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/standing.json")

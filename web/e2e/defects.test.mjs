@@ -43,7 +43,12 @@ describe("a working day", () => {
     const { page, context } = await open(browser, rig, { viewport: phone });
     const choice = page.getByRole("button", { name: longChoice });
     await choice.waitFor();
-    assert.ok(await choice.evaluate((b) => [b, ...b.querySelectorAll("*")].every((e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e).display === "inline")), "nothing of it is cut");
+    assert.ok(
+      await choice.evaluate((b) =>
+        [b, ...b.querySelectorAll("*")].every((e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e).display === "inline"),
+      ),
+      "nothing of it is cut",
+    );
     await context.close();
   });
 
@@ -51,13 +56,25 @@ describe("a working day", () => {
     test(`axe finds nothing serious, ${theme}`, async () => {
       for (const width of [390, 1440]) {
         const { page, context } = await open(browser, rig, { admin: true, colorScheme: theme, viewport: { ...phone, width } });
-        for (const route of [["questions"], ["agents"], ["agents", "api"], ["conversations"], ["conversations", day.thread], ["overview"], ["network"], ["tokens"]]) {
+        for (const route of [
+          ["questions"],
+          ["agents"],
+          ["agents", "api"],
+          ["conversations"],
+          ["conversations", day.thread],
+          ["overview"],
+          ["network"],
+          ["tokens"],
+        ]) {
           await view(page, rig, ...route);
           await settled(page);
           await page.evaluate(axe);
           const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
           const serious = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-          assert.deepEqual(serious.map((v) => `${route[0]} at ${width}: ${v.id} ${v.nodes[0].html} ${v.nodes[0].failureSummary}`), []);
+          assert.deepEqual(
+            serious.map((v) => `${route[0]} at ${width}: ${v.id} ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
+            [],
+          );
         }
         await context.close();
       }
@@ -86,7 +103,7 @@ describe("a working day", () => {
     await view(page, rig, "conversations", day.thread);
     await page.locator(".life li.done").first().waitFor();
     await settled(page);
-    const box = page.locator(".chat .scroll");
+    const box = page.locator(".view-conversation .scroll");
     const fromEnd = () => box.evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
     await until("the end is in sight", async () => (await fromEnd()) < 3, 5000);
     await rig.as("web", "send_message", { target: "api", thread: day.thread, message: "said at the end", expects_reply: false });
@@ -140,7 +157,12 @@ describe("a working day", () => {
   test("the chart draws nothing for a time it knows nothing of", async () => {
     const { page, context } = await open(browser, rig);
     const now = Date.now();
-    const events = Array.from({ length: 1000 }, (_, n) => ({ seq: n + 1, kind: "accepted", message_id: "a::b::1", at: new Date(now - 120_000 + n * 100).toISOString() }));
+    const events = Array.from({ length: 1000 }, (_, n) => ({
+      seq: n + 1,
+      kind: "accepted",
+      message_id: "a::b::1",
+      at: new Date(now - 120_000 + n * 100).toISOString(),
+    }));
     await page.route("**/api/op/tail_log", (route) => route.fulfill({ json: { events, at: "1:1000", more: false } }));
     await view(page, rig, "overview");
     await page.getByText("Known since").waitFor();

@@ -26,11 +26,29 @@ describe("what others wrote", () => {
     let thread = "";
     for (const [n, text] of payloads.entries()) {
       const line = text.replaceAll(/[\r\n\t\0]/g, " ");
-      await rig.as(`mallory-${n}`, "register_agent", { name: line.slice(0, 200), cwd: `/tmp/${line}`.slice(0, 4000), type: line.slice(0, 100), capabilities: [line.slice(0, 100)] }).catch((err) => assert.match(String(err), /INVALID_REQUEST/));
-      await rig.as(`mallory-${n}`, "set_status", { status: "busy", current_task: line.slice(0, 200) }).catch((err) => assert.match(String(err), /INVALID_REQUEST/));
-      const sent = await rig.as(`mallory-${n}`, "send_message", { target: "human", message: text, context: text, content_type: "text/html", ...(thread ? { thread } : {}) });
+      await rig
+        .as(`mallory-${n}`, "register_agent", {
+          name: line.slice(0, 200),
+          cwd: `/tmp/${line}`.slice(0, 4000),
+          type: line.slice(0, 100),
+          capabilities: [line.slice(0, 100)],
+        })
+        .catch((err) => assert.match(String(err), /INVALID_REQUEST/));
+      await rig
+        .as(`mallory-${n}`, "set_status", { status: "busy", current_task: line.slice(0, 200) })
+        .catch((err) => assert.match(String(err), /INVALID_REQUEST/));
+      const sent = await rig.as(`mallory-${n}`, "send_message", {
+        target: "human",
+        message: text,
+        context: text,
+        content_type: "text/html",
+        ...(thread ? { thread } : {}),
+      });
       thread ||= sent.thread;
-      if (n % 10 === 0) await rig.as(`mallory-${n}`, "escalate_to_human", { reason: text, choices: [line.slice(0, 80)] }).catch((err) => assert.match(String(err), /INVALID_REQUEST/));
+      if (n % 10 === 0)
+        await rig
+          .as(`mallory-${n}`, "escalate_to_human", { reason: text, choices: [line.slice(0, 80)] })
+          .catch((err) => assert.match(String(err), /INVALID_REQUEST/));
     }
     const { page, wrong } = await open(browser, rig, { admin: true });
     for (const name of views) {
@@ -58,13 +76,59 @@ describe("what others wrote", () => {
     const { page, wrong, context } = await open(browser, rig);
     const at = new Date().toISOString();
     const rows = payloads.map((text) => ({
-      id: text, name: text, status: "online", availability: "available", alive: true, paused: text, reachability: text, capabilities: [text], type: text, host: text, cwd: text, rooms: [text], current_task: text, client: text, registered_at: at, last_seen: at,
+      id: text,
+      name: text,
+      status: "online",
+      availability: "available",
+      alive: true,
+      paused: text,
+      reachability: text,
+      capabilities: [text],
+      type: text,
+      host: text,
+      cwd: text,
+      rooms: [text],
+      current_task: text,
+      client: text,
+      registered_at: at,
+      last_seen: at,
     }));
-    const messages = payloads.map((text) => ({ id: text, from_agent: text, to_agent: text, room: text, kind: text, message: text, context: text, thread: text, priority: text, timestamp: at, expects_reply: true, choices: [text], metadata: { attachments: [{ name: text }] } }));
-    const letters = payloads.map((text) => ({ id: text, from_agent: text, to_agent: text, kind: text, thread: text, reason: text, bytes: 1, sent_at: at, died_at: at }));
+    const messages = payloads.map((text) => ({
+      id: text,
+      from_agent: text,
+      to_agent: text,
+      room: text,
+      kind: text,
+      message: text,
+      context: text,
+      thread: text,
+      priority: text,
+      timestamp: at,
+      expects_reply: true,
+      choices: [text],
+      metadata: { attachments: [{ name: text }] },
+    }));
+    const letters = payloads.map((text) => ({
+      id: text,
+      from_agent: text,
+      to_agent: text,
+      kind: text,
+      thread: text,
+      reason: text,
+      bytes: 1,
+      sent_at: at,
+      died_at: at,
+    }));
     const tickets = payloads.map((text) => ({ id: text, from_agent: text, to_agent: text, thread: text, state: text, created_at: at, seq: 1 }));
     const events = payloads.map((text, n) => ({ seq: n + 1, kind: "accepted", agent: text, message_id: `${text}::b::1`, at }));
-    for (const [name, value] of Object.entries({ list_agents: rows, human_list: messages, get_thread: messages, dead_letters: letters, tickets, tail_log: { events, at: "1:1" } })) {
+    for (const [name, value] of Object.entries({
+      list_agents: rows,
+      human_list: messages,
+      get_thread: messages,
+      dead_letters: letters,
+      tickets,
+      tail_log: { events, at: "1:1" },
+    })) {
       await page.route(`**/api/op/${name}`, (route) => route.fulfill({ json: value }));
     }
     for (const name of [...views, "conversations/x"]) {
@@ -72,7 +136,8 @@ describe("what others wrote", () => {
       await page.reload();
       await page.getByRole("heading", { level: 1 }).waitFor();
       await settled(page);
-      for (const link of await page.locator("main a").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) assert.match(link, /^(#\/|https:\/\/reactflow\.dev)/);
+      for (const link of await page.locator("main a").evaluateAll((all) => all.map((a) => a.getAttribute("href"))))
+        assert.match(link, /^(#\/|https:\/\/reactflow\.dev)/);
     }
     assert.deepEqual(wrong, []);
     assert.deepEqual(await violations(page), []);
@@ -97,7 +162,11 @@ describe("everybody can use it", () => {
     await rig?.stop();
   });
 
-  for (const [name, options] of Object.entries({ light: { colorScheme: "light" }, dark: { colorScheme: "dark" }, phone: { viewport: { width: 390, height: 844 } } })) {
+  for (const [name, options] of Object.entries({
+    light: { colorScheme: "light" },
+    dark: { colorScheme: "dark" },
+    phone: { viewport: { width: 390, height: 844 } },
+  })) {
     test(`no serious violation of axe-core, ${name}`, async () => {
       const { page, context } = await open(browser, rig, { admin: true, ...options });
       for (const route of [...views, "agents/api", "conversations/" + encodeURIComponent((await rig.person("tickets", { which: "all" }))[0].thread)]) {
@@ -107,7 +176,10 @@ describe("everybody can use it", () => {
         await page.evaluate(axe);
         const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
         const serious = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-        assert.deepEqual(serious.map((v) => `${route}: ${v.id} ${v.nodes[0].html} ${v.nodes[0].failureSummary}`), []);
+        assert.deepEqual(
+          serious.map((v) => `${route}: ${v.id} ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
+          [],
+        );
         if (name === "phone") assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${route} is wider than the phone`);
       }
       await context.close();

@@ -26,7 +26,20 @@ for attempt := range attempts { // ${n}
 
 const long = Array.from({ length: 120 }, (_, n) => `line ${n + 1}: expected status 200 at checkout step ${n + 1}`).join("\n");
 
-export const agents = ["api", "web", "docs", "payments", "nas/backup", "nas/meshtastic", "laptop/docs", "laptop/release-notes", "build/linux", "build/darwin", longName, "laptop/checkout-flow-end-to-end-tests-of-the-storefront"];
+export const agents = [
+  "api",
+  "web",
+  "docs",
+  "payments",
+  "nas/backup",
+  "nas/meshtastic",
+  "laptop/docs",
+  "laptop/release-notes",
+  "build/linux",
+  "build/darwin",
+  longName,
+  "laptop/checkout-flow-end-to-end-tests-of-the-storefront",
+];
 
 // fill sends all of it and says where the interesting parts are.
 export async function fill(rig, { messages = 1000, thread: turns = 400 } = {}) {
@@ -34,12 +47,20 @@ export async function fill(rig, { messages = 1000, thread: turns = 400 } = {}) {
     await rig.as(id, "register_agent", { type: id.endsWith("docs") ? "codex" : "claude-code", cwd: `/home/ana/src/${id}`, capabilities: ["review"] });
     await rig.as(id, "set_status", { status: "busy", current_task: `Move ${id} to the new orders schema without stopping the checkout` });
   }
-  const first = await rig.as("web", "send_message", { target: "api", message: "Which fields does GET /orders answer with?\n\nI need the total and the currency for the list." });
+  const first = await rig.as("web", "send_message", {
+    target: "api",
+    message: "Which fields does GET /orders answer with?\n\nI need the total and the currency for the list.",
+  });
   const thread = first.thread ?? first.id;
   await rig.as("api", "reply", { message_id: first.id, response: code(0) });
   for (let n = 2; n < turns; n++) {
     const [from, target] = n % 2 === 0 ? ["web", "api"] : ["api", "web"];
-    await rig.as(from, "send_message", { target, thread, expects_reply: false, message: n % 10 === 3 ? code(n) : n === turns - 5 ? long : `Turn ${n}: the schema is checked, going on with the next table.` });
+    await rig.as(from, "send_message", {
+      target,
+      thread,
+      expects_reply: false,
+      message: n % 10 === 3 ? code(n) : n === turns - 5 ? long : `Turn ${n}: the schema is checked, going on with the next table.`,
+    });
   }
   const rest = Math.max(0, messages - turns);
   for (let n = 0; n < rest; n++) {
@@ -49,10 +70,24 @@ export async function fill(rig, { messages = 1000, thread: turns = 400 } = {}) {
     await rig.as(from, "send_message", { target, message: `Please look at change ${n}.\n\nIt renames a column.`, expects_reply: n % 3 === 0 });
   }
   const asked = {};
-  asked.overdue = (await rig.as("docs", "escalate_to_human", { reason: "The handbook has two spellings and people search for both.", question: "Which spelling stays?", deadline: "1s" })).message_id;
+  asked.overdue = (
+    await rig.as("docs", "escalate_to_human", {
+      reason: "The handbook has two spellings and people search for both.",
+      question: "Which spelling stays?",
+      deadline: "1s",
+    })
+  ).message_id;
   asked.plain = (await rig.as("payments", "escalate_to_human", { reason: "May I rotate the sandbox key?" })).message_id;
-  asked.soon = (await rig.as("api", "escalate_to_human", { reason: "The migration drops a column that two old clients still read.", question: "May I drop orders.legacy_total?", choices: ["drop it", longChoice], deadline: "5m" })).message_id;
+  asked.soon = (
+    await rig.as("api", "escalate_to_human", {
+      reason: "The migration drops a column that two old clients still read.",
+      question: "May I drop orders.legacy_total?",
+      choices: ["drop it", longChoice],
+      deadline: "5m",
+    })
+  ).message_id;
   asked.named = (await rig.as(longName, "escalate_to_human", { reason: code(7), deadline: "2h" })).message_id;
-  for (let n = 0; n < 3; n++) await rig.as("nas/backup", "send_message", { target: "human", message: `The copy of last night is ${14 + n} GiB.`, expects_reply: false });
+  for (let n = 0; n < 3; n++)
+    await rig.as("nas/backup", "send_message", { target: "human", message: `The copy of last night is ${14 + n} GiB.`, expects_reply: false });
   return { thread, asked };
 }

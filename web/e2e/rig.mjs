@@ -56,11 +56,24 @@ export class Rig {
   }
 
   async up() {
-    await until("redis", () => new Promise((is, not) => net.connect(this.socket).once("connect", () => is(true)).once("error", not)));
-    this.coordinator = spawn(program, ["serve", "--redis", `unix://${this.socket}`, "--listen", `127.0.0.1:${this.port}`, "--log-level", "warn", ...this.flags], {
-      env: this.environment(),
-      stdio: ["ignore", "ignore", "inherit"],
-    });
+    await until(
+      "redis",
+      () =>
+        new Promise((is, not) =>
+          net
+            .connect(this.socket)
+            .once("connect", () => is(true))
+            .once("error", not),
+        ),
+    );
+    this.coordinator = spawn(
+      program,
+      ["serve", "--redis", `unix://${this.socket}`, "--listen", `127.0.0.1:${this.port}`, "--log-level", "warn", ...this.flags],
+      {
+        env: this.environment(),
+        stdio: ["ignore", "ignore", "inherit"],
+      },
+    );
     await until("coordinator", async () => (await fetch(`${this.url}/readyz`)).ok);
   }
 
@@ -94,7 +107,12 @@ export class Rig {
   async op(token, agent, name, args = {}, space = "main") {
     const answer = await fetch(`${this.url}/api/op/${name}`, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}`, "X-C3PO-Space": space, ...(agent ? { "X-Agent-ID": agent, "X-C3PO-Run": `${agent}-run` } : {}) },
+      headers: {
+        "Content-Type": "application/json",
+        Authorization: `Bearer ${token}`,
+        "X-C3PO-Space": space,
+        ...(agent ? { "X-Agent-ID": agent, "X-C3PO-Run": `${agent}-run` } : {}),
+      },
       body: JSON.stringify(args),
     });
     const said = await answer.json();

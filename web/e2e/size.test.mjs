@@ -17,7 +17,11 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
     browser = await launch();
     const name = (n) => `agent-${String(n).padStart(4, "0")}`;
     await many(agents, (n) => rig.as(name(n), "register_agent", { type: "claude-code", cwd: `/home/ana/src/project-${n}` }));
-    await many(messages, (n) => rig.as(name(n % agents), "send_message", { target: name((n * 7 + 1 + Math.floor(n / agents)) % agents), message: `Please look at change ${n}.` }).catch((err) => assert.match(String(err), /yourself|INVALID/)));
+    await many(messages, (n) =>
+      rig
+        .as(name(n % agents), "send_message", { target: name((n * 7 + 1 + Math.floor(n / agents)) % agents), message: `Please look at change ${n}.` })
+        .catch((err) => assert.match(String(err), /yourself|INVALID/)),
+    );
   });
   after(async () => {
     await browser?.close();
@@ -31,7 +35,10 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
     await page.route("**/*", (route) => route.continue()); // switches the cache off
     await page.addInitScript(() => {
       window.paint = 0;
-      new PerformanceObserver((list) => list.getEntries().forEach((e) => (window.paint = e.startTime))).observe({ type: "largest-contentful-paint", buffered: true });
+      new PerformanceObserver((list) => list.getEntries().forEach((e) => (window.paint = e.startTime))).observe({
+        type: "largest-contentful-paint",
+        buffered: true,
+      });
     });
     await view(page, rig, "agents");
     const row = page.getByRole("link", { name: /agent-0003/ });

@@ -107,7 +107,13 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
       >
         <label>
           <span>Space</span>
-          <input value={space} placeholder="main" spellCheck={false} onChange={(e) => setSpace(e.target.value)} onBlur={(e) => e.target.value.trim() !== session.space && e.target.form?.requestSubmit()} />
+          <input
+            value={space}
+            placeholder="main"
+            spellCheck={false}
+            onChange={(e) => setSpace(e.target.value)}
+            onBlur={(e) => e.target.value.trim() !== session.space && e.target.form?.requestSubmit()}
+          />
         </label>
       </form>
       <p className="quiet">{mayAct(session) ? `Signed in as ${session.role}` : `Signed in as ${session.role}: you can look`}</p>

@@ -12,10 +12,10 @@ function Failed({ children, action, onAction }: { children: ReactNode; action: s
 }
 
 // A Boundary keeps a mistake in one view from taking the others with it.
-export class Boundary extends Component<{ children: ReactNode }, { err: unknown }> {
-  override state: { err: unknown } = { err: undefined };
+export class Boundary extends Component<{ children: ReactNode }, { err: Error | undefined }> {
+  override state: { err: Error | undefined } = { err: undefined };
 
-  static getDerivedStateFromError(err: unknown) {
+  static getDerivedStateFromError(err: Error) {
     return { err };
   }
 
@@ -57,7 +57,9 @@ export function later(load: () => Promise<{ default: ComponentType }>): Componen
     if (!failed) return <p className="quiet pad">Loading …</p>;
     return (
       <Failed action="Reload the page" onAction={() => window.location.reload()}>
-        {live ? "The coordinator no longer has this file, probably because it was upgraded." : "The coordinator doesn't answer. The view loads when it is back."}
+        {live
+          ? "The coordinator no longer has this file, probably because it was upgraded."
+          : "The coordinator doesn't answer. The view loads when it is back."}
       </Failed>
     );
   };

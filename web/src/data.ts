@@ -44,7 +44,15 @@ export function useQuestions() {
       const open = await list<Ticket>("tickets", { which: "all", state: "open", limit: 500 });
       return open.rows
         .filter((t) => t.to_agent === "human")
-        .map((t) => ({ id: t.id, from_agent: t.from_agent, to_agent: t.to_agent, thread: t.thread, timestamp: t.created_at, kind: "escalation", expects_reply: true }));
+        .map((t) => ({
+          id: t.id,
+          from_agent: t.from_agent,
+          to_agent: t.to_agent,
+          thread: t.thread,
+          timestamp: t.created_at,
+          kind: "escalation",
+          expects_reply: true,
+        }));
     },
     refetchInterval: 60_000,
   });

@@ -75,7 +75,13 @@ export function List<Row>({ list, label, children }: { list: ListState<Row>; lab
     <div className="scroll" ref={list.scroller} tabIndex={0} role="list" aria-label={label}>
       <div className="tall" style={{ height: list.total }}>
         {list.shown.map(({ row, id, start }) => (
-          <div key={id} role="listitem" className={`item ${id === list.currentID ? "chosen" : ""}`} style={{ height: list.height, transform: `translateY(${start}px)` }} onClick={() => list.choose(id)}>
+          <div
+            key={id}
+            role="listitem"
+            className={`item ${id === list.currentID ? "chosen" : ""}`}
+            style={{ height: list.height, transform: `translateY(${start}px)` }}
+            onClick={() => list.choose(id)}
+          >
             {children(row)}
           </div>
         ))}

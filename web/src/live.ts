@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { headers } from "./api";
 import { type Session, setSession } from "./session";
+import { parse } from "./stream";
 import type { Event } from "./wire";
 
 // The stream of what happens, read with fetch because an EventSource cannot
@@ -146,28 +147,4 @@ async function run(as: Session, client: QueryClient, end: AbortSignal): Promise<
     await new Promise((resolve) => setTimeout(resolve, pause * (0.75 + Math.random() / 2)));
     pause = Math.min(pause * 2, 4000);
   }
-}
-
-function parse(block: string): { id?: string; name?: string; data?: string; retry?: number } {
-  const entry: { id?: string; name?: string; data?: string; retry?: number } = {};
-  for (const row of block.split("\n")) {
-    const at = row.indexOf(": ");
-    if (at <= 0) continue;
-    const value = row.slice(at + 2);
-    switch (row.slice(0, at)) {
-      case "id":
-        entry.id = value;
-        break;
-      case "event":
-        entry.name = value;
-        break;
-      case "data":
-        entry.data = value;
-        break;
-      case "retry":
-        entry.retry = Number(value) || 1000;
-        break;
-    }
-  }
-  return entry;
 }

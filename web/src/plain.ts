@@ -103,7 +103,8 @@ const reasons: Record<string, string> = {
   now: "It waits for mail: what you send wakes it.",
   next_step: "It is at work and sees mail at its next step.",
   next_call: "It has called lately and nothing of it listens, so nothing can wake it; it may have ended since.",
-  when_retried: "Its last turn failed, as its model could not be asked. Its mail starts another after 5 and 15 seconds, 1, 5 and 15 minutes, and every 15 minutes from then on.",
+  when_retried:
+    "Its last turn failed, as its model could not be asked. Its mail starts another after 5 and 15 seconds, 1, 5 and 15 minutes, and every 15 minutes from then on.",
   when_dialog_closes: "A dialog is open in its session; mail is read when its user has answered it.",
   when_switched_on: "Its user has switched c3po off there; mail is kept until it is switched on.",
   next_session: "A script runs it for its output and it hears of no mail; its next session reads it.",

@@ -71,5 +71,7 @@ export async function readEnd(client: QueryClient, thread: string): Promise<void
   if (cursor === undefined) return;
   const end = await read(thread, cursor).catch(() => undefined);
   if (!end) return; // the stream is away too, and reads everything when it is back
-  client.setQueryData<Pages>(["thread", thread], (data) => (data && data.pageParams.at(-1) === cursor ? { ...data, pages: [...data.pages.slice(0, -1), end] } : data));
+  client.setQueryData<Pages>(["thread", thread], (data) =>
+    data && data.pageParams.at(-1) === cursor ? { ...data, pages: [...data.pages.slice(0, -1), end] } : data,
+  );
 }

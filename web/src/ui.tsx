@@ -30,7 +30,8 @@ export function say(text: string, bad = false): void {
 
 // sayError tells of an act that failed. Nobody repeats it but the person.
 export function sayError(err: unknown): void {
-  if (err instanceof Refusal && err.code === "COORD_DOWN") say("The coordinator does not answer, so this may not have been done. Try again when it is back.", true);
+  if (err instanceof Refusal && err.code === "COORD_DOWN")
+    say("The coordinator does not answer, so this may not have been done. Try again when it is back.", true);
   else say(words(err), true);
 }
 
@@ -165,9 +166,12 @@ export function Help({ views, onClose, children }: { views: { title: string; key
         {rows.map(([key, what]) => (
           <div key={key}>
             <dt>
-              {key.split(" ").filter(Boolean).map((k) => (
-                <kbd key={k}>{k}</kbd>
-              ))}
+              {key
+                .split(" ")
+                .filter(Boolean)
+                .map((k) => (
+                  <kbd key={k}>{k}</kbd>
+                ))}
             </dt>
             <dd>{what}</dd>
           </div>

@@ -9,6 +9,7 @@ import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Dialog, Empty, Head, Id, Reach, say, sayError, Trouble } from "../ui";
 import type { SeenAgent } from "../mail";
+import "./Agents.css";
 import { PauseAll, usePause } from "./pause";
 
 const rowHeight = 56;
@@ -25,12 +26,22 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
     () =>
       agents.filter(
         (a) =>
-          (only === "all" || (only === "online" && a.status === "online") || (only === "unread" && (a.unread ?? 0) > 0) || (only === "paused" && a.paused !== null)) &&
+          (only === "all" ||
+            (only === "online" && a.status === "online") ||
+            (only === "unread" && (a.unread ?? 0) > 0) ||
+            (only === "paused" && a.paused !== null)) &&
           (wanted === "" || [a.id, a.name, a.type, a.host, a.cwd, a.current_task, ...a.capabilities].some((t) => t?.toLowerCase().includes(wanted))),
       ),
     [agents, only, wanted],
   );
-  const list = useList({ name: "agents", rows: shown, id: (a) => a.id, height: rowHeight, onOpen: (a) => go("agents", a.id), more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage } });
+  const list = useList({
+    name: "agents",
+    rows: shown,
+    id: (a) => a.id,
+    height: rowHeight,
+    onOpen: (a) => go("agents", a.id),
+    more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage },
+  });
   const pause = usePause();
   const { current } = list;
   useShortcuts({
@@ -43,7 +54,7 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
   const online = useMemo(() => agents.filter((a) => a.status === "online").length, [agents]);
 
   return (
-    <section className="page fill">
+    <section className="page fill view-agents">
       <Head title="Agents">
         <span className="quiet">
           {online} online of {agents.length}
@@ -52,7 +63,15 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
         {act && <PauseAll />}
       </Head>
       <div className="row filter">
-        <input ref={box} type="search" placeholder="Search  /" aria-label="Search agents" value={search} onChange={(e) => setSearch(e.target.value)} onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()} />
+        <input
+          ref={box}
+          type="search"
+          placeholder="Search  /"
+          aria-label="Search agents"
+          value={search}
+          onChange={(e) => setSearch(e.target.value)}
+          onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()}
+        />
         <select aria-label="Which agents" value={only} onChange={(e) => setOnly(e.target.value)}>
           <option value="all">All</option>
           <option value="online">Online</option>
@@ -63,7 +82,9 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && shown.length === 0 && (
-        <Empty title={agents.length === 0 ? "No agents yet" : "No agent matches"}>{agents.length === 0 ? "An agent is here after its first call." : undefined}</Empty>
+        <Empty title={agents.length === 0 ? "No agents yet" : "No agent matches"}>
+          {agents.length === 0 ? "An agent is here after its first call." : undefined}
+        </Empty>
       )}
       <List list={list} label="Agents">
         {(a) => (
@@ -94,7 +115,11 @@ function AgentSheet({ agent: a, act, onClose }: { agent: SeenAgent; act: boolean
   const write = async (text: string) => {
     setBusy(true);
     try {
-      const receipt = await actAsPerson<{ id: string; thread?: string; reachability: string }>("send_message", { target: a.id, message: text, client_key: key.current });
+      const receipt = await actAsPerson<{ id: string; thread?: string; reachability: string }>("send_message", {
+        target: a.id,
+        message: text,
+        client_key: key.current,
+      });
       key.current = clientKey();
       say(`Sent to ${a.id}: ${reach(receipt.reachability)}`);
       go("conversations", receipt.thread || receipt.id);

@@ -10,6 +10,7 @@ import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
 import { textOf } from "../mail";
 import { readEnd, useThread } from "../thread";
 import type { Message, Trace } from "../wire";
+import "./Conversation.css";
 
 const endThreshold = 40; // px from the end that still count as there
 
@@ -47,7 +48,10 @@ export function Conversation({ thread }: { thread: string }) {
 
   const first = messages[0];
   const asked = messages.findLast((m) => m.to_agent === "human" && m.expects_reply && m.kind !== "reply" && !messages.some((r) => r.message_id === m.id));
-  const other = [...messages].reverse().flatMap((m) => [m.from_agent, m.to_agent]).find((id) => id && id !== "human" && id !== "system");
+  const other = [...messages]
+    .reverse()
+    .flatMap((m) => [m.from_agent, m.to_agent])
+    .find((id) => id && id !== "human" && id !== "system");
   const left = first?.from_agent;
   const send = async (text: string) => {
     setBusy(true);
@@ -67,7 +71,7 @@ export function Conversation({ thread }: { thread: string }) {
   };
 
   return (
-    <section className="page fill chat">
+    <section className="page fill view-conversation">
       <Head title="Conversation">
         <a href={to("conversations")}>All conversations</a>
       </Head>
@@ -79,7 +83,14 @@ export function Conversation({ thread }: { thread: string }) {
           {rows.getVirtualItems().map((row) => {
             const m = messages[row.index]!;
             return (
-              <div key={m.id} role="listitem" ref={rows.measureElement} data-index={row.index} className={`bubble ${m.from_agent === left ? "" : "right"}`} style={{ transform: `translateY(${row.start}px)` }}>
+              <div
+                key={m.id}
+                role="listitem"
+                ref={rows.measureElement}
+                data-index={row.index}
+                className={`bubble ${m.from_agent === left ? "" : "right"}`}
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
                 <Bubble message={m} />
               </div>
             );
@@ -91,7 +102,15 @@ export function Conversation({ thread }: { thread: string }) {
           {unseen} new
         </button>
       )}
-      {act && (asked || other) && <Compose label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`} button={asked ? "Answer" : "Send"} draft={asked ? asked.id : `in ${thread}`} busy={busy} onSend={send} />}
+      {act && (asked || other) && (
+        <Compose
+          label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`}
+          button={asked ? "Answer" : "Send"}
+          draft={asked ? asked.id : `in ${thread}`}
+          busy={busy}
+          onSend={send}
+        />
+      )}
     </section>
   );
 }
@@ -127,10 +146,16 @@ function Life({ id }: { id: string }) {
   const steps: { name: string; at: string | undefined; why: string; bad?: boolean }[] = [
     { name: "accepted", at: t.accepted.at, why: t.accepted.durability === "fsync" ? "Stored, and on the disk." : "Stored in memory." },
     { name: "notified", at: t.notified[0]?.at, why: "A session was told that there is mail." },
-    { name: "served", at: t.served[0]?.at, why: t.served[0] ? `Its text was given to a session${t.deliveries > 1 ? `, ${t.deliveries} times` : ""}.` : "No session was given its text yet." },
+    {
+      name: "served",
+      at: t.served[0]?.at,
+      why: t.served[0] ? `Its text was given to a session${t.deliveries > 1 ? `, ${t.deliveries} times` : ""}.` : "No session was given its text yet.",
+    },
     { name: "received", at: t.received?.at, why: "The client has taken it." },
     ...(t.state === "pending" || t.state === "acked" ? [{ name: "acked", at: t.ended?.at, why: "Its reader has dealt with it." }] : []),
-    ...(t.state !== "pending" && t.state !== "acked" ? [{ name: t.reason ? `${t.state}: ${t.reason}` : t.state, at: t.ended?.at ?? t.accepted.at, why: "How it ended.", bad: t.state === "dead" }] : []),
+    ...(t.state !== "pending" && t.state !== "acked"
+      ? [{ name: t.reason ? `${t.state}: ${t.reason}` : t.state, at: t.ended?.at ?? t.accepted.at, why: "How it ended.", bad: t.state === "dead" }]
+      : []),
     { name: "answered", at: t.answered[0]?.at, why: "A reply is stored." },
   ];
   return (

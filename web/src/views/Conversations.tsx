@@ -45,13 +45,28 @@ export function Conversations() {
         return words === "" || [t.from_agent, t.to_agent, t.thread].some((text) => text.toLowerCase().includes(words));
       });
   }, [data, wanted]);
-  const list = useList({ name: "conversations", rows: shown, id: nameOf, height: rowHeight, onOpen: (t) => go("conversations", nameOf(t)), more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage } });
+  const list = useList({
+    name: "conversations",
+    rows: shown,
+    id: nameOf,
+    height: rowHeight,
+    onOpen: (t) => go("conversations", nameOf(t)),
+    more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage },
+  });
   useShortcuts({ "/": () => box.current?.focus() });
   return (
     <section className="page fill">
       <Head title="Conversations" />
       <div className="row filter">
-        <input ref={box} type="search" placeholder="Search  /" aria-label="Search conversations" value={wanted} onChange={(e) => setWanted(e.target.value)} onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()} />
+        <input
+          ref={box}
+          type="search"
+          placeholder="Search  /"
+          aria-label="Search conversations"
+          value={wanted}
+          onChange={(e) => setWanted(e.target.value)}
+          onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()}
+        />
         <select aria-label="Which conversations" value={open ? "open" : "all"} onChange={(e) => setOpen(e.target.value === "open")}>
           <option value="all">All</option>
           <option value="open">Without an answer yet</option>

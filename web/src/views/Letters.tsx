@@ -32,7 +32,14 @@ export function Letters() {
     getNextPageParam: (last) => last.next || undefined,
   });
   const letters = useMemo(() => data?.pages.flatMap((p) => p.rows) ?? [], [data]);
-  const list = useList({ name: "letters", rows: letters, id: (l) => l.id, height: rowHeight, onOpen: (l) => setOpen(l.id), more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage } });
+  const list = useList({
+    name: "letters",
+    rows: letters,
+    id: (l) => l.id,
+    height: rowHeight,
+    onOpen: (l) => setOpen(l.id),
+    more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage },
+  });
   useShortcuts({ x: () => list.current && pick(list.current.id) });
 
   const pick = (id: string) => {

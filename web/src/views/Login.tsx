@@ -3,6 +3,7 @@ import { request } from "../api";
 import { ended, roleOf, type Session, setSession } from "../session";
 import { Trouble } from "../ui";
 import type { Role, ServerInfo } from "../wire";
+import "./Login.css";
 
 // A code is shown once; a page that is drawn twice must not show it twice.
 const shown = new Map<string, Promise<void>>();
@@ -55,7 +56,7 @@ export function Login({ code: given }: { code: string }) {
   };
 
   return (
-    <main className="login">
+    <main className="view-login">
       <img src="/assets/icon.svg" alt="" width="48" height="48" />
       <h1>c3po</h1>
       {busy ? (

@@ -1,20 +1,18 @@
-import { Background, Controls, type Edge, type Node, Position, ReactFlow, type Viewport } from "@xyflow/react";
+import { Background, Controls, type Edge, ReactFlow, type Viewport } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo, useState } from "react";
 import { useAgents, useLog } from "../data";
 import { useKept } from "../kept";
 import { onEvents, useRecent } from "../live";
-import { plain } from "../plain";
 import { go } from "../route";
 import { useTheme } from "../theme";
 import { Empty, Head } from "../ui";
-import { type SeenAgent, ends } from "../mail";
+import { layout } from "../layout";
+import { ends } from "../mail";
 import type { Event } from "../wire";
+import "./Network.css";
 
 const maxNodes = 80; // more are no picture any more
-const width = 150;
-const height = 44;
-const gap = 18;
 
 // pairOf is the conversation an event belongs to, in one order. What the
 // coordinator itself says, of mail that was not read for example, is none.
@@ -34,7 +32,10 @@ export default function Network() {
   useEffect(() => {
     const timers = new Set<number>();
     const stop = onEvents((news) => {
-      const hit = news.map(pairOf).filter((p) => p !== null).map((p) => p.join("→"));
+      const hit = news
+        .map(pairOf)
+        .filter((p) => p !== null)
+        .map((p) => p.join("→"));
       if (hit.length === 0) return;
       setPulses((is) => new Set([...is, ...hit]));
       const timer = window.setTimeout(() => {
@@ -73,16 +74,23 @@ export default function Network() {
     for (const a of agents) if (all.length < maxNodes && a.status === "online" && !seen.has(a.id)) all.push(a.id);
     return all.slice(0, maxNodes).sort().join("\n");
   }, [talk, agents]);
-  const nodes = useMemo(() => (ids === "" ? [] : layout(ids.split("\n"), new Map(agents.map((a) => [a.id, a])))), [ids, agents]);
+  const nodes = useMemo(() => (ids === "" ? [] : layout(ids.split("\n"), new Map(agents.map((a) => [a.id, a])), window.innerWidth < 736)), [ids, agents]);
   const edges = useMemo((): Edge[] => {
     const known = new Set(nodes.map((n) => n.id));
     return [...talk.entries()]
       .filter(([, t]) => known.has(t.a) && known.has(t.b))
-      .map(([id, t]) => ({ id, source: t.a, target: t.b, className: pulses.has(id) ? "pulse" : "", type: "straight", style: { strokeWidth: Math.min(6, 1 + Math.log2(t.n)) } }));
+      .map(([id, t]) => ({
+        id,
+        source: t.a,
+        target: t.b,
+        className: pulses.has(id) ? "pulse" : "",
+        type: "straight",
+        style: { strokeWidth: Math.min(6, 1 + Math.log2(t.n)) },
+      }));
   }, [talk, nodes, pulses]);
 
   return (
-    <section className="page fill">
+    <section className="page fill view-network">
       <Head title="Network">
         <span className="quiet">Who talks with whom, by host. An edge lights up when something happens on it.</span>
       </Head>
@@ -115,50 +123,4 @@ export default function Network() {
       )}
     </section>
   );
-}
-
-// layout puts each host into a box of its own, and the boxes side by side, or on a
-// phone one below the other.
-function layout(ids: string[], known: Map<string, SeenAgent>): Node[] {
-  const hosts = new Map<string, string[]>();
-  for (const id of ids) {
-    const host = id.includes("/") ? id.slice(0, id.indexOf("/")) : id === "human" || id.startsWith("role/") ? "" : (known.get(id)?.host ?? "");
-    hosts.set(host, [...(hosts.get(host) ?? []), id]);
-  }
-  const nodes: Node[] = [];
-  let x = 0;
-  let y = 0;
-  let tallest = 0;
-  const wide = window.innerWidth < 736 ? 0 : Math.max(900, Math.sqrt(ids.length) * (width + gap) * 1.6);
-  for (const [host, members] of [...hosts].sort(([a], [b]) => a.localeCompare(b))) {
-    const columns = Math.max(1, Math.ceil(Math.sqrt(members.length)));
-    const lines = Math.ceil(members.length / columns);
-    // Rows stand apart, so that edges between them are seen.
-    const w = columns * (width + gap * 2) + gap;
-    const h = lines * (height + gap * 3) + gap + 24;
-    if (x > 0 && x + w > wide) {
-      x = 0;
-      y += tallest + gap * 3;
-      tallest = 0;
-    }
-    const group = `host ${host}`;
-    nodes.push({ id: group, type: "group", position: { x, y }, data: {}, style: { width: w, height: h }, className: "hostbox" });
-    nodes.push({ id: `name ${host}`, parentId: group, position: { x: 8, y: 4 }, data: { label: plain(host || "here") }, className: "hostname", type: "default" });
-    members.forEach((id, n) => {
-      const a = known.get(id);
-      nodes.push({
-        id,
-        parentId: group,
-        position: { x: gap + (n % columns) * (width + gap * 2), y: 28 + gap + Math.floor(n / columns) * (height + gap * 3) },
-        data: { label: plain(id.includes("/") && host !== "" ? id.slice(id.indexOf("/") + 1) : id) },
-        className: `agent ${a?.paused ? "paused" : (a?.status ?? "")}`,
-        sourcePosition: Position.Bottom,
-        targetPosition: Position.Top,
-        style: { width, height },
-      });
-    });
-    x += w + gap * 3;
-    tallest = Math.max(tallest, h);
-  }
-  return nodes;
 }

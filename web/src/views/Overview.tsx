@@ -11,6 +11,7 @@ import { to } from "../route";
 import { useTheme } from "../theme";
 import { Head, Id, Reach } from "../ui";
 import type { Event, Letter, ServerInfo, Ticket } from "../wire";
+import "./Overview.css";
 
 export default function Overview() {
   const now = useNow(2000);
@@ -24,14 +25,21 @@ export default function Overview() {
   const letters = useQuery({ queryKey: ["letters", "count"], queryFn: () => list<Letter>("dead_letters", { limit: 200 }) });
 
   const unread = useMemo(() => agents.reduce((sum, a) => sum + (a.unread ?? 0), 0), [agents]);
-  const fullest = useMemo(() => agents.filter((a) => (a.unread ?? 0) > 0).sort((a, b) => (b.unread ?? 0) - (a.unread ?? 0)).slice(0, 8), [agents]);
+  const fullest = useMemo(
+    () =>
+      agents
+        .filter((a) => (a.unread ?? 0) > 0)
+        .sort((a, b) => (b.unread ?? 0) - (a.unread ?? 0))
+        .slice(0, 8),
+    [agents],
+  );
   const oldest = useMemo(() => [...(open.data?.rows ?? [])].sort((a, b) => a.seq - b.seq).slice(0, 8), [open.data]);
   const perMinute = useMemo(() => events.filter((e) => e.kind === "accepted" && now - Date.parse(e.at) < 60_000).length, [events, now]);
   const online = agents.filter((a) => a.status === "online").length;
   const more = (n: number, next?: string | boolean) => `${n}${next ? "+" : ""}`;
 
   return (
-    <section className="page">
+    <section className="page view-overview">
       <Head title="Overview">
         {info.data && (
           <span className="quiet">
@@ -130,7 +138,10 @@ function Rates({ events, since, now }: { events: Event[]; since: number; now: nu
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
         hooks: { setCursor: [(u) => setAt(u.cursor.idx ?? null)] },
         scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
-        axes: [{ ...axis, size: 28, space: 80, values: (_, seconds) => seconds.map((s) => clockOf(s).slice(0, 5)) }, { ...axis, size: 40 }],
+        axes: [
+          { ...axis, size: 28, space: 80, values: (_, seconds) => seconds.map((s) => clockOf(s).slice(0, 5)) },
+          { ...axis, size: 40 },
+        ],
         series: [{}, ...series.map((s) => ({ stroke: color(s.color), width: 2, points: { show: false } }))],
       },
       latest.current,
@@ -161,7 +172,13 @@ function Rates({ events, since, now }: { events: Event[]; since: number; now: nu
             {s.name} {at === null ? rows[n]!.reduce<number>((a, b) => a + (b ?? 0), 0) : (rows[n]![at] ?? "unknown")}
           </span>
         ))}
-        <span className="when">{seconds !== undefined ? `${clockOf(seconds)} to ${clockOf(seconds + step / 1000)}` : since > start && since < Infinity ? `Known since ${clock(new Date(since).toISOString())}` : ""}</span>
+        <span className="when">
+          {seconds !== undefined
+            ? `${clockOf(seconds)} to ${clockOf(seconds + step / 1000)}`
+            : since > start && since < Infinity
+              ? `Known since ${clock(new Date(since).toISOString())}`
+              : ""}
+        </span>
       </figcaption>
     </figure>
   );

@@ -11,6 +11,7 @@ import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
 import { textOf } from "../mail";
 import type { Message } from "../wire";
+import "./Questions.css";
 import { PauseAll, usePause } from "./pause";
 
 export function Questions() {
@@ -20,7 +21,11 @@ export function Questions() {
   const list = useRef<HTMLOListElement>(null);
   const questions = data ?? [];
   const lastPlace = useRef(0);
-  const chosen = place(questions.map((q) => q.id), chosenID, lastPlace.current);
+  const chosen = place(
+    questions.map((q) => q.id),
+    chosenID,
+    lastPlace.current,
+  );
   useEffect(() => {
     lastPlace.current = chosen;
   });
@@ -35,10 +40,12 @@ export function Questions() {
     k: () => move(-1),
     Enter: () => card(chosen)?.querySelector("textarea")?.focus(),
     p: () => card(chosen)?.querySelector<HTMLButtonElement>("button[data-pause]")?.click(),
-    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => card(chosen)?.querySelectorAll<HTMLButtonElement>("button[data-choice]")[n - 1]?.click()])),
+    ...Object.fromEntries(
+      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => card(chosen)?.querySelectorAll<HTMLButtonElement>("button[data-choice]")[n - 1]?.click()]),
+    ),
   });
   return (
-    <section className="page">
+    <section className="page view-questions">
       <Head title="Questions">{act && <PauseAll />}</Head>
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
@@ -76,10 +83,8 @@ function Question({ question: q, chosen, onChoose }: { question: Message; chosen
       setBusy(false);
     }
   };
-  const answer = (text: string) =>
-    settle(() => call("human_answer", { message_id: q.id, response: text, client_key: key.current }), `Answered ${asker}`);
-  const choose = (choice: string) =>
-    settle(() => call("human_answer", { message_id: q.id, choice, client_key: key.current }), `Answered ${asker}`);
+  const answer = (text: string) => settle(() => call("human_answer", { message_id: q.id, response: text, client_key: key.current }), `Answered ${asker}`);
+  const choose = (choice: string) => settle(() => call("human_answer", { message_id: q.id, choice, client_key: key.current }), `Answered ${asker}`);
   const choices = q.choices ?? [];
   useEffect(() => {
     key.current = clientKey();

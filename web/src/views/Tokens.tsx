@@ -5,6 +5,7 @@ import { useNow } from "../data";
 import { ago, lastUsed, moment, plain } from "../plain";
 import { Dialog, Empty, Head, Id, say, sayError, Trouble } from "../ui";
 import type { AuditEntry, Invited, Role, Token } from "../wire";
+import "./Tokens.css";
 
 interface NewToken extends Token {
   token: string;
@@ -56,7 +57,7 @@ export function Tokens() {
   const hosts = [...new Set(all.map((t) => /^([^/*]+)\/\*$/.exec(t.agents ?? "")?.[1]).filter((h): h is string => h !== undefined))];
 
   return (
-    <section className="page">
+    <section className="page view-tokens">
       <Head title="Hosts and tokens">
         <div className="row">
           <button onClick={() => setMaking(true)}>New token</button>
@@ -64,7 +65,17 @@ export function Tokens() {
         </div>
       </Head>
       <h2>Hosts</h2>
-      {hosts.length === 0 ? <p className="quiet">No other host has joined.</p> : <ul className="plainlist">{hosts.map((h) => <li key={h}><Id>{h}</Id></li>)}</ul>}
+      {hosts.length === 0 ? (
+        <p className="quiet">No other host has joined.</p>
+      ) : (
+        <ul className="plainlist">
+          {hosts.map((h) => (
+            <li key={h}>
+              <Id>{h}</Id>
+            </li>
+          ))}
+        </ul>
+      )}
       <div className="head">
         <h2>Tokens</h2>
         <label className="check">
@@ -131,11 +142,17 @@ export function Tokens() {
               <time className="quiet" title={moment(e.at)}>
                 {ago(e.at, now)}
               </time>{" "}
-              <strong>{plain(e.event.replaceAll("_", " "))}</strong> <bdi>{plain([e.role, e.agent, e.detail, e.remote && `from ${e.remote}`].filter(Boolean).join(", "))}</bdi>
+              <strong>{plain(e.event.replaceAll("_", " "))}</strong>{" "}
+              <bdi>{plain([e.role, e.agent, e.detail, e.remote && `from ${e.remote}`].filter(Boolean).join(", "))}</bdi>
             </li>
           ))}
       </ul>
-      {making && <NewTokenSheet onClose={() => setMaking(false)} onMade={(text) => (setMaking(false), setSecret({ title: "The new token", text }), void settle(async () => undefined))} />}
+      {making && (
+        <NewTokenSheet
+          onClose={() => setMaking(false)}
+          onMade={(text) => (setMaking(false), setSecret({ title: "The new token", text }), void settle(() => Promise.resolve()))}
+        />
+      )}
       {secret && (
         <Dialog title={secret.title} onClose={() => setSecret(null)}>
           <p>It is shown this once.</p>

@@ -1,0 +1,92 @@
+// The functions that decide what the page shows, one by one.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const now = Date.parse("2026-11-15T12:00:00Z");
+const before = (seconds) => new Date(now - seconds * 1000).toISOString();
+
+test("a step of the chart has no number if it began before events are known", async () => {
+  const { counted, points, step } = await load("rates.ts");
+  const events = [5, 15, 15, 4000].map((s) => ({ kind: "accepted", at: before(s) }));
+  const [sent] = counted(events, now - 60_000, now);
+  assert.equal(sent.length, points);
+  assert.deepEqual(sent.slice(-3), [2, 1, 0]);
+  assert.equal(
+    sent.findIndex((n) => n !== null),
+    points - 1 - 60_000 / step,
+  );
+  const [all] = counted(events, 0, now);
+  assert.ok(all.every((n) => n !== null));
+});
+
+test("characters that act instead of being seen are spelt out", async () => {
+  const { plain } = await load("plain.ts");
+  assert.equal(plain("a\u202eb\r\nc\u0000"), "a⟨U+202E⟩b\nc⟨U+0000⟩");
+});
+
+test("an entry of the stream is read whatever its order", async () => {
+  const { parse } = await load("stream.ts");
+  assert.deepEqual(parse('data: {"a": "b: c"}\nid: 1:7\nevent: resume\nretry: 250'), { data: '{"a": "b: c"}', id: "1:7", name: "resume", retry: 250 });
+  assert.deepEqual(parse(": still there"), {});
+});
+
+test("a deadline says how long ago or until when", async () => {
+  const { due } = await load("plain.ts");
+  assert.equal(due(before(120), now), "was due 2 min ago");
+  assert.match(due(before(-600), now), /^answer by \d\d:\d\d$/);
+  assert.match(due(before(-100_000), now), /^answer by .*2026/);
+});
+
+test("a long text is cut, one that is hardly longer is not", async () => {
+  const { firstLines } = await load("plain.ts");
+  const lines = (n) => Array.from({ length: n }, (_, i) => `${i}`).join("\n");
+  assert.equal(firstLines(lines(28), 24), lines(28));
+  assert.equal(firstLines(lines(120), 24), lines(24));
+});
+
+test("a chosen row stays chosen while others come, and its place is kept when it goes", async () => {
+  const { place } = await load("list.tsx");
+  assert.equal(place(["new", "a", "b"], "a", 0), 1);
+  assert.equal(place(["a", "c"], "b", 1), 1);
+  assert.equal(place(["a"], "b", 4), 0);
+  assert.equal(place(["new", "a"], "", 5), 0);
+  assert.equal(place([], "a", 3), 0);
+});
+
+test("only a message that may belong to a conversation is asked for its thread", async () => {
+  const { candidates } = await load("thread.ts");
+  const messages = [{ id: "api::web::1", from_agent: "api", to_agent: "web" }];
+  const event = (kind, message_id) => ({ kind, message_id });
+  assert.deepEqual(
+    candidates([event("accepted", "docs::build::1"), event("acked", "web::api::9"), event("accepted", "api::web::1"), event("joined")], messages),
+    [],
+  );
+  assert.deepEqual(candidates([event("answered", "web::api::2"), event("accepted", "docs::web::3")], messages), ["web::api::2", "docs::web::3"]);
+});
+
+test("each host has a box that holds its agents, and boxes do not overlap", async () => {
+  const { layout } = await load("layout.ts");
+  const nodes = layout(["a/one", "a/two", "b/one", "human"], new Map(), false);
+  const boxes = nodes.filter((n) => n.type === "group");
+  assert.equal(boxes.length, 3);
+  assert.deepEqual(
+    nodes.filter((n) => n.parentId === "host a").map((n) => n.data.label),
+    ["a", "one", "two"],
+  );
+  for (const [i, p] of boxes.entries())
+    for (const q of boxes.slice(i + 1)) {
+      const apart =
+        p.position.x + p.style.width <= q.position.x ||
+        q.position.x + q.style.width <= p.position.x ||
+        p.position.y + p.style.height <= q.position.y ||
+        q.position.y + q.style.height <= p.position.y;
+      assert.ok(apart, `${p.id} and ${q.id}`);
+    }
+});
+
+test("a route survives any id", async () => {
+  const { parts, to } = await load("route.ts");
+  assert.deepEqual(parts(to("agents", "a/b %#?")), ["agents", "a/b %#?"]);
+  assert.deepEqual(parts("#/a/%E0%A4%A"), ["a", "%E0%A4%A"]);
+});
