@@ -83,7 +83,7 @@ func TestTheRuleOfAttacksBites(t *testing.T) {
 var tested = []string{"Who might attack", "What we promise", "What the same user can do"}
 
 var (
-	hiddenTests = regexp.MustCompile(`<!-- ((?:Test\w+ )+)-->`)
+	hiddenTests = regexp.MustCompile(`<!-- ((?:(?:Test|Fuzz)\w+ )+)-->`)
 	tableRow    = regexp.MustCompile(`^\| [^-]`)
 )
 

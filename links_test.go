@@ -101,6 +101,7 @@ func TestEveryPageIsListedByItsPurpose(t *testing.T) {
 
 var (
 	fencedBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```[ \t]*$")
+	htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	inlineCode  = regexp.MustCompile("`[^`\n]*`")
 	linkForms   = []*regexp.Regexp{
 		regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)`),

@@ -1,9 +1,6 @@
 package claude_test
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -139,36 +136,5 @@ func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 	nas.agent("meshtastic", following(reading(always("mesh/#"))...)).print("hello")
 	if answers := w.unacked("homeassistant"); len(answers) != 1 || answers[0].Response != "mesh/#" {
 		t.Errorf("the next session's answer is %v", answers)
-	}
-}
-
-// The page says which test shows what. A test that was renamed would leave it
-// behind.
-func TestThePageNamesTestsThatExist(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/guides/claude-code.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var code strings.Builder
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.Write(text)
-	}
-	named := regexp.MustCompile(`\bTest[A-Z0-9]\w+`).FindAllString(string(page), -1)
-	if len(named) < 20 {
-		t.Errorf("the page names %d tests only", len(named))
-	}
-	for _, name := range named {
-		if !strings.Contains(code.String(), "func "+name+"(") {
-			t.Errorf("%s does not exist", name)
-		}
 	}
 }
