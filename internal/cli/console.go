@@ -31,6 +31,8 @@ type app struct {
 
 	file    *settings.File    // c3po.yaml, once a command has begun
 	origins map[string]origin // of the flags of the command that runs, by name
+
+	again func(context.Context, Process) int // runs another command of this program, and returns its exit code
 }
 
 func unknownCommand(cmd *cobra.Command, args []string) error {

@@ -75,7 +75,7 @@ func (a *app) runForJSON(cmd *cobra.Command, command string) string {
 	if a.url != "" {
 		p.Args = append(p.Args, "--url", a.url)
 	}
-	Main(cmd.Context(), p)
+	a.again(cmd.Context(), p)
 	return out.String()
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
@@ -199,23 +198,6 @@ func forms(name string) [][]string {
 		all = append(all, []string{"--verbose"})
 	}
 	return all
-}
-
-func TestNothingASessionProcessSaysReachesTheTerminalAsACommand(t *testing.T) {
-	t.Parallel()
-	alive := false
-	one := instance{Alive: &alive, Instance: session.Instance{Agent: hostile, Run: hostile, Client: hostile, Folder: hostile, Session: hostile, Trouble: hostile}}
-	off := one
-	off.Off = true
-	var said bytes.Buffer
-	printInstances(&said, false, []instance{one, off})
-	printExplained(&said, false, []explained{{c3po.Agent{ID: hostile}, append(one.explain(time.Now()), off.explain(time.Now())...)}}, time.Now())
-	if at := strings.IndexFunc(said.String(), func(r rune) bool { return r != '\n' && sanitise.Hidden(r) }); at >= 0 {
-		t.Errorf("%q", said.String()[max(0, at-40):min(said.Len(), at+40)])
-	}
-	if strings.Count(said.String(), "MARK") < 5 {
-		t.Errorf("little of what was said is shown: %s", said.String())
-	}
 }
 
 // leaves are the commands that do something, by the words that call them.

@@ -20,7 +20,7 @@ func Main(ctx context.Context, p Process) int {
 		p.Version = "dev"
 	}
 	p.Args, p.Getenv = calledAs(p.Name, p.Args), bridgeVariables(p.Getenv)
-	a := &app{Process: p, folders: paths.Folders{Getenv: p.Getenv}}
+	a := &app{Process: p, folders: paths.Folders{Getenv: p.Getenv}, again: Main}
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -28,35 +27,6 @@ func TestTimesAreSaidInWords(t *testing.T) {
 	}
 	if got := ago(now, time.Time{}); got != "never" {
 		t.Errorf("no time is %q", got)
-	}
-}
-
-func TestALifeIsToldInItsOrder(t *testing.T) {
-	t.Parallel()
-	at := func(second int) time.Time { return time.Date(2026, 1, 2, 3, 4, second, 0, time.Local) }
-	trace := c3po.Trace{
-		ID: "a::b::00000001", Kind: c3po.KindMessage, Priority: c3po.Urgent, Thread: "t", Bytes: 9, State: c3po.StateAcked, ExpectsReply: true,
-		Accepted: c3po.Fact{At: at(1), Durability: c3po.InMemory},
-		Served:   []c3po.Fact{{At: at(3), Session: "s\x1b", Route: "mcp", Times: 2}},
-		Notified: []c3po.Fact{{At: at(2), Route: "rest"}},
-		Received: &c3po.Fact{At: at(4)},
-		Answered: []c3po.Answered{{ID: "b::a::00000002", At: at(5)}},
-		Ended:    &c3po.Fact{At: at(5)},
-	}
-	var out bytes.Buffer
-	printTrace(&out, trace)
-	want := `a::b::00000001, message, urgent, 9 bytes in Redis, expects an answer
-thread t
-2026-01-02 03:04:01.000  accepted from a, in memory only: a power cut would lose it
-2026-01-02 03:04:02.000  b was told that there is mail (over rest)
-2026-01-02 03:04:03.000  served to b (session s\x1b, over mcp), 2 times
-2026-01-02 03:04:04.000  received by b
-2026-01-02 03:04:05.000  answered with b::a::00000002
-2026-01-02 03:04:05.000  acked
-now acked
-`
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -83,41 +53,6 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestEveryCommandHasAnExampleThatIsUnderstood(t *testing.T) {
-	t.Parallel()
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		if cmd.IsAdditionalHelpTopicCommand() {
-			return
-		}
-		if cmd.Short == "" || cmd.Example == "" {
-			t.Errorf("%s has no help", cmd.CommandPath())
-		}
-		for line := range strings.Lines(cmd.Example) {
-			_, command, found := strings.Cut(line, "c3po ")
-			if !found {
-				t.Errorf("%s has the example %q", cmd.CommandPath(), line)
-				continue
-			}
-			// A tree of its own: flags that were set once stay set.
-			example, rest, err := (&app{}).root().Find(words(command))
-			if err == nil {
-				err = example.ParseFlags(rest)
-			}
-			if err == nil {
-				err = example.ValidateArgs(example.Flags().Args())
-			}
-			if err != nil {
-				t.Errorf("the example %q of %s: %v", line, cmd.CommandPath(), err)
-			}
-		}
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit((&app{}).root())
 }
 
 // words splits a line as a shell does, as far as our examples need it.

@@ -100,3 +100,38 @@ func TestThereAreFewSettings(t *testing.T) {
 	}
 	t.Logf("a coordinator has %d settings beside its limits", n)
 }
+
+func TestEveryCommandHasAnExampleThatIsUnderstood(t *testing.T) {
+	t.Parallel()
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.IsAdditionalHelpTopicCommand() {
+			return
+		}
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s has no help", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			_, command, found := strings.Cut(line, "c3po ")
+			if !found {
+				t.Errorf("%s has the example %q", cmd.CommandPath(), line)
+				continue
+			}
+			// A tree of its own: flags that were set once stay set.
+			example, rest, err := (&app{}).root().Find(words(command))
+			if err == nil {
+				err = example.ParseFlags(rest)
+			}
+			if err == nil {
+				err = example.ValidateArgs(example.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("the example %q of %s: %v", line, cmd.CommandPath(), err)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit((&app{}).root())
+}

@@ -104,7 +104,7 @@ func (a *app) prove(ctx context.Context, live string, limit time.Duration) error
 }
 
 // verification is everything but the clients. done gives up what it holds.
-func (a *app) verification(context.Context) (cfg verify.Config, id c3po.AgentID, done func(), err error) {
+func (a *app) verification(_ context.Context) (cfg verify.Config, id c3po.AgentID, done func(), err error) {
 	r, err := a.runOf(os.Getpid())
 	if err != nil {
 		return cfg, "", nil, err
