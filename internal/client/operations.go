@@ -152,6 +152,10 @@ func (c *Client) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResul
 	return call[c3po.SweepResult](ctx, c, "sweep", in)
 }
 
+func (c *Client) Stuck(ctx context.Context, in c3po.None) (c3po.Stuck, error) {
+	return call[c3po.Stuck](ctx, c, "stuck", in)
+}
+
 func (c *Client) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
 	return call[c3po.LetterList](ctx, c, "dead_letters", in)
 }

@@ -233,6 +233,14 @@ export interface Health {
   agents_online: number;
 }
 
+export interface HoldUp {
+  agent: AgentID;
+  behind: number;
+  waits: Wait[];
+  circle?: boolean;
+  reachability?: Reachability;
+}
+
 export interface Invited {
   address: string;
   hash: string;
@@ -607,6 +615,11 @@ export interface StatusResult {
   current_task?: string;
 }
 
+export interface Stuck {
+  hold_ups: HoldUp[];
+  more?: boolean;
+}
+
 export interface SweepResult {
   dry_run: boolean;
   swept: SweptAgent[];
@@ -699,6 +712,19 @@ export interface Unregistered {
 }
 
 export type Visibility = "public" | "invite_only";
+
+export interface Wait {
+  id: MessageID;
+  from_agent: AgentID;
+  to_agent: AgentID;
+  thread: string;
+  state: TicketState;
+  since: string;
+  depth: number;
+  behind: number;
+  deadline?: string;
+  silent?: boolean;
+}
 
 export interface WaitEnd {
   status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human";

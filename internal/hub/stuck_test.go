@@ -1,0 +1,78 @@
+package hub_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// lines shows who waits for whom as a person would draw it.
+func lines(stuck c3po.Stuck) (all []string) {
+	for _, h := range stuck.HoldUps {
+		circle := ""
+		if h.Circle {
+			circle = " in a circle"
+		}
+		all = append(all, fmt.Sprintf("%s holds up %d%s", h.Agent, h.Behind, circle))
+		for _, w := range h.Waits {
+			all = append(all, fmt.Sprintf("%d %s waits for %s, %d behind", w.Depth, w.FromAgent, w.ToAgent, w.Behind))
+		}
+	}
+	return all
+}
+
+func TestAChainOfWaitsEndsAtWhoHoldsItUp(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("api", "docs", "payments", "web", "build")
+		stuck := func() c3po.Stuck { return must(h.asPerson().Stuck(t.Context(), c3po.None{}))(t) }
+		same(t, "nobody waits", len(lines(stuck())), 0)
+
+		asked := must(h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "which?", Deadline: "10s"}))(t)
+		pass(time.Second)
+		h.send("docs", "api", "1")
+		pass(time.Second)
+		web := h.send("web", "docs", "2")
+		pass(time.Second)
+		h.send("payments", "build", "3")
+		same(t, "chains", lines(stuck()), []string{
+			"human holds up 3",
+			"1 api waits for human, 2 behind",
+			"2 docs waits for api, 1 behind",
+			"3 web waits for docs, 0 behind",
+			"build holds up 1",
+			"1 payments waits for build, 0 behind",
+		})
+		same(t, "build reads its mail", stuck().HoldUps[1].Reachability, must(h.asPerson().GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "build"}))(t).Reachability)
+
+		// A question to the person that is overdue is still waited for.
+		pass(time.Minute)
+		same(t, "overdue", lines(stuck())[1], "1 api waits for human, 2 behind")
+		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: "this"}))(t)
+		same(t, "answered", lines(stuck())[:2], []string{"api holds up 2", "1 docs waits for api, 1 behind"})
+		h.reply("docs", web.ID, "done")
+		same(t, "freed", lines(stuck())[:2], []string{"api holds up 1", "1 docs waits for api, 0 behind"})
+	})
+}
+
+func TestAgentsThatWaitForEachOtherAreACircle(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("a", "b", "c")
+	h.send("a", "b", "1")
+	h.send("b", "a", "2")
+	h.send("c", "a", "3")
+	got := lines(must(h.asPerson().Stuck(t.Context(), c3po.None{}))(t))
+	same(t, "one circle", got[0], "a holds up 2 in a circle")
+	same(t, "each wait once", len(got), 4)
+}
+
+func TestNobodyWaitsForWhatThePersonAsked(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("a")
+	must(h.As(c3po.Caller{Role: c3po.RoleHuman, Route: "rest", ID: c3po.Human}).SendMessage(t.Context(), c3po.SendInput{Target: "a", Message: "how far?"}))(t)
+	same(t, "nobody", len(lines(must(h.asPerson().Stuck(t.Context(), c3po.None{}))(t))), 0)
+}
