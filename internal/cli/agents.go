@@ -83,7 +83,7 @@ func printAgents(w io.Writer, in ink, agents []c3po.Agent) {
 	table(w, func(row func(...string)) {
 		row(in.bold("AGENT"), in.bold("STATE"), in.bold("AVAILABLE"), in.bold("MAIL"), in.bold("TASK"))
 		for _, agent := range agents {
-			row(inline(string(agent.ID)), in.standing(agent, now), clip(availability(agent), maxAvailabilityColumns), inline(agent.Reachability.Prospect()), inline(agent.CurrentTask))
+			row(inline(string(agent.ID)), showStanding(in, agent, now), clip(availability(agent), maxAvailabilityColumns), inline(agent.Reachability.Prospect()), inline(agent.CurrentTask))
 		}
 	})
 }

@@ -143,7 +143,7 @@ func (a *app) limitRows(cmd *cobra.Command, c coordinator) []configured {
 		if !isFlag {
 			row.origin = origin{From: fromDefault}
 			if value, set := a.file.Get("limits." + name); set {
-				row.origin = origin{fromFile, fmt.Sprintf("%s:%d", a.file.Path, value.Line)}
+				row.origin = origin{From: fromFile, Where: fmt.Sprintf("%s:%d", a.file.Path, value.Line)}
 			}
 		}
 		row.Name, row.Value = name, settings.LimitText(limits, name)
@@ -166,7 +166,7 @@ func (a *app) discoverSettings() ([]configured, error) {
 	token := configured{Name: "token", Variable: tokenVariable, origin: origin{From: fromDefault}}
 	switch {
 	case a.Getenv(tokenVariable) != "":
-		token.origin = origin{fromVariable, tokenVariable}
+		token.origin = origin{From: fromVariable, Where: tokenVariable}
 	case reach.Socket != "":
 		token.origin = origin{From: "not needed", Where: "the socket of the coordinator of this user"}
 	case reach.Token != "":
@@ -174,7 +174,7 @@ func (a *app) discoverSettings() ([]configured, error) {
 		if err != nil {
 			return nil, err
 		}
-		token.origin = origin{fromFile, credentials}
+		token.origin = origin{From: fromFile, Where: credentials}
 	}
 	if reach.Token != "" && reach.Socket == "" {
 		token.Value = maskedToken(reach.Token)

@@ -68,7 +68,7 @@ func (a *app) overviewAgents(ctx context.Context, svc *client.Client, in ink) er
 	now := time.Now()
 	table(a.Stdout, func(row func(...string)) {
 		for _, agent := range page.Agents {
-			row("  "+in.bold(inline(string(agent.ID))), in.standing(agent, now), inline(c3po.Clip(agent.CurrentTask)))
+			row("  "+in.bold(inline(string(agent.ID))), showStanding(in, agent, now), inline(c3po.Clip(agent.CurrentTask)))
 		}
 	})
 	return nil

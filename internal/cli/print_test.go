@@ -55,19 +55,6 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 	}
 }
 
-// words splits a line as a shell does, as far as our examples need it.
-func words(line string) []string {
-	var all []string
-	for i, part := range strings.Split(strings.TrimSpace(line), `"`) {
-		if i%2 == 1 {
-			all = append(all, part)
-		} else {
-			all = append(all, strings.Fields(part)...)
-		}
-	}
-	return all
-}
-
 func TestPagesAreReadUntilThereAreEnough(t *testing.T) {
 	t.Parallel()
 	read := func(cursor string, limit int) ([]int, string, error) {

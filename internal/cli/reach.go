@@ -111,7 +111,7 @@ func printExplained(w io.Writer, in ink, agents []explained, now time.Time) {
 		return
 	}
 	for _, agent := range agents {
-		fmt.Fprintf(w, "%s  %s, %s: %s\n", in.bold(inline(string(agent.ID))), in.standing(agent.Agent, now), availability(agent.Agent), inline(agent.Reachability.Prospect()))
+		fmt.Fprintf(w, "%s  %s, %s: %s\n", in.bold(inline(string(agent.ID))), showStanding(in, agent.Agent, now), availability(agent.Agent), inline(agent.Reachability.Prospect()))
 		var facts []string
 		for _, fact := range []struct{ name, value string }{
 			{"type", agent.Type}, {"client", agent.Client}, {"host", agent.Host}, {"folder", agent.Cwd}, {"task", agent.CurrentTask},
@@ -130,8 +130,8 @@ func printExplained(w io.Writer, in ink, agents []explained, now time.Time) {
 	}
 }
 
-// standing is what is known of an agent, and how old that is.
-func (i ink) standing(agent c3po.Agent, now time.Time) string {
+// showStanding is what is known of an agent, and how old that is.
+func showStanding(i ink, agent c3po.Agent, now time.Time) string {
 	text := inline(agent.Standing(now, now))
 	switch {
 	case agent.Status != c3po.Online:

@@ -135,3 +135,16 @@ func TestEveryCommandHasAnExampleThatIsUnderstood(t *testing.T) {
 	}
 	visit((&app{}).root())
 }
+
+// words splits a line as a shell does, as far as our examples need it.
+func words(line string) []string {
+	var all []string
+	for i, part := range strings.Split(strings.TrimSpace(line), `"`) {
+		if i%2 == 1 {
+			all = append(all, part)
+		} else {
+			all = append(all, strings.Fields(part)...)
+		}
+	}
+	return all
+}

@@ -57,7 +57,7 @@ that of another program looks. See docs/guides/run.md.`,
 			if err == nil && code == 0 {
 				return nil
 			}
-			return &endedError{code, err}
+			return &endedError{code: code, cause: err}
 		},
 	}
 	cmd.Flags().StringVar(&prompt, "prompt", "", "regular expression for what stands left of the cursor while the program waits for a line")

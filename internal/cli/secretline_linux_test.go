@@ -103,7 +103,8 @@ func TestJoinAsksForTheInvitationWithoutShowingIt(t *testing.T) {
 	ask := func(ctx context.Context) chan answer {
 		given := make(chan answer, 1)
 		go func() {
-			text, err := (&app{Process: Process{Stdin: theirs, Stderr: theirs}}).invitation(ctx, nil)
+			a := &app{Process: Process{Stdin: theirs, Stderr: theirs}}
+			text, err := a.invitation(ctx, nil)
 			given <- answer{text, err}
 		}()
 		hidden()

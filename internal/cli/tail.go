@@ -177,12 +177,12 @@ func (a *app) showTicketEvent(ticket string, e c3po.Event) error {
 			return
 		}
 		from, to, _ := e.ID.Split()
-		fmt.Fprintf(w, "%s  %s  %s  %s to %s\n", a.ink().faint(e.At.Local().Format(time.DateTime)), a.ink().kind(e.Kind), inline(ticket), inline(string(from)), inline(string(to)))
+		fmt.Fprintf(w, "%s  %s  %s  %s to %s\n", a.ink().faint(e.At.Local().Format(time.DateTime)), showKind(a.ink(), e.Kind), inline(ticket), inline(string(from)), inline(string(to)))
 	})
 }
 
 func printEvent(w io.Writer, in ink, e c3po.Event) {
-	facts := []string{in.faint(e.At.Local().Format(time.DateTime)), in.kind(e.Kind)}
+	facts := []string{in.faint(e.At.Local().Format(time.DateTime)), showKind(in, e.Kind)}
 	if e.ID != "" {
 		facts = append(facts, inline(string(e.ID)))
 	}
@@ -196,8 +196,8 @@ func printEvent(w io.Writer, in ink, e c3po.Event) {
 	fmt.Fprintln(w, strings.Join(facts, "  "))
 }
 
-// kind is the word for a kind of event, as wide as the widest.
-func (i ink) kind(kind c3po.EventKind) string {
+// showKind is the word for a kind of event, as wide as the widest.
+func showKind(i ink, kind c3po.EventKind) string {
 	word := fmt.Sprintf("%-12s", inline(string(kind)))
 	switch kind {
 	case c3po.EventDead, c3po.EventRollback:
