@@ -21,6 +21,10 @@ const downTime = 30 * time.Second
 type end struct {
 	Coordinator bool `json:"coordinator_stopped"`
 	Redis       bool `json:"redis_stopped"`
+	// Service is the file that starts the coordinator at the next login; removed says
+	// that it is gone.
+	Service string `json:"service,omitempty"`
+	Removed bool   `json:"service_removed,omitempty"`
 }
 
 func (e end) print(w io.Writer) {
@@ -34,13 +38,23 @@ func (e end) print(w io.Writer) {
 	default:
 		fmt.Fprintln(w, "c3po is not running")
 	}
+	switch {
+	case e.Removed:
+		fmt.Fprintf(w, "removed %s\n", inline(e.Service))
+	case e.Service != "":
+		fmt.Fprintln(w, "it is a service, and starts again when you log in; to end that: c3po down --service")
+	}
 }
 
 func (a *app) down() *cobra.Command {
-	return withoutSettings(&cobra.Command{
-		Use:     "down",
-		Short:   "Stop the coordinator that runs here, and its Redis",
-		Long:    `Stop the coordinator that c3po up started, then its Redis. What was sent is kept.`,
+	var service bool
+	cmd := withoutSettings(&cobra.Command{
+		Use:   "down",
+		Short: "Stop the coordinator that runs here, and its Redis",
+		Long: `Stop the coordinator that c3po up started, then its Redis. What was sent is kept.
+
+A coordinator that c3po up --service made a service starts again when you log in; with
+--service it no longer does.`,
 		Example: `  c3po down`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			state, err := a.folders.State()
@@ -48,10 +62,14 @@ func (a *app) down() *cobra.Command {
 				return err
 			}
 			var done end
-			var lock *paths.Lock
-			if lock, done.Coordinator, err = a.stopCoordinator(cmd.Context(), state); err != nil {
+			if err := a.endService(cmd.Context(), service, &done); err != nil {
 				return err
 			}
+			lock, stopped, err := a.stopCoordinator(cmd.Context(), state)
+			if err != nil {
+				return err
+			}
+			done.Coordinator = done.Coordinator || stopped
 			// Held until Redis has ended, so that nobody starts a coordinator on it.
 			defer lock.Release()
 			cfg, err := a.engineConfig(state, slog.New(slog.DiscardHandler))
@@ -64,6 +82,8 @@ func (a *app) down() *cobra.Command {
 			return a.show(done, done.print)
 		},
 	})
+	cmd.Flags().BoolVar(&service, "service", false, "also remove the service, so that it doesn't start when you log in")
+	return cmd
 }
 
 // stopCoordinator asks the coordinator of a state folder to end, and returns

@@ -81,17 +81,7 @@ func (a *app) settle(cmd *cobra.Command, _ []string) error {
 // warnOfSecret says that everybody on this machine can read what was given as an
 // argument.
 func (a *app) warnOfSecret(f *pflag.Flag) {
-	secret := false
-	switch f.Name {
-	case "notify-secret":
-		secret = true
-	case "redis":
-		at, err := url.Parse(f.Value.String())
-		if err == nil && at.User != nil {
-			_, secret = at.User.Password()
-		}
-	}
-	if secret && a.origins[f.Name].From == fromFlag {
+	if isSecret(f) && a.origins[f.Name].From == fromFlag {
 		a.complain("others on this machine can read the secret in --"+f.Name, "Set "+f.Annotations[variableOf][0]+" instead, or write it in c3po.yaml.")
 	}
 }

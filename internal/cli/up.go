@@ -24,6 +24,7 @@ const readyFile = 3
 // A start is how starting went: where the coordinator is, or why there is none.
 type start struct {
 	paths.Coordinator
+	Service string      `json:"service,omitempty"` // the file that makes it one
 	Already bool        `json:"already_running"`
 	Error   *c3po.Error `json:"error,omitempty"`
 }
@@ -43,12 +44,16 @@ func (s start) print(w io.Writer) {
 
 func (a *app) up() *cobra.Command {
 	var s coordinator
-	var foreground, detached bool
+	var foreground, detached, service bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a coordinator here, with its own Redis",
 		Long: `Start a coordinator on this machine, with its own Redis unless one is given, and
-return when both are ready. They run until c3po down. What was sent is kept.`,
+return when both are ready. They run until c3po down. What was sent is kept.
+
+With --service it is a service of yours (systemd's on Linux, launchd's on macOS), which
+starts again when you log in; c3po down --service takes that back. The settings that
+you give are written into the service.`,
 		Example: `  c3po up
   c3po up --foreground --listen 127.0.0.1:9000`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,6 +68,8 @@ return when both are ready. They run until c3po down. What was sent is kept.`,
 			switch {
 			case detached:
 				return a.upDetached(cmd.Context(), state, s)
+			case service:
+				return a.upAsService(cmd, state, s)
 			case foreground:
 				return a.upForeground(cmd.Context(), state, s)
 			default:
@@ -72,6 +79,8 @@ return when both are ready. They run until c3po down. What was sent is kept.`,
 	}
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&foreground, "foreground", false, "stay, for a service manager; the Redis outlives it all the same")
+	cmd.Flags().BoolVar(&service, "service", false, "make it a service that starts when you log in")
+	cmd.MarkFlagsMutuallyExclusive("foreground", "service")
 	cmd.Flags().BoolVar(&detached, "detached", false, "")
 	_ = cmd.Flags().MarkHidden("detached") // it fails for a flag that is not there
 	return cmd
@@ -225,7 +234,7 @@ func (a *app) upForeground(ctx context.Context, state string, s coordinator) err
 			Suggest("Run `c3po down` first.")
 	}
 	defer lock.Release()
-	h := &host{app: a, settings: s, state: state, log: s.log(a.Stderr)}
+	h := &host{app: a, settings: s, state: state, log: s.log(boundLog(a.Stderr, logName(state), maxLogBytes))}
 	return h.run(ctx, func(note paths.Coordinator) {
 		started := start{Coordinator: note}
 		a.warnOfOpenDoors(s.auth == string(auth.None))

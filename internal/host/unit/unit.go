@@ -18,7 +18,14 @@ type Service struct {
 	Arguments   []string
 	Environment []Variable
 	Log         string        // a file; launchd has no log of its own
+	AlwaysLog   bool          // to that file also where there is a journal
 	StopWithin  time.Duration // the time it needs to end
+	// OutlivedBy is what the service starts and leaves running when it ends; nothing if
+	// empty, and then it is given a group of its own for what it starts.
+	OutlivedBy string
+	// Remove is the command that takes the file away again, if a command has written
+	// it; else the file says where it belongs.
+	Remove string
 }
 
 // A Variable is one of a service's environment.
@@ -28,8 +35,12 @@ type Variable struct{ Name, Value string }
 func (s Service) Systemd() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Written by c3po; put it into ~/.config/systemd/user/%s.service, then", s.Name)
-	line("#   systemctl --user daemon-reload && systemctl --user enable --now %s", s.Name)
+	if s.Remove != "" {
+		line("# Written by c3po, which removes it with: %s", s.Remove)
+	} else {
+		line("# Written by c3po; put it into ~/.config/systemd/user/%s.service, then", s.Name)
+		line("#   systemctl --user daemon-reload && systemctl --user enable --now %s", s.Name)
+	}
 	line("# To run without a login as well: loginctl enable-linger")
 	line("[Unit]")
 	line("Description=%s", escapeSpecifiers(s.Description))
@@ -47,11 +58,19 @@ func (s Service) Systemd() string {
 	}
 	line("Restart=on-failure")
 	line("RestartSec=5")
-	line("# Only the program is told to end: it ends its containers, in their time.")
-	line("KillMode=mixed")
 	line("TimeoutStopSec=%d", seconds(s.StopWithin))
-	line("# Containers without root are put into groups of their own.")
-	line("Delegate=yes")
+	if s.AlwaysLog {
+		line("StandardError=append:%s", strings.ReplaceAll(s.Log, "%", "%%"))
+	}
+	if s.OutlivedBy != "" {
+		line("# %s stays when the service ends.", s.OutlivedBy)
+		line("KillMode=process")
+	} else {
+		line("# Only the program is told to end: it ends its containers, in their time.")
+		line("KillMode=mixed")
+		line("# Containers without root are put into groups of their own.")
+		line("Delegate=yes")
+	}
 	line("")
 	line("[Install]")
 	line("WantedBy=default.target")
@@ -77,8 +96,12 @@ func (s Service) Launchd() string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line(`<?xml version="1.0" encoding="UTF-8"?>`)
 	line(`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
-	line("<!-- Written by c3po; put it into ~/Library/LaunchAgents/%s.plist, then", escaped(s.Label))
-	line("     launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/%s.plist -->", escaped(s.Label))
+	if s.Remove != "" {
+		line("<!-- Written by c3po. -->") // a command with two dashes may not stand in a comment
+	} else {
+		line("<!-- Written by c3po; put it into ~/Library/LaunchAgents/%s.plist, then", escaped(s.Label))
+		line("     launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/%s.plist -->", escaped(s.Label))
+	}
 	line(`<plist version="1.0">`)
 	line("<dict>")
 	line("\t<key>Label</key>")

@@ -28,9 +28,20 @@ func awkward() unit.Service {
 	}
 }
 
+// kept is a service that a command has written, and that leaves something running.
+func kept() unit.Service {
+	return unit.Service{
+		Name: "c3po-user", Label: "dev.c3po.coordinator", Description: "c3po coordinator", Program: "/home/ada/bin/c3po", Arguments: []string{"up", "--foreground"},
+		Log: "/home/ada/100%/coordinator.log", AlwaysLog: true, StopWithin: 30 * time.Second, OutlivedBy: "Its Redis", Remove: "c3po down --service",
+	}
+}
+
 func TestTheServiceIsWrittenForBothSystems(t *testing.T) {
 	t.Parallel()
-	for name, got := range map[string]string{"systemd.golden": awkward().Systemd(), "launchd.golden": awkward().Launchd()} {
+	for name, got := range map[string]string{
+		"systemd.golden": awkward().Systemd(), "launchd.golden": awkward().Launchd(),
+		"systemd-kept.golden": kept().Systemd(), "launchd-kept.golden": kept().Launchd(),
+	} {
 		file := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -78,14 +89,15 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip(err)
 	}
-	s := awkward()
-	s.Program = "/bin/true"
-	file := filepath.Join(t.TempDir(), s.Name+".service")
-	if err := os.WriteFile(file, []byte(s.Systemd()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "--user", "verify", file).CombinedOutput()
-	if strings.Contains(string(out), file+":") {
-		t.Errorf("systemd-analyze: %v\n%s", err, out)
+	for _, s := range []unit.Service{awkward(), kept()} {
+		s.Program = "/bin/true"
+		file := filepath.Join(t.TempDir(), s.Name+".service")
+		if err := os.WriteFile(file, []byte(s.Systemd()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), "systemd-analyze", "--user", "verify", file).CombinedOutput()
+		if strings.Contains(string(out), file+":") {
+			t.Errorf("systemd-analyze: %v\n%s", err, out)
+		}
 	}
 }
