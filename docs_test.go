@@ -28,6 +28,16 @@ func TestTheErrorTableIsTheCodes(t *testing.T) {
 	}
 }
 
+func TestTheListOfEventsIsTheKinds(t *testing.T) {
+	t.Parallel()
+	text := readDocument(t, "docs/operations/operations.md")
+	for _, kind := range EventKinds() {
+		if !strings.Contains(text, fmt.Sprintf("`%s`", kind)) {
+			t.Errorf("docs/operations/operations.md does not name the event %s", kind)
+		}
+	}
+}
+
 func readDocument(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
