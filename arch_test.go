@@ -82,12 +82,13 @@ var mayImport = map[string][]string{
 	"internal/store/redisstore": {".", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
 	"internal/store/storetest":  {".", "internal/hub", "internal/store", "internal/testkit/seed"},    // hub for its reaper, in a year of a space
 
-	"internal/testkit":           {},
-	"internal/testkit/clientrig": {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
-	"internal/testkit/faultrig":  {".", "internal/testkit/redistest"},
-	"internal/testkit/llm":       {},
-	"internal/testkit/redistest": {"internal/host/resp"},
-	"internal/testkit/seed":      {},
+	"internal/testkit":            {},
+	"internal/testkit/clientrig":  {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
+	"internal/testkit/faultrig":   {".", "internal/testkit/redistest"},
+	"internal/testkit/llm":        {},
+	"internal/testkit/redistest":  {"internal/host/resp"},
+	"internal/testkit/screencast": {},
+	"internal/testkit/seed":       {},
 
 	"internal/text":          {},
 	"internal/text/envelope": {".", "internal/text/sanitise"},
@@ -119,7 +120,7 @@ var mayImport = map[string][]string{
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
-var testsOnly = []string{"internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.

@@ -38,6 +38,24 @@ func TestTheListOfEventsIsTheKinds(t *testing.T) {
 	}
 }
 
+// make recording draws it from two real sessions, and the same test of test/claude runs
+// with every change.
+func TestThePictureOfTheReadmeShowsAQuestionAndItsAnswer(t *testing.T) {
+	t.Parallel()
+	picture := readDocument(t, "docs/demo.svg")
+	for _, said := range []string{"Which port does the gateway use?", "8443, see deploy/gateway.yaml"} {
+		if !strings.Contains(picture, said) {
+			t.Errorf("docs/demo.svg does not show %q", said)
+		}
+	}
+	if strings.Contains(picture, "<script") || strings.Contains(picture, "/tmp/") {
+		t.Error("docs/demo.svg has a script, or names a folder of the machine it was made on")
+	}
+	if maxBytes := 150 << 10; len(picture) > maxBytes {
+		t.Errorf("docs/demo.svg has %d bytes, want %d at most", len(picture), maxBytes)
+	}
+}
+
 func readDocument(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

@@ -107,6 +107,7 @@ type agent struct {
 	extra  []string // variables
 	plugin string   // its folder; none if it is installed
 	within []string // the command that runs it, if not itself
+	size   [2]int   // columns and rows of its terminals; 160 and 50 if it has none
 }
 
 // agent makes a project folder of that name. The agent does not run yet.

@@ -32,8 +32,12 @@ func (a *agent) open(more ...string) *terminal {
 func (a *agent) start(env []string, command ...string) *terminal {
 	a.t.Helper()
 	a.trust()
+	size := a.size
+	if size == [2]int{} {
+		size = [2]int{160, 50}
+	}
 	term := &terminal{agent: a, socket: "c3po-" + rand.Text()[:8]}
-	argv := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", "-c", a.folder, "env", "-i"}, env...)
+	argv := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(size[0]), "-y", strconv.Itoa(size[1]), "-c", a.folder, "env", "-i"}, env...)
 	if out, err := exec.Command("tmux", append([]string{"-L", term.socket}, append(argv, command...)...)...).CombinedOutput(); err != nil {
 		a.t.Fatalf("tmux: %v\n%s", err, out)
 	}

@@ -31,7 +31,7 @@ type Script func(Request) Step
 
 // A Step is one answer of the model: a text, or the use of a tool.
 type Step struct {
-	Text  string
+	Text  string // before a tool only Claude Code is given it
 	Tool  string // c3po's by its short name; one of the client's own by its full name
 	Input map[string]any
 	Hangs bool // nothing is ever said

@@ -61,9 +61,17 @@ func writeMessage(w http.ResponseWriter, asked Request, answer Step) {
 	}
 	event := eventsTo(w)
 	event("message_start", map[string]any{"message": message})
-	event("content_block_start", map[string]any{"index": 0, "content_block": block})
-	event("content_block_delta", map[string]any{"index": 0, "delta": delta})
-	event("content_block_stop", map[string]any{"index": 0})
+	index := 0
+	write := func(block, delta map[string]any) {
+		event("content_block_start", map[string]any{"index": index, "content_block": block})
+		event("content_block_delta", map[string]any{"index": index, "delta": delta})
+		event("content_block_stop", map[string]any{"index": index})
+		index++
+	}
+	if answer.Tool != "" && answer.Text != "" {
+		write(map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": answer.Text})
+	}
+	write(block, delta)
 	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": 5}})
 	event("message_stop", map[string]any{})
 }
