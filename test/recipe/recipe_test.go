@@ -19,6 +19,7 @@ import (
 const (
 	root     = "../.."
 	maxFiles = 5 // that somebody writes in for an operation without a new atomic step
+	maxStep  = 6 // that a new atomic step adds
 )
 
 // An edit replaces one place of a file, or adds to its end if old is empty.
@@ -171,4 +172,22 @@ func TestTheRecipeAddsAnOperation(t *testing.T) {
 	}
 	run(t, dir, "go", "test", "-vet=off", "-count=1", "-run", "TestMembersOfARoom|TestEveryOperation|TestWhoMayDo|Tool",
 		"./internal/hub", "./internal/cli", "./internal/transport/rest", "./internal/transport/mcpserver", "./internal/server")
+}
+
+func TestTheFilesOfAnAtomicStepAreThere(t *testing.T) {
+	t.Parallel()
+	files := listed(t, "A new atomic step", "What the script does")
+	if len(files) > maxStep {
+		t.Errorf("%d files for an atomic step, of at most %d: %s", len(files), maxStep, files)
+	}
+	for _, file := range files {
+		found := false
+		for _, dir := range []string{"", "redisstore", "storetest"} {
+			_, err := os.Stat(filepath.Join(root, "internal/store", dir, file))
+			found = found || err == nil
+		}
+		if !found {
+			t.Errorf("CONTRIBUTING.md names %s, which is not in internal/store", file)
+		}
+	}
 }

@@ -88,11 +88,11 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step store.Regis
 		rows = append(rows, with{"of": k.of(id), "id": id})
 	}
 	given["candidates"] = rows
-	answer, err := s.run(ctx, s.scripts.agentRegister, k, given)
+	answer, err := s.run(ctx, "agent_register", k, given)
 	full := err
 	if errors.Is(err, c3po.StoreFull) {
 		given["full_store"] = true
-		answer, err = s.run(ctx, s.scripts.agentRegisterKnown, k, given)
+		answer, err = s.run(ctx, knownRegister, k, given)
 	}
 	if err != nil {
 		return store.Registration{}, "", err
@@ -205,21 +205,21 @@ func atoi(text string) int64 {
 // Unregister implements store.Store.
 func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.agentUnregister, k, with{"agent": k.agent(id), "id": id, "run": run})
+	answer, err := s.run(ctx, "agent_unregister", k, with{"agent": k.agent(id), "id": id, "run": run})
 	return err == nil && word(answer[0]) == "ended", err
 }
 
 // Die implements store.Store.
 func (s *Store) Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.runEnd, k, with{"agent": k.agent(id), "id": id, "run": run})
+	answer, err := s.run(ctx, "run_end", k, with{"agent": k.agent(id), "id": id, "run": run})
 	return err == nil && word(answer[0]) == "died", err
 }
 
 // DieDeclared implements store.Store.
 func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process store.Declared) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.processEnd, k,
+	answer, err := s.run(ctx, "process_end", k,
 		with{"agent": k.agent(id), "id": id, "pid": process.PID, "start": process.Start, "was_there": process.Seen})
 	return err == nil && word(answer[0]) == "died", err
 }
@@ -227,7 +227,7 @@ func (s *Store) DieDeclared(ctx context.Context, space c3po.Space, id c3po.Agent
 // SetStatus implements store.Store.
 func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.statusSet, k, with{"agent": k.agent(id), "run": run, "availability": a, "task": task})
+	answer, err := s.run(ctx, "status_set", k, with{"agent": k.agent(id), "run": run, "availability": a, "task": task})
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (s *Store) SetPaused(ctx context.Context, space c3po.Space, id c3po.AgentID
 	if id == "" {
 		subject = k.meta()
 	}
-	answer, err := s.run(ctx, s.scripts.agentPause, k, with{"subject": subject, "id": id, "why": why})
+	answer, err := s.run(ctx, "agent_pause", k, with{"subject": subject, "id": id, "why": why})
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *Store) Agents(ctx context.Context, space c3po.Space, ids []c3po.AgentID
 		for _, id := range some {
 			agents = append(agents, k.agent(id))
 		}
-		answer, err := s.run(ctx, s.scripts.agentRead, k, with{"agents": agents})
+		answer, err := s.run(ctx, "agent_read", k, with{"agents": agents})
 		if err != nil {
 			return nil, err
 		}
@@ -339,7 +339,7 @@ func (s *Store) Recent(ctx context.Context, space c3po.Space, limit int) ([]c3po
 
 // OnlineCount implements store.Store.
 func (s *Store) OnlineCount(ctx context.Context, space c3po.Space) (int, error) {
-	answer, err := s.run(ctx, s.scripts.agentCount, keysOf(space), nil)
+	answer, err := s.run(ctx, "agent_count", keysOf(space), nil)
 	if err != nil {
 		return 0, err
 	}

@@ -90,7 +90,8 @@ func TestAHeadThatMakesNoSenseIsRefusedAtStart(t *testing.T) {
 		"a bracket that is open":   func() { signatureOf("x", "-- KEYS  mail{inbox\n") },
 		"a key of no type":         func() { signatureOf("x", "-- KEYS  meta:hsah\n").prelude(nil) },
 		"a word of no type":        func() { signatureOf("x", "-- ARGV  bytes:int\n").prelude(nil) },
-		"a file that is not there": func() { loader{}.load("x", writes) },
+		"a flag that is not one":   func() { loader{}.load("room_set", "fast") },
+		"a file that is not there": func() { loader{}.load("x", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,11 +157,10 @@ func TestEveryCallOfAScriptGivesWhatItsHeadDeclares(t *testing.T) {
 	s := &Store{bounds: boundsOf(c3po.DefaultLimits())}
 	seen := map[string]bool{}
 	for _, call := range calls {
-		name := ""
-		for file := range files {
-			if strings.ReplaceAll(file, "_", "") == strings.TrimSuffix(strings.ToLower(call.script), "known") {
-				name = file
-			}
+		name := strings.TrimSuffix(call.script, "_known")
+		if files[name] == "" {
+			t.Errorf("%s: there is no %s.lua", call.at, name)
+			continue
 		}
 		seen[name] = true
 		head := signatureOf(name, files[name])
@@ -229,6 +229,17 @@ func scriptCalls(t *testing.T) []scriptCall {
 		}
 		maps.Copy(puts[f.Name.Name], namesPut(f))
 	}
+	// Where each function that runs scripts is told which.
+	takes := map[string]int{}
+	for _, f := range functions {
+		place := 0
+		for _, field := range f.Type.Params.List {
+			if kind, ok := field.Type.(*ast.Ident); ok && kind.Name == "scriptName" {
+				takes[f.Name.Name] = place
+			}
+			place += max(1, len(field.Names))
+		}
+	}
 	var calls []scriptCall
 	for _, f := range functions {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -236,16 +247,23 @@ func scriptCalls(t *testing.T) []scriptCall {
 			if !ok {
 				return true
 			}
-			script := ""
-			for _, a := range call.Args {
-				if name, ok := a.(*ast.SelectorExpr); ok {
-					if of, ok := name.X.(*ast.SelectorExpr); ok && of.Sel.Name == "scripts" {
-						script = name.Sel.Name
-					}
-				}
-			}
-			if script == "" {
+			through, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
 				return true
+			}
+			place, runs := takes[through.Sel.Name]
+			if !runs || place >= len(call.Args) {
+				return true
+			}
+			script := ""
+			switch named := call.Args[place].(type) {
+			case *ast.BasicLit:
+				script = unquoted(named)
+			case *ast.Ident:
+				if named.Name != "knownRegister" { // its caller names it
+					return true
+				}
+				script = string(knownRegister)
 			}
 			found := scriptCall{at: set.Position(call.Pos()).String(), script: script}
 			switch last := call.Args[len(call.Args)-1].(type) {
@@ -258,8 +276,8 @@ func scriptCalls(t *testing.T) []scriptCall {
 					found.names = append(found.names, all[last.Sel.Name]...)
 				}
 			}
-			if through := call.Fun.(*ast.SelectorExpr).Sel.Name; through != "run" {
-				found.names = append(slices.Clone(found.names), puts[through]["given"]...)
+			if through.Sel.Name != "run" {
+				found.names = append(slices.Clone(found.names), puts[through.Sel.Name]["given"]...)
 			}
 			calls = append(calls, found)
 			return true

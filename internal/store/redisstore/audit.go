@@ -38,7 +38,7 @@ func (s *Store) Audit(ctx context.Context, e auth.AuditEntry) (auth.AuditEntry, 
 	s.auditing.Lock()
 	defer s.auditing.Unlock()
 	for range auditTries {
-		answer, err := s.run(ctx, s.scripts.auditAppend, noSpace, with{
+		answer, err := s.run(ctx, "audit_append", noSpace, with{
 			"stream": stream, "other": other, "name": stream, "entry": string(text), "max_entries": c3po.AuditKept,
 			"n": e.N, "prev": e.Prev, "id": e.ID, "hash": e.Hash,
 		})

@@ -16,7 +16,7 @@ func (s *Store) Authority(ctx context.Context, propose func() ([]byte, error)) (
 }
 
 func (s *Store) authority(ctx context.Context, proposal string) ([]byte, error) {
-	answer, err := s.run(ctx, s.scripts.authorityPropose, noSpace, with{"proposal": proposal})
+	answer, err := s.run(ctx, "authority_propose", noSpace, with{"proposal": proposal})
 	if err != nil {
 		return nil, err
 	}

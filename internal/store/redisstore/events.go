@@ -89,7 +89,7 @@ func (s *Store) Sequence(ctx context.Context, space c3po.Space) (store.Sequence,
 
 // RaiseEpoch implements store.Store.
 func (s *Store) RaiseEpoch(ctx context.Context, space c3po.Space, known store.Sequence) (store.Sequence, bool, error) {
-	answer, err := s.run(ctx, s.scripts.epochRaise, keysOf(space), with{"known_epoch": known.Epoch, "known_last": known.Last, "margin": store.EpochMargin})
+	answer, err := s.run(ctx, "epoch_raise", keysOf(space), with{"known_epoch": known.Epoch, "known_last": known.Last, "margin": store.EpochMargin})
 	if err != nil {
 		return store.Sequence{}, false, err
 	}

@@ -43,14 +43,14 @@ func spentOf(answer []rueidis.RedisMessage) store.Spent {
 
 // Told implements store.Store.
 func (s *Store) Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error {
-	_, err := s.run(ctx, s.scripts.questionRecord, keysOf(space), with{"account": account, "question": question})
+	_, err := s.run(ctx, "question_record", keysOf(space), with{"account": account, "question": question})
 	return err
 }
 
 // ResumeChain implements store.Store.
 func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string) (store.Resumed, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.chainResume, k, with{"mail": k.of(c3po.Human), "owner": c3po.Human, "chain": chain})
+	answer, err := s.run(ctx, "chain_resume", k, with{"mail": k.of(c3po.Human), "owner": c3po.Human, "chain": chain})
 	if err != nil || word(answer[0]) != "resumed" {
 		return store.Resumed{}, err
 	}
@@ -58,6 +58,6 @@ func (s *Store) ResumeChain(ctx context.Context, space c3po.Space, chain string)
 }
 
 func (s *Store) trimAccounts(ctx context.Context, space c3po.Space, limit int) error {
-	_, err := s.run(ctx, s.scripts.accountTrim, keysOf(space), with{"idle": millis(store.FlowIdle), "limit": limit})
+	_, err := s.run(ctx, "account_trim", keysOf(space), with{"idle": millis(store.FlowIdle), "limit": limit})
 	return err
 }

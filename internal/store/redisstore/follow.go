@@ -87,7 +87,7 @@ func (s *Store) followTasks(ctx context.Context, space c3po.Space, old, today c3
 	k := keysOf(space)
 	for _, mailbox := range c3po.QueuesOf(strings.Fields(queues)) {
 		for position := "-inf"; position != ""; {
-			answer, err := s.run(ctx, s.scripts.taskReassign, k,
+			answer, err := s.run(ctx, "task_reassign", k,
 				with{"inbox": k.inbox(mailbox), "fact": k.fact(mailbox), "old": old, "new": today, "after": position, "many": followPage})
 			if err != nil {
 				return err
@@ -111,7 +111,7 @@ func (s *Store) followInRooms(ctx context.Context, space c3po.Space, old, today 
 		for _, room := range rooms {
 			places = append(places, with{"invited": k.invited(room), "room": room})
 		}
-		if _, err := s.run(ctx, s.scripts.roomReassign, k, with{"old": old, "new": today, "last": upTo, "places": places}); err != nil {
+		if _, err := s.run(ctx, "room_reassign", k, with{"old": old, "new": today, "last": upTo, "places": places}); err != nil {
 			return err
 		}
 		after = next
@@ -177,7 +177,7 @@ func (s *Store) relistAll(ctx context.Context, space c3po.Space, old, new c3po.A
 			}
 			for some := range slices.Chunk(hexes, followPage) {
 				k := keysOf(space)
-				if _, err := s.run(ctx, s.scripts.messageRelist, k, with{"facts": k.fact(is), "former": name, "today": is, "hexes": some}); err != nil {
+				if _, err := s.run(ctx, "message_relist", k, with{"facts": k.fact(is), "former": name, "today": is, "hexes": some}); err != nil {
 					return err
 				}
 			}
@@ -192,7 +192,7 @@ func (s *Store) relistAll(ctx context.Context, space c3po.Space, old, new c3po.A
 // reindex follows a renaming for some messages, and with a line ends it.
 func (s *Store) reindex(ctx context.Context, space c3po.Space, old, today c3po.AgentID, line string, ids []string) error {
 	k := keysOf(space)
-	_, err := s.run(ctx, s.scripts.messageReindex, k,
+	_, err := s.run(ctx, "message_reindex", k,
 		with{"agent": k.agent(old), "inbox": k.inbox(today), "old": old, "new": today, "line": line, "ids": ids})
 	return err
 }

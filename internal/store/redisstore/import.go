@@ -62,7 +62,7 @@ func (s *Store) ImportAgent(ctx context.Context, space c3po.Space, origin store.
 	for _, name := range a.Former {
 		former = append(former, with{"holder": k.agent(name), "name": name})
 	}
-	return s.importStep(ctx, s.scripts.agentImport, k, with{
+	return s.importStep(ctx, "agent_import", k, with{
 		"agent": k.agent(a.ID), "id": a.ID, "origin": origin, "registered": stamp(a.RegisteredAt), "last": stamp(a.SeenAt), "fields": fields, "former": former,
 	})
 }
@@ -76,8 +76,8 @@ func stamp(at time.Time) int64 {
 }
 
 // importStep runs a script whose first answer says what became of a thing.
-func (s *Store) importStep(ctx context.Context, sc script, k keys, given with) (store.ImportOutcome, error) {
-	answer, err := s.run(ctx, sc, k, given)
+func (s *Store) importStep(ctx context.Context, name scriptName, k keys, given with) (store.ImportOutcome, error) {
+	answer, err := s.run(ctx, name, k, given)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func (s *Store) ImportRoom(ctx context.Context, space c3po.Space, origin store.O
 	for _, guest := range r.Invited {
 		guests = append(guests, string(guest))
 	}
-	return s.importStep(ctx, s.scripts.roomImport, k, with{
+	return s.importStep(ctx, "room_import", k, with{
 		"invited": k.invited(r.Name), "room": r.Name, "origin": origin, "creator": r.Creator, "visibility": r.Visibility, "created_at": stamp(r.Created),
 		"guests": guests,
 	})
@@ -122,7 +122,7 @@ func (s *Store) ImportMessage(ctx context.Context, space c3po.Space, origin stor
 		mailbox = string(c3po.Human)
 	}
 	k := keysOf(space)
-	return s.importStep(ctx, s.scripts.messageImport, k, with{
+	return s.importStep(ctx, "message_import", k, with{
 		"agent": k.agent(to), "mail": k.of(to), "owner": to, "hex": hex, "origin": origin, "facts": string(facts), "text": body, "life": m.Life,
 		"open": m.DeadlineOpen && !m.Deadline.IsZero(), "later": seconds(retiredLook), "mailbox": mailbox,
 	})
@@ -191,7 +191,7 @@ func (s *Store) ImportPost(ctx context.Context, space c3po.Space, origin store.O
 		return "", err
 	}
 	k, room := keysOf(space), address.Room()
-	return s.inRoom(room)(s.importStep(ctx, s.scripts.postImport, k,
+	return s.inRoom(room)(s.importStep(ctx, "post_import", k,
 		with{"room_log": k.room(room), "room": room, "origin": origin, "address": address, "facts": string(facts), "body": body}))
 }
 
@@ -217,7 +217,7 @@ func (s *Store) ImportMember(ctx context.Context, space c3po.Space, origin store
 	for _, skip := range skips {
 		hidden = append(hidden, string(skip))
 	}
-	outcome, err := s.inRoom(room)(s.importStep(ctx, s.scripts.memberImport, k, with{
+	outcome, err := s.inRoom(room)(s.importStep(ctx, "member_import", k, with{
 		"agent": k.agent(id), "members": k.members(room), "joined": k.joined(id), "skips": k.skips(id),
 		"room": room, "id": id, "origin": origin, "read": read, "notify": notify, "hidden": hidden,
 	}))

@@ -26,7 +26,7 @@ func (s *Store) PutInvite(ctx context.Context, i auth.Invite) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.invitePut, noSpace,
+	_, err = s.run(ctx, "invite_put", noSpace,
 		with{"invite": inviteKey(i.ID), "text": string(body), "hash": i.Hash, "expires": i.Expires.UnixMilli(), "kept_ms": millis(inviteKept)})
 	return err
 }
@@ -34,7 +34,7 @@ func (s *Store) PutInvite(ctx context.Context, i auth.Invite) error {
 // SpendInvite implements auth.Store. The script compares hashes, so the time it
 // takes says nothing about a secret.
 func (s *Store) SpendInvite(ctx context.Context, id, hash string) (auth.Invite, auth.InviteOutcome, error) {
-	answer, err := s.run(ctx, s.scripts.inviteSpend, noSpace,
+	answer, err := s.run(ctx, "invite_spend", noSpace,
 		with{"invite": inviteKey(id), "hash": hash, "most": auth.InviteTries, "attempt": rand.Text()})
 	if err != nil {
 		return auth.Invite{}, "", err

@@ -16,7 +16,7 @@ func (s *Store) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 		return "", err
 	}
 	k, l := keysOf(space), s.limits
-	answer, err := s.run(ctx, s.scripts.letterRevive, k, with{
+	answer, err := s.run(ctx, "letter_revive", k, with{
 		"mail": k.of(owner), "back": k.of(from), "owner": owner, "from": from, "hex": hex, "reason": step.Reason,
 		"max_messages": l.InboxMessages, "max_bytes": l.InboxBytes, "notice": body, "bytes": notice.Bytes(), "durability": step.Durability,
 		"mailbox": owner == c3po.Human || owner.Queue() != "",
@@ -37,7 +37,7 @@ func (s *Store) Purge(ctx context.Context, space c3po.Space, id c3po.MessageID) 
 func (s *Store) forgetLetter(ctx context.Context, space c3po.Space, id c3po.MessageID, atOnce bool) (forgotten bool, ends int64, err error) {
 	from, owner, hex := id.Split()
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.letterTrim, k, with{"mail": k.of(owner), "owner": owner, "from": from, "hex": hex, "at_once": atOnce})
+	answer, err := s.run(ctx, "letter_trim", k, with{"mail": k.of(owner), "owner": owner, "from": from, "hex": hex, "at_once": atOnce})
 	if err != nil || word(answer[0]) == "forgotten" {
 		return err == nil, 0, err
 	}

@@ -21,14 +21,14 @@ func (s *Store) PutLink(ctx context.Context, l auth.Link) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.invitePut, noSpace,
+	_, err = s.run(ctx, "invite_put", noSpace,
 		with{"invite": linkKey(l.ID), "text": string(body), "hash": l.Hash, "expires": l.Expires.UnixMilli(), "kept_ms": millis(inviteKept)})
 	return err
 }
 
 // SpendLink implements auth.Store.
 func (s *Store) SpendLink(ctx context.Context, id, hash string) (auth.Link, auth.InviteOutcome, error) {
-	answer, err := s.run(ctx, s.scripts.inviteSpend, noSpace,
+	answer, err := s.run(ctx, "invite_spend", noSpace,
 		with{"invite": linkKey(id), "hash": hash, "most": auth.InviteTries, "attempt": rand.Text()})
 	if err != nil {
 		return auth.Link{}, "", err

@@ -33,7 +33,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	messages, inboxBytes, share := s.limits.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	answer, err := s.run(ctx, s.scripts.messageSend, k, with{
+	answer, err := s.run(ctx, "message_send", k, with{
 		"agent": k.agent(step.To), "sender": k.agent(step.From), "mail": k.of(step.To), "rate": k.rate(step.Counted()),
 		"from": step.From, "to": step.To, "kind": step.Kind, "thread": step.Thread, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": step.Bytes(), "key_bytes": step.KeyBytes(), "run": step.Run, "durability": step.Durability,
@@ -89,7 +89,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 	field, window := s.idempotency(step.Draft, fingerprint)
 	draft := step.Draft
 	draft.To, draft.Kind = asker, c3po.KindReply
-	answer, err := s.run(ctx, s.scripts.messageReply, k, with{
+	answer, err := s.run(ctx, "message_reply", k, with{
 		"agent": k.agent(asker), "sender": k.agent(replier), "mail": k.of(asker), "own": k.of(owner), "onward": k.of(cmp.Or(step.HandedTo, replier)),
 		"from": replier, "to": asker, "answered": step.Answers, "hex": hex, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
 		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
@@ -233,17 +233,17 @@ func readRepeat(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, err
 
 // Ack implements store.Store.
 func (s *Store) Ack(ctx context.Context, space c3po.Space, owner c3po.AgentID, run string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	return s.end(ctx, space, s.scripts.messageAck, owner, ids, with{"run": run})
+	return s.end(ctx, space, "message_ack", owner, ids, with{"run": run})
 }
 
 // Received implements store.Store.
 func (s *Store) Received(ctx context.Context, space c3po.Space, owner c3po.AgentID, reader, route string, ids []c3po.MessageID) ([]store.AckOutcome, error) {
-	return s.end(ctx, space, s.scripts.messageReceive, owner, ids, with{"reader": reader, "route": route})
+	return s.end(ctx, space, "message_receive", owner, ids, with{"reader": reader, "route": route})
 }
 
 // end runs one of the two scripts that end mail of an inbox, and sorts ids of
 // other inboxes into those that exist and those that do not.
-func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po.AgentID, ids []c3po.MessageID, given with) ([]store.AckOutcome, error) {
+func (s *Store) end(ctx context.Context, space c3po.Space, name scriptName, owner c3po.AgentID, ids []c3po.MessageID, given with) ([]store.AckOutcome, error) {
 	k := keysOf(space)
 	outcomes := make([]store.AckOutcome, len(ids))
 	messages, own := []with{}, []int{}
@@ -264,7 +264,7 @@ func (s *Store) end(ctx context.Context, space c3po.Space, sc script, owner c3po
 		}
 	}
 	given["agent"], given["mail"], given["owner"], given["messages"] = k.agent(owner), k.of(owner), owner, messages
-	answer, err := s.run(ctx, sc, k, given)
+	answer, err := s.run(ctx, name, k, given)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func noticeWord(n store.Notice) string {
 func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n store.Notice) (bool, error) {
 	from, owner, hex := n.ID.Split()
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.noticeClaim, k, with{
+	answer, err := s.run(ctx, "notice_claim", k, with{
 		"facts": k.fact(owner), "from": from, "hex": hex, "what": noticeWord(n),
 		"first": millis(store.NoticePause), "longest": millis(store.MaxNoticePause), "most": store.NoticeTries,
 	})
@@ -32,7 +32,7 @@ func (s *Store) ClaimNotice(ctx context.Context, space c3po.Space, n store.Notic
 func (s *Store) NoticeSent(ctx context.Context, space c3po.Space, n store.Notice) error {
 	from, owner, hex := n.ID.Split()
 	k := keysOf(space)
-	_, err := s.run(ctx, s.scripts.noticeRecord, k, with{"facts": k.fact(owner), "from": from, "hex": hex, "what": noticeWord(n)})
+	_, err := s.run(ctx, "notice_record", k, with{"facts": k.fact(owner), "from": from, "hex": hex, "what": noticeWord(n)})
 	return err
 }
 

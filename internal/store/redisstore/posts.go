@@ -72,7 +72,7 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 	for _, id := range step.Mentions {
 		mentioned = append(mentioned, with{"of": k.of(id), "id": id})
 	}
-	answer, err := s.run(ctx, s.scripts.roomPost, k, with{
+	answer, err := s.run(ctx, "room_post", k, with{
 		"sender": k.agent(step.From), "room_log": k.room(room), "members": k.members(room), "rate": k.rate(step.From),
 		"joined": k.joined(step.From), "skips": k.skips(step.From), "mentioned": mentioned,
 		"from": step.From, "room": room, "kind": step.Kind, "run": step.Run, "outside": step.Outside, "text": text,
@@ -123,7 +123,7 @@ func (s *Store) AckPosts(ctx context.Context, space c3po.Space, owner c3po.Agent
 		from, _, _ := id.Split()
 		posts = append(posts, with{"log": k.room(id.Room()), "room": id.Room(), "from": from, "low": low32(id)})
 	}
-	answer, err := s.run(ctx, s.scripts.postAck, k, with{
+	answer, err := s.run(ctx, "post_ack", k, with{
 		"agent": k.agent(owner), "joined": k.joined(owner), "skips": k.skips(owner), "reads": k.reads(owner), "run": run, "everybody": c3po.Everybody, "posts": posts,
 	})
 	if err != nil {

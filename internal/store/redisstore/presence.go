@@ -22,7 +22,7 @@ func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 	for _, same := range state.Alike() {
 		alike = append(alike, string(same))
 	}
-	answer, err := s.run(ctx, s.scripts.agentAttach, k,
+	answer, err := s.run(ctx, "agent_attach", k,
 		with{"agent": k.agent(id), "id": id, "node": node, "lease": millis(s.limits.NodeLease), "state": state, "alike": alike})
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungU
 	for _, id := range ids {
 		agents = append(agents, with{"agent": k.agent(id), "id": id})
 	}
-	answer, err := s.run(ctx, s.scripts.agentDetach, k, with{"agents": agents, "node": node, "hung_up": hungUp, "ago": millis(max(0, ago))})
+	answer, err := s.run(ctx, "agent_detach", k, with{"agents": agents, "node": node, "hung_up": hungUp, "ago": millis(max(0, ago))})
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func (s *Store) detach(ctx context.Context, space c3po.Space, node string, hungU
 
 // RenewLease implements store.Store.
 func (s *Store) RenewLease(ctx context.Context, space c3po.Space, node string) error {
-	_, err := s.run(ctx, s.scripts.leaseRenew, keysOf(space), with{"node": node, "length": millis(s.limits.NodeLease)})
+	_, err := s.run(ctx, "lease_renew", keysOf(space), with{"node": node, "length": millis(s.limits.NodeLease)})
 	return err
 }
 
@@ -73,7 +73,7 @@ func (s *Store) EndLease(ctx context.Context, space c3po.Space, node string) err
 			return err
 		}
 	}
-	_, err := s.run(ctx, s.scripts.leaseRenew, k, with{"node": node, "length": 0})
+	_, err := s.run(ctx, "lease_renew", k, with{"node": node, "length": 0})
 	return err
 }
 
@@ -129,7 +129,7 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.No
 	for _, n := range notes.Given {
 		given = append(given, with{"mark": k.mark(n.Agent), "reader": n.Reader, "seq": n.Seq})
 	}
-	_, err := s.run(ctx, s.scripts.noteWrite, k, with{
+	_, err := s.run(ctx, "note_write", k, with{
 		"calls": calls, "served": served, "told": told, "given": given,
 		"max_served": store.MaxServedReaders, "max_marks": store.MaxMarkedReaders, "max_told": store.MaxToldNotices,
 	})

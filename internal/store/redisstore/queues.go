@@ -30,10 +30,10 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimSte
 		"id": step.Agent, "run": step.Run, "role": queue.Queue(), "mailbox": queue, "lease": millis(s.limits.ClaimLease), "from": from, "hex": hex,
 		"reader": step.Reader, "min": step.MinSeq, "positioned": step.Positioned, "most": s.looks, "position": 0, "given": hexes,
 	}
-	answer, err := s.run(ctx, s.scripts.taskClaim, k, given)
+	answer, err := s.run(ctx, "task_claim", k, given)
 	for err == nil && word(answer[0]) == "ok" && integer(answer[6]) != 0 {
 		given["position"] = integer(answer[6])
-		answer, err = s.run(ctx, s.scripts.taskClaim, k, given)
+		answer, err = s.run(ctx, "task_claim", k, given)
 	}
 	if err != nil {
 		return store.Claimed{}, err
@@ -66,7 +66,7 @@ func (s *Store) AckClaimed(ctx context.Context, space c3po.Space, queue, agent c
 		from, _, hex := id.Split()
 		messages = append(messages, with{"from": from, "hex": hex})
 	}
-	answer, err := s.run(ctx, s.scripts.taskAck, k, with{
+	answer, err := s.run(ctx, "task_ack", k, with{
 		"agent": k.agent(agent), "mail": k.of(queue), "mailbox": queue, "id": agent, "run": run, "role": queue.Queue(), "messages": messages,
 	})
 	if err != nil {

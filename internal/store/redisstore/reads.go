@@ -30,7 +30,7 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 	}
 	var page store.InboxPage
 	for first := true; ; first = false {
-		answer, err := s.run(ctx, s.scripts.inboxRead, k, given)
+		answer, err := s.run(ctx, "inbox_read", k, given)
 		if err != nil {
 			return store.InboxPage{}, err
 		}
@@ -70,7 +70,7 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 	}
 	var out store.NextMessage
 	for {
-		answer, err := s.run(ctx, s.scripts.messageFind, k, given)
+		answer, err := s.run(ctx, "message_find", k, given)
 		if err != nil {
 			return store.NextMessage{}, err
 		}
@@ -225,7 +225,7 @@ func (s *Store) entriesAt(ctx context.Context, space c3po.Space, ids []c3po.Mess
 }
 
 func (s *Store) readEntries(ctx context.Context, k keys, owner c3po.AgentID, hexes []string) ([]rueidis.RedisMessage, error) {
-	return s.run(ctx, s.scripts.messageRead, k,
+	return s.run(ctx, "message_read", k,
 		with{"body": k.body(owner), "fact": k.fact(owner), "mark": k.mark(owner), "max_marks": store.MaxMarkedReaders, "hexes": hexes})
 }
 

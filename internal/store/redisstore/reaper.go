@@ -10,7 +10,7 @@ import (
 
 // Tick implements store.Store.
 func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interval time.Duration) (store.Pulse, error) {
-	answer, err := s.run(ctx, s.scripts.spaceTick, keysOf(space),
+	answer, err := s.run(ctx, "space_tick", keysOf(space),
 		with{"interval": millis(interval), "node": node, "retire": seconds(s.limits.RetireAfter), "idle": millis(store.FlowIdle)})
 	if err != nil {
 		return store.Pulse{}, err
@@ -20,7 +20,7 @@ func (s *Store) Tick(ctx context.Context, space c3po.Space, node string, interva
 
 // Reaper implements store.Store.
 func (s *Store) Reaper(ctx context.Context, node string, length time.Duration) (time.Duration, error) {
-	answer, err := s.run(ctx, s.scripts.reaperElect, noSpace, with{"node": node, "length": millis(length)})
+	answer, err := s.run(ctx, "reaper_elect", noSpace, with{"node": node, "length": millis(length)})
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 		return false, err
 	}
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.letterBury, k, with{
+	answer, err := s.run(ctx, "letter_bury", k, with{
 		"mail": k.of(owner), "back": k.of(from), "owner": owner, "from": from, "hex": hex, "reason": reason,
 		"bounce": body, "bytes": note.Bytes(), "durability": durability,
 	})
@@ -97,7 +97,7 @@ func (s *Store) Trim(ctx context.Context, space c3po.Space, limit int) (int, err
 	if err != nil {
 		return total, err
 	}
-	answer, err := s.run(ctx, s.scripts.keyTrim, keysOf(space), with{"limit": limit})
+	answer, err := s.run(ctx, "key_trim", keysOf(space), with{"limit": limit})
 	if err != nil {
 		return total, err
 	}
@@ -120,7 +120,7 @@ func (s *Store) swept(ctx context.Context, space c3po.Space, ends []int64) error
 	if err := s.sweep(ctx, space, books.Lived); err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.sweepSchedule, keysOf(space), with{"next_sweep": store.NextSweep(s.limits, books.Lived, ends...)})
+	_, err = s.run(ctx, "sweep_schedule", keysOf(space), with{"next_sweep": store.NextSweep(s.limits, books.Lived, ends...)})
 	return err
 }
 
@@ -143,7 +143,7 @@ func (s *Store) trimEnded(ctx context.Context, space c3po.Space, limit, most int
 			bound = itoa(int64(rows[1].Score))
 		}
 		owner := c3po.AgentID(rows[0].Member)
-		answer, err := s.run(ctx, s.scripts.messageTrim, k,
+		answer, err := s.run(ctx, "message_trim", k,
 			with{"mail": k.of(owner), "owner": owner, "limit": min(limit-total, maxTrimmed), "bound": bound, "per_cent": most})
 		if err != nil {
 			return total, 0, err

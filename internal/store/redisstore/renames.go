@@ -31,7 +31,7 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 		for _, mailbox := range c3po.QueuesOf(strings.Fields(queues)) {
 			tasks = append(tasks, with{"of": k.of(mailbox)})
 		}
-		answer, err := s.run(ctx, s.scripts.agentRename, k, with{
+		answer, err := s.run(ctx, "agent_rename", k, with{
 			"was": k.of(old), "is": k.of(new), "members": members, "tasks": tasks,
 			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": queues, "max_former": store.MaxFormerNames,
 		})

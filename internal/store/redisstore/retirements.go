@@ -15,7 +15,7 @@ const retiredLook = 24 * time.Hour
 // Retire implements store.Store.
 func (s *Store) Retire(ctx context.Context, space c3po.Space, id c3po.AgentID, silent time.Duration, empty bool) (store.RetireOutcome, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.agentRetire, k, with{
+	answer, err := s.run(ctx, "agent_retire", k, with{
 		"agent": k.agent(id), "inbox": k.inbox(id), "skips": k.skips(id), "reads": k.reads(id),
 		"id": id, "silent": seconds(silent), "empty": empty, "later": seconds(retiredLook),
 	})
@@ -64,7 +64,7 @@ func (s *Store) trimRetired(ctx context.Context, space c3po.Space, limit int) (i
 	}
 	forgotten := 0
 	for _, id := range ids {
-		answer, err := s.run(ctx, s.scripts.agentForget, k,
+		answer, err := s.run(ctx, "agent_forget", k,
 			with{"fact": k.fact(id), "box": k.box(id), "mark": k.mark(id), "id": id, "later": seconds(retiredLook)})
 		if err != nil {
 			return forgotten, err

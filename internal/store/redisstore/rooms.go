@@ -43,7 +43,7 @@ func readRow(name c3po.RoomName, raw string) (roomRow, error) {
 // Join implements store.Store.
 func (s *Store) Join(ctx context.Context, space c3po.Space, step store.JoinStep) (store.Joined, error) {
 	k, room := keysOf(space), step.Room
-	answer, err := s.run(ctx, s.scripts.roomJoin, k, with{
+	answer, err := s.run(ctx, "room_join", k, with{
 		"agent": k.agent(step.Agent), "members": k.members(room), "invited": k.invited(room), "joined": k.joined(step.Agent),
 		"room": room, "id": step.Agent, "run": step.Run, "visibility": step.Visibility,
 		"max_rooms": s.limits.Rooms, "max_rooms_of_agent": s.limits.AgentRooms, "notify": step.Notify,
@@ -89,7 +89,7 @@ func roomOutcome(answer []rueidis.RedisMessage, room c3po.RoomName, id c3po.Agen
 // Leave implements store.Store.
 func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName, id c3po.AgentID, run string) (store.LeaveOutcome, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomLeave, k, with{
+	answer, err := s.run(ctx, "room_leave", k, with{
 		"agent": k.agent(id), "members": k.members(room), "joined": k.joined(id), "skips": k.skips(id), "reads": k.reads(id), "room": room, "id": id, "run": run,
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) Leave(ctx context.Context, space c3po.Space, room c3po.RoomName,
 // EndRoom implements store.Store.
 func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step store.EndRoomStep) (store.EndRoomOutcome, error) {
 	k, room := keysOf(space), step.Room
-	answer, err := s.run(ctx, s.scripts.roomEnd, k, with{
+	answer, err := s.run(ctx, "room_end", k, with{
 		"agent": k.agent(step.By), "members": k.members(room), "invited": k.invited(room), "room_log": k.room(room),
 		"room": room, "id": step.By, "run": step.Run, "outside": step.Outside, "silent": seconds(step.Silent),
 	})
@@ -148,7 +148,7 @@ func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64
 // Invite implements store.Store.
 func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, guest c3po.AgentID) (store.Invitation, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomInvite, k, with{
+	answer, err := s.run(ctx, "room_invite", k, with{
 		"agent": k.agent(by), "members": k.members(room), "invited": k.invited(room), "guest": k.agent(guest),
 		"room": room, "id": by, "run": run, "outside": outside, "guest_id": guest,
 	})
@@ -171,7 +171,7 @@ func (s *Store) Invite(ctx context.Context, space c3po.Space, room c3po.RoomName
 // SetVisibility implements store.Store.
 func (s *Store) SetVisibility(ctx context.Context, space c3po.Space, room c3po.RoomName, by c3po.AgentID, run string, outside bool, v c3po.Visibility) error {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomSet, k,
+	answer, err := s.run(ctx, "room_set", k,
 		with{"agent": k.agent(by), "members": k.members(room), "room": room, "id": by, "run": run, "outside": outside, "visibility": v})
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (s *Store) RoomMembers(ctx context.Context, space c3po.Space, room c3po.Roo
 // RoomMail implements store.Store.
 func (s *Store) RoomMail(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.RoomQuery) (store.RoomMail, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.roomCheck, k, with{
+	answer, err := s.run(ctx, "room_check", k, with{
 		"agent": k.agent(owner), "joined": k.joined(owner), "skips": k.skips(owner), "reads": k.reads(owner),
 		"run": q.Run, "reader": q.Reader, "everybody": c3po.Everybody, "after": q.After,
 	})
@@ -339,7 +339,7 @@ func (s *Store) readPosts(ctx context.Context, k keys, read roomRead, given []c3
 	var posts []store.Post
 	for total := 0; ; {
 		read.query["so_far"], read.query["total"] = len(posts), total
-		answer, err := s.run(ctx, s.scripts.postRead, k, read.query)
+		answer, err := s.run(ctx, "post_read", k, read.query)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -387,6 +387,6 @@ func (s *Store) writeServedPosts(ctx context.Context, space c3po.Space, notes []
 			"seq": n.Seq, "cursor": n.Cursor, "at": n.At.UnixMilli(), "everybody": room == c3po.Everybody,
 		})
 	}
-	_, err := s.run(ctx, s.scripts.readerNote, k, with{"most": store.MaxRoomReaders, "notes": rows})
+	_, err := s.run(ctx, "reader_note", k, with{"most": store.MaxRoomReaders, "notes": rows})
 	return err
 }

@@ -24,7 +24,7 @@ func (s *Store) sign(ctx context.Context, writer string) error {
 	if writer == "" || atoi(fields[0]) >= store.Schema {
 		return nil
 	}
-	answer, err := s.run(ctx, s.scripts.schemaRecord, noSpace, with{"of": store.Schema, "reader": store.MinReader, "version": writer})
+	answer, err := s.run(ctx, "schema_record", noSpace, with{"of": store.Schema, "reader": store.MinReader, "version": writer})
 	if err == nil && word(answer[0]) == "newer" {
 		err = refuseNewer(integer(answer[1]), word(answer[2]))
 	}

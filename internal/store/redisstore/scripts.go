@@ -24,6 +24,9 @@ const stepTimeout = 1700 * time.Millisecond
 // whose time is over may have to wait for one that another step has begun.
 const dialTimeout = 1200 * time.Millisecond
 
+// A scriptName is the file of a script, without its ending.
+type scriptName string
+
 type script struct {
 	name string
 	lua  *rueidis.Lua
@@ -31,82 +34,33 @@ type script struct {
 	head signature
 }
 
-// A script that makes room, or that a full store must not stop, is allowed to
-// run out of memory; the others are refused before their first command then.
+// What a head says with FLAG. A script that makes room, or that a full store must not
+// stop, may run when memory is short; the others are refused before their first command.
+// A full store stops nobody from pausing an agent, starting a coordinator, or ending or
+// using a token.
 const (
-	writes  = "#!lua\n"
-	drains  = "#!lua flags=allow-oom\n"
-	noWrite = "#!lua flags=no-writes\n"
+	drains  = "allow-oom"
+	noWrite = "no-writes"
 )
 
-type scripts struct {
-	accountTrim                                                                                               script
-	agentAttach, agentCount, agentDetach, agentForget, agentImport, agentPause, agentRead, agentRegister      script
-	agentRegisterKnown, agentRename, agentRetire, agentUnregister, auditAppend, authorityPropose, chainResume script
-	changeList, epochRaise, fieldDrop, floorRaise, grantPut, grantRevoke, grantTouch, importDrop, inboxRead   script
-	invitePut, inviteSpend, keyFind, keyTrim, leaseRenew, letterBury, letterRevive, letterTrim, memberImport  script
-	messageAck, messageCancel, messageFind, messageImport, messageRead, messageReceive, messageReindex        script
-	messageRelist, messageReply, messageSend, messageTrim, noteWrite, noticeClaim, noticeRecord               script
-	postAck, postImport, postRead, processEnd, questionRecord, readerNote, reaperElect, queueDrop             script
-	roomCheck, roomEnd, roomImport, roomInvite, roomJoin, roomLeave, roomPost, roomReassign, roomSet          script
-	runEnd, runNote, schemaRecord, silenceRecord, spaceBegin, spaceLeave, spaceTick, spaceVacate, statusSet   script
-	sweepSchedule, taskAck, taskClaim, taskReassign, ticketExpire                                             script
-}
+// knownRegister is agent_register for an agent that a full store must not keep out.
+const knownRegister scriptName = "agent_register_known"
 
-func loadScripts() scripts {
-	load := loader{}.load
-	return scripts{
-		accountTrim: load("account_trim", drains),
-		agentAttach: load("agent_attach", drains), agentCount: load("agent_count", noWrite), agentDetach: load("agent_detach", drains),
-		agentForget: load("agent_forget", drains), agentImport: load("agent_import", writes), agentRead: load("agent_read", noWrite),
-		agentRegister: load("agent_register", writes), agentRename: load("agent_rename", drains), agentRetire: load("agent_retire", drains),
-		agentUnregister: load("agent_unregister", drains),
-		auditAppend:     load("audit_append", drains),
-		chainResume:     load("chain_resume", drains),
-		changeList:      load("change_list", noWrite),
-		epochRaise:      load("epoch_raise", drains),
-		fieldDrop:       load("field_drop", drains),
-		floorRaise:      load("floor_raise", drains),
-		grantPut:        load("grant_put", writes),
-		importDrop:      load("import_drop", drains),
-		inboxRead:       load("inbox_read", noWrite),
-		invitePut:       load("invite_put", writes),
-		keyFind:         load("key_find", noWrite, "keys"), keyTrim: load("key_trim", drains),
-		leaseRenew: load("lease_renew", drains),
-		letterBury: load("letter_bury", drains), letterRevive: load("letter_revive", writes), letterTrim: load("letter_trim", drains),
-		memberImport: load("member_import", writes),
-		messageAck:   load("message_ack", drains), messageCancel: load("message_cancel", drains), messageFind: load("message_find", noWrite, "marks"),
-		messageImport: load("message_import", writes), messageRead: load("message_read", noWrite), messageReceive: load("message_receive", drains),
-		messageReindex: load("message_reindex", drains), messageRelist: load("message_relist", drains),
-		messageReply: load("message_reply", writes, "keys", "flow"), messageSend: load("message_send", writes, "keys", "flow"),
-		messageTrim: load("message_trim", drains),
-		noteWrite:   load("note_write", drains, "marks"),
-		noticeClaim: load("notice_claim", drains), noticeRecord: load("notice_record", drains),
-		postAck: load("post_ack", drains), postImport: load("post_import", writes), postRead: load("post_read", noWrite),
-		processEnd:     load("process_end", drains),
-		questionRecord: load("question_record", writes),
-		readerNote:     load("reader_note", writes),
-		reaperElect:    load("reaper_elect", drains),
-		queueDrop:      load("queue_drop", drains),
-		roomCheck:      load("room_check", noWrite), roomEnd: load("room_end", drains), roomImport: load("room_import", writes),
-		roomInvite: load("room_invite", writes), roomJoin: load("room_join", writes), roomLeave: load("room_leave", drains),
-		roomPost: load("room_post", writes, "keys"), roomReassign: load("room_reassign", drains), roomSet: load("room_set", writes),
-		runEnd: load("run_end", drains), runNote: load("run_note", writes),
-		schemaRecord:  load("schema_record", drains),
-		silenceRecord: load("silence_record", drains),
-		spaceBegin:    load("space_begin", drains), spaceLeave: load("space_leave", drains), spaceTick: load("space_tick", drains),
-		spaceVacate:   load("space_vacate", drains),
-		statusSet:     load("status_set", writes),
-		sweepSchedule: load("sweep_schedule", drains),
-		taskAck:       load("task_ack", drains), taskClaim: load("task_claim", drains), taskReassign: load("task_reassign", drains),
-		ticketExpire: load("ticket_expire", drains),
-		// A full store must not keep a known agent out, a person from pausing it, a
-		// coordinator from starting, or anybody from ending or using a token.
-		agentRegisterKnown: load("agent_register", drains),
-		agentPause:         load("agent_pause", drains),
-		authorityPropose:   load("authority_propose", drains),
-		grantRevoke:        load("grant_revoke", drains), grantTouch: load("grant_touch", drains), inviteSpend: load("invite_spend", drains),
+// loadScripts loads every NOUN_VERB.lua. The other files are shared by those that name
+// them with USES.
+func loadScripts() map[scriptName]script {
+	files, err := sources.ReadDir("lua")
+	if err != nil {
+		panic("redisstore: " + err.Error())
 	}
+	loader, all := loader{}, map[scriptName]script{}
+	for _, file := range files {
+		if name := strings.TrimSuffix(file.Name(), ".lua"); strings.Contains(name, "_") {
+			all[scriptName(name)] = loader.load(name, loader.file(name).says("FLAG"))
+		}
+	}
+	all[knownRegister] = loader.load("agent_register", drains)
+	return all
 }
 
 // A loader puts scripts together, of what it has read of the files they share.
@@ -134,13 +88,31 @@ func (l loader) file(name string) luaFile {
 	return f
 }
 
+// says is what stands behind a word in a file's head; empty if nothing does.
+func (f luaFile) says(word string) string {
+	for line := range strings.Lines(headOfFile.FindString(f.text)) {
+		if said, found := strings.CutPrefix(line, "-- "+word+"  "); found {
+			return strings.TrimSpace(said)
+		}
+	}
+	return ""
+}
+
 // load puts a script together: what all share, what it shares with some, its locals
 // by the names in its head, itself.
-func (l loader) load(name, flags string, shared ...string) script {
+func (l loader) load(name, flag string) script {
+	text, head := l.text(name, flag), l.file(name).head
+	if flag == noWrite {
+		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true, head: head}
+	}
+	return script{name: name, lua: rueidis.NewLuaScript(text), head: head}
+}
+
+func (l loader) text(name, flag string) string {
 	self := l.file(name)
 	before := ""
 	set := map[string]bool{}
-	for _, part := range append([]string{"lib"}, shared...) {
+	for _, part := range append([]string{"lib"}, strings.Fields(self.says("USES"))...) {
 		file := l.file(part)
 		maps.Copy(set, file.head.names)
 		before += file.text
@@ -150,11 +122,15 @@ func (l loader) load(name, flags string, shared ...string) script {
 			}
 		}
 	}
-	text := flags + "local " + strings.Join(slices.Sorted(maps.Keys(set)), ", ") + "\n" + before + self.head.prelude(set) + "\n" + self.text
-	if flags == noWrite {
-		return script{name: name, lua: rueidis.NewLuaScriptReadOnly(text), ro: true, head: self.head}
+	first := "#!lua\n"
+	switch flag {
+	case "":
+	case drains, noWrite:
+		first = "#!lua flags=" + flag + "\n"
+	default:
+		panic("redisstore: " + name + ".lua has the flag " + flag + ", which means nothing here")
 	}
-	return script{name: name, lua: rueidis.NewLuaScript(text), head: self.head}
+	return first + "local " + strings.Join(slices.Sorted(maps.Keys(set)), ", ") + "\n" + before + self.head.prelude(set) + "\n" + self.text
 }
 
 func read(name string) string {
@@ -167,7 +143,11 @@ func read(name string) string {
 
 // run executes a script and gives its answer, whose first element is always a
 // word for the outcome (message_read.lua, a plain read, aside).
-func (s *Store) run(ctx context.Context, sc script, k keys, given with) ([]rueidis.RedisMessage, error) {
+func (s *Store) run(ctx context.Context, name scriptName, k keys, given with) ([]rueidis.RedisMessage, error) {
+	sc, known := s.scripts[name]
+	if !known {
+		return nil, fmt.Errorf("there is no script %s.lua", name)
+	}
 	defer s.took(sc.name, time.Now())
 	keys, args, err := sc.head.bind(k, s.standing(k), given)
 	if err != nil {

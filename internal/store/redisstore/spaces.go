@@ -69,7 +69,7 @@ func (s *Store) begin(ctx context.Context, space c3po.Space) error {
 	if err != nil || seq == 0 {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.spaceBegin, keysOf(space), with{"sequence": seq, "epoch": epoch})
+	_, err = s.run(ctx, "space_begin", keysOf(space), with{"sequence": seq, "epoch": epoch})
 	return err
 }
 
@@ -84,7 +84,7 @@ func (s *Store) floor(ctx context.Context) (seq, epoch int64, err error) {
 // vacate runs space_vacate.lua. With a sequence it forgets the space.
 func (s *Store) vacate(ctx context.Context, space c3po.Space, seq string) (string, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.spaceVacate, k, with{
+	answer, err := s.run(ctx, "space_vacate", k, with{
 		"casts": k.room(c3po.Everybody), "box": k.box(c3po.Human), "mark": k.mark(c3po.Human), "life": seconds(store.EmptyLife(s.limits)), "last": seq,
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) vacate(ctx context.Context, space c3po.Space, seq string) (strin
 
 // leaving moves a space between the list and what is about to be forgotten.
 func (s *Store) leaving(ctx context.Context, space c3po.Space, word string) error {
-	_, err := s.run(ctx, s.scripts.spaceLeave, noSpace, with{"space": space, "word": word})
+	_, err := s.run(ctx, "space_leave", noSpace, with{"space": space, "word": word})
 	return err
 }
 
@@ -126,7 +126,7 @@ func (s *Store) forgetSpace(ctx context.Context, space c3po.Space) error {
 	}
 	// The floor rises first: a space that is forgotten and begins anew must find it there.
 	seq := max(0, atoi(at[0]))
-	if _, err := s.run(ctx, s.scripts.floorRaise, noSpace, with{"seq": seq, "epoch": max(1, atoi(at[1]))}); err != nil {
+	if _, err := s.run(ctx, "floor_raise", noSpace, with{"seq": seq, "epoch": max(1, atoi(at[1]))}); err != nil {
 		return err
 	}
 	outcome, err := s.vacate(ctx, space, itoa(seq))

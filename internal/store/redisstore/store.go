@@ -39,7 +39,7 @@ type Store struct {
 	// wakes is a client of its own: a subscription shares its connection's
 	// reader, and a slow wake must never hold up a command.
 	wakes   rueidis.Client
-	scripts scripts
+	scripts map[scriptName]script
 	limits  c3po.Limits
 	bounds  map[string]string // those of them that scripts know by name
 	node    string

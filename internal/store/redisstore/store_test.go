@@ -51,6 +51,18 @@ func TestRedisKeepsThePromises(t *testing.T) {
 	storetest.Run(t, harness(redistest.Start(t, "--appendfsync", "always")))
 }
 
+// Whatever is damaged in whichever key of a step, of another type or with another
+// value: if the step fails, nothing has changed.
+func TestAnErrorMeansNothingChanged(t *testing.T) {
+	t.Parallel()
+	url := redistest.Start(t, "--appendonly", "no")
+	s := open(t, url, c3po.DefaultLimits(), nil)
+	var calls redisstore.Calls
+	calls.Take(t, s) // first: of calls that change the same keys one is kept
+	t.Run("promises", func(t *testing.T) { storetest.Run(t, harness(url, calls.Watch)) })
+	calls.Damage(t, s)
+}
+
 func TestAClusterKeepsThePromises(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, harness("redis://"+strings.Join(redistest.Cluster(t), ",")))

@@ -42,11 +42,11 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 		return err
 	}
 	for _, queue := range queues {
-		if _, err := s.run(ctx, s.scripts.queueDrop, k, with{"fact": k.fact(queue), "box": k.box(queue), "mark": k.mark(queue), "queue": queue.Queue()}); err != nil {
+		if _, err := s.run(ctx, "queue_drop", k, with{"fact": k.fact(queue), "box": k.box(queue), "mark": k.mark(queue), "queue": queue.Queue()}); err != nil {
 			return err
 		}
 	}
-	if _, err := s.run(ctx, s.scripts.importDrop, k, with{"import_life": seconds(store.ImportLife(s.limits))}); err != nil {
+	if _, err := s.run(ctx, "import_drop", k, with{"import_life": seconds(store.ImportLife(s.limits))}); err != nil {
 		return err
 	}
 	outcome, err := s.vacate(ctx, space, "")
@@ -80,7 +80,7 @@ func (s *Store) drop(ctx context.Context, key string, over func(field, value str
 			}
 		}
 		if len(fields) > 0 {
-			if _, err := s.run(ctx, s.scripts.fieldDrop, noSpace, with{"hash": key, "fields": fields}); err != nil {
+			if _, err := s.run(ctx, "field_drop", noSpace, with{"hash": key, "fields": fields}); err != nil {
 				return err
 			}
 		}

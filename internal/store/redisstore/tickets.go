@@ -26,7 +26,7 @@ func (s *Store) Cancel(ctx context.Context, space c3po.Space, step store.CancelS
 		told, whose = step.Holder, step.Holder
 	}
 	note.To = told
-	answer, err := s.run(ctx, s.scripts.messageCancel, k, with{
+	answer, err := s.run(ctx, "message_cancel", k, with{
 		"sender": k.agent(step.From), "mail": k.of(owner), "agent": k.agent(whose), "holding": k.of(told),
 		"owner": owner, "from": from, "hex": hex, "run": step.Run, "notice": body, "bytes": note.Bytes(), "durability": step.Durability,
 		"holder": step.Holder, "caller": step.From,
@@ -70,7 +70,7 @@ func (s *Store) Silence(ctx context.Context, space c3po.Space, step store.Silenc
 		return false, err
 	}
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.silenceRecord, k, with{
+	answer, err := s.run(ctx, "silence_record", k, with{
 		"reader": k.agent(step.Agent), "facts": k.fact(owner), "back": k.of(cmp.Or(step.To, from)), "owner": owner, "from": from, "hex": hex,
 		"agent": step.Agent, "run": step.Run, "to": step.To, "notice": body, "bytes": note.Bytes(), "durability": step.Durability,
 	})
@@ -90,7 +90,7 @@ func (s *Store) Silence(ctx context.Context, space c3po.Space, step store.Silenc
 func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
 	from, owner, hex := id.Split()
 	k := keysOf(space)
-	answer, err := s.run(ctx, s.scripts.ticketExpire, k, with{"facts": k.fact(owner), "owner": owner, "from": from, "hex": hex})
+	answer, err := s.run(ctx, "ticket_expire", k, with{"facts": k.fact(owner), "owner": owner, "from": from, "hex": hex})
 	return err == nil && word(answer[0]) == "timed_out", err
 }
 
@@ -140,7 +140,7 @@ func (s *Store) Messages(ctx context.Context, space c3po.Space, ids []c3po.Messa
 func (s *Store) Keyed(ctx context.Context, space c3po.Space, from c3po.AgentID, key string) (c3po.MessageID, error) {
 	k := keysOf(space)
 	field, _ := s.idempotency(store.Draft{From: from, Key: key}, "")
-	answer, err := s.run(ctx, s.scripts.keyFind, k, with{"sender": k.agent(from), "from": from, "field": field})
+	answer, err := s.run(ctx, "key_find", k, with{"sender": k.agent(from), "from": from, "field": field})
 	if err != nil || word(answer[0]) != "found" {
 		return "", err
 	}

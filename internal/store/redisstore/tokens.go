@@ -37,7 +37,7 @@ func (s *Store) PutGrant(ctx context.Context, g auth.Grant) error {
 	if !g.Created.IsZero() {
 		created = itoa(g.Created.UnixMilli())
 	}
-	_, err = s.run(ctx, s.scripts.grantPut, noSpace, with{
+	_, err = s.run(ctx, "grant_put", noSpace, with{
 		"grant": grantKey(g.KID), "kid": g.KID, "text": string(body), "created_at": created, "expires": g.Expires.UnixMilli(),
 		"revoked": g.Revoked, "fixed": g.Fixed, "kept_ms": millis(endedKept),
 	})
@@ -107,13 +107,13 @@ func (s *Store) Grants(ctx context.Context) ([]auth.Grant, error) {
 
 // Revoke implements auth.Store.
 func (s *Store) Revoke(ctx context.Context, kid string) (bool, error) {
-	answer, err := s.run(ctx, s.scripts.grantRevoke, noSpace, with{"grant": grantKey(kid), "kid": kid, "kept_ms": millis(endedKept)})
+	answer, err := s.run(ctx, "grant_revoke", noSpace, with{"grant": grantKey(kid), "kid": kid, "kept_ms": millis(endedKept)})
 	return err == nil && word(answer[0]) == "ok", err
 }
 
 // Changes implements auth.Store.
 func (s *Store) Changes(ctx context.Context, after int64) ([]string, int64, error) {
-	answer, err := s.run(ctx, s.scripts.changeList, noSpace, with{"after": after})
+	answer, err := s.run(ctx, "change_list", noSpace, with{"after": after})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,7 +123,7 @@ func (s *Store) Changes(ctx context.Context, after int64) ([]string, int64, erro
 
 // TouchGrant implements auth.Store.
 func (s *Store) TouchGrant(ctx context.Context, kid string, life time.Duration) error {
-	_, err := s.run(ctx, s.scripts.grantTouch, noSpace, with{"grant": grantKey(kid), "kid": kid, "life": millis(life), "kept_ms": millis(endedKept)})
+	_, err := s.run(ctx, "grant_touch", noSpace, with{"grant": grantKey(kid), "kid": kid, "life": millis(life), "kept_ms": millis(endedKept)})
 	return err
 }
 
@@ -132,7 +132,7 @@ const runKept = 7 * 24 * time.Hour
 
 // NoteRun implements auth.Store.
 func (s *Store) NoteRun(ctx context.Context, run string) error {
-	_, err := s.run(ctx, s.scripts.runNote, noSpace, with{"run": run, "kept_ms": millis(runKept)})
+	_, err := s.run(ctx, "run_note", noSpace, with{"run": run, "kept_ms": millis(runKept)})
 	return err
 }
 

@@ -3,6 +3,7 @@
 --
 -- KEYS  flow:hash flowx:zset
 -- ARGV  now:clock idle:number limit
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 local fields = redis.call('ZRANGEBYSCORE', flowx, '-inf', whole(now - idle), 'LIMIT', 0, limit)
 for _, field in ipairs(fields) do

@@ -3,6 +3,7 @@
 --
 -- KEYS  agent:hash seen:zset attached:zset nodes:hash meta:hash heard:zset
 -- ARGV  now:clock id node lease:number state alike[]
+-- FLAG  allow-oom
 -- The state is what the session does, as its connection says; it may be empty. The
 -- states that are alike, itself among them, have one age.
 if redis.call('EXISTS', agent) == 0 then return { 'unknown' } end

@@ -2,6 +2,7 @@
 --
 -- KEYS  seen attached nodes
 -- ARGV  now:clock online_window:number
+-- FLAG  no-writes
 -- Returns {"ok", count}.
 local count = redis.call('ZCOUNT', seen, '(' .. whole(now - online_window), '(inf')
 local leases = redis.call('HGETALL', nodes)

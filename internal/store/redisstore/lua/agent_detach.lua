@@ -3,6 +3,7 @@
 --
 -- KEYS  seen:zset attached:zset meta:hash heard:zset agents[agent:hash]
 -- ARGV  now:clock node hung_up:flag channel online_window:number ago:number agents[id]
+-- FLAG  allow-oom
 -- That they hung up, or did not, was ago milliseconds ago.
 -- Returns {"ok"}, or {"unknown"} if one of them is not registered.
 local lived, left = number(meta, 'lived'), now - ago

@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash retired:zset fact:hash box:hash mark:hash
 -- ARGV  id later:number
+-- FLAG  allow-oom
 -- Returns {"forgotten"} or {"left"}.
 if not redis.call('ZSCORE', retired, id) then return { 'left' } end
 if redis.call('HLEN', fact) > 0 then

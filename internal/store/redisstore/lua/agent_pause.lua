@@ -2,6 +2,7 @@
 --
 -- KEYS  meta:hash subject:hash events:stream
 -- ARGV  now:clock channel id why max_events
+-- FLAG  allow-oom
 -- Returns {"ok"} or {"unknown"}.
 if id ~= '' and redis.call('EXISTS', subject) == 0 then return { 'unknown' } end
 if (redis.call('HGET', subject, 'paused') or '') == why then return { 'ok' } end

@@ -11,6 +11,7 @@
 --       reads:hash} is{agent:hash inbox:zset body:hash fact:hash box:hash mark:hash ended:zset rate:zset joined:hash
 --       skips:zset reads:hash} members[]:zset tasks[inbox:zset fact:hash]
 -- ARGV  now:clock channel old new run max_events name_life:number its_rooms its_roles max_former:number
+-- FLAG  allow-oom
 -- Members are those of its rooms, tasks the mailboxes of its queues.
 -- Returns {"renamed"}, {"unknown"}, {"superseded"}, {"taken"}, or {"again"} if
 -- these are not its rooms and queues.

@@ -5,6 +5,7 @@
 -- KEYS  meta:hash agent:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream
 --       heard:zset retired:zset inbox:zset roles:zset skips:zset reads:hash rooms:hash roomorder:zset
 -- ARGV  now:clock channel id silent:number online_window:number max_events empty:flag later:number
+-- FLAG  allow-oom
 -- Returns {"retired", the line of "moving" or none}, {"kept"}, {"mail"}, {"rooms"} or {"unknown"}.
 local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles', 'rooms', 'heartbeat')
 if not r[1] then return { 'unknown' } end

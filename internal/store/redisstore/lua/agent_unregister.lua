@@ -2,6 +2,7 @@
 --
 -- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
 -- ARGV  now:clock channel id run max_events
+-- FLAG  allow-oom
 -- Returns {"ended"} or {"none"}.
 local r = redis.call('HMGET', agent, 'seen', 'gone', 'node')
 if not r[1] or r[2] or superseded(agent, run) then return { 'none' } end

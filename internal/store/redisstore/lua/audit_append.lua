@@ -3,6 +3,7 @@
 --
 -- KEYS  stream:stream other:stream chain:hash
 -- ARGV  entry max_entries name n prev id hash
+-- FLAG  allow-oom
 -- It belongs to stream, whose chain is called name; hash is empty for a first look.
 -- Returns {"ok"}, or {"next", number and hash of the last one, an id} if the entry
 -- has another place. One that is the last already was written by an earlier try.

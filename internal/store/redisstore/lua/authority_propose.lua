@@ -3,6 +3,7 @@
 --
 -- KEYS  ca:string
 -- ARGV  proposal
+-- FLAG  allow-oom
 -- An empty proposal only reads.
 -- Returns {"ok", authority}.
 if proposal ~= '' then redis.call('SET', ca, proposal, 'NX') end

@@ -4,6 +4,7 @@
 -- KEYS  flow:hash flowx:zset meta:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset
 --       expire:zset threads:zset events:stream tickets:zset
 -- ARGV  now:clock chain channel owner ended_life:number ended_bytes:number max_events
+-- FLAG  allow-oom
 -- Returns {"resumed", the question or "", whether it was acked} or {"none"}.
 local field = 't:' .. chain
 local raw = redis.call('HGET', flow, field)

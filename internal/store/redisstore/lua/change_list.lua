@@ -2,6 +2,7 @@
 --
 -- KEYS  changes auth
 -- ARGV  after
+-- FLAG  no-writes
 -- Returns {"ok", revision, kids}.
 local revision = redis.call('HGET', auth, 'revision') or '0'
 local kids = {}

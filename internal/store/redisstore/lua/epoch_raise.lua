@@ -4,6 +4,7 @@
 --
 -- KEYS  meta:hash events:stream
 -- ARGV  now:clock channel max_events known_epoch:number known_last:number margin:number
+-- FLAG  allow-oom
 -- Returns {"raised" or "held", epoch, last number}.
 local log = opened()
 local epoch = epoch_of(meta)

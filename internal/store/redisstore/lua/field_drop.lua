@@ -3,6 +3,7 @@
 --
 -- KEYS  hash:hash
 -- ARGV  fields[field value]
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 for _, is in ipairs(fields) do
   if redis.call('HGET', hash, is.field) == is.value then redis.call('HDEL', hash, is.field) end

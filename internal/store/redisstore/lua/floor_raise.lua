@@ -3,6 +3,7 @@
 --
 -- KEYS  floor:hash
 -- ARGV  seq:number epoch:number
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 redis.call('HSET', floor, 'seq', whole(math.max(number(floor, 'seq'), seq)), 'epoch', whole(math.max(number(floor, 'epoch'), epoch)))
 return { 'ok' }

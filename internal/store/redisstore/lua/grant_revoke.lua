@@ -2,6 +2,7 @@
 --
 -- KEYS  grant:hash grants:zset changes:zset auth:hash
 -- ARGV  now:clock kid kept_ms:number
+-- FLAG  allow-oom
 -- Returns {"ok"} or {"unknown"}.
 if redis.call('EXISTS', grant) == 0 then return { 'unknown' } end
 if redis.call('HGET', grant, 'revoked') == '1' then return { 'ok' } end

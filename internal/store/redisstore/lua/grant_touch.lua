@@ -2,6 +2,7 @@
 --
 -- KEYS  grant:hash grants:zset
 -- ARGV  now:clock kid life:number kept_ms:number
+-- FLAG  allow-oom
 -- Returns {"ok"} or {"unknown"}.
 local is = redis.call('HMGET', grant, 'expires', 'revoked', 'fixed')
 if not is[1] or is[2] == '1' or tonumber(is[1]) <= now then return { 'unknown' } end

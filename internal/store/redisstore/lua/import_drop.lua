@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash imported:hash
 -- ARGV  import_life:number
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 if redis.call('EXISTS', imported) == 1 then
   local lived, last = number(meta, 'lived'), redis.call('HGET', meta, 'imported')

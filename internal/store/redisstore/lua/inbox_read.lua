@@ -4,6 +4,7 @@
 -- KEYS  meta agent inbox body fact seen attached nodes
 -- ARGV  now:clock run after:number limit:number most:number min:number member lease:number max_looked:number
 --       count:number total:number last:number
+-- FLAG  no-writes
 -- Member is the one who reads a queue's mailbox, whose agent it is then. Count, total
 -- and last are messages, bytes and the last position of the page so far.
 -- Returns {"ok", next, count, seq, now, rooms, paused, {position to go on from or 0,

@@ -3,6 +3,7 @@
 --
 -- KEYS  invite:hash
 -- ARGV  now:clock hash most:number attempt
+-- FLAG  allow-oom
 -- Returns {outcome, invite, expires, tries}.
 local is = redis.call('HMGET', invite, 'i', 'hash', 'expires', 'tries', 'used')
 if not is[1] then return { 'unknown' } end

@@ -2,6 +2,8 @@
 --
 -- KEYS  meta idem sender renamed
 -- ARGV  field from key_life:number
+-- FLAG  no-writes
+-- USES  keys
 -- Returns {"found", recipient, hex, sender then} or {"none"}.
 local first = recalled(number(meta, 'lived'))[1]
 if not first then return { 'none' } end

@@ -2,6 +2,7 @@
 --
 -- KEYS  meta:hash idem:hash idemx:zset
 -- ARGV  limit:number
+-- FLAG  allow-oom
 -- Returns {"ok", forgotten}.
 local fields = redis.call('ZRANGEBYSCORE', idemx, '-inf', whole(number(meta, 'lived')), 'LIMIT', 0, limit)
 for _, field in ipairs(fields) do

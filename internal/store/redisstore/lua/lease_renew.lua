@@ -2,6 +2,7 @@
 --
 -- KEYS  nodes:hash
 -- ARGV  now:clock node length
+-- FLAG  allow-oom
 if length == '0' then
   redis.call('HDEL', nodes, node)
 else

@@ -4,6 +4,7 @@
 --       back{agent:hash inbox:zset body:hash fact:hash box:hash} owed:zset
 -- ARGV  now:clock channel owner from hex reason dead_life:number bounce bytes:number message_life:number max_events
 --       durability
+-- FLAG  allow-oom
 -- Returns {"buried"} or {"left"}.
 local fact = editable(redis.call('HGET', mail.fact, hex))
 local damaged = not (fact and fact.f == from)

@@ -2,6 +2,7 @@
 --
 -- KEYS  meta:hash mail{body:hash fact:hash} dead:zset threads:zset tickets:zset owed:zset
 -- ARGV  owner from hex at_once
+-- FLAG  allow-oom
 -- Returns {"forgotten"} or {"left", the lived second at which its life ends; 0 if it is not there}.
 local id = from .. '::' .. owner .. '::' .. hex
 local died = redis.call('ZSCORE', dead, id)

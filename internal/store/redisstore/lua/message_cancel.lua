@@ -5,6 +5,7 @@
 --       threads:zset events:stream tickets:zset agent:hash holding{inbox:zset body:hash fact:hash box:hash}
 -- ARGV  now:clock channel owner from hex run ended_life:number ended_bytes:number message_life:number max_events
 --       notice bytes:number durability holder caller
+-- FLAG  allow-oom
 -- The agent and holding are of the holder of a queue's message, else the sender's and
 -- the recipient's again. From is what the caller was called when it sent.
 -- Returns {outcome, told}, or {"superseded"}, or {"moved", id} if the ticket is

@@ -4,6 +4,8 @@
 --
 -- KEYS  meta agent inbox body fact mark
 -- ARGV  now:clock run reader min:number incoming positioned most:number after:number open:number found:flag given[]
+-- FLAG  no-writes
+-- USES  marks
 -- Most is how many it looks at, from behind the position after. Open is the lowest number
 -- not given so far (0: none is known); given are the hexes this node gave.
 -- Returns {"ok", count, lowest number not given, now, hex, fact, body, rooms,

@@ -2,6 +2,7 @@
 --
 -- KEYS  body fact mark
 -- ARGV  max_marks hexes[]
+-- FLAG  no-writes
 -- Returns {{hex, fact, body} …, marks}; what is unknown has an empty fact.
 local out = {}
 for _, hex in ipairs(hexes) do

@@ -4,6 +4,7 @@
 -- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
 --       threads:zset events:stream tickets:zset
 -- ARGV  now:clock channel owner reader route ended_life:number ended_bytes:number max_events messages[from hex]
+-- FLAG  allow-oom
 -- Returns {"ok", outcome …}.
 local log = opened()
 ahead(log)

@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash expire:zset deadlines:zset dead:zset owed:zset seen:zset agent:hash inbox:zset
 -- ARGV  old new line ids[]
+-- FLAG  allow-oom
 -- The agent is the old name's, the inbox the new one's. Line is that of "moving" in
 -- meta that this ends, or none; the ids are by the old name.
 -- Returns {"ok"}.

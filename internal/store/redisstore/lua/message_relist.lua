@@ -4,6 +4,7 @@
 --
 -- KEYS  threads:zset tickets:zset facts:hash
 -- ARGV  former today hexes[]
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 for _, hex in ipairs(hexes) do
   local fact = editable(redis.call('HGET', facts, hex))

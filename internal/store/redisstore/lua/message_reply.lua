@@ -10,6 +10,7 @@
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
 --       unpaid:flag
+-- USES  keys flow
 -- The agent and mail are of who asked, own is the replier's or of the queue whose message
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
 -- answered message is in, and role its queue, if it is in one.

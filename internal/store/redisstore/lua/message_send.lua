@@ -6,6 +6,7 @@
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
 --       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
 --       answer_within:number chain digest caps space_bytes:number key_bytes:number unpaid:flag
+-- USES  keys flow
 -- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,

@@ -4,6 +4,7 @@
 --
 -- KEYS  meta:hash mail{body:hash fact:hash ended:zset} ending:zset threads:zset tickets:zset
 -- ARGV  owner limit:number ended_bytes:number bound per_cent:number
+-- FLAG  allow-oom
 -- Bound is the number of the next owner's oldest, or "inf"; per_cent, how much of its
 -- memory Redis may use, 0 for as much as it can.
 -- Returns {"ok", forgotten, the lived second at which the life of the first one left ends; 0 if unknown}.

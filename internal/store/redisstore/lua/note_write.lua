@@ -6,6 +6,8 @@
 -- ARGV  now:clock max_served:number channel max_events max_marks:number online_window:number max_told:number
 --       calls[id ago:number] served[from owner hex reader route at:number cursor:number times:number first:number]
 --       told[reader route seq:number at:number] given[reader seq:number]
+-- FLAG  allow-oom
+-- USES  marks
 
 -- A note is up to a second old: one from before the agent unregistered must
 -- not bring it back, a later one must.

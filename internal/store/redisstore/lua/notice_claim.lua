@@ -3,6 +3,7 @@
 --
 -- KEYS  facts:hash
 -- ARGV  now:clock from hex what first:number longest:number most:number
+-- FLAG  allow-oom
 -- Returns {"claimed"}; {"taken"} if it was done, is being done or was given up;
 -- {"ended"} if the question is no longer open.
 local raw = redis.call('HGET', facts, hex)

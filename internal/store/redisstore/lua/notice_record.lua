@@ -2,6 +2,7 @@
 --
 -- KEYS  facts:hash
 -- ARGV  now:clock from hex what
+-- FLAG  allow-oom
 -- Returns {"ok"} or {"unknown"}.
 local raw = redis.call('HGET', facts, hex)
 local fact = editable(raw)

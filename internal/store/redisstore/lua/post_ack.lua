@@ -3,6 +3,7 @@
 --
 -- KEYS  agent:hash rooms:hash joined:hash skips:zset reads:hash posts[log:stream]
 -- ARGV  run everybody posts[room from low:number]
+-- FLAG  allow-oom
 -- A post is known by low, the last 32 bits of its number.
 -- Returns {"ok", outcome …} or {"superseded"}.
 if superseded(agent, run) then return { 'superseded' } end

@@ -5,6 +5,7 @@
 -- KEYS  skips rooms[log]
 -- ARGV  limit:number most:number lived:number kind capabilities host max_looked:number so_far:number total:number
 --       given[] rooms[name after]
+-- FLAG  no-writes
 -- Given are the posts it has, as "room\0seq in 32 bits"; so_far and total are posts and
 -- bytes of the page so far.
 -- Returns {next, {after of each room to go on from}, {room, entry id, fact, body} …};

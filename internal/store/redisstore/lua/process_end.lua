@@ -4,6 +4,7 @@
 --
 -- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset nodes:hash
 -- ARGV  now:clock channel id max_events pid start was_there:flag
+-- FLAG  allow-oom
 -- Returns {"died"} or {"none"} if the agent declares another, or it is known to be dead.
 local r = redis.call('HMGET', agent, 'pid', 'pid_start', 'died', 'node')
 if pid == '0' or r[1] ~= pid or (r[2] or '0') ~= start or r[3] then return { 'none' } end

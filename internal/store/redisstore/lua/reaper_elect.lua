@@ -3,6 +3,7 @@
 --
 -- KEYS  reaper:hash
 -- ARGV  now:clock node length:number
+-- FLAG  allow-oom
 -- Returns {"ok", milliseconds for which another node still is; 0: this one is}.
 local is = redis.call('HMGET', reaper, 'node', 'until', 'length')
 local left = tonumber(is[2] or 0) - now

@@ -3,6 +3,7 @@
 --
 -- KEYS  meta agent rooms joined skips reads
 -- ARGV  now:clock run reader everybody after:number
+-- FLAG  no-writes
 -- Returns {"ok", seq, lived, now, after, type, capabilities, host, {room, cursor, last
 -- sequence, unread, heard, what wakes it} …} or {"superseded"}.
 if superseded(agent, run) then return { 'superseded' } end

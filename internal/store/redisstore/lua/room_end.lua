@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash agent:hash rooms:hash roomorder:zset members:zset invited:zset room_log:stream events:stream
 -- ARGV  now:clock channel room id run outside max_events silent:number
+-- FLAG  allow-oom
 -- With silent, a number of lived seconds, only a room that was empty and silent for so long.
 -- Returns {"ended"}, {"members"}, {"kept"}, {"not_creator", creator}, or one word:
 -- superseded, no_room.

@@ -4,6 +4,7 @@
 --
 -- KEYS  meta:hash agent:hash rooms:hash members:zset joined:hash skips:zset reads:hash events:stream
 -- ARGV  now:clock channel room id run max_events
+-- FLAG  allow-oom
 -- Returns {"left"}, {"empty"}, {"none"} or {"superseded"}.
 if superseded(agent, run) then return { 'superseded' } end
 if not redis.call('ZSCORE', members, id) then return { 'none' } end

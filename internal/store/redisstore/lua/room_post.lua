@@ -8,6 +8,7 @@
 --       field fingerprint window:number key_life:number max_posts:number max_bytes:number message_life:number
 --       max_events box_messages:number box_bytes:number share:number cast:flag audience address space_bytes:number
 --       unpaid:flag mentioned[id]
+-- USES  keys
 -- A post has bytes in the room, and mail_bytes as mail of a member.
 -- Returns {"ok", entry id, now, now, members, fact, sent within a minute} or {"repeat", entry id, at,
 -- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,

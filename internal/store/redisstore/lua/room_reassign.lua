@@ -3,6 +3,7 @@
 --
 -- KEYS  rooms:hash places[invited:zset]
 -- ARGV  old new last places[room]
+-- FLAG  allow-oom
 -- New is empty for nobody; last is the number up to which it applies, empty for all.
 -- Returns {"ok"}.
 last = tonumber(last) or math.huge

@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
 -- ARGV  now:clock channel id run max_events
+-- FLAG  allow-oom
 -- Returns {"died"} or {"none"} if the run does not hold the id, or is known to
 -- be dead.
 local r = redis.call('HMGET', agent, 'run', 'died', 'node')

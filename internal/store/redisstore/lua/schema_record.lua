@@ -3,6 +3,7 @@
 --
 -- KEYS  schema
 -- ARGV  of:number reader:number version
+-- FLAG  allow-oom
 -- Of is the schema, reader the oldest that understands it.
 -- Returns {"ok"}, or {"newer", min_reader, version} if this one does not
 -- understand what is here.

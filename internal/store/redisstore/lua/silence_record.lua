@@ -4,6 +4,7 @@
 -- KEYS  meta:hash reader:hash facts:hash expire:zset threads:zset events:stream back{agent:hash inbox:zset body:hash
 --       fact:hash box:hash}
 -- ARGV  now:clock channel owner from hex max_events agent run to notice bytes:number message_life:number durability
+-- FLAG  allow-oom
 -- To is what who asked is called today, or empty if nobody is to be told.
 -- Returns {"silent"}, {"left"} if there is nothing to say, {"superseded"}, or
 -- {"unknown"} if there is nobody of that name to be told.

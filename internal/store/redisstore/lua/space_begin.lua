@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash
 -- ARGV  sequence epoch
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 if redis.call('HEXISTS', meta, 'seq') == 0 then
   redis.call('HSET', meta, 'seq', sequence)

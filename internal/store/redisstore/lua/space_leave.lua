@@ -3,6 +3,7 @@
 --
 -- KEYS  spaces:set leaving:zset
 -- ARGV  now:clock space word
+-- FLAG  allow-oom
 -- The word is "go", "stay" or "gone".
 -- Returns {"ok"}.
 if word == 'go' then

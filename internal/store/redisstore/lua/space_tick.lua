@@ -3,6 +3,7 @@
 --
 -- KEYS  meta:hash expire deadlines heard retired idemx flowx owed
 -- ARGV  now:clock interval:number node retire:number ended_bytes:number idle:number
+-- FLAG  allow-oom
 -- Returns {"ok", lived seconds, "1" if the caller won, "1" if something may be due}.
 local is = redis.call('HMGET', meta, 'ticked', 'lived_ms', 'lived', 'ticker', 'ended_bytes', 'sweep', 'moving')
 local last, lived_ms, lived = tonumber(is[1] or now), tonumber(is[2] or 0), tonumber(is[3] or 0)

@@ -6,6 +6,7 @@
 --       rest{events:stream names:zset seen:zset heard:zset sessions:hash nodes:hash attached:zset idemx:zset
 --       flowx:zset owed:zset rooms:hash} casts:stream box:hash mark:hash
 -- ARGV  life:number last
+-- FLAG  allow-oom
 -- A space in use has something in used. Casts, box and mark are what else there can be
 -- in one that is not: of the built-in room, and of a person. Life is the lived seconds
 -- after which an empty space can be forgotten, last the sequence of the one that is to

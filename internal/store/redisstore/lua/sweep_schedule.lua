@@ -2,6 +2,7 @@
 --
 -- KEYS  meta:hash
 -- ARGV  next_sweep
+-- FLAG  allow-oom
 -- Returns {"ok"}.
 redis.call('HSET', meta, 'sweep', next_sweep)
 return { 'ok' }

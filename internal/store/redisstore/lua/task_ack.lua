@@ -4,6 +4,7 @@
 -- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
 --       threads:zset events:stream tickets:zset roles:zset
 -- ARGV  now:clock channel mailbox id run role ended_life:number ended_bytes:number max_events messages[from hex]
+-- FLAG  allow-oom
 -- Returns {"ok", outcome …} or {"superseded"}.
 if superseded(agent, run) then return { 'superseded' } end
 local log = opened()

@@ -6,6 +6,7 @@
 -- KEYS  meta agent:hash inbox:zset body:hash fact:hash roles:zset seen:zset attached:zset nodes:hash events:stream
 -- ARGV  now:clock channel id run role mailbox lease:number max_events from hex reader min:number positioned
 --       most:number position:number given[]
+-- FLAG  allow-oom
 -- From and hex are empty for the next; most is how many it looks at, from behind
 -- position; given are the hexes this node gave.
 -- Returns {"ok", count, now, hex, fact, body, position to go on from or 0}; hex is

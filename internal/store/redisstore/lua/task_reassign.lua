@@ -3,6 +3,7 @@
 --
 -- KEYS  inbox:zset fact:hash
 -- ARGV  old new after many:number
+-- FLAG  allow-oom
 -- Returns {"ok", the position to go on behind, or none if that was all}.
 local rows = redis.call('ZRANGEBYSCORE', inbox, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, many)
 for i = 1, #rows, 2 do

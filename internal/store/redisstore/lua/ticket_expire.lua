@@ -2,6 +2,7 @@
 --
 -- KEYS  meta:hash facts:hash deadlines:zset events:stream
 -- ARGV  now:clock channel owner from hex max_events
+-- FLAG  allow-oom
 -- Returns {"timed_out"} or {"left"}.
 local id = from .. '::' .. owner .. '::' .. hex
 local due = redis.call('ZSCORE', deadlines, id)
