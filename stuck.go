@@ -2,7 +2,8 @@ package c3po
 
 import "time"
 
-// A Wait is a question whose sender still waits for the answer.
+// A Wait is a question whose sender still waits for the answer: to an agent the
+// oldest of several, to the person each.
 type Wait struct {
 	ID        MessageID   `json:"id"`
 	FromAgent AgentID     `json:"from_agent"` // who waits
@@ -12,6 +13,7 @@ type Wait struct {
 	Since     time.Time   `json:"since"`
 	Deadline  time.Time   `json:"deadline,omitzero"`
 	Silent    bool        `json:"silent,omitempty"` // the one it waits for has read it and ended its turn without an answer
+	Questions int         `json:"questions"`        // how many it has asked that one and waits for
 	Depth     int         `json:"depth"`            // 1 waits for the hold-up itself, 2 for one that does
 	Behind    int         `json:"behind"`           // agents that wait for FromAgent, directly or through others
 }

@@ -11,3 +11,9 @@ type ThreadResumed struct {
 	Thread  string `json:"thread"`
 	Resumed bool   `json:"resumed"` // it was paused
 }
+
+// RecentInput names an agent.
+type RecentInput struct {
+	AgentID AgentID `json:"agent_id" jsonschema:"The agent"`
+	Limit   int     `json:"limit,omitempty" jsonschema:"How many at the most; default 5" range:"0,50"`
+}

@@ -76,6 +76,9 @@ func waitLine(now time.Time, w c3po.Wait) string {
 	if !w.Deadline.IsZero() && now.After(w.Deadline) {
 		facts = append(facts, "overdue for "+c3po.Age(now.Sub(w.Deadline)))
 	}
+	if w.Questions > 1 {
+		facts = append(facts, fmt.Sprintf("%d questions", w.Questions))
+	}
 	whom := "you"
 	if w.ToAgent != c3po.Human {
 		whom = inline(string(w.ToAgent))

@@ -156,6 +156,10 @@ func (c *Client) Stuck(ctx context.Context, in c3po.None) (c3po.Stuck, error) {
 	return call[c3po.Stuck](ctx, c, "stuck", in)
 }
 
+func (c *Client) Recent(ctx context.Context, in c3po.RecentInput) (c3po.MessageList, error) {
+	return call[c3po.MessageList](ctx, c, "recent", in)
+}
+
 func (c *Client) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
 	return call[c3po.LetterList](ctx, c, "dead_letters", in)
 }

@@ -82,7 +82,16 @@ func holdUps(waits []c3po.Wait) []c3po.HoldUp {
 	slices.SortStableFunc(waits, func(x, y c3po.Wait) int { return x.Since.Compare(y.Since) })
 	g := waitGraph{on: map[c3po.AgentID][]c3po.Wait{}, listed: map[c3po.AgentID]bool{}}
 	waiting := map[c3po.AgentID]bool{}
+	type pair struct{ from, to c3po.AgentID }
+	at := map[pair]int{}
 	for _, w := range waits {
+		between := pair{w.FromAgent, w.ToAgent}
+		if i, known := at[between]; known && w.ToAgent != c3po.Human {
+			g.on[w.ToAgent][i].Questions++
+			continue
+		}
+		w.Questions = 1
+		at[between] = len(g.on[w.ToAgent])
 		g.on[w.ToAgent] = append(g.on[w.ToAgent], w)
 		waiting[w.FromAgent] = true
 	}

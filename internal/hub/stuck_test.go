@@ -37,6 +37,8 @@ func TestAChainOfWaitsEndsAtWhoHoldsItUp(t *testing.T) {
 		web := h.send("web", "docs", "2")
 		pass(time.Second)
 		h.send("payments", "build", "3")
+		h.send("payments", "build", "4")
+		same(t, "questions of one to one", stuck().HoldUps[1].Waits[0].Questions, 2)
 		same(t, "chains", lines(stuck()), []string{
 			"human holds up 3",
 			"1 api waits for human, 2 behind",

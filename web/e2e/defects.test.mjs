@@ -25,7 +25,16 @@ describe("a working day", () => {
   test("no view scrolls sideways, on a phone, a tablet or a screen", async () => {
     for (const width of [390, 1024, 1440]) {
       const { page, context } = await open(browser, rig, { admin: true, viewport: { ...phone, width } });
-      for (const route of [["questions"], ["agents"], ["agents", "api"], ["conversations"], ["conversations", day.thread], ["overview"], ["letters"]]) {
+      for (const route of [
+        ["questions"],
+        ["waiting"],
+        ["agents"],
+        ["agents", "api"],
+        ["conversations"],
+        ["conversations", day.thread],
+        ["overview"],
+        ["letters"],
+      ]) {
         await view(page, rig, ...route);
         await settled(page);
         const wide = await page.evaluate(() =>
@@ -197,6 +206,7 @@ describe("a working day", () => {
       assert.equal(await line.evaluate((e) => getComputedStyle(e).backgroundColor), "rgba(0, 0, 0, 0)", "the line is not styled as the banner");
       await page.getByLabel("Answer payments").fill("Yes.");
       await page.keyboard.press("Control+Enter");
+      await page.getByRole("button", { name: "Send now" }).click();
       const toast = page.locator(".toasts .bad");
       await toast.waitFor();
       const said = await toast.innerText();

@@ -8,7 +8,7 @@ import { launch, open, settled, view, violations } from "./browser.mjs";
 import { payloads } from "./payloads.mjs";
 import { Rig } from "./rig.mjs";
 
-const views = ["questions", "agents", "conversations", "overview", "network", "letters", "tokens"];
+const views = ["questions", "waiting", "agents", "conversations", "overview", "network", "letters", "tokens"];
 
 describe("what others wrote", () => {
   let rig, browser;

@@ -87,6 +87,10 @@ export async function fill(rig, { messages = 1000, thread: turns = 400 } = {}) {
     })
   ).message_id;
   asked.named = (await rig.as(longName, "escalate_to_human", { reason: code(7), deadline: "2h" })).message_id;
+  // Three wait behind api: two at once and one through web.
+  await rig.as("web", "send_message", { target: "api", message: "Is the new column there yet?" });
+  await rig.as("laptop/docs", "send_message", { target: "api", message: "Which name does the column get?" });
+  await rig.as("laptop/release-notes", "send_message", { target: "web", message: "What changed in the list of orders?" });
   for (let n = 0; n < 3; n++)
     await rig.as("nas/backup", "send_message", { target: "human", message: `The copy of last night is ${14 + n} GiB.`, expects_reply: false });
   return { thread, asked };

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { sendAll } from "./answers";
 import { Boundary, later } from "./boundary";
 import { useLiveData, useQuestionCount } from "./data";
 import { Icon } from "./icons";
@@ -16,19 +17,31 @@ import { Letters } from "./views/Letters";
 import { Login } from "./views/Login";
 import { Questions } from "./views/Questions";
 import { Tokens } from "./views/Tokens";
+import { Waiting } from "./views/Waiting";
+import { Undo } from "./views/Undo";
 
 // What draws is big and not what people come for first.
 const Overview = later(() => import("./views/Overview"));
 const Network = later(() => import("./views/Network"));
 
-const views = [
-  { name: "questions", short: "Asked", title: "Questions", key: "q" },
-  { name: "agents", short: "Agents", title: "Agents", key: "a" },
-  { name: "conversations", short: "Talks", title: "Conversations", key: "c" },
-  { name: "overview", short: "Rates", title: "Overview", key: "o" },
-  { name: "network", short: "Net", title: "Network", key: "n" },
-  { name: "letters", short: "Dead", title: "Dead letters", key: "d" },
-  { name: "tokens", short: "Tokens", title: "Hosts and tokens", key: "t", admin: true },
+interface View {
+  name: string;
+  title: string;
+  key: string;
+  short?: string; // where there is little room
+  rare?: boolean; // on a phone behind the button for more
+  admin?: boolean;
+}
+
+const views: View[] = [
+  { name: "questions", title: "Questions", key: "q" },
+  { name: "waiting", title: "Who waits", short: "Waiting", key: "w" },
+  { name: "agents", title: "Agents", key: "a" },
+  { name: "conversations", title: "Conversations", short: "Chats", key: "c" },
+  { name: "overview", title: "Overview", key: "o", rare: true },
+  { name: "network", title: "Network", key: "n", rare: true },
+  { name: "letters", title: "Dead letters", key: "d", rare: true },
+  { name: "tokens", title: "Hosts and tokens", key: "t", rare: true, admin: true },
 ];
 
 export function App() {
@@ -45,10 +58,12 @@ function Signed() {
   const [help, setHelp] = useState(false);
   const shown = views.filter((v) => !v.admin || session.role === "admin");
   const view = shown.some((v) => v.name === route[0]) ? route[0]! : "questions";
+  const waiting = useQuestionCount();
 
   useEffect(() => {
     const stop = follow(session, client);
     return () => {
+      sendAll();
       stop();
       client.clear();
     };
@@ -61,7 +76,7 @@ function Signed() {
     Escape: () => setHelp(false),
   });
   useEffect(() => {
-    document.title = `${shown.find((v) => v.name === view)?.title ?? ""} · c3po`;
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${shown.find((v) => v.name === view)?.title ?? ""} · c3po`;
   });
 
   return (
@@ -73,7 +88,8 @@ function Signed() {
       <main id="main" tabIndex={-1}>
         <Away />
         <Boundary key={view}>
-          {view === "questions" && <Questions />}
+          {view === "questions" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
+          {view === "waiting" && <Waiting />}
           {view === "agents" && <Agents chosen={route[1]} />}
           {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} /> : <Conversations />)}
           {view === "overview" && <Overview />}
@@ -82,9 +98,20 @@ function Signed() {
           {view === "tokens" && <Tokens />}
         </Boundary>
       </main>
+      <Undo />
       <Toasts />
       {help && (
         <Help views={shown} onClose={() => setHelp(false)}>
+          <nav aria-label="More views">
+            {shown
+              .filter((v) => v.rare)
+              .map((v) => (
+                <a key={v.name} href={to(v.name)} onClick={() => setHelp(false)}>
+                  <Icon name={v.name} />
+                  {v.title}
+                </a>
+              ))}
+          </nav>
           <Foot />
         </Help>
       )}
@@ -134,7 +161,7 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
   );
 }
 
-function Side({ views, view, onHelp }: { views: { name: string; title: string; short: string; key: string }[]; view: string; onHelp: () => void }) {
+function Side({ views, view, onHelp }: { views: View[]; view: string; onHelp: () => void }) {
   const waiting = useQuestionCount();
   const line = useLine();
   return (
@@ -149,13 +176,13 @@ function Side({ views, view, onHelp }: { views: { name: string; title: string; s
           ⋯
         </button>
       </div>
-      <nav aria-label="Views">
+      <nav className="tabs" aria-label="Views">
         {views.map((v) => (
-          <a key={v.name} href={to(v.name)} aria-current={v.name === view ? "page" : undefined} title={`g ${v.key}`}>
+          <a key={v.name} className={v.rare ? "rare" : ""} href={to(v.name)} aria-current={v.name === view ? "page" : undefined} title={`g ${v.key}`}>
             <Icon name={v.name} />
             <span className="name">{v.title}</span>
             <span className="short" aria-hidden="true">
-              {v.short}
+              {v.short ?? v.title}
             </span>
             {v.name === "questions" && waiting > 0 && <span className="count">{waiting}</span>}
           </a>

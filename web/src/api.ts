@@ -28,7 +28,14 @@ async function refusalOf(answer: Response): Promise<Refusal> {
   }
 }
 
-async function ask(method: "GET" | "POST", path: string, body: unknown, as: Session | null, more: Record<string, string> = {}): Promise<Response> {
+async function ask(
+  method: "GET" | "POST",
+  path: string,
+  body: unknown,
+  as: Session | null,
+  more: Record<string, string> = {},
+  leaving = false,
+): Promise<Response> {
   let answer: Response;
   try {
     answer = await fetch(path, {
@@ -36,6 +43,7 @@ async function ask(method: "GET" | "POST", path: string, body: unknown, as: Sess
       headers: { ...headers(as), ...more, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
       body: body === undefined ? null : JSON.stringify(body),
       credentials: "omit",
+      keepalive: leaving, // it is carried out though the page goes
     });
   } catch {
     throw new Refusal("COORD_DOWN", "the coordinator does not answer", "The page recovers automatically when it is back.", 0);
@@ -49,8 +57,8 @@ async function ask(method: "GET" | "POST", path: string, body: unknown, as: Sess
   return answer;
 }
 
-export async function request<Out>(method: "GET" | "POST", path: string, body?: unknown, as = session()): Promise<Out> {
-  return (await (await ask(method, path, body, as)).json()) as Out;
+export async function request<Out>(method: "GET" | "POST", path: string, body?: unknown, as = session(), leaving = false): Promise<Out> {
+  return (await (await ask(method, path, body, as, {}, leaving)).json()) as Out;
 }
 
 // A Page is one part of a list.
@@ -67,8 +75,8 @@ export async function list<Row>(operation: string, args: object = {}): Promise<P
 }
 
 // call runs an operation of the table.
-export function call<Out>(operation: string, args: object = {}): Promise<Out> {
-  return request<Out>("POST", `/api/op/${operation}`, args);
+export function call<Out>(operation: string, args: object = {}, leaving = false): Promise<Out> {
+  return request<Out>("POST", `/api/op/${operation}`, args, session(), leaving);
 }
 
 // act runs an operation in the name of the person, who is a mailbox like an

@@ -1,11 +1,13 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
+import { settle, useAnswering } from "./answers";
 import { call, list, type Page } from "./api";
 import { backfill, onEvents } from "./live";
 import { mayAct, useSession } from "./session";
 import { type SeenAgent, ends } from "./mail";
+import { asks } from "./needs";
 import { refreshThreads } from "./thread";
-import type { Agent, Event, Message, Ticket } from "./wire";
+import type { Agent, Event, Message, Stuck, Ticket } from "./wire";
 
 type AgentPage = Page<SeenAgent>;
 
@@ -58,8 +60,29 @@ export function useQuestions() {
   });
 }
 
+// useNeeds is what waits for the person's answer, without what is being answered,
+// and what only informs.
+export function useNeeds() {
+  const query = useQuestions();
+  const answering = useAnswering();
+  const { data } = query;
+  useEffect(() => {
+    if (data) settle(data);
+  }, [data]);
+  return useMemo(() => {
+    const gone = new Set(answering.map((o) => o.question.id));
+    const rest = (data ?? []).filter((q) => !gone.has(q.id));
+    return { ...query, questions: rest.filter(asks), informing: rest.filter((q) => !asks(q)) };
+  }, [query, data, answering]);
+}
+
 export function useQuestionCount(): number {
-  return useQuestions().data?.length ?? 0;
+  return useNeeds().questions.length;
+}
+
+// useStuck reads who waits for whom, soon after a question was asked or answered.
+export function useStuck() {
+  return useQuery({ queryKey: ["tickets", "stuck"], queryFn: () => call<Stuck>("stuck"), refetchInterval: 60_000 });
 }
 
 const logPage = 1000;

@@ -1,6 +1,7 @@
 // Drawn here, because fonts differ in which signs they have.
 const paths: Record<string, string> = {
   questions: "M4 4h16v12H10l-4 4v-4H4z M12 12v.01 M10 8a2 2 0 1 1 2 2",
+  waiting: "M7 3h10 M7 21h10 M8 3c0 5 8 5 8 9s-8 4-8 9 M16 3c0 5-8 5-8 9s8 4 8 9",
   agents: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8z M4 20c1-4 4-5 8-5s7 1 8 5",
   conversations: "M3 5h12v8H8l-3 3v-3H3z M18 9h3v8h-2v3l-3-3h-5",
   overview: "M3 17l5-6 4 4 5-8 4 5 M3 21h18",

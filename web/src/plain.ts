@@ -14,7 +14,7 @@ export function firstLines(text: string, most: number): string {
 }
 
 // age is a length of time as people say it, as c3po.Age says it elsewhere.
-function age(seconds: number): string {
+export function age(seconds: number): string {
   if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;

@@ -157,6 +157,7 @@ export function Help({ views, onClose, children }: { views: { title: string; key
     ["p", "Pause or resume the agent"],
     ["w", "Write to the agent"],
     ["Ctrl Enter", "Send what was written"],
+    ["u", "Take back an answer that is about to be sent"],
     ["Shift T", "Light, dark, or as the system"],
     ["?", "These keys"],
   ];

@@ -720,6 +720,7 @@ export interface Wait {
   thread: string;
   state: TicketState;
   since: string;
+  questions: number;
   depth: number;
   behind: number;
   deadline?: string;

@@ -90,3 +90,23 @@ test("a route survives any id", async () => {
   assert.deepEqual(parts(to("agents", "a/b %#?")), ["agents", "a/b %#?"]);
   assert.deepEqual(parts("#/a/%E0%A4%A"), ["a", "%E0%A4%A"]);
 });
+
+test("what needs the person is sorted by deadline, by who waits behind it, and by age", async () => {
+  const { countdown, sorted, stateOfThings } = await load("needs.ts");
+  const q = (id, more) => ({ id, from_agent: id, timestamp: before(100), ...more });
+  const late = q("late", { deadline: before(60) });
+  const soon = q("soon", { deadline: before(-300) });
+  const old = q("old", { timestamp: before(900) });
+  const blocking = q("blocking");
+  const behind = new Map([["blocking", 3]]);
+  assert.deepEqual(
+    sorted([old, blocking, soon, late], behind).map((m) => m.id),
+    ["late", "soon", "blocking", "old"],
+  );
+  assert.equal(stateOfThings([old, blocking, soon, late], behind, now), "4 need you, 1 overdue; answering blocking frees 3 agents.");
+  assert.equal(stateOfThings([old], new Map(), now), "1 needs you.");
+  assert.deepEqual(countdown(late.deadline, now), { text: "overdue 1 min", urgency: "overdue" });
+  assert.deepEqual(countdown(soon.deadline, now), { text: "5 min left", urgency: "soon" });
+  assert.deepEqual(countdown(before(-7200), now), { text: "2 h left", urgency: "later" });
+  assert.equal(countdown(undefined, now), undefined);
+});

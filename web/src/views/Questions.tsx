@@ -1,143 +1,269 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { act as actAsPerson, call, clientKey } from "../api";
-import { useNow, useQuestions } from "../data";
+import { answer } from "../answers";
+import { act as actAsPerson, call, list as readList } from "../api";
+import { useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
-import { ago, due, moment } from "../plain";
+import { textOf } from "../mail";
+import { behindEach, countdown, sorted, stateOfThings } from "../needs";
+import { ago, moment, plain } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
-import { textOf } from "../mail";
-import type { Message } from "../wire";
+import type { Agent, Message } from "../wire";
 import "./Questions.css";
 import { PauseAll, usePause } from "./pause";
 
-export function Questions() {
-  const { data, error, isPending } = useQuestions();
+const besideFirst = 6; // cards with background from the start; the others when they are chosen
+
+// Questions is what needs the person. With wanted, it opens at that question.
+export function Questions({ wanted }: { wanted: string | undefined }) {
+  const { data, error, isPending, questions: unsorted, informing } = useNeeds();
   const act = mayAct(useSession());
+  const now = useNow(1000);
+  const behind = behindEach(useStuck().data);
   const [chosenID, setChosenID] = useKept("chosen question", "");
   const list = useRef<HTMLOListElement>(null);
-  const questions = data ?? [];
+  const questions = sorted(unsorted, behind);
   const lastPlace = useRef(0);
-  const chosen = place(
-    questions.map((q) => q.id),
-    chosenID,
-    lastPlace.current,
-  );
+  const ids = questions.map((q) => q.id);
+  const chosen = place(ids, chosenID, lastPlace.current);
   useEffect(() => {
     lastPlace.current = chosen;
   });
   const card = (n: number) => list.current?.children[n] as HTMLElement | undefined;
+  const found = wanted !== undefined && ids.includes(wanted);
+  useEffect(() => {
+    if (!found) return;
+    setChosenID(wanted);
+    const at = list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(wanted)}"]`);
+    at?.focus();
+    at?.scrollIntoView({ block: "center" });
+  }, [found, wanted, setChosenID]);
   const move = (by: number) => {
     const next = Math.max(0, Math.min(questions.length - 1, chosen + by));
-    setChosenID(questions[next]?.id ?? "");
+    setChosenID(ids[next] ?? "");
     card(next)?.focus();
   };
+  const press = (selector: string, n = 0) => card(chosen)?.querySelectorAll<HTMLButtonElement>(selector)[n]?.click();
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
     Enter: () => card(chosen)?.querySelector("textarea")?.focus(),
-    p: () => card(chosen)?.querySelector<HTMLButtonElement>("button[data-pause]")?.click(),
-    ...Object.fromEntries(
-      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => card(chosen)?.querySelectorAll<HTMLButtonElement>("button[data-choice]")[n - 1]?.click()]),
-    ),
+    p: () => press("button[data-pause]"),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => press("button[data-choice]", n - 1)])),
   });
   return (
     <section className="page view-questions">
       <Head title="Questions">{act && <PauseAll />}</Head>
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
+      {questions.length > 0 && <p className="state">{stateOfThings(questions, behind, now)}</p>}
+      {wanted !== undefined && data && !found && <p className="quiet">The question you followed a link to is no longer open.</p>}
       {data && questions.length === 0 && <Empty title="Nobody waits for you">When an agent asks for a decision, it is here at once.</Empty>}
       <ol className="cards" ref={list}>
         {questions.map((q, n) => (
-          <Question key={q.id} question={q} chosen={n === chosen} onChoose={() => setChosenID(q.id)} />
+          <Question
+            key={q.id}
+            question={q}
+            behind={behind.get(q.id) ?? 0}
+            now={now}
+            chosen={n === chosen}
+            beside={n < besideFirst || n === chosen}
+            onChoose={() => setChosenID(q.id)}
+          />
         ))}
       </ol>
+      {informing.length > 0 && <Informing messages={informing} act={act} now={now} />}
     </section>
   );
 }
 
-function Question({ question: q, chosen, onChoose }: { question: Message; chosen: boolean; onChoose: () => void }) {
-  const client = useQueryClient();
+interface Asked {
+  question: Message;
+  behind: number;
+  now: number;
+  chosen: boolean;
+  beside: boolean;
+  onChoose: () => void;
+}
+
+function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked) {
   const act = mayAct(useSession());
-  const now = useNow();
-  const [busy, setBusy] = useState(false);
   const pause = usePause();
-  // The same key for every try: a repeat never answers twice.
-  const key = useRef(clientKey());
-  const asker = q.from_agent ?? "";
-  const asks = q.kind === "escalation" || q.expects_reply;
-  const settle = async (what: () => Promise<unknown>, done: string): Promise<boolean> => {
+  const asker = q.from_agent;
+  const left = countdown(q.deadline, now);
+  const choices = q.choices ?? [];
+  return (
+    <li className={`card ${chosen ? "chosen" : ""} ${left?.urgency ?? ""}`} data-id={q.id} tabIndex={-1} onFocus={onChoose} aria-label={`From ${plain(asker)}`}>
+      <div className="asked">
+        <div className="meta">
+          <a href={to("agents", asker)}>
+            <Id>{asker}</Id>
+          </a>
+          {left && (
+            <span className={`chip ${left.urgency}`} title={moment(q.deadline)}>
+              {left.text}
+            </span>
+          )}
+          {q.priority === "urgent" && <span className="badge bad">urgent</span>}
+          {behind > 0 && (
+            <a className="chip" href={to("waiting")}>
+              {behind} wait behind it
+            </a>
+          )}
+          <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
+        </div>
+        {textOf(q) !== "" && <Text>{textOf(q)}</Text>}
+        {act && choices.length > 0 && (
+          <div className="row choices">
+            {choices.map((c, n) => (
+              <button key={c} data-choice onClick={() => answer(q, c, true)}>
+                <kbd>{n + 1}</kbd> <Id>{c}</Id>
+              </button>
+            ))}
+          </div>
+        )}
+        {act && (
+          <Compose
+            label={`Answer ${plain(asker)}`}
+            button="Answer"
+            draft={q.id}
+            busy={false}
+            onSend={(text) => {
+              answer(q, text, false);
+              return Promise.resolve(true);
+            }}
+          />
+        )}
+        <div className="row acts">
+          <a href={to("conversations", q.thread || q.id)}>Conversation</a>
+          {act && asker && !asker.includes("#") && (
+            <button className="link" data-pause onClick={() => void pause(asker, true)}>
+              Pause {plain(asker)}
+            </button>
+          )}
+        </div>
+      </div>
+      <Beside question={q} read={beside} now={now} />
+    </li>
+  );
+}
+
+// Beside is what a person needs to know to decide.
+function Beside({ question: q, read, now }: { question: Message; read: boolean; now: number }) {
+  const known = read && q.from_agent !== "system";
+  const agent = useQuery({
+    queryKey: ["asker", q.from_agent],
+    queryFn: () => call<Agent>("get_agent_status", { agent_id: q.from_agent }),
+    enabled: known,
+    staleTime: 60_000,
+  });
+  const recent = useQuery({
+    queryKey: ["recent", q.from_agent, q.id],
+    queryFn: () => readList<Message>("recent", { agent_id: q.from_agent, limit: 4 }),
+    enabled: known,
+    staleTime: 60_000,
+  });
+  const before = (recent.data?.rows ?? []).filter((m) => m.id !== q.id).slice(-3);
+  const facts: [string, string][] = [
+    ["Task", agent.data?.current_task ?? ""],
+    ["Folder", agent.data?.cwd ?? ""],
+  ];
+  const shown = facts.filter(([, value]) => value !== "");
+  if (!q.context && shown.length === 0 && before.length === 0) return null;
+  return (
+    <aside aria-label="Background">
+      {q.context && (
+        <>
+          <h2>Why it asks</h2>
+          <Text>{q.context}</Text>
+        </>
+      )}
+      {shown.length > 0 && (
+        <dl className="facts">
+          {shown.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{plain(value)}</bdi>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {before.length > 0 && (
+        <>
+          <h2>Its last messages</h2>
+          <ul className="before">
+            {before.map((m) => (
+              <li key={m.id}>
+                <a href={to("conversations", m.thread || m.id)}>
+                  <span className="quiet">
+                    {m.from_agent === q.from_agent ? `to ${plain(m.to_agent ?? "")}` : `from ${plain(m.from_agent)}`}, {ago(m.timestamp, now)}
+                  </span>
+                  <span className="line1" dir="auto">
+                    {plain(textOf(m).trim().split("\n", 1)[0] ?? "")}
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </aside>
+  );
+}
+
+// Informing is mail that waits for nothing. It is folded.
+function Informing({ messages, act, now }: { messages: Message[]; act: boolean; now: number }) {
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const settle = async (ids: string[]) => {
     setBusy(true);
     try {
-      await what();
-      say(done);
+      await actAsPerson("ack_messages", { message_ids: ids });
+      say(ids.length === 1 ? "Dealt with" : `${ids.length} dealt with`);
       await client.invalidateQueries({ queryKey: ["questions"] });
-      return true;
     } catch (err) {
       sayError(err);
-      return false;
     } finally {
       setBusy(false);
     }
   };
-  const answer = (text: string) => settle(() => call("human_answer", { message_id: q.id, response: text, client_key: key.current }), `Answered ${asker}`);
-  const choose = (choice: string) => settle(() => call("human_answer", { message_id: q.id, choice, client_key: key.current }), `Answered ${asker}`);
-  const choices = q.choices ?? [];
-  useEffect(() => {
-    key.current = clientKey();
-  }, [q.id]);
   return (
-    <li className={`card ${chosen ? "chosen" : ""}`} tabIndex={-1} onFocus={onChoose} aria-label={`From ${asker}`}>
-      <div className="meta">
-        <a href={to("agents", asker)}>
-          <Id>{asker}</Id>
-        </a>
-        <span className={q.kind === "escalation" ? "badge wait" : "badge"}>{q.kind === "escalation" ? "asks you" : "wrote to you"}</span>
-        {q.priority === "urgent" && <span className="badge bad">urgent</span>}
-        {q.deadline && (
-          <span className="quiet" title={moment(q.deadline)}>
-            {due(q.deadline, now)}
-          </span>
-        )}
-        <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
-      </div>
-      {textOf(q) !== "" && <Text>{textOf(q)}</Text>}
-      {q.context && (
-        <details>
-          <summary>Background</summary>
-          <Text>{q.context}</Text>
-        </details>
+    <details className="informing">
+      <summary>
+        {messages.length} {messages.length === 1 ? "message" : "messages"} for your information
+      </summary>
+      {act && messages.length > 1 && (
+        <button disabled={busy} onClick={() => void settle(messages.map((m) => m.id))}>
+          All dealt with
+        </button>
       )}
-      {act && asks && (
-        <>
-          {choices.length > 0 && (
-            <div className="row choices">
-              {choices.map((c, n) => (
-                <button key={c} data-choice disabled={busy} onClick={() => void choose(c)}>
-                  <kbd>{n + 1}</kbd> <Id>{c}</Id>
-                </button>
-              ))}
+      <ul>
+        {messages.map((m) => (
+          <li key={m.id} className="card">
+            <div className="meta">
+              <a href={to("agents", m.from_agent)}>
+                <Id>{m.from_agent}</Id>
+              </a>
+              <time title={moment(m.timestamp)}>{ago(m.timestamp, now)}</time>
             </div>
-          )}
-          <Compose label={`Answer ${asker}`} button="Answer" draft={q.id} busy={busy} onSend={answer} />
-        </>
-      )}
-      <div className="row acts">
-        <a href={to("conversations", q.thread || q.id)}>Conversation</a>
-        {act && !asks && (
-          <button className="link" disabled={busy} onClick={() => void settle(() => actAsPerson("ack_messages", { message_ids: [q.id] }), "Dealt with")}>
-            Dealt with
-          </button>
-        )}
-        {act && asker && asker.includes("#") === false && (
-          <button className="link" data-pause disabled={busy} onClick={() => void pause(asker, true)}>
-            Pause {asker}
-          </button>
-        )}
-      </div>
-    </li>
+            <Text>{textOf(m)}</Text>
+            <div className="row acts">
+              <a href={to("conversations", m.thread || m.id)}>Conversation</a>
+              {act && (
+                <button className="link" disabled={busy} onClick={() => void settle([m.id])}>
+                  Dealt with
+                </button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

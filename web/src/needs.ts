@@ -1,0 +1,63 @@
+import { age, plain } from "./plain";
+import type { HoldUp, Message, Stuck } from "./wire";
+
+const soon = 15 * 60_000; // ms before a deadline at which it is urgent
+
+// asks says whether an agent waits for the person's answer; other mail informs.
+export function asks(m: Message): boolean {
+  return m.kind === "escalation" || m.expects_reply === true;
+}
+
+// behindEach gives for each question how many agents wait behind its asker.
+export function behindEach(stuck: Stuck | undefined): Map<string, number> {
+  const you = stuck?.hold_ups.find((h) => h.agent === "human");
+  return new Map((you?.waits ?? []).filter((w) => w.depth === 1).map((w) => [w.id, w.behind]));
+}
+
+function deadline(m: Message): number {
+  return m.deadline ? Date.parse(m.deadline) : Infinity;
+}
+
+// sorted puts what is overdue first, then by deadline, by how many agents wait
+// behind it, and by age.
+export function sorted(questions: Message[], behind: Map<string, number>): Message[] {
+  return [...questions].sort(
+    (a, b) =>
+      compare(deadline(a), deadline(b)) || compare(behind.get(b.id) ?? 0, behind.get(a.id) ?? 0) || compare(Date.parse(a.timestamp), Date.parse(b.timestamp)),
+  );
+}
+
+function compare(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface Countdown {
+  text: string;
+  urgency: "overdue" | "soon" | "later";
+}
+
+export function countdown(at: string | undefined, now: number): Countdown | undefined {
+  if (!at) return undefined;
+  const left = Date.parse(at) - now;
+  if (left <= 0) return { text: `overdue ${age(-left / 1000)}`, urgency: "overdue" };
+  return { text: `${age(left / 1000)} left`, urgency: left <= soon ? "soon" : "later" };
+}
+
+// stateOfThings is the first line a person reads.
+export function stateOfThings(questions: Message[], behind: Map<string, number>, now: number): string {
+  const n = questions.length;
+  if (n === 0) return "Nobody waits for you.";
+  const overdue = questions.filter((q) => deadline(q) <= now).length;
+  const most = questions.reduce<Message | undefined>((best, q) => ((behind.get(q.id) ?? 0) > (best ? (behind.get(best.id) ?? 0) : 0) ? q : best), undefined);
+  const need = `${n} ${n === 1 ? "needs" : "need"} you${overdue > 0 ? `, ${overdue} overdue` : ""}`;
+  if (!most) return `${need}.`;
+  const freed = behind.get(most.id)!;
+  return `${need}; answering ${plain(most.from_agent)} frees ${freed} ${freed === 1 ? "agent" : "agents"}.`;
+}
+
+// holdUpWords says who has to move, in the words of c3po stuck.
+export function holdUpWords(h: HoldUp): string {
+  const agents = h.behind === 1 ? "1 agent" : `${h.behind} agents`;
+  if (h.agent === "human") return `You hold up ${agents}`;
+  return h.circle ? `${plain(h.agent)} waits in a circle and holds up ${agents}` : `${plain(h.agent)} holds up ${agents}`;
+}

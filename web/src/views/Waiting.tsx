@@ -1,0 +1,72 @@
+import { useNow, useStuck } from "../data";
+import { countdown, holdUpWords } from "../needs";
+import { age, ago, moment, plain, reach, reachWhy } from "../plain";
+import { to } from "../route";
+import { Empty, Head, Id, Trouble } from "../ui";
+import type { HoldUp, Wait } from "../wire";
+import "./Waiting.css";
+
+// Waiting is who waits for whom: each tree begins with who has to move.
+export function Waiting() {
+  const { data, error, isPending } = useStuck();
+  const now = useNow();
+  const all = data?.hold_ups ?? [];
+  return (
+    <section className="page view-waiting">
+      <Head title="Who waits for whom" />
+      {error && <Trouble err={error} />}
+      {isPending && !error && <p className="quiet">Loading …</p>}
+      {data && all.length === 0 && <Empty title="Nobody waits">When an agent asks another, or you, and goes on waiting, it is here.</Empty>}
+      <ol className="trees">
+        {all.map((h) => (
+          <Tree key={h.agent} holdUp={h} now={now} />
+        ))}
+      </ol>
+      {data?.more && <p className="quiet">Older questions were not looked at. They are among the conversations without an answer.</p>}
+    </section>
+  );
+}
+
+function Tree({ holdUp: h, now }: { holdUp: HoldUp; now: number }) {
+  const you = h.agent === "human";
+  return (
+    <li className={`tree ${you ? "you" : ""} ${h.circle ? "circle" : ""}`}>
+      <h2>
+        <a href={you ? to("questions") : to("agents", h.agent)}>{holdUpWords(h)}</a>
+      </h2>
+      {you && <p className="quiet">Answering frees those below.</p>}
+      {!you && h.reachability && (
+        <p className="quiet">
+          It reads mail {h.reachability === "now" ? "at once" : reach(h.reachability)}. {reachWhy(h.reachability)}
+        </p>
+      )}
+      <ul>
+        {h.waits.map((w) => (
+          <Row key={w.id} wait={w} now={now} />
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+function Row({ wait: w, now }: { wait: Wait; now: number }) {
+  const left = countdown(w.deadline, now);
+  const toYou = w.to_agent === "human";
+  const how = w.silent ? "read, and its turn ended without an answer" : w.state === "pending" ? (toYou ? "" : "not read yet") : "read, no answer yet";
+  return (
+    <li className={`depth${Math.min(w.depth, 6)}`}>
+      <a href={toYou ? to("q", w.id) : to("conversations", w.thread || w.id)}>
+        <span className="who">
+          <Id>{w.from_agent}</Id> <span className="quiet">waits for</span> {toYou ? "you" : <Id>{w.to_agent}</Id>}
+        </span>
+        <span className="how quiet">
+          <span title={`${moment(w.since)}, ${ago(w.since, now)}`}>{age((now - Date.parse(w.since)) / 1000)}</span>
+          {how && <span>{plain(how)}</span>}
+          {left && <span className={left.urgency}>{left.text}</span>}
+          {w.questions > 1 && <span>{w.questions} questions</span>}
+          {w.behind > 0 && <span>{w.behind} behind it</span>}
+        </span>
+      </a>
+    </li>
+  );
+}
