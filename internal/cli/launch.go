@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -102,7 +101,7 @@ func (a *app) ensureInstalled(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	if !isTerminal(a.Stdin) || !isTerminal(a.Stdout) {
+	if !a.atTerminal() {
 		return c3po.Errorf(c3po.InvalidRequest, "%s does not have c3po yet, and nobody is at a terminal to be asked", t.title).
 			Suggest("Run `c3po install %s` first.", t.name)
 	}
@@ -110,12 +109,11 @@ func (a *app) ensureInstalled(ctx context.Context, t target) error {
 	if err := plan.install(ctx, a.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "\nc3po uninstall %s takes all of it back. Install it now? [Y/n] ", t.name)
-	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
+	yes, err := a.confirm(fmt.Sprintf("\nc3po uninstall %s takes all of it back. Install it now?", t.name), true)
 	if err != nil {
 		return err
 	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "" && !strings.HasPrefix(answer, "y") {
+	if !yes {
 		return c3po.Errorf(c3po.InvalidRequest, "nothing was changed").Suggest("Start %s without c3po with: %s", t.title, t.program)
 	}
 	real, err := t.installer(installFlags{})

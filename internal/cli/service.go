@@ -21,7 +21,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/host/unit"
 )
@@ -109,7 +108,7 @@ func (m manager) isInstalled() bool {
 }
 
 // upAsService makes the coordinator a service, and returns when it answers.
-func (a *app) upAsService(cmd *cobra.Command, state string, s coordinator) error {
+func (a *app) upAsService(cmd *cobra.Command, state string, s coordinator, prepare func() error) error {
 	ctx := cmd.Context()
 	m, known := a.serviceManager(runtime.GOOS)
 	if !known {
@@ -131,7 +130,7 @@ func (a *app) upAsService(cmd *cobra.Command, state string, s coordinator) error
 		return c3po.Errorf(c3po.InvalidRequest, "c3po is already running at %s, and not as a service", running.URL).
 			Suggest("Run c3po down first, then the same command again.")
 	}
-	if _, err := engine.Program(); s.redis == "" && err != nil {
+	if err := prepare(); err != nil {
 		return err
 	}
 	service, err := a.coordinatorService(cmd, state)

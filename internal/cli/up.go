@@ -45,11 +45,13 @@ func (s start) print(w io.Writer) {
 func (a *app) up() *cobra.Command {
 	var s coordinator
 	var foreground, detached, service bool
+	var redisContainer string
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a coordinator here, with its own Redis",
 		Long: `Start a coordinator on this machine, with its own Redis unless one is given, and
-return when both are ready. They run until c3po down. What was sent is kept.
+return when both are ready. They run until c3po down. What was sent is kept. Where no
+Redis is installed, --redis-container runs it in a container.
 
 With --service it is a service of yours (systemd's on Linux, launchd's on macOS), which
 starts again when you log in; c3po down --service takes that back. The settings that
@@ -65,29 +67,37 @@ you give are written into the service.`,
 			if err != nil {
 				return err
 			}
+			prepare := func() error {
+				if s.redis != "" {
+					return nil
+				}
+				return a.ensureRedis(cmd.Context(), state, redisContainer)
+			}
 			switch {
 			case detached:
 				return a.upDetached(cmd.Context(), state, s)
 			case service:
-				return a.upAsService(cmd, state, s)
+				return a.upAsService(cmd, state, s, prepare)
 			case foreground:
-				return a.upForeground(cmd.Context(), state, s)
+				return a.upForeground(cmd.Context(), state, s, prepare)
 			default:
-				return a.upAndReturn(cmd, state, s)
+				return a.upAndReturn(cmd, state, s, prepare)
 			}
 		},
 	}
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&foreground, "foreground", false, "stay, for a service manager; the Redis outlives it all the same")
 	cmd.Flags().BoolVar(&service, "service", false, "make it a service that starts when you log in")
+	cmd.Flags().StringVar(&redisContainer, "redis-container", "", "docker or podman: run the private Redis in a container from now on; none takes that back")
 	cmd.MarkFlagsMutuallyExclusive("foreground", "service")
+	cmd.MarkFlagsMutuallyExclusive("redis", "redis-container")
 	cmd.Flags().BoolVar(&detached, "detached", false, "")
 	_ = cmd.Flags().MarkHidden("detached") // it fails for a flag that is not there
 	return cmd
 }
 
 // upAndReturn starts the coordinator as a process of its own.
-func (a *app) upAndReturn(cmd *cobra.Command, state string, s coordinator) error {
+func (a *app) upAndReturn(cmd *cobra.Command, state string, s coordinator, prepare func() error) error {
 	ctx := cmd.Context()
 	if note, err := a.running(ctx, state); err != nil {
 		return err
@@ -95,6 +105,9 @@ func (a *app) upAndReturn(cmd *cobra.Command, state string, s coordinator) error
 		return a.showRunning(cmd, s, *note)
 	}
 	if err := a.refuseJoined(); err != nil {
+		return err
+	}
+	if err := prepare(); err != nil {
 		return err
 	}
 	started, err := a.spawn(ctx, state, s)
@@ -224,7 +237,7 @@ func (a *app) upDetached(ctx context.Context, state string, s coordinator) error
 }
 
 // upForeground is the coordinator in this process.
-func (a *app) upForeground(ctx context.Context, state string, s coordinator) error {
+func (a *app) upForeground(ctx context.Context, state string, s coordinator, prepare func() error) error {
 	lock, other, err := a.claim(ctx, state)
 	if err != nil {
 		return err
@@ -234,6 +247,9 @@ func (a *app) upForeground(ctx context.Context, state string, s coordinator) err
 			Suggest("Run `c3po down` first.")
 	}
 	defer lock.Release()
+	if err := prepare(); err != nil {
+		return err
+	}
 	h := &host{app: a, settings: s, state: state, log: s.log(boundLog(a.Stderr, logName(state), maxLogBytes))}
 	return h.run(ctx, func(note paths.Coordinator) {
 		started := start{Coordinator: note}

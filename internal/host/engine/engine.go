@@ -23,6 +23,8 @@ import (
 const (
 	// reachTime is how long a server that lives may stay unreachable.
 	reachTime = 5 * time.Second
+	// launcherTime is how long one may take that a launcher starts.
+	launcherTime = 30 * time.Second
 	// endTime is how long a server may take to end: it writes its log first.
 	endTime = 30 * time.Second
 	// dyingTime is how long one that was killed may hold on.
@@ -200,7 +202,11 @@ func adopt(cfg Config, n note, password string) (*Engine, error) {
 // reach waits until the server on the socket has read its data and answers,
 // and proves that its data is ours.
 func reach(ctx context.Context, at door, dir string) error {
-	giveUp := time.Now().Add(reachTime)
+	return reachWithin(ctx, at, dir, reachTime)
+}
+
+func reachWithin(ctx context.Context, at door, dir string, patience time.Duration) error {
+	giveUp := time.Now().Add(patience)
 	for {
 		theirs, err := dataFolder(at)
 		switch {
@@ -210,7 +216,7 @@ func reach(ctx context.Context, at door, dir string) error {
 			return foreign(at.socket, theirs, dir)
 		case errors.Is(err, errLoading):
 			// It lives and reads its data, which takes as long as it takes.
-			giveUp = time.Now().Add(reachTime)
+			giveUp = time.Now().Add(patience)
 		case time.Now().After(giveUp):
 			return err
 		}

@@ -13,8 +13,9 @@ func TestAMissingServerIsNamedInTheWordsOfTheSystem(t *testing.T) {
 		"apk":            "sudo apk add redis",
 		"pacman":         "sudo pacman -S valkey",
 		"brew":           "brew install redis",
-		"podman":         "podman run -d --name c3po-redis",
-		"docker":         "c3po up --redis redis://127.0.0.1:6379",
+		"apt-get podman": "then `c3po up` again. Or run Redis in a container: `c3po up --redis-container podman`.",
+		"podman":         "Run Redis in a container: `c3po up --redis-container podman`.",
+		"docker":         "Run Redis in a container: `c3po up --redis-container docker`.",
 		"":               "Install Redis 7 or Valkey",
 	} {
 		has := func(name string) bool {

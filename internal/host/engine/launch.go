@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,10 +39,16 @@ func settings(cfg Config) []string {
 // launch starts a server that inherits the lock on its folder, and returns when
 // it answers.
 func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock) (*Engine, error) {
-	program, err := Program()
+	command, isLauncher, err := starter(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
+	patience := reachTime
+	if isLauncher {
+		// What it starts need not see any other folder, and may take longer.
+		cfg.Socket, patience = filepath.Join(cfg.Dir, "redis.sock"), launcherTime
+	}
+	program := command[0]
 	// A new server would take the socket from whoever has it. With the lock in our
 	// hands that is none of ours.
 	at := door{cfg.Socket, password}
@@ -59,7 +66,7 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	if err := n.write(cfg.Dir); err != nil {
 		return nil, err
 	}
-	cmd := privateCommand(program, append([]string{passwordName(cfg.Dir)}, settings(cfg)...))
+	cmd := privateCommand(program, slices.Concat(command[1:], []string{passwordName(cfg.Dir)}, settings(cfg)))
 	cmd.ExtraFiles = []*os.File{alive.File()}
 	// A pipe to us would end the server when it writes after we have ended; its
 	// settings are refused on stderr before it opens its log, hence a file.
@@ -80,7 +87,7 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	answers := make(chan error, 1)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { answers <- reach(watching, at, cfg.Dir) }()
+	go func() { answers <- reachWithin(watching, at, cfg.Dir, patience) }()
 	select {
 	case err = <-answers:
 	case how := <-ended:
@@ -133,22 +140,30 @@ func onPath(program string) bool {
 	return err == nil
 }
 
-// howToInstall names the one line that helps on this system.
+// howToInstall names the lines that help on this system.
 func howToInstall(has func(string) bool) string {
-	const container = " run -d --name c3po-redis -p 127.0.0.1:6379:6379 -v c3po-redis:/data redis:7 redis-server --appendonly yes --appendfsync always" +
-		"`, then `c3po up --redis redis://127.0.0.1:6379`."
+	var lines []string
 	for _, way := range []struct{ program, line string }{
-		{"apt-get", "Run `sudo apt-get install redis-server`, then `c3po up` again."},
-		{"dnf", "Run `sudo dnf install valkey`, then `c3po up` again."},
-		{"apk", "Run `sudo apk add redis`, then `c3po up` again."},
-		{"pacman", "Run `sudo pacman -S valkey`, then `c3po up` again."},
-		{"brew", "Run `brew install redis`, then `c3po up` again."},
-		{"docker", "Run `docker" + container},
-		{"podman", "Run `podman" + container},
+		{"apt-get", "sudo apt-get install redis-server"},
+		{"dnf", "sudo dnf install valkey"},
+		{"apk", "sudo apk add redis"},
+		{"pacman", "sudo pacman -S valkey"},
+		{"brew", "brew install redis"},
 	} {
 		if has(way.program) {
-			return way.line
+			lines = append(lines, "Run `"+way.line+"`, then `c3po up` again.")
+			break
 		}
+	}
+	for _, runtime := range []string{"docker", "podman"} {
+		if has(runtime) {
+			lines = append(lines, "Or run Redis in a container: `c3po up --redis-container "+runtime+"`.")
+			break
+		}
+	}
+	if len(lines) > 0 {
+		lines[0] = strings.Replace(lines[0], "Or run", "Run", 1)
+		return strings.Join(lines, " ")
 	}
 	return "Install Redis 7 or Valkey, or give the address of one: `c3po up --redis redis://host:6379`."
 }

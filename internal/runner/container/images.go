@@ -59,3 +59,17 @@ func (c *CLI) ImageLabel(ctx context.Context, image, label string) (value string
 	}
 	return value, true, nil
 }
+
+// Pull fetches an image and shows on out how it goes.
+func (c *CLI) Pull(ctx context.Context, image string, out io.Writer) error {
+	said := &tail{to: out}
+	cmd := c.command(ctx, "pull", image)
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return c.commandError("pull", err, said.String())
+	}
+	return nil
+}
