@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -32,11 +33,14 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(cli.Main(ctx, cli.Process{
-			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "test", Commit: "none", Top: top,
+			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: cmp.Or(os.Getenv(versionVariable), "test"), Commit: "none", Top: top,
 		}))
 	}
 	testscript.Main(m, map[string]func(){"c3po": program, "bridge-register": program, "bridge-reply": program, "bridgectl": program, "format-stream": program, "claude-docker": program})
 }
+
+// versionVariable is the version that the program takes itself for.
+const versionVariable = "TEST_VERSION"
 
 // topVariable tells the program which process the test is.
 const topVariable = "TEST_TOP"

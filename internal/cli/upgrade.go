@@ -29,9 +29,11 @@ func (a *app) upgrade() *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use:   "upgrade",
-		Short: "Show how to upgrade; --check looks for a new release",
-		Long: `Say how this program is upgraded, by the way it was installed. Nothing is changed:
-the commands are for you to run.
+		Short: "Upgrade c3po; --check only looks for a new release",
+		Long: `Upgrade this program to the newest release. One that the install script has put there
+is fetched, compared with checksums.txt and replaced in one step; one that a package
+manager keeps is not touched, and you see the command that upgrades it. A coordinator
+that runs goes on with the old version until it is restarted.
 
 With --check it says which version this is, which one the coordinator runs, whether
 they understand each other, and which release is the newest. The exit code is then
@@ -41,10 +43,14 @@ them.`,
 		Example: `  c3po upgrade`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			origin := a.origin()
-			if !check {
+			switch {
+			case check:
+				return a.checkUpgrade(cmd.Context(), page, origin)
+			case origin.Kind == release.Script && ownProgram() != "" && release.Known(a.Version):
+				return a.upgradeByScript(cmd.Context(), page)
+			default:
 				return a.show(origin, func(w io.Writer) { printOrigin(w, origin) })
 			}
-			return a.checkUpgrade(cmd.Context(), page, origin)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "say whether there is something to upgrade")

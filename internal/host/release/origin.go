@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// Script is the kind of a program that the install script has put there.
+const Script = "script"
+
 // An Origin is how the program came to a host, and how the next one does.
 type Origin struct {
 	Kind     string   `json:"kind"` // deb, rpm, brew or script
@@ -35,7 +38,7 @@ func OriginOf(program, system, architecture, home string, exists func(string) bo
 	default:
 		shell = "C3PO_BIN=" + shellQuote(folder) + " sh"
 	}
-	return Origin{"script", []string{"curl -fsSL " + Page + "/latest/download/install.sh | " + shell}}
+	return Origin{Script, []string{"curl -fsSL " + Page + "/latest/download/install.sh | " + shell}}
 }
 
 // shellQuote is a text as a shell reads it as one word.
