@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -283,92 +282,6 @@ func (a *Actor) Ticket(ctx context.Context, id c3po.MessageID) (c3po.Ticket, err
 // if there is nothing.
 func (a *Actor) Keyed(ctx context.Context, from c3po.AgentID, key string) (c3po.MessageID, error) {
 	return a.hub.store.Keyed(ctx, a.space, from, key)
-}
-
-// ticket derives how far a question has come from its facts, and from those of
-// the messages it was handed over as.
-func (s spaceHub) ticket(ctx context.Context, first store.Entry, now time.Time) (c3po.Ticket, error) {
-	m := first.Message
-	t := c3po.Ticket{
-		ID: m.ID, FromAgent: m.FromAgent, Thread: m.Thread, CreatedAt: first.Facts.Accepted,
-		Deadline: first.Facts.Deadline, Replies: []c3po.Answered{}, Seq: m.Seq,
-	}
-	held := &first
-	for moves := 0; held != nil && moves < ticketMoves; moves++ {
-		next := addFacts(&t, *held)
-		held = nil
-		if next == "" {
-			break
-		}
-		var err error
-		if held, err = s.hub.store.Message(ctx, s.space, next); err != nil {
-			return t, err
-		}
-	}
-	if !t.Deadline.IsZero() && !now.Before(t.Deadline) && (t.RespondedAt.IsZero() || t.RespondedAt.After(t.Deadline)) {
-		t.TimedOutAt = earliest(t.TimedOutAt, t.Deadline)
-	}
-	t.State = ticketState(t)
-	switch t.State {
-	case c3po.TicketResponded:
-		t.KeptUntil = t.RespondedAt.Add(s.hub.limits.TicketLife)
-	case c3po.TicketCancelled:
-		t.KeptUntil = t.CancelledAt.Add(s.hub.limits.TicketLife)
-	}
-	return t, nil
-}
-
-// addFacts adds what one holder of a ticket did to it. It returns where the
-// ticket went from there, if it was handed over.
-func addFacts(t *c3po.Ticket, e store.Entry) (next c3po.MessageID) {
-	t.ToAgent = e.Message.ToAgent
-	t.Replies = append(t.Replies, e.Facts.Answers...)
-	for _, answer := range e.Facts.Answers {
-		if answer.MovedTo != "" {
-			next = answer.MovedTo
-			continue
-		}
-		t.RespondedAt = earliest(t.RespondedAt, answer.At)
-	}
-	for _, served := range e.Facts.Served {
-		t.DeliveredAt = earliest(t.DeliveredAt, served.First)
-	}
-	if e.Facts.Received != nil {
-		t.DeliveredAt = earliest(t.DeliveredAt, e.Facts.Received.First)
-	}
-	switch {
-	case e.State == c3po.StateAcked:
-		t.DeliveredAt = earliest(t.DeliveredAt, e.Facts.Ended)
-	case e.State == c3po.StateDead && next == "":
-		t.TimedOutAt = e.Facts.Ended
-	}
-	t.CancelledAt, t.SilentAt = e.Facts.Cancelled, e.Facts.Silent
-	return next
-}
-
-// earliest leaves out what has not happened.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// ticketState is the last word on what happened: nothing takes an answer back,
-// and an answer outweighs a deadline that had passed.
-func ticketState(t c3po.Ticket) c3po.TicketState {
-	switch {
-	case !t.CancelledAt.IsZero():
-		return c3po.TicketCancelled
-	case !t.RespondedAt.IsZero():
-		return c3po.TicketResponded
-	case !t.TimedOutAt.IsZero():
-		return c3po.TicketTimedOut
-	case !t.DeliveredAt.IsZero():
-		return c3po.TicketDelivered
-	default:
-		return c3po.TicketPending
-	}
 }
 
 // TicketFor finds the ticket that its sender has called so, for a caller that does not

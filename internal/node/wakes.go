@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,26 +46,6 @@ func NewWakes(store store.Store, log *slog.Logger, marks *Marks, compare time.Du
 
 // Counts says how many waits and streams of events are open here.
 func (w *Wakes) Counts() (waiters, watchers int64) { return w.waiters.Load(), w.watchers.Load() }
-
-// A Waiter is one wait. Its signal may come for nothing, never too rarely.
-type Waiter struct {
-	line  *line
-	about []c3po.AgentID // the agent, then the queues it would take mail of
-	woken chan struct{}  // holds one signal
-	nth   int            // of the agent's waits here, when it began
-	early bool           // looked before the subscription stood; guarded by line.mu
-	posts bool           // it is woken by broadcasts; guarded by line.mu
-	rooms []c3po.AgentID // that it is woken by; guarded by line.mu
-	asked c3po.AgentID   // whose fate it follows as well; guarded by line.mu
-}
-
-// Join registers a wait. From then on, once stands is closed, nothing that
-// happens to the agent goes unsignalled.
-func (w *Wakes) Join(space c3po.Space, agent c3po.AgentID, queues ...c3po.AgentID) *Waiter {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.of(space).join(append([]c3po.AgentID{agent}, queues...))
-}
 
 // of is called with the lock held, and so is open.
 func (w *Wakes) of(space c3po.Space) *line {
@@ -154,19 +133,6 @@ type line struct {
 	from, to int64
 }
 
-func (l *line) join(about []c3po.AgentID) *Waiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w := &Waiter{line: l, about: about, woken: make(chan struct{}, 1)}
-	for _, id := range about {
-		l.waiters[id] = append(l.waiters[id], w)
-	}
-	w.nth = len(l.waiters[about[0]])
-	l.wakes.waiters.Add(1)
-	l.addUser()
-	return w
-}
-
 // addUser and left are called with the lock held.
 func (l *line) addUser() {
 	l.count++
@@ -179,79 +145,6 @@ func (l *line) removeUser() {
 	l.count--
 	if l.count == 0 && l.idle != nil {
 		l.idle.Reset(lineIdle)
-	}
-}
-
-// Leave ends the wait.
-func (w *Waiter) Leave() {
-	l := w.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, id := range w.about {
-		rest := slices.DeleteFunc(l.waiters[id], func(other *Waiter) bool { return other == w })
-		if len(rest) == 0 {
-			delete(l.waiters, id)
-			continue
-		}
-		l.waiters[id] = rest
-		if i > 0 {
-			// It may have been the one that was woken for queue mail, or have taken
-			// the first of several: another looks.
-			l.wake(id)
-		}
-	}
-	for _, room := range w.rooms {
-		if delete(l.rooms[room], w); len(l.rooms[room]) == 0 {
-			delete(l.rooms, room)
-		}
-	}
-	l.unfollow(w)
-	l.wakes.waiters.Add(-1)
-	l.removeUser()
-}
-
-// Listen makes broadcasts and posts in these rooms wake the wait too. It says
-// whether a room is new to it.
-func (w *Waiter) Listen(rooms []c3po.AgentID) bool {
-	l := w.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w.posts = true
-	more := false
-	for _, room := range rooms {
-		if slices.Contains(w.rooms, room) {
-			continue
-		}
-		if l.rooms[room] == nil {
-			l.rooms[room] = map[*Waiter]struct{}{}
-		}
-		l.rooms[room][w] = struct{}{}
-		w.rooms, more = append(w.rooms, room), true
-	}
-	return more
-}
-
-// Subscribed is closed once nothing that happens goes unsignalled.
-func (w *Waiter) Subscribed() <-chan struct{} { return w.line.stands }
-
-// Signals holds one signal when it is time to look.
-func (w *Waiter) Signals() <-chan struct{} { return w.woken }
-
-// Place is how many waits the agent had here when this one began, itself included.
-func (w *Waiter) Place() int { return w.nth }
-
-// StartEarly says that the wait will look before the subscription stands, so
-// it must be signalled once it does.
-func (w *Waiter) StartEarly() {
-	w.line.mu.Lock()
-	defer w.line.mu.Unlock()
-	w.early = true
-}
-
-func (w *Waiter) signal() {
-	select {
-	case w.woken <- struct{}{}:
-	default: // it has a signal it has not looked at yet
 	}
 }
 
