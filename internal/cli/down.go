@@ -57,26 +57,8 @@ A coordinator that c3po up --service made a service starts again when you log in
 --service it no longer does.`,
 		Example: `  c3po down`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			state, err := a.folders.State()
+			done, err := a.stopAll(cmd.Context(), service)
 			if err != nil {
-				return err
-			}
-			var done end
-			if err := a.endService(cmd.Context(), service, &done); err != nil {
-				return err
-			}
-			lock, stopped, err := a.stopCoordinator(cmd.Context(), state)
-			if err != nil {
-				return err
-			}
-			done.Coordinator = done.Coordinator || stopped
-			// Held until Redis has ended, so that nobody starts a coordinator on it.
-			defer lock.Release()
-			cfg, err := a.engineConfig(state, slog.New(slog.DiscardHandler))
-			if err != nil {
-				return err
-			}
-			if done.Redis, err = engine.Stop(cmd.Context(), cfg); err != nil {
 				return err
 			}
 			return a.show(done, done.print)
@@ -84,6 +66,31 @@ A coordinator that c3po up --service made a service starts again when you log in
 	})
 	cmd.Flags().BoolVar(&service, "service", false, "also remove the service, so that it doesn't start when you log in")
 	return cmd
+}
+
+// stopAll stops the coordinator, its service and its Redis, and takes the service away
+// if that is wanted.
+func (a *app) stopAll(ctx context.Context, removeService bool) (done end, err error) {
+	state, err := a.folders.State()
+	if err != nil {
+		return done, err
+	}
+	if err := a.endService(ctx, removeService, &done); err != nil {
+		return done, err
+	}
+	lock, stopped, err := a.stopCoordinator(ctx, state)
+	if err != nil {
+		return done, err
+	}
+	// Held until Redis has ended, so that nobody starts a coordinator on it.
+	defer lock.Release()
+	done.Coordinator = done.Coordinator || stopped
+	cfg, err := a.engineConfig(state, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return done, err
+	}
+	done.Redis, err = engine.Stop(ctx, cfg)
+	return done, err
 }
 
 // stopCoordinator asks the coordinator of a state folder to end, and returns

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/c3po-dev/c3po/internal/host/clients"
@@ -23,11 +25,16 @@ func (i *claudeInstaller) uninstall(ctx context.Context, out io.Writer) error {
 		defer i.removeEmpty()
 	}
 	untouched := footprint.Untouched()
-	if err := i.takeOut(ctx); err != nil {
+	taken, err := i.takeOut(ctx)
+	if err != nil {
 		return err
 	}
 	cache := i.app.claudeFolder("plugins", "cache", marketplace)
 	data := i.app.claudeFolder("plugins", "data", strings.ReplaceAll(pluginID, "@", "-")) // which Claude Code makes for each plugin
+	if !taken && !known && !slices.ContainsFunc([]string{i.folder, cache, data}, isThere) {
+		fmt.Fprintln(out, "Claude Code has nothing of c3po")
+		return nil
+	}
 	if err := i.step("remove "+i.folder+" and "+cache, func() error {
 		return errors.Join(os.RemoveAll(i.folder), os.RemoveAll(cache), os.RemoveAll(data), i.app.folders.ForgetHookRun(claudeType))
 	}); err != nil || !known {
@@ -66,8 +73,13 @@ func (i *claudeInstaller) removeEmpty() {
 	}
 }
 
-// takeOut lets Claude Code take out what it has of ours.
-func (i *claudeInstaller) takeOut(ctx context.Context) error {
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// takeOut lets Claude Code take out what it has of ours, and says whether it had any.
+func (i *claudeInstaller) takeOut(ctx context.Context) (taken bool, err error) {
 	for _, part := range []struct {
 		list  []string
 		file  string // in which Claude Code keeps the list
@@ -82,16 +94,17 @@ func (i *claudeInstaller) takeOut(ctx context.Context) error {
 		}
 		out, err := i.output(ctx, part.list...)
 		if err != nil {
-			return err
+			return taken, err
 		}
 		if !bytes.Contains(out, []byte(part.sign)) {
 			continue
 		}
 		if err := i.step("claude "+strings.Join(part.taken, " "), func() error { return i.run(ctx, part.taken...) }); err != nil {
-			return err
+			return taken, err
 		}
+		taken = true
 	}
-	return nil
+	return taken, nil
 }
 
 // footprintFile is where it is kept how the files of Claude Code were.
