@@ -78,8 +78,8 @@ describe("the dashboard", () => {
     await view(page, rig, "agents", "web");
     await page.getByLabel("Write to web").fill("How far are you?");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("heading", { name: "Conversation", level: 1 }).waitFor();
-    await page.getByText("How far are you?").waitFor();
+    await page.getByRole("heading", { name: "How far are you?", level: 1 }).waitFor();
+    await page.locator(".bubble").getByText("How far are you?").waitFor();
     await page.locator(".life li.done", { hasText: "accepted" }).waitFor();
     assert.equal(await page.locator(".life li.done", { hasText: "answered" }).count(), 0);
     const mail = await until("mail", async () => (await rig.as("web", "get_messages")).find((m) => m.message === "How far are you?"));

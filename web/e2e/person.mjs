@@ -31,7 +31,7 @@ const acts = {
     await agentPage(agent);
     await page.getByLabel(`Write to ${agent}`).fill(text);
     await button("Send").click();
-    await page.getByRole("heading", { name: "Conversation", level: 1 }).waitFor();
+    await page.locator(".view-conversation").waitFor();
   },
   async waits() {
     await questions();

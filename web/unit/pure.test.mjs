@@ -110,3 +110,31 @@ test("what needs the person is sorted by deadline, by who waits behind it, and b
   assert.deepEqual(countdown(before(-7200), now), { text: "2 h left", urgency: "later" });
   assert.equal(countdown(undefined, now), undefined);
 });
+
+test("markdown becomes blocks of text, and an address is shown instead of linked", async () => {
+  const { parseMarkdown, inline, subject } = await load("markdown.ts");
+  const text =
+    "# Plan\n\nRun `go test` **now**:\n\n```go\nfunc f() {\n\n}\n```\n- one\n- two `x`\n\n1. first\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> said\n\n    indented\n";
+  assert.deepEqual(
+    parseMarkdown(text).map((b) => b.kind),
+    ["heading", "paragraph", "code", "list", "list", "table", "quote", "code"],
+  );
+  assert.deepEqual(parseMarkdown(text)[2], { kind: "code", language: "go", text: "func f() {\n\n}" });
+  assert.deepEqual(inline("a `b` **c**"), [
+    { kind: "text", text: "a " },
+    { kind: "code", text: "b" },
+    { kind: "text", text: " " },
+    { kind: "bold", text: "c" },
+  ]);
+  assert.deepEqual(inline("[docs](https://example.org/x)"), [{ kind: "text", text: "docs (https://example.org/x)" }]);
+  // A fence that is never closed holds the rest; nothing of a text is lost.
+  assert.deepEqual(parseMarkdown("```\n<img src=x>"), [{ kind: "code", language: "", text: "<img src=x>" }]);
+  assert.equal(subject("\n## **Which** fields?\n\nmore"), "Which fields?");
+});
+
+test("a hostile text is parsed in no time", async () => {
+  const { parseMarkdown } = await load("markdown.ts");
+  const began = performance.now();
+  for (const sign of ["`", "*", "**a", "[", "[a](", "|", "> ", "- ", "#", "```\n", "~", "| - |\n"]) parseMarkdown(sign.repeat(50_000 / sign.length));
+  assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`);
+});

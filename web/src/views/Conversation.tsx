@@ -1,10 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
+import { Body } from "../Body";
 import { act as actAsPerson, call, clientKey } from "../api";
 import { clock, moment, plain } from "../plain";
 import { go, to } from "../route";
 import { useShortcuts } from "../keys";
+import { subject } from "../markdown";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
 import { textOf } from "../mail";
@@ -53,6 +55,7 @@ export function Conversation({ thread }: { thread: string }) {
     .flatMap((m) => [m.from_agent, m.to_agent])
     .find((id) => id && id !== "human" && id !== "system");
   const left = first?.from_agent;
+  const participants = [...new Set(messages.flatMap((m) => [m.from_agent, m.to_agent ?? ""]))].filter((id) => id !== "" && id !== "system");
   const send = async (text: string) => {
     setBusy(true);
     try {
@@ -72,9 +75,15 @@ export function Conversation({ thread }: { thread: string }) {
 
   return (
     <section className="page fill view-conversation">
-      <Head title="Conversation">
+      <Head title={(first && plain(subject(textOf(first)))) || "Conversation"}>
         <a href={to("conversations")}>All conversations</a>
       </Head>
+      {count > 0 && (
+        <p className="facts1 quiet">
+          {plain(participants.join(", "))} · {count}
+          {hasNextPage ? "+" : ""} {count === 1 ? "message" : "messages"}
+        </p>
+      )}
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && messages.length === 0 && <Empty title="Nothing is left of it">What has ended long ago is trimmed.</Empty>}
@@ -127,7 +136,7 @@ function Bubble({ message: m }: { message: Message }) {
         {m.priority === "urgent" && <span className="badge bad">urgent</span>}
         {m.timestamp && <time title={moment(m.timestamp)}>{clock(m.timestamp)}</time>}
       </div>
-      {m.body_gone ? <p className="quiet">The text was trimmed; the record is still there.</p> : <Text>{textOf(m)}</Text>}
+      {m.body_gone ? <p className="quiet">The text was trimmed; the record is still there.</p> : <Body>{textOf(m)}</Body>}
       {m.context && (
         <details>
           <summary>Background</summary>

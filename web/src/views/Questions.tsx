@@ -1,12 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { answer } from "../answers";
+import { Body } from "../Body";
 import { act as actAsPerson, call, list as readList } from "../api";
 import { useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
 import { textOf } from "../mail";
+import { subject } from "../markdown";
 import { behindEach, countdown, sorted, stateOfThings } from "../needs";
 import { ago, moment, plain } from "../plain";
 import { to } from "../route";
@@ -116,7 +118,7 @@ function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked)
           )}
           <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
         </div>
-        {textOf(q) !== "" && <Text>{textOf(q)}</Text>}
+        {textOf(q) !== "" && <Body>{textOf(q)}</Body>}
         {act && choices.length > 0 && (
           <div className="row choices">
             {choices.map((c, n) => (
@@ -205,7 +207,7 @@ function Beside({ question: q, read, now }: { question: Message; read: boolean; 
                     {m.from_agent === q.from_agent ? `to ${plain(m.to_agent ?? "")}` : `from ${plain(m.from_agent)}`}, {ago(m.timestamp, now)}
                   </span>
                   <span className="line1" dir="auto">
-                    {plain(textOf(m).trim().split("\n", 1)[0] ?? "")}
+                    {plain(subject(textOf(m)))}
                   </span>
                 </a>
               </li>

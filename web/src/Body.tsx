@@ -1,0 +1,129 @@
+import { useMemo, useState } from "react";
+import { type Block, type Inline, parseMarkdown } from "./markdown";
+import { firstLines, plain } from "./plain";
+import { say } from "./ui";
+import "./Body.css";
+
+const shownLines = 40; // of a message, before somebody asks for all of it
+const shortLines = 3; // what is short is copied by hand
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied");
+  } catch {
+    say("The browser does not let this page copy. Select the text instead.", true);
+  }
+}
+
+// Body is what an agent wrote: its markdown as our elements around text
+// nodes, or as it came.
+export function Body({ children: text }: { children: string }) {
+  const [all, setAll] = useState(false);
+  const [raw, setRaw] = useState(false);
+  const short = all ? text : firstLines(text, shownLines);
+  const blocks = useMemo(() => parseMarkdown(short), [short]);
+  const formatted = blocks.some((b) => b.kind !== "paragraph" || b.text.some((t) => t.kind !== "text"));
+  return (
+    <div className="view-body" dir="auto">
+      {raw ? <p className="text">{plain(short)}</p> : blocks.map((b, n) => <Part key={n} block={b} />)}
+      <div className="tools">
+        {short !== text && (
+          <button className="link" onClick={() => setAll(true)}>
+            Show all {text.split("\n").length} lines
+          </button>
+        )}
+        {formatted && (
+          <button className="link" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+            {raw ? "Formatted" : "Raw"}
+          </button>
+        )}
+        {(formatted || text.split("\n").length > shortLines) && (
+          <button className="link" onClick={() => void copy(text)}>
+            Copy
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Part({ block: b }: { block: Block }) {
+  switch (b.kind) {
+    case "code":
+      return (
+        <div className="code">
+          <div className="codehead">
+            <span>{plain(b.language)}</span>
+            <button className="link" onClick={() => void copy(b.text)} aria-label="Copy code">
+              Copy
+            </button>
+          </div>
+          <pre tabIndex={0} dir="ltr">
+            {plain(b.text)}
+          </pre>
+        </div>
+      );
+    case "list": {
+      const items = b.items.map((item, n) => (
+        <li key={n}>
+          <Spans of={item} />
+        </li>
+      ));
+      return b.ordered ? <ol>{items}</ol> : <ul>{items}</ul>;
+    }
+    case "table":
+      return (
+        <div className="tablebox" tabIndex={0} role="region" aria-label="Table">
+          <table>
+            <thead>
+              <tr>
+                {b.head.map((cell, n) => (
+                  <th key={n}>
+                    <Spans of={cell} />
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {b.rows.map((row, r) => (
+                <tr key={r}>
+                  {row.map((cell, n) => (
+                    <td key={n}>
+                      <Spans of={cell} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      );
+    case "heading":
+      return (
+        <p className="title">
+          <Spans of={b.text} />
+        </p>
+      );
+    case "quote":
+      return (
+        <blockquote>
+          <Spans of={b.text} />
+        </blockquote>
+      );
+    case "paragraph":
+      return (
+        <p>
+          <Spans of={b.text} />
+        </p>
+      );
+  }
+}
+
+function Spans({ of }: { of: Inline[] }) {
+  return of.map((s, n) => {
+    if (s.kind === "code") return <code key={n}>{plain(s.text)}</code>;
+    if (s.kind === "bold") return <strong key={n}>{plain(s.text)}</strong>;
+    return <span key={n}>{plain(s.text)}</span>;
+  });
+}
