@@ -12,15 +12,15 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// maxFailuresPerSecond is how many refusals a second are written down; who guesses
-// tokens must not be able to fill the store.
+// maxFailuresPerSecond is how many refusals are recorded a second, so that guessing
+// tokens cannot fill the store.
 const maxFailuresPerSecond = 5
 
 // Record writes down what somebody will ask about later, in the log and in the
 // audit of all coordinators.
 func (k *Keeper) Record(ctx context.Context, e AuditEntry) {
 	if k.store != nil {
-		// Who hangs up is written down all the same.
+		// A caller that hangs up is recorded all the same.
 		written, err := k.store.Audit(context.WithoutCancel(ctx), e)
 		if err != nil {
 			k.log.WarnContext(ctx, "cannot write the audit", "event", e.Event, "err", err)

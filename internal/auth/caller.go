@@ -50,7 +50,7 @@ func peerGrant() Grant {
 	return g
 }
 
-// everySpace is the default space for who names none, and all others.
+// everySpace is every space, and the default one for a caller that names no space.
 func everySpace() []string { return []string{string(c3po.DefaultSpace), "*"} }
 
 // bind holds what a caller says of itself against what it was granted.
@@ -80,8 +80,8 @@ func (g Grant) bind(c c3po.Caller, spaceGiven bool) (c3po.Caller, error) {
 	return c, err
 }
 
-// account is whose budgets the holder draws on. Whoever calls over our own socket
-// without a token is a process of our user, and all of those share one.
+// account is whose budgets the holder draws on. All callers over the coordinator's own
+// socket without a token are processes of its user, and share one account.
 func (g Grant) account() string { return cmp.Or(g.Account, g.KID, "uid "+strconv.Itoa(os.Getuid())) }
 
 // Known says on whose account a request is before it was admitted, if it shows what
@@ -172,9 +172,9 @@ func (k *Keeper) checkRun(ctx context.Context, r *http.Request, caller c3po.Call
 	return k.confine(ctx, r, caller, started)
 }
 
-// confine marks a caller of our own user that speaks for no process of its own.
-// Somebody at a shell may act as any agent; a program that an agent has started,
-// or that may have been, is held to what its own session holds.
+// confine marks a caller of the coordinator's user that does not name its own process.
+// Somebody at a shell may act as any agent; a program that an agent has started, or that
+// may have been, is held to what its own session holds.
 func (k *Keeper) confine(ctx context.Context, r *http.Request, caller c3po.Caller, started origins) (c3po.Caller, error) {
 	if started.proved {
 		above, err := k.store.AgentRun(ctx, started.runs)
@@ -234,8 +234,8 @@ type origins struct {
 // by a process of ours beside what the client starts, and not above it.
 const SharedDaemon = "codex"
 
-// client is the run of the coding agent whose session process has a run of its own;
-// empty where the two are one.
+// client is the run of the coding agent, where its session process has a different one;
+// else empty.
 func (o origins) client(caller c3po.Caller) string {
 	at := slices.Index(o.runs, caller.Run)
 	if !o.proved || at < 0 || at+1 >= len(o.runs) || !strings.HasSuffix(caller.Client, " "+SharedDaemon) {
@@ -273,9 +273,9 @@ func startIn(run string) int64 {
 	return process.Start
 }
 
-// checkOwn refuses the run of a process of this machine that has not started the
-// caller, or that stands above the agent that has: whoever claims the run of a
-// person's shell would lock the person out.
+// checkOwn refuses the run of a process of this machine that has not started the caller,
+// or that stands above the agent that has: claiming the run of a person's shell would
+// lock the person out.
 func (k *Keeper) checkOwn(ctx context.Context, started origins, run string, grant Grant) error {
 	if !started.proved {
 		if !grant.Local || k.lineage == nil || hostIn(run) != k.host {

@@ -13,23 +13,23 @@ import (
 // recheckSlack lets the store's clock pass the end of a lease.
 const recheckSlack = 500 * time.Millisecond
 
-// claimLook is how often a wait for the answer of a queue looks who has the
-// message: a claim wakes nobody.
+// claimLook is how often a wait for a queue's answer checks which agent has the message:
+// a claim wakes no waiter.
 const claimLook = 5 * time.Second
 
-// An answerWait waits for the answer to one ticket. It ends without one when
-// none can be hoped for: the ticket was cancelled or has expired, or something
-// happens to the agent that has it while the wait goes on. What was so before is
-// no reason: the receipt has said it, and whoever waits knows.
+// An answerWait waits for the answer to one ticket. It ends early when no answer can be
+// expected: the ticket was cancelled or expired, or something happened to the agent that
+// has it during the wait. What was already so before the wait does not end it, because
+// the receipt said it.
 type answerWait struct {
 	inbox   *inbox
-	ticket  c3po.MessageID // as who asked knows it
+	ticket  c3po.MessageID // as its asker knows it
 	at      c3po.MessageID // the message it is by now
 	answer  *store.Entry
 	outcome *c3po.WaitOutcome
 	asked   *store.Record // as it was at the first look
 	since   *c3po.Asked   // as it was for the wait before; nil if there was none
-	looked  bool          // at the ticket before, so that who claims it now does so while the wait goes on
+	looked  bool          // at the ticket before, so a claim seen now happened during the wait
 	recheck time.Duration
 }
 
@@ -63,8 +63,8 @@ func (box *inbox) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout 
 	return result, err
 }
 
-// awaitAnswer waits for the first answer to a message of the caller's. Since is
-// what a wait before this one, that it goes on with, ended with.
+// awaitAnswer waits for the first answer to a message of the caller's. Since is where the
+// previous wait ended, if this one continues it.
 func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked) (*c3po.Message, *c3po.WaitOutcome, error) {
 	wait := &answerWait{inbox: box, ticket: id, at: id, since: since}
 	box.state = c3po.SessionWorking // other mail does not end this wait
@@ -196,8 +196,8 @@ func (w *answerWait) lookAtAsked(ctx context.Context, entry store.Entry, waiter 
 	return w.outcome != nil, nil
 }
 
-// earlierRecord is what an earlier wait knew of an agent, as far as it counts; nil if it
-// knew another one or nobody.
+// earlierRecord is what the previous wait knew of this agent; nil if it knew nothing of
+// it.
 func earlierRecord(since *c3po.Asked, now store.Record) *store.Record {
 	if since == nil || since.ID != now.ID {
 		return nil
@@ -234,7 +234,7 @@ func isRead(e store.Entry) bool {
 	return len(e.Facts.Served) > 0 || e.Facts.Received != nil || e.State == c3po.StateAcked
 }
 
-// ticketEnded says why nobody will answer any more.
+// ticketEnded says why no answer will come.
 func ticketEnded(id c3po.MessageID, e store.Entry) *c3po.WaitOutcome {
 	outcome := &c3po.WaitOutcome{Code: c3po.Timeout, MessageID: id}
 	switch {
@@ -262,7 +262,7 @@ func askedChanged(id c3po.MessageID, before, now store.Record, read bool) *c3po.
 		outcome.Status = c3po.WaitDied
 		outcome.Message = fmt.Sprintf("'%s' has died: its process ended before it answered", now.ID)
 	case !now.Online && before.Online && (now.Left || before.Attached):
-		// Silence alone is no reason: an agent at work may not call for a while.
+		// Silence alone does not end the wait: an agent at work may not call for a while.
 		outcome.Status = c3po.WaitOffline
 		outcome.Message = fmt.Sprintf("'%s' went offline before it answered", now.ID)
 	case now.Run != before.Run && before.Run != "" && read:

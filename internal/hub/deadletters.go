@@ -146,8 +146,8 @@ func forLetters(ctx context.Context, me *identity, in c3po.LetterSelection, do f
 	return out, nil
 }
 
-// selectLetters finds the letters of a selection. One that is named and is none has
-// an entry that says so.
+// selectLetters finds the letters of a selection. An id that names no dead letter gets an
+// entry that says so.
 func (s spaceHub) selectLetters(ctx context.Context, in c3po.LetterSelection) (letters []store.DeadLetter, more bool, err error) {
 	filtered := in.AgentID != "" || in.Reason != "" || in.Since != ""
 	ways := 0

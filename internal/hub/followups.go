@@ -6,9 +6,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// A call whose change is stored is answered as done. Whatever fails after that,
-// a read for the answer or the next of several steps, is told in the answer's
-// notice, never instead of the answer: an error means that nothing changed.
+// A call whose change is stored is answered as done. Whatever fails after that, a read
+// for the answer or the next of several steps, goes into the answer's notice and never
+// replaces the answer: an error means that nothing changed.
 
 // doneBut is the notice about what failed after the change: what is its first
 // half, "you are in the room, but its history cannot be read now".

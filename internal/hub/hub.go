@@ -1,7 +1,7 @@
-// Package hub is the rules of a coordinator: which id an agent gets, who may send what
-// to whom, when a message counts as answered, who is told. Every transport calls it
-// through As. What is kept is the store's; who waits and who is present here is the
-// node's. The hub keeps nothing that another coordinator would need.
+// Package hub is the rules of a coordinator: which id an agent gets, who may send what to
+// whom, when a message counts as answered. Every transport calls it through As. The store
+// keeps the data; the node knows which agents wait and are present here. The hub keeps
+// nothing that another coordinator would need.
 package hub
 
 import (
@@ -33,23 +33,24 @@ type Config struct {
 	Version  string
 	Commit   string
 	Features []string
-	Notifier node.Notifier                                       // tells the person of questions; nobody does if nil
+	Notifier node.Notifier                                       // notifies the person of questions; may be nil
 	Auth     string                                              // what callers must show, if that is worth a word
-	Entered  func(space c3po.Space, id c3po.AgentID, run string) // told of each run that is given an id here; may be nil
-	// Host is the coordinator's own, on which it sees processes; empty if it sees none.
+	Entered  func(space c3po.Space, id c3po.AgentID, run string) // called for each run that is given an id here; may be nil
+	// Host names the coordinator's own machine, whose processes it sees; empty if it sees
+	// no processes.
 	Host string
-	// Declared is told of each process that an agent on the named host declares, and
-	// Watches says whether it is seen to run. They may be nil.
+	// Declared is called for each process that an agent on the named host declares, and
+	// Watches says whether that process is seen running. Both may be nil.
 	Declared func(space c3po.Space, id c3po.AgentID, host string, pid int, start int64)
 	Watches  func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
-	// Stopped says that a process of that host is halted. Nobody looks if nil.
+	// Stopped says that a process of that host is halted; may be nil.
 	Stopped func(pid int) bool
-	// Holders are the runs of the live process of the coordinator's own machine that
-	// holds an agent, by which what it has started is known; none if there is no such
-	// process. Nobody is confined if it is nil.
+	// Holders are the runs of the live process on the coordinator's machine that holds an
+	// agent, which identify the programs it started; empty if there is no such process.
+	// If nil, no caller is confined.
 	Holders func(store.Record) []string
-	// Acted is told of each operation that belongs into the audit, once it was carried
-	// out, and who has done it as whom. It may be nil.
+	// Acted is called after each operation that belongs in the audit, with the caller and
+	// the agent it acted as. It may be nil.
 	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte)
 	Meter Meter        // nobody counts if nil
 	Log   *slog.Logger // silent if nil
@@ -157,9 +158,8 @@ func (h *Hub) As(caller c3po.Caller) *Actor {
 	return newActor(h, caller)
 }
 
-// Run does the work nobody asks for, until ctx ends. It then drains, writes its
-// notes down and ends its leases, so that the agents it held are not shown
-// online for longer than they are.
+// Run does the background work until ctx ends. It then drains, writes its notes and ends
+// its leases, so that its agents are not shown online after it is gone.
 func (h *Hub) Run(ctx context.Context) error {
 	var work sync.WaitGroup
 	work.Go(func() { h.notes.Run(ctx) })
@@ -184,8 +184,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	return nil
 }
 
-// Drain ends every wait at once with the word to call again, and answers later
-// ones so too. Everything else goes on.
+// Drain ends every wait at once, and every later one, with the word to call again.
+// Everything else keeps working.
 func (h *Hub) Drain() { h.drain.Do(func() { close(h.draining) }) }
 
 func (h *Hub) isDraining() bool {

@@ -49,8 +49,8 @@ func (me *identity) enter(ctx context.Context) error {
 	return err
 }
 
-// enterIfNamed is for calls that work for anybody: whoever gives an id is
-// registered by them, and a full store does not keep anybody from reading.
+// enterIfNamed is for calls that also work without an id: a caller that gives one is
+// registered, and a full store keeps nobody from reading.
 func (me *identity) enterIfNamed(ctx context.Context) error {
 	if me.caller.ID == "" || me.caller.ID.Reserved() && me.caller.Person() {
 		return nil
@@ -82,8 +82,8 @@ func (me *identity) actAs(known binding) {
 	me.acting.Store(&known)
 }
 
-// refusePosing refuses a new agent a name that reads like a reserved one. Who has had
-// it since before that was refused keeps it, and its mail.
+// refusePosing refuses a new agent a name that reads like a reserved one. An agent that
+// already had such a name keeps it, and its mail.
 func (me *identity) refusePosing(ctx context.Context) error {
 	if !me.caller.ID.Poses() {
 		return nil
@@ -171,9 +171,9 @@ func (me *identity) bindTo(record store.Record) binding {
 	return given
 }
 
-// findOwnAgent finds the agent the caller is, without registering it: the one among
-// its id and its numbers that its run holds, else its id itself if either side
-// of it is anonymous. Nil if there is none.
+// findOwnAgent finds the agent the caller is, without registering it: the id or numbered
+// id that its run holds, else the id itself if the caller or the agent has no run. Nil if
+// there is no such agent.
 func (me *identity) findOwnAgent(ctx context.Context) (*store.Record, error) {
 	ids := []c3po.AgentID{me.caller.ID}
 	if me.caller.Run != "" {

@@ -25,7 +25,7 @@ func (h *Hub) lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) {
 	}
 }
 
-// lapseOverdue does so for tickets whose node did not.
+// lapseOverdue lapses the tickets whose own node did not.
 func (h *Hub) lapseOverdue(ctx context.Context, space c3po.Space) error {
 	overdue, err := h.store.Overdue(ctx, space, reapDue)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// fewSiblings is how far numbered ids are looked at while there may be none.
+// fewSiblings is how many numbered ids are tried first: most agents have no siblings.
 const fewSiblings = 6
 
-// leftBehind is the mail of the caller's siblings whose sessions have ended: those
-// that asked for the same id, and have it or a number of it. Nobody else would look
-// for it, unless their conversations go on.
+// leftBehind is the mail of the caller's siblings whose sessions have ended: agents that
+// asked for the same id and got it or a numbered one. No other agent would look for that
+// mail, unless their conversations continue.
 func (me *identity) leftBehind(ctx context.Context, self store.Record) ([]c3po.LeftBehind, error) {
 	ended, err := me.endedSiblings(ctx, self)
 	if err != nil {
@@ -35,11 +35,11 @@ func (me *identity) leftBehind(ctx context.Context, self store.Record) ([]c3po.L
 	return left, nil
 }
 
-// endedSiblings are those whose mail the caller is offered. Of several that run side
-// by side the first one is.
+// endedSiblings are the siblings whose mail the caller is offered. Of several live
+// sessions side by side, only the first is offered it.
 func (me *identity) endedSiblings(ctx context.Context, self store.Record) ([]c3po.AgentID, error) {
 	var ended []c3po.AgentID
-	before := true // none that stands before the caller was passed by yet
+	before := true // the caller's own record was not reached yet
 	for from := 1; from <= store.MaxNumbered; {
 		to := store.MaxNumbered
 		if from == 1 {
@@ -63,7 +63,8 @@ func (me *identity) endedSiblings(ctx context.Context, self store.Record) ([]c3p
 				return nil, nil
 			}
 		}
-		// Numbers are given from below: if the last is not known there are none above.
+		// Numbers are given in order: if the last of these is unknown, so are all above
+		// it.
 		if len(records) == 0 || records[len(records)-1].ID != ids[len(ids)-1] {
 			break
 		}
@@ -92,8 +93,8 @@ func (me *identity) maySucceed(self, other store.Record) bool {
 	return other.Gone && !other.Online && me.caller.MayBe(other.ID) && shareFolder(self, other)
 }
 
-// successor is the caller in the place of an ended sibling of that id; nil if it is
-// none. It is not registered as that, so nobody sees the sibling come back.
+// successor is the caller in the place of an ended sibling; nil if the id is not one. It
+// is not registered under that id, so the sibling does not appear to come back.
 func (me *identity) successor(ctx context.Context, id c3po.AgentID) (*identity, error) {
 	related := false
 	for n := 1; n <= store.MaxNumbered; n++ {

@@ -16,9 +16,9 @@ const (
 	owedLettersTimeout = 2 * time.Second
 )
 
-// bringBack delivers the letters again that died because their recipient was
-// removed. Each is delivered once, and in order, however many nodes do so: a
-// letter is only tried by who has tried all before it.
+// bringBack delivers again the letters that died because their recipient was removed.
+// Each is delivered once and in order, however many nodes try: a node tries a letter only
+// after all those before it.
 func (h *Hub) bringBack(ctx context.Context, space c3po.Space, id c3po.AgentID) error {
 	durability, err := h.store.Durability(ctx)
 	if err != nil {
@@ -43,7 +43,8 @@ func (h *Hub) bringBack(ctx context.Context, space c3po.Space, id c3po.AgentID) 
 				h.log.InfoContext(ctx, "changed", "kind", c3po.EventRedelivered, "space", space, "message_id", letter)
 			case store.ReviveLeft:
 			default:
-				// Nobody is there, or there is no room: the next one fares no better.
+				// The recipient is gone or its inbox is full: the next letter would fare
+				// no better.
 				return nil
 			}
 		}
@@ -53,7 +54,7 @@ func (h *Hub) bringBack(ctx context.Context, space c3po.Space, id c3po.AgentID) 
 	}
 }
 
-// bringBackAll goes on with what a registration had no time for.
+// bringBackAll delivers what a registration had no time for.
 func (h *Hub) bringBackAll(ctx context.Context, space c3po.Space) error {
 	for after := c3po.AgentID(""); ; {
 		ids, err := h.store.OwedTo(ctx, space, after, retirePage)

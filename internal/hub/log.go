@@ -12,8 +12,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// TailLog reads the log of the caller's space. An event says no more than a
-// trace does, so whoever may trace may read it.
+// TailLog reads the log of the caller's space. An event says no more than a trace does,
+// so anyone who may trace may read it.
 func (a *Actor) TailLog(ctx context.Context, in c3po.LogInput) (c3po.LogPage, error) {
 	limit, err := a.hub.pageLimit(in.Limit)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// reaction is how soon after it was given a message an agent's next message is
-// taken to follow from it. Loops of agents that start a new thread each time
-// are found by this; only the first message counts, so that who hands work out
-// to many is not held to one budget.
+// reaction is how soon after an agent is given a message its next message counts as a
+// reaction to it. This finds loops of agents that start a new thread each time. Only the
+// first message counts, so that an agent that hands work out to many does not draw on one
+// budget.
 const reaction = time.Minute
 
-// chainOf is whose budget what follows from an entry is charged to.
+// chainOf is the chain whose budget pays for what follows from an entry.
 func chainOf(entry store.Entry) string { return cmp.Or(entry.Facts.Chain, entry.Message.Thread) }
 
 // reactsTo remembers what the caller may react to next. Answers to its own
@@ -64,7 +64,7 @@ func (o outbox) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 		return o.hub.store.Send(ctx, o.space, store.SendStep{
 			Draft: store.Draft{
 				From: c3po.System, To: to, Kind: kind, Thread: chain, Priority: c3po.Normal, Text: text,
-				// Whoever says it first, it is said once.
+				// Several coordinators may try; the key makes it one message.
 				Key: fmt.Sprintf("%s %s %d", s.Account, to, s.Since.UnixMilli()),
 			},
 			Durability: durability, Mailbox: to == c3po.Human,

@@ -133,8 +133,8 @@ func (o outbox) draft(in c3po.SendInput) (store.Draft, error) {
 		From: o.id, To: to, Kind: c3po.KindMessage, Thread: in.Thread, Priority: priority,
 		ExpectsReply: in.ExpectsReply == nil || *in.ExpectsReply,
 		Text:         in.Message, Context: in.Context, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
-		// A key that also names the thread is the name of a ticket: who chooses a new
-		// one means another ticket, whatever it says.
+		// A key that also names the thread is a ticket's name: a new name means another
+		// ticket, even with the same text.
 		Distinct: in.ClientKey != "" && in.ClientKey == in.Thread,
 	}
 	if draft.ExpectsReply {
@@ -158,9 +158,9 @@ func (o outbox) receipt(ctx context.Context, stored store.Stored, durability c3p
 	return receipt
 }
 
-// awaitReply completes a receipt with the answer, or with why there is none.
-// The message is stored whatever happens here, so what goes wrong while waiting
-// is told beside the receipt and never instead of it.
+// awaitReply completes a receipt with the answer, or with why there is none. The message
+// is stored whatever happens here, so what goes wrong while waiting goes beside the
+// receipt and never replaces it.
 func (box *inbox) awaitReply(ctx context.Context, receipt *c3po.Receipt, wait time.Duration) error {
 	reply, outcome, err := box.awaitAnswer(ctx, receipt.ID, wait, nil)
 	switch {

@@ -10,9 +10,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// A Meter is told what happens, so that it can be counted. It is called where
-// things happen, so it must be quick. No call names an agent, a space or a
-// message: what is counted has few sorts.
+// A Meter counts what happens. It is called on the hot path, so it must be quick. No call
+// names an agent, a space or a message, so there are few series.
 type Meter interface {
 	// Accepted counts a message that was stored; Repeated one that was stored
 	// before; Rejected one that was not, and why.

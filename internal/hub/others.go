@@ -14,9 +14,8 @@ import (
 // maxOthers is how many agents are named in place of one that is not there.
 const maxOthers = 3
 
-// suggestOthers says which agents are there and share a capability with one that is not;
-// empty if none is. It names ids alone: what they say of themselves is not ours to
-// repeat.
+// suggestOthers names available agents that share a capability with one that is away;
+// empty if there are none. It gives ids only, never what agents say about themselves.
 func (d directory) suggestOthers(ctx context.Context, of store.Record) string {
 	var names []string
 	for _, queue := range c3po.QueuesOf(of.Profile.Capabilities) {
@@ -42,7 +41,8 @@ func (d directory) suggestOthers(ctx context.Context, of store.Record) string {
 	return "Available with the same capabilities: " + strings.Join(names, ", ")
 }
 
-// otherwise names agents that are there, where nobody is known to be able to do the same.
+// otherwise names agents that are online, for when no agent with the same capabilities
+// is.
 func (d directory) otherwise(ctx context.Context, not c3po.AgentID) string {
 	recent, err := d.hub.store.Recent(ctx, d.space, suggestFrom)
 	if err != nil {
@@ -56,7 +56,7 @@ func (d directory) otherwise(ctx context.Context, not c3po.AgentID) string {
 	return "Online now: " + quoteIDs(online[:min(len(online), maxOthers)])
 }
 
-// orOthers adds to the refusal of a message for an agent that is not there who else is.
+// orOthers adds to the refusal of a message which other agents are available.
 func (d directory) orOthers(ctx context.Context, to c3po.AgentID, err error) error {
 	var refusal *c3po.Error
 	if !errors.Is(err, c3po.AgentUnavailable) || !errors.As(err, &refusal) {

@@ -32,8 +32,8 @@ func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResul
 	return a.people.setPaused(ctx, in, id, "")
 }
 
-// minding is a quest of who also wants to know when it is paused, be it with the
-// whole space, which wakes only those who follow somebody.
+// minding is a quest that also ends when the caller is paused. A pause of the whole space
+// wakes only waiters that follow an agent, so it follows the caller.
 type minding struct {
 	looking
 	me *identity

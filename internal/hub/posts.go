@@ -14,12 +14,11 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// mention is an @id that does not stand in the middle of a word, as that of a
-// mail address does.
+// mention is an @id that is not in the middle of a word, as in a mail address.
 var mention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_.@/-])@([A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?)`)
 
-// RoomPost says something in a room. It is stored once; members read it when
-// they look, and only who asked for all of the room is woken by it.
+// RoomPost says something in a room. It is stored once; members read it when they look,
+// and it wakes only those that asked for every post.
 func (a *Actor) RoomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostReceipt, error) {
 	receipt, err := a.outbox.roomPost(ctx, in)
 	if err != nil {
@@ -76,7 +75,7 @@ func (o outbox) checkPost(room c3po.RoomName, kind c3po.Kind, text, background, 
 	return draft, nil
 }
 
-// post stores a post, whoever it is for.
+// post stores a room's post or a broadcast.
 func (o outbox) post(ctx context.Context, step store.PostStep) (store.Posted, error) {
 	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
@@ -98,8 +97,8 @@ func (o outbox) post(ctx context.Context, step store.PostStep) (store.Posted, er
 	return posted, nil
 }
 
-// findMentions are the agents a text names with an @, the first few, and what it names so
-// that is nobody.
+// findMentions gives the first few agents that a text names with an @, and the names that
+// fit no agent.
 func (o outbox) findMentions(ctx context.Context, text string) (ids []c3po.AgentID, strangers []string, err error) {
 	stranger := func(id c3po.AgentID) {
 		if name := "@" + string(id); !slices.Contains(strangers, name) && len(strangers) < store.MaxMentions {
@@ -114,7 +113,7 @@ func (o outbox) findMentions(ctx context.Context, text string) (ids []c3po.Agent
 		}
 		meant, err := o.people.find(ctx, id)
 		if errors.Is(err, c3po.InvalidRequest) {
-			stranger(id) // several are called so, and none is meant for sure
+			stranger(id) // several agents have that name
 			continue
 		}
 		if err != nil {
@@ -179,8 +178,8 @@ func (s spaceHub) history(ctx context.Context, room c3po.RoomName, before int64,
 	return list, nil
 }
 
-// noteDamaged notes a post whose body fails its checksum. It stays where it is, for
-// it is nobody's alone, and is shown without its text.
+// noteDamaged notes a post whose body fails its checksum. It stays in the room, because
+// it is not one agent's mail, and is shown without its text.
 func (s spaceHub) noteDamaged(ctx context.Context, p store.Post) {
 	s.hub.log.ErrorContext(ctx, "post is damaged", "space", s.space, "message_id", p.Message.ID)
 	s.hub.meter.Damaged()

@@ -205,9 +205,9 @@ func (me *identity) queues() []c3po.AgentID {
 	return nil
 }
 
-// withQueues merges the pages of several mailboxes that were read from the same
-// place with the same limits. Positions come from one sequence, so the order is
-// that of one inbox.
+// withQueues merges the pages of several mailboxes that were read from the same place
+// with the same limits. Positions come from one sequence, so the merged page is in the
+// order of one inbox.
 func withQueues(own store.InboxPage, others []store.InboxPage, limit, bytes int) store.InboxPage {
 	merged := own
 	pages := append([]store.InboxPage{own}, others...)

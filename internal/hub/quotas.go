@@ -37,13 +37,13 @@ func (s spaceHub) warning(ctx context.Context, stored store.Stored) string {
 	l, fill, to := s.hub.limits, stored.Fill, stored.Message.ToAgent
 	inbox := max(store.Percent(int64(fill.Messages), int64(l.InboxMessages)), store.Percent(int64(fill.Bytes), int64(l.InboxBytes)))
 	warn(WarnInbox, inbox, "the inbox of '%s' is %d %% full", to)
-	// An answer is held against nobody's share.
+	// An answer does not count against a sender's share.
 	if share := int64(l.SenderShare); share > 1 && to != c3po.Human && inbox < warnAt && stored.Message.Kind != c3po.KindReply {
 		own := max(store.Percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), store.Percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
 		warn(WarnSender, own, "your share of the inbox of '%s' is %d %% full", to)
 	}
 	warn(WarnSpace, store.Percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", s.space)
-	// The message is stored: that its engine does not say is no reason to fail.
+	// The message is stored, so an engine that does not report its memory is no failure.
 	if memory, err := s.hub.store.Memory(ctx); err == nil {
 		warn(WarnMemory, memory.Percent(), "the memory of Redis is %d %% full")
 	}

@@ -18,10 +18,9 @@ const (
 	reapTrim = 500
 )
 
-// runReaper reaps while this node is the one that does. The others ask again
-// when its term is over: it is longer than a pass is from the next, and shorter
-// than the time of which a tick counts all, so whoever follows a node that died
-// loses no lived time.
+// runReaper reaps while this node holds the term. The other nodes ask again when the term
+// ends. A term is longer than the pause between passes and shorter than the longest pause
+// a tick counts in full, so no lived time is lost when a node dies.
 func (h *Hub) runReaper(ctx context.Context) {
 	every := h.limits.ReapEvery
 	if every <= 0 {
@@ -52,10 +51,9 @@ func (h *Hub) resign(ctx context.Context) {
 	}
 }
 
-// Reap makes one pass over all spaces: it lets time pass, buries what has
-// outlived its life and forgets what has ended long ago. Several coordinators
-// may do so at once: each space has one that looks after it. What fails in one
-// space does not keep it from the others.
+// Reap makes one pass over all spaces: it lets time pass, buries what has outlived its
+// life and forgets what has ended long ago. Several coordinators may reap at once; each
+// space is looked after by one. A failure in one space does not stop the others.
 func (h *Hub) Reap(ctx context.Context) error {
 	spaces, err := h.store.Spaces(ctx)
 	if err != nil {

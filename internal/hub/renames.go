@@ -13,8 +13,8 @@ import (
 // to it or from it.
 const maxRenamings = 4
 
-// Rename gives the caller another name. It goes on under it, whatever it calls
-// itself: its run is known.
+// Rename gives the caller another name. Later calls use the new name, whatever id they
+// ask for, because the run is known.
 func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.Renaming{}, err
@@ -81,8 +81,8 @@ func (o outbox) tellRooms(ctx context.Context, old c3po.AgentID) {
 	}
 }
 
-// Rejoin says whether a call that was refused is worth repeating: the caller
-// was renamed meanwhile, perhaps on another node, and enters anew by it.
+// Rejoin says whether a refused call is worth repeating: the caller was renamed in the
+// meantime, perhaps on another node, and the repeat enters under the new name.
 func (a *Actor) Rejoin(ctx context.Context) bool {
 	if a.id == "" || a.rejoined == maxRenamings {
 		return false
@@ -120,7 +120,7 @@ func (me *identity) goOn(ctx context.Context, refusal error) (moved bool, err er
 		case len(records) == 0:
 			continue // it was renamed again between the two reads, or is retired
 		case records[0].ID == me.id || me.caller.Run == "" && !answers:
-			return false, refusal // the old name is an agent of its own again
+			return false, refusal // another agent has the old name now
 		}
 		now := records[0]
 		switch {
@@ -136,9 +136,9 @@ func (me *identity) goOn(ctx context.Context, refusal error) (moved bool, err er
 	return false, refusal
 }
 
-// goOnIfEmpty is goOn for who reads its inbox at a coordinator that remembers it
-// by a name it has lost at another. The store refuses a run that does; who has no
-// run is shown an inbox in which nothing is left.
+// goOnIfEmpty is goOn for a caller without a run that was renamed at another coordinator.
+// The store refuses a run with an old name; a caller without one would just see an empty
+// inbox.
 func (me *identity) goOnIfEmpty(ctx context.Context, page store.InboxPage) (moved bool, err error) {
 	if page.Count > 0 || me.caller.Run != "" {
 		return false, nil
@@ -201,7 +201,7 @@ func (me *identity) names(ctx context.Context) ([]c3po.AgentID, error) {
 	return append([]c3po.AgentID{me.id}, records[0].Former...), nil
 }
 
-// formerAlone are the names that the caller had and nobody else has now.
+// formerAlone are the caller's former names that no other agent has now.
 func (me *identity) formerAlone(ctx context.Context) ([]c3po.AgentID, error) {
 	names, err := me.names(ctx)
 	if err != nil || len(names) < 2 {

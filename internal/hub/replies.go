@@ -49,8 +49,8 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	})
 }
 
-// ownForm is the message that a ticket is in the caller's inbox, if it was handed
-// over to it: the id that who asked knows it by is as good there.
+// ownForm is the id that a ticket has in the caller's inbox, if it was handed over: a
+// caller may also use the id that the asker knows.
 func (o outbox) ownForm(ctx context.Context, id c3po.MessageID) (c3po.MessageID, error) {
 	if err := checkID(id); err != nil {
 		return "", err

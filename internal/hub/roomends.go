@@ -17,9 +17,8 @@ const (
 	prunePage       = 200
 )
 
-// RoomEnd ends a room: its members leave it, and its history is forgotten. Only a
-// person or who made it may. A call that was cut off half-way is finished by the
-// next.
+// RoomEnd ends a room: its members leave it, and its history is forgotten. Only a person
+// or the room's creator may. If the call is cut off half-way, the next one finishes it.
 func (a *Actor) RoomEnd(ctx context.Context, in c3po.RoomInput) (c3po.RoomEnded, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.RoomEnded{}, err
@@ -62,9 +61,8 @@ func (s spaceHub) evictAll(ctx context.Context, name c3po.RoomName) error {
 	}
 }
 
-// RoomPrune takes members out of rooms that give no sign of life, or with Empty
-// ends rooms that nobody is in and where nothing was said. Mail is not touched, and
-// who comes back may join again.
+// RoomPrune removes silent members from rooms, or with Empty ends rooms that are empty
+// and silent. Mail is not touched, and an agent that comes back may join again.
 func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.RoomPruned, error) {
 	if in.Older < 0 {
 		return c3po.RoomPruned{}, refuse("older cannot be negative")
@@ -111,7 +109,7 @@ func (a *Actor) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Roo
 // A pruning goes through rooms once.
 type pruning struct {
 	me     *identity
-	before time.Time // who was seen after this stays
+	before time.Time // a member seen after this stays
 	silent time.Duration
 	out    c3po.RoomPruned
 }

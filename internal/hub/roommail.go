@@ -112,7 +112,7 @@ func (box *inbox) unread(ctx context.Context, after int64) (store.RoomMail, erro
 	mail, err := box.hub.store.RoomMail(ctx, box.space, box.id, store.RoomQuery{Run: box.caller.Run, After: after, Limit: 1, Bytes: 1})
 	box.listenTo(mail, c3po.NotifyAll)
 	if after == 0 && len(mail.Posts) == 0 {
-		// What is counted are broadcasts, and none of them is for the caller.
+		// Only broadcasts were counted, and they are for other agents.
 		for i := range mail.Rooms {
 			mail.Rooms[i].Unread = 0
 		}

@@ -87,7 +87,7 @@ func room(r store.RoomRecord) c3po.Room {
 	}
 }
 
-// RoomLeave ends the caller's membership. The room stays, whoever is left in it.
+// RoomLeave ends the caller's membership. The room stays, even if it is empty.
 func (a *Actor) RoomLeave(ctx context.Context, in c3po.RoomInput) (c3po.RoomLeft, error) {
 	if err := a.enter(ctx); err != nil {
 		return c3po.RoomLeft{}, err
@@ -138,7 +138,7 @@ func (a *Actor) RoomList(ctx context.Context, in c3po.RoomListInput) (c3po.RoomL
 		}
 		return list, err
 	}
-	// Nobody is in so many that they need pages.
+	// No agent is in so many rooms that it needs pages.
 	records, err := a.hub.store.Rooms(ctx, a.space, a.id, names)
 	if err != nil {
 		return c3po.RoomList{}, err
@@ -208,8 +208,8 @@ func (v roomView) find(ctx context.Context, name c3po.RoomName) (store.RoomRecor
 	return records[0], nil
 }
 
-// showRooms puts the rooms of agents into what the caller sees of them: those
-// it could see by itself.
+// showRooms adds the rooms of agents to what the caller sees of them, leaving out rooms
+// that are hidden from the caller.
 func (v roomView) showRooms(ctx context.Context, records []store.Record, shown []c3po.Agent) error {
 	var names []c3po.RoomName
 	for _, r := range records {

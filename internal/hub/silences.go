@@ -10,8 +10,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// reportSilence tells who asked that the caller has read their questions and ended its
-// turn without answering them: each of them once.
+// reportSilence tells each asker, once, that the caller has read its question and ended
+// its turn without answering.
 func (box *inbox) reportSilence(ctx context.Context, ids []c3po.MessageID) error {
 	if len(ids) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (box *inbox) reportSilence(ctx context.Context, ids []c3po.MessageID) error
 			continue
 		}
 		step := store.SilenceStep{Agent: box.id, Run: box.caller.Run, ID: id, To: entry.Message.FromAgent, Durability: durability}
-		if step.To == c3po.Human { // whose mailbox is for what they have to decide
+		if step.To == c3po.Human { // the person's mailbox is for decisions only
 			step.To = ""
 		}
 		step.Notice = fmt.Sprintf("'%s' has read your message %s, and its turn has ended without an answer. One may still come.", box.id, cmp.Or(entry.Message.Ticket, id))
@@ -44,7 +44,7 @@ func (box *inbox) reportSilence(ctx context.Context, ids []c3po.MessageID) error
 	return nil
 }
 
-// silence takes one such step. Who asked may have another name by now, or be gone.
+// silence takes one such step. The asker may have been renamed by now, or be gone.
 func (box *inbox) silence(ctx context.Context, step store.SilenceStep) error {
 	for range maxRenamings {
 		told, err := box.hub.store.Silence(ctx, box.space, step)

@@ -7,7 +7,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// A spaceHub is the hub in one space, whoever calls.
+// A spaceHub is the hub in one space, independent of the caller.
 type spaceHub struct {
 	hub   *Hub
 	space c3po.Space

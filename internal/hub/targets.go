@@ -19,7 +19,8 @@ const (
 	suggestFrom = 20
 )
 
-// deliver sends to the exact id, and if nobody has it to whom a bare name means.
+// deliver sends to the exact id, or if no agent has it to the agent that a bare name
+// means.
 func (o outbox) deliver(ctx context.Context, step store.SendStep) (store.Stored, error) {
 	target := step.To
 	stored, err := o.hub.store.Send(ctx, o.space, step)
@@ -59,9 +60,9 @@ func (o outbox) deliver(ctx context.Context, step store.SendStep) (store.Stored,
 	return stored, o.dropIfSuperseded(err)
 }
 
-// elsewhere finds the agent a bare name means when nobody has it as the whole
-// id: the one of the caller's host, else the only one of that name. It is empty
-// if there is none, and an error if there are several.
+// elsewhere finds the agent a bare name means when it is not a whole id: the one on the
+// caller's host, else the only one of that name. It is empty if there is no such agent,
+// and an error if there are several.
 func (d directory) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.AgentID, error) {
 	if target.Host() != "" || target.Reserved() {
 		return "", nil
@@ -92,10 +93,10 @@ func (d directory) elsewhere(ctx context.Context, target c3po.AgentID) (c3po.Age
 	}
 }
 
-// briefFrom bounds how many agents are looked at for whom a brief id means.
+// briefFrom bounds how many agents a brief id is compared with.
 const briefFrom = 200
 
-// resolve is the agent that a text names: its id, or that in brief.
+// resolve is the agent that a text names by its full or brief id.
 func (d directory) resolve(ctx context.Context, text string, parse func(string) (c3po.AgentID, error)) (c3po.AgentID, error) {
 	name, brief := c3po.BriefName(text)
 	if !brief {
@@ -119,8 +120,8 @@ func (d directory) host() string {
 	return d.caller.ID.Host()
 }
 
-// noAgent is AGENT_NOT_FOUND with who could have been meant. What it says is
-// help, so a failure to find any is not the caller's concern.
+// noAgent is AGENT_NOT_FOUND with the agents that could have been meant. The names are
+// only help, so a failure to find any is not reported.
 func (d directory) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error {
 	refusal := store.RefuseNoAgent(target)
 	near, err := d.hub.store.Neighbours(ctx, d.space, target.Name(), suggestFrom)

@@ -284,9 +284,9 @@ func (a *Actor) Keyed(ctx context.Context, from c3po.AgentID, key string) (c3po.
 	return a.hub.store.Keyed(ctx, a.space, from, key)
 }
 
-// TicketFor finds the ticket that its sender has called so, for a caller that does not
-// say who it is: one to an agent that the caller may be. It is the open one, and if there
-// is none the last.
+// TicketFor finds a ticket by the name its sender gave it, for a caller that does not say
+// who it is: a ticket to an agent that the caller may be. It prefers an open ticket, else
+// takes the last.
 func (a *Actor) TicketFor(ctx context.Context, name string) (c3po.MessageID, error) {
 	var open []string
 	var last c3po.MessageID

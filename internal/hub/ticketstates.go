@@ -8,8 +8,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// ticket derives how far a question has come from its facts, and from those of
-// the messages it was handed over as.
+// ticket derives a question's progress from its facts and from the facts of the messages
+// it was handed over as.
 func (s spaceHub) ticket(ctx context.Context, first store.Entry, now time.Time) (c3po.Ticket, error) {
 	m := first.Message
 	t := c3po.Ticket{

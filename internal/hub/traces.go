@@ -11,8 +11,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// GetThread reads a conversation back. Who had no part in it is told what one
-// is told of a thread that does not exist.
+// GetThread reads a conversation back. To a caller with no part in it, the thread does
+// not exist.
 func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.MessageList, error) {
 	if err := a.enterForThread(ctx); err != nil {
 		return c3po.MessageList{}, err
@@ -49,7 +49,7 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 	return a.threadPage(entries, limit), nil
 }
 
-// enterForThread lets those read without being an agent who may read anything.
+// enterForThread lets callers that may read everything read without being an agent.
 func (me *identity) enterForThread(ctx context.Context) error {
 	if me.caller.SeesAll() {
 		return me.enterIfNamed(ctx)

@@ -39,10 +39,9 @@ type looking func(context.Context) (bool, error)
 func (l looking) look(ctx context.Context, _ *node.Waiter) (bool, error) { return l(ctx) }
 func (looking) again() time.Duration                                     { return 0 }
 
-// await looks, and looks again whenever something happened to the agent, until
-// the quest finds what it is for or the time is over. If the agent is renamed it
-// goes on under the new name. Nothing is consumed by it: a wait that is cut off
-// loses nothing.
+// await looks, and looks again whenever something happened to the agent, until the quest
+// finds what it is for or the time is over. If the agent is renamed it goes on under the
+// new name. A wait consumes nothing, so one that is cut off loses nothing.
 func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (ending, error) {
 	if box.hub.isDraining() {
 		return drained, nil
@@ -115,7 +114,7 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 			return timedOut, nil
 		}
 		if box.rooms != nil && waiter.Listen(box.rooms) {
-			continue // what was said there meanwhile was not heard
+			continue // what was said there in the meantime was missed
 		}
 		if leave == nil {
 			leave = box.hub.presence.Attach(ctx, box.space, box.id, node.Wait{State: box.state, PID: box.process()})
@@ -139,9 +138,9 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 	}
 }
 
-// livesByConnection says that the caller is gone when its wait is cut off. It is
-// for who names its run, as our session processes do: they wait all the time. Others, who
-// interrupt a wait to do something else, are seen by their calls.
+// livesByConnection says that the caller is gone when its wait is cut off. It holds for
+// callers that name their run, as c3po's session processes do: they wait all the time.
+// Others interrupt a wait to do something else; their calls show that they live.
 func (me *identity) livesByConnection() bool {
 	return me.caller.Run != me.caller.Session && !me.hub.isDraining()
 }
@@ -232,9 +231,9 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 	return result, nil
 }
 
-// handOver answers a wait with queue mail. The claim is an event of its own, so
-// the place the reader is told is read again: a reader that says it never came
-// there did not get this answer. Own mail that came meanwhile is before it.
+// handOver answers a wait with queue mail. The claim is itself an event, so the reader's
+// position is read again: a reader that later gives an earlier position did not get this
+// answer. Mail of its own that arrived in the meantime stays ahead of it.
 func (box *inbox) handOver(ctx context.Context, claimed store.Claimed, last store.NextMessage, incoming bool, after *int64) (c3po.WaitResult, error) {
 	if next, err := box.nextMessage(ctx, incoming, after); err == nil {
 		last = next

@@ -52,7 +52,7 @@ func (l *line) wakeAsked(agent c3po.AgentID) {
 	}
 }
 
-// concerns is whom an event wakes: a pause of the whole space names nobody.
+// concerns is the agent an event wakes; empty for a pause of the whole space.
 func concerns(event c3po.Event) c3po.AgentID {
 	if event.Agent == "" && (event.Kind == c3po.EventPaused || event.Kind == c3po.EventResumed) {
 		return store.EverybodyAsked

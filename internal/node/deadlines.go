@@ -15,9 +15,8 @@ const deadlineSlack = 20 * time.Millisecond
 // maxDeadlines bounds what one node keeps in mind; the reaper finds the rest.
 const maxDeadlines = 100_000
 
-// Deadlines are those of tickets that were opened on this node, so that each is
-// said to have passed when it does. Those of a node that died are said by the
-// reaper of another one.
+// Deadlines reports the deadlines of tickets opened on this node the moment they pass. If
+// a node dies, the reaper of another one reports them.
 type Deadlines struct {
 	passed func(context.Context, c3po.Space, c3po.MessageID)
 	wake   chan struct{} // holds one signal: the first one may have changed

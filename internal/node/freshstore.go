@@ -8,9 +8,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// A FreshStore is the store with what this node knows better of agents: that they have
-// called here, of which the store hears later, and that their processes are watched
-// here. Whoever reads a record reads it through this, so nobody has to remember.
+// A FreshStore is the store plus what this node knows sooner about agents: that they have
+// called here, which the store hears later, and that their processes are watched here.
+// All records are read through it, so no reader has to remember.
 type FreshStore struct {
 	store.Store
 	calls   *LastCalls

@@ -37,9 +37,9 @@ func (held *attachment) settle() (changed bool) {
 	return true
 }
 
-// lookAtProcesses sees which of the processes that wait here are halted: what they
-// have said of their sessions is no longer so, and mail does not reach them. Such an
-// agent keeps its place until the process goes on, or ends.
+// lookAtProcesses finds which of the processes that wait here are halted: the state they
+// reported no longer holds, and mail does not reach them. Such an agent keeps its place
+// until the process continues or ends.
 func (p *Presence) lookAtProcesses(now time.Time) {
 	if p.stopped == nil {
 		return
@@ -71,7 +71,7 @@ func (p *Presence) lookAtProcesses(now time.Time) {
 	}
 }
 
-// processes are those that wait here; if none does, the one that did last.
+// processes are the ones that wait here, or if there are none the last that did.
 func (held *attachment) processes() []int {
 	var pids []int
 	for _, w := range held.waits {

@@ -21,8 +21,8 @@ const (
 	// compareAgain is the pause after a store that did not answer: it may come
 	// back with less than it had.
 	compareAgain = time.Second
-	// minPause is less than a store needs to come back from anything by which
-	// it forgets, and maxPauses bounds what is looked at in one comparison.
+	// minPause is shorter than any outage after which a store may have forgotten, and
+	// maxPauses bounds what one comparison looks at.
 	minPause  = 100 * time.Millisecond
 	maxPauses = 16
 )
@@ -144,8 +144,8 @@ func (m *Marks) recent() []c3po.Space {
 			delete(m.known, space)
 			continue
 		}
-		// Whoever waits there compares it as well: once is enough, if there is nothing
-		// to look at beside.
+		// A waiter on the space compares it as well, and once is enough if there is
+		// nothing else to check.
 		if time.Since(k.compared) < m.pause() && k.verified == k.Last && len(k.earlier) == 0 {
 			continue
 		}

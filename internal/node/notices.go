@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// noticeTimeout is how long a channel may take for one notice. It is less than
-	// the first pause, so that nobody else takes it on meanwhile.
+	// noticeTimeout is how long a channel may take for one notice. It is shorter than the
+	// first pause, so that no other coordinator takes the notice over.
 	noticeTimeout = 10 * time.Second
 	// noticeSweep is how often all spaces are looked at for questions that other
 	// coordinators accepted, and for notices that failed.
@@ -35,11 +35,11 @@ type Notifier interface {
 	Notify(ctx context.Context, channel string, n c3po.Notification) error
 }
 
-// Notices tell the person of every question once by each channel, whichever
-// coordinator it was asked at. Questions that come together
-// are told of together, by each coordinator that has the channel. What was told is a fact of the question, so that
-// nothing is forgotten when a coordinator dies. Each channel has a goroutine of
-// its own: a slow one holds up nobody else.
+// Notices tells the person of every question once on each channel, whichever coordinator
+// received it. Questions that arrive together are sent together, by each coordinator that
+// has the channel. What was sent is recorded with the question, so that nothing is
+// forgotten when a coordinator dies. Each channel has its own goroutine, so a slow one
+// does not delay the others.
 type Notices struct {
 	store    store.Store
 	log      *slog.Logger
@@ -56,7 +56,7 @@ type noticeChannel struct {
 	spaces map[c3po.Space]bool
 }
 
-// NewNotices tells nobody while there is no notifier.
+// NewNotices sends nothing if there is no notifier.
 func NewNotices(store store.Store, log *slog.Logger, notifier Notifier) *Notices {
 	n := &Notices{store: store, log: log, notifier: notifier}
 	if notifier == nil {
@@ -118,7 +118,7 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 	}
 }
 
-// sleep lets time pass; false if ctx ended meanwhile.
+// sleep lets time pass; false if ctx ended first.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -210,8 +210,8 @@ func isTaken(facts []store.NoticeFact, notice store.Notice, now time.Time) bool 
 	})
 }
 
-// tell takes notices on and sends word of them, but for those that another
-// coordinator has taken on.
+// tell claims notices and sends them, leaving out those that another coordinator has
+// claimed.
 func (n *Notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) error {
 	mine, err := n.claim(ctx, due)
 	if len(mine) == 0 {
@@ -228,7 +228,7 @@ func (n *Notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) e
 	if err := n.notifier.Notify(limited, c.name, word); err != nil {
 		return err
 	}
-	// It was sent: that is written down also when we are about to stop.
+	// It was sent, so that is recorded even if this coordinator is about to stop.
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), GoodbyeTimeout)
 	defer cancel()
 	n.log.InfoContext(ctx, "the person was told of questions", "channel", c.name, "space", mine[0].space, "message_id", mine[0].ID,
@@ -238,7 +238,7 @@ func (n *Notices) tell(ctx context.Context, c *noticeChannel, due []dueNotice) e
 	return failed.first
 }
 
-// claim gives those of the notices that nobody else has taken on, in their order.
+// claim gives the notices that no other coordinator has claimed, in their order.
 func (n *Notices) claim(ctx context.Context, due []dueNotice) ([]dueNotice, error) {
 	claimed := make([]bool, len(due))
 	places := make([]int, len(due))
@@ -274,7 +274,7 @@ func (b *errorBin) put(err error) {
 	}
 }
 
-// notification is what the person is told of a question.
+// notification is what the person reads of a question.
 func notification(space c3po.Space, entry store.Entry, late bool) c3po.Notification {
 	m := entry.Message
 	n := c3po.Notification{

@@ -30,12 +30,12 @@ type Presence struct {
 	log   *slog.Logger
 	node  string
 	lease time.Duration
-	// stopped says that a process of this host is halted; nobody looks if nil.
+	// stopped says that a process of this host is halted; may be nil.
 	stopped func(pid int) bool
 
 	mu       sync.Mutex
 	attached map[agentKey]*attachment
-	// leaving holds those without a wait, in the order they lost it; who has
+	// leaving holds the agents without a wait, in the order they lost it; one that has
 	// come back is skipped when its turn comes.
 	leaving []departure
 	// quiet holds the same agents until it is sure that no other wait follows: from
@@ -55,7 +55,7 @@ type attachment struct {
 	left  time.Time // when the last wait ended
 	pid   int       // whose that was
 	// halted are the processes that wait here, or were the last to, and are stopped.
-	// Their connections stay open, and nobody reads what comes over them.
+	// Their connections stay open, but nothing reads from them.
 	halted []int
 	// hungUp says that it ended because its caller was gone, and that this caller
 	// lives no longer than its connection.
@@ -77,7 +77,7 @@ type lease struct {
 	renewed time.Time
 }
 
-// NewPresence holds nobody yet. Nobody is seen to be halted if stopped is nil.
+// NewPresence makes an empty Presence. If stopped is nil, no process counts as halted.
 func NewPresence(store store.Store, log *slog.Logger, node string, length time.Duration, stopped func(pid int) bool) *Presence {
 	return &Presence{
 		store: store, log: log, node: node, lease: length, stopped: stopped,
@@ -142,8 +142,8 @@ func (p *Presence) isStored(held *attachment) (stored bool, state c3po.SessionSt
 	return held.stored, held.state
 }
 
-// Moved says that the store may have let go of the agent: it was registered
-// anew or unregistered. Its next wait is written down again.
+// Moved says that the store may have let go of the agent: it was registered anew or
+// unregistered. Its next wait is recorded again.
 func (p *Presence) Moved(space c3po.Space, id c3po.AgentID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -323,8 +323,8 @@ func (p *Presence) RunLeases(ctx context.Context) {
 // renewEvery leaves room for one renewal that fails.
 func (p *Presence) renewEvery() time.Duration { return p.lease * 2 / 5 }
 
-// leasedSpaces lists the spaces whose lease must go on; where nobody is left it may
-// run out.
+// leasedSpaces lists the spaces whose lease must be renewed; the lease of an empty space
+// may run out.
 func (p *Presence) leasedSpaces() []c3po.Space {
 	p.mu.Lock()
 	defer p.mu.Unlock()

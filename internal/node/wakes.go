@@ -64,7 +64,7 @@ func (w *Wakes) open(space c3po.Space) *line {
 		watches: map[*Watch]struct{}{}, news: make(chan struct{}, 1),
 	}
 	if w.closed {
-		// The hub is draining: nobody will sleep on this line.
+		// The hub is draining: no waiter will sleep on this line.
 		return l
 	}
 	w.lines[space] = l
@@ -79,7 +79,7 @@ func (w *Wakes) open(space c3po.Space) *line {
 	return l
 }
 
-// retire ends a subscription nobody has used for a while.
+// retire ends a subscription that was unused for a while.
 func (w *Wakes) retire(l *line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,9 +127,8 @@ type line struct {
 	known   bool  // last is a number we read, not the zero we began with
 	epoch   int64 // of last
 	last    int64 // every event up to here was signalled
-	// What was heard beyond a gap: an unbroken stretch of numbers, so that
-	// traffic that goes on while the gap is being filled does not look like
-	// another gap.
+	// What was heard beyond a gap: an unbroken run of numbers, so that traffic during the
+	// filling of a gap does not look like another gap.
 	from, to int64
 }
 
@@ -232,7 +231,7 @@ func (l *line) wakeOne(queue c3po.AgentID) {
 	}
 }
 
-// follow fills gaps, and now and then checks that there is none.
+// follow fills gaps, and checks now and then that there are none.
 func (l *line) follow(ctx context.Context) {
 	var compare <-chan time.Time
 	if l.wakes.compare > 0 {
@@ -303,8 +302,8 @@ func (l *line) catchUp(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 		if len(events) == 0 || events[0].Seq > last+1 {
-			// The log no longer holds what was missed. Nobody can tell any more who was
-			// meant, so everybody looks once.
+			// The log no longer holds what was missed. It is unknown which waiters it
+			// concerned, so all of them look once.
 			return l.caughtUp(at, at.Last, func(*Waiter) bool { return true }), nil
 		}
 		l.mu.Lock()
@@ -334,7 +333,7 @@ func (l *line) caughtUp(at store.Sequence, last int64, look func(*Waiter) bool) 
 	return l.to > l.last
 }
 
-// startOver goes on in a new epoch.
+// startOver continues in a new epoch.
 func (l *line) startOver(at store.Sequence) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

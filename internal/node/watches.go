@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxTailEvents is how many of the latest events are kept for those who watch; who
-	// is further behind reads the log.
+	// maxTailEvents is how many of the latest events are kept for watchers; a watcher
+	// that is further behind reads the log.
 	maxTailEvents = 2048
 	// relayEvery gathers the events of a burst: a read brings them all.
 	relayEvery = 10 * time.Millisecond
@@ -54,9 +54,8 @@ func (t *tail) add(events []c3po.Event) {
 	}
 }
 
-// A Watch is one reader of a space's events as they happen. It is used by one
-// goroutine, and holds nobody up: while its reader is slow, events wait in the
-// log.
+// A Watch is one reader of a space's events as they happen. It is used by one goroutine,
+// and a slow reader delays no other: its events wait in the log.
 type Watch struct {
 	line     *line
 	news     chan struct{} // holds one signal
@@ -67,8 +66,8 @@ type Watch struct {
 }
 
 // Watch opens a stream of what changes in a space, after a place or from now on. It
-// begins with a word on whether it goes on from that place. There are at most so many
-// (0: any number), and all end when the coordinator drains.
+// begins by saying whether it continues from that place. There are at most so many (0:
+// any number), and all end when the coordinator drains.
 func (w *Wakes) Watch(ctx context.Context, space c3po.Space, after *c3po.EventCursor, most int, draining <-chan struct{}) (*Watch, error) {
 	watch := &Watch{line: w.lineToWatch(space), news: make(chan struct{}, 1), draining: draining}
 	watch.line.addWatch(watch)
@@ -123,7 +122,7 @@ func (w *Watch) Next(ctx context.Context) ([]c3po.StreamEvent, error) {
 	}
 }
 
-// begin finds where the stream goes on after a place, or that it cannot.
+// begin finds where the stream continues after a place, or that it cannot.
 func (w *Watch) begin(ctx context.Context, after *c3po.EventCursor) error {
 	at, err := w.line.wakes.store.Sequence(ctx, w.line.space)
 	if err != nil {
@@ -215,7 +214,7 @@ func (l *line) removeWatch(w *Watch) {
 	l.removeUser()
 }
 
-// startTail begins to keep events, if nobody has yet.
+// startTail begins to keep events, unless another watcher has.
 func (l *line) startTail(after int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 const (
 	// StepTimeout bounds a store call that no caller waits for.
 	StepTimeout = 5 * time.Second
-	// GoodbyeTimeout bounds what is written down when the coordinator stops.
+	// GoodbyeTimeout bounds the last writes of a coordinator that stops.
 	GoodbyeTimeout = 2 * time.Second
 	// CallerIdle is how long a caller is remembered after its last call.
 	CallerIdle = 10 * time.Minute
@@ -29,7 +29,7 @@ func InBatches[T any](items []T, do func(T)) {
 	}
 }
 
-// RefuseStopping is COORDINATOR_UNREACHABLE for who calls a coordinator that drains.
+// RefuseStopping is COORDINATOR_UNREACHABLE for calls to a coordinator that drains.
 func RefuseStopping() *c3po.Error {
 	return c3po.Errorf(c3po.CoordDown, "the coordinator is stopping").Suggest("Call another coordinator, or this one again in a moment.")
 }

@@ -14,7 +14,7 @@ func RefuseNoAgent(id c3po.AgentID) *c3po.Error {
 		Suggest("Check the spelling of the agent id; list_agents shows who is there.")
 }
 
-// RefuseNoBrief is the refusal of an id in brief that means nobody, or several.
+// RefuseNoBrief is the refusal of a brief id that fits no agent, or several.
 func RefuseNoBrief(text string) *c3po.Error {
 	return c3po.Errorf(c3po.AgentNotFound, "Agent '%s' not found", text).Suggest("Give its whole id.")
 }
@@ -31,8 +31,8 @@ func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 		Suggest("Choose another: this one belongs to an agent, has mail, or still answers for an agent that was renamed.")
 }
 
-// RefuseAllTaken is for a step none of whose candidates is free: INVALID_REQUEST,
-// or FORBIDDEN if there would be more for another token.
+// RefuseAllTaken is for a step whose candidates are all taken: INVALID_REQUEST, or
+// FORBIDDEN if there would be more for another token.
 func RefuseAllTaken(step RegisterStep) *c3po.Error {
 	if len(step.Candidates(false)) < MaxNumbered {
 		return c3po.Errorf(c3po.Forbidden, "another session holds '%s', and this token is for no other name you could have", step.Want).
@@ -103,7 +103,7 @@ func RefuseNoMessage(id c3po.MessageID) *c3po.Error {
 		Suggest("Copy the id whole from get_messages or from the receipt; ended messages are forgotten after a while.")
 }
 
-// RefuseCancelled is INVALID_REQUEST for an answer that nobody waits for.
+// RefuseCancelled is INVALID_REQUEST for an answer to a cancelled message.
 func RefuseCancelled(id c3po.MessageID) *c3po.Error {
 	from, _, _ := id.Split()
 	return c3po.Errorf(c3po.InvalidRequest, "'%s' has cancelled message '%s'", from, id).
@@ -156,7 +156,7 @@ const (
 	ManyOfAgent = "you are in"
 )
 
-// RefuseUnpaid is BUDGET_SPENT for what a store is told to take only as a repeat.
+// RefuseUnpaid is BUDGET_SPENT for a message that may be stored only as a repeat.
 func RefuseUnpaid() *c3po.Error {
 	return c3po.Errorf(c3po.BudgetSpent, "the budget of this token is spent").Suggest("Try again later.")
 }

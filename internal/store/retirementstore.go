@@ -35,9 +35,9 @@ type retirementStore interface {
 
 	// Reads.
 
-	// Silent lists up to limit agents that were not heard of for so long, the
-	// longest silence first. Who is connected all the time is not heard of: some of
-	// them may be online, which Retire finds out and remembers.
+	// Silent lists up to limit agents that were not heard of for so long, the longest
+	// silence first. An agent that stays connected makes no calls, so some of these may
+	// be online; Retire checks and remembers that.
 	Silent(ctx context.Context, space c3po.Space, silent time.Duration, limit int) ([]Silence, error)
 	// Retired lists up to limit retired agents whose mail may not all be
 	// forgotten yet, after skipping some.

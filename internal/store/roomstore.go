@@ -153,7 +153,7 @@ type RoomMail struct {
 	Now   time.Time
 }
 
-// Unread is the sum over all rooms; that of Loud over those whose posts are mail.
+// Unread is the sum over all rooms; Loud is the sum over the rooms whose posts are mail.
 func (m RoomMail) Unread() int {
 	sum := 0
 	for _, room := range m.Rooms {

@@ -14,7 +14,7 @@ type CancelStep struct {
 	ID         c3po.MessageID
 	Notice     string // what a recipient that has read it is told
 	Durability c3po.Durability
-	Holder     c3po.AgentID // who is thought to hold a role's message
+	Holder     c3po.AgentID // the agent thought to hold a queue's message
 }
 
 // SilenceStep says that an agent has read a question and ended its turn without
@@ -23,7 +23,7 @@ type SilenceStep struct {
 	Agent      c3po.AgentID // who says so of itself
 	Run        string       // SUPERSEDED if another run holds Agent; empty passes
 	ID         c3po.MessageID
-	To         c3po.AgentID // what who asked is called today; empty: nobody is told
+	To         c3po.AgentID // the asker's name today; empty if nobody is notified
 	Notice     string
 	Durability c3po.Durability
 }

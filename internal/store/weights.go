@@ -77,8 +77,8 @@ func (d Draft) bodyBytes() int {
 	return bytes
 }
 
-// escapedBytes is how long a text is inside a JSON string. A character that has no
-// escape of its own takes six bytes: \u001b.
+// escapedBytes is how long a text is inside a JSON string. A character without a short
+// escape takes six bytes: \u001b.
 func escapedBytes(text string) int {
 	bytes := len(text) + markedBytes(text)
 	for i := range len(text) {
@@ -157,6 +157,5 @@ func listedBytes(text int) int {
 	return size + 3
 }
 
-// MailBytes is what the post weighs as mail of a member that is mentioned in it,
-// whoever that is.
+// MailBytes is what the post weighs as mail to any member it mentions.
 func (s PostStep) MailBytes() int { return s.Mail(s.From).Bytes() }

@@ -74,8 +74,7 @@ func (l *CoWorkerList) Rows() any { return &l.CoWorkers }
 // Cursor is where the next page starts.
 func (l *CoWorkerList) Cursor() *string { return &l.Next }
 
-// register registers nobody else: who may have an id is not for another
-// agent to say.
+// register registers only the caller: one agent cannot register another.
 func register(svc c3po.Service, ctx context.Context, in Register) (Registered, error) {
 	if in.AgentID != "" {
 		self, err := svc.WhoAmI(ctx, c3po.None{})
@@ -112,8 +111,8 @@ func RefuseNotRegistered(target string, err error) error {
 		Suggest("%s It registers with `bridge-register --agent %s`.", c3po.AsError(err).Suggestion, c3po.Clip(target))
 }
 
-// Register stores what the caller says of itself. Whoever registers again has
-// reconnected; what was known of it is replaced.
+// Register stores what the caller says of itself. An agent that registers again has
+// reconnected; its earlier record is replaced.
 func (b Broker) Register(ctx context.Context, in Register, onlineFor time.Duration) (Registered, error) {
 	about, err := readMetadata(in.Metadata)
 	if err != nil {

@@ -32,8 +32,8 @@ type Broadcasted struct {
 // maxBroadcastAgents is how many agents one call sends to: what an agent may send in a minute.
 const maxBroadcastAgents = 10
 
-// broadcast sends to each agent that is named. One that cannot be reached
-// keeps none of the others from being sent to.
+// broadcast sends to each agent that is named. One that cannot be reached does not stop
+// the others.
 func broadcast(svc c3po.Service, ctx context.Context, in Broadcast) (Broadcasted, error) {
 	out := Broadcasted{Tickets: []Cast{}}
 	if len(in.AgentIDs) == 0 {

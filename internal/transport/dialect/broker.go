@@ -53,7 +53,7 @@ func (b Broker) open(ctx context.Context, target string, in Send, key string) (T
 	}
 	receipt, err := b.Service.SendMessage(ctx, c3po.SendInput{
 		Target: target, Message: in.Payload.Text, ContentType: in.Payload.contentType(), Metadata: in.Metadata,
-		// The thread of a ticket with a name is called by it, so that whoever has a
+		// The thread of a ticket with a name is called by it, so that everyone with a
 		// part in it finds it by that name.
 		ExpectsReply: in.ExpectReply, ClientKey: key, Thread: in.TicketID, DeadlineMS: within,
 	})
@@ -99,9 +99,8 @@ func (b Broker) FindTicket(ctx context.Context, name string) (c3po.MessageID, er
 	return b.pickTicket(name, thread.Messages)
 }
 
-// pickTicket chooses among tickets of one name, which several agents may have
-// chosen: of those the caller has a part in the one that is open, and if there is
-// none the last.
+// pickTicket chooses among tickets of one name, which several agents may have chosen. Of
+// those the caller has a part in, it takes an open one, else the last.
 func (b Broker) pickTicket(name string, messages []c3po.Message) (c3po.MessageID, error) {
 	acting, _ := b.Service.(interface{ ID() c3po.AgentID })
 	answered := map[c3po.MessageID]bool{}

@@ -84,8 +84,8 @@ func requestOf(m c3po.Message) Request {
 	return Request{ID: m.ID, From: m.FromAgent, Message: m.Text(), Context: m.Context, Timestamp: m.Timestamp}
 }
 
-// sendRequest refuses for who has said that it is away, and for who is not known, as
-// that document has it. Others that are offline read it when they are back.
+// sendRequest refuses a recipient that is away or unknown, as that document says. Others
+// that are offline read it when they are back.
 func sendRequest(svc c3po.Service, ctx context.Context, in SendRequest) (RequestSent, error) {
 	ifAway := ""
 	if is, err := svc.GetAgentStatus(ctx, c3po.AgentInput{AgentID: in.Target}); err == nil && is.Availability == c3po.Away {
@@ -96,7 +96,7 @@ func sendRequest(svc c3po.Service, ctx context.Context, in SendRequest) (Request
 		return RequestSent{}, c3po.Errorf(c3po.AgentUnavailable, "Agent '%s' is not available", c3po.Clip(in.Target)).Suggest("%s", c3po.AsError(err).Suggestion)
 	}
 	if errors.Is(err, c3po.AgentUnavailable) {
-		// What this tool cannot do is no advice.
+		// Do not advise what this tool cannot do.
 		advice := strings.TrimSpace(strings.TrimPrefix(c3po.AsError(err).Suggestion, c3po.AdviseQueue))
 		return RequestSent{}, c3po.Errorf(c3po.AgentUnavailable, "%s", c3po.AsError(err).Message).Suggest("%s", cmp.Or(advice, "Ask again when it is back, or ask somebody else: list_agents shows who is there."))
 	}

@@ -28,7 +28,8 @@ var operations = table(c3po.NativeOperations(), []c3po.Operation{
 	c3po.Op("bridge_register_agent", c3po.Bridge, "Describe yourself to other c3po agents (type, directory, capabilities).", register, c3po.Called("register_agent"), c3po.Idempotent, c3po.Command("bridge-register")),
 })
 
-// table puts the dialects behind our own tools and before what is no tool.
+// table puts the dialects after c3po's own tools and before the operations that are not
+// tools.
 func table(native, dialects []c3po.Operation) []c3po.Operation {
 	tools := slices.IndexFunc(native, func(o c3po.Operation) bool { return o.Toolset == "" })
 	return slices.Insert(native, tools, dialects...)

@@ -32,7 +32,7 @@ type TicketIDs struct {
 	known   map[c3po.MessageID]string
 }
 
-// Of is the ticketId of a message; empty if nobody chose one, or it is forgotten.
+// Of is the ticketId of a message; empty if its sender chose none, or it is forgotten.
 func (t *TicketIDs) Of(ctx context.Context, id c3po.MessageID) string {
 	if id == "" || id.Room() != "" {
 		return ""

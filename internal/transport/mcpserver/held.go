@@ -14,9 +14,9 @@ var errWithdrawn = errors.New("the client has cancelled the call")
 // identifying are the headers by which a caller says, or proves, who it is.
 var identifying = []string{sessionHeader, "Authorization", "X-Agent-ID", "X-Session-ID", "X-C3PO-Space", "X-C3PO-Run"}
 
-// heldCalls are the calls under way here that a client may cancel in a request
-// of its own. Clients older than 2026-07-28 do: they leave the connection of the
-// call open and post a notice.
+// heldCalls are the calls under way here that a client may cancel with a separate
+// request. Clients older than 2026-07-28 do: they leave the connection of the call open
+// and post a notice.
 type heldCalls struct {
 	mu    sync.Mutex
 	calls map[string]*heldCall

@@ -44,8 +44,8 @@ func (s *Server) receive(next http.Handler) http.Handler {
 		}
 		v := visit{request: r, offer: s.sharedOffer(sets)}
 		v.service, v.refusal = s.config.Service(r)
-		// Who may not come in learns it in HTTP's own words. Any other refusal is
-		// told by the tools, because there a model can read it.
+		// A caller that is not admitted gets an HTTP status. Any other refusal comes from
+		// the tools, where a model can read it.
 		if e := c3po.AsError(v.refusal); e != nil && (e.Code == c3po.Unauthorized || e.Code == c3po.Forbidden) {
 			refuse(w, e)
 			return

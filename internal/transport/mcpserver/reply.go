@@ -17,8 +17,8 @@ import (
 // heard. Answers that come sooner are written in one piece.
 const firstByteAfter = 50 * time.Millisecond
 
-// A reply is the HTTP answer to one call. It begins by itself when the call takes
-// long, and gives signs of life until finish. Between them no goroutine waits.
+// A reply is the HTTP answer to one call. It starts on its own when the call takes long,
+// and gives signs of life until finish. No goroutine waits in between.
 type reply struct {
 	w      http.ResponseWriter
 	call   toolCall

@@ -9,8 +9,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// admit serves a request as who it comes from, for as long as that one is
-// welcome.
+// admit serves a request as its caller, for as long as the caller is admitted.
 func (s *server) admit(serve func(http.ResponseWriter, *http.Request, c3po.Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, ctx, release, err := s.auth.Caller(r, door)

@@ -23,7 +23,7 @@ import (
 // answers. Whether a caller may be that agent its token says, as everywhere.
 
 const (
-	// bridgeAsker is who asks if nobody says who that is.
+	// bridgeAsker is the asker of a request that names no asker.
 	bridgeAsker = "bridge"
 	// replyWait is how long GET /replies waits unless it is told.
 	replyWait = 25 * time.Second
@@ -95,7 +95,7 @@ func (s *server) bridgeHeartbeat(r *http.Request) (string, bridgeCall, error) {
 	_, err := readBody(r)
 	return r.PathValue("id"), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
-		// A heartbeat registers nobody, so first somebody looks who is nobody.
+		// A heartbeat registers no agent, so the look-up before it is anonymous.
 		nobody := caller
 		nobody.ID = ""
 		if _, err := s.hub.As(nobody).GetAgentStatus(r.Context(), c3po.AgentInput{AgentID: string(caller.ID)}); err != nil {

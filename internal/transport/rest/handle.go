@@ -55,7 +55,7 @@ func operationCalled(name string) c3po.Operation {
 	return op
 }
 
-// act runs one call as who the request comes from, and answers it.
+// act runs one call as the request's caller, and answers it.
 func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Handler {
 	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 		actor := s.hub.As(caller)
@@ -127,7 +127,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	if err != nil {
 		panic(err)
 	}
-	// The caller may be gone; there is nobody left to tell.
+	// The caller may be gone, so there is nobody left to answer.
 	_ = write(w, status, data)
 }
 

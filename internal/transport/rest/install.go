@@ -68,8 +68,7 @@ func (s *server) program(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	// maxDownloads at once: each holds a file and a connection, and nobody has to
-	// show a token for it.
+	// maxDownloads at once: each holds a file and a connection, and needs no token.
 	maxDownloads = 64
 	// maxDownloadTime is long enough for 30 MB over a poor line.
 	maxDownloadTime = 10 * time.Minute

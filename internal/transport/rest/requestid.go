@@ -9,8 +9,8 @@ import (
 
 type requestKey struct{}
 
-// withRequestID names the request that ctx belongs to. The name only has to
-// differ from that of others in the same log.
+// withRequestID names the request that ctx belongs to. The name only has to be unique
+// within one log.
 func withRequestID(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, strconv.FormatUint(rand.Uint64()|1<<63, 36)) // #nosec G404 -- a name, not a secret
 }

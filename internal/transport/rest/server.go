@@ -1,7 +1,6 @@
-// Package rest serves the hub over HTTP as JSON: the routes of the API
-// reference, and POST /api/op/{name} for every operation of the table. It
-// decides nothing; it reads requests, calls the hub as who the request comes
-// from, and writes answers.
+// Package rest serves the hub over HTTP as JSON: the routes of the API reference, and
+// POST /api/op/{name} for every operation of the table. It decides nothing; it reads
+// requests, calls the hub as the request's caller, and writes answers.
 package rest
 
 import (
