@@ -80,7 +80,7 @@ func (c Code) Retry() Retry {
 	return RetryNo
 }
 
-// An Error is what a caller is told: a code, a sentence, and what to do next.
+// An Error is what a caller gets: a code, a sentence, and what to do next.
 // It travels unchanged from the store to the command line.
 type Error struct {
 	Code       Code   `json:"code"`

@@ -14,7 +14,7 @@ type LogInput struct {
 	Since  string      `json:"since,omitempty" jsonschema:"Only events since then: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z"`
 	Agent  AgentID     `json:"agent,omitempty" jsonschema:"Only events about this agent, or a message from or to it"`
 	Kinds  []EventKind `json:"kinds,omitempty" jsonschema:"Only events of these kinds"`
-	Thread string      `json:"thread,omitempty" jsonschema:"Only messages of this thread: its id, or that of a message in it"`
+	Thread string      `json:"thread,omitempty" jsonschema:"Only messages of this thread: its id, or the id of a message in it"`
 	Limit  int         `json:"limit,omitempty" jsonschema:"How many at the most"`
 }
 

@@ -176,7 +176,7 @@ const (
 
 // WaitInput says what to wait for.
 type WaitInput struct {
-	MessageID MessageID `json:"message_id,omitempty" jsonschema:"Wait for the answer to this message of yours; any mail if left out"`
+	MessageID MessageID `json:"message_id,omitempty" jsonschema:"Wait for the answer to this message; any mail if left out"`
 	Timeout   int       `json:"timeout,omitempty" jsonschema:"Seconds to wait, 1-3600, default 60" range:"1,3600"`
 	Kind      string    `json:"kind,omitempty" jsonschema:"incoming leaves answers out" enum:"incoming"`
 	After     *int64    `json:"after,omitempty" jsonschema:"Only mail after this sequence: the seq of the last answer"`

@@ -300,13 +300,13 @@ var native = []Operation{
 	Op("ack_messages", Core, "Mark c3po messages as dealt with, once you have acted on them or written down what matters.", Service.AckMessages, Idempotent, ForWriters, Command("ack")),
 	Op("set_status", Core, "Tell other c3po agents whether you are available, busy or away.", Service.SetStatus, Idempotent, Command("status set")),
 	Op("escalate_to_human", Core, "Ask the person for a decision through c3po. Other agents see that you wait for a human.", Service.EscalateToHuman, Command("ask-human")),
-	Op("cancel", Core, "Withdraw a c3po message of yours that nobody has answered yet.", Service.Cancel, Idempotent, ForWriters, Command("cancel")),
+	Op("cancel", Core, "Withdraw your c3po message if nobody has answered it yet.", Service.Cancel, Idempotent, ForWriters, Command("cancel")),
 
 	Op("whoami", More, "Show your own c3po id, space, and how much mail is unread.", Service.WhoAmI, ReadOnly, Command("whoami")),
 	Op("get_agent_status", More, "Show one c3po agent: status, availability, task.", Service.GetAgentStatus, ReadOnly, ForViewers, Command("agents")),
 	Op("get_thread", More, "Read a c3po conversation back, oldest first.", Service.GetThread, ReadOnly, CarriesBodies, ForViewers, Command("thread")),
 	Op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, ReadOnly, CarriesBodies, Command("inbox")),
-	Op("claim", More, "Take a c3po message that was sent to a role of yours, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies, Command("claim")),
+	Op("claim", More, "Take a c3po message that was sent to your queue, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies, Command("claim")),
 	Op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, ReadOnly, ForViewers, Command("agents")),
 
 	Op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, Idempotent, CarriesBodies, Command("room join")),

@@ -92,7 +92,7 @@ func checkProved(cfg client.Config) error {
 	if cfg.Socket != "" || !auth.KnowsPeers || err != nil || at.Scheme != "http" || !auth.Loopback(at.Hostname()) {
 		return nil
 	}
-	return c3po.Errorf(c3po.CoordDown, "nothing proves that a coordinator of yours listens at %s, and no token was sent there", cfg.URL).
+	return c3po.Errorf(c3po.CoordDown, "nothing proves that your coordinator listens at %s, so no token was sent there", cfg.URL).
 		Suggest("Start it with `c3po up`. One that runs and is older than this program has to be started again.")
 }
 

@@ -131,8 +131,8 @@ func (a *app) agentRun() *cobra.Command {
 		Use:   "run NAME",
 		Short: "Run an agent of agents.yaml",
 		Long: `Run an agent of agents.yaml in a container. One with triggers runs now, and again
-whenever one of them fires, until this command is interrupted. The exit code is
-that of the program in the container; of a loop that was ended, 0.`,
+whenever one of them fires, until this command is interrupted. The exit code
+comes from the program in the container, or is 0 if you end the loop.`,
 		Example: `  c3po agent run reviewer
   c3po agent run reviewer --once`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -87,7 +87,7 @@ func (a *app) checkAgent(r *runner.Runner, agent agentfile.Agent, all []agentfil
 	}
 	for _, other := range all {
 		if other.Name != agent.Name && other.Workspace != agent.Workspace && runner.Within(agent.Workspace, other.Workspace) {
-			warn("its workspace is in that of %s, which decides what is in it", other.Name)
+			warn("its workspace is inside the workspace of %s, which controls what is in it", other.Name)
 		}
 	}
 	for _, v := range agent.Env {

@@ -24,7 +24,7 @@ the hash of the one before it, and the coordinator keeps the hash of the last.
 
 The oldest go when there are more than 10,000, and the rest still proves itself.
 Whoever can write to Redis can make a whole new chain: that shows only against what
-was seen before. Each good check is remembered in a file of yours and compared
+was seen before. Each good check is remembered in one of your files and compared
 the next time, and the coordinator's log has the number and hash of every entry.`,
 		Example: `  c3po audit verify`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -45,8 +45,8 @@ func (a *app) restore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup into an empty Redis",
-		Long: `Put a backup into a Redis that holds nothing of c3po: that of this machine while
-the coordinator is down, or one of yours. The tokens and the certificate come back
+		Long: `Restore a backup into a Redis without c3po data: this machine's while the
+coordinator is down, or yours (--redis). The tokens and the certificate come back
 too, so hosts that had joined need not join again.
 
 What was sent after the backup was made is lost. Every space begins a new epoch, so
@@ -151,7 +151,7 @@ func (a *app) outOf(name, command string) (io.ReadCloser, error) {
 }
 
 func redisFlag(cmd *cobra.Command, redis *string) {
-	cmd.Flags().StringVar(redis, "redis", "", "address of the Redis; else that of the coordinator c3po up starts here")
+	cmd.Flags().StringVar(redis, "redis", "", "address of the Redis; default: the one that c3po up starts here")
 	setting(cmd.Flags(), "redis", "REDIS_URL", "redis")
 }
 
@@ -213,7 +213,7 @@ func (a *app) withRedis(ctx context.Context, named string, do func(url string) e
 	if note, err := a.running(ctx, state); err != nil {
 		return err
 	} else if note != nil && note.RedisSocket == "" {
-		return c3po.Errorf(c3po.InvalidRequest, "the coordinator that runs here uses a Redis of yours").Suggest("Say which with --redis.")
+		return c3po.Errorf(c3po.InvalidRequest, "the coordinator that runs here uses your own Redis").Suggest("Say which with --redis.")
 	}
 	cfg, err := a.engineConfig(state, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -25,17 +25,20 @@ func (a *app) bench() *cobra.Command {
 		Long: `Measure how fast this machine carries messages: straight into Redis with the
 coordinator's own scripts, over REST and over MCP, in turns within one run.
 
-send is one message; deliver a message sent, waited for and acked; exchange a
-question, its answer and the ack; wait the way from a send to the wait it wakes,
-at 1000 messages a second; rooms the way of a post to each member; waiters is wait
-among 1000 that sleep, and the memory each holds; mixed is send, exchange, rooms
-and wait at once. Without a scenario all are measured, which takes two minutes.
+  send      one message
+  deliver   a message sent, waited for and acked
+  exchange  a question, its answer and the ack
+  wait      from a send to the wait it wakes, at 1000 messages a second
+  rooms     from a post to each member
+  waiters   as wait, among 1000 that sleep, and the memory each holds
+  mixed     send, exchange, rooms and wait at once
 
-A Redis and coordinators are started for it in a temporary folder (TMPDIR) and
-removed afterwards. On a Redis of yours it works in spaces of its own and removes
-them, unless a coordinator of yours (--url) was measured on them: it must limit no
-sends and ask for no token, and what was written stays, as mail of spaces called
-bench-…, until it expires.`,
+Without a scenario all are measured, which takes two minutes.
+
+It starts a Redis and coordinators in a temporary folder (TMPDIR) and removes them
+afterwards. On your Redis (--redis) it uses separate spaces and removes them. Your
+coordinator (--url) must limit no sends and ask for no token; its mail stays in
+spaces called bench-… until it expires.`,
 		Example: `  c3po bench
   c3po bench send --concurrency 256 --seconds 10 --json
   c3po bench waiters --concurrency 10000 --report waiters.md`,
@@ -88,8 +91,8 @@ bench-…, until it expires.`,
 	flags.StringVar(&report, "report", "", "also write tables and pictures: a Markdown file (.md), or a folder for a report.md")
 	// In place of the flag every command has: a coordinator that merely runs here,
 	// or that a variable names, is not meant.
-	flags.StringVar(&cfg.URL, "url", "", "a coordinator of yours on that Redis, instead of one for the measurement")
-	flags.StringVar(&cfg.RedisURL, "redis", "", "a Redis of yours on this machine, instead of one for the measurement")
+	flags.StringVar(&cfg.URL, "url", "", "measure your coordinator on that Redis, instead of a new one")
+	flags.StringVar(&cfg.RedisURL, "redis", "", "measure your Redis on this machine, instead of a new one")
 	return cmd
 }
 

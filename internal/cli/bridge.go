@@ -21,7 +21,7 @@ func (a *app) bridgeRegister() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   bridgeRegister + " --agent NAME",
 		Short: "Announce an agent of the agent-to-agent bridge",
-		Long: `Announce an agent under a name of its own, so that others can send to it. To
+		Long: `Announce an agent by name, so that others can send to it. To
 register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID. With
 --file all agents of a file are announced: {"agents": [{"agentId": "Jerry", "type":
 "codex", "metadata": {}}]}, or the list alone; what else the file has is ignored.`,

@@ -16,7 +16,7 @@ func (a *app) broadcast() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "broadcast [MESSAGE]",
 		Short: "Say something to every agent",
-		Long: `Say something to every agent, or to those of a type, capability or host. It is
+		Long: `Say something to every agent, or to every agent of a type, capability or host. It is
 kept once; each reads it with c3po inbox when it looks, also one that is offline now
 and returns within a day. Without MESSAGE, or with -, the text is read from stdin.`,
 		Example: `  c3po broadcast "The staging database moves at noon"

@@ -39,9 +39,9 @@ func (a *app) config() *cobra.Command {
 		Short: "Show the settings that hold here, and where each comes from",
 		Long: `Show the settings that hold here, and where each comes from: a flag, a variable of
 the environment, c3po.yaml in the folder of settings, or the default, in this
-order. Passwords and tokens are masked. In c3po.yaml a name stands on a line of
-its own with its value; limits are indented under limits:, and what has a full stop
-in its name under what is before it.`,
+order. Passwords and tokens are masked. In c3po.yaml each name is on its own
+line with its value. Limits are indented under limits:, and a name with a full stop
+under its first part.`,
 		Example: `  c3po config
   c3po config --listen 127.0.0.1:9000 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -81,7 +81,7 @@ func (a *app) deadLetterShow() *cobra.Command {
 
 func (a *app) deadLetterReplay() *cobra.Command {
 	return a.forLetters("replay", "Deliver dead letters again", "is in its inbox again", `Deliver dead letters again: those named, those that the flags select, or with
---all all of them. Their senders are told.`, c3po.Service.DeadLetterReplay)
+--all all of them. Their senders get a notice.`, c3po.Service.DeadLetterReplay)
 }
 
 func (a *app) deadLetterPurge() *cobra.Command {

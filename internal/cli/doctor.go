@@ -31,20 +31,17 @@ func (a *app) doctor() *cobra.Command {
 	cmd := withoutSettings(&cobra.Command{
 		Use:   "doctor",
 		Short: "Find what is wrong here, and how to mend it",
-		Long: `Look for what is wrong: the program and its settings, credentials that others can
-read, the coordinator and the Redis behind it, the token and the name that an agent
-in the current folder would have, clocks, versions, free disk, the coding agents
-that c3po is installed into, whether their hooks run, files of the current folder
-that change what is installed, and the sessions here. It sends itself a message. For
-each check it prints a verdict, and what to do if it is not green.
+		Long: `Check this host: the program, its settings and credentials, the coordinator and its
+Redis, the token, clocks, versions and disk. It also checks the coding agents that
+c3po is installed into, their hooks and sessions, and settings in the current folder
+that change them. It sends itself a message. Each check is green, or says what to do.
 
-With --security it looks as well at the rights of files and folders, at who can
-reach the coordinator, at tokens that are worth more than they need to be, and at
-what lies about. --bundle writes what was found out, with the ends of the logs and
-without secrets, as one archive for a bug report, and says what is in it.
+--security also checks file permissions, who can reach the coordinator, tokens with
+more rights than they need, and leftovers. --bundle writes everything, with the ends
+of the logs and without secrets, into one archive for a bug report.
 
-The exit code is 0 if all is green, 1 for yellow (it works, and something should be
-mended) and 2 for red. c3po verify proves that mail arrives over every path.`,
+The exit code is 0 if all is green, 1 for yellow (it works, but something should be
+fixed) and 2 for red. c3po verify tests every delivery path.`,
 		Example: `  c3po doctor
   c3po doctor --security
   c3po doctor --bundle report.zip`,

@@ -44,7 +44,7 @@ func (a *app) writeBundle(cmd *cobra.Command, name string, facts doctor.Facts, d
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		hint := "Name a file in a folder of yours."
+		hint := "Name a file in a folder that you can write to."
 		if errors.Is(err, fs.ErrExist) {
 			hint = "Name another file, or remove that one."
 		}

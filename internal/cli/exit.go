@@ -55,7 +55,7 @@ func exitTopic() *cobra.Command {
 Errors are on stderr: a line that begins with "c3po:", and one with "hint:" that
 says what to do next. With --json the error is the JSON that every other surface
 has, with code, error, suggestion and retry. That nothing came in time is a result,
-so with --json it is on stdout. doctor has codes of its own: 0, 1 and 2 for green,
+so with --json it is on stdout. doctor has different codes: 0, 1 and 2 for green,
 yellow and red.`)
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes say", Long: long.String()}
 }

@@ -49,7 +49,7 @@ acked, however often they are shown.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&leftBy, "left-by", "", "instead of yours, the mail that an ended session beside yours has left")
+	cmd.Flags().StringVar(&leftBy, "left-by", "", "read the mail that an ended session in the same folder has left")
 	cmd.Flags().BoolVar(&peek, "peek", false, "look without this counting as delivered")
 	limitFlag(cmd, &limit, 20)
 	return cmd
@@ -74,8 +74,8 @@ func (a *app) wait() *cobra.Command {
 		Long: `Wait for the next message, or with --for for the answer to one. Interrupting
 loses nothing. If nothing comes in time the exit code is 4.
 
-With --notice a coding agent waits in a background shell of its own: it ends with
-one line that there is mail, and not with the mail, which the tools show. Without
+With --notice a coding agent waits in a background shell: the command ends with one
+line that says there is mail. The tools show the mail itself. Without
 --timeout it waits for as long as the agent runs.`,
 		Example: `  c3po wait --timeout 300
   c3po wait --for alice::bob::0a1b2c3d`,
@@ -119,7 +119,7 @@ one line that there is mail, and not with the mail, which the tools show. Withou
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&answerTo, "for", "", "message of yours whose answer to wait for; its id, or the ticketId you chose")
+	flags.StringVar(&answerTo, "for", "", "wait for the answer to this message; its id, or the ticketId you chose")
 	flags.Int64Var(&after, "after", 0, "only mail after this place: the seq of the last answer, as --json shows it")
 	flags.BoolVar(&incoming, "incoming", false, "leave answers to your own messages out")
 	flags.BoolVar(&notice, "notice", false, "below a coding agent: end with a line when there is mail, and leave the mail where it is")

@@ -120,7 +120,7 @@ func (i *bridgeInstaller) link(program string) (folder string, err error) {
 	if _, ours := errors.AsType[*c3po.Error](err); err == nil || ours {
 		return folder, err
 	}
-	return folder, c3po.Errorf(c3po.Internal, "cannot make the links: %w", err).Suggest("Name a folder of yours with --dir.")
+	return folder, c3po.Errorf(c3po.Internal, "cannot make the links: %w", err).Suggest("Name a folder that you can write to with --dir.")
 }
 
 func (i *bridgeInstaller) linkIn(folder, program string) error {

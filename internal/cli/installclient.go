@@ -61,11 +61,11 @@ again without it takes that back. Sessions stay in the rooms they have joined.`,
 	for _, c := range clients.All() {
 		all = append(all, target{
 			name: c.Name, title: c.Title, program: c.Program, files: true, stays: c.Stays,
-			long: fmt.Sprintf(`Put c3po into the files of %[1]s, for all projects of this user, or for that of the
-current folder: its tools, its hooks, and the skill that says how to use them. What
-else is in the files stays as it is, and a backup is kept. It says what you approve
-by it. Doing it again changes nothing; c3po uninstall %[2]s takes it back. Sessions
-that run already do not have it. It ends with c3po verify.
+			long: fmt.Sprintf(`Add c3po to the settings of %[1]s, for all your projects or for the current folder:
+tools, hooks, and a skill that says how to use them. Everything else in the files
+stays, and a backup is kept. It says what you approve. Repeating it changes nothing;
+c3po uninstall %[2]s undoes it. Restart sessions that are already running. It ends
+with c3po verify.
 
 With --room every session joins these rooms and has the tools for rooms; installing
 again without it takes that back. Sessions stay in the rooms they have joined.`, c.Title, c.Name),

@@ -34,11 +34,11 @@ where c3po is installed, the second where nothing is. An invitation is good for
 one host and for 15 minutes. Neither line shows it to other users of that host: no
 program has it among its arguments.
 
-With --person it is not for the agents of that host but for whoever uses it: there
-you can then answer, pause, watch and open the dashboard, as you can here.
+With --person it signs you in on that host: you can then answer, pause, watch and
+open the dashboard there, as you can here.
 
 The host's agents are then called NAME/agent. With --space they are in that space
-only; else in main and in those of their repositories.`,
+only; otherwise in main and in the spaces of their repositories.`,
 		Example: `  c3po invite --host laptop
   c3po invite --person
   c3po invite --host build-box --runner --at nas.example:8420`,

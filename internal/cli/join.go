@@ -44,7 +44,7 @@ func (a *app) join() *cobra.Command {
 		Short: "Join this host to a coordinator",
 		Long: `Join this host to a coordinator, with an invitation that c3po invite printed there.
 What answers is compared with the invitation before anything secret is sent. The
-host gets a token of its own, kept in a file that only you can read, and is tried
+host gets its own token, kept in a file that only you can read, and is tested
 out with a message to itself. Then c3po is installed into the coding agents that
 are found here: Claude Code.
 

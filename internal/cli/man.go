@@ -42,14 +42,14 @@ commands are written to a folder, for example ~/.local/share/man/man1.`,
 func (a *app) writeManual(root *cobra.Command, dir string) error {
 	err := os.MkdirAll(dir, 0o755) // #nosec G301 -- for every user's man to read
 	if err != nil {
-		return c3po.Errorf(c3po.InvalidRequest, "cannot make the folder %s: %w", dir, err).Suggest("Choose a folder of yours.")
+		return c3po.Errorf(c3po.InvalidRequest, "cannot make the folder %s: %w", dir, err).Suggest("Choose a folder that you can write to.")
 	}
 	var written []string
 	for name, page := range manual(root) {
 		path := filepath.Join(dir, name)
 		err := os.WriteFile(path, page, 0o644) // #nosec G306 -- as the folder
 		if err != nil {
-			return c3po.Errorf(c3po.InvalidRequest, "cannot write %s: %w", path, err).Suggest("Choose a folder of yours.")
+			return c3po.Errorf(c3po.InvalidRequest, "cannot write %s: %w", path, err).Suggest("Choose a folder that you can write to.")
 		}
 		written = append(written, path)
 	}

@@ -36,9 +36,9 @@ func (a *app) mcp() *cobra.Command {
 over stdin and stdout. The agent is named after the project folder. The tools are
 listed whether or not the coordinator is there.
 
-A wait without a timeout lasts --timeout seconds. Many programs cut a call after a
-minute; one that c3po install has not set up (no --client) gets its waits in
-pieces of 50 seconds, or of --timeout if that is longer.`,
+A wait without a timeout lasts --timeout seconds. Many programs cut off a
+call after a minute. So without --client, which c3po install sets, a wait ends after
+50 seconds, or after --timeout if that is longer.`,
 		Example: `  c3po mcp
   c3po mcp --tools core,more`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

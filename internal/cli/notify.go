@@ -25,8 +25,8 @@ type notifying struct {
 func (n *notifying) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&n.desktop, "notify-desktop", false, "show questions to you on the desktop (notify-send, osascript)")
-	flags.StringVar(&n.ntfy, "notify-ntfy", "", "address of an ntfy topic that is told of questions to you")
-	flags.StringVar(&n.webhook, "notify-webhook", "", "address that is told of questions to you, signed with the secret")
+	flags.StringVar(&n.ntfy, "notify-ntfy", "", "address of an ntfy topic for notices of questions to you")
+	flags.StringVar(&n.webhook, "notify-webhook", "", "address for notices of questions to you, signed with the secret")
 	flags.StringVar(&n.secret, "notify-secret", "", "secret of the webhook; better set where others cannot read it")
 	flags.StringSliceVar(&n.allow, "notify-allow", nil, "private addresses that may be told, such as 192.168.1.20 or 10.0.0.0/8")
 	flags.BoolVar(&n.bodies, "notify-bodies", false, "also send what agents wrote")

@@ -9,16 +9,14 @@ import (
 )
 
 func (a *app) on() *cobra.Command {
-	return a.switching("on", "Let agents here take part again", `Let agents take part again that c3po off has switched off, in the project of the
-current folder or, with --all, everywhere. Sessions that run notice it at their
-next step.`, a.folders.SwitchOn)
+	return a.switching("on", "Let agents here take part again", `Switch c3po on again after c3po off, for the current folder's project or, with
+--all, everywhere. Running sessions notice it at their next step.`, a.folders.SwitchOn)
 }
 
 func (a *app) off() *cobra.Command {
-	return a.switching("off", "Keep agents here from taking part", `Keep the agents of the project of the current folder, or with --all every agent
-of yours on this machine, from taking part: they are offline, are told of no mail,
-and their tools say so. Their mail is kept. Sessions that run notice it at their
-next step.`, a.folders.SwitchOff)
+	return a.switching("off", "Keep agents here from taking part", `Switch c3po off for the agents of the current folder's project, or with --all for
+all your agents on this machine. They go offline and get no notices, and their tools
+say so. Their mail is kept. Running sessions notice it at their next step.`, a.folders.SwitchOff)
 }
 
 // A switched is what on and off print as JSON.

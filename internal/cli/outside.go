@@ -24,7 +24,7 @@ func (o *outside) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.names, "name", nil, "host name or address others call it by, besides the one it listens on; several, separated by commas")
 	flags.StringVar(&o.tls, "tls", server.TLSAuto, "auto encrypts wherever other machines can reach it; on; off")
-	flags.StringVar(&o.cert, "tls-cert", "", "certificate of yours, a PEM file; else one of its own authority")
+	flags.StringVar(&o.cert, "tls-cert", "", "your certificate, a PEM file; default: one that c3po creates")
 	flags.StringVar(&o.key, "tls-key", "", "its key, a PEM file")
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses (CIDR) of a proxy whose X-Forwarded headers count")
 	setting(flags, "name", "C3PO_NAME", "name")

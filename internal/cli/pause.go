@@ -15,10 +15,9 @@ func (a *app) pause() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause [AGENT]",
 		Short: "Pause an agent, or all of them",
-		Long: `Pause an agent, or with --all all of them. Others see it, mail to it is kept, who
-waits for an answer of it is told so, and only what you write wakes it. Nothing is
-forced on it: what it has begun it may finish. It hears of what came meanwhile when
-the pause ends.`,
+		Long: `Pause an agent, or with --all all of them. Others see that it is paused, and waits
+for its answers end with a notice. Its mail is kept, and only your messages wake it.
+It may finish what it has begun. When the pause ends it hears of its mail.`,
 		Example: `  c3po pause api --reason "deploying"
   c3po pause --all`,
 		Args: arguments(0, 1, "AGENT"),

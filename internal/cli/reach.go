@@ -87,7 +87,7 @@ func (i instance) explain(now time.Time) []string {
 	case i.State == c3po.SessionUnattended:
 		say("a script runs it for its output, so it is left alone.")
 	case i.Busy:
-		say("it works now, and is told of mail at the end of its turn.")
+		say("it is working, and gets its mail at the end of its turn.")
 	case i.ToldAgain != nil:
 		say("it is idle, its last turn failed; its mail starts another in %s.", c3po.Age(i.ToldAgain.Sub(now)))
 	case i.Monitors == 0:

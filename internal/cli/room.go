@@ -19,7 +19,7 @@ func (a *app) room() *cobra.Command {
 	return family(&cobra.Command{
 		Use:   "room",
 		Short: "Talk in rooms",
-		Long: `Talk in rooms. What is said in a room is kept there once, and each member reads it
+		Long: `Talk in rooms. A post is stored once, and each member reads it
 with c3po inbox when it looks; nobody has to answer. A member that is named with @
 gets it as mail too, and one that joined with --notify all is woken by every post.`,
 		Example: `  c3po room join build

@@ -26,8 +26,8 @@ func (a *app) run() *cobra.Command {
 	var bodies bool
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT…]",
-		Short: "Run an interactive program as an agent that is told of its mail",
-		Long: `Run an interactive program unchanged, in a terminal of its own, as an agent.
+		Short: "Run an interactive program as an agent",
+		Long: `Run an interactive program unchanged, in its own terminal, as an agent.
 When mail arrives, a line that says so is typed into it, but only while it shows
 its prompt, has been quiet for a second, and you have typed nothing. What the
 program prints between <<c3po:MESSAGE-ID and c3po>> is posted as the answer to
@@ -36,8 +36,8 @@ that message; what you type never is.
 The exit code is the program's, 128+n if signal n has ended it. Without a
 coordinator the program runs all the same.
 
-The prompts of claude, python and the usual shells are known; --prompt says how
-that of another program looks. See docs/guides/run.md.`,
+c3po knows the prompts of claude, python and the usual shells; --prompt describes
+the prompt of another program. See docs/guides/run.md.`,
 		Example: `  c3po run --as reviewer -- claude
   c3po run --as db --prompt '^mydb> $' -- mydb
   c3po run --as chat --paste-bodies --prompt '^you: $' -- ./chat`,

@@ -151,7 +151,7 @@ func (a *app) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a coordinator on your own Redis",
 		Long: `Run a coordinator on your own Redis, in the foreground, until it is interrupted.
-Any number of them can share one Redis. c3po up needs no Redis of yours; beside one
+Any number of them can share one Redis. c3po up brings its own Redis; beside one
 that runs, serve keeps its credentials, and refuses a Redis for which they are not
 good.`,
 		Example: `  c3po serve --redis redis://127.0.0.1:6379`,

@@ -66,7 +66,7 @@ What messages say is never shown.`,
 	flags.Lookup("limit").Usage = "how many of the latest to begin with"
 	flags.StringVar(&agent, "agent", "", "only what is about this agent, or a message from or to it")
 	flags.StringSliceVar(&kinds, "kind", nil, "only these kinds, separated by commas")
-	flags.StringVar(&in.Thread, "thread", "", "only messages of this conversation: its id, or that of a message in it")
+	flags.StringVar(&in.Thread, "thread", "", "only messages of this conversation: its id, or the id of a message in it")
 	checkedFlag(flags, &in.Since, "since", "", "begin then, instead of with the latest: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z", aTime)
 	flags.StringVar(&in.After, "after", "", "begin after this place: the at that tail_log answered, for example 1:4711")
 	flags.BoolVar(&once, "once", false, "show what there is, and do not wait for more")

@@ -143,7 +143,7 @@ func (a *app) cancel() *cobra.Command {
 		Use:   "cancel MESSAGE_ID",
 		Short: "Withdraw a message that nobody has answered",
 		Long: `Withdraw a message that nobody has answered: it leaves the inbox it is in. Who
-has read it already is told that no answer is needed.`,
+has read it gets a notice that no answer is needed.`,
 		Example: `  c3po cancel alice::bob::0a1b2c3d --as alice`,
 		RunE: call(a, a.acting, ofMessage(c3po.Service.Cancel), func(w io.Writer, result c3po.CancelResult) {
 			fmt.Fprintln(w, inline(result.Message))

@@ -15,13 +15,13 @@ func (a *app) top() *cobra.Command {
 	return &cobra.Command{
 		Use:   "top",
 		Short: "Watch agents, questions and tickets, and answer from there",
-		Long: `Watch a space on the whole terminal: what agents ask you, who is there and how
-much mail waits for each, which tickets are open, and what happens, as it
-happens. Questions are answered and agents paused from there; ? lists the keys.
+		Long: `Watch a space live: what agents ask you, who is there, how much mail waits for
+each, which tickets are open, and what happens. You can answer questions and pause
+agents; ? lists the keys.
 
-It comes back by itself when the coordinator was away, and says while it is.
-With a token of an observer it only shows. Where it does not write to a
-terminal, or with --json, it shows what there is once.`,
+It says when the coordinator is unreachable, and reconnects automatically. With an
+observer's token it is read-only. Without a terminal, or with --json, it prints the
+current state once.`,
 		Example: `  c3po top
   c3po top --space main`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

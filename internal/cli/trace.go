@@ -126,7 +126,7 @@ func (a *app) thread() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "thread THREAD",
 		Short:   "Read a conversation back",
-		Long:    `Read a conversation back, oldest first. THREAD is its id or that of any message in it.`,
+		Long:    `Show a conversation, oldest first. THREAD is its id, or the id of any message in it.`,
 		Example: `  c3po thread alice::bob::0a1b2c3d`,
 		RunE: list(a, a.looking, &limit, "messages", func(ctx context.Context, svc *client.Client, args []string, cursor string, most int) ([]c3po.Message, string, error) {
 			page, err := svc.GetThread(ctx, c3po.ThreadInput{Thread: args[0], Cursor: cursor, Limit: most})
@@ -143,7 +143,7 @@ func (a *app) threadResume() *cobra.Command {
 		Use:   "resume THREAD",
 		Short: "Let a conversation go on whose budget is spent",
 		Long: `Let a conversation go on that was paused because its budget is spent. THREAD is
-its id or that of any message in it.`,
+its id, or the id of any message in it.`,
 		Example: `  c3po thread resume alice::bob::0a1b2c3d`,
 		RunE: operation(a, a.asPerson(humanToken), c3po.Service.ThreadResume, func(args []string) (c3po.ThreadResumeInput, error) {
 			return c3po.ThreadResumeInput{Thread: args[0]}, nil
@@ -160,10 +160,10 @@ its id or that of any message in it.`,
 func (a *app) fsck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fsck",
-		Short: "Prove that no message is missing",
-		Long: `Prove that no message is missing: every one that was sent is pending or has ended,
-the inboxes hold exactly what is pending, and rooms and agents agree on who is where.
-It reads everything and changes nothing; it is a person's, and runs once at a time.`,
+		Short: "Check that no message is missing",
+		Long: `Check that no message is missing: every message sent is pending or has ended, and
+the inboxes hold exactly the pending ones. Rooms and agents must agree on members. It
+reads everything and changes nothing. Only people may run it, one at a time.`,
 		Example: `  c3po fsck`,
 		RunE: operation(a, a.asPerson(humanToken), c3po.Service.Fsck, noInput, printAudit, func(audit c3po.Audit) error {
 			if !audit.Balanced {

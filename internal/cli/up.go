@@ -53,9 +53,9 @@ func (a *app) up() *cobra.Command {
 return when both are ready. They run until c3po down. What was sent is kept. Where no
 Redis is installed, --redis-container runs it in a container.
 
-With --service it is a service of yours (systemd's on Linux, launchd's on macOS), which
-starts again when you log in; c3po down --service takes that back. The settings that
-you give are written into the service.`,
+With --service it runs as a user service (systemd on Linux, launchd on macOS) that
+starts when you log in; c3po down --service undoes that. The service keeps the
+settings that you give.`,
 		Example: `  c3po up
   c3po up --foreground --listen 127.0.0.1:9000`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -34,16 +34,15 @@ func (a *app) verify() *cobra.Command {
 	var seconds int
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove that mail arrives over every path this host has",
-		Long: `Prove that mail arrives: send a probe over every path this host has, and check its
-trace. The paths are the coordinator itself, a wait, and for each coding agent that
-c3po is installed into its tools, its hooks and its monitor, run by the commands its
-configuration names. The probes are mail of an agent of
-their own, verify-HOST, so nobody is woken.
+		Short: "Test every delivery path on this host",
+		Long: `Send a probe over every delivery path of this host, and check its trace. The paths
+are the coordinator, a wait, and the tools, hooks and monitor of each coding agent
+that c3po is installed into. Probes go from the agent verify-HOST to itself, so they
+wake nobody.
 
-With --live a session that runs is asked to ack a probe instead.
+With --live a running session is asked to ack a probe instead.
 
-The exit code is 0 if all paths work, 1 if one does not, 3 if the coordinator
+The exit code is 0 if all paths work and 1 if one fails. It is 3 if the coordinator
 cannot be reached, and 4 if the session does not ack in time.`,
 		Example: `  c3po verify
   c3po verify --timeout 15`,

@@ -196,7 +196,7 @@ func TestACancelEndsTheWaitForTheAnswer(t *testing.T) {
 		read := must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{}))(t)
 		pass(2 * time.Second)
 		done := must(h.as("alice").Cancel(t.Context(), c3po.MessageInput{MessageID: read.ID}))(t)
-		same(t, "cancel", done, c3po.CancelResult{MessageID: read.ID, Outcome: c3po.CancelDone, Told: true, Message: "Cancelled. 'bob' had read it and is told."})
+		same(t, "cancel", done, c3po.CancelResult{MessageID: read.ID, Outcome: c3po.CancelDone, Told: true, Message: "Cancelled. 'bob' had read it and gets a notice."})
 		same(t, "wait", asked.atOnce(t).Wait.Status, c3po.WaitCancelled)
 		notice := h.inbox("bob")
 		same(t, "mail", len(notice), 1)

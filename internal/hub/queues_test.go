@@ -144,7 +144,7 @@ func TestWhoHoldsAMessageOfAQueueIsToldThatItWasCancelled(t *testing.T) {
 		sent := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
 		h.claim("w1", sent.ID)
 		got := must(h.as("asker").Cancel(t.Context(), c3po.MessageInput{MessageID: sent.ID}))(t)
-		same(t, "words", got.Message, "Cancelled. 'w1' had read it and is told.")
+		same(t, "words", got.Message, "Cancelled. 'w1' had read it and gets a notice.")
 		mail := h.inbox("w1")
 		if len(mail) != 1 || mail[0].Kind != c3po.KindCancelled || mail[0].MessageID != sent.ID {
 			t.Errorf("the holder has %+v", mail)

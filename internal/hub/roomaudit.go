@@ -58,7 +58,7 @@ func (r *roomAudit) agents(ctx context.Context) error {
 				r.cursors[room]++
 			}
 			if !slices.Equal(rooms, record.Rooms) {
-				r.report("'%s' has cursors in the rooms %v, but is said to be in %v", record.ID, rooms, record.Rooms)
+				r.report("'%s' has cursors in the rooms %v, but is listed in %v", record.ID, rooms, record.Rooms)
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func prospect(r store.Record) string {
 	case c3po.ReachResumed:
 		return fmt.Sprintf("'%s' is paused (%s); it reads this %s", r.ID, r.Paused, when)
 	case c3po.ReachRetry:
-		return fmt.Sprintf("the last turn of '%s' failed; it is told of this with its next try, within 15 minutes", r.ID)
+		return fmt.Sprintf("the last turn of '%s' failed; it gets this with its next try, within 15 minutes", r.ID)
 	case c3po.ReachDialog:
 		return fmt.Sprintf("'%s' has a dialog open; it reads this %s", r.ID, when)
 	case c3po.ReachOff:

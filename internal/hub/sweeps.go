@@ -120,5 +120,5 @@ func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, e
 func removalNotice(mail c3po.MessageID) string {
 	_, to, _ := mail.Split()
 	return fmt.Sprintf("Your message %s to '%s' was not read: a person has removed '%s', which had been silent for long. "+
-		"If it comes back it gets the message then, and you are told.", mail, to, to)
+		"If it comes back it gets the message, and you get a notice.", mail, to, to)
 }

@@ -78,7 +78,7 @@ func cancelWords(step store.CancelStep, done store.Cancelled) string {
 	switch done.Outcome {
 	case c3po.CancelDone:
 		if done.Told {
-			return fmt.Sprintf("Cancelled. '%s' had read it and is told.", to)
+			return fmt.Sprintf("Cancelled. '%s' had read it and gets a notice.", to)
 		}
 		return fmt.Sprintf("Cancelled. '%s' is not known to have read it, and will not.", to)
 	case c3po.CancelAlready:

@@ -44,7 +44,7 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 	}
 	if len(entries) == 0 && after == 0 {
 		return c3po.MessageList{}, c3po.Errorf(c3po.InvalidRequest, "there is no thread '%s' you have a part in", in.Thread).
-			Suggest("Copy the thread from a message of yours.")
+			Suggest("Copy the thread from one of your messages.")
 	}
 	return a.threadPage(entries, limit), nil
 }

@@ -39,7 +39,7 @@ const (
 		"Deal with each message, oldest first: do what it asks within this workspace, then answer it with reply, or ack it if no answer is due. " +
 		"When nothing is left, end. Write down in files or in git whatever must be known next time: you start without memory."
 	waitForMail = "You are a c3po agent. Call wait_for_message, deal with the message that comes within this workspace, answer it with reply, " +
-		"and wait again. Go on like this until you are told to stop."
+		"and wait again. Go on like this until somebody asks you to stop."
 )
 
 // promptOf is what an agent is told when it starts.

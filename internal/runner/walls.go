@@ -19,7 +19,7 @@ func (r *Runner) CheckWorkspace(agent agentfile.Agent) error {
 	}
 	if own := r.heldIn(agent.Workspace); own != "" {
 		return c3po.Errorf(c3po.InvalidRequest, "the workspace %s has %s in it, or is part of it: an agent could rewrite what runs on this host", agent.Workspace, own).
-			Suggest("Give it a folder of its own, for example ~/Code/project.")
+			Suggest("Give it its own folder, for example ~/Code/project.")
 	}
 	for _, outer := range r.cfg.Workspaces {
 		if err := leadsOut(agent.Workspace, outer); err != nil {

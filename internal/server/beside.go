@@ -88,8 +88,8 @@ func (l local) checkGood(ctx context.Context, other string) error {
 			return err
 		}
 		if !works {
-			return c3po.Errorf(c3po.InvalidRequest, "another coordinator of yours runs at %s on another Redis, and this one would take its credentials away", other).
-				Suggest("End that one with `c3po down`, or give this one folders of its own: set XDG_CONFIG_HOME.")
+			return c3po.Errorf(c3po.InvalidRequest, "another coordinator runs at %s on another Redis, and this one would replace its credentials", other).
+				Suggest("Stop that one with `c3po down`, or give this one other folders: set XDG_CONFIG_HOME.")
 		}
 	}
 	return nil

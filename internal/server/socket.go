@@ -17,7 +17,7 @@ import (
 func listenSocket(ctx context.Context, path string) (net.Listener, error) {
 	if other, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
 		_ = other.Close()
-		return nil, c3po.Errorf(c3po.InvalidRequest, "another coordinator of yours listens on the socket %s", path).
+		return nil, c3po.Errorf(c3po.InvalidRequest, "another coordinator listens on the socket %s", path).
 			Suggest("Stop it, or set XDG_RUNTIME_DIR to a folder of your own.")
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -65,7 +65,7 @@ const (
 	FullOfMessages   = "it holds as many messages as it may"
 	FullOfBytes      = "it holds as many bytes as it may"
 	FullOfSender     = "it holds as many of your messages as one sender may have there"
-	FullOfSenderSize = "it holds as many bytes of yours as one sender may have there"
+	FullOfSenderSize = "it holds as many of your bytes as one sender may have there"
 )
 
 // RefuseSpaceFull is STORE_FULL for a space that holds all the unacked mail it may.

@@ -76,7 +76,7 @@ func Invite(d Decision) Decision {
 
 // AsksYou is what a person is told when their agent asks them something.
 func AsksYou(id c3po.MessageID) string {
-	return "c3po: your agent waits for your decision. Answer here in the session, on the dashboard, or in a terminal of yours: c3po human answer " + string(id)
+	return "c3po: your agent waits for your decision. Answer here in the session, on the dashboard, or in your terminal: c3po human answer " + string(id)
 }
 
 // Settled adds to a decision that the user has come to the session themselves.

@@ -109,7 +109,7 @@ func Parse(data []byte) (*Authority, error) {
 		return nil, fmt.Errorf("the key of the coordinators: %w", err)
 	}
 	if !a.key.PublicKey.Equal(a.certificate.PublicKey) {
-		return nil, errors.New("the key of the authority is not that of its certificate")
+		return nil, errors.New("the authority's key does not belong to its certificate")
 	}
 	return a, nil
 }

@@ -19,7 +19,7 @@ func copilot() Client {
 			"six hooks run `c3po hook`: at the start and the end of a session, at a prompt, before and after a tool, at the end of a turn. They ask the c3po session process for new mail and do nothing else",
 		},
 		Notes: []string{
-			"an idle Copilot wakes up only while `c3po wait --notice` runs in one of its background shells, which it is told to start at the start of a session",
+			"an idle Copilot wakes up only while `c3po wait --notice` runs in one of its background shells, which it starts at the start of a session",
 		},
 		Files: copilotFiles, Setup: copilotSetup,
 	}

@@ -25,7 +25,7 @@ func kimi() Client {
 		Notes: []string{
 			"Kimi asks you before each use of a tool of c3po, and has no setting against it that works: start it as `kimi --auto` if it should answer mail by itself",
 			"Kimi needs Node 22.19 or later; the npm package `node` has one",
-			"an idle Kimi wakes up only while `c3po wait --notice` runs in one of its background shells, which it is told to start at the start of a session",
+			"an idle Kimi wakes up only while `c3po wait --notice` runs in one of its background shells, which it starts at the start of a session",
 		},
 		Files: kimiFiles, Setup: kimiSetup,
 	}

@@ -79,7 +79,7 @@ func clash(table Table, err error) error {
 		return err
 	}
 	return c3po.Errorf(c3po.InvalidRequest, "the table %s cannot be added: %s", header(table.Path, table.Array), e.Message).
-		Suggest("Write what is there as tables of their own, with headers in brackets; nothing was changed.")
+		Suggest("Write it as separate tables, with headers in brackets; nothing was changed.")
 }
 
 // Remove takes our tables out, with the tables below them.

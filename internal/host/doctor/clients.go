@@ -82,7 +82,7 @@ func (f Facts) sessions() []Finding {
 	for _, s := range f.Sessions {
 		if pids := twice[s.Agent]; s.Connected && len(pids) > 1 {
 			delete(twice, s.Agent)
-			all = append(all, yellow("session", "end all but one, or give each a name of its own with C3PO_AGENT_ID",
+			all = append(all, yellow("session", "end all but one, or give each its own name with C3PO_AGENT_ID",
 				"several sessions of this host act as %s, and take mail from each other: pids %s", s.Agent, strings.Join(pids, ", ")))
 		}
 	}

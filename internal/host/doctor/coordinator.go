@@ -63,7 +63,7 @@ func (c Coordinator) versions(version string) Finding {
 
 func (c Coordinator) clock() Finding {
 	if off := c.Skew.Abs(); off > maxClockSkew {
-		return yellow("clock", "set the clocks by NTP; no mail is lost by this, but times are wrong", "the clock of this host and that of Redis differ by %s", off.Round(time.Second))
+		return yellow("clock", "set the clocks by NTP; no mail is lost by this, but times are wrong", "this host's clock and Redis' clock differ by %s", off.Round(time.Second))
 	}
 	return green("clock", "this host and Redis agree to within %s", maxClockSkew)
 }

@@ -160,7 +160,7 @@ func redis(address string) Finding {
 	at, err := url.Parse(first)
 	switch {
 	case address == "":
-		return green(check, "no address of a Redis is set here; that of c3po up is a socket of this user")
+		return green(check, "no Redis address is set here; c3po up uses this user's socket")
 	case err != nil || at.Scheme == "unix" || strings.HasPrefix(first, "/") || loopback(at.Hostname()):
 		return green(check, "Redis is reached without leaving this machine")
 	}
@@ -169,7 +169,7 @@ func redis(address string) Finding {
 		return red(check, "give Redis a password (ACL user), and the address user:password@", "Redis at %s lets everybody in who reaches it: no password is in its address", at.Host)
 	}
 	if at.Scheme != "rediss" {
-		return yellow(check, "use rediss:// and TLS in Redis, or a network of its own", "what is said to Redis at %s can be read on its way", at.Host)
+		return yellow(check, "use rediss:// and TLS in Redis, or a separate network", "the traffic to Redis at %s can be read on the network", at.Host)
 	}
 	return green(check, "Redis at %s asks for a password, over TLS", at.Host)
 }

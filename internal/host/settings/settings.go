@@ -140,7 +140,7 @@ func (f *File) mapping(node ast.Node, under string, known []string) error {
 		if under != "" {
 			what = under
 		}
-		return refuse(f.Path, lineOf(node), "%s holds no keys", what).Suggest("Write each setting as `key: value` on a line of its own.")
+		return refuse(f.Path, lineOf(node), "%s holds no keys", what).Suggest("Write each setting as `key: value` on a separate line.")
 	}
 	for _, pair := range pairs {
 		if err := f.pair(pair, under, known); err != nil {

@@ -66,9 +66,9 @@ func (s Service) Systemd() string {
 		line("# %s stays when the service ends.", s.OutlivedBy)
 		line("KillMode=process")
 	} else {
-		line("# Only the program is told to end: it ends its containers, in their time.")
+		line("# Only the program gets the signal: it ends its containers, in their time.")
 		line("KillMode=mixed")
-		line("# Containers without root are put into groups of their own.")
+		line("# Rootless containers need their own groups.")
 		line("Delegate=yes")
 	}
 	line("")

@@ -25,7 +25,7 @@ func Write(path string, reports []Report) (string, error) {
 	}
 	base := strings.TrimSuffix(filepath.Base(file), ".md")
 	var text strings.Builder
-	text.WriteString("# What c3po bench measured\n\nThe ways in take turns within one run; OF REDIS is the median of the rounds' ratios. Processor time is that of one operation.\n")
+	text.WriteString("# What c3po bench measured\n\nThe ways in take turns within one run; OF REDIS is the median of the rounds' ratios. Processor time is for one operation.\n")
 	for _, r := range reports {
 		picture := fmt.Sprintf("%s-%s.svg", base, r.Scenario)
 		if err := draw(filepath.Join(folder, picture), r.Plot()); err != nil {

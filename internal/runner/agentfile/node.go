@@ -65,7 +65,7 @@ func (r reader) pairs(node ast.Node, what string) ([]*ast.MappingValueNode, erro
 	case *ast.NullNode:
 		return nil, nil
 	default:
-		return nil, r.at(node).refuse("%s holds no keys", what).Suggest("Write `key: value` on a line of its own.")
+		return nil, r.at(node).refuse("%s holds no keys", what).Suggest("Write `key: value` on a separate line.")
 	}
 }
 
@@ -152,7 +152,7 @@ func (r reader) texts(node ast.Node, what string) ([]string, error) {
 	var all []string
 	for _, value := range list.Values {
 		if _, inner := value.(*ast.SequenceNode); inner {
-			return nil, r.at(value).refuse("%s takes a list of texts", what).Suggest("Write each on a line of its own behind a dash.")
+			return nil, r.at(value).refuse("%s takes a list of texts", what).Suggest("Write each on a separate line after a dash.")
 		}
 		one, err := r.texts(value, what)
 		if err != nil {

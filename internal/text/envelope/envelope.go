@@ -277,7 +277,7 @@ func header(m c3po.Message, brief bool) string {
 	add("handed on by %s", string(m.HandedFrom))
 	add("of the ticket %s", string(m.Ticket))
 	if m.EarlierRun {
-		fields = append(fields, "asked by an earlier run of yours")
+		fields = append(fields, "asked by your earlier run")
 	}
 	add("for one agent of the role %s", m.ToAgent.Queue())
 	if m.Claim != nil {

@@ -35,7 +35,7 @@ func (r Renderer) Joined(joined c3po.RoomJoined, most int) string {
 	default:
 		fmt.Fprintf(&b, "c3po: you are in the room %s now (%s, %s).\n", name, word(string(joined.Visibility)), count(joined.Members, "member"))
 	}
-	fmt.Fprintf(&b, "c3po: what is said there comes with get_messages. To say something: room_post(room=%q, message=\"…\").\n", name)
+	fmt.Fprintf(&b, "c3po: posts there come with get_messages. To say something: room_post(room=%q, message=\"…\").\n", name)
 	if joined.Notice != "" {
 		fmt.Fprintf(&b, "c3po: %s.\n", joined.Notice)
 	}

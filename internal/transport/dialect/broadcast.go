@@ -9,7 +9,7 @@ import (
 
 // Broadcast is the argument of broadcast_message.
 type Broadcast struct {
-	AgentIDs []string `json:"agentIds,omitempty" jsonschema:"The agents to send to, at most 10, each with a ticket of its own; all agents if left out, without tickets"`
+	AgentIDs []string `json:"agentIds,omitempty" jsonschema:"The agents to send to, at most 10, with a ticket for each; all agents if left out, without tickets"`
 	Payload  Payload  `json:"payload" jsonschema:"The message, at most 50000 characters"`
 }
 

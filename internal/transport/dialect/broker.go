@@ -40,7 +40,7 @@ func (b Broker) Send(ctx context.Context, target string, in Send) (Ticket, error
 func (b Broker) open(ctx context.Context, target string, in Send, key string) (Ticket, error) {
 	if in.TicketID != "" {
 		if c3po.ChosenTicketID(in.TicketID) == "" {
-			return Ticket{}, c3po.Errorf(c3po.InvalidRequest, "%q cannot be a ticketId of yours", c3po.Clip(in.TicketID)).
+			return Ticket{}, c3po.Errorf(c3po.InvalidRequest, "%q cannot be a ticketId", c3po.Clip(in.TicketID)).
 				Suggest("Use 1-128 of A-Z a-z 0-9 _ . - starting with a letter or digit, for example a UUID; or leave it out.")
 		}
 		key = in.TicketID

@@ -18,11 +18,11 @@ var operations = table(c3po.NativeOperations(), []c3po.Operation{
 	c3po.Op("wait_for_request", c3po.Compat, "Block until a c3po request arrives.", waitForRequest, c3po.CarriesBodies, c3po.AtLeastOne("timeout"), c3po.NoCommand("first design's name for `c3po wait --incoming`")),
 
 	c3po.Op("bridge_send_message", c3po.Bridge, "Send a message to another c3po agent and wait for its answer.", sendAndAwait, c3po.Called("send_message"), c3po.CarriesBodies, c3po.AtLeastOne("timeoutMs"), c3po.NoCommand("bridge dialect's name for `c3po send --wait`")),
-	c3po.Op("await_reply", c3po.Bridge, "Wait for the answer to a ticket of yours.", awaitReply, c3po.Idempotent, c3po.CarriesBodies, c3po.AtLeastOne("timeoutMs"), c3po.NoCommand("bridge dialect's name for `c3po wait --for`")),
+	c3po.Op("await_reply", c3po.Bridge, "Wait for the answer to your ticket.", awaitReply, c3po.Idempotent, c3po.CarriesBodies, c3po.AtLeastOne("timeoutMs"), c3po.NoCommand("bridge dialect's name for `c3po wait --for`")),
 	c3po.Op("post_reply", c3po.Bridge, "Answer a ticket that was sent to you through c3po.", postReply, c3po.Idempotent, c3po.Command("bridge-reply")),
 	c3po.Op("broadcast_message", c3po.Bridge, "Send a message to several c3po agents, with a ticket for each, or to all of them at once.", broadcast, c3po.ForWriters, c3po.NoCommand("bridge dialect's name for `c3po broadcast`, or several `c3po send`")),
 	c3po.Op("subscribe_updates", c3po.Bridge, "Show the latest c3po events, or those after an earlier answer. Never what messages say.", latestUpdates, c3po.ReadOnly, c3po.ForViewers, c3po.NoCommand("bridge dialect's name for `c3po tail`")),
-	c3po.Op("cancel_ticket", c3po.Bridge, "Withdraw a ticket of yours that nobody has answered yet.", cancelTicket, c3po.Idempotent, c3po.NoCommand("bridge dialect's name for `c3po cancel`")),
+	c3po.Op("cancel_ticket", c3po.Bridge, "Withdraw your ticket if nobody has answered it yet.", cancelTicket, c3po.Idempotent, c3po.NoCommand("bridge dialect's name for `c3po cancel`")),
 	c3po.Op("bridge_list_agents", c3po.Bridge, "List the agents of other programs and hosts you can reach through c3po, with all they say of themselves.", listAgents, c3po.Called("list_agents"), c3po.ReadOnly, c3po.ForViewers, c3po.NoCommand("bridge dialect's name for `c3po agents`")),
 	c3po.Op("bridge_co_workers", c3po.Bridge, "List c3po agents in one short line each.", listCoWorkers, c3po.Called("co_workers"), c3po.ReadOnly, c3po.ForViewers, c3po.NoCommand("bridge dialect's name for `c3po agents`")),
 	c3po.Op("bridge_register_agent", c3po.Bridge, "Describe yourself to other c3po agents (type, directory, capabilities).", register, c3po.Called("register_agent"), c3po.Idempotent, c3po.Command("bridge-register")),

@@ -75,7 +75,7 @@ func (s *scripted) CoWorkers(context.Context, c3po.ListAgentsInput) (c3po.CoWork
 }
 
 func (s *scripted) Cancel(_ context.Context, in c3po.MessageInput) (c3po.CancelResult, error) {
-	return c3po.CancelResult{MessageID: in.MessageID, Outcome: c3po.CancelDone, Told: true, Message: "Cancelled. 'api' had read it and is told."}, nil
+	return c3po.CancelResult{MessageID: in.MessageID, Outcome: c3po.CancelDone, Told: true, Message: "Cancelled. 'api' had read it and gets a notice."}, nil
 }
 
 func (s *scripted) GetAgentStatus(_ context.Context, in c3po.AgentInput) (c3po.Agent, error) {

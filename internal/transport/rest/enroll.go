@@ -55,7 +55,7 @@ func (s *server) joinHost(w http.ResponseWriter, r *http.Request) {
 // authority shows the certificate authority, which is no secret.
 func (s *server) authority(w http.ResponseWriter, r *http.Request) {
 	if s.join.CA == nil {
-		writeJSON(w, http.StatusNotFound, c3po.Errorf(c3po.InvalidRequest, "this coordinator shows no certificate of an authority of its own").
+		writeJSON(w, http.StatusNotFound, c3po.Errorf(c3po.InvalidRequest, "this coordinator has no certificate authority").
 			Suggest("Trust what the system trusts."))
 		return
 	}

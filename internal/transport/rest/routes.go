@@ -71,7 +71,7 @@ func (s *server) routes() []route {
 		{"POST", "/api/login/link", s.admit(s.loginLink), about{id: "login_link", tag: "login", says: "A code that lets one browser in as the caller, a person; good for one use and a minute.",
 			answers: []reply{{status: 200, says: "To be put behind /#/login/ of the coordinator's address.", body: c3po.LoginLink{}}}}},
 		{"GET", "/api/ca", http.HandlerFunc(s.authority), about{id: "ca", tag: "join", open: true, says: "The authority that signs the coordinator's certificate, to be compared with the hash in an invitation. Needs no token.",
-			answers: []reply{{status: 200, says: "A certificate.", media: "application/x-pem-file", body: ""}, {status: 404, says: "It has no authority of its own.", body: c3po.Error{}}}}},
+			answers: []reply{{status: 200, says: "A certificate.", media: "application/x-pem-file", body: ""}, {status: 404, says: "It has no authority.", body: c3po.Error{}}}}},
 		{"GET", "/install", http.HandlerFunc(s.installer), about{id: "install", tag: "join", says: "A script that installs the program and joins. Needs no token.",
 			answers: []reply{{status: 200, says: "For sh.", media: "text/x-shellscript", body: ""}}}},
 		{"GET", "/install/{program}", http.HandlerFunc(s.program), about{id: "program", tag: "join", says: "The program for one system, for example c3po-linux-amd64. Needs no token.",
