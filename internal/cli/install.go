@@ -76,43 +76,6 @@ func (a *app) installFound(ctx context.Context) error {
 		Suggest("%s", "Run `c3po install --all` when that is mended. "+e.Suggestion)
 }
 
-func (a *app) uninstall() *cobra.Command {
-	var all, yes, keepData bool
-	var flags installFlags
-	cmd := &cobra.Command{
-		Use:   "uninstall",
-		Short: "Take c3po out of a coding agent, or off this host",
-		Long: `Take c3po out of a coding agent, or with --all out of each that is in the PATH.
---dry-run shows what would be changed, line by line.
-
-Without a name it removes everything of c3po from this host, after showing what that is
-and asking: from the coding agents, the service, the coordinator and its Redis, and the
-folders with mail, tokens and settings, which --keep-data keeps. The program goes too if
-the install script has put it there.`,
-		Example: `  c3po uninstall claude
-  c3po uninstall --all --dry-run`,
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !all {
-				return a.uninstallAll(cmd.Context(), yes, flags.dryRun, keepData)
-			}
-			return a.narrate(func(out io.Writer) error { return a.everywhere(cmd.Context(), out, flags, installer.uninstall) })
-		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "take it out of each coding agent of this host")
-	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.Flags().BoolVar(&yes, "yes", false, "remove everything without asking")
-	cmd.Flags().BoolVar(&keepData, "keep-data", false, "keep mail, tokens and settings")
-	for _, t := range a.targets() {
-		long := "Take everything back that c3po install " + t.name + ` has made. A file that nobody has changed
-since becomes what it was, byte for byte; from one that was changed only what is of
-c3po is taken out.`
-		cmd.AddCommand(a.targetCommand(t, "uninstall", "Take c3po out of "+t.title, long, installer.uninstall))
-	}
-	cmd.AddCommand(a.uninstallBridge())
-	return withoutSettings(cmd)
-}
-
 // A claudeInstaller brings the plugin into Claude Code, and out of it, with
 // Claude Code's own commands.
 type claudeInstaller struct {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -290,21 +289,4 @@ func (a *app) coordinatorService(cmd *cobra.Command, state string) (unit.Service
 		s.Arguments = append(s.Arguments, "--"+f.Name+"="+value)
 	})
 	return s, secret
-}
-
-// isSecret says that the value of a setting is one, or holds a password.
-func isSecret(f *pflag.Flag) bool {
-	switch f.Name {
-	case "notify-secret":
-		return true
-	case "redis":
-		at, err := url.Parse(f.Value.String())
-		if err != nil || at.User == nil {
-			return false
-		}
-		_, has := at.User.Password()
-		return has
-	default:
-		return false
-	}
 }

@@ -148,3 +148,20 @@ func visitFlags(cmd *cobra.Command, visit func(*pflag.Flag)) {
 		visitFlags(child, visit)
 	}
 }
+
+// isSecret says that the value of a setting is one, or holds a password.
+func isSecret(f *pflag.Flag) bool {
+	switch f.Name {
+	case "notify-secret":
+		return true
+	case "redis":
+		at, err := url.Parse(f.Value.String())
+		if err != nil || at.User == nil {
+			return false
+		}
+		_, has := at.User.Password()
+		return has
+	default:
+		return false
+	}
+}
