@@ -34,7 +34,12 @@ var mayImport = map[string][]string{
 	"internal/auth":     {"internal/client/attempt", "."},
 	"internal/auth/pki": {"."},
 
-	"internal/cli": {".", "internal/agent/session", "internal/host/clients", "internal/agent/hook", "internal/transport/dialect", "internal/transport/mcpserver", "plugin", "internal/auth", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/client", "internal/host/engine", "internal/ops/move", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/agent/ptyrun", "internal/text/sanitise", "internal/server", "internal/host/settings", "internal/runner/streamfmt", "internal/person/top", "internal/host/unit", "internal/host/verify", "internal/host/doctor", "internal/runner/agentfile", "internal/runner/container", "internal/host/release", "internal/runner"},
+	"internal/cli":           {".", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
+	"internal/cli/agentside": {".", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
+	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
+	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/transport/dialect"},
+	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "plugin", "internal/runner/container"},
+	"internal/cli/people":    {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/person/top"},
 
 	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
 	"internal/client/attempt": {},
@@ -134,19 +139,19 @@ var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/store/redisstore"}},
 	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/session", "internal/testkit/faultrig", "internal/ops/reference"}},
 	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile", "internal/ops/reference"}}, // agentfile's tests try the schema of agents.yaml with it
-	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli"}},
-	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli"}},
+	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
+	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}}, // knows the line of every key, and needs nothing else
 	{prefix: "github.com/prometheus", in: []string{"internal/ops/metrics"}},
 	{prefix: "golang.org/x/sync", in: []string{"internal/server", "internal/store/redisstore"}},
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/agent/ptyrun"}},
-	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top", "internal/cli"}}, // cli asks for an invitation without showing it
-	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun", "internal/server", "internal/cli"}}, // the tests of server and cli type into a terminal
-	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}},        // a maintained terminal emulator, its parser, and how wide a text is
-	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                                    // draws only what changed, which ssh needs, and knows keys, resizing and pasting
-	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                                     // its colours
-	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},                    // says whether a history of concurrent calls is linearizable
+	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top", "internal/cli/people"}},                         // people asks for an invitation without showing it
+	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun", "internal/server", "internal/cli/console", "internal/cli/people"}}, // the tests of server and cli type into a terminal
+	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}},                                       // a maintained terminal emulator, its parser, and how wide a text is
+	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                                                                   // draws only what changed, which ssh needs, and knows keys, resizing and pasting
+	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                                                                    // its colours
+	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},                                                   // says whether a history of concurrent calls is linearizable
 	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/host/configedit"}}, // says whether a file is TOML before and after we touch it
 	{prefix: "github.com/tailscale/hujson", in: []string{"internal/host/configedit"}},     // reads JSON with comments, and says where each value stands
@@ -474,7 +479,7 @@ func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say say
 
 // speaks says whether the file may write to a terminal.
 func (f *sourceFile) speaks() bool {
-	return f.test || f.folder == "internal/cli" || f.program()
+	return f.test || f.folder == "internal/cli" || strings.HasPrefix(f.folder, "internal/cli/") || f.program()
 }
 
 // program says whether the file belongs to a program: ours in cmd, or one that

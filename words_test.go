@@ -35,7 +35,7 @@ var (
 
 	dialectName = regexp.MustCompile(`^[bB]ridge|[a-z]Bridge`)
 	// dialectFile may speak of the bridge, which is the ticket dialect.
-	dialectFile = regexp.MustCompile(`^internal/(transport/|client/bridge|server/bridge_test|cli/(bridge|installbridge|main\.go))|^operations\.go$`)
+	dialectFile = regexp.MustCompile(`^internal/(transport/|client/bridge|server/bridge_test|cli/(mail/bridge|agentside/(install|mcp)|root\.go|main\.go))|^operations\.go$`)
 
 	words       = regexp.MustCompile(`[A-Za-z_]\w*`)
 	scriptNoise = regexp.MustCompile(`--[^\n]*|'[^'\n]*'`)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 func TestJoinReadsTheInvitationFromStdin(t *testing.T) {
@@ -13,13 +15,13 @@ func TestJoinReadsTheInvitationFromStdin(t *testing.T) {
 	for _, args := range [][]string{{"join", "-"}, {"join"}} {
 		var said bytes.Buffer
 		home := t.TempDir()
-		code := Main(t.Context(), Process{Args: args, Stdin: strings.NewReader("echo 'c3po://nas' | c3po join -\nmore\n"), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
+		code := Main(t.Context(), console.Process{Args: args, Stdin: strings.NewReader("echo 'c3po://nas' | c3po join -\nmore\n"), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
 			if name == "HOME" {
 				return home
 			}
 			return ""
 		}})
-		if code == exitOK || !strings.Contains(said.String(), "invitation") || strings.Contains(said.String(), "join needs") {
+		if code == console.ExitOK || !strings.Contains(said.String(), "invitation") || strings.Contains(said.String(), "join needs") {
 			t.Errorf("%v ends with %d and says %s", args, code, &said)
 		}
 		if _, err := fs.Stat(os.DirFS(home), ".config/c3po/credentials.json"); err == nil {
@@ -42,7 +44,7 @@ func TestASecretAmongTheArgumentsIsWarnedOf(t *testing.T) {
 	} {
 		var said bytes.Buffer
 		home := t.TempDir()
-		Main(t.Context(), Process{Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
+		Main(t.Context(), console.Process{Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Getenv: func(name string) string {
 			return map[string]string{"HOME": home}[name]
 		}})
 		if strings.Contains(said.String(), "others on this machine can read") != want || strings.Contains(said.String(), "hunter2") {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
@@ -28,7 +30,7 @@ func TestAHookLeavesNothingForASessionThatHasNotStartedIt(t *testing.T) {
 		_ = other.Wait()
 	}()
 	for name, c := range map[string]struct {
-		pid  int
+		PID  int
 		left bool
 	}{
 		"the client that has started it": {os.Getppid(), true},
@@ -36,12 +38,12 @@ func TestAHookLeavesNothingForASessionThatHasNotStartedIt(t *testing.T) {
 		"its own process":                {os.Getpid(), false},
 	} {
 		home := faultrig.Home(t) // short, as the path of a socket must be
-		variables := map[string]string{"HOME": home, "CLAUDE_PID": strconv.Itoa(c.pid)}
-		start := Process{
+		variables := map[string]string{"HOME": home, "CLAUDE_PID": strconv.Itoa(c.PID)}
+		start := console.Process{
 			Args: []string{"hook", "session-start"}, Stdin: strings.NewReader(`{"session_id":"forged","source":"startup"}`),
 			Stdout: t.Output(), Stderr: t.Output(), Getenv: func(name string) string { return variables[name] },
 		}
-		if code := Main(t.Context(), start); code != exitOK {
+		if code := Main(t.Context(), start); code != console.ExitOK {
 			t.Errorf("%s: the hook ends with %d", name, code)
 		}
 		left := false
@@ -53,11 +55,11 @@ func TestAHookLeavesNothingForASessionThatHasNotStartedIt(t *testing.T) {
 			t.Errorf("%s: the hook leaves something: %t, want %t, %v", name, left, c.left, err)
 		}
 	}
-	a := &app{Process: Process{Getenv: func(name string) string {
+	a := &console.Console{Process: console.Process{Getenv: func(name string) string {
 		return map[string]string{"HOME": t.TempDir(), "CLAUDE_PID": strconv.Itoa(other.Process.Pid)}[name]
 	}}}
-	a.folders.Getenv = a.Getenv
-	if r, err := a.monitoredRun(""); err == nil {
+	a.Folders.Getenv = a.Getenv
+	if r, err := agentside.MonitoredRun(a, ""); err == nil {
 		t.Errorf("a monitor hears what wakes %+v", r)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
@@ -18,7 +19,7 @@ const (
 	completeAgents = 200
 )
 
-func (a *app) completion() *cobra.Command {
+func completion(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print what lets your shell complete commands and agent ids",
@@ -43,11 +44,11 @@ fish: c3po completion fish >~/.config/fish/completions/c3po.fish`,
 			case "fish":
 				return root.GenFishCompletion(a.Stdout, true)
 			default:
-				return &usageError{"there is no completion for " + args[0], "Choose bash, zsh or fish."}
+				return console.BadUsage("there is no completion for "+args[0], "Choose bash, zsh or fish.")
 			}
 		},
 	}
-	return withoutSettings(cmd)
+	return console.WithoutSettings(cmd)
 }
 
 type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
@@ -55,10 +56,12 @@ type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 // completions says what each argument and flag can be, for those that can be
 // more than a text. Whatever is not named here completes to nothing, not to the
 // files of the current folder.
-func (a *app) completions(root *cobra.Command) {
+func completions(a *console.Console, root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	agents := a.completeAgents
+	agents := func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return agentsCompletion(a, cmd, args, begun)
+	}
 	// An argument is an agent only in the first place.
 	target := func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -70,14 +73,20 @@ func (a *app) completions(root *cobra.Command) {
 		if len(args) > 0 && cmd.Name() != "ack" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return a.completeMail(cmd, args, begun)
+		return completeMail(a, cmd, args, begun)
 	}
 	for names, complete := range map[string]completer{
-		"send pause resume agents":       target,
-		"reply ack claim":                mail,
-		"answer human/answer human/show": first(a.completeQuestions),
-		"trace tickets cancel":           first(a.completeTickets),
-		"room/join room/leave room/post room/history room/end room/set room/invite": first(a.completeRooms),
+		"send pause resume agents": target,
+		"reply ack claim":          mail,
+		"answer human/answer human/show": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return completeQuestions(a, cmd, args, begun)
+		}),
+		"trace tickets cancel": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return completeTickets(a, cmd, args, begun)
+		}),
+		"room/join room/leave room/post room/history room/end room/set room/invite": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return completeRooms(a, cmd, args, begun)
+		}),
 	} {
 		for name := range strings.FieldsSeq(names) {
 			if cmd, _, err := root.Find(strings.Split(name, "/")); err == nil && cmd != root {
@@ -120,9 +129,9 @@ func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 
 // completing asks a coordinator for what could be meant. Whatever goes wrong, a
 // person who has only pressed a key is not told.
-func (a *app) completing(cmd *cobra.Command, ask func(context.Context, *client.Client) []string, who func() (*client.Client, error)) ([]string, cobra.ShellCompDirective) {
+func completing(a *console.Console, cmd *cobra.Command, ask func(context.Context, *client.Client) []string, who func() (*client.Client, error)) ([]string, cobra.ShellCompDirective) {
 	nothing := cobra.ShellCompDirectiveNoFileComp
-	if a.settle(cmd, nil) != nil {
+	if a.Settle(cmd, nil) != nil {
 		return nil, nothing
 	}
 	svc, err := who()
@@ -138,8 +147,8 @@ func (a *app) completing(cmd *cobra.Command, ask func(context.Context, *client.C
 	return ask(ctx, svc), nothing
 }
 
-func (a *app) completeAgents(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+func agentsCompletion(a *console.Console, cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(a, cmd, func(ctx context.Context, svc *client.Client) []string {
 		list, err := svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: completeAgents})
 		if err != nil {
 			return nil
@@ -148,11 +157,11 @@ func (a *app) completeAgents(cmd *cobra.Command, _ []string, begun string) ([]st
 		for _, agent := range list.Agents {
 			// A bare name completes what is known by its host as well.
 			if strings.HasPrefix(string(agent.ID), begun) || strings.HasPrefix(agent.ID.Name(), begun) {
-				ids = append(ids, cobra.CompletionWithDesc(string(agent.ID), inline(string(agent.Status))))
+				ids = append(ids, cobra.CompletionWithDesc(string(agent.ID), console.Inline(string(agent.Status))))
 			}
 		}
 		return ids
-	}, a.looking)
+	}, a.Looking)
 }
 
 // first completes the first argument only.
@@ -171,17 +180,17 @@ func idsLike(begun string, offer func(add func(id c3po.MessageID, about string))
 	offer(func(id c3po.MessageID, about string) {
 		whole := string(id)
 		if last := whole[strings.LastIndex(whole, ":")+1:]; strings.HasPrefix(whole, begun) {
-			ids = append(ids, cobra.CompletionWithDesc(whole, inline(c3po.Clip(about))))
+			ids = append(ids, cobra.CompletionWithDesc(whole, console.Inline(c3po.Clip(about))))
 		} else if strings.HasPrefix(last, begun) {
-			ids = append(ids, cobra.CompletionWithDesc(last, inline(c3po.Clip(about))))
+			ids = append(ids, cobra.CompletionWithDesc(last, console.Inline(c3po.Clip(about))))
 		}
 	})
 	return ids
 }
 
 // completeQuestions offers what agents ask the person.
-func (a *app) completeQuestions(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+func completeQuestions(a *console.Console, cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(a, cmd, func(ctx context.Context, svc *client.Client) []string {
 		list, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: completeAgents})
 		if err != nil {
 			return nil
@@ -191,14 +200,14 @@ func (a *app) completeQuestions(cmd *cobra.Command, _ []string, begun string) ([
 				add(m.ID, m.Text())
 			}
 		})
-	}, a.asPerson(humanToken))
+	}, a.AsPerson(console.HumanToken))
 }
 
 // completeTickets offers the newest questions, open ones and others.
-func (a *app) completeTickets(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+func completeTickets(a *console.Console, cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(a, cmd, func(ctx context.Context, svc *client.Client) []string {
 		in := c3po.TicketsInput{Limit: completeAgents}
-		if a.as == "" {
+		if a.As == "" {
 			in.Which = c3po.TicketsAll
 		}
 		list, err := svc.Tickets(ctx, in)
@@ -210,12 +219,12 @@ func (a *app) completeTickets(cmd *cobra.Command, _ []string, begun string) ([]s
 				add(t.ID, string(t.State))
 			}
 		})
-	}, a.looking)
+	}, a.Looking)
 }
 
 // completeRooms offers the rooms that can be seen.
-func (a *app) completeRooms(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+func completeRooms(a *console.Console, cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(a, cmd, func(ctx context.Context, svc *client.Client) []string {
 		list, err := svc.RoomList(ctx, c3po.RoomListInput{All: true})
 		if err != nil {
 			return nil
@@ -227,12 +236,12 @@ func (a *app) completeRooms(cmd *cobra.Command, _ []string, begun string) ([]str
 			}
 		}
 		return names
-	}, a.looking)
+	}, a.Looking)
 }
 
 // completeMail offers the messages that wait for an answer.
-func (a *app) completeMail(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.completing(cmd, func(ctx context.Context, svc *client.Client) []string {
+func completeMail(a *console.Console, cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(a, cmd, func(ctx context.Context, svc *client.Client) []string {
 		list, err := svc.Peek(ctx, c3po.GetMessagesInput{Limit: completeAgents})
 		if err != nil {
 			return nil
@@ -242,5 +251,5 @@ func (a *app) completeMail(cmd *cobra.Command, _ []string, begun string) ([]stri
 				add(m.ID, "from "+string(m.FromAgent))
 			}
 		})
-	}, a.acting)
+	}, a.Acting)
 }

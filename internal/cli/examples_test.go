@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
@@ -89,7 +90,7 @@ func TestEveryExampleWorksAndEveryCommandHasJSON(t *testing.T) {
 		t.Skip("no redis-server is installed")
 	}
 	s := newStage(t)
-	for _, cmd := range playlist((&app{}).root()) {
+	for _, cmd := range playlist(root((&console.Console{}))) {
 		for line := range strings.Lines(cmd.Example) {
 			line = strings.TrimSpace(line)
 			if out := s.play(line); out == "" && cmd.Name() != "mcp" {
@@ -322,7 +323,7 @@ func (s *stage) run(home, line string) string {
 		select {
 		case err := <-ended:
 			failed, _ := errors.AsType[*exec.ExitError](err)
-			if err != nil && !(goesOn && failed != nil && failed.ExitCode() == exitInterrupted) {
+			if err != nil && !(goesOn && failed != nil && failed.ExitCode() == console.ExitInterrupted) {
 				s.t.Errorf("%s: %v\n%s%s", line, err, out.String(), errs.String())
 			}
 			return out.String()
@@ -343,7 +344,7 @@ func (s *stage) run(home, line string) string {
 func TestWhatIsExemptExists(t *testing.T) {
 	t.Parallel()
 	known := []string{}
-	everyCommand((&app{}).root(), func(cmd *cobra.Command) { known = append(known, cmd.CommandPath()) })
+	everyCommand(root((&console.Console{})), func(cmd *cobra.Command) { known = append(known, cmd.CommandPath()) })
 	for name := range elsewhere {
 		if !slices.Contains(known, name) {
 			t.Errorf("there is no command %s", name)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // everyday are the commands most people ever need, in the order in which they meet
@@ -20,11 +22,11 @@ var everyday = []struct{ title, commands string }{
 const allTopic = "all"
 
 // helps gives the program a first help that fits a screen, and a second with everything.
-func (a *app) helps(root *cobra.Command) {
+func helps(a *console.Console, root *cobra.Command) {
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {
-			a.everydayHelp(root)
+			everydayHelp(a, root)
 			return
 		}
 		whole(cmd, args)
@@ -39,7 +41,7 @@ func (a *app) helps(root *cobra.Command) {
 			}
 			topic, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknownCommand(root, args)
+				return console.UnknownCommand(root, args)
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
@@ -47,11 +49,11 @@ func (a *app) helps(root *cobra.Command) {
 	})
 }
 
-func (a *app) everydayHelp(root *cobra.Command) {
-	in := a.ink()
+func everydayHelp(a *console.Console, root *cobra.Command) {
+	in := a.Ink()
 	fmt.Fprintln(a.Stdout, "c3po lets the coding agents you run ask each other for help.")
 	for _, group := range everyday {
-		fmt.Fprintf(a.Stdout, "\n%s\n", in.bold(group.title+":"))
+		fmt.Fprintf(a.Stdout, "\n%s\n", in.Bold(group.title+":"))
 		for name := range strings.FieldsSeq(group.commands) {
 			if cmd, _, err := root.Find([]string{name}); err == nil {
 				fmt.Fprintf(a.Stdout, "  %-8s %s\n", name, cmd.Short)

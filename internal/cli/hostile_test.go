@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
@@ -156,7 +157,7 @@ var (
 // Claims: A8
 func TestNothingACoordinatorSendsReachesTheTerminalAsACommand(t *testing.T) {
 	t.Parallel()
-	for _, name := range leaves((&app{}).root(), "") {
+	for _, name := range leaves(root((&console.Console{})), "") {
 		args, shows := showing[name]
 		if _, excused := notShowing[name]; !shows {
 			if !excused {
@@ -193,7 +194,7 @@ func TestNothingACoordinatorSendsReachesTheTerminalAsACommand(t *testing.T) {
 // forms are the flags with which a command is run.
 func forms(name string) [][]string {
 	all := [][]string{nil, {"--json"}}
-	cmd, _, err := (&app{}).root().Find(strings.Fields(name))
+	cmd, _, err := root((&console.Console{})).Find(strings.Fields(name))
 	if err == nil && cmd.Flags().Lookup("verbose") != nil {
 		all = append(all, []string{"--verbose"})
 	}
@@ -219,7 +220,7 @@ func speak(t *testing.T, url string, args []string) string {
 	t.Helper()
 	var said bytes.Buffer
 	home := t.TempDir()
-	Main(t.Context(), Process{
+	Main(t.Context(), console.Process{
 		Args: append(args, "--url", url, "--as", "ann"), Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said,
 		Getenv: func(name string) string {
 			if name == "HOME" {

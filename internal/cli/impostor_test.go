@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -34,7 +35,7 @@ func TestWhoeverTakesTheCoordinatorsPortIsSentNothing(t *testing.T) {
 			text, _ := io.ReadAll(read)
 			said <- string(text)
 		}()
-		Main(ctx, Process{Args: args, Stdin: strings.NewReader(""), Stdout: write, Stderr: write, Getenv: func(name string) string {
+		Main(ctx, console.Process{Args: args, Stdin: strings.NewReader(""), Stdout: write, Stderr: write, Getenv: func(name string) string {
 			switch name {
 			case "HOME":
 				return home
@@ -108,7 +109,7 @@ func serveOnce(t *testing.T, home string) string {
 	read, write := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Main(ctx, Process{
+		ended <- Main(ctx, console.Process{
 			Args: []string{"serve", "--json", "--listen", "127.0.0.1:0", "--redis", redistest.Start(t)}, Stdin: strings.NewReader(""), Stdout: write, Stderr: io.Discard,
 			Getenv: func(name string) string {
 				if name == "HOME" {
@@ -127,7 +128,7 @@ func serveOnce(t *testing.T, home string) string {
 	}
 	go func() { _, _ = io.Copy(io.Discard, read) }()
 	stop()
-	if code := <-ended; code != exitOK {
+	if code := <-ended; code != console.ExitOK {
 		t.Fatalf("serve ends with %d", code)
 	}
 	return at.URL
@@ -185,7 +186,7 @@ func TestWhoeverTakesTheCoordinatorsSocketIsSentNothing(t *testing.T) {
 		var all sync.WaitGroup
 		for _, command := range []string{"human list", "token list", "inbox --as bob"} {
 			all.Go(func() {
-				Main(t.Context(), Process{Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: func(name string) string {
+				Main(t.Context(), console.Process{Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: func(name string) string {
 					if name == "C3PO_COORDINATOR_URL" {
 						return url
 					}

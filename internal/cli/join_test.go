@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po/internal/auth/pki"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // The authority of a coordinator is no secret: whoever sits in between can show
@@ -59,7 +60,7 @@ func TestAnImpostorIsNotShownTheInvitation(t *testing.T) {
 			invitation := pki.Invitation{Address: impostor.Listener.Addr().String(), Hash: invited.Hash(), Secret: secret}
 			home := t.TempDir()
 			var said bytes.Buffer
-			code := Main(t.Context(), Process{
+			code := Main(t.Context(), console.Process{
 				Args: []string{"join", invitation.String(), "--host", "laptop", "--no-install"}, Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said,
 				Getenv: func(name string) string {
 					if name == "HOME" {
@@ -76,7 +77,7 @@ func TestAnImpostorIsNotShownTheInvitation(t *testing.T) {
 			if strings.Contains(seen.String(), secret) {
 				t.Errorf("it was sent\n%s", &seen)
 			}
-			if code == exitOK || strings.Contains(said.String(), secret) {
+			if code == console.ExitOK || strings.Contains(said.String(), secret) {
 				t.Errorf("the command ends with %d and says %s", code, &said)
 			}
 			if _, err := os.Stat(filepath.Join(home, ".config", "c3po", "credentials.json")); err == nil {

@@ -11,8 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
+
+// A Process is what the program was started with.
+type Process = console.Process
 
 // Main runs one command and returns its exit code.
 func Main(ctx context.Context, p Process) int {
@@ -20,24 +25,24 @@ func Main(ctx context.Context, p Process) int {
 		p.Version = "dev"
 	}
 	p.Args, p.Getenv = calledAs(p.Name, p.Args), bridgeVariables(p.Getenv)
-	a := &app{Process: p, folders: paths.Folders{Getenv: p.Getenv}, again: Main}
-	root := a.root()
+	a := &console.Console{Process: p, Folders: paths.Folders{Getenv: p.Getenv}, Again: Main}
+	root := root(a)
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
-	return a.end(root.ExecuteContext(ctx))
+	return a.End(root.ExecuteContext(ctx))
 }
 
 // calledAs gives the arguments of a program that was started by one of its
 // other names.
 func calledAs(name string, args []string) []string {
 	name = strings.TrimSuffix(filepath.Base(name), ".exe")
-	if slices.Contains(append(bridgeNames(), formatStream), name) {
+	if slices.Contains(append(agentside.BridgeNames(), agentside.FormatStreamName), name) {
 		return append([]string{name}, args...)
 	}
-	if name == claudeDocker {
-		return dockerArguments(args)
+	if name == agentside.ClaudeDocker {
+		return agentside.DockerArguments(args)
 	}
 	return args
 }

@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
-func (a *app) man() *cobra.Command {
+func man(a *console.Console) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "man [COMMAND...]",
@@ -25,21 +26,21 @@ commands are written to a folder, for example ~/.local/share/man/man1.`,
   c3po man --dir man1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {
-				return a.writeManual(cmd.Root(), dir)
+				return writeManual(a, cmd.Root(), dir)
 			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknownCommand(cmd.Root(), args)
+				return console.UnknownCommand(cmd.Root(), args)
 			}
 			page := manPage(about)
-			return a.show(map[string]string{"name": pageName(about), "page": string(page)}, func(w io.Writer) { _, _ = w.Write(page) })
+			return a.Show(map[string]string{"name": pageName(about), "page": string(page)}, func(w io.Writer) { _, _ = w.Write(page) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write the pages of all commands to")
-	return withoutSettings(cmd)
+	return console.WithoutSettings(cmd)
 }
 
-func (a *app) writeManual(root *cobra.Command, dir string) error {
+func writeManual(a *console.Console, root *cobra.Command, dir string) error {
 	err := os.MkdirAll(dir, 0o755) // #nosec G301 -- for every user's man to read
 	if err != nil {
 		return c3po.Errorf(c3po.InvalidRequest, "cannot make the folder %s: %w", dir, err).Suggest("Choose a folder that you can write to.")
@@ -53,8 +54,8 @@ func (a *app) writeManual(root *cobra.Command, dir string) error {
 		}
 		written = append(written, path)
 	}
-	return a.show(map[string]any{"dir": dir, "pages": len(written)}, func(w io.Writer) {
-		fmt.Fprintf(w, "%d pages are in %s\n", len(written), inline(dir))
+	return a.Show(map[string]any{"dir": dir, "pages": len(written)}, func(w io.Writer) {
+		fmt.Fprintf(w, "%d pages are in %s\n", len(written), console.Inline(dir))
 	})
 }
 
@@ -105,7 +106,7 @@ func manPage(cmd *cobra.Command) []byte {
 		fmt.Fprintf(&page, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
 	}
 	fmt.Fprint(&page, ".SH EXIT STATUS\n")
-	for _, m := range exitMeanings() {
+	for _, m := range console.ExitMeanings() {
 		fmt.Fprintf(&page, ".TP\n.B %d\n%s\n", m.Code, roff(m.Meaning))
 	}
 	if parent := cmd.Parent(); parent != nil {

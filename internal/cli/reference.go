@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // Reference is every command with its flags and examples, as a document.
-func Reference() []byte { return reference((&app{}).root()) }
+func Reference() []byte { return reference(root((&console.Console{}))) }
 
 func reference(root *cobra.Command) []byte {
 	var doc bytes.Buffer

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // Claims: C9
@@ -17,12 +19,12 @@ func TestEveryCommandIsInTheReferenceAndTheManual(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "man1")
 	var out bytes.Buffer
-	if code := Main(t.Context(), Process{Args: []string{"man", "--dir", dir}, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != exitOK {
+	if code := Main(t.Context(), console.Process{Args: []string{"man", "--dir", dir}, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != console.ExitOK {
 		t.Fatalf("c3po man --dir ended with %d: %s", code, out.String())
 	}
 	document := string(Reference())
 	commands := 0
-	everyCommand((&app{}).root(), func(cmd *cobra.Command) {
+	everyCommand(root((&console.Console{})), func(cmd *cobra.Command) {
 		if !isForPeople(cmd) {
 			return
 		}
@@ -64,7 +66,7 @@ func TestTheDocumentHasEveryExitCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range exitMeanings() {
+	for _, m := range console.ExitMeanings() {
 		row := fmt.Sprintf("| %d | %s | %s |", m.Code, m.Meaning, m.Again)
 		if !strings.Contains(string(text), row) {
 			t.Errorf("docs/reference/cli.md has no row %s", row)
@@ -73,8 +75,8 @@ func TestTheDocumentHasEveryExitCode(t *testing.T) {
 	if rows := strings.Count(string(text), "\n| 1"); rows < 2 {
 		t.Error("the table was not found")
 	}
-	topic := exitTopic().Long
-	for _, m := range exitMeanings() {
+	topic := console.ExitTopic().Long
+	for _, m := range console.ExitMeanings() {
 		if !strings.Contains(topic, m.Meaning) {
 			t.Errorf("help exit-codes does not say %q", m.Meaning)
 		}
@@ -84,14 +86,14 @@ func TestTheDocumentHasEveryExitCode(t *testing.T) {
 // Claims: A15
 func TestThereAreFewSettings(t *testing.T) {
 	t.Parallel()
-	cmd, _, err := (&app{}).root().Find([]string{"serve"})
+	cmd, _, err := root((&console.Console{})).Find([]string{"serve"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		n++
-		if f.Annotations[variableOf] == nil || f.Annotations[keyOf] == nil {
+		if f.Annotations[console.VariableOf] == nil || f.Annotations[console.KeyOf] == nil {
 			t.Errorf("--%s has no variable or no key in c3po.yaml", f.Name)
 		}
 	})
@@ -118,7 +120,7 @@ func TestEveryCommandHasAnExampleThatIsUnderstood(t *testing.T) {
 				continue
 			}
 			// A tree of its own: flags that were set once stay set.
-			example, rest, err := (&app{}).root().Find(words(command))
+			example, rest, err := root((&console.Console{})).Find(words(command))
 			if err == nil {
 				err = example.ParseFlags(rest)
 			}
@@ -133,7 +135,7 @@ func TestEveryCommandHasAnExampleThatIsUnderstood(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit((&app{}).root())
+	visit(root((&console.Console{})))
 }
 
 // words splits a line as a shell does, as far as our examples need it.

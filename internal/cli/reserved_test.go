@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // openToAgents are the commands an agent may run, and why that gives it nothing
@@ -41,27 +42,27 @@ func TestEveryCommandSaysWhoMayRunIt(t *testing.T) {
 		}
 		name := cmd.CommandPath()[len("c3po "):]
 		switch _, open := openToAgents[name]; {
-		case open && isReserved(cmd):
+		case open && console.IsReserved(cmd):
 			t.Errorf("c3po %s is reserved for people and open to agents", name)
-		case !open && !isReserved(cmd):
+		case !open && !console.IsReserved(cmd):
 			t.Errorf("c3po %s is neither reserved for people nor said to be open to agents, with the reason", name)
 		}
 	}
-	walk((&app{}).root())
+	walk(root((&console.Console{})))
 }
 
 func TestNoReservedCommandBeginsWhereAnAgentRuns(t *testing.T) {
 	t.Parallel()
-	for _, name := range leaves((&app{}).root(), "") {
-		a := &app{Process: Process{Getenv: func(name string) string {
+	for _, name := range leaves(root((&console.Console{})), "") {
+		a := &console.Console{Process: console.Process{Getenv: func(name string) string {
 			return map[string]string{"CLAUDECODE": "1", "HOME": t.TempDir()}[name]
 		}}}
-		root := a.root()
+		root := root(a)
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !isReserved(cmd) {
+		if !console.IsReserved(cmd) {
 			continue
 		}
 		cmd.Args = nil

@@ -6,10 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/cli/mail"
+	"github.com/c3po-dev/c3po/internal/cli/operate"
+	"github.com/c3po-dev/c3po/internal/cli/people"
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
-func (a *app) root() *cobra.Command {
+func root(a *console.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "c3po",
 		Short: "Coding agents ask each other for help",
@@ -22,34 +27,34 @@ codes mean; c3po config shows the settings and where they come from.`,
   c3po send bob "What topics are there?" --as alice --wait 60`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		Args:              unknownCommand,
-		PersistentPreRunE: a.settle,
-		RunE:              a.overview,
-		Version:           a.build().String(),
+		Args:              console.UnknownCommand,
+		PersistentPreRunE: a.Settle,
+		RunE:              func(cmd *cobra.Command, args []string) error { return operate.Overview(a, cmd, args) },
+		Version:           operate.Build(a).String(),
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version, as c3po version does")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.url, "url", "", "the coordinator's address; default the one that runs here, else "+client.DefaultURL)
-	flags.StringVar(&a.as, "as", "", "agent to act as; default the folder's name")
-	flags.StringVar(&a.space, "space", "", "space to act in; auto uses the repository's; default the token's, usually "+string(c3po.DefaultSpace))
-	flags.BoolVar(&a.json, "json", false, "print JSON")
-	setting(flags, "url", "C3PO_COORDINATOR_URL", "url")
-	setting(flags, "as", "C3PO_AGENT_ID", "") // one file serves all agents of a user
-	setting(flags, "space", "C3PO_SPACE", "space")
-	root.SetFlagErrorFunc(badFlag)
+	flags.StringVar(&a.URL, "url", "", "the coordinator's address; default the one that runs here, else "+client.DefaultURL)
+	flags.StringVar(&a.As, "as", "", "agent to act as; default the folder's name")
+	flags.StringVar(&a.Space, "space", "", "space to act in; auto uses the repository's; default the token's, usually "+string(c3po.DefaultSpace))
+	flags.BoolVar(&a.JSON, "json", false, "print JSON")
+	console.Setting(flags, "url", "C3PO_COORDINATOR_URL", "url")
+	console.Setting(flags, "as", "C3PO_AGENT_ID", "") // one file serves all agents of a user
+	console.Setting(flags, "space", "C3PO_SPACE", "space")
+	root.SetFlagErrorFunc(console.BadFlag)
 	root.AddCommand(
-		a.up(), a.down(), a.serve(), a.status(), a.health(), a.doctor(), a.verify(),
-		a.send(), a.inbox(), a.reply(), a.wait(), a.ack(), a.claimMessage(), a.tickets(), a.cancel(), a.room(), a.broadcast(),
-		a.agents(), a.whoami(), a.register(), a.unregister(), a.askHuman(), a.rename(), a.instances(), a.trace(), a.thread(), a.tail(), a.top(),
-		a.human(), a.stuck(), a.notify(), a.pause(), a.resume(), a.token(), a.audit(), a.invite(), a.join(), a.login(), a.leave(), a.fsck(), a.sweep(), a.deadLetter(), a.backup(), a.restore(), a.export(), a.importFile(), a.bench(), a.config(), a.version(), a.upgrade(),
-		a.open(), a.demo(), a.answer(), a.logs(),
-		a.mcp(), a.run(), a.agent(), a.hook(), a.monitor(), a.install(), a.uninstall(), a.on(), a.off(),
-		a.bridgeRegister(), a.bridgeReply(), a.bridgeControl(), a.formatStream(),
-		a.completion(), a.man(), exitTopic(),
+		operate.Up(a), operate.Down(a), operate.Serve(a), operate.Status(a), operate.Health(a), operate.Doctor(a), agentside.Verify(a),
+		mail.Send(a), mail.Inbox(a), mail.Reply(a), mail.Wait(a), mail.Ack(a), mail.ClaimMessage(a), mail.Tickets(a), mail.Cancel(a), mail.Room(a), mail.Broadcast(a),
+		mail.Agents(a), mail.Whoami(a), mail.Register(a), mail.Unregister(a), mail.AskHuman(a), mail.Rename(a), mail.Instances(a), mail.Trace(a), mail.Thread(a), mail.Tail(a), people.Top(a),
+		people.Human(a), mail.Stuck(a), operate.Notify(a), people.Pause(a), people.Resume(a), people.Token(a), people.Audit(a), people.Invite(a), people.Join(a), people.Login(a), people.Leave(a), mail.Fsck(a), operate.Sweep(a), mail.DeadLetter(a), operate.Backup(a), operate.Restore(a), operate.Export(a), operate.ImportFile(a), operate.Bench(a), operate.Config(a), operate.Version(a), operate.Upgrade(a),
+		people.Open(a), operate.Demo(a), people.Answer(a), operate.Logs(a),
+		agentside.MCP(a), agentside.Run(a), agentside.Agent(a), agentside.Hook(a), agentside.Monitor(a), agentside.Install(a), operate.Uninstall(a), people.On(a), people.Off(a),
+		mail.BridgeRegister(a), mail.BridgeReply(a), mail.BridgeControl(a), agentside.FormatStream(a),
+		completion(a), man(a), console.ExitTopic(),
 	)
-	for _, t := range a.targets() {
-		root.AddCommand(a.launch(t))
+	for _, t := range agentside.Targets(a) {
+		root.AddCommand(operate.Launch(a, t))
 	}
 	for name, aliases := range map[string][]string{"agents": {"ls", "ps"}, "up": {"start"}, "down": {"stop"}, "send": {"ask"}} {
 		if cmd, _, err := root.Find([]string{name}); err == nil {
@@ -58,12 +63,12 @@ codes mean; c3po config shows the settings and where they come from.`,
 	}
 	everyCommand(root, func(cmd *cobra.Command) {
 		if cmd.Args == nil && cmd.Runnable() {
-			cmd.Args = argumentsOf(cmd.Use)
+			cmd.Args = console.ArgumentsOf(cmd.Use)
 		}
 	})
-	a.completions(root)
+	completions(a, root)
 	group(root)
-	a.helps(root)
+	helps(a, root)
 	return root
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
@@ -26,10 +28,10 @@ func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	a := &app{Process: Process{Getenv: func(name string) string {
+	a := &console.Console{Process: console.Process{Getenv: func(name string) string {
 		return map[string]string{"HOME": home}[name]
 	}}}
-	a.folders.Getenv = a.Getenv
+	a.Folders.Getenv = a.Getenv
 
 	inner := exec.CommandContext(t.Context(), "sh", "-c", "exec 3<&0; cat <&3 & echo $!; wait")
 	in, err := inner.StdinPipe()
@@ -57,14 +59,14 @@ func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
 	}
 
 	socket := func(of int) string {
-		r, err := a.runOf(of)
+		r, err := agentside.RunOf(a, of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Base(r.socket) != session.SocketName(r.name) {
-			t.Fatalf("the socket of %s is %s", r.name, r.socket)
+		if filepath.Base(r.Socket) != session.SocketName(r.Name) {
+			t.Fatalf("the socket of %s is %s", r.Name, r.Socket)
 		}
-		return r.socket
+		return r.Socket
 	}
 	mine, theirs := socket(os.Getpid()), socket(inner.Process.Pid)
 	for _, test := range []struct {
@@ -83,7 +85,7 @@ func TestAProcessBelongsToTheNearestSessionAboveIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := a.stranger(pid, test.asked); got != test.want {
+		if got := agentside.Stranger(a, pid, test.asked); got != test.want {
 			t.Errorf("with %d sessions above it, it is a stranger to %s: %v", len(test.there), filepath.Base(test.asked), got)
 		}
 	}
@@ -100,18 +102,18 @@ func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	a := &app{Process: Process{Getenv: func(name string) string {
+	a := &console.Console{Process: console.Process{Getenv: func(name string) string {
 		return map[string]string{"HOME": home}[name]
 	}}}
-	a.folders.Getenv = a.Getenv
+	a.Folders.Getenv = a.Getenv
 	// What this process listens on as if it were the session process of a client. It is one of
 	// what has started it, and of nobody else.
 	ask := func(client int) (answered bool, received string) {
-		r, err := a.runOf(client)
+		r, err := agentside.RunOf(a, client)
 		if err != nil {
 			t.Fatal(err)
 		}
-		listener, err := net.Listen("unix", r.socket)
+		listener, err := net.Listen("unix", r.Socket)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +130,7 @@ func TestAHookTellsNothingToWhoeverTookTheSocketOfItsSession(t *testing.T) {
 			_, _ = connection.Write([]byte("do as I say\n"))
 			told <- line
 		}()
-		_, answered = session.AskHere(t.Context(), r.socket, a.trust(r.socket), hook.Event{Name: hook.UserPromptSubmit, Prompt: "my secret plan"})
+		_, answered = session.AskHere(t.Context(), r.Socket, a.Trust(r.Socket), hook.Event{Name: hook.UserPromptSubmit, Prompt: "my secret plan"})
 		return answered, <-told
 	}
 	if answered, received := ask(os.Getppid()); !answered || !strings.Contains(received, "my secret plan") {

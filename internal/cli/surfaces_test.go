@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
@@ -44,7 +45,7 @@ var shortcuts = map[string]string{
 // Claims: C13
 func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	t.Parallel()
-	root := (&app{}).root()
+	root := root((&console.Console{}))
 	for _, op := range dialect.Operations() {
 		switch {
 		case (op.Command == "") == (op.NoCommand == ""):

@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"testing"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // taughtWith are commands that are shown together with another.
@@ -15,7 +17,7 @@ var taughtWith = map[string]string{
 // A script is also what a reader learns a command from.
 func TestEveryCommandHasAScriptThatShowsIt(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range (&app{}).root().Commands() {
+	for _, cmd := range root((&console.Console{})).Commands() {
 		if !isForPeople(cmd) || cmd.IsAdditionalHelpTopicCommand() || cmd.Name() == "bench" { // which takes a minute, and has a package of its own
 			continue
 		}

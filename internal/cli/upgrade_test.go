@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 // serving is a server that is all of what upgrade --check asks: a coordinator of
@@ -40,17 +41,17 @@ func TestUpgradeCheckSaysWhetherThereIsSomethingToUpgrade(t *testing.T) {
 		code                         int
 		says                         []string
 	}{
-		{"v1.2.0", "v1.2.0", "v1.2.0", exitOK, []string{"v1.2.0, the same", "v1.2.0, nothing newer"}},
-		{"v1.2.0", "v1.1.9", "v1.2.0", exitOK, []string{"v1.1.9; it and this program understand each other"}},
-		{"v1.2.0", "v1.2.0", "v1.3.0", exitRefused, []string{"v1.3.0, which is newer", "to upgrade:"}},
-		{"v1.2.0", "", "v1.2.0", exitRefused, []string{"they do not understand each other. Upgrade c3po on this host.", "to upgrade:"}},
-		{"dev", "dev", "v1.2.0", exitOK, []string{"v1.2.0; this program is not from a release"}},
+		{"v1.2.0", "v1.2.0", "v1.2.0", console.ExitOK, []string{"v1.2.0, the same", "v1.2.0, nothing newer"}},
+		{"v1.2.0", "v1.1.9", "v1.2.0", console.ExitOK, []string{"v1.1.9; it and this program understand each other"}},
+		{"v1.2.0", "v1.2.0", "v1.3.0", console.ExitRefused, []string{"v1.3.0, which is newer", "to upgrade:"}},
+		{"v1.2.0", "", "v1.2.0", console.ExitRefused, []string{"they do not understand each other. Upgrade c3po on this host.", "to upgrade:"}},
+		{"dev", "dev", "v1.2.0", console.ExitOK, []string{"v1.2.0; this program is not from a release"}},
 	} {
 		url := serving(t, c.coordinator, c.newest)
 		home := t.TempDir()
 		var out, wrong bytes.Buffer
 		variables := map[string]string{"HOME": home, "C3PO_COORDINATOR_URL": url, "C3PO_RELEASES": url + "/releases"}
-		code := Main(t.Context(), Process{Args: []string{"upgrade", "--check", "--as", "ann"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &wrong, Getenv: func(name string) string { return variables[name] }, Version: c.version})
+		code := Main(t.Context(), console.Process{Args: []string{"upgrade", "--check", "--as", "ann"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &wrong, Getenv: func(name string) string { return variables[name] }, Version: c.version})
 		if code != c.code || wrong.Len() > 0 {
 			t.Errorf("%+v: it ends with %d\n%s%s", c, code, out.String(), wrong.String())
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
 const wrongGolden = "testdata/wrong.golden"
@@ -65,7 +67,7 @@ func TestWaysToGetItWrongAreAnsweredWithCauseAndNextStep(t *testing.T) {
 			if code == 0 {
 				t.Errorf("%s is no mistake", line)
 			}
-			if code != exitTimeout && code != exitInterrupted && !strings.Contains(said, "hint: ") && !strings.Contains(said, `"suggestion":"`) {
+			if code != console.ExitTimeout && code != console.ExitInterrupted && !strings.Contains(said, "hint: ") && !strings.Contains(said, `"suggestion":"`) {
 				t.Errorf("%s says not what to do next:\n%s", line, said)
 			}
 		}

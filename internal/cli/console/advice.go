@@ -1,0 +1,118 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
+)
+
+// A coordinator advises everybody in the words of the tools that a model has. What a
+// person reads names the commands instead, and here is the one place that knows both.
+
+// personWords are the phrases that need more than another name, in order.
+var personWords = []struct {
+	model  *regexp.Regexp
+	person string
+}{
+	{regexp.MustCompile(`No messages are pending\. You can continue with other work\.`), "Nothing is waiting for you. Wait longer with --timeout 10m."},
+	{regexp.MustCompile(`(?:Call |call )?wait_for_message with message_id (\S+?)([.,]?)(\s|$)`), "Wait for the answer with: c3po wait --for $1$3"},
+	{regexp.MustCompile(`wait_for_message (?:and this|with its) message_id`), "`c3po wait --for ID`"},
+	{regexp.MustCompile(`room_list with all`), "`c3po room list --all`"},
+	{regexp.MustCompile(`room_history\(room="([^"]*)"\)`), "`c3po room history $1`"},
+	{regexp.MustCompile(`(?:the same )?wait_for_message takes the place of asking again and again`), "`c3po wait` waits without asking again and again"},
+	{regexp.MustCompile(`\bCall (\w+_\w+|whoami|reply)`), "Run $1"},
+}
+
+// commandOf is the command of each operation that advice can name: those whose names
+// are no words of English.
+var commandOf = commands()
+
+var toolNames = regexp.MustCompile(`\b(` + strings.Join(slices.Sorted(maps.Keys(commandOf)), "|") + `)\b`)
+
+func commands() map[string]string {
+	all := map[string]string{}
+	for _, o := range dialect.Operations() {
+		if o.Command != "" && o.Toolset != c3po.Bridge && (strings.Contains(o.Name, "_") || o.Name == "whoami") {
+			all[o.Name] = o.Command
+		}
+	}
+	return all
+}
+
+// ForPeople is advice to a model as a person needs it.
+func ForPeople(text string) string {
+	for _, phrase := range personWords {
+		text = phrase.model.ReplaceAllString(text, phrase.person)
+	}
+	return toolNames.ReplaceAllStringFunc(text, func(name string) string { return "`c3po " + commandOf[name] + "`" })
+}
+
+// ForPerson is an error with advice to the person who reads it, instead of to an agent.
+func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
+	message, advice := ForPeople(e.Message), ForPeople(e.Suggestion)
+	switch e.Suggestion {
+	case c3po.AskPerson:
+		advice = "This host's token is an agent's. Run it where the coordinator runs, or sign in here: `c3po invite --person` there prints the line."
+	case c3po.WorkLocally:
+		message, advice = a.unreachable(e)
+	}
+	if message == e.Message && advice == e.Suggestion {
+		return e
+	}
+	return c3po.Because(e, e.Code, message).Suggest("%s", advice)
+}
+
+// unreachable says where no coordinator answered, why, and what helps.
+func (a *Console) unreachable(e *c3po.Error) (message, advice string) {
+	cfg, err := a.Reach()
+	if err != nil || cfg.URL == "" {
+		cfg.URL = client.DefaultURL
+	}
+	message = "can't reach the coordinator at " + cfg.URL
+	if why := rootCause(e.Unwrap()); why != "" {
+		message += ": " + why
+	}
+	mine, err := a.Folders.Credentials()
+	switch {
+	case a.URL != "":
+		return message, "Check the address, which comes from " + cmp.Or(a.Origins["url"].Where, "--url") + ", and that a coordinator runs there."
+	case err == nil && mine != nil && mine.Host != "":
+		return message, "This host has joined it. Check that it runs there, and that this host has a network."
+	default:
+		return message, "Start one here with: c3po up"
+	}
+}
+
+// rootCause is the last reason of a failed connection, in a few words.
+func rootCause(err error) string {
+	if err == nil {
+		return ""
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return "it did not answer in time"
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		return "no host is named " + name.Name
+	}
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err.Error()
+		}
+		err = next
+	}
+}

@@ -1,0 +1,178 @@
+// Package console is what every command of c3po has in common: what the program was
+// started with, the flags that all take, who runs it, how the coordinator is reached, and
+// how answers and errors are printed. Nothing of what others wrote reaches the terminal
+// without being made harmless here. It knows no command.
+package console
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/session"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/settings"
+)
+
+// Console is one run of the program: what it was started with, and the flags that
+// every command has.
+type Console struct {
+	Process
+	Folders paths.Folders
+
+	URL   string
+	As    string
+	Space string
+	JSON  bool
+
+	File    *settings.File    // c3po.yaml, once a command has begun
+	Origins map[string]Origin // of the flags of the command that runs, by name
+
+	Again func(context.Context, Process) int // runs another command of this program, and returns its exit code
+}
+
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help lists the commands."
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(append(names, sub.Name()), sub.Aliases...)
+		}
+	}
+	if near := nearest(args[0], names); near != "" {
+		hint = "Did you mean " + cmd.CommandPath() + " " + near + "?"
+	}
+	return BadUsage(fmt.Sprintf("there is no command %q", args[0]), hint)
+}
+
+// nearest is the name that was probably meant; empty if none is close.
+func nearest(word string, names []string) string {
+	best, distance := "", 3
+	for _, name := range names {
+		if d := c3po.EditDistance(word, name); d < distance && d <= len(word)/2 {
+			best, distance = name, d
+		}
+	}
+	return best
+}
+
+// Arguments checks how many there are; use says what they stand for.
+func Arguments(least, most int, use string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (len(args) <= most || most < 0) {
+			return nil
+		}
+		name := cmd.CommandPath()
+		hint := "Usage: " + strings.TrimSpace(name+" "+use) + ". " + name + " --help shows an example."
+		switch {
+		case len(args) < least:
+			return BadUsage(fmt.Sprintf("%s needs %s", name, use), hint)
+		case most == 0:
+			return BadUsage(fmt.Sprintf("%s takes no arguments, and got %q", name, args[0]), hint)
+		default:
+			return BadUsage(fmt.Sprintf("%s takes at most %d arguments, and got %d", name, most, len(args)), "Put a text of several words in quotes. "+hint)
+		}
+	}
+}
+
+// Acting is the client of a command that acts as an agent.
+func (a *Console) Acting() (*client.Client, error) {
+	if a.As != "" {
+		return a.Looking()
+	}
+	if own := a.ownSession(); own != "" {
+		return a.clientAs(own)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, BadUsage("the current folder has no name", "Say who you are with --as.")
+	}
+	return a.clientAs(c3po.AgentIDFromFolder(filepath.Base(folder)))
+}
+
+// ownSession is the agent whose session has started this command, as its session process
+// says; empty if there is none. A daemon of Codex has several, and none is known.
+func (a *Console) ownSession() c3po.AgentID {
+	socket, ok := a.SessionAbove()
+	if !ok {
+		return ""
+	}
+	about, ok := session.About(context.Background(), socket, a.Trust(socket))
+	if !ok || !about.Connected || about.Client == CodexName {
+		return ""
+	}
+	return about.Agent
+}
+
+// Looking is the client of a command that only looks. It has an identity only
+// if one was given: looking around in a folder must not make an agent of it.
+// Without one it looks with the eyes of the person, if that is who runs it.
+func (a *Console) Looking() (*client.Client, error) {
+	if a.As == "" && a.AgentHere() == "" && !a.BelowAgent() {
+		return a.Personal(HumanToken)
+	}
+	if a.As == "" {
+		return a.clientAs("")
+	}
+	id, err := c3po.ParseAgentID(a.As)
+	if err != nil {
+		return nil, err
+	}
+	return a.clientAs(id)
+}
+
+func (a *Console) clientAs(id c3po.AgentID) (*client.Client, error) {
+	cfg, err := a.ClientConfig(id)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(cfg), nil
+}
+
+// ClientConfig is what all clients of a command have in common.
+func (a *Console) ClientConfig(id c3po.AgentID) (client.Config, error) {
+	space, err := a.InSpace()
+	if err != nil {
+		return client.Config{}, err
+	}
+	cfg, err := a.Reach()
+	if cfg.Socket != "" {
+		cfg.Prove = func(conn net.Conn) error { return a.checkListener(conn, cfg.Socket) }
+	}
+	cfg.AgentID, cfg.Space, cfg.ClientName, cfg.Version = id, space, "cli", a.Version
+	return cfg, err
+}
+
+// MaxInputBytes is what is read from a pipe: more than any message may have.
+const MaxInputBytes = 2 << 20
+
+// Body is a text given as an argument, or on stdin if there is none or it is
+// "-". The newline that ends a pipe's last line is not part of the text.
+func (a *Console) Body(args []string) (string, error) {
+	text := "-"
+	if len(args) > 0 {
+		text = args[0]
+	}
+	if text == "-" {
+		data, err := ReadLimited(a.Stdin, MaxInputBytes)
+		if err != nil {
+			return "", err
+		}
+		text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	}
+	if !utf8.ValidString(text) {
+		return "", c3po.Errorf(c3po.InvalidRequest, "the text is not UTF-8").Suggest("Convert it first, for example with iconv.")
+	}
+	return text, nil
+}

@@ -1,0 +1,122 @@
+package console
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
+)
+
+// shortID is the beginning of what ends a message's id.
+var shortID = regexp.MustCompile(`^[0-9a-f]{2,8}$`)
+
+const (
+	MaxIDsSearched  = 1000 // of each list
+	maxIDsSuggested = 5
+)
+
+// MessageID is the message that a name stands for: its whole id, the beginning of
+// the id's last part if only one message has it, or the ticketId its sender chose.
+func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.MessageID, error) {
+	name = strings.TrimSpace(name)
+	if strings.Contains(name, "::") {
+		return c3po.ParseMessageID(name)
+	}
+	if shortID.MatchString(name) {
+		switch found := messagesEnding(ctx, svc, name); {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			var ids []string
+			for _, id := range found[:min(len(found), maxIDsSuggested)] {
+				ids = append(ids, string(id))
+			}
+			return "", c3po.Errorf(c3po.InvalidRequest, "%d messages have an id like %q", len(found), name).
+				Suggest("Type more of it: %s.", strings.Join(ids, ", "))
+		}
+	}
+	id, err := dialect.Broker{Service: svc}.FindTicket(ctx, name)
+	if err != nil && shortID.MatchString(name) && ExitCode(c3po.AsError(err).Code) == ExitRefused {
+		return "", c3po.Errorf(c3po.InvalidRequest, "no message that you can see has an id like %q", name).
+			Suggest("`c3po inbox` and `c3po tickets` show ids; the last part is enough.")
+	}
+	return id, err
+}
+
+// messagesEnding are the messages a caller can see whose id's last part begins so:
+// in its inbox and among its tickets, for a person among their questions and all
+// tickets.
+func messagesEnding(ctx context.Context, svc c3po.Service, begin string) (found []c3po.MessageID) {
+	add := func(id c3po.MessageID) {
+		_, last, _ := strings.Cut(string(id), "::")
+		if _, last, _ = strings.Cut(last, "::"); strings.HasPrefix(last, begin) && !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	which := ""
+	list, err := svc.Peek(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched})
+	if err != nil { // a person has no inbox, but questions
+		which = c3po.TicketsAll
+		if list, err = svc.HumanList(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched}); err != nil {
+			list = c3po.MessageList{}
+		}
+	}
+	for _, m := range list.Messages {
+		add(m.ID)
+	}
+	tickets, err := svc.Tickets(ctx, c3po.TicketsInput{Which: which, Limit: MaxIDsSearched})
+	if err != nil {
+		return found
+	}
+	for _, t := range tickets.Tickets {
+		add(t.ID)
+		for _, reply := range t.Replies {
+			add(reply.ID)
+		}
+	}
+	return found
+}
+
+func MessageIDs(ctx context.Context, svc c3po.Service, names []string) (ids []c3po.MessageID, err error) {
+	for _, name := range names {
+		id, err := MessageID(ctx, svc, name)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// OfMessage calls an operation on the message that the first argument names.
+func OfMessage[Out any](do func(c3po.Service, context.Context, c3po.MessageInput) (Out, error)) func(context.Context, *client.Client, []string) (Out, error) {
+	return func(ctx context.Context, svc *client.Client, args []string) (out Out, err error) {
+		id, err := MessageID(ctx, svc, args[0])
+		if err != nil {
+			return out, err
+		}
+		return do(svc, ctx, c3po.MessageInput{MessageID: id})
+	}
+}
+
+// LastAsked is the newest message in the inbox that expects a reply.
+func LastAsked(ctx context.Context, svc c3po.Service) (last c3po.Message, err error) {
+	list, err := svc.Peek(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched})
+	if err != nil {
+		return last, err
+	}
+	for _, m := range list.Messages {
+		if m.ExpectsReply && !m.Timestamp.Before(last.Timestamp) {
+			last = m
+		}
+	}
+	if last.ID == "" {
+		return last, c3po.Errorf(c3po.InvalidRequest, "no message in your inbox expects a reply").
+			Suggest("`c3po inbox` shows what is there.")
+	}
+	return last, nil
+}

@@ -1,0 +1,82 @@
+package console
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Ink is whether colours may be used. What others wrote never decides a colour,
+// and all of it is made harmless before it is coloured.
+type Ink bool
+
+// InkFor allows colours on a terminal whose owner has not asked for none.
+func InkFor(w io.Writer, getenv func(string) string) Ink {
+	file, ok := w.(*os.File)
+	if !ok || getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("TERM") == "" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Ink is that of what the command prints.
+func (a *Console) Ink() Ink { return InkFor(a.Stdout, a.Getenv) }
+
+func (i Ink) Bold(text string) string  { return i.paint("1", text) }
+func (i Ink) Faint(text string) string { return i.paint("2", text) }
+func (i Ink) Bad(text string) string   { return i.paint("31", text) }
+func (i Ink) Good(text string) string  { return i.paint("32", text) }
+func (i Ink) Warn(text string) string  { return i.paint("33", text) }
+
+func (i Ink) paint(code, text string) string {
+	if !i || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+var paint = regexp.MustCompile("\x1b\\[[0-9]+m")
+
+// width is how many columns a cell takes; colours take none.
+func width(cell string) int { return utf8.RuneCountInString(paint.ReplaceAllString(cell, "")) }
+
+// Table lines up columns. What is put into a cell must be harmless already.
+func Table(w io.Writer, fill func(row func(cells ...string))) {
+	var rows [][]string
+	fill(func(cells ...string) { rows = append(rows, cells) })
+	var widths []int
+	for _, cells := range rows {
+		for i, cell := range cells {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			// The last cell of a row pushes nothing to the right.
+			if i < len(cells)-1 {
+				widths[i] = max(widths[i], width(cell))
+			}
+		}
+	}
+	var line strings.Builder
+	for _, cells := range rows {
+		line.Reset()
+		for i, cell := range cells {
+			line.WriteString(cell)
+			if i < len(cells)-1 {
+				line.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
+			}
+		}
+		_, _ = io.WriteString(w, strings.TrimRight(line.String(), " ")+"\n")
+	}
+}
+
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && file.Name() != os.DevNull
+}

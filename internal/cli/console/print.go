@@ -1,0 +1,170 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
+)
+
+// Show prints a result: as JSON if that was asked for, else as print writes it.
+func (a *Console) Show(result any, print func(io.Writer)) error {
+	if a.JSON {
+		if list, ok := result.(c3po.Listing); ok {
+			result = list.Rows()
+		}
+		return writeJSON(a.Stdout, result)
+	}
+	print(a.Stdout)
+	return nil
+}
+
+// Narrate runs what tells step by step what it does. As JSON it is told when all
+// is done.
+func (a *Console) Narrate(do func(out io.Writer) error) error {
+	if !a.JSON {
+		return do(a.Stdout)
+	}
+	var told bytes.Buffer
+	if err := do(&told); err != nil {
+		return err
+	}
+	return writeJSON(a.Stdout, map[string][]string{"steps": strings.Split(strings.TrimSpace(told.String()), "\n")})
+}
+
+func writeJSON(w io.Writer, v any) error {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(sanitise.JSON(data.Bytes()))
+	return err
+}
+
+// Ago says when something was in the words a person uses.
+func Ago(now, then time.Time) string { return c3po.Ago(now, then) }
+
+// PrintMessage writes one message: a line of ours, then what its sender wrote.
+func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
+	facts := []string{Ago(now, m.Timestamp)}
+	if m.Priority == c3po.Urgent {
+		facts = append(facts, "urgent")
+	}
+	if m.Kind == c3po.KindReply && m.Status != "" {
+		facts = append(facts, Inline(m.Status))
+	}
+	if m.HandedTo != "" {
+		facts = append(facts, "handed to "+Inline(string(m.HandedTo)))
+	}
+	if queue := m.ToAgent.Queue(); queue != "" {
+		facts = append(facts, "for the role "+Inline(queue))
+	}
+	if m.Claim != nil {
+		facts = append(facts, "claimed by "+Inline(string(m.Claim.By)))
+	}
+	if m.ExpectsReply {
+		facts = append(facts, "expects an answer")
+	}
+	if !m.Deadline.IsZero() {
+		facts = append(facts, waitText(now, m.Deadline))
+	}
+	if m.Redelivered {
+		facts = append(facts, "shown before")
+	}
+	kind := string(m.Kind)
+	if kind == "" {
+		kind = string(c3po.KindMessage)
+	}
+	what := Inline(kind) + " from " + Inline(string(m.FromAgent))
+	if m.Room != "" && m.Room != c3po.Everybody {
+		what += " in " + Inline(string(m.Room))
+	}
+	if m.Kind == c3po.KindReply && m.MessageID != "" {
+		what += " to " + Inline(string(m.MessageID))
+	}
+	fmt.Fprintf(w, "%s  %s, %s\n", Inline(string(m.ID)), what, strings.Join(facts, ", "))
+	if m.BodyGone {
+		fmt.Fprintln(w, "  (the text is no longer kept)")
+		return
+	}
+	Block(w, m.Text())
+	if m.Context != "" {
+		fmt.Fprintln(w, "  context:")
+		Block(w, m.Context)
+	}
+	for i, choice := range m.Choices {
+		fmt.Fprintf(w, "  %d. %s\n", i+1, Inline(choice))
+	}
+}
+
+// waitText says how long somebody waits for an answer, as it looks now.
+func waitText(now, deadline time.Time) string {
+	left := deadline.Sub(now)
+	switch {
+	case left <= 0:
+		return "overdue"
+	case left < time.Minute:
+		return fmt.Sprintf("within %d s", (left+time.Second-1)/time.Second)
+	case left <= 90*time.Minute:
+		return fmt.Sprintf("within %d min", (left+time.Minute-1)/time.Minute)
+	default:
+		return fmt.Sprintf("within %d h", (left+time.Hour-1)/time.Hour)
+	}
+}
+
+func PrintMessages(w io.Writer, messages []c3po.Message) {
+	now := time.Now()
+	for _, m := range messages {
+		PrintMessage(w, now, m)
+	}
+}
+
+func Worth(d c3po.Durability) string {
+	switch d {
+	case c3po.OnDisk:
+		return "on disk"
+	case c3po.InMemory:
+		return "in memory only: a power cut would lose it"
+	default:
+		return Inline(string(d))
+	}
+}
+
+// Pages reads pages until there are limit rows or no more.
+func Pages[Row any](limit int, read func(cursor string, limit int) (rows []Row, next string, err error)) ([]Row, bool, error) {
+	all := []Row{}
+	cursor := ""
+	for {
+		rows, next, err := read(cursor, min(limit-len(all), 1000))
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, rows...)
+		if next == "" || len(all) >= limit {
+			return all, next != "", nil
+		}
+		cursor = next
+	}
+}
+
+// More says on stderr that there are more rows, so that what reads stdout is
+// not disturbed.
+func (a *Console) More(there bool, what string) {
+	if there {
+		fmt.Fprintf(a.Stderr, "hint: There are more %s. Show them with a greater --limit.\n", what)
+	}
+}
+
+// PrintNotice shows what went wrong after the deed itself.
+func PrintNotice(w io.Writer, notice string) {
+	if notice != "" {
+		fmt.Fprintln(w, Inline(notice))
+	}
+}

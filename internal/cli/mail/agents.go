@@ -1,0 +1,124 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+)
+
+func Agents(a *console.Console) *cobra.Command {
+	var limit int
+	var verbose bool
+	var status, kind string
+	cmd := &cobra.Command{
+		Use:   "agents [AGENT]",
+		Short: "List the agents, or show one",
+		Long: `List the agents in the order in which they first registered, or show one. With -v each
+comes with the reasons why mail wakes it or does not; a session on this host is
+asked itself as well.`,
+		Example: `  c3po agents
+  c3po agents -v
+  c3po agents --status online --type codex`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.Looking()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				agent, err := svc.GetAgentStatus(cmd.Context(), c3po.AgentInput{AgentID: args[0]})
+				if err != nil {
+					return err
+				}
+				if verbose {
+					return showExplained(cmd.Context(), a, []c3po.Agent{agent})
+				}
+				return a.Show(agent, func(w io.Writer) { PrintAgents(w, a.Ink(), []c3po.Agent{agent}) })
+			}
+			all, more, err := console.Pages(limit, func(cursor string, most int) ([]c3po.Agent, string, error) {
+				page, err := svc.ListAgents(cmd.Context(), c3po.ListAgentsInput{Cursor: cursor, Limit: most, Status: c3po.Status(status), Type: kind})
+				return page.Agents, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			defer a.More(more, "agents")
+			if verbose {
+				return showExplained(cmd.Context(), a, all)
+			}
+			return a.Show(all, func(w io.Writer) { PrintAgents(w, a.Ink(), all) })
+		},
+	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say why mail does or does not wake each")
+	console.CheckedFlag(cmd.Flags(), &status, "status", "", "only agents that are online or offline", console.OneOf(string(c3po.Online), string(c3po.Offline)))
+	cmd.Flags().StringVar(&kind, "type", "", "only agents of this kind of program")
+	console.LimitFlag(cmd, &limit, 100)
+	return cmd
+}
+
+func showExplained(ctx context.Context, a *console.Console, agents []c3po.Agent) error {
+	here, err := LocalSessions(ctx, a)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	all := []explained{}
+	for _, agent := range agents {
+		all = append(all, explained{agent, explain(agent, here, now)})
+	}
+	return a.Show(all, func(w io.Writer) { printExplained(w, a.Ink(), all, now) })
+}
+
+func PrintAgents(w io.Writer, in console.Ink, agents []c3po.Agent) {
+	if len(agents) == 0 {
+		fmt.Fprintln(w, "no agents yet; an agent registers with its first call")
+		return
+	}
+	now := time.Now()
+	console.Table(w, func(row func(...string)) {
+		row(in.Bold("AGENT"), in.Bold("STATE"), in.Bold("AVAILABLE"), in.Bold("MAIL"), in.Bold("TASK"))
+		for _, agent := range agents {
+			row(console.Inline(string(agent.ID)), ShowStanding(in, agent, now), clip(availability(agent), maxAvailabilityColumns), console.Inline(agent.Reachability.Prospect()), console.Inline(agent.CurrentTask))
+		}
+	})
+}
+
+// maxAvailabilityColumns is how wide what an agent says of itself may be in a list: the reason
+// of a pause is a person's, and may be long. With -v it is whole.
+const maxAvailabilityColumns = 32
+
+// clip cuts a text to so many characters.
+func clip(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+func availability(agent c3po.Agent) string {
+	if agent.Paused != nil {
+		return "paused: " + console.Inline(*agent.Paused)
+	}
+	return console.Inline(string(agent.Availability))
+}
+
+func Whoami(a *console.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:     "whoami",
+		Short:   "Show which agent you are here",
+		Example: `  c3po whoami`,
+		RunE: console.Operation(a, a.Acting, c3po.Service.WhoAmI, console.NoInput, func(w io.Writer, self c3po.Self) {
+			fmt.Fprintf(w, "%s in space %s, %s, %d unread\n", console.Inline(string(self.ID)), console.Inline(string(self.Space)), console.Inline(string(self.Status)), self.Unread)
+			console.PrintNotice(w, self.Notice)
+			if len(self.Capabilities) > 0 {
+				fmt.Fprintf(w, "helps with %s\n", console.Inline(strings.Join(self.Capabilities, ", ")))
+			}
+		}),
+	}
+}

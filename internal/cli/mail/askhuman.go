@@ -1,0 +1,78 @@
+package mail
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+)
+
+// asked is what ask-human prints as JSON.
+type asked struct {
+	c3po.Escalation
+	Reply *c3po.Message     `json:"reply,omitempty"` // with --wait: the answer
+	Wait  *c3po.WaitOutcome `json:"wait,omitempty"`  // with --wait: why there is none
+}
+
+func AskHuman(a *console.Console) *cobra.Command {
+	var in c3po.EscalateInput
+	var wait int
+	cmd := &cobra.Command{
+		Use:   "ask-human REASON",
+		Short: "Ask the person for a decision",
+		Long: `Ask the person for a decision, as a model does with escalate_to_human. The agent
+counts as paused until the answer comes. With --wait the answer is printed; if it
+does not come in time the exit code is 4, and the question stays open.`,
+		Example: `  c3po ask-human "The disk is nearly full" --question "Delete old backups?" --choice yes --choice no
+  c3po ask-human "May I reboot?" --deadline 2h`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if most := int(c3po.DefaultLimits().MaxWait / time.Second); wait < 0 || wait > most {
+				// Refused before anything is asked.
+				return console.BadUsage(fmt.Sprintf("--wait must be 0-%d seconds", most), "With 0 the answer comes later: c3po wait --for ID.")
+			}
+			svc, err := a.Acting()
+			if err != nil {
+				return err
+			}
+			in.Reason = args[0]
+			var done asked
+			if done.Escalation, err = svc.EscalateToHuman(cmd.Context(), in); err != nil {
+				return err
+			}
+			if wait > 0 {
+				stop := a.Waiting("waiting for the answer")
+				defer stop()
+				got, err := svc.WaitForMessage(cmd.Context(), c3po.WaitInput{MessageID: done.MessageID, Timeout: wait})
+				if err != nil {
+					return err
+				}
+				stop()
+				if done.Wait = got.Outcome; got.Outcome == nil {
+					done.Reply = &got.Message
+				}
+			}
+			if err := a.Show(done, func(w io.Writer) { printAsked(w, done) }); err != nil {
+				return err
+			}
+			return afterWait(a, done.Wait)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Question, "question", "", "what you want to know, if the reason does not say it")
+	flags.StringArrayVar(&in.Choices, "choice", nil, "a short answer to choose from; may be given up to nine times")
+	flags.StringVar(&in.Deadline, "deadline", "", "after how long the person is reminded, once: 10m, 2h or 1d")
+	flags.StringVar(&in.ClientKey, "key", "", "the same key never asks twice; a random one if left out")
+	console.SecondsFlag(flags, &wait, "wait", 0, "wait this long for the answer")
+	return cmd
+}
+
+func printAsked(w io.Writer, done asked) {
+	fmt.Fprintf(w, "asked %s\n", console.Inline(string(done.MessageID)))
+	if done.Reply != nil {
+		console.PrintMessage(w, time.Now(), *done.Reply)
+	}
+}

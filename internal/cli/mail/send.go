@@ -1,0 +1,159 @@
+// Package mail is the commands about messages and about who is there to read them: send,
+// inbox, reply, tickets, rooms, agents, trace. It starts nothing and installs nothing.
+package mail
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+// askTime is how long c3po ask waits for the answer.
+const askTime = 5 * time.Minute
+
+func Send(a *console.Console) *cobra.Command {
+	var in c3po.SendInput
+	var urgent, noReply bool
+	var deadline time.Duration
+	asking := func() bool { return false }
+	cmd := &cobra.Command{
+		Use:   "send TARGET [MESSAGE]",
+		Short: "Send a message to an agent",
+		Long: `Send a message to an agent, or with role:NAME to any one agent that has this
+capability. Without MESSAGE, or with -, the text is read from stdin. With --wait
+the answer is printed when it comes; as c3po ask it waits for five minutes.`,
+		Example: `  c3po send bob "Which MQTT topics are there?" --wait 60
+  git diff | c3po send reviewer - --context "Please review"
+  c3po send role:review "Who is free to look at #12?"
+  c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
+		RunE: console.Operation(a, a.Acting, func(svc c3po.Service, ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
+			if in.WaitSeconds > 0 {
+				defer a.Waiting("waiting for the answer")()
+			}
+			return svc.SendMessage(ctx, in)
+		}, func(args []string) (_ c3po.SendInput, err error) {
+			in.Target = args[0]
+			if most := int(c3po.DefaultLimits().MaxWait / time.Second); in.WaitSeconds < 0 || in.WaitSeconds > most {
+				return in, console.BadUsage(fmt.Sprintf("--wait must be at most %d seconds", most), "Wait for the rest later, with: c3po wait --for ID")
+			}
+			if asking() {
+				in.WaitSeconds = int(askTime / time.Second)
+			}
+			if in.Message, err = a.Body(args[1:]); err != nil {
+				return in, err
+			}
+			if urgent {
+				in.Priority = c3po.Urgent
+			}
+			if noReply {
+				expects := false
+				in.ExpectsReply = &expects
+			}
+			if deadline < 0 {
+				return in, console.BadUsage("--deadline is negative", "Give a time such as 90s or 10m.")
+			}
+			in.DeadlineMS = int(deadline.Milliseconds())
+			return in, nil
+		}, printReceipt, func(receipt c3po.Receipt) error { return afterWait(a, receipt.Wait) }),
+	}
+	flags := cmd.Flags()
+	asking = func() bool { return cmd.CalledAs() == "ask" && !flags.Changed("wait") }
+	flags.StringVar(&in.Context, "context", "", "background the other agent needs")
+	flags.BoolVar(&urgent, "urgent", false, "have it read first")
+	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
+	console.SecondsFlag(flags, &in.WaitSeconds, "wait", 0, "wait this long for the answer")
+	console.CheckedFlag(flags, &in.IfAway, "if-away", "", "queue (default), or fail if the agent is offline, away or paused", console.OneOf("queue", "fail"))
+	console.LengthFlag(flags, &deadline, "deadline", 0, "after this time the unanswered message counts as timed out, for example 10m")
+	flags.StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
+	metadataFlag(flags, &in.Metadata)
+	flags.StringVar(&in.Thread, "thread", "", "conversation to go on with")
+	flags.StringVar(&in.ClientKey, "key", "", "the same key never sends twice; a random one if left out")
+	return cmd
+}
+
+// printWarning shows that something is nearly full, or a budget nearly spent.
+func printWarning(w io.Writer, warning string) {
+	if warning != "" {
+		fmt.Fprintf(w, "warning: %s\n", console.Inline(console.ForPeople(warning)))
+	}
+}
+
+func printReceipt(w io.Writer, r c3po.Receipt) {
+	fmt.Fprintf(w, "sent %s, %s; %s %s\n", console.Inline(string(r.ID)), console.Worth(r.Durability), console.Inline(string(r.ToAgent)), console.Inline(r.Reachability.Prospect()))
+	printWarning(w, r.Warning)
+	if r.Notice != "" {
+		fmt.Fprintf(w, "%s\n", console.Inline(console.ForPeople(r.Notice)))
+	}
+	if r.Reply != nil {
+		console.PrintMessage(w, time.Now(), *r.Reply)
+	}
+}
+
+// afterWait ends a command whose wait brought nothing.
+func afterWait(a *console.Console, outcome *c3po.WaitOutcome) error {
+	if outcome == nil {
+		return nil
+	}
+	if !a.JSON {
+		a.Complain(outcome.Message, outcome.Suggestion)
+	}
+	return console.ErrTimeout
+}
+
+func Reply(a *console.Console) *cobra.Command {
+	var in c3po.ReplyInput
+	var handedTo string
+	var last bool
+	cmd := &cobra.Command{
+		Use:   "reply MESSAGE_ID [TEXT]",
+		Short: "Reply to a message, which also acks it",
+		Long: `Reply to a message, which also acks it. The last part of its id is enough. Without
+TEXT, or with -, the reply is read from stdin. With --last it is for the newest
+message that expects one, and only the text is given.`,
+		Example: `  c3po reply alice::bob::0a1b2c3d "There are mesh/node/# and mesh/stat/#"
+  c3po reply --last "There are mesh/node/# and mesh/stat/#"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if last {
+				return console.Arguments(0, 1, "--last [TEXT]")(cmd, args)
+			}
+			return console.Arguments(1, 2, "MESSAGE_ID [TEXT]")(cmd, args)
+		},
+		RunE: console.Call(a, a.Acting, func(ctx context.Context, svc *client.Client, args []string) (reply c3po.Message, err error) {
+			if last {
+				asked, err := console.LastAsked(ctx, svc)
+				if err != nil {
+					return reply, err
+				}
+				args = append([]string{string(asked.ID)}, args...)
+			}
+			if in.MessageID, err = console.MessageID(ctx, svc, args[0]); err != nil {
+				return reply, err
+			}
+			if in.Response, err = a.Body(args[1:]); err == nil && handedTo != "" {
+				in.HandedTo, err = c3po.ParseAgentID(handedTo)
+			}
+			if err != nil {
+				return reply, err
+			}
+			return svc.Reply(ctx, in)
+		}, func(w io.Writer, reply c3po.Message) {
+			fmt.Fprintf(w, "answered %s with %s\n", console.Inline(string(reply.MessageID)), console.Inline(string(reply.ID)))
+			printWarning(w, reply.Warning)
+		}),
+	}
+	cmd.Flags().BoolVar(&last, "last", false, "reply to the newest message that expects it")
+	cmd.Flags().BoolVar(&in.ExpectsReply, "expects-reply", false, "say that you expect an answer to this one")
+	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
+	metadataFlag(cmd.Flags(), &in.Metadata)
+	cmd.Flags().StringVar(&in.Status, "status", c3po.ReplySuccess, "success, error or handed_over")
+	cmd.Flags().StringVar(&handedTo, "handed-to", "", "with handed_over: the agent that goes on with it")
+	cmd.Flags().StringVar(&in.ClientKey, "key", "", "the same key never answers twice; a random one if left out")
+	return cmd
+}

@@ -1,0 +1,117 @@
+package operate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/server"
+)
+
+// leaveAddress leaves it to the server where it listens unless somebody has said so:
+// only then may it take another port.
+func (s *coordinator) leaveAddress(a *console.Console) {
+	if a.Origins["listen"].From == console.FromDefault {
+		s.listen = ""
+	}
+}
+
+// nameHolder adds to a refusal which program has the port.
+func nameHolder(listen string, err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	return c3po.Because(err, c3po.InvalidRequest, fmt.Sprintf("cannot listen on %s: the port is taken%s", listen, holder(listen))).
+		Suggest("End that program, or choose another port: --listen %s. A port of 0 takes any free one.", nextPort(listen))
+}
+
+// holder is the program that has a port, as a part of a sentence; empty if nobody
+// can tell, such as for another user's.
+func holder(listen string) string {
+	pid := engine.PortHolder(portOf(listen))
+	if pid == 0 {
+		return ""
+	}
+	name := fmt.Sprintf("process %d", pid)
+	if names := engine.Names(pid); len(names) > 0 {
+		name = fmt.Sprintf("%s, process %d", filepath.Base(names[0]), pid)
+	}
+	return " by " + name
+}
+
+func portOf(listen string) int {
+	_, text, _ := net.SplitHostPort(listen)
+	port, _ := strconv.Atoi(text)
+	return port
+}
+
+func nextPort(listen string) string {
+	host, _, _ := net.SplitHostPort(listen)
+	return net.JoinHostPort(host, strconv.Itoa(portOf(listen)+1))
+}
+
+// warnOfOtherPort says that a coordinator which could choose does not listen where
+// people expect it.
+func warnOfOtherPort(a *console.Console, s coordinator, at string) {
+	if u, err := url.Parse(at); s.listen != "" || err != nil || u.Port() == strconv.Itoa(portOf(server.DefaultListen)) {
+		return
+	}
+	a.Complain(fmt.Sprintf("%s is taken%s, so the coordinator listens on another port", server.DefaultListen, holder(server.DefaultListen)),
+		"Commands on this host find it. To choose a port: c3po down && c3po up --listen 127.0.0.1:PORT")
+}
+
+// refuseElsewhere keeps an address that was asked for from being ignored because a
+// coordinator runs at another.
+func refuseElsewhere(a *console.Console, s coordinator, note paths.Coordinator) error {
+	if s.listen == "" || listensOn(note, s.listen) {
+		return nil
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "c3po is already running at %s, not on %s (from %s)", note.URL, s.listen, cmp.Or(a.Origins["listen"].Where, "--listen")).
+		Suggest("Move it with: c3po down && c3po up --listen %s", s.listen)
+}
+
+// listensOn says that a running coordinator was started for this address, or has it.
+func listensOn(note paths.Coordinator, listen string) bool {
+	at, err := url.Parse(note.URL)
+	if err != nil || listen == note.Listen || listen == at.Host {
+		return true
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil || port != "0" && port != at.Port() {
+		return false
+	}
+	if host == "" && port == "0" {
+		host = "127.0.0.1" // as the server takes it
+	}
+	theirs, _, _ := net.SplitHostPort(note.Listen)
+	return host == cmp.Or(theirs, at.Hostname())
+}
+
+// warnOfUnused names the settings that were typed and do nothing because a coordinator
+// runs already.
+func warnOfUnused(a *console.Console, cmd *cobra.Command) {
+	var unused []string
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if a.Origins[f.Name].From == console.FromFlag && f.Name != "listen" {
+			unused = append(unused, "--"+f.Name)
+		}
+	})
+	if len(unused) > 0 {
+		slices.Sort(unused)
+		a.Complain("it keeps the settings it was started with: "+strings.Join(unused, ", ")+" changed nothing", "Run c3po down first, then the same command again.")
+	}
+}

@@ -1,0 +1,245 @@
+package operate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/cli/people"
+	"github.com/c3po-dev/c3po/internal/ops/demo"
+)
+
+func Demo(a *console.Console) *cobra.Command {
+	return console.WithoutSettings(&cobra.Command{
+		Use:   "demo",
+		Short: "Watch two agents work together, in half a minute",
+		Long: `Start a coordinator in a temporary folder and watch two scripted agents use it: one
+asks the other, and one asks you. It needs Redis, and no coding agent and no key.
+Your own coordinator, agents and settings are not touched, and nothing is left behind.`,
+		Example: `  c3po demo`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.Narrate(func(out io.Writer) error { return playDemo(cmd.Context(), a, out) })
+		},
+	})
+}
+
+// playDemo runs the story, and removes everything it made however it ends.
+func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error) {
+	folder, err := os.MkdirTemp("", "c3po-demo-")
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p := &demoPlay{console: a, out: out, ink: a.Ink(), program: program, folder: folder, watched: !a.JSON && console.IsTerminal(a.Stdin) && console.IsTerminal(a.Stdout)}
+	if a.JSON {
+		p.ink = false
+	}
+	defer func() {
+		_, stopped := p.call(context.WithoutCancel(ctx), "down")
+		err = errors.Join(err, stopped, os.RemoveAll(folder))
+	}()
+	return p.play(ctx)
+}
+
+// A demoPlay is one run of the demo.
+type demoPlay struct {
+	console *console.Console
+	out     io.Writer
+	ink     console.Ink
+	program string
+	folder  string
+	watched bool // by a person, who can answer
+	lines   chan string
+}
+
+func (p *demoPlay) play(ctx context.Context) error {
+	began := time.Now()
+	var started start
+	out, err := p.call(ctx, "up", "--listen", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, &started); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "A coordinator runs at %s, with its own Redis. Two scripted agents share a small shop:\n", started.URL)
+	fmt.Fprintf(p.out, "%s keeps api/prices.json, %s keeps web/cart.js.\n\n", p.ink.Bold("api"), p.ink.Bold("web"))
+	if p.watched {
+		p.openDashboard(ctx)
+		p.lines = linesOf(p.console.Stdin)
+	}
+	repository := filepath.Join(p.folder, "shop")
+	seen, err := demo.Stage{Folder: repository, Call: p.call, Say: p.say, Ran: p.ran, Ask: p.ask}.Play(ctx)
+	if err != nil {
+		return err
+	}
+	trace, err := p.trace(ctx, seen.Question)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "\nThe life of web's question, each fact recorded when it happened:\n\n")
+	for line := range strings.Lines(string(trace)) {
+		fmt.Fprintf(p.out, "  %s\n", strings.TrimRight(line, "\n"))
+	}
+	fmt.Fprintf(p.out, `
+That took %.0f s. Next, with your own agents:
+
+  c3po claude      start Claude Code with c3po, here; the same in a second folder,
+                   then type: "ask the other agent what it is working on"
+  c3po open        the dashboard: who works on what, and what needs you
+  c3po help        the everyday commands
+`, time.Since(began).Seconds())
+	if p.watched {
+		fmt.Fprint(p.out, "\nPress Enter to stop the coordinator and remove everything. ")
+		select {
+		case <-p.lines:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	return nil
+}
+
+// trace is the life of a message, once it is known that its agent was served.
+func (p *demoPlay) trace(ctx context.Context, id string) ([]byte, error) {
+	for {
+		out, err := p.run(ctx, "trace", id)
+		if err != nil || bytes.Contains(out, []byte("served")) {
+			return out, err
+		}
+		if err := p.pause(ctx, pollEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pace is how long a person who watches gets to read a line.
+const pace = 900 * time.Millisecond
+
+func (p *demoPlay) pause(ctx context.Context, length time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
+}
+
+func (p *demoPlay) openDashboard(ctx context.Context) {
+	var l people.Link
+	out, err := p.call(ctx, "open")
+	if err != nil || json.Unmarshal(out, &l) != nil {
+		return // the story goes on without it
+	}
+	if l.Opened {
+		fmt.Fprint(p.out, "The dashboard opens in your browser.\n\n")
+		return
+	}
+	fmt.Fprintf(p.out, "The dashboard, within a minute: %s\n\n", console.Inline(l.URL))
+}
+
+func (p *demoPlay) say(who, what string) {
+	fmt.Fprintf(p.out, "%s  %s\n", p.ink.Bold(fmt.Sprintf("%4s", who)), console.Inline(what))
+	if p.watched {
+		<-time.After(pace)
+	}
+}
+
+// ran shows a command as it is typed.
+func (p *demoPlay) ran(args ...string) {
+	words := []string{"c3po"}
+	for _, arg := range args {
+		if strings.ContainsAny(arg, " ?") {
+			arg = `"` + arg + `"`
+		}
+		words = append(words, arg)
+	}
+	fmt.Fprintf(p.out, "      %s\n", p.ink.Faint("$ "+console.Inline(strings.Join(words, " "))))
+}
+
+// ask lets the person choose, here or in the dashboard. Where nobody can answer the
+// demo says that it does so itself.
+func (p *demoPlay) ask(done context.Context, question string, choices []string) (string, error) {
+	fmt.Fprintf(p.out, "\n%s  %s\n", p.ink.Bold(" you"), p.ink.Warn(question))
+	for i, choice := range choices {
+		fmt.Fprintf(p.out, "      %d. %s\n", i+1, choice)
+	}
+	if !p.watched {
+		fmt.Fprintln(p.out, "      (nobody is at a terminal, so the demo answers 1)")
+		return choices[0], nil
+	}
+	for {
+		fmt.Fprint(p.out, "      Type 1 or 2, or answer in the dashboard: ")
+		select {
+		case line := <-p.lines:
+			if at := slices.Index([]string{"1", "2"}, strings.TrimSpace(line)); at >= 0 {
+				return choices[at], nil
+			}
+			if at := slices.IndexFunc(choices, func(c string) bool { return strings.EqualFold(c, strings.TrimSpace(line)) }); at >= 0 {
+				return choices[at], nil
+			}
+		case <-done.Done():
+			fmt.Fprintln(p.out)
+			return "", nil
+		}
+	}
+}
+
+// call runs a command of this program in the demo's folder; it prints JSON.
+func (p *demoPlay) call(ctx context.Context, args ...string) ([]byte, error) {
+	return p.run(ctx, append(args, "--json")...)
+}
+
+func (p *demoPlay) run(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, p.program, args...) // #nosec G204 -- this program, with words of ours
+	cmd.Dir, cmd.Env = p.folder, p.environment()
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = downTime
+	out, err := runOwn(cmd)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return out, err
+}
+
+// environment is this one with a home of the demo's own, and without what is set for
+// the coordinator of the person who runs it.
+func (p *demoPlay) environment() []string {
+	home := filepath.Join(p.folder, "home")
+	var env []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if name == "REDIS_URL" || name == "HOME" || strings.HasPrefix(name, "C3PO_") || strings.HasPrefix(name, "XDG_") {
+			continue
+		}
+		env = append(env, pair)
+	}
+	return append(env, "HOME="+home)
+}
+
+// linesOf are the lines that come in.
+func linesOf(in io.Reader) chan string {
+	lines := make(chan string)
+	go func() {
+		for scan := bufio.NewScanner(in); scan.Scan(); {
+			lines <- scan.Text()
+		}
+	}()
+	return lines
+}

@@ -1,0 +1,160 @@
+package operate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+)
+
+// Launch is c3po claude, c3po codex and so on: what a coding agent needs to be one of
+// several is put in place, and it starts in this folder.
+func Launch(a *console.Console, t agentside.Target) *cobra.Command {
+	return &cobra.Command{
+		Use:   t.Name + " [ARGS...]",
+		Short: "Start " + t.Title + " here, as an agent that others can ask",
+		Long: fmt.Sprintf(`Start %[1]s in this folder, as an agent that others can ask. If no coordinator
+runs, one is started; if %[1]s does not have c3po yet, you see what would be changed
+and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Name, t.Program),
+		Example:            "  c3po " + t.Name,
+		DisableFlagParsing: true,
+		Args:               cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+				return cmd.Help()
+			}
+			program, err := exec.LookPath(t.Program)
+			if err != nil {
+				return c3po.Errorf(c3po.InvalidRequest, "%s is not installed: there is no command %s in the PATH", t.Title, t.Program).
+					Suggest("Install it first, or try `c3po demo`, which needs none.")
+			}
+			if err := ensureCoordinator(cmd.Context(), a); err != nil {
+				return err
+			}
+			if err := ensureInstalled(cmd.Context(), a, t); err != nil {
+				return err
+			}
+			return become(program, args)
+		},
+	}
+}
+
+// ensureCoordinator starts one if none runs here and this host has joined none.
+func ensureCoordinator(ctx context.Context, a *console.Console) error {
+	svc, err := a.Looking()
+	if err != nil {
+		return err
+	}
+	_, err = svc.Health(ctx)
+	if !errors.Is(err, c3po.CoordDown) || a.URL != "" || refuseJoined(a) != nil {
+		return err // it runs, or it is another host's, which only that one can start
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	out, err := runOwn(exec.CommandContext(ctx, program, "up", "--json")) // #nosec G204 -- this program
+	if err != nil {
+		return err
+	}
+	var started start
+	if err := json.Unmarshal(out, &started); err != nil {
+		return err
+	}
+	started.print(a.Stdout)
+	return nil
+}
+
+// runOwn runs a command of this program that prints JSON, and passes its error on.
+func runOwn(cmd *exec.Cmd) ([]byte, error) {
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	var refused c3po.Error
+	if json.Unmarshal(said.Bytes(), &refused) == nil && refused.Code != "" {
+		return nil, &refused
+	}
+	return nil, c3po.Errorf(c3po.Internal, "c3po %s: %w: %s", strings.Join(cmd.Args[1:], " "), err, strings.TrimSpace(said.String())).
+		Suggest("Run `c3po doctor`.")
+}
+
+// ensureInstalled puts c3po into a coding agent that does not have it, after saying
+// what that changes and asking.
+func ensureInstalled(ctx context.Context, a *console.Console, t agentside.Target) error {
+	if has(a, t) {
+		return nil
+	}
+	plan, err := t.Installer(agentside.InstallFlags{DryRun: true})
+	if err != nil {
+		return err
+	}
+	if !atTerminal(a) {
+		return c3po.Errorf(c3po.InvalidRequest, "%s does not have c3po yet, and nobody is at a terminal to be asked", t.Title).
+			Suggest("Run `c3po install %s` first.", t.Name)
+	}
+	fmt.Fprintf(a.Stdout, "%s does not have c3po yet. Installing it:\n\n", t.Title)
+	if err := plan.Install(ctx, a.Stdout); err != nil {
+		return err
+	}
+	yes, err := confirm(a, fmt.Sprintf("\nc3po uninstall %s takes all of it back. Install it now?", t.Name), true)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return c3po.Errorf(c3po.InvalidRequest, "nothing was changed").Suggest("Start %s without c3po with: %s", t.Title, t.Program)
+	}
+	real, err := t.Installer(agentside.InstallFlags{})
+	if err != nil {
+		return err
+	}
+	return real.Install(ctx, a.Stdout)
+}
+
+// has says that a coding agent has c3po. Claude Code is read, not asked: asking it
+// takes a second.
+func has(a *console.Console, t agentside.Target) bool {
+	i, err := t.Installer(agentside.InstallFlags{})
+	if err != nil {
+		return false
+	}
+	switch i := i.(type) {
+	case *agentside.FileInstaller:
+		return i.Plan.Installed()
+	case *agentside.ClaudeInstaller:
+		list, err := os.ReadFile(agentside.ClaudeFolder(a, "plugins", "installed_plugins.json"))
+		_, missing := os.Stat(i.Folder)
+		return err == nil && missing == nil && bytes.Contains(list, []byte(`"`+agentside.PluginID+`"`))
+	default:
+		return false
+	}
+}
+
+// become makes this process the program, where a system can do that; elsewhere it
+// waits for it.
+func become(program string, args []string) error {
+	if runtime.GOOS != "windows" {
+		return syscall.Exec(program, append([]string{program}, args...), os.Environ()) // #nosec G204 -- what the person has typed
+	}
+	cmd := exec.Command(program, args...) // #nosec G204 -- what the person has typed
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return &console.EndedError{Code: ended.ExitCode()}
+	}
+	return err
+}

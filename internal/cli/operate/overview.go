@@ -1,0 +1,93 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/cli/mail"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+const (
+	// overviewTime is how long a person waits who has only typed c3po.
+	overviewTime = 3 * time.Second
+	// overviewAgents is how many agents it shows.
+	overviewAgents = 8
+)
+
+// Overview is what c3po alone shows on a terminal: where you stand, and what to do
+// next. Elsewhere it is the help.
+func Overview(a *console.Console, cmd *cobra.Command, _ []string) error {
+	if a.JSON || !console.IsTerminal(a.Stdout) || a.AgentHere() != "" || a.BelowAgent() {
+		return cmd.Help()
+	}
+	svc, err := a.Looking()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), overviewTime)
+	defer cancel()
+	in := a.Ink()
+	health, err := svc.Health(ctx)
+	if errors.Is(err, c3po.CoordDown) {
+		e := a.ForPerson(c3po.AsError(err))
+		fmt.Fprintf(a.Stdout, "%s %s\n\n", in.Warn("No coordinator runs here."), in.Faint(console.Inline(e.Message)))
+		next(a.Stdout, in, "c3po demo", "watch two agents work together, in half a minute",
+			"c3po claude", "start Claude Code as an agent in this folder, and what it needs",
+			"c3po up", "only start the coordinator")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "The coordinator at %s works; %s online.\n", console.Inline(svc.URL()), count(health.AgentsOnline, "agent is", "agents are"))
+	if err := readAgents(ctx, a, svc, in); err != nil {
+		return err
+	}
+	steps := []string{"c3po claude", "start Claude Code as an agent in this folder", "c3po top", "watch everything in this terminal", "c3po open", "the dashboard in a browser"}
+	if open, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: 1}); err == nil && open.Count > 0 {
+		fmt.Fprintf(a.Stdout, "\n%s\n", in.Warn(count(open.Count, "question waits", "questions wait")+" for you."))
+		steps = append([]string{"c3po answer", "answer them here"}, steps...)
+	}
+	fmt.Fprintln(a.Stdout)
+	next(a.Stdout, in, steps...)
+	return nil
+}
+
+func readAgents(ctx context.Context, a *console.Console, svc *client.Client, in console.Ink) error {
+	page, err := svc.ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: overviewAgents})
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	console.Table(a.Stdout, func(row func(...string)) {
+		for _, agent := range page.Agents {
+			row("  "+in.Bold(console.Inline(string(agent.ID))), mail.ShowStanding(in, agent, now), console.Inline(c3po.Clip(agent.CurrentTask)))
+		}
+	})
+	return nil
+}
+
+// next shows commands, each with what it is for.
+func next(w io.Writer, in console.Ink, steps ...string) {
+	fmt.Fprintln(w, "Next:")
+	for i := 0; i+1 < len(steps); i += 2 {
+		fmt.Fprintf(w, "  %s%s  %s\n", in.Bold(steps[i]), strings.Repeat(" ", max(0, 12-len(steps[i]))), steps[i+1])
+	}
+}
+
+// count is a number with its noun and verb.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

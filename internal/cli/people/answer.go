@@ -1,0 +1,127 @@
+package people
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+// Answer is the everyday form of human answer: without an id it goes through what
+// waits, one question after the other.
+func Answer(a *console.Console) *cobra.Command {
+	cmd := humanAnswer(a)
+	cmd.Use = "answer [MESSAGE_ID [TEXT]]"
+	cmd.Short = "Answer what agents ask you"
+	cmd.Long = `Answer a question of an agent, in your own words or with one of its choices. The last
+part of its id is enough. On a terminal and without an id, each question that waits is
+shown in turn: type a number or a text, Enter to leave it for later, or q to stop.`
+	cmd.Example = `  c3po answer
+  c3po answer 0a1b "Use the second one"
+  c3po answer 0a1b --choice 2`
+	one := cmd.RunE
+	cmd.Args = console.Arguments(0, 2, "[MESSAGE_ID [TEXT]]")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return one(cmd, args)
+		}
+		if !console.IsTerminal(a.Stdin) || a.JSON {
+			return console.BadUsage("which question?", "Give its id, which c3po human list shows.")
+		}
+		svc, err := a.Person(console.HumanToken)
+		if err != nil {
+			return err
+		}
+		return answerAll(cmd.Context(), a, svc)
+	}
+	return cmd
+}
+
+// answerAll asks the person about each question that waits.
+func answerAll(ctx context.Context, a *console.Console, svc *client.Client) error {
+	page, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: console.MaxIDsSearched})
+	if err != nil {
+		return err
+	}
+	in, lines := a.Ink(), bufio.NewReader(a.Stdin)
+	for n, question := range page.Messages {
+		fmt.Fprintf(a.Stdout, "%s ", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))))
+		console.PrintMessage(a.Stdout, time.Now(), question)
+		fmt.Fprint(a.Stdout, in.Bold("answer> "))
+		line, err := lines.ReadString('\n')
+		if err != nil && line == "" {
+			fmt.Fprintln(a.Stdout)
+			return nil
+		}
+		text := strings.TrimSpace(line)
+		if text == "q" {
+			return nil
+		}
+		if text == "" {
+			continue
+		}
+		reply := c3po.AnswerInput{MessageID: question.ID, Response: text}
+		if number, err := strconv.Atoi(text); err == nil && number >= 1 && number <= len(question.Choices) {
+			reply.Response, reply.Choice = "", text
+		}
+		answered, err := svc.HumanAnswer(ctx, reply)
+		if err != nil {
+			return err
+		}
+		printAnswered(a.Stdout, answered)
+	}
+	if len(page.Messages) == 0 {
+		fmt.Fprintln(a.Stdout, "no agent waits for you")
+	}
+	return nil
+}
+
+func printAnswered(w io.Writer, answer c3po.Message) {
+	fmt.Fprintf(w, "answered %s\n", console.Inline(string(answer.MessageID)))
+}
+
+func humanAnswer(a *console.Console) *cobra.Command {
+	var in c3po.AnswerInput
+	cmd := &cobra.Command{
+		Use:   "answer MESSAGE_ID [TEXT]",
+		Short: "Answer a question",
+		Long: `Answer a question, in your own words or with one of its choices. The agent that
+asked goes on, unless it has asked something else as well. Without TEXT, or with -,
+the answer is read from stdin.`,
+		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"
+  c3po human answer api::human::0a1b2c3d --choice 2`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if in.Choice != "" && len(args) == 2 {
+				return console.BadUsage("give a text or --choice, not both", cmd.CommandPath()+" --help shows an example.")
+			}
+			svc, err := a.Person(console.HumanToken)
+			if err != nil {
+				return err
+			}
+			if in.MessageID, err = console.MessageID(cmd.Context(), svc, args[0]); err != nil {
+				return err
+			}
+			if in.Choice == "" {
+				if in.Response, err = a.Body(args[1:]); err != nil {
+					return err
+				}
+			}
+			answer, err := svc.HumanAnswer(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.Show(answer, func(w io.Writer) { printAnswered(w, answer) })
+		},
+	}
+	cmd.Flags().StringVar(&in.Choice, "choice", "", "one of the choices, or its number")
+	return cmd
+}

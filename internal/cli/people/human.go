@@ -1,0 +1,152 @@
+// Package people is the commands that only a person may run, or with which a host or a
+// person is let in: answer, pause, token, invite, join, login, audit, top. The coordinator
+// refuses them to agents; none of them decides that here.
+package people
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+func Human(a *console.Console) *cobra.Command {
+	return console.Family(&cobra.Command{
+		Use:   "human",
+		Short: "See and answer what agents ask you",
+		Example: `  c3po human list
+  c3po human answer api::human::0a1b2c3d "Use the second one"
+  c3po human watch`,
+	}, humanList(a), humanShow(a), humanAnswer(a), humanWatch(a))
+}
+
+func humanList(a *console.Console) *cobra.Command {
+	var limit, count int
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "Show the questions that wait for you",
+		Example: `  c3po human list`,
+		RunE: console.List(a, a.AsPerson(console.HumanToken), &limit, "questions", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Message, string, error) {
+			page, err := svc.HumanList(ctx, c3po.GetMessagesInput{Cursor: cursor, Limit: most})
+			count = page.Count
+			return page.Messages, page.Next, err
+		}, func(w io.Writer, messages []c3po.Message) {
+			console.PrintMessages(w, messages)
+			if count == 0 {
+				fmt.Fprintln(w, "no agent waits for you")
+			} else {
+				fmt.Fprintf(w, "%d of %d shown. Answer with: c3po human answer ID TEXT\n", len(messages), count)
+			}
+		}),
+	}
+	console.LimitFlag(cmd, &limit, 20)
+	return cmd
+}
+
+func humanShow(a *console.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show MESSAGE_ID",
+		Short:   "Show one question, and what became of it",
+		Example: `  c3po human show api::human::0a1b2c3d`,
+		RunE:    console.Call(a, a.AsPerson(console.HumanToken), console.OfMessage(c3po.Service.HumanShow), printQuestion),
+	}
+}
+
+func printQuestion(w io.Writer, q c3po.Question) {
+	now := time.Now()
+	console.PrintMessage(w, now, q.Message)
+	fmt.Fprintf(w, "state: %s\n", console.Inline(string(q.State)))
+	for _, told := range q.Told {
+		what := "you were told"
+		if told.Late {
+			what = "you were reminded"
+		}
+		if told.At.IsZero() {
+			fmt.Fprintf(w, "%s by %s: not yet, after %d tries\n", what, console.Inline(told.Channel), told.Tries)
+		} else {
+			fmt.Fprintf(w, "%s by %s: %s\n", what, console.Inline(told.Channel), console.Ago(now, told.At))
+		}
+	}
+	if q.Reply != nil {
+		fmt.Fprintln(w, "answer:")
+		console.Block(w, q.Reply.Response)
+	}
+}
+
+func humanWatch(a *console.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch",
+		Short: "Show questions as they come",
+		Long: `Show the questions that wait for you, then each as it comes, and again when its
+deadline passes, until interrupted.`,
+		Example: `  c3po human watch`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.Person(console.HumanToken)
+			if err != nil {
+				return err
+			}
+			// The place first: what comes while the list is read is shown twice rather
+			// than never.
+			page, err := svc.TailLog(cmd.Context(), c3po.LogInput{Limit: 1})
+			if err != nil {
+				return err
+			}
+			at, err := c3po.ParseEventCursor(page.At)
+			if err != nil {
+				return err
+			}
+			open, _, err := console.Pages(math.MaxInt, func(cursor string, most int) ([]c3po.Message, string, error) {
+				page, err := svc.HumanList(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most})
+				return page.Messages, page.Next, err
+			})
+			if err != nil {
+				return err
+			}
+			for _, m := range open {
+				if err := showQuestion(a, m); err != nil {
+					return err
+				}
+			}
+			return followQuestions(cmd.Context(), a, svc, at)
+		},
+	}
+}
+
+func showQuestion(a *console.Console, m c3po.Message) error {
+	return a.Show(m, func(w io.Writer) { console.PrintMessage(w, time.Now(), m) })
+}
+
+// followQuestions prints each question when it comes and when it is overdue.
+func followQuestions(ctx context.Context, a *console.Console, svc *client.Client, at c3po.EventCursor) error {
+	for entry, err := range svc.Events(ctx, &at) {
+		if err != nil {
+			return err
+		}
+		if entry.Event == nil {
+			continue
+		}
+		_, to, _ := entry.Event.ID.Split()
+		isNew := entry.Event.Kind == c3po.EventAccepted || entry.Event.Kind == c3po.EventAnswered
+		if to != c3po.Human || !isNew && entry.Event.Kind != c3po.EventTimedOut {
+			continue
+		}
+		question, err := svc.HumanShow(ctx, c3po.MessageInput{MessageID: entry.Event.ID})
+		if c3po.AsError(err) != nil && c3po.AsError(err).Code == c3po.InvalidRequest {
+			continue // it is no longer known
+		}
+		if err != nil {
+			return err
+		}
+		if err := showQuestion(a, question.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth/pki"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+)
+
+// A joining is what join prints as JSON. The times are in milliseconds.
+type joining struct {
+	Host        string  `json:"host"`
+	Person      bool    `json:"person,omitempty"` // not the host has joined: its person has signed in
+	URL         string  `json:"url"`
+	Credentials string  `json:"credentials"`
+	Kept        string  `json:"former_credentials,omitempty"`
+	JoinMS      float64 `json:"join_ms"`
+	SendMS      float64 `json:"send_ms"`
+	ReadMS      float64 `json:"read_ms"`
+	AckMS       float64 `json:"ack_ms"`
+}
+
+func Join(a *console.Console) *cobra.Command {
+	var host string
+	var noInstall bool
+	cmd := &cobra.Command{
+		Use:   "join [INVITATION]",
+		Short: "Join this host to a coordinator",
+		Long: `Join this host to a coordinator, with an invitation that c3po invite printed there.
+What answers is compared with the invitation before anything secret is sent. The
+host gets its own token, kept in a file that only you can read, and is tested
+out with a message to itself. Then c3po is installed into the coding agents that
+are found here: Claude Code.
+
+Without an argument it asks for the invitation and doesn't show what you paste; with
+- it reads it from stdin. An invitation given as the argument works too, but other
+users of this machine can read it there while the command runs.`,
+		Example: `  c3po join
+  echo c3po://nas:8420/5f1c…-k3xv2ab7qmzd-Zm9v… | c3po join -`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readInvitation(cmd.Context(), a, args)
+			if err != nil {
+				return err
+			}
+			invited, err := pki.ParseInvitation(text)
+			if err != nil {
+				return err
+			}
+			result, err := joinWith(cmd.Context(), a, invited, cmp.Or(host, HostName()))
+			if err != nil {
+				return err
+			}
+			if err := a.Show(result, result.print); err != nil || noInstall || result.Person {
+				return err
+			}
+			return agentside.InstallFound(cmd.Context(), a)
+		},
+	}
+	cmd.Flags().StringVar(&host, "host", "", "name this host would like to have; else its own")
+	cmd.Flags().BoolVar(&noInstall, "no-install", false, "leave the coding agents of this host as they are")
+	return cmd
+}
+
+// invitationForm finds an invitation in a line that c3po invite printed, so that the
+// whole line can be pasted.
+var invitationForm = regexp.MustCompile(`c3po://[^\s'"]+`)
+
+// readInvitation is the one that was given: as an argument, or the first line of stdin.
+func readInvitation(ctx context.Context, a *console.Console, args []string) (string, error) {
+	if len(args) > 0 && args[0] != "-" {
+		// By now others may have read it. To use it up is what closes it soonest.
+		a.Complain("others on this machine can read an invitation among the arguments", "Next time leave it out: c3po join asks for it.")
+		return strings.TrimSpace(args[0]), nil
+	}
+	line, err := secretLine(ctx, a, "Paste the invitation (it isn't shown): ")
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(invitationForm.FindString(line), strings.TrimSpace(line)), nil
+}
+
+// HostName is the name of this machine, as far as it can be part of an id.
+func HostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "host"
+	}
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	return string(c3po.AgentIDFromFolder(name))
+}
+
+func joinWith(ctx context.Context, a *console.Console, invited pki.Invitation, host string) (joining, error) {
+	began := time.Now()
+	// A folder that cannot be written to is found before the invitation is used.
+	config, err := a.Folders.Config()
+	if err != nil {
+		return joining{}, err
+	}
+	mine := paths.Credentials{URL: invited.URL()}
+	if invited.Hash != pki.System {
+		authority, err := client.FetchAuthority(ctx, mine.URL)
+		if err != nil {
+			return joining{}, err
+		}
+		if err := pki.CheckHash(authority, invited.Hash); err != nil {
+			return joining{}, err
+		}
+		mine.CA = string(authority)
+	}
+	trust, err := console.TrustIn(mine.CA)
+	if err != nil {
+		return joining{}, err
+	}
+	stranger := client.New(client.Config{URL: mine.URL, TLS: trust, ClientName: "join", Version: a.Version})
+	joined, err := stranger.Join(ctx, c3po.JoinInput{Secret: invited.Secret, Host: host})
+	if err != nil {
+		return joining{}, err
+	}
+	if joined.PersonToken != "" {
+		return signIn(ctx, a, config, paths.Person{URL: mine.URL, CA: mine.CA, Human: joined.PersonToken}, joined.Host)
+	}
+	mine.Token, mine.Runner, mine.Host = joined.Token, joined.RunnerToken, joined.Host
+	result := joining{Host: joined.Host, URL: mine.URL, Credentials: filepath.Join(config, "credentials.json"), JoinMS: milliseconds(began)}
+	if result.Kept, err = keepFormer(result.Credentials); err != nil {
+		return joining{}, err
+	}
+	if err := mine.Write(config); err != nil {
+		return joining{}, err
+	}
+	err = tryOut(ctx, a, mine, trust, &result)
+	return result, err
+}
+
+// keepFormer keeps a copy of the credentials there were: their token is nowhere
+// else.
+func keepFormer(file string) (string, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	kept := file + ".before-join"
+	return kept, paths.WriteFile(kept, data)
+}
+
+// tryOut sends a message to itself, as an agent of this host that is there for
+// nothing else, reads and acks it.
+func tryOut(ctx context.Context, a *console.Console, mine paths.Credentials, trust *tls.Config, result *joining) error {
+	id := c3po.AgentID(mine.Host + "/join-check")
+	self := client.New(client.Config{URL: mine.URL, TLS: trust, Token: mine.Token, AgentID: id, ClientName: "join", Version: a.Version})
+	failed := func(what string, err error) error {
+		return c3po.Because(err, c3po.AsError(err).Code, fmt.Sprintf("this host has joined as '%s', but cannot %s: %s", mine.Host, what, c3po.AsError(err).Message)).
+			Suggest("%s", cmp.Or(c3po.AsError(err).Suggestion, "Run `c3po status`."))
+	}
+	if _, err := self.RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeProbe}); err != nil {
+		return failed("register an agent", err)
+	}
+	// It is of no use to anybody once the command is over.
+	defer func() { _, _ = self.Unregister(context.WithoutCancel(ctx), c3po.None{}) }()
+	began := time.Now()
+	expects := false
+	sent, err := self.SendMessage(ctx, c3po.SendInput{Target: string(id), Message: "Does this host reach the coordinator?", ExpectsReply: &expects})
+	if err != nil {
+		return failed("send", err)
+	}
+	result.SendMS, began = milliseconds(began), time.Now()
+	mail, err := self.GetMessages(ctx, c3po.GetMessagesInput{})
+	if err != nil {
+		return failed("read", err)
+	}
+	result.ReadMS, began = milliseconds(began), time.Now()
+	acked, err := self.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}})
+	if err != nil {
+		return failed("ack", err)
+	}
+	result.AckMS = milliseconds(began)
+	read := slices.ContainsFunc(mail.Messages, func(m c3po.Message) bool { return m.ID == sent.ID })
+	if !read || !slices.Contains(acked.Acked, sent.ID) {
+		return failed("find its own message", c3po.Errorf(c3po.Internal, "read %t, acked %t", read, slices.Contains(acked.Acked, sent.ID)))
+	}
+	return nil
+}
+
+func milliseconds(since time.Time) float64 {
+	return float64(time.Since(since).Round(10*time.Microsecond)) / float64(time.Millisecond)
+}
+
+func (j joining) print(w io.Writer) {
+	if j.Person {
+		fmt.Fprintf(w, "you are signed in at %s: c3po answer, c3po top, c3po open and c3po pause work here\n", console.Inline(j.URL))
+		fmt.Fprintf(w, "your token is in %s\n", console.Inline(j.Credentials))
+		if j.Kept != "" {
+			fmt.Fprintf(w, "what was there before is in %s\n", console.Inline(j.Kept))
+		}
+		return
+	}
+	fmt.Fprintf(w, "this host has joined %s as %s\n", console.Inline(j.URL), console.Inline(j.Host))
+	fmt.Fprintf(w, "a message to itself: joined in %.1f ms, sent in %.1f ms, read in %.1f ms, acked in %.1f ms\n", j.JoinMS, j.SendMS, j.ReadMS, j.AckMS)
+	fmt.Fprintf(w, "its token is in %s\n", console.Inline(j.Credentials))
+	if j.Kept != "" {
+		fmt.Fprintf(w, "what was there before is in %s\n", console.Inline(j.Kept))
+	}
+	fmt.Fprintf(w, "agents here are called %s/NAME; try: c3po agents\n", console.Inline(j.Host))
+}

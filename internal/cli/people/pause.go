@@ -1,0 +1,69 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+)
+
+func Pause(a *console.Console) *cobra.Command {
+	var in c3po.PauseInput
+	cmd := &cobra.Command{
+		Use:   "pause [AGENT]",
+		Short: "Pause an agent, or all of them",
+		Long: `Pause an agent, or with --all all of them. Others see that it is paused, and waits
+for its answers end with a notice. Its mail is kept, and only your messages wake it.
+It may finish what it has begun. When the pause ends it hears of its mail.`,
+		Example: `  c3po pause api --reason "deploying"
+  c3po pause --all`,
+		Args: console.Arguments(0, 1, "AGENT"),
+		RunE: setPaused(a, &in, c3po.Service.Pause),
+	}
+	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
+	cmd.Flags().StringVar(&in.Reason, "reason", "", "why, shown to others")
+	return cmd
+}
+
+func Resume(a *console.Console) *cobra.Command {
+	var in c3po.PauseInput
+	cmd := &cobra.Command{
+		Use:   "resume [AGENT]",
+		Short: "End the pause of an agent, or of all of them",
+		Example: `  c3po resume api
+  c3po resume --all`,
+		Args: console.Arguments(0, 1, "AGENT"),
+		RunE: setPaused(a, &in, c3po.Service.Resume),
+	}
+	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
+	return cmd
+}
+
+// setPaused is what pause and resume have in common.
+func setPaused(a *console.Console, in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) console.Doing {
+	ask := console.Operation(a, a.AsPerson(console.HumanToken), set, console.InputFromFlags(in), func(w io.Writer, result c3po.PauseResult) {
+		who := console.Inline(string(result.AgentID))
+		if result.All {
+			who = "everybody"
+		}
+		if result.Paused == nil {
+			fmt.Fprintf(w, "%s is not paused\n", who)
+		} else {
+			fmt.Fprintf(w, "%s is paused: %s\n", who, console.Inline(*result.Paused))
+		}
+		console.PrintNotice(w, result.Notice)
+	})
+	return func(cmd *cobra.Command, args []string) error {
+		if in.All == (len(args) == 1) {
+			return console.BadUsage("name one agent, or give --all", cmd.CommandPath()+" --help shows an example.")
+		}
+		if len(args) == 1 {
+			in.AgentID = args[0]
+		}
+		return ask(cmd, args)
+	}
+}

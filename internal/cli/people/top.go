@@ -1,0 +1,79 @@
+package people
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/cli/mail"
+	"github.com/c3po-dev/c3po/internal/person/top"
+)
+
+func Top(a *console.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "top",
+		Short: "Watch agents, questions and tickets, and answer from there",
+		Long: `Watch a space live: what agents ask you, who is there, how much mail waits for
+each, which tickets are open, and what happens. You can answer questions and pause
+agents; ? lists the keys.
+
+It says when the coordinator is unreachable, and reconnects automatically. With an
+observer's token it is read-only. Without a terminal, or with --json, it prints the
+current state once.`,
+		Example: `  c3po top
+  c3po top --space main`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.Looking()
+			if err != nil {
+				return err
+			}
+			which := c3po.TicketsAll
+			if a.As != "" {
+				which = ""
+			}
+			if !a.JSON && top.Interactive(a.Stdin, a.Stdout) {
+				return top.Run(cmd.Context(), top.Config{Source: svc, Which: which, Now: a.Now, In: a.Stdin, Out: a.Stdout})
+			}
+			seen, err := top.Look(cmd.Context(), svc, which)
+			if err != nil {
+				return err
+			}
+			return a.Show(seen, func(w io.Writer) { printTop(a, w, seen) })
+		},
+	}
+}
+
+// printTop is what the view shows, as text.
+func printTop(a *console.Console, w io.Writer, seen top.Snapshot) {
+	now := time.Now()
+	in := a.Ink()
+	fmt.Fprintln(w, in.Bold("Questions"))
+	for _, q := range seen.Questions {
+		fmt.Fprintf(w, "%s  from %s, %s\n", console.Inline(string(q.ID)), console.Inline(string(q.From)), console.Ago(now, q.At))
+		if q.Text != "" {
+			console.Block(w, q.Text)
+		}
+		if q.Why != "" {
+			fmt.Fprintln(w, "  why:")
+			console.Block(w, q.Why)
+		}
+		for i, choice := range q.Choices {
+			fmt.Fprintf(w, "  %d: %s\n", i+1, console.Inline(choice))
+		}
+	}
+	if len(seen.Questions) == 0 {
+		fmt.Fprintln(w, "no agent waits for you")
+	}
+	fmt.Fprintf(w, "\n%s\n", in.Bold("Agents"))
+	mail.PrintAgents(w, in, seen.Agents)
+	fmt.Fprintf(w, "\n%s\n", in.Bold("Open tickets"))
+	mail.PrintTickets(w, now, seen.Tickets)
+	fmt.Fprintf(w, "\n%s\n", in.Bold("Flow"))
+	for _, e := range seen.Events {
+		mail.PrintEvent(w, in, e)
+	}
+}
