@@ -57,8 +57,8 @@ type Config struct {
 	// that cannot be told.
 	Lineage func(pid int) (runs []string, whole bool)
 	Host    string // the one whose processes those are
-	// Personal says that a process is a person's own and no agent's, as their shell is;
-	// none is if nil.
+	// Personal says that a process belongs to a person and to no agent, as their shell
+	// does. If nil, no process is personal.
 	Personal func(pid int) bool
 }
 
@@ -187,8 +187,8 @@ func (k *Keeper) admit(r *http.Request) (Grant, context.Context, func(), error) 
 	return grant, ctx, release, nil
 }
 
-// checkDoor refuses the token in a person's file where nobody can tell who shows
-// it: an agent of the same user can read that file.
+// checkDoor refuses the token in a person's file where it is unknown who shows it: an
+// agent of the same user can read that file.
 func (k *Keeper) checkDoor(r *http.Request, grant Grant) error {
 	if !grant.Local || grant.Role != c3po.RoleHuman && grant.Role != c3po.RoleAdmin {
 		return nil
@@ -209,7 +209,7 @@ func (k *Keeper) enter(ctx context.Context, token Token, cancel context.CancelCa
 			return Grant{}, nil, err
 		}
 		if err := k.judge(token, grant); err != nil {
-			// Only who knows the secret is told, and noted, as its holder.
+			// Only a caller that knows the secret is told, and recorded, as its holder.
 			if !token.opens(grant) {
 				grant = Grant{}
 			}
@@ -222,7 +222,7 @@ func (k *Keeper) enter(ctx context.Context, token Token, cancel context.CancelCa
 		}
 		v := &visit{cancel: cancel}
 		v.end = time.AfterFunc(grant.Expires.Sub(k.now()), func() {
-			// Unless its use, here or elsewhere, has moved the end away meanwhile.
+			// Unless its use, here or elsewhere, has postponed the end.
 			if err := k.recheck(context.WithoutCancel(ctx), grant.KID); err != nil {
 				cancel(errExpired())
 			}
@@ -247,8 +247,8 @@ func (k *Keeper) leave(kid string, v *visit) {
 	v.cancel(nil)
 }
 
-// judge says whether a token is worth something. That it has ended is told only
-// to who knows the secret.
+// judge says whether a token is valid. Only a caller that knows the secret learns that it
+// has ended.
 func (k *Keeper) judge(token Token, grant Grant) error {
 	switch {
 	case !token.opens(grant):
@@ -287,8 +287,8 @@ func (k *Keeper) grant(ctx context.Context, kid string) (Grant, int64, error) {
 	return grant, generation, nil
 }
 
-// touch notes the use of a token once an hour. That it cannot be noted is no
-// reason to refuse anybody: a full store must stay readable.
+// touch records the use of a token once an hour. Failing to record it refuses no call: a
+// full store must stay readable.
 func (k *Keeper) touch(ctx context.Context, grant Grant) {
 	now := k.now()
 	if now.Sub(grant.LastUsed) < touchEvery {

@@ -13,8 +13,8 @@ const (
 	// linkLife is long enough for a browser to start, too short for a link to be
 	// found in the history of a terminal.
 	linkLife = time.Minute
-	// pageLife is how long a browser is let in by a link: a day's work. Use does
-	// not prolong it, because nobody ends the token of a browser that was closed.
+	// pageLife is how long a browser is let in by a link: a day's work. Use does not
+	// prolong it, because nothing ends the token of a closed browser.
 	pageLife = 12 * time.Hour
 )
 
@@ -56,7 +56,7 @@ func (k *Keeper) LoginLink(ctx context.Context, caller c3po.Caller) (c3po.LoginL
 	return c3po.LoginLink{Code: link.ID + "-" + proof.Reveal(), Expires: link.Expires}, nil
 }
 
-// Login gives a browser a token of its own, for the code of a link.
+// Login gives a browser its own token in exchange for a link's code.
 func (k *Keeper) Login(ctx context.Context, remote string, in c3po.LoginInput) (c3po.Login, error) {
 	id, proof, _ := strings.Cut(in.Code, "-")
 	outcome := InviteUnknown

@@ -49,8 +49,8 @@ func (k *Keeper) CreateToken(ctx context.Context, caller c3po.Caller, in c3po.To
 	return made, err
 }
 
-// checkCase refuses a token for a host whose name differs from another's in case
-// alone: a person would take its agents for those of the other.
+// checkCase refuses a token for a host whose name differs from another's in case alone: a
+// person would mistake its agents for the other host's.
 func (k *Keeper) checkCase(ctx context.Context, pattern string) error {
 	host := hostOf(pattern)
 	if host == "" {

@@ -24,8 +24,8 @@ const (
 	paceKept = time.Minute
 )
 
-// A pacer holds back the calls of an account that makes too many, so that nobody
-// else waits for them. It counts on this coordinator alone.
+// A pacer holds back the calls of an account that makes too many, so that other accounts
+// do not wait for them. It counts on this coordinator alone.
 type pacer struct {
 	perSecond int // 0 = as many as it likes
 

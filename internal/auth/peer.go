@@ -10,8 +10,8 @@ import (
 // A peer is the process at the other end of a connection, as the kernel says.
 type peer struct {
 	pid int // 0 if it cannot be told, as for a process of another container
-	// start is when that process started; 0 if it had ended before it was looked at.
-	// Who holds the connection then may be anybody.
+	// start is when that process started; 0 if it had ended before it was looked at. Then
+	// any process may hold the connection.
 	start int64
 }
 

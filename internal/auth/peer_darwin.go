@@ -25,5 +25,5 @@ func peerOf(conn syscall.Conn) (uid, pid int, ok bool) {
 	return uid, pid, ok && err == nil
 }
 
-// peerEnded knows of none here: that it started when it is said to have is all there is.
+// peerEnded cannot see the end of a process here; its start time is all there is.
 func peerEnded(syscall.Conn) bool { return false }

@@ -6,8 +6,8 @@ import "syscall"
 
 const knowsPeers = false
 
-// peerOf knows nobody here.
+// peerOf finds no peer on this system.
 func peerOf(syscall.Conn) (uid, pid int, ok bool) { return 0, 0, false }
 
-// peerEnded knows of none here.
+// peerEnded cannot see the end of a process here.
 func peerEnded(syscall.Conn) bool { return false }

@@ -68,7 +68,7 @@ func (k *Keeper) poll(ctx context.Context) error {
 	return nil
 }
 
-// sweep keeps what is remembered from growing with who was ever here.
+// sweep keeps the memory from growing with every caller there ever was.
 func (k *Keeper) sweep() {
 	const most = 100_000
 	if len(k.cache) > most {

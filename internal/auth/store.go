@@ -13,8 +13,8 @@ type Grant struct {
 	KID  string // names the token; no secret
 	Hash string // hex SHA-256 of the secret
 	Role c3po.Role
-	// Spaces are names or patterns ("team", "repo-*"). The first is where a
-	// caller is who names none, if it is a name.
+	// Spaces are names or patterns ("team", "repo-*"). The first, if it is a name, is the
+	// space of a caller that names none.
 	Spaces []string
 	// Pattern says which agent ids the holder may act as: "build-box/*". A * is
 	// any text within one part, never across the slash. Empty is every id, which
@@ -32,7 +32,7 @@ type Grant struct {
 	// which process shows it.
 	Local bool
 	// Account is the KID whose budgets its holder draws on, if not its own: a runner's
-	// tokens share the runner's, and a rotated token goes on with those it had.
+	// tokens share the runner's, and a rotated token keeps the ones it had.
 	Account string
 }
 
@@ -58,8 +58,8 @@ const InviteTries = 10
 // An InviteOutcome is how an attempt to use an invite ended.
 type InviteOutcome string
 
-// The outcomes. Only the first one lets a host in; a caller who may be guessing
-// is told of no difference between the others.
+// The outcomes. Only the first one lets a host in; a caller that may be guessing sees no
+// difference between the others.
 const (
 	InviteSpent   InviteOutcome = "spent"
 	InviteUnknown InviteOutcome = "unknown"

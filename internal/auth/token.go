@@ -15,8 +15,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// A Secret is a text that shows itself to nobody who does not ask for it by
-// Reveal: not to logs, not to fmt, not to encoders.
+// A Secret is a text that only Reveal shows: not logs, not fmt, not encoders.
 type Secret struct{ text string }
 
 const redacted = "[redacted]"
@@ -60,12 +59,12 @@ const (
 	kidLetters  = "abcdefghijklmnopqrstuvwxyz234567"
 )
 
-// NewToken makes a token nobody has.
+// NewToken makes a new token.
 func NewToken(role c3po.Role) Token {
 	return Token{Role: role, KID: NewKID(), Secret: RandomSecret()}
 }
 
-// NewKID makes a name for a secret, which itself is none.
+// NewKID makes a name for a secret; the name itself is public.
 func NewKID() string { return strings.ToLower(rand.Text()[:kidLength]) }
 
 // Reveal is the token as its holder sends it.
@@ -73,7 +72,7 @@ func (t Token) Reveal() string {
 	return strings.Join([]string{tokenPrefix, string(t.Role), t.KID, t.Secret.Reveal()}, "_")
 }
 
-// errNoToken is all that is said of a text that is none.
+// errNoToken is all that a malformed token is answered with.
 var errNoToken = errors.New("not a token")
 
 // ParseToken reads a token.

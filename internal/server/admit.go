@@ -18,8 +18,8 @@ type admission struct {
 
 type admissionKey struct{}
 
-// admit serves MCP requests under who makes them, for as long as that one is
-// welcome. How a refusal is told is for the MCP server to say.
+// admit serves MCP requests as their caller, for as long as the caller is admitted. The
+// MCP server decides how a refusal is shown.
 func admit(keeper *auth.Keeper, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, ctx, release, err := keeper.Caller(r, "mcp")
@@ -31,7 +31,7 @@ func admit(keeper *auth.Keeper, next http.Handler) http.Handler {
 	})
 }
 
-// serviceOf is the hub as who was admitted.
+// serviceOf is the hub as the admitted caller.
 func serviceOf(h *hub.Hub) func(*http.Request) (c3po.Service, error) {
 	return func(r *http.Request) (c3po.Service, error) {
 		a, ok := r.Context().Value(admissionKey{}).(admission)

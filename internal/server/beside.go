@@ -28,9 +28,9 @@ func hasLocal(folder string) bool {
 	return err != nil || person != nil
 }
 
-// stayBeside makes a coordinator known to the user whose other one runs. The
-// credentials stay those of that one: they must be good here too, which they are
-// on the same Redis. leave takes back what was written.
+// stayBeside makes a coordinator known to the user whose other one runs. The other one's
+// credentials stay: they are valid here too, as both use the same Redis. leave takes back
+// what was written.
 func (l local) stayBeside(ctx context.Context, other string) (leave func(), err error) {
 	unlock, err := lockLocal(ctx, l.folder)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l local) stayBeside(ctx context.Context, other string) (leave func(), err 
 	return func() {
 		unlock, err := lockLocal(context.WithoutCancel(ctx), l.folder)
 		if err != nil {
-			return // an address that nobody listens at any more does no harm
+			return // an address without a listener does no harm
 		}
 		defer unlock()
 		_ = l.change(func(also *[]string, _ *string, sockets *map[string]string) {
@@ -95,8 +95,8 @@ func (l local) checkGood(ctx context.Context, other string) error {
 	return nil
 }
 
-// change changes what is written down of the addresses and the authority of this
-// user's coordinators, where anything is.
+// change edits the recorded addresses and authority of this user's coordinators, where
+// there is a record.
 func (l local) change(change func(also *[]string, ca *string, sockets *map[string]string)) error {
 	agents, err := paths.ReadCredentials(l.folder)
 	if err != nil {

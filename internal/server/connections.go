@@ -11,8 +11,8 @@ import (
 // complainEvery bounds how often it is logged that there are too many.
 const complainEvery = 10 * time.Second
 
-// connections counts those of all listeners. One too many is closed at once:
-// let in, it would cost memory; left waiting, its caller would not know why.
+// connections counts the connections of all listeners. One too many is closed at once:
+// accepted, it would cost memory; left waiting, its caller would not know why.
 type connections struct {
 	most int // 0 = any number
 	log  *slog.Logger

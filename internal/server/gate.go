@@ -122,16 +122,16 @@ func (g *gate) fromElsewhere(r *http.Request) bool {
 	if opensPage(r) {
 		return false
 	}
-	// The standard protection lets every GET pass, because a page cannot read its
-	// answer. Ours can wait for an hour, and there is no need for any.
+	// The standard protection lets every GET pass, because a page cannot read its answer.
+	// Here a GET can wait for an hour, and no page needs one.
 	asWrite := r.WithContext(r.Context())
 	asWrite.Method = http.MethodPost
 	return g.origins.Check(asWrite) != nil
 }
 
-// opensPage says that a browser opens the dashboard as a page of its own. Where it
-// was sent from does not matter: the page is the same for everybody, nobody can
-// frame it, and `c3po open` sends a browser here from a file.
+// opensPage says that a browser opens the dashboard as a top-level page. Where it was
+// sent from does not matter: the page is the same for everybody, it cannot be framed, and
+// `c3po open` sends a browser here from a file.
 func opensPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Origin") == "" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"

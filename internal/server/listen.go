@@ -11,7 +11,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// DefaultListen is where a coordinator listens when it is told nothing.
+// DefaultListen is where a coordinator listens by default.
 const DefaultListen = "127.0.0.1:8420"
 
 // portTries is how many ports are tried, the one that was asked for included.
@@ -26,7 +26,7 @@ func listen(ctx context.Context, addr string, check func(addr string) error, log
 	case "":
 		addr, tries = DefaultListen, portTries
 	case ":0":
-		// Nobody could know that port beforehand, so it is not for others.
+		// That port cannot be known beforehand, so other machines have no use for it.
 		addr = "127.0.0.1:0"
 	}
 	if err := check(addr); err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxWriteStall is how long a caller may leave an answer unread. What is not
-// read is kept in memory, and a stream nobody reads would be kept for ever.
+// maxWriteStall is how long a caller may leave an answer unread. Unread output is kept in
+// memory, and a stream without a reader would be kept forever.
 const maxWriteStall = 30 * time.Second
 
 // A pacedWriter gives the caller so much time for each part of an answer,

@@ -8,7 +8,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// processes are those of this machine, as far as they can be seen.
+// processes are the visible processes of this machine.
 type processes struct {
 	host    string // empty if they cannot
 	started func(pid int) int64
@@ -39,8 +39,8 @@ func (p processes) lineage() func(pid int) (runs []string, whole bool) {
 	}
 }
 
-// holders are the runs of the live process of this machine that holds an agent, by
-// which what it has started is known; none if there is no such process.
+// holders are the runs of the live process of this machine that holds an agent, which
+// identify the programs it started; empty if there is no such process.
 func (p processes) holders(r store.Record) []string {
 	process, ok := c3po.ParseProcessRun(r.Run)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
-// behindProxy serves a coordinator that has a proxy before it. What the proxy says of
-// a caller counts; what anybody else says does not. If the proxy does the
-// encrypting, nobody else off this machine is let in past it.
+// behindProxy serves a coordinator that has a proxy before it. What the proxy says of a
+// caller counts; what anybody else says does not. If the proxy does the encrypting, other
+// machines cannot bypass it.
 func behindProxy(proxies []netip.Prefix, plain bool, next http.Handler) http.Handler {
 	if len(proxies) == 0 {
 		return next
@@ -41,8 +41,8 @@ func asForwarded(proxies []netip.Prefix, r *http.Request) *http.Request {
 	if hosts := r.Header.Values("X-Forwarded-Host"); len(hosts) == 1 && !strings.Contains(hosts[0], ",") {
 		r.Host = hosts[0]
 	}
-	// The last one that is none of our proxies: what is before it, its caller may
-	// have made up.
+	// The last one that is not a trusted proxy: its caller may have made up what comes
+	// before it.
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		ip, err := netip.ParseAddr(strings.TrimSpace(hop))

@@ -40,8 +40,7 @@ const (
 	// idleTimeout is longer than the 60 s our clients and most proxies keep a
 	// connection for, so that it is rarely us who close one that is being used.
 	idleTimeout = 120 * time.Second
-	// pingEvery is how soon it shows that nobody hears what is sent over a connection:
-	// after twice that.
+	// pingEvery is half the time after which a dead connection is noticed.
 	pingEvery = 5 * time.Second
 )
 
@@ -57,8 +56,8 @@ type Config struct {
 	// Beside is where another coordinator runs whose credentials are in that folder;
 	// they are kept, and must be good here too. Nowhere if empty.
 	Beside string
-	// TLS is one of the words TLSAuto (if empty), TLSOn and TLSOff. The
-	// certificate is that of our own authority unless files of one are given.
+	// TLS is one of the words TLSAuto (if empty), TLSOn and TLSOff. The certificate comes
+	// from the coordinator's own authority unless files are given.
 	TLS     string
 	TLSCert string
 	TLSKey  string
@@ -69,8 +68,8 @@ type Config struct {
 	Limits         c3po.Limits   // c3po.DefaultLimits() if zero
 	Version        string
 	Commit         string
-	// Started is when a process of this machine started, 0 if there is none: with it
-	// the agents of this machine are seen to die. Nobody looks if nil.
+	// Started is when a process of this machine started, 0 if there is none: with it the
+	// deaths of this machine's agents are seen. May be nil.
 	Started func(pid int) int64
 	// Lineage is a process of this machine and those it was started by, the nearest
 	// first, and whether these are all. Without it callers are believed about that.
@@ -79,7 +78,7 @@ type Config struct {
 	// they type into is: no agent has such a run. None is if nil.
 	Personal func(pid int) bool
 	// Stopped says that a process of this machine is halted: an agent of it that waits
-	// here hears nothing then. Nobody looks if nil.
+	// here hears nothing then. May be nil.
 	Stopped func(pid int) bool
 	// PingEvery is how long nothing is heard over a connection from another machine
 	// until its other end is asked whether it is there, and how long it has to answer;

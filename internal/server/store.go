@@ -32,9 +32,9 @@ func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Me
 	})
 }
 
-// patiently repeats what a start asks of Redis until it is answered, but not for
-// longer than most. A lost answer is no reason to give up either: whatever a
-// start does may be done twice.
+// patiently repeats what a start asks of Redis until it is answered, but not for longer
+// than most. A lost answer does not end it either: everything a start does may be done
+// twice.
 func patiently[T any](ctx context.Context, cfg Config, most time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

@@ -88,9 +88,9 @@ type face struct {
 	join  rest.Joining
 }
 
-// newFace prepares it. The authority is made by the first coordinator there is,
-// whether or not it has a use for it: whoever listens to other machines later
-// shows the same.
+// newFace prepares it. The authority is made by the first coordinator there is, whether
+// or not it has a use for it: a coordinator that listens to other machines later shows
+// the same one.
 func newFace(ctx context.Context, cfg Config, store auth.Store, addr string) (face, error) {
 	secret, err := patiently(ctx, cfg, redisPatience, func(ctx context.Context) ([]byte, error) { return store.Authority(ctx, pki.New) })
 	if err != nil {
@@ -155,8 +155,8 @@ func outside(cfg Config, addr string) string {
 	return ""
 }
 
-// addresses are those a coordinator that listens on a host is reached at: that
-// one, or if it is all of them those of this machine, IPv4 first.
+// addresses are where a coordinator that listens on a host is reached: at that host, or
+// if it listens on all of them at this machine's addresses, IPv4 first.
 func addresses(host string) []string {
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
 		return []string{host}

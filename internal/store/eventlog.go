@@ -7,8 +7,8 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// EverybodyAsked is the Agent of a Wake, and of no event, that concerns whoever
-// waits for the answer of any agent: the whole space was paused or resumed.
+// EverybodyAsked is the Agent of a Wake, and of no event, for every waiter for any
+// agent's answer: the whole space was paused or resumed.
 const EverybodyAsked c3po.AgentID = "*"
 
 // A Wake says that something changed for an agent; its Seq is the event's.
@@ -29,8 +29,8 @@ type Sequence struct {
 // goes back.
 func (s Sequence) Behind(other Sequence) bool { return s.Epoch < other.Epoch || s.Last < other.Last }
 
-// resume finds where a reader goes on that has everything up to a place: there,
-// or, if what follows is no longer to be had, where it can begin again and why.
+// resume finds where a reader continues that has everything up to a place: there, or if
+// what follows is gone, where it can begin again and why.
 func (s Sequence) Resume(after c3po.EventCursor) (from int64, reset c3po.ResetReason) {
 	switch {
 	case after.Epoch != s.Epoch || after.Seq > s.Last:

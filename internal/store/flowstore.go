@@ -19,7 +19,7 @@ const (
 	SpentChain = "chain" // of messages that followed from one another: it is paused
 	SpentPair  = "pair"
 	SpentAgent = "agent"
-	SpentText  = "text" // the same text too often; nobody needs to be told
+	SpentText  = "text" // the same text too often; no notice is needed
 )
 
 // Spent says which budget refused a message.
@@ -27,7 +27,7 @@ type Spent struct {
 	Whose    string
 	What     string // messages, bytes, hops, paused or repeated
 	Account  string // by which Told names it
-	Untold   bool   // nobody was told yet
+	Untold   bool   // no notice was sent yet
 	Question c3po.MessageID
 	Since    time.Time      // when its hour began: one account may be spent more than once
 	Handlers []c3po.AgentID // who wrote in the chain, the last ones

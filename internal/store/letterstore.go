@@ -30,7 +30,7 @@ type letterStore interface {
 	// life, and given to readers who had it before. Its sender, if it is registered
 	// and the letter was no bounce or notice itself, gets one notice.
 	Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step ReviveStep) (ReviveOutcome, error)
-	// Purge forgets a dead letter at once. What is no dead letter is left alone (false).
+	// Purge forgets a dead letter at once. Any other message is left alone (false).
 	Purge(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error)
 
 	// Reads.

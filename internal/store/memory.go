@@ -8,7 +8,7 @@ type Memory struct {
 // Percent is how full it is; 0 without a limit.
 func (m Memory) Percent() int { return Percent(m.Used, m.Max) }
 
-// Percent is how much of the most is used; 0 if there is no most.
+// Percent is how much of the limit is used; 0 if there is no limit.
 func Percent(used, most int64) int {
 	if most <= 0 {
 		return 0

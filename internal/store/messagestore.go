@@ -58,8 +58,8 @@ type SendStep struct {
 // Counted is whose sends of the last minute the step is held against.
 func (s SendStep) Counted() c3po.AgentID { return cmp.Or(c3po.AgentID(s.Payer), s.From) }
 
-// Fingerprint is that of the draft as it was asked for. Under a key the recipient is
-// compared apart, by what it is called today.
+// Fingerprint is the draft's, as it was asked for. Under a key the recipient is compared
+// separately, by its name today.
 func (s SendStep) Fingerprint() string {
 	d := s.Draft
 	d.To = cmp.Or(s.Asked, s.To)

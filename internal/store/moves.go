@@ -21,7 +21,8 @@ type Moved struct {
 	Member  *MovedMember  `json:"member,omitempty"`
 }
 
-// A MovedAgent is an agent without its run: whoever may use its name takes it up.
+// A MovedAgent is an agent without its run: any caller that may use its name takes it
+// over.
 type MovedAgent struct {
 	ID           c3po.AgentID      `json:"id"`
 	Former       []c3po.AgentID    `json:"former,omitempty"` // what it was called before, the latest first

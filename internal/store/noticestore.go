@@ -43,9 +43,9 @@ func (n NoticeFact) Compare(other NoticeFact) int {
 }
 
 type noticeStore interface {
-	// ClaimNotice takes a notice on for who asks first: it reports false to
-	// everybody else, until the pause after this try is over and it was not sent.
-	// It is false as well once the question has ended.
+	// ClaimNotice gives a notice to the first that asks. It reports false to the others
+	// until the pause after this try is over without its being sent, and to all once the
+	// question has ended.
 	ClaimNotice(ctx context.Context, space c3po.Space, n Notice) (bool, error)
 	// NoticeSent says that a notice that was taken on has reached its channel.
 	NoticeSent(ctx context.Context, space c3po.Space, n Notice) error

@@ -23,8 +23,8 @@ const (
 	// MaxMarkedReaders is of how many readers of an agent's mail it is kept how far they
 	// were told of it, and given it.
 	MaxMarkedReaders = 8
-	// MaxToldNotices is of how many notices to one reader it is kept when they were, so that
-	// when it was told of a message never changes. Of mail before them nothing is said.
+	// MaxToldNotices is for how many notices to one reader the time is kept, so that the
+	// time it heard of a message never changes. For earlier mail the time is unknown.
 	MaxToldNotices = 24
 	// MaxRoomReaders is of how many readers of an agent it is kept how far they have come
 	// in a room.
@@ -120,8 +120,7 @@ func unpermute(hex string) int64 {
 
 // What a sweep forgets, because it is of no use any more.
 
-// LeaseOver says that the lease of a node has ended so long ago that nobody
-// takes it up again.
+// LeaseOver says that a node's lease ended so long ago that it will not be renewed.
 func LeaseOver(l c3po.Limits, until, now time.Time) bool { return now.Sub(until) >= l.NodeLease }
 
 // AliasOver says that a bare name has stopped to point to the agent it meant.
@@ -133,8 +132,7 @@ func NameOver(l c3po.Limits, lived, at int64) bool {
 	return lived-at >= int64((l.NameLife+2*(l.MessageLife+max(l.EndedLife, l.DeadLife)))/time.Second)
 }
 
-// RoomOver says that nobody is in a room and nothing was said there for as long as
-// an empty room is kept.
+// RoomOver says that a room was empty and silent for as long as an empty room is kept.
 func RoomOver(l c3po.Limits, lived int64, r RoomRecord) bool {
 	return l.RoomLife > 0 && r.Members == 0 && lived-r.Emptied >= int64(l.RoomLife/time.Second)
 }

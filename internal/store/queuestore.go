@@ -24,7 +24,7 @@ type ClaimStep struct {
 // Claimed is an answer to a ClaimStep.
 type Claimed struct {
 	Entry *Entry // nil if there is none
-	Count int    // all unacked mail of the queue, whoever holds it
+	Count int    // all unacked mail of the queue, held or not
 	Now   time.Time
 }
 

@@ -59,7 +59,7 @@ type reaperStore interface {
 	// chains, and queues that nobody has.
 	Trim(ctx context.Context, space c3po.Space, limit int) (int, error)
 	// ForgetSpaces forgets spaces that Trim has found empty for EmptyLife. One that is
-	// used again goes on above all numbers it gave.
+	// used again continues above all numbers it gave.
 	ForgetSpaces(ctx context.Context) error
 
 	// Reads.

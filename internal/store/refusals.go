@@ -8,7 +8,7 @@ import (
 
 // What a store refuses it refuses in these words, whichever store it is.
 
-// RefuseNoAgent is AGENT_NOT_FOUND for an id nobody registered.
+// RefuseNoAgent is AGENT_NOT_FOUND for an id that was never registered.
 func RefuseNoAgent(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.AgentNotFound, "Agent '%s' not found", id).
 		Suggest("Check the spelling of the agent id; list_agents shows who is there.")

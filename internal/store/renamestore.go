@@ -24,8 +24,8 @@ type renameStore interface {
 // MaxFormerNames is how many of its former names lead to an agent, the latest.
 const MaxFormerNames = 64
 
-// Follows says whether a caller that asks for a former name of an agent is that
-// agent: it is the run that holds it, or nobody does and the name still answers.
+// Follows says whether a caller that asks for a former name of an agent is that agent:
+// its run holds the agent, or no run does and the name still answers.
 func Follows(record Record, run string, answers bool) bool {
 	if run != "" && record.Run == run {
 		return true

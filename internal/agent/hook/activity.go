@@ -92,8 +92,8 @@ func (a Activity) Returns(now time.Time, interrupted bool) Activity {
 	return a
 }
 
-// Says is what the client says of itself, since when. Where it says so, silence is
-// no evidence: the word stands until there is another, or a hook that is newer.
+// Says is what the client says of itself, since when. If it says so, silence is no
+// evidence: its word stands until there is a newer one, or a newer hook.
 func (a Activity) Says(word string, since time.Time) Activity {
 	var next Activity
 	switch word {
@@ -141,8 +141,8 @@ func (a Activity) Again(now time.Time) (at time.Time, waits bool) {
 	return a.alone, a.failed && now.Before(a.alone)
 }
 
-// Idle is since when the session does nothing, and nothing that it has started runs
-// on, if that is known. A monitor of ours is such a shell: who has one always says
+// Idle is since when the session does nothing, and nothing that it has started runs on,
+// if that is known. c3po's own monitor is such a shell: a session with one always reports
 // that something runs on, which then means nothing.
 func (a Activity) Idle(now time.Time, monitored bool) (since time.Time, known bool) {
 	left := a.Alone(now)

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A Dialect is how a client takes the answer of a hook. The zero value is that of
-// Claude Code.
+// A Dialect is how a client takes the answer of a hook. The zero value is Claude Code's.
 type Dialect string
 
 // The dialects. Each is called as its client is by `c3po mcp --client`.

@@ -33,7 +33,7 @@ func LetterOf(m c3po.Message) Letter {
 	}
 }
 
-// calls says that the letter is worth a turn of the model by itself.
+// calls says that the letter alone is worth a turn of the model.
 func (l Letter) calls() bool { return l.ExpectsReply || l.Reply }
 
 // Memory is what one session has been told. The zero value is a new session.

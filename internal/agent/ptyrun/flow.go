@@ -25,8 +25,8 @@ func flows(output []byte) bool {
 	return true
 }
 
-// styleLength is that of the sequence for colours and the like which text begins
-// with, or 0.
+// styleLength is the length of the escape sequence for colors that text begins with, or
+// 0.
 func styleLength(text []byte) int {
 	if len(text) < 3 || text[1] != '[' {
 		return 0

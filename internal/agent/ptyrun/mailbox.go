@@ -191,8 +191,8 @@ func (b *mailbox) news(now time.Time) news {
 	return news{}
 }
 
-// recordTyped remembers that news were typed, and reports it. Who can run nothing cannot
-// ack either: what expects no answer is dealt with once it was typed.
+// recordTyped remembers that news was typed, and reports it. A program without tools
+// cannot ack, so mail that expects no answer counts as dealt with once it was typed.
 func (b *mailbox) recordTyped(ctx context.Context, n news) {
 	b.mu.Lock()
 	b.memory = n.memory
@@ -327,7 +327,7 @@ func (b *mailbox) goodbye(ctx context.Context, died bool) {
 		if _, err := b.to().ReportDeath(ctx, c3po.DeathInput{Run: b.process}); err == nil {
 			return
 		}
-		// A run that is no process cannot be said to have died.
+		// A run that is not a process cannot be reported dead.
 	}
 	resident.Leave(ctx, b.to(), b.log)
 }

@@ -174,7 +174,7 @@ func (r *answerReader) write(output []byte) {
 	if len(output) == 0 {
 		return
 	}
-	// Most of what is printed is no answer, and this is the way of all output.
+	// Most of what is printed is not an answer, and all output passes here.
 	if r.marks.in == outside && r.marks.seen == 0 && r.parser.State() == parser.GroundState &&
 		bytes.IndexByte(output, openMark[0]) < 0 && flows(output) {
 		r.cr = output[len(output)-1] == '\r'

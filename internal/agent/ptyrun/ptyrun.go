@@ -31,7 +31,7 @@ type Config struct {
 
 	// Started is when a process started, as this machine counts.
 	Started func(pid int) int64
-	// Warn is told, before the program starts, that the coordinator is away.
+	// Warn is called, before the program starts, if the coordinator is away.
 	Warn func(error)
 	Log  *slog.Logger
 

@@ -189,8 +189,8 @@ func (w *wrapper) signal(cmd *exec.Cmd, s syscall.Signal) {
 	_ = syscall.Kill(-cmd.Process.Pid, s)
 }
 
-// drain reads what the program has left behind. Its terminal may still be held
-// by something it started, for which nobody waits.
+// drain reads what the program has left behind. A process it started may still hold the
+// terminal; drain does not wait for that.
 func (w *wrapper) drain(output <-chan struct{}) {
 	for {
 		select {
@@ -228,7 +228,7 @@ func (w *wrapper) copyOutput() {
 	for {
 		n, err := w.master.Read(buffer)
 		if n > 0 {
-			// First ours: who sees a prompt may press a key at once.
+			// The screen first: a person who sees a prompt may press a key at once.
 			w.takeOutput(buffer[:n])
 			_, _ = w.cfg.Stdout.Write(buffer[:n]) // if nobody looks any more, the program goes on
 		}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mute keeps a terminal from repeating what it is given: of a pipe nobody needs
-// to see what was typed.
+// mute keeps a terminal from echoing its input: with a pipe there is no one to see what
+// was typed.
 func mute(terminal *os.File) {
 	onTerminal(terminal, func(fd int) {
 		if t, err := unix.IoctlGetTermios(fd, getTermios); err == nil {
@@ -19,8 +19,8 @@ func mute(terminal *os.File) {
 	})
 }
 
-// collectsLines says that the terminal gives the program whole lines, and none
-// that are too long.
+// collectsLines says that the terminal gives the program whole lines, up to a maximum
+// length.
 func collectsLines(terminal *os.File) bool {
 	collects := false
 	onTerminal(terminal, func(fd int) {

@@ -28,8 +28,8 @@ const (
 	drawnQuiet = 300 * time.Millisecond
 )
 
-// A wrapper stands between the person's terminal and that of the program. Who
-// holds both locks has taken in first.
+// A wrapper stands between the person's terminal and the program's. To hold both locks,
+// take in first.
 type wrapper struct {
 	cfg    Config
 	box    *mailbox
@@ -137,8 +137,8 @@ func (w *wrapper) forwardKeys(input []byte) error {
 	return err
 }
 
-// converse types what there is to tell whenever nobody is in the middle of a
-// line, and hands on what the program answers, until ctx ends.
+// converse types what there is to tell whenever no line is half typed, and hands on what
+// the program answers, until ctx ends.
 func (w *wrapper) converse(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -19,8 +19,7 @@ import (
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
-	// MaxLetters is how much of an inbox is looked at: nobody is told exact counts
-	// beyond it.
+	// MaxLetters is how much of an inbox is looked at: counts beyond it are not exact.
 	MaxLetters = 1000
 )
 

@@ -90,8 +90,8 @@ func (s *Server) settle(ctx context.Context) error {
 	}
 	s.holds(self.ID)
 	for _, room := range s.rooms {
-		// Who is in it already keeps its place. A room that it may not join, or no
-		// longer, is no reason not to be there.
+		// A member keeps its place. A room that it may not join does not stop it from
+		// coming online.
 		if _, err := s.to().RoomJoin(ctx, c3po.RoomJoinInput{Room: room}); err != nil {
 			s.log.WarnContext(ctx, "cannot join a room", "room", room, "err", err)
 		}
@@ -267,8 +267,7 @@ func (s *Server) watch(ctx context.Context) error {
 	}
 }
 
-// slept makes the wait another if it says of the session what is no longer so:
-// that it can be woken, or that it cannot.
+// slept replaces the wait if it misreports whether the session can be woken.
 func (s *Server) slept() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -301,7 +300,7 @@ func (s *Server) goodbye(ctx context.Context) {
 	}
 }
 
-// owe takes in how an attempt to register has ended. One of which nobody knows may
+// owe takes in how an attempt to register ended. An attempt with an unknown outcome may
 // still be carried out.
 func (s *Server) owe(err error) {
 	if err == nil || errors.Is(err, c3po.UnknownOutcome) || errors.Is(err, c3po.Timeout) || errors.Is(err, c3po.RedisUnavailable) {

@@ -102,7 +102,7 @@ func (c *conversation) begin(id string) {
 	c.prompts, c.invited = 0, false
 }
 
-// turn begins one: whoever waited at the end of the last waits in vain.
+// turn begins one: a hook that still waits at the end of the last waits in vain.
 func (c *conversation) turn() {
 	for lines, ofTurn := range c.monitors {
 		if ofTurn {
@@ -138,7 +138,7 @@ func (c *conversation) replace(seen resident.View) {
 }
 
 // updatePause takes in whether the agent is paused, unless that is known from later. For
-// who is not paused any longer all that came meanwhile has arrived.
+// an agent that was resumed, all that came during the pause has arrived.
 func (c *conversation) updatePause(seen resident.View) {
 	if seen.Paused == nil || seen.Seq < c.paused.seq {
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// seeEvery is how often the client is looked at. Only a change costs anything.
+	// seeEvery is how often the client is checked. Only a change costs anything.
 	seeEvery = 500 * time.Millisecond
 	// askEvery is how often a coordinator that did not answer is asked again, if it
 	// cannot be seen to be away.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// noteEvery is how often at the most it is written down that a hook has run: a
-// session has many, and who asks later wants to know the day.
+// noteEvery bounds how often a hook's run is recorded: a session has many, and readers
+// only need to know the day.
 const noteEvery = time.Minute
 
 // A HookRun is one time that a hook was answered.

@@ -272,7 +272,7 @@ func (s *Server) decide(by rule) hook.Decision {
 	return s.decideHeld(by)
 }
 
-// decideHeld is decide for who holds the lock already.
+// decideHeld is decide for a caller that holds the lock.
 func (s *Server) decideHeld(by rule) hook.Decision {
 	decision, memory := by(s.conversation.memory, s.conversation.tellable(), time.Now())
 	s.conversation.memory = memory
@@ -282,9 +282,9 @@ func (s *Server) decideHeld(by rule) hook.Decision {
 	return decision
 }
 
-// worthLooking says whether to ask the coordinator before a turn begins. Mail is
-// known as it comes, but posts are not: nobody is woken for them. For these alone
-// a coordinator that was silent is not waited for again.
+// worthLooking says whether to ask the coordinator before a turn begins. Mail is known as
+// it comes, but posts are not: they wake no waiter. For these alone a coordinator that
+// was silent is not waited for again.
 func (s *Server) worthLooking() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

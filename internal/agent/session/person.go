@@ -9,8 +9,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
-// personWrites notes that the user writes in the session, and says whether that
-// settles questions of the agent to them: whoever is asked has come themselves.
+// personWrites notes that the user writes in the session, and says whether that settles
+// questions of the agent to them: the person who was asked is here.
 func (s *Server) personWrites(event hook.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Server) withdrawAsks(ctx context.Context) error {
 			if t.ToAgent != c3po.Human || s.askedSince(t.ID) {
 				continue
 			}
-			// Other mail to the person is no question that keeps the agent waiting.
+			// Other mail to the person does not keep the agent waiting.
 			trace, err := s.to().Trace(ctx, c3po.MessageInput{MessageID: t.ID})
 			if err != nil {
 				return err

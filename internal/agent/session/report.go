@@ -11,8 +11,8 @@ import (
 const (
 	// reportTimeout is how long one report may take.
 	reportTimeout = 10 * time.Second
-	// reportPause is how long after one that failed the next is made: nobody may
-	// touch the session for hours.
+	// reportPause is how long after a failed report the next is made: the session may be
+	// left alone for hours.
 	reportPause = 5 * time.Second
 )
 

@@ -25,8 +25,8 @@ func SocketName(run string) string {
 	return runPrefix + hex.EncodeToString(sum[:8]) + ".sock"
 }
 
-// A Trust says that who listens at a socket is the session process of its run: any program of
-// the user can put a socket there. Nil trusts everybody.
+// A Trust says that the listener at a socket is the session process of its run: any
+// program of the user can put a socket there. Nil trusts every listener.
 type Trust func(net.Conn) bool
 
 // Ask hands an event to the session process of a run and returns its answer. A session process
@@ -48,7 +48,7 @@ func Ask(ctx context.Context, socket string, by Trust, event hook.Event) (answer
 	}
 }
 
-// AskHere hands an event to a session process that listens, and returns its answer. Where
+// AskHere hands an event to a session process that listens, and returns its answer. If
 // none listens there is no answer.
 func AskHere(ctx context.Context, socket string, by Trust, event hook.Event) (answer string, ok bool) {
 	connection, err := dial(ctx, socket, by, question{Event: &event})

@@ -10,7 +10,7 @@ import (
 )
 
 // SelfTest starts a session process as a client would and says how many tools it offers.
-// It registers nobody.
+// It registers no agent.
 func SelfTest(ctx context.Context, version string, command *exec.Cmd) (tools int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

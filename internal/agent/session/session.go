@@ -49,13 +49,13 @@ type Config struct {
 	// Socket is where the other processes of the run find the session process; nowhere if
 	// empty. A file of that name and ".lock" is held by it.
 	Socket string
-	// Stranger says that what has connected to the socket belongs to another session:
-	// it is not told of this one's mail. Nobody is one if nil.
+	// Stranger says that what has connected to the socket belongs to another session,
+	// which must not hear of this one's mail. If nil, nothing is a stranger.
 	Stranger func(net.Conn) bool
 	// Off says that the person has switched c3po off here; never if nil.
 	Off func() bool
-	// Switch lets agents take part, or not, in this project or everywhere; nobody
-	// can from within the session if nil.
+	// Switch lets agents take part, or not, in this project or everywhere; if nil, the
+	// session cannot switch it.
 	Switch func(on, everywhere bool) error
 	// Before is done each time before the agent registers, which it does not if that
 	// fails; Registered when it has an id. Nothing if nil.
@@ -73,13 +73,13 @@ type Config struct {
 	// Unattended says that a script runs the client for its output: mail must not
 	// change what it prints. A SessionStart that says otherwise is believed.
 	Unattended bool
-	// Answers says that who runs the client wants mail answered, attended or not.
+	// Answers says that the client's owner wants mail answered, attended or not.
 	Answers bool
-	// Sees looks at the client's process, and at what the client says of itself; nobody
-	// does if nil.
+	// Sees looks at the client's process, and at what the client says of itself; may be
+	// nil.
 	Sees func() Sight
-	// Note writes down when a hook last ran, so that it is known after the session
-	// too; nobody does if nil.
+	// Note records when a hook last ran, so that it is known after the session too; may
+	// be nil.
 	Note  func(HookRun)
 	Tools []c3po.Toolset // core if none
 	// Defaults are the values of arguments that a model leaves out, by operation.

@@ -25,8 +25,8 @@ func (c *conversation) hand(m c3po.Message) {
 	}
 }
 
-// leave makes what the session owes an answer to something to be reported. Who
-// waits for its person, or for an answer of its own, has not left anybody alone.
+// leave makes what the session owes an answer to something to be reported. A session that
+// waits for its person, or for an answer to its own question, does not owe one yet.
 func (c *conversation) leave() {
 	if len(c.owed) == 0 || len(c.asked) > 0 || c.paused.why != "" {
 		return

@@ -99,11 +99,11 @@ func (s *Server) serve(ctx context.Context, connection net.Conn) {
 	switch {
 	case q.Event != nil:
 		if _, err := connection.Write([]byte(s.answerHook(ctx, *q.Event) + "\n")); err != nil {
-			// Who asked did not wait for the answer, so the session has not heard it.
+			// The client did not wait for the answer, so the session has not heard it.
 			s.remember(hook.Memory.Ungreeted)
 		}
 	case q.About:
-		_ = json.NewEncoder(connection).Encode(s.aboutNow(ctx)) // who asked may be gone
+		_ = json.NewEncoder(connection).Encode(s.aboutNow(ctx)) // the client may be gone
 	case q.Monitor:
 		s.serveMonitor(ctx, connection, reader, q.Turn)
 	}

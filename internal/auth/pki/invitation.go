@@ -11,7 +11,7 @@ import (
 )
 
 // System in place of the hash of an authority says that the coordinator shows a
-// certificate the system trusts: its own, or that of a proxy before it.
+// certificate the system trusts: its own or its proxy's.
 const System = "system"
 
 // An Invitation is what a new host is given: where the coordinator is, how to

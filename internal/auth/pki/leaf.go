@@ -93,8 +93,8 @@ func (a *Authority) sign(names []string, now time.Time) (*tls.Certificate, error
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leafKey, Leaf: leaf}, nil
 }
 
-// Files is a certificate somebody else made. It is read again when the file has
-// changed, so that whoever renews it need not tell us.
+// Files is a certificate somebody else made. It is read again when the file has changed,
+// so that a renewal needs no restart.
 type Files struct {
 	cert, key string
 

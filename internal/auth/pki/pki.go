@@ -23,10 +23,9 @@ import (
 )
 
 const (
-	// ServerName is in every certificate the authority signs, and what our own
-	// clients ask for. The authority vouches for nobody but the coordinators, so
-	// the address they are reached at, which a coordinator behind a port mapping
-	// cannot know, adds nothing.
+	// ServerName is in every certificate the authority signs, and what our own clients
+	// ask for. The authority vouches for the coordinators only, so the address they are
+	// reached at, which a coordinator behind a port mapping cannot know, adds nothing.
 	ServerName = "coordinator.c3po.internal"
 
 	authorityLife = 20 * 365 * 24 * time.Hour
@@ -45,8 +44,8 @@ type Authority struct {
 	leafKey     *ecdsa.PrivateKey // of the coordinators
 }
 
-// New makes an authority and the coordinators' key, in the form Parse reads.
-// They are worth as much as each other: who has them can pose as a coordinator.
+// New makes an authority and the coordinators' key, in the form Parse reads. Both are
+// secrets of equal worth: their holder can pose as a coordinator.
 func New() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

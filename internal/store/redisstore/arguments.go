@@ -25,7 +25,7 @@ import (
 // those that declare it.
 type with map[string]any
 
-// A slot is one key or word of a head, by itself or in a table.
+// A slot is one key or word of a head, alone or in a table.
 type slot struct{ table, name, is string }
 
 // rows are a list: what each of its rows has among keys and words. That of a list of

@@ -9,7 +9,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// allKeys are those of every space, and of none.
+// allKeys are the keys of every space, and those outside spaces.
 const allKeys = "c3po:1:*"
 
 // copyAtOnce is how many keys are copied in one round trip.
@@ -25,8 +25,8 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 	return !found, err
 }
 
-// CopyTo puts everything into another store, which must be empty and used by
-// nobody, and returns how many keys there are.
+// CopyTo puts everything into another store, which must be empty and unused, and returns
+// the number of keys.
 func (s *Store) CopyTo(ctx context.Context, to *Store) (int, error) {
 	copied := 0
 	err := s.eachKey(ctx, func(keys []string) error {

@@ -17,9 +17,9 @@ import (
 // engineCache keeps what the engine said of itself for a short while: receipts
 // name it, and asking for each of them would double the round trips.
 type engineCache struct {
-	// One question at a time, whose answer all who ask meanwhile share. Were they to
-	// ask in turn, an engine that hangs would hold up the last of them for as long as
-	// all together.
+	// One question at a time, whose answer is shared by everyone who asks in the
+	// meantime. If they asked in turn, an engine that hangs would hold up the last for as
+	// long as all of them together.
 	asking singleflight.Group
 
 	mu    sync.Mutex
@@ -54,7 +54,7 @@ func (s *Store) askEngine(ctx context.Context) (engineWord, error) {
 		return said, nil
 	}
 	answer := s.engine.asking.DoChan("", func() (any, error) {
-		// Whoever asked first may hang up; the others still want to know.
+		// The first caller may hang up; the others still want the answer.
 		return s.readEngine(context.WithoutCancel(ctx))
 	})
 	select {

@@ -12,8 +12,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// followPage is how much one step does of what follows a renaming or a
-// retirement, so that it holds nobody up.
+// followPage bounds one step of the work that follows a renaming or a retirement, so that
+// it delays no other step.
 const followPage = 100
 
 // scanPage is how much of a list is looked through at once.

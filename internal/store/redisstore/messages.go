@@ -63,7 +63,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	}
 }
 
-// mailboxWord says what kind of mailbox the recipient is if it is no agent's.
+// mailboxWord says what kind of mailbox the recipient has if it is not an agent.
 func mailboxWord(step store.SendStep) string {
 	if step.Queue {
 		return "queue"
@@ -142,7 +142,7 @@ func (s *Store) notYours(ctx context.Context, space c3po.Space, step store.Reply
 	return store.RefuseNotYours(step.Answers)
 }
 
-// stillHeld is what superseded is in the scripts, for refusals that need none.
+// stillHeld is the scripts' superseded, for refusals that need no script.
 func (s *Store) stillHeld(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) error {
 	if run == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// A Meter is told how long steps take and how they fail.
+// A Meter counts how long steps take and how they fail.
 type Meter interface {
 	// StoreTook is called for every step and the reads that hubs make by
 	// themselves, whatever their outcome.

@@ -156,8 +156,8 @@ func (s *Store) InboxSizes(ctx context.Context, space c3po.Space, ids []c3po.Age
 	return sizes, nil
 }
 
-// InboxBytes implements store.Store. Facts are read some at a time, so that a large
-// inbox holds nobody up.
+// InboxBytes implements store.Store. Facts are read in batches, so that a large inbox
+// does not block Redis.
 func (s *Store) InboxBytes(ctx context.Context, space c3po.Space, id c3po.AgentID) (int64, error) {
 	k, total := keysOf(space), int64(0)
 	hexes, err := s.strings(ctx, s.commands.B().Zrange().Key(k.inbox(id)).Min("0").Max("-1").Build())

@@ -13,13 +13,13 @@ const (
 	// relievedTo is how much of its memory, in per cent, a full Redis uses once
 	// ended mail has made room.
 	relievedTo = 95
-	// reliefEvery is how often that is tried: what is acked meanwhile can go then.
+	// reliefEvery is how often that is tried: mail acked in between can go then.
 	reliefEvery   = time.Second
 	reliefTimeout = time.Minute
 )
 
-// A relief makes room in a full Redis, in the background and once at a time: who
-// was refused is told at once.
+// A relief makes room in a full Redis, in the background and once at a time; the refused
+// call does not wait for it.
 type relief struct {
 	mu     sync.Mutex
 	busy   bool

@@ -117,7 +117,7 @@ func (s *Store) EndRoom(ctx context.Context, space c3po.Space, step store.EndRoo
 	return store.EndRoomOutcome(word(answer[0])), nil
 }
 
-// endEmptyRooms ends rooms that nobody is in and where nothing was said for long.
+// endEmptyRooms ends rooms that were empty and silent for long.
 func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64) error {
 	for cursor := uint64(0); s.limits.RoomLife > 0; {
 		page, err := s.scanHash(ctx, keysOf(space).rooms(), cursor)
@@ -133,7 +133,7 @@ func (s *Store) endEmptyRooms(ctx context.Context, space c3po.Space, lived int64
 			if name == c3po.Everybody || !store.RoomOver(s.limits, lived, row.record(name)) {
 				continue
 			}
-			// The step has the last word: somebody may have come meanwhile.
+			// The step has the last word: an agent may have joined in the meantime.
 			if _, err := s.EndRoom(ctx, space, store.EndRoomStep{Room: name, Outside: true, Silent: s.limits.RoomLife}); err != nil {
 				return err
 			}

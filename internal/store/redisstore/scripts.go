@@ -16,8 +16,8 @@ import (
 //go:embed lua/*.lua
 var sources embed.FS
 
-// stepTimeout bounds one step, repeats included. Whoever calls is told within two
-// seconds, with what else a call has to do.
+// stepTimeout bounds one step, repeats included. A caller gets an answer within two
+// seconds, including the rest of its call.
 const stepTimeout = 1700 * time.Millisecond
 
 // dialTimeout bounds a connection from its beginning until it can be used. A step

@@ -19,10 +19,9 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Snapshot writes what Redis holds into files of dir, one for each of its
-// masters, in the format in which Redis itself keeps it (RDB). Each is as of one
-// moment, and nobody is held up meanwhile. All of a space is with one master, so
-// every space is whole.
+// Snapshot writes what Redis holds into files of dir, one for each of its masters, in the
+// format in which Redis itself keeps it (RDB). Each shows one moment, and taking it
+// blocks nothing. All of a space is with one master, so every space is whole.
 func Snapshot(ctx context.Context, address, dir string) ([]string, error) {
 	options, err := clientOptions(address)
 	if err != nil {
@@ -99,8 +98,8 @@ func dial(ctx context.Context, options rueidis.ClientOption, address string) (ne
 // client library knows no replicas.
 func receive(conn io.ReadWriter, user, password string, to io.Writer) error {
 	from := bufio.NewReader(conn)
-	// Who does not say that it can take a copy of unknown length gets one at once,
-	// and is told its length.
+	// A replica that cannot take a copy of unknown length gets one at once, with its
+	// length.
 	commands := [][]string{{"REPLCONF", "rdb-only", "1"}}
 	if password != "" {
 		login := []string{"AUTH", password}

@@ -25,19 +25,19 @@ type Config struct {
 	Node   string // the coordinator events are said to come from
 	Log    *slog.Logger
 	Meter  Meter // nobody counts if nil
-	// Free is how many bytes are free in a folder of this machine; nobody knows if nil.
+	// Free is how many bytes are free in a folder of this machine; unknown if nil.
 	Free func(folder string) (bytes int64, known bool)
 	Now  func() time.Time // a clock for tests; nil reads Redis TIME in the script
-	// Writer is the version of the coordinator that will write here. The data is
-	// signed with it, if it is not by a later one. Who only looks is nobody.
+	// Writer is the version of the coordinator that will write here. The data is signed
+	// with it, unless a later version has signed it. Empty for a program that only reads.
 	Writer string
 }
 
 // Store is a store.Store in Redis.
 type Store struct {
 	commands rueidis.Client
-	// wakes is a client of its own: a subscription shares its connection's
-	// reader, and a slow wake must never hold up a command.
+	// wakes is a separate client: a subscription shares its connection's reader, and a
+	// slow wake must never hold up a command.
 	wakes   rueidis.Client
 	scripts map[scriptName]script
 	limits  c3po.Limits

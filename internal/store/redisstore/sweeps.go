@@ -14,7 +14,7 @@ import (
 // sweepPage is how many fields of a hash are looked at in one go.
 const sweepPage = 500
 
-// sweep forgets what has no clock of its own and is of no use any more.
+// sweep forgets what is useless and does not expire otherwise.
 func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error {
 	now, err := s.Now(ctx)
 	if err != nil {
