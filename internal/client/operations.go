@@ -160,6 +160,10 @@ func (c *Client) Recent(ctx context.Context, in c3po.RecentInput) (c3po.MessageL
 	return call[c3po.MessageList](ctx, c, "recent", in)
 }
 
+func (c *Client) Conversations(ctx context.Context, in c3po.ConversationsInput) (c3po.ConversationList, error) {
+	return call[c3po.ConversationList](ctx, c, "conversations", in)
+}
+
 func (c *Client) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
 	return call[c3po.LetterList](ctx, c, "dead_letters", in)
 }

@@ -253,4 +253,23 @@ type messageStore interface {
 	Answers(ctx context.Context, space c3po.Space, id c3po.MessageID) ([]Entry, error)
 	// Thread returns up to limit entries with a sequence above after, oldest first.
 	Thread(ctx context.Context, space c3po.Space, thread string, after int64, limit int) ([]Entry, error)
+	// ThreadSpans returns how each thread begins and ends, in the order asked for. A
+	// thread that is unknown, or of which nothing is left, has no entries.
+	ThreadSpans(ctx context.Context, space c3po.Space, threads []string) ([]ThreadSpan, error)
+}
+
+// A ThreadSpan is a thread without what is between its ends.
+type ThreadSpan struct {
+	First, Last *Entry // the same if there is one
+	Count       int
+}
+
+// Add takes an entry that is an end of the thread.
+func (t *ThreadSpan) Add(e Entry) {
+	if t.First == nil || e.Message.Seq < t.First.Message.Seq {
+		t.First = &e
+	}
+	if t.Last == nil || e.Message.Seq > t.Last.Message.Seq {
+		t.Last = &e
+	}
 }

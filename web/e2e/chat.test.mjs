@@ -51,6 +51,17 @@ describe("a conversation", () => {
     assert.equal(scrolls, 0, "nothing scrolls within the conversation");
   });
 
+  test("is listed with its first and last line, and found by them", async () => {
+    const { page, context } = await open(browser, rig);
+    await view(page, rig, "conversations");
+    await page.getByLabel("Search conversations").fill("get /orders answer");
+    const row = page.getByRole("listitem").filter({ hasText: "Which fields does GET /orders answer with?" });
+    await row.getByText("Change 13 touches the retry path").waitFor();
+    await row.getByText("14", { exact: true }).waitFor();
+    assert.equal(await page.getByRole("listitem").count(), 1);
+    await context.close();
+  });
+
   test("loads and opens nothing of what others wrote", async () => {
     await rig.as("web", "send_message", {
       target: "api",

@@ -120,6 +120,17 @@ describe("what others wrote", () => {
       died_at: at,
     }));
     const tickets = payloads.map((text) => ({ id: text, from_agent: text, to_agent: text, thread: text, state: text, created_at: at, seq: 1 }));
+    const conversations = payloads.map((text) => ({
+      thread: text,
+      subject: text,
+      last: text,
+      last_from: text,
+      last_at: at,
+      turns: 2,
+      from_agent: text,
+      to_agent: text,
+      state: text,
+    }));
     const events = payloads.map((text, n) => ({ seq: n + 1, kind: "accepted", agent: text, message_id: `${text}::b::1`, at }));
     for (const [name, value] of Object.entries({
       list_agents: rows,
@@ -127,6 +138,7 @@ describe("what others wrote", () => {
       get_thread: messages,
       dead_letters: letters,
       tickets,
+      conversations,
       tail_log: { events, at: "1:1" },
     })) {
       await page.route(`**/api/op/${name}`, (route) => route.fulfill({ json: value }));

@@ -136,6 +136,18 @@ export interface CoWorker {
 
 export type Code = "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "AGENT_NOT_FOUND" | "TICKET_NOT_FOUND" | "KEY_CONFLICT" | "AGENT_UNAVAILABLE" | "RATE_LIMITED" | "BUDGET_SPENT" | "INBOX_FULL" | "REDIS_UNAVAILABLE" | "STORE_FULL" | "UNKNOWN_OUTCOME" | "SUPERSEDED" | "COORD_DOWN" | "TIMEOUT" | "INTERNAL";
 
+export interface Conversation {
+  thread: string;
+  last_at: string;
+  turns: number;
+  from_agent: AgentID;
+  to_agent: AgentID;
+  state: TicketState;
+  last?: string;
+  last_from?: AgentID;
+  subject?: string;
+}
+
 export interface DeathResult {
   agent_id: AgentID;
   died: boolean;

@@ -178,6 +178,52 @@ func (s *Store) Thread(ctx context.Context, space c3po.Space, thread string, aft
 	return s.readListed(ctx, space, idsOfIndex(rows))
 }
 
+// ThreadSpans implements store.Store: three commands a thread, in one round trip.
+func (s *Store) ThreadSpans(ctx context.Context, space c3po.Space, threads []string) ([]store.ThreadSpan, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	key := keysOf(space).threads()
+	var asked []rueidis.Completed
+	for _, thread := range threads {
+		prefix := itoa(len(thread)) + ":" + thread
+		from, to := "["+prefix+"\x00", "("+prefix+"\x01"
+		asked = append(asked,
+			s.commands.B().Zlexcount().Key(key).Min(from).Max(to).Build(),
+			s.commands.B().Zrangebylex().Key(key).Min(from).Max(to).Limit(0, 1).Build(),
+			s.commands.B().Zrevrangebylex().Key(key).Max(to).Min(from).Limit(0, 1).Build())
+	}
+	spans := make([]store.ThreadSpan, len(threads))
+	at := map[string]int{}
+	var ids []c3po.MessageID
+	answers := s.commands.DoMulti(ctx, asked...)
+	for i, thread := range threads {
+		at[thread] = i
+		count, err := answers[3*i].AsInt64()
+		if err != nil {
+			return nil, s.failure(ctx, "count a thread", err)
+		}
+		spans[i].Count = int(count)
+		for _, end := range answers[3*i+1 : 3*i+3] {
+			rows, err := end.AsStrSlice()
+			if err != nil {
+				return nil, s.failure(ctx, "read the ends of a thread", err)
+			}
+			ids = append(ids, idsOfIndex(rows)...)
+		}
+	}
+	slices.Sort(ids)
+	entries, err := s.readListed(ctx, space, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if i, known := at[entry.Message.Thread]; known {
+			spans[i].Add(entry)
+		}
+	}
+	return spans, nil
+}
+
 // idsOfIndex reads the message ids at the end of an index's entries.
 func idsOfIndex(rows []string) []c3po.MessageID {
 	var ids []c3po.MessageID

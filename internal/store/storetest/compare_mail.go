@@ -149,4 +149,7 @@ func (d *comparison) thread(a *comparedSpace) {
 	thread, after := d.threadName(a), draw(d, "after", []int64{0, 0, a.seq / 2})
 	limit := draw(d, "limit", []int{1, 2, 10})
 	_, _ = both(d, "thread", func(s store.Store) ([]store.Entry, error) { return s.Thread(d.ctx, a.space, thread, after, limit) })
+	_, _ = both(d, "ends of a thread", func(s store.Store) ([]store.ThreadSpan, error) {
+		return s.ThreadSpans(d.ctx, a.space, []string{thread, "nothing"})
+	})
 }

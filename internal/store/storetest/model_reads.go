@@ -182,6 +182,22 @@ func (m *Model) Thread(_ context.Context, name c3po.Space, thread string, after 
 	return sp.entries(found, limit), nil
 }
 
+// ThreadSpans implements store.Store.
+func (m *Model) ThreadSpans(_ context.Context, name c3po.Space, threads []string) ([]store.ThreadSpan, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	spans := make([]store.ThreadSpan, len(threads))
+	for i, thread := range threads {
+		found := sp.find(func(msg *message) bool { return msg.view.Thread == thread }, bySeq)
+		spans[i].Count = len(found)
+		for _, msg := range found {
+			spans[i].Add(sp.entry(msg))
+		}
+	}
+	return spans, nil
+}
+
 func (sp *space) entries(found []*message, limit int) []store.Entry {
 	var entries []store.Entry
 	for _, msg := range found[:min(len(found), limit)] {

@@ -199,6 +199,11 @@ func threadPromises() []promise {
 				after = entries[len(entries)-1].Message.Seq
 			}
 			same(w, "all pages", read, []string{"1", "2", "3", "4", "5"})
+			spans, err := w.store.ThreadSpans(w.ctx, w.space, []string{"nothing", "t"})
+			w.must(err)
+			same(w, "of nothing", spans[0].Count, 0)
+			same(w, "its length", spans[1].Count, 5)
+			same(w, "its ends", []string{spans[1].First.Message.Text(), spans[1].Last.Message.Text()}, []string{"1", "5"})
 		}},
 		{"threads whose names begin alike are different threads", nil, func(w *testStore) {
 			w.enter(alice, bob)

@@ -5,12 +5,14 @@ import { useNow } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { List, useList } from "../list";
-import { ago, moment } from "../plain";
+import { subject } from "../markdown";
+import { ago, moment, plain } from "../plain";
 import { go, to } from "../route";
-import { Empty, Head, Id, Trouble } from "../ui";
-import type { Ticket } from "../wire";
+import { Empty, Head, Trouble } from "../ui";
+import type { Conversation } from "../wire";
+import "./Conversations.css";
 
-const rowHeight = 52;
+const rowHeight = 66;
 
 const states: Record<string, string> = {
   pending: "unread",
@@ -20,7 +22,7 @@ const states: Record<string, string> = {
   cancelled: "withdrawn",
 };
 
-const nameOf = (t: Ticket) => t.thread || t.id;
+const nameOf = (c: Conversation) => c.thread;
 
 export function Conversations() {
   const now = useNow();
@@ -28,8 +30,8 @@ export function Conversations() {
   const [wanted, setWanted] = useKept("search conversations", "");
   const box = useRef<HTMLInputElement>(null);
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ["tickets", open],
-    queryFn: ({ pageParam }) => read<Ticket>("tickets", { which: "all", ...(open ? { state: "open" } : {}), cursor: pageParam, limit: 100 }),
+    queryKey: ["tickets", "conversations", open],
+    queryFn: ({ pageParam }) => read<Conversation>("conversations", { ...(open ? { state: "open" } : {}), cursor: pageParam, limit: 100 }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
     maxPages: 200,
@@ -42,7 +44,7 @@ export function Conversations() {
       .filter((t) => {
         if (seen.has(t.thread)) return false;
         seen.add(t.thread);
-        return words === "" || [t.from_agent, t.to_agent, t.thread].some((text) => text.toLowerCase().includes(words));
+        return words === "" || [t.subject, t.last, t.from_agent, t.to_agent, t.thread].some((text) => text?.toLowerCase().includes(words));
       });
   }, [data, wanted]);
   const list = useList({
@@ -55,13 +57,13 @@ export function Conversations() {
   });
   useShortcuts({ "/": () => box.current?.focus() });
   return (
-    <section className="page fill">
+    <section className="page fill view-conversations">
       <Head title="Conversations" />
       <div className="row filter">
         <input
           ref={box}
           type="search"
-          placeholder="Search  /"
+          placeholder="Search names and lines  /"
           aria-label="Search conversations"
           value={wanted}
           onChange={(e) => setWanted(e.target.value)}
@@ -76,19 +78,28 @@ export function Conversations() {
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && shown.length === 0 && <Empty title="No conversations">When one agent asks another, it is here.</Empty>}
       <List list={list} label="Conversations">
-        {(t) => (
-          <a href={to("conversations", nameOf(t))}>
-            <span className="pair">
-              <Id>{t.from_agent}</Id>
-              <span className="quiet" aria-label="to">
-                {" "}
-                →{" "}
+        {(c) => (
+          <a href={to("conversations", nameOf(c))}>
+            <span className="talk">
+              <span className="subject" dir="auto">
+                {plain(subject(c.subject ?? "") || "The text was trimmed")}
               </span>
-              <Id>{t.to_agent}</Id>
+              <span className="quiet one">
+                <bdi>{plain(c.from_agent)}</bdi> → <bdi>{plain(c.to_agent)}</bdi>
+                {c.last && (
+                  <>
+                    {" · "}
+                    <bdi>{plain(c.last_from ?? "")}</bdi>: <bdi>{plain(subject(c.last))}</bdi>
+                  </>
+                )}
+              </span>
             </span>
-            <span className={`badge ${/^[a-z_]+$/.test(t.state) ? t.state : ""}`}>{states[t.state] ?? t.state}</span>
-            <time className="quiet" title={moment(t.created_at)}>
-              {ago(t.created_at, now)}
+            <span className="quiet turns">{c.turns}</span>
+            <span className={`badge ${/^[a-z_]+$/.test(c.state) ? c.state : ""}`}>
+              {c.state === "timed_out" && c.to_agent === "human" ? "overdue" : (states[c.state] ?? plain(c.state))}
+            </span>
+            <time className="quiet" title={moment(c.last_at)}>
+              {ago(c.last_at, now)}
             </time>
           </a>
         )}
