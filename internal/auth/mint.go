@@ -259,7 +259,7 @@ func checkInput(in c3po.TokenInput) error {
 // checkChild holds what a runner may hand out to what it has.
 func checkChild(mine Grant, in c3po.TokenInput) error {
 	if in.Role != c3po.RoleAgent || !c3po.Pattern(mine.Pattern).CoversAll(c3po.Pattern(in.Agents)) {
-		return c3po.Errorf(c3po.Forbidden, "a runner makes tokens of agents it may start, and of nobody else").
+		return c3po.Errorf(c3po.Forbidden, "a runner may make tokens only for agents it may start").
 			Suggest("Ask for the role agent and ids within %s.", mine.Pattern)
 	}
 	for _, space := range in.Spaces {

@@ -66,7 +66,7 @@ func (me *identity) profile(in c3po.RegisterInput) (store.Profile, error) {
 	}
 	for _, capability := range in.Capabilities {
 		if strings.TrimSpace(capability) == "" {
-			return store.Profile{}, refuse("a capability is empty").Suggest("Leave it out; an empty list of capabilities is none.")
+			return store.Profile{}, refuse("a capability is empty").Suggest("Leave it out; an empty list means no capabilities.")
 		}
 		labels = append(labels, label{"capability", capability, 100})
 	}

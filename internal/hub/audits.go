@@ -23,7 +23,7 @@ func (h *Hub) Fsck(ctx context.Context, space c3po.Space) (c3po.Audit, error) {
 // fsck reads all there is, so a coordinator does it once at a time.
 func (s spaceHub) fsck(ctx context.Context) (c3po.Audit, error) {
 	if !s.hub.auditing.CompareAndSwap(false, true) {
-		return c3po.Audit{}, c3po.Errorf(c3po.RateLimited, "the books are gone through already").Suggest("Wait for that to end.")
+		return c3po.Audit{}, c3po.Errorf(c3po.RateLimited, "an fsck is already running").Suggest("Wait for that to end.")
 	}
 	defer s.hub.auditing.Store(false)
 	audit, err := s.audit(ctx)

@@ -45,5 +45,5 @@ func parseCursor(kind cursorKind, cursor string) (int64, error) {
 
 func badCursor() *c3po.Error {
 	return c3po.Errorf(c3po.InvalidRequest, "this is not a cursor of this list").
-		Suggest("Pass the next of the answer before, unchanged, or none to start over.")
+		Suggest("Pass the previous answer's next unchanged, or leave the cursor out to start over.")
 }

@@ -268,7 +268,7 @@ func parseAge(field, text string) (time.Duration, error) {
 	}
 	age, err := time.ParseDuration(text)
 	if err != nil || age < 0 {
-		return 0, c3po.Errorf(c3po.InvalidRequest, "%s is %q, which is no length of time", field, text).
+		return 0, c3po.Errorf(c3po.InvalidRequest, "%s is %q, which is not a duration", field, text).
 			Suggest("Write it as 90m, 24h or 7d.")
 	}
 	return age, nil

@@ -137,7 +137,7 @@ func RefuseNotInRoom(room c3po.RoomName) *c3po.Error {
 // RefuseNotCreator is FORBIDDEN for a member that did not make the room.
 func RefuseNotCreator(room c3po.RoomName, creator c3po.AgentID) *c3po.Error {
 	if creator == "" {
-		return c3po.Errorf(c3po.Forbidden, "whoever made the room '%s' is gone: only an admin may do this", room).
+		return c3po.Errorf(c3po.Forbidden, "the creator of the room '%s' is gone: only an admin may do this", room).
 			Suggest("Ask a person, or make another room.")
 	}
 	return c3po.Errorf(c3po.Forbidden, "only '%s', who made the room '%s', or an admin may do this", creator.Brief(), room).

@@ -85,7 +85,7 @@ func (s *Store) AuditTail(ctx context.Context, after string, limit int) ([]auth.
 	for _, answer := range s.commands.DoMulti(ctx, s.auditRead(auditKey, after, limit), s.auditRead(refusalsKey, after, limit)) {
 		rows, err := answer.AsXRange()
 		if refused, ok := rueidis.IsRedisErr(err); ok && strings.Contains(refused.Error(), "Invalid stream ID") {
-			return nil, c3po.Errorf(c3po.InvalidRequest, "%q is no place in the audit", after).
+			return nil, c3po.Errorf(c3po.InvalidRequest, "%q is not a place in the audit", after).
 				Suggest("Give the id of an entry, or leave it out for the newest ones.")
 		}
 		if err != nil && !rueidis.IsRedisNil(err) {
