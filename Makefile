@@ -16,7 +16,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web recording web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: help build image web recording pictures web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -137,6 +137,9 @@ claude-e2e: ## the plugin in the real Claude Code, installed by npm
 
 recording: ## docs/demo.svg, two real sessions of Claude Code that speak, as the README shows them
 	C3PO_RECORDING=$(CURDIR)/docs/demo.svg test/claude/run.sh -test.run TestTheRecordingShows -test.v
+
+pictures: web build ## docs/dashboard-*.png, the dashboard as the README shows it
+	cd web && C3PO_BIN=../bin/c3po node e2e/readme.mjs ../docs
 
 web-e2e: ## the dashboard in Chromium before a real coordinator
 	test/web/run.sh

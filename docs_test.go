@@ -56,6 +56,20 @@ func TestThePictureOfTheReadmeShowsAQuestionAndItsAnswer(t *testing.T) {
 	}
 }
 
+func TestPicturesOfThePagesAreSmall(t *testing.T) {
+	t.Parallel()
+	pictures, err := filepath.Glob("docs/*.png")
+	if err != nil || len(pictures) == 0 {
+		t.Fatalf("%d pictures, %v", len(pictures), err)
+	}
+	const maxBytes = 150 << 10
+	for _, name := range pictures {
+		if text := readDocument(t, name); len(text) > maxBytes {
+			t.Errorf("%s has %d bytes, want %d at most", name, len(text), maxBytes)
+		}
+	}
+}
+
 func readDocument(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

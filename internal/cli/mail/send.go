@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,7 +87,11 @@ func printWarning(w io.Writer, warning string) {
 }
 
 func printReceipt(w io.Writer, r c3po.Receipt) {
-	fmt.Fprintf(w, "sent %s, %s; %s %s\n", console.Inline(string(r.ID)), console.Worth(r.Durability), console.Inline(string(r.ToAgent)), console.Inline(r.Reachability.Prospect()))
+	fmt.Fprintf(w, "sent %s, %s", console.Inline(string(r.ID)), console.Worth(r.Durability))
+	if r.Reachability == c3po.ReachNow || !strings.Contains(r.Notice, r.Reachability.When()) { // else the notice says it, with the reason
+		fmt.Fprintf(w, "; %s %s", console.Inline(string(r.ToAgent)), console.Inline(r.Reachability.Prospect()))
+	}
+	fmt.Fprintln(w)
 	printWarning(w, r.Warning)
 	if r.Notice != "" {
 		fmt.Fprintf(w, "%s\n", console.Inline(console.ForPeople(r.Notice)))

@@ -94,6 +94,7 @@ func strip(frames []Frame, pane, row int) []state {
 }
 
 func drawRow(body, style *strings.Builder, row int, y, width float64, states []state, total time.Duration) {
+	width += 2 * charWidth // so that no edge of the next one shows
 	moves := len(states) > 1
 	if moves {
 		fmt.Fprintf(style, "@keyframes k%d{", row)

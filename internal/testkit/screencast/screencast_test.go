@@ -26,7 +26,7 @@ func TestARecordingIsWellFormedAndShowsEveryLine(t *testing.T) {
 	if !errors.Is(err, io.EOF) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	for _, want := range []string{"web &amp; co", ">hello<", "&lt;b&gt;", ">waits<", ">answers<", "#ff0000", "25.000%{transform:translateX(-168px)}", "4.00s step-end"} {
+	for _, want := range []string{"web &amp; co", ">hello<", "&lt;b&gt;", ">waits<", ">answers<", "#ff0000", "25.000%{transform:translateX(-184.8px)}", "4.00s step-end"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing:\n%s", want, text)
 		}
