@@ -21,8 +21,8 @@ func advice(t *testing.T, folders ...string) []string {
 	t.Helper()
 	var sentences []string
 	for _, folder := range folders {
-		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.IsDir() && folder == "." && path != filepath.Join("..", "..") {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() && folder == "." && path != filepath.Join("..", "..", "..") {
 				return fs.SkipDir
 			}
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "storetest") {
