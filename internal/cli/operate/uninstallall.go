@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +77,8 @@ func planRemoval(ctx context.Context, a *console.Console, keepData bool) (remova
 			r.folders = append(r.folders, folder{filepath.Clean(path), sizeOf(path)})
 		}
 	}
-	if mine, err := a.Folders.Credentials(); err == nil && mine != nil && !people.IsLocal(mine.URL) {
-		r.joined = mine.URL
+	if agents, person, err := people.Elsewhere(a); err == nil {
+		r.joined = cmp.Or(agents, person)
 	}
 	r.program, r.leftOver = planProgram(a)
 	return r, nil

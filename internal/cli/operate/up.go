@@ -161,19 +161,34 @@ func openNow(ctx context.Context, a *console.Console, note paths.Coordinator) bo
 	return err == nil && info.Auth == string(auth.None)
 }
 
-// refuseJoined keeps a host that has joined another's coordinator from starting an
-// empty one of its own: its agents would move to it and reach nobody.
+// refuseJoined keeps a host that has joined another's coordinator, or whose user has
+// signed in at one, from starting an empty one of its own: its agents would move to it
+// and reach nobody, and its user's token would be overwritten.
 func refuseJoined(a *console.Console) error {
-	joined, err := a.Folders.Credentials()
-	if err != nil || joined == nil || joined.URL == "" {
+	agents, person, err := people.Elsewhere(a)
+	switch {
+	case err != nil:
 		return err
-	}
-	// Credentials for this machine's own coordinator, under auth, are no other host's.
-	if people.IsLocal(joined.URL) {
+	case agents != "":
+		return c3po.Errorf(c3po.InvalidRequest, "this host has joined the coordinator at %s", agents).
+			Suggest("Start that one on its own host. To run one here instead, leave that one first: c3po leave")
+	case person != "":
+		return c3po.Errorf(c3po.InvalidRequest, "you are signed in on this host at the coordinator at %s", person).
+			Suggest("Start that one on its own host. To run one here instead, sign out first: c3po leave --person")
+	default:
 		return nil
 	}
-	return c3po.Errorf(c3po.InvalidRequest, "this host has joined the coordinator at %s", joined.URL).
-		Suggest("Start that one on its own host. To run one here instead, leave that one first: c3po leave")
+}
+
+// refuseUnjoined keeps an agent from being started on a host where only its user has
+// signed in: it would have no token.
+func refuseUnjoined(a *console.Console) error {
+	agents, person, err := people.Elsewhere(a)
+	if err != nil || person == "" || agents != "" || a.Getenv(console.TokenVariable) != "" || a.URL != "" {
+		return err
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "you are signed in at %s, but this host's agents have not joined it", person).
+		Suggest("Run `c3po invite --host %s` where it runs, then the line it prints here.", people.HostName())
 }
 
 func spawn(ctx context.Context, a *console.Console, state string, s coordinator) (start, error) {

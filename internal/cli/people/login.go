@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -92,20 +90,16 @@ token revoke do. Mail stays where it is.`,
 // forget removes the credentials for a coordinator of another host.
 func forget(a *console.Console, personOnly bool) (leaving, error) {
 	gone := leaving{Removed: []string{}}
-	agents, err := a.Folders.Credentials()
-	if err != nil {
-		return gone, err
-	}
-	person, err := a.Folders.Person()
+	agents, person, err := Elsewhere(a)
 	if err != nil {
 		return gone, err
 	}
 	var files []string
-	if person != nil && !IsLocal(person.URL) {
-		files, gone.URL = append(files, "person.json"), person.URL
+	if person != "" {
+		files, gone.URL = append(files, "person.json"), person
 	}
-	if agents != nil && !IsLocal(agents.URL) && !personOnly {
-		files, gone.URL = append(files, "credentials.json"), agents.URL
+	if agents != "" && !personOnly {
+		files, gone.URL = append(files, "credentials.json"), agents
 	}
 	if len(files) == 0 {
 		return gone, c3po.Errorf(c3po.InvalidRequest, "this host has joined no other, and nobody has signed in at one").
@@ -124,8 +118,23 @@ func forget(a *console.Console, personOnly bool) (leaving, error) {
 	return gone, nil
 }
 
-// IsLocal says that an address is this machine's own.
-func IsLocal(address string) bool {
-	at, err := url.Parse(address)
-	return err == nil && net.ParseIP(at.Hostname()).IsLoopback()
+// Elsewhere is where the coordinators of other hosts are that the agents of this host,
+// and its user, have been let into; empty if there are none. A coordinator of this host
+// gives its agents no name of a host, and its user an admin's token.
+func Elsewhere(a *console.Console) (agents, person string, err error) {
+	joined, err := a.Folders.Credentials()
+	if err != nil {
+		return "", "", err
+	}
+	signedIn, err := a.Folders.Person()
+	if err != nil {
+		return "", "", err
+	}
+	if joined != nil && joined.Host != "" {
+		agents = joined.URL
+	}
+	if signedIn != nil && signedIn.Admin == "" && signedIn.Human != "" {
+		person = signedIn.URL
+	}
+	return agents, person, nil
 }
