@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -33,11 +34,38 @@ commands are written to a folder, for example ~/.local/share/man/man1.`,
 				return console.UnknownCommand(cmd.Root(), args)
 			}
 			page := manPage(about)
+			if !a.JSON && console.IsTerminal(a.Stdin) && console.IsTerminal(a.Stdout) {
+				return showManual(a, cmd, about, page)
+			}
 			return a.Show(map[string]string{"name": pageName(about), "page": string(page)}, func(w io.Writer) { _, _ = w.Write(page) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write the pages of all commands to")
 	return console.WithoutSettings(cmd)
+}
+
+// showManual shows a page as man does; where there is no man, the help of the command
+// says the same.
+func showManual(a *console.Console, cmd, about *cobra.Command, page []byte) error {
+	man, err := exec.LookPath("man")
+	if err != nil {
+		return about.Help()
+	}
+	dir, err := os.MkdirTemp("", "c3po-man-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, pageName(about)+".1") // with a slash in it, it is taken for a file
+	if err := os.WriteFile(file, page, 0o600); err != nil {
+		return err
+	}
+	reader := exec.CommandContext(cmd.Context(), man, file) // #nosec G204 -- a page of ours
+	reader.Stdin, reader.Stdout, reader.Stderr = a.Stdin, a.Stdout, a.Stderr
+	if reader.Run() != nil {
+		return about.Help()
+	}
+	return nil
 }
 
 func writeManual(a *console.Console, root *cobra.Command, dir string) error {

@@ -37,7 +37,7 @@ var (
 		"c3po tail --since yesterday", "c3po tail --kind nonsense", "c3po pause", "c3po pause nobody", "c3po resume nobody", "c3po human answer ffff yes", "c3po answer ffff yes --choice 1",
 		"c3po room post nowhere hi --as api", "c3po room join 'bad name' --as api", "c3po room lsit", "c3po token create --role king", "c3po token create --role agent", "c3po token revoke nonsense",
 		"c3po invite", "c3po invite --person --runner", "c3po sweep --older soon", "c3po dead-letter replay", "c3po status set asleep --as api", "c3po rename human --as api", "c3po register --heartbeat often --as api",
-		"c3po up --listen 127.0.0.1:9", "c3po uninstall", "c3po backup /etc/passwd", "c3po install emacs", "c3po config nonsense", "c3po completion tcsh", "CLAUDECODE=1 c3po pause --all", "CLAUDECODE=1 c3po answer", "C3PO_TOKEN=nonsense c3po agents", "C3PO_TIMEOUT=soon c3po wait --as db",
+		"c3po up --listen 127.0.0.1:9", "c3po uninstall", "c3po up --foreground --service", "c3po ack --as db", "c3po backup /etc/passwd", "c3po install emacs", "c3po config nonsense", "c3po completion tcsh", "CLAUDECODE=1 c3po pause --all", "CLAUDECODE=1 c3po answer", "C3PO_TOKEN=nonsense c3po agents", "C3PO_TIMEOUT=soon c3po wait --as db",
 	}
 )
 

@@ -159,6 +159,9 @@ func (i *ClaudeInstaller) output(ctx context.Context, args ...string) ([]byte, e
 	cmd := exec.CommandContext(ctx, i.claude, args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, io.MultiWriter(&said, &out)
+	if i.console != nil {
+		defer i.console.Waiting("waiting for claude " + strings.Join(args, " "))()
+	}
 	if err := cmd.Run(); err != nil {
 		words := strings.TrimSpace(said.String() + " " + err.Error())
 		return nil, c3po.Errorf(c3po.Internal, "claude %s: %s", strings.Join(args, " "), words).

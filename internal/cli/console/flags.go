@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,6 +128,19 @@ func BadFlag(cmd *cobra.Command, err error) error {
 		}
 	}
 	return BadUsage(err.Error(), hint)
+}
+
+// together is how cobra says that flags were given which exclude each other.
+var together = regexp.MustCompile(`^if any flags in the group .*; \[(.*)\] were all set$`)
+
+// asUsage makes a mistake of the command line of it if flags exclude each other, for
+// which cobra has no type.
+func asUsage(err error) error {
+	given := together.FindStringSubmatch(err.Error())
+	if given == nil {
+		return err
+	}
+	return &usageError{"--" + strings.Join(strings.Fields(given[1]), " and --") + " cannot be given together", "Leave one of them out."}
 }
 
 // nearestFlag is the flag of a command that is spelled most like a word.

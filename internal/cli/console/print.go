@@ -168,3 +168,11 @@ func PrintNotice(w io.Writer, notice string) {
 		fmt.Fprintln(w, Inline(notice))
 	}
 }
+
+// PauseReason is why an agent is paused, in the words of the person who reads it.
+func PauseReason(reason string) string {
+	if reason == c3po.PausedForHuman {
+		return "waits for you"
+	}
+	return Inline(reason)
+}

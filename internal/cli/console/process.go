@@ -47,6 +47,7 @@ func (a *Console) End(err error) int {
 	if err == nil {
 		return ExitOK
 	}
+	err = asUsage(err)
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		if a.JSON || slices.Contains(a.Args, "--json") { // a flag before it may have ended the reading of flags
 			_ = writeJSON(a.Stderr, c3po.Errorf(c3po.InvalidRequest, "%s", usage.sentence).Suggest("%s", usage.hint))

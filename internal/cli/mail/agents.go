@@ -15,7 +15,7 @@ import (
 
 func Agents(a *console.Console) *cobra.Command {
 	var limit int
-	var verbose bool
+	var verbose, online bool
 	var status, kind string
 	cmd := &cobra.Command{
 		Use:   "agents [AGENT]",
@@ -25,7 +25,7 @@ comes with the reasons why mail wakes it or does not; a session on this host is
 asked itself as well.`,
 		Example: `  c3po agents
   c3po agents -v
-  c3po agents --status online --type codex`,
+  c3po agents --online --type codex`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.Looking()
 			if err != nil {
@@ -40,6 +40,9 @@ asked itself as well.`,
 					return showExplained(cmd.Context(), a, []c3po.Agent{agent})
 				}
 				return a.Show(agent, func(w io.Writer) { PrintAgents(w, a.Ink(), []c3po.Agent{agent}) })
+			}
+			if online {
+				status = string(c3po.Online)
 			}
 			all, more, err := console.Pages(limit, func(cursor string, most int) ([]c3po.Agent, string, error) {
 				page, err := svc.ListAgents(cmd.Context(), c3po.ListAgentsInput{Cursor: cursor, Limit: most, Status: c3po.Status(status), Type: kind})
@@ -57,6 +60,8 @@ asked itself as well.`,
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say why mail does or does not wake each")
 	console.CheckedFlag(cmd.Flags(), &status, "status", "", "only agents that are online or offline", console.OneOf(string(c3po.Online), string(c3po.Offline)))
+	cmd.Flags().BoolVar(&online, "online", false, "only agents that are online, as --status online")
+	cmd.MarkFlagsMutuallyExclusive("status", "online")
 	cmd.Flags().StringVar(&kind, "type", "", "only agents of this kind of program")
 	console.LimitFlag(cmd, &limit, 100)
 	return cmd
@@ -103,7 +108,7 @@ func clip(text string, most int) string {
 
 func availability(agent c3po.Agent) string {
 	if agent.Paused != nil {
-		return "paused: " + console.Inline(*agent.Paused)
+		return "paused: " + console.PauseReason(*agent.Paused)
 	}
 	return console.Inline(string(agent.Availability))
 }

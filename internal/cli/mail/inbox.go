@@ -130,17 +130,63 @@ line that says there is mail. The tools show the mail itself. Without
 }
 
 func Ack(a *console.Console) *cobra.Command {
-	return &cobra.Command{
-		Use:     "ack MESSAGE_ID...",
-		Short:   "Mark messages as dealt with",
-		Example: `  c3po ack alice::bob::0a1b2c3d`,
-		RunE: console.Call(a, a.Acting, func(ctx context.Context, svc *client.Client, args []string) (c3po.AckResult, error) {
-			ids, err := console.MessageIDs(ctx, svc, args)
-			if err != nil {
-				return c3po.AckResult{}, err
+	var all bool
+	do := console.Call(a, a.Acting, func(ctx context.Context, svc *client.Client, args []string) (c3po.AckResult, error) {
+		if all {
+			return ackAll(ctx, svc)
+		}
+		ids, err := console.MessageIDs(ctx, svc, args)
+		if err != nil {
+			return c3po.AckResult{}, err
+		}
+		return svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
+	}, func(w io.Writer, result c3po.AckResult) {
+		if all && len(result.Acked) == 0 {
+			fmt.Fprintln(w, "no mail to ack")
+		}
+		printAcks(w, result)
+	}, ackError)
+	cmd := &cobra.Command{
+		Use:   "ack [MESSAGE_ID...]",
+		Short: "Mark messages as dealt with",
+		Long: `Mark messages as dealt with: those that are named, or with --all everything in the
+inbox. Who asked a question that is acked gets no answer.`,
+		Example: `  c3po ack alice::bob::0a1b2c3d
+  c3po ack --all`,
+		Args: console.Arguments(0, -1, "MESSAGE_ID..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return console.BadUsage("name the messages, or give --all", cmd.CommandPath()+" --help shows an example.")
 			}
-			return svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
-		}, printAcks, ackError),
+			return do(cmd, args)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "everything in the inbox")
+	return cmd
+}
+
+// ackAll acks what is in the inbox, page after page.
+func ackAll(ctx context.Context, svc *client.Client) (c3po.AckResult, error) {
+	var all c3po.AckResult
+	for in := (c3po.GetMessagesInput{}); ; {
+		page, err := svc.GetMessages(ctx, in)
+		if err != nil {
+			return all, err
+		}
+		var ids []c3po.MessageID
+		for _, m := range page.Messages {
+			ids = append(ids, m.ID)
+		}
+		if len(ids) > 0 {
+			acked, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids})
+			if err != nil {
+				return all, err
+			}
+			all.Acked = append(all.Acked, acked.Acked...)
+		}
+		if in.Cursor = page.Next; in.Cursor == "" {
+			return all, nil
+		}
 	}
 }
 

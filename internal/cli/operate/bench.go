@@ -65,7 +65,9 @@ spaces called bench-… until it expires.`,
 			var reports []bench.Report
 			for _, scenario := range scenarios {
 				cfg.Scenario = scenario
+				stop := a.Waiting("measuring " + scenario)
 				measured, err := bench.Run(cmd.Context(), cfg)
+				stop()
 				if err != nil {
 					return err
 				}

@@ -110,6 +110,10 @@ the answer is read from stdin.`,
 			if in.MessageID, err = console.MessageID(cmd.Context(), svc, args[0]); err != nil {
 				return err
 			}
+			if question, err := svc.HumanShow(cmd.Context(), c3po.MessageInput{MessageID: in.MessageID}); err == nil && question.Reply != nil {
+				return c3po.Errorf(c3po.InvalidRequest, "%s was answered %s: %s", question.ID, c3po.Ago(time.Now(), question.Reply.Timestamp), c3po.Clip(question.Reply.Response)).
+					Suggest("Tell it something else with: c3po send %s TEXT", question.FromAgent)
+			}
 			if in.Choice == "" {
 				if in.Response, err = a.Body(args[1:]); err != nil {
 					return err

@@ -45,15 +45,19 @@ func Resume(a *console.Console) *cobra.Command {
 
 // setPaused is what pause and resume have in common.
 func setPaused(a *console.Console, in *c3po.PauseInput, set func(c3po.Service, context.Context, c3po.PauseInput) (c3po.PauseResult, error)) console.Doing {
+	wasPaused := true
 	ask := console.Operation(a, a.AsPerson(console.HumanToken), set, console.InputFromFlags(in), func(w io.Writer, result c3po.PauseResult) {
 		who := console.Inline(string(result.AgentID))
 		if result.All {
 			who = "everybody"
 		}
-		if result.Paused == nil {
-			fmt.Fprintf(w, "%s is not paused\n", who)
-		} else {
-			fmt.Fprintf(w, "%s is paused: %s\n", who, console.Inline(*result.Paused))
+		switch {
+		case result.Paused != nil:
+			fmt.Fprintf(w, "%s is paused: %s\n", who, console.PauseReason(*result.Paused))
+		case wasPaused:
+			fmt.Fprintf(w, "%s is resumed\n", who)
+		default:
+			fmt.Fprintf(w, "%s was not paused\n", who)
 		}
 		console.PrintNotice(w, result.Notice)
 	})
@@ -63,6 +67,11 @@ func setPaused(a *console.Console, in *c3po.PauseInput, set func(c3po.Service, c
 		}
 		if len(args) == 1 {
 			in.AgentID = args[0]
+			if svc, err := a.AsPerson(console.HumanToken)(); err == nil {
+				// Who is not there, the operation itself says.
+				before, err := svc.GetAgentStatus(cmd.Context(), c3po.AgentInput{AgentID: args[0]})
+				wasPaused = err != nil || before.Paused != nil
+			}
 		}
 		return ask(cmd, args)
 	}
