@@ -14,13 +14,13 @@ import (
 // the same user: where it is, and which processes are its own.
 type Coordinator struct {
 	URL         string `json:"url"`
-	Listen      string `json:"listen,omitempty"` // as it was asked for; empty if nobody did
 	Socket      string `json:"socket,omitempty"` // of the coordinator, for programs of this user
 	PID         int    `json:"pid"`
 	Started     int64  `json:"started"` // of the process, as this machine counts
 	RedisPID    int    `json:"redis_pid,omitempty"`
 	RedisSocket string `json:"redis_socket,omitempty"`
 	Version     string `json:"version"`
+	Listen      string `json:"listen,omitempty"` // as it was asked for; empty if nobody did
 }
 
 const noteName = "coordinator.json"
