@@ -18,7 +18,7 @@ var reserved = []string{
 	"up", "down", "serve", "demo",
 	"backup", "restore", "export", "import",
 	"token", "invite", "join", "audit", "sweep", "dead-letter",
-	"human", "open", "notify", "pause", "resume", "on", "off",
+	"human", "stuck", "open", "notify", "pause", "resume", "on", "off",
 	"install", "uninstall",
 	"agent up", "agent run", "agent prompt", "agent shell", "agent stop", "agent setup", "agent setup-c3po",
 }
