@@ -76,7 +76,7 @@ check: fmt lint security secrets tidy ## what must hold before a push
 	$(TEST) $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(SLOW))')
 
 fmt: ## every file is formatted
-	@files=$$(gofmt -l .) && { test -z "$$files" || { echo "not formatted:"; echo "$$files"; exit 1; }; }
+	@files=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard "*.go")) && { test -z "$$files" || { echo "not formatted:"; echo "$$files"; exit 1; }; }
 
 vet: ## go vet for linux, macOS and Windows
 	GOOS=linux $(GO) vet ./...
