@@ -62,6 +62,7 @@ var (
 		"health":        {},
 		"doctor":        {},
 		"verify":        {"--timeout", "1"},
+		"stuck":         {},
 		"tickets":       {},
 		"cancel":        {"a::b::0a1b2c3d"},
 		"claim":         {"a::role/b::0a1b2c3d"},

@@ -59,7 +59,7 @@ func holdUpLine(h c3po.HoldUp) string {
 	case h.Reachability == c3po.ReachNow:
 		return fmt.Sprintf("%s holds up %s; it reads mail at once", console.Inline(string(h.Agent)), agents)
 	default:
-		return fmt.Sprintf("%s holds up %s; it reads mail %s", console.Inline(string(h.Agent)), agents, h.Reachability.When())
+		return fmt.Sprintf("%s holds up %s; it reads mail %s", console.Inline(string(h.Agent)), agents, console.Inline(h.Reachability.When()))
 	}
 }
 
