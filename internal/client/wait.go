@@ -153,6 +153,9 @@ func (c *Client) awaitReply(ctx context.Context, receipt *c3po.Receipt, seconds 
 	switch {
 	case err != nil:
 		e := c3po.AsError(err)
+		if ctx.Err() != nil {
+			e = c3po.Errorf(c3po.UnknownOutcome, "nobody waits for the answer any more")
+		}
 		receipt.Wait = &c3po.WaitOutcome{
 			Status: c3po.WaitRetry, Code: e.Code, MessageID: receipt.ID, Message: e.Message,
 			Suggestion: "The message was stored. Wait for its answer again with wait_for_message and this message_id.",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"net"
 	"os"
@@ -67,10 +68,24 @@ func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
 	case c3po.WorkLocally:
 		message, advice = a.unreachable(e)
 	}
+	if a.IsForeign(e) {
+		message, advice = "you have no coordinator here, and the one at "+client.DefaultURL+" is not yours", "Start your own with: c3po up"
+	}
 	if message == e.Message && advice == e.Suggestion {
 		return e
 	}
 	return c3po.Because(e, e.Code, message).Suggest("%s", advice)
+}
+
+// IsForeign says that an error is the refusal of a coordinator that only happens to be
+// at the usual address: nobody named it, and this user has neither started nor joined one.
+func (a *Console) IsForeign(err error) bool {
+	if !errors.Is(err, c3po.Unauthorized) || a.URL != "" || a.Getenv(TokenVariable) != "" {
+		return false
+	}
+	note, _ := a.Folders.Coordinator()
+	mine, _ := a.Folders.Credentials()
+	return note == nil && mine == nil
 }
 
 // unreachable says where no coordinator answered, why, and what helps.
@@ -104,6 +119,9 @@ func rootCause(err error) string {
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		return "no host is named " + name.Name
+	}
+	if errors.Is(err, fs.ErrNotExist) { // its socket
+		return "none runs here"
 	}
 	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number.Error()

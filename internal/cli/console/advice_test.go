@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
@@ -122,5 +124,22 @@ func TestAdviceNamesTheCommandsOfTheProgram(t *testing.T) {
 		if got := ForPeople(model); got != person {
 			t.Errorf("%q is told a person as %q, want %q", model, got, person)
 		}
+	}
+}
+
+// Whoever has started and joined nothing may find somebody else's coordinator at the
+// usual address.
+func TestACoordinatorThatNobodyNamedAndThatRefusesIsNotOurs(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	a := &Console{Process: Process{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
+	a.Folders = paths.Folders{Getenv: a.Getenv}
+	refused := c3po.Errorf(c3po.Unauthorized, "a token is needed here").Suggest("Run c3po join.")
+	if said := a.ForPerson(refused); !strings.Contains(said.Message, "is not yours") || said.Suggestion != "Start your own with: c3po up" {
+		t.Errorf("a person is told %q, %q", said.Message, said.Suggestion)
+	}
+	a.URL = "http://nas:8420"
+	if said := a.ForPerson(refused); said.Message != refused.Message {
+		t.Errorf("of a coordinator that was named a person is told %q", said.Message)
 	}
 }

@@ -5,6 +5,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -35,6 +36,9 @@ type Console struct {
 
 	File    *settings.File    // c3po.yaml, once a command has begun
 	Origins map[string]Origin // of the flags of the command that runs, by name
+
+	typed *bufio.Reader   // what is typed, once a line was asked for
+	ended <-chan struct{} // closed when the person interrupts; nil before a command has begun
 
 	Again func(context.Context, Process) int // runs another command of this program, and returns its exit code
 }
@@ -81,7 +85,7 @@ func Arguments(least, most int, use string) cobra.PositionalArgs {
 		case most == 0:
 			return BadUsage(fmt.Sprintf("%s takes no arguments, and got %q", name, args[0]), hint)
 		default:
-			return BadUsage(fmt.Sprintf("%s takes at most %d arguments, and got %d", name, most, len(args)), "Put a text of several words in quotes. "+hint)
+			return BadUsage(fmt.Sprintf("%s takes %s at most, and got %d", name, CountOf(most, "argument"), len(args)), "Put a text of several words in quotes. "+hint)
 		}
 	}
 }
@@ -165,7 +169,10 @@ func (a *Console) Body(args []string) (string, error) {
 		text = args[0]
 	}
 	if text == "-" {
-		data, err := ReadLimited(a.Stdin, MaxInputBytes)
+		if IsTerminal(a.Stdin) {
+			fmt.Fprintln(a.Stderr, "Type the text, then press Ctrl-D on an empty line.")
+		}
+		data, err := untilEnded(a.ended, func() ([]byte, error) { return ReadLimited(a.Stdin, MaxInputBytes) })
 		if err != nil {
 			return "", err
 		}
@@ -175,4 +182,50 @@ func (a *Console) Body(args []string) (string, error) {
 		return "", c3po.Errorf(c3po.InvalidRequest, "the text is not UTF-8").Suggest("Convert it first, for example with iconv.")
 	}
 	return text, nil
+}
+
+// ReadLine is the next line that is typed, without its end. Ctrl-C ends it.
+func (a *Console) ReadLine() (string, error) {
+	if a.typed == nil {
+		a.typed = bufio.NewReader(a.Stdin)
+	}
+	line, err := untilEnded(a.ended, func() (string, error) {
+		line, err := a.typed.ReadString('\n')
+		if line != "" {
+			err = nil
+		}
+		return line, err
+	})
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// IsInterrupted says that the person has pressed Ctrl-C.
+func (a *Console) IsInterrupted() bool {
+	select {
+	case <-a.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// untilEnded reads, unless the person interrupts: a read of a terminal cannot be ended,
+// so it is left behind.
+func untilEnded[T any](ended <-chan struct{}, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := read()
+		done <- result{value, err}
+	}()
+	select {
+	case got := <-done:
+		return got.value, got.err
+	case <-ended:
+		var none T
+		return none, context.Canceled
+	}
 }

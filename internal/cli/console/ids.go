@@ -12,7 +12,7 @@ import (
 )
 
 // shortID is the beginning of what ends a message's id.
-var shortID = regexp.MustCompile(`^[0-9a-f]{2,8}$`)
+var shortID = regexp.MustCompile(`^[0-9a-f]{1,8}$`)
 
 const (
 	MaxIDsSearched  = 1000 // of each list
@@ -26,7 +26,8 @@ func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.Message
 	if strings.Contains(name, "::") {
 		return c3po.ParseMessageID(name)
 	}
-	if shortID.MatchString(name) {
+	if short := strings.ToLower(strings.Trim(name, "\"'`.,;:")); shortID.MatchString(short) {
+		name = short // as it is copied from a sentence
 		switch found := messagesEnding(ctx, svc, name); {
 		case len(found) == 1:
 			return found[0], nil
@@ -40,7 +41,7 @@ func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.Message
 		}
 	}
 	id, err := dialect.Broker{Service: svc}.FindTicket(ctx, name)
-	if err != nil && shortID.MatchString(name) && ExitCode(c3po.AsError(err).Code) == ExitRefused {
+	if err != nil && ExitCode(c3po.AsError(err).Code) == ExitRefused {
 		return "", c3po.Errorf(c3po.InvalidRequest, "no message that you can see has an id like %q", name).
 			Suggest("`c3po inbox` and `c3po tickets` show ids; the last part is enough.")
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -175,4 +176,12 @@ func PauseReason(reason string) string {
 		return "waits for you"
 	}
 	return Inline(reason)
+}
+
+// CountOf is a number of things in words.
+func CountOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
 }

@@ -54,6 +54,7 @@ const (
 // Settle sets the flags that were not given, from the environment and from
 // c3po.yaml.
 func (a *Console) Settle(cmd *cobra.Command, _ []string) error {
+	a.ended = cmd.Context().Done()
 	if IsReserved(cmd) {
 		if err := a.RefuseAgents(); err != nil {
 			return err

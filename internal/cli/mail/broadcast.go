@@ -34,7 +34,7 @@ and returns within a day. Without MESSAGE, or with -, the text is read from stdi
 			}
 			return receipt, err
 		}, func(w io.Writer, receipt c3po.BroadcastReceipt) {
-			fmt.Fprintf(w, "said %s, %s; %s live\n", console.Inline(string(receipt.ID)), console.Worth(receipt.Durability), countOf(len(receipt.Live), "agent"))
+			fmt.Fprintf(w, "said %s, %s; %s live\n", console.Inline(string(receipt.ID)), console.Worth(receipt.Durability), console.CountOf(len(receipt.Live), "agent"))
 			for _, id := range receipt.Live {
 				fmt.Fprintln(w, console.Inline(string(id)))
 			}

@@ -67,7 +67,7 @@ Joining again changes only what wakes you, if --notify is given.`,
 					did = "was already in"
 				}
 				fmt.Fprintf(w, "%s %s %s (%s, %s%s)\n", console.Inline(string(svc.ID())), did, console.Inline(string(joined.Room.Room)),
-					console.Inline(string(joined.Visibility)), countOf(joined.Members, "member"), wakes(joined.Notify))
+					console.Inline(string(joined.Visibility)), console.CountOf(joined.Members, "member"), wakes(joined.Notify))
 				console.PrintNotice(w, joined.Notice)
 			})
 		},
@@ -86,14 +86,6 @@ func wakes(n c3po.Notify) string {
 		return ", nothing wakes it"
 	}
 	return ""
-}
-
-// countOf is a number of things in words.
-func countOf(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
 }
 
 func roomLeave(a *console.Console) *cobra.Command {
@@ -143,7 +135,7 @@ A member that is named with @ gets it as mail too.`,
 			}
 			return in, err
 		}, func(w io.Writer, receipt c3po.PostReceipt) {
-			fmt.Fprintf(w, "said %s, %s; %s\n", console.Inline(string(receipt.ID)), console.Worth(receipt.Durability), countOf(receipt.Members, "member"))
+			fmt.Fprintf(w, "said %s, %s; %s\n", console.Inline(string(receipt.ID)), console.Worth(receipt.Durability), console.CountOf(receipt.Members, "member"))
 			for _, id := range receipt.Mailed {
 				fmt.Fprintf(w, "%s has it as mail\n", console.Inline(string(id)))
 			}

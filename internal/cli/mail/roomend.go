@@ -19,7 +19,7 @@ func roomEnd(a *console.Console) *cobra.Command {
 the agent that made the room may.`,
 		Example: `  c3po room end build`,
 		RunE: console.Operation(a, a.ActingOrPerson, c3po.Service.RoomEnd, console.TheRoom, func(w io.Writer, ended c3po.RoomEnded) {
-			fmt.Fprintf(w, "ended %s: %s, %s\n", console.Inline(string(ended.Room)), countOf(ended.Members, "member"), countOf(ended.Posts, "post"))
+			fmt.Fprintf(w, "ended %s: %s, %s\n", console.Inline(string(ended.Room)), console.CountOf(ended.Members, "member"), console.CountOf(ended.Posts, "post"))
 		}),
 	}
 }

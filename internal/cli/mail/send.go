@@ -42,7 +42,7 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 		}, func(args []string) (_ c3po.SendInput, err error) {
 			in.Target = args[0]
 			if most := int(c3po.DefaultLimits().MaxWait / time.Second); in.WaitSeconds < 0 || in.WaitSeconds > most {
-				return in, console.BadUsage(fmt.Sprintf("--wait must be at most %d seconds", most), "Wait for the rest later, with: c3po wait --for ID")
+				return in, console.BadUsage(fmt.Sprintf("--wait must be between 0 and %d seconds", most), "Wait for the rest later, with: c3po wait --for ID")
 			}
 			if asking() {
 				in.WaitSeconds = int(askTime / time.Second)
@@ -107,7 +107,10 @@ func afterWait(a *console.Console, outcome *c3po.WaitOutcome) error {
 		return nil
 	}
 	if !a.JSON {
-		a.Complain(outcome.Message, outcome.Suggestion)
+		a.Complain(outcome.Message, strings.ReplaceAll(console.ForPeople(outcome.Suggestion), "--for ID", "--for "+string(outcome.MessageID)))
+	}
+	if a.IsInterrupted() {
+		return context.Canceled
 	}
 	return console.ErrTimeout
 }

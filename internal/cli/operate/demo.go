@@ -10,15 +10,19 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/people"
+	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/ops/demo"
 )
 
@@ -50,9 +54,12 @@ func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error
 	if a.JSON {
 		p.ink = false
 	}
+	// A closed terminal and a reader that leaves end it as Ctrl-C does.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	defer stop()
 	defer func() {
 		_, stopped := p.call(context.WithoutCancel(ctx), "down")
-		err = errors.Join(err, stopped, os.RemoveAll(folder))
+		err = errors.Join(err, stopped, p.removeSockets(), os.RemoveAll(folder))
 	}()
 	return p.play(ctx)
 }
@@ -71,8 +78,9 @@ type demoPlay struct {
 func (p *demoPlay) play(ctx context.Context) error {
 	began := time.Now()
 	var started start
-	out, err := p.call(ctx, "up", "--listen", "127.0.0.1:0")
-	if err != nil {
+	// It runs to its end even if it is no longer wanted: what it has started is stopped then.
+	out, err := p.call(context.WithoutCancel(ctx), "up", "--listen", "127.0.0.1:0")
+	if err := errors.Join(ctx.Err(), err); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(out, &started); err != nil {
@@ -129,6 +137,9 @@ func (p *demoPlay) trace(ctx context.Context, id string) ([]byte, error) {
 	}
 }
 
+// maxThinking is how long the demo waits for the person's answer.
+const maxThinking = 20 * time.Second
+
 // pace is how long a person who watches gets to read a line.
 const pace = 900 * time.Millisecond
 
@@ -184,16 +195,25 @@ func (p *demoPlay) ask(done context.Context, question string, choices []string) 
 		fmt.Fprintln(p.out, "      (nobody is at a terminal, so the demo answers 1)")
 		return choices[0], nil
 	}
+	patience := time.After(maxThinking)
 	for {
 		fmt.Fprint(p.out, "      Type 1 or 2, or answer in the dashboard: ")
 		select {
-		case line := <-p.lines:
+		case line, open := <-p.lines:
+			if !open {
+				fmt.Fprintln(p.out, "\n      (nobody can type any more, so the demo answers 1)")
+				return choices[0], nil
+			}
 			if at := slices.Index([]string{"1", "2"}, strings.TrimSpace(line)); at >= 0 {
 				return choices[at], nil
 			}
 			if at := slices.IndexFunc(choices, func(c string) bool { return strings.EqualFold(c, strings.TrimSpace(line)) }); at >= 0 {
 				return choices[at], nil
 			}
+			fmt.Fprintf(p.out, "      That is neither 1 nor 2.\n")
+		case <-patience:
+			fmt.Fprintf(p.out, "\n      (no answer for %.0f s, so the demo answers 1)\n", maxThinking.Seconds())
+			return choices[0], nil
 		case <-done.Done():
 			fmt.Fprintln(p.out)
 			return "", nil
@@ -209,6 +229,7 @@ func (p *demoPlay) call(ctx context.Context, args ...string) ([]byte, error) {
 func (p *demoPlay) run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, p.program, args...) // #nosec G204 -- this program, with words of ours
 	cmd.Dir, cmd.Env = p.folder, p.environment()
+	engine.Detach(cmd) // Ctrl-C is for the demo, which ends its commands itself
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = downTime
 	out, err := runOwn(cmd)
@@ -216,6 +237,24 @@ func (p *demoPlay) run(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, ctx.Err()
 	}
 	return out, err
+}
+
+// removeSockets removes the folder of the demo's sockets, if the temporary folder's name
+// is too long for them to be in it.
+func (p *demoPlay) removeSockets() error {
+	env := p.environment()
+	at, err := paths.Folders{Getenv: func(name string) string {
+		for _, pair := range env {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}}.SocketFile("coordinator.sock")
+	if err != nil || strings.HasPrefix(at, p.folder) {
+		return err
+	}
+	return os.RemoveAll(filepath.Dir(at))
 }
 
 // environment is this one with a home of the demo's own, and without what is set for
@@ -237,6 +276,7 @@ func (p *demoPlay) environment() []string {
 func linesOf(in io.Reader) chan string {
 	lines := make(chan string)
 	go func() {
+		defer close(lines)
 		for scan := bufio.NewScanner(in); scan.Scan(); {
 			lines <- scan.Text()
 		}

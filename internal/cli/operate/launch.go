@@ -60,10 +60,20 @@ func ensureCoordinator(ctx context.Context, a *console.Console) error {
 	if err != nil {
 		return err
 	}
-	_, err = svc.Health(ctx)
+	if _, err = svc.Health(ctx); err == nil {
+		_, err = svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: 1})
+	}
+	if a.IsForeign(err) {
+		return startOwn(ctx, a)
+	}
 	if !errors.Is(err, c3po.CoordDown) || a.URL != "" || refuseJoined(a) != nil {
 		return err // it runs, or it is another host's, which only that one can start
 	}
+	return startOwn(ctx, a)
+}
+
+// startOwn starts a coordinator as c3po up does.
+func startOwn(ctx context.Context, a *console.Console) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err

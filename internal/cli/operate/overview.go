@@ -37,9 +37,12 @@ func Overview(a *console.Console, cmd *cobra.Command, _ []string) error {
 	defer cancel()
 	in := a.Ink()
 	health, err := svc.Health(ctx)
-	if errors.Is(err, c3po.CoordDown) {
+	if err == nil {
+		_, err = svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: 1})
+	}
+	if errors.Is(err, c3po.CoordDown) || a.IsForeign(err) {
 		e := a.ForPerson(c3po.AsError(err))
-		fmt.Fprintf(a.Stdout, "%s %s\n\n", in.Warn("No coordinator runs here."), in.Faint(console.Inline(e.Message)))
+		fmt.Fprintf(a.Stdout, "%s %s\n\n", in.Warn("You have no coordinator here."), in.Faint(console.Inline(e.Message)))
 		next(a.Stdout, in, "c3po demo", "watch two agents work together, in half a minute",
 			"c3po claude", "start Claude Code as an agent in this folder, and what it needs",
 			"c3po up", "only start the coordinator")
@@ -55,7 +58,7 @@ func Overview(a *console.Console, cmd *cobra.Command, _ []string) error {
 	steps := []string{"c3po claude", "start Claude Code as an agent in this folder", "c3po top", "watch everything in this terminal", "c3po open", "the dashboard in a browser"}
 	if open, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: 1}); err == nil && open.Count > 0 {
 		fmt.Fprintf(a.Stdout, "\n%s\n", in.Warn(count(open.Count, "question waits", "questions wait")+" for you."))
-		steps = append([]string{"c3po answer", "answer them here"}, steps...)
+		steps = append([]string{"c3po answer", "answer here"}, steps...)
 	}
 	fmt.Fprintln(a.Stdout)
 	next(a.Stdout, in, steps...)

@@ -1,10 +1,11 @@
 package operate
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,7 +31,11 @@ func confirm(a *console.Console, question string, yes bool) (bool, error) {
 		choice = "[Y/n]"
 	}
 	fmt.Fprintf(a.Stdout, "%s %s ", question, choice)
-	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
+	answer, err := a.ReadLine()
+	if errors.Is(err, io.EOF) {
+		fmt.Fprintln(a.Stdout)
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -1,8 +1,8 @@
 package people
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -52,26 +52,22 @@ func answerAll(ctx context.Context, a *console.Console, svc *client.Client) erro
 	if err != nil {
 		return err
 	}
-	in, lines := a.Ink(), bufio.NewReader(a.Stdin)
+	in := a.Ink()
+	if len(page.Messages) > 0 {
+		fmt.Fprintln(a.Stdout, in.Faint("Type a text or the number of a choice. Enter leaves a question for later, q stops."))
+	}
 	for n, question := range page.Messages {
 		fmt.Fprintf(a.Stdout, "%s ", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))))
 		console.PrintMessage(a.Stdout, time.Now(), question)
-		fmt.Fprint(a.Stdout, in.Bold("answer> "))
-		line, err := lines.ReadString('\n')
-		if err != nil && line == "" {
-			fmt.Fprintln(a.Stdout)
+		reply, err := askFor(a, question)
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		text := strings.TrimSpace(line)
-		if text == "q" {
-			return nil
+		if err != nil {
+			return err
 		}
-		if text == "" {
+		if reply.MessageID == "" {
 			continue
-		}
-		reply := c3po.AnswerInput{MessageID: question.ID, Response: text}
-		if number, err := strconv.Atoi(text); err == nil && number >= 1 && number <= len(question.Choices) {
-			reply.Response, reply.Choice = "", text
 		}
 		answered, err := svc.HumanAnswer(ctx, reply)
 		if err != nil {
@@ -83,6 +79,33 @@ func answerAll(ctx context.Context, a *console.Console, svc *client.Client) erro
 		fmt.Fprintln(a.Stdout, "no agent waits for you")
 	}
 	return nil
+}
+
+// askFor is what the person types about a question; without an id it is left for later.
+// The end of input, and q, are io.EOF. A number that is no choice is asked for again.
+func askFor(a *console.Console, question c3po.Message) (c3po.AnswerInput, error) {
+	for {
+		fmt.Fprint(a.Stdout, a.Ink().Bold("answer> "))
+		line, err := a.ReadLine()
+		if err != nil {
+			fmt.Fprintln(a.Stdout)
+			return c3po.AnswerInput{}, err
+		}
+		text := strings.TrimSpace(line)
+		number, notANumber := strconv.Atoi(text)
+		switch {
+		case text == "q":
+			return c3po.AnswerInput{}, io.EOF
+		case text == "":
+			return c3po.AnswerInput{}, nil
+		case notANumber != nil || len(question.Choices) == 0:
+			return c3po.AnswerInput{MessageID: question.ID, Response: text}, nil
+		case number >= 1 && number <= len(question.Choices):
+			return c3po.AnswerInput{MessageID: question.ID, Choice: text}, nil
+		default:
+			fmt.Fprintf(a.Stdout, "There is no choice %s; type a number from 1 to %d, or a text.\n", console.Inline(text), len(question.Choices))
+		}
+	}
 }
 
 func printAnswered(w io.Writer, answer c3po.Message) {
