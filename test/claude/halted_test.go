@@ -67,7 +67,7 @@ func TestASuspendedSessionIsNotSaidToWake(t *testing.T) {
 
 	client, session := faultrig.Freeze(t, clients[0]), faultrig.Freeze(t, sessions[0])
 	faultrig.Hold(t, "suspended: no longer said to wake after", a.told(binary, "api", c3po.ReachUnknown), 5*time.Second)
-	if out := a.must(binary, "send", "api", "Which port?", "--as", "web"); !strings.Contains(out, "does not react") {
+	if out := a.must(binary, "send", "api", "Which port?", "--as", "web"); !strings.Contains(out, "when it reads this is unknown") {
 		t.Errorf("the receipt says %s", out)
 	}
 	session()
