@@ -162,7 +162,7 @@ func (p *demoPlay) openDashboard(ctx context.Context) {
 		fmt.Fprint(p.out, "The dashboard opens in your browser.\n\n")
 		return
 	}
-	fmt.Fprintf(p.out, "The dashboard, within a minute: %s\n\n", console.Inline(l.URL))
+	fmt.Fprintf(p.out, "Open the dashboard; this link works for a minute:\n%s\n\n", console.Inline(l.URL))
 }
 
 func (p *demoPlay) say(who, what string) {

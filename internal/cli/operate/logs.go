@@ -36,7 +36,7 @@ own form with --json. One that a service manager runs writes to that one's log.`
   c3po logs --follow`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 0 {
-				return console.BadUsage(fmt.Sprintf("--lines %d is less than none", lines), "Give a number from 0.")
+				return console.BadUsage(fmt.Sprintf("--lines is %d", lines), "It must be 0 or more.")
 			}
 			name, err := a.Folders.StateFile("coordinator.log")
 			if err != nil {

@@ -69,7 +69,7 @@ func (s *coordinator) check() error {
 		return console.BadUsage(err.Error(), c3po.AsError(err).Suggestion)
 	}
 	if s.sends < 0 {
-		return console.BadUsage(fmt.Sprintf("--sends-per-minute %d is less than none", s.sends), "Give a number from 0; 0 is no limit.")
+		return console.BadUsage(fmt.Sprintf("--sends-per-minute is %d", s.sends), "It must be 0, which is no limit, or more.")
 	}
 	if s.budgets != "on" && s.budgets != "off" {
 		return console.BadUsage(fmt.Sprintf("--budgets is on or off, not %q", s.budgets), "Single budgets are set under limits: in c3po.yaml.")
