@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -115,29 +116,36 @@ var (
 	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}\p{M} _-]`)
 )
 
-// ourDocuments are those of this tree and those that make docs puts there.
+// ourDocuments are those of this tree and those that make docs puts there. Nobody may
+// change them.
 func ourDocuments(t *testing.T) map[string]string {
 	t.Helper()
-	texts, err := documents(os.DirFS("."))
+	texts, err := readDocuments()
 	if err != nil {
 		t.Fatal(err)
-	}
-	openapi, err := os.ReadFile("internal/transport/rest/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := reference.Pages(openapi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range made {
-		texts["docs/reference/"+name] = fencedBlock.ReplaceAllString(string(text), "")
 	}
 	if len(texts) < 50 {
 		t.Fatalf("only %d documents were found", len(texts))
 	}
 	return texts
 }
+
+// readDocuments reads them once: several tests do, and the references take a while to make.
+var readDocuments = sync.OnceValues(func() (map[string]string, error) {
+	texts, err := documents(os.DirFS("."))
+	if err != nil {
+		return nil, err
+	}
+	openapi, err := os.ReadFile("internal/transport/rest/openapi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	made, err := reference.Pages(openapi)
+	for name, text := range made {
+		texts["docs/reference/"+name] = fencedBlock.ReplaceAllString(string(text), "")
+	}
+	return texts, err
+})
 
 // followLinks counts the links of the documents in a tree to places in it, and
 // says which of them lead nowhere.
