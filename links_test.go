@@ -150,10 +150,11 @@ var readDocuments = sync.OnceValues(func() (map[string]string, error) {
 // followLinks counts the links of the documents in a tree to places in it, and
 // says which of them lead nowhere.
 func followLinks(tree fs.FS, texts map[string]string) (links int, dead []string) {
+	headings := map[string][]string{} // a page's, once a link to one was followed
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		for _, link := range linksIn(texts[name]) {
 			links++
-			if why := whyDead(tree, texts, name, link); why != "" {
+			if why := whyDead(tree, texts, headings, name, link); why != "" {
 				dead = append(dead, fmt.Sprintf("%s: %s: %s", name, link, why))
 			}
 		}
@@ -194,7 +195,7 @@ func linksIn(text string) []string {
 	return all
 }
 
-func whyDead(tree fs.FS, texts map[string]string, from, link string) string {
+func whyDead(tree fs.FS, texts map[string]string, headings map[string][]string, from, link string) string {
 	to, err := url.Parse(link)
 	if err != nil {
 		return err.Error()
@@ -207,7 +208,13 @@ func whyDead(tree fs.FS, texts map[string]string, from, link string) string {
 	if _, err := fs.Stat(tree, target); err != nil && !isDocument {
 		return "is not there"
 	}
-	if isDocument && to.Fragment != "" && !slices.Contains(anchors(text), to.Fragment) {
+	if !isDocument || to.Fragment == "" {
+		return ""
+	}
+	if headings[target] == nil {
+		headings[target] = anchors(text)
+	}
+	if !slices.Contains(headings[target], to.Fragment) {
 		return target + " has no such heading"
 	}
 	return ""
