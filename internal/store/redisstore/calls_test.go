@@ -105,14 +105,44 @@ func changed(prefix string, before, after []string) string {
 	differ := func(one, other []string) {
 		for pair := range slices.Chunk(one, 2) {
 			if at := slices.Index(other, pair[0]); at < 0 || other[at+1] != pair[1] {
-				kind, _, _ := strings.Cut(pair[0][len(prefix):], ":")
-				kinds[kind] = true
+				kinds[kindOf(prefix, pair[0])] = true
 			}
 		}
 	}
 	differ(before, after)
 	differ(after, before)
 	return strings.Join(slices.Sorted(maps.Keys(kinds)), " ")
+}
+
+// kindOf is the first word of a key.
+func kindOf(prefix, key string) string {
+	kind, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), ":")
+	return kind
+}
+
+// typeChecks knows of each script and kind of key whether any call was refused because
+// the key had another type.
+type typeChecks struct {
+	mu      sync.Mutex
+	refused map[string]bool
+}
+
+func (c *typeChecks) note(what string, refused bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refused == nil {
+		c.refused = map[string]bool{}
+	}
+	c.refused[what] = c.refused[what] || refused
+}
+
+func (c *typeChecks) neverRefused() (all []string) {
+	for _, what := range slices.Sorted(maps.Keys(c.refused)) {
+		if !c.refused[what] {
+			all = append(all, what)
+		}
+	}
+	return all
 }
 
 // Damage repeats each call in its space, with each of its keys damaged in turn: of another
@@ -134,6 +164,7 @@ func (c *Calls) Damage(t *testing.T, s *Store) {
 		}
 	}
 	var types, values, failures atomic.Int64
+	var mistyped typeChecks
 	var spaces sync.Map // two calls of one space take turns
 	var all sync.WaitGroup
 	for range lanes {
@@ -145,7 +176,9 @@ func (c *Calls) Damage(t *testing.T, s *Store) {
 				do := func() error {
 					return s.commands.Do(t.Context(), s.commands.B().Arbitrary(run.words...).Build()).Error()
 				}
-				tried, refused := st.damageEach(names[run.sha], run.keys(), do)
+				tried, refused := st.damageEach(names[run.sha], run.keys(), do, func(key string, refused bool) {
+					mistyped.note(names[run.sha]+" "+kindOf(run.prefix, key), refused)
+				})
 				types.Add(int64(len(run.keys())))
 				values.Add(int64(tried))
 				failures.Add(int64(refused))
@@ -155,6 +188,9 @@ func (c *Calls) Damage(t *testing.T, s *Store) {
 	}
 	all.Wait()
 	t.Logf("%d calls, %d wrong types, %d wrong values, %d of them refused", len(c.taken), types.Load(), values.Load(), failures.Load())
+	for _, unseen := range mistyped.neverRefused() {
+		t.Errorf("no call is refused for a wrong type of %s", unseen)
+	}
 	if types.Load() < 1000 || values.Load() < 1000 || failures.Load() < 1000 {
 		t.Error("hardly anything was damaged")
 	}

@@ -131,16 +131,18 @@ func chosen(about ...string) []string {
 }
 
 // damageEach does what a value may suffer to each key in turn. It counts the damage and
-// how often the step was refused for it.
-func (st *stage) damageEach(name string, keys []string, do func() error) (tried, refused int) {
-	hurt := func(how, key, field, value string) {
+// how often the step was refused for it; mistyped hears of each key of another type.
+func (st *stage) damageEach(name string, keys []string, do func() error, mistyped func(key string, refused bool)) (tried, refused int) {
+	hurt := func(how, key, field, value string) bool {
 		tried++
-		if st.damaged(name, do, how, key, field, value) {
+		failed := st.damaged(name, do, how, key, field, value)
+		if failed {
 			refused++
 		}
+		return failed
 	}
 	for _, key := range keys {
-		hurt("type", key, "", "")
+		mistyped(key, hurt("type", key, "", ""))
 		st.eval(remake, append(append([]string{itoa(len(st.dumps) / 2)}, st.dumps...), "", "", "", "")...)
 		for _, field := range st.fields(key) {
 			for _, value := range chosen(name, key[len(st.prefix):], field) {

@@ -168,6 +168,12 @@ var steps = map[string]func(context.Context, *Store, c3po.Space, situation) erro
 			Given:    []store.GivenNote{{Agent: "bob", Reader: "other", Seq: 9}},
 		})
 	},
+	"send-to-queue": func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		in := sendStep("Which of you?")
+		in.To, in.Alias, in.Queue = "role/role-of-bob", "", true
+		_, err := s.Send(ctx, space, in)
+		return err
+	},
 	"hear-post": func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
 		return s.WriteNotes(ctx, space, servedPostsTo(at, at.post.Message.Seq, "ana", "bob"))
 	},
