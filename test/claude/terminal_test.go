@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,9 +25,30 @@ type terminal struct {
 func (a *agent) open(more ...string) *terminal {
 	a.t.Helper()
 	term := a.start(a.env(), a.onHost(a.arguments(more...)...)...)
-	term.see("manual mode on")
+	term.awaitInput()
 	return term
 }
+
+// awaitInput waits until the session takes input. Another session of this home may have
+// written its configuration over what trust put there: then Claude Code asks whether the
+// folder is trusted, and gets the answer a person would give.
+func (term *terminal) awaitInput() {
+	term.t.Helper()
+	const ready = "manual mode on"
+	var pressed time.Time
+	faultrig.Within(30*time.Second, func() bool {
+		screen := term.screen()
+		if asks := trustQuestion.FindStringSubmatch(screen); asks != nil && time.Since(pressed) > time.Second { // it drops a key that comes at once
+			term.tmux("send-keys", map[bool]string{true: "Enter", false: "Down"}[strings.Contains(asks[1], "❯")])
+			pressed = time.Now()
+		}
+		return strings.Contains(screen, ready)
+	})
+	term.see(ready)
+}
+
+// trustQuestion finds the answer yes of Claude Code's question, and the sign before it when it is chosen.
+var trustQuestion = regexp.MustCompile(`(.*)Yes, I trust this folder`)
 
 // start runs a command in a terminal of its own.
 func (a *agent) start(env []string, command ...string) *terminal {
