@@ -34,7 +34,7 @@ commands are written to a folder, for example ~/.local/share/man/man1.`,
 				return console.UnknownCommand(cmd.Root(), args)
 			}
 			page := manPage(about)
-			if !a.JSON && console.IsTerminal(a.Stdin) && console.IsTerminal(a.Stdout) {
+			if a.AtTerminal() {
 				return showManual(a, cmd, about, page)
 			}
 			return a.Show(map[string]string{"name": pageName(about), "page": string(page)}, func(w io.Writer) { _, _ = w.Write(page) })

@@ -7,7 +7,9 @@ package console
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -197,6 +199,33 @@ func (a *Console) ReadLine() (string, error) {
 		return line, err
 	})
 	return strings.TrimRight(line, "\r\n"), err
+}
+
+// AtTerminal says that somebody can be asked.
+func (a *Console) AtTerminal() bool {
+	return !a.JSON && IsTerminal(a.Stdin) && IsTerminal(a.Stdout)
+}
+
+// Confirm asks a person at a terminal. Enter alone is the answer that yes names; the end
+// of input is a no.
+func (a *Console) Confirm(question string, yes bool) (bool, error) {
+	choice := "[y/N]"
+	if yes {
+		choice = "[Y/n]"
+	}
+	fmt.Fprintf(a.Stdout, "%s %s ", question, choice)
+	answer, err := a.ReadLine()
+	if errors.Is(err, io.EOF) {
+		fmt.Fprintln(a.Stdout)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "" {
+		return yes, nil
+	}
+	return strings.HasPrefix(answer, "y"), nil
 }
 
 // IsInterrupted says that the person has pressed Ctrl-C.

@@ -22,7 +22,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/people"
 	"github.com/c3po-dev/c3po/internal/host/engine"
-	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/ops/demo"
 )
 
@@ -50,7 +49,7 @@ func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	p := &demoPlay{console: a, out: out, ink: a.Ink(), program: program, folder: folder, watched: !a.JSON && console.IsTerminal(a.Stdin) && console.IsTerminal(a.Stdout)}
+	p := &demoPlay{console: a, out: out, ink: a.Ink(), program: program, folder: folder, watched: a.AtTerminal()}
 	if a.JSON {
 		p.ink = false
 	}
@@ -59,7 +58,7 @@ func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error
 	defer stop()
 	defer func() {
 		_, stopped := p.call(context.WithoutCancel(ctx), "down")
-		err = errors.Join(err, stopped, p.removeSockets(), os.RemoveAll(folder))
+		err = errors.Join(err, stopped, os.RemoveAll(folder))
 	}()
 	return p.play(ctx)
 }
@@ -237,24 +236,6 @@ func (p *demoPlay) run(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, ctx.Err()
 	}
 	return out, err
-}
-
-// removeSockets removes the folder of the demo's sockets, if the temporary folder's name
-// is too long for them to be in it.
-func (p *demoPlay) removeSockets() error {
-	env := p.environment()
-	at, err := paths.Folders{Getenv: func(name string) string {
-		for _, pair := range env {
-			if value, ok := strings.CutPrefix(pair, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}}.SocketFile("coordinator.sock")
-	if err != nil || strings.HasPrefix(at, p.folder) {
-		return err
-	}
-	return os.RemoveAll(filepath.Dir(at))
 }
 
 // environment is this one with a home of the demo's own, and without what is set for

@@ -91,6 +91,7 @@ func stopAll(ctx context.Context, a *console.Console, removeService bool) (done 
 		return done, err
 	}
 	done.Redis, err = engine.Stop(ctx, cfg)
+	a.Folders.RemoveEmptySocketFolder()
 	return done, err
 }
 

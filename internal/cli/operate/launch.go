@@ -60,9 +60,7 @@ func ensureCoordinator(ctx context.Context, a *console.Console) error {
 	if err != nil {
 		return err
 	}
-	if _, err = svc.Health(ctx); err == nil {
-		_, err = svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: 1})
-	}
+	_, err = svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: 1})
 	if a.IsForeign(err) {
 		return startOwn(ctx, a)
 	}
@@ -116,7 +114,7 @@ func ensureInstalled(ctx context.Context, a *console.Console, t agentside.Target
 	if err != nil {
 		return err
 	}
-	if !atTerminal(a) {
+	if !a.AtTerminal() {
 		return c3po.Errorf(c3po.InvalidRequest, "%s does not have c3po yet, and nobody is at a terminal to be asked", t.Title).
 			Suggest("Run `c3po install %s` first.", t.Name)
 	}
@@ -124,7 +122,7 @@ func ensureInstalled(ctx context.Context, a *console.Console, t agentside.Target
 	if err := plan.Install(ctx, a.Stdout); err != nil {
 		return err
 	}
-	yes, err := confirm(a, fmt.Sprintf("\nc3po uninstall %s takes all of it back. Install it now?", t.Name), true)
+	yes, err := a.Confirm(fmt.Sprintf("\nc3po uninstall %s takes all of it back. Install it now?", t.Name), true)
 	if err != nil {
 		return err
 	}

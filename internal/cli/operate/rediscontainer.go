@@ -2,14 +2,11 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
@@ -23,33 +20,6 @@ const (
 	noContainer = "none"
 )
 
-// confirm asks a person at a terminal. What is not a plain no is a yes where that is
-// the default.
-func confirm(a *console.Console, question string, yes bool) (bool, error) {
-	choice := "[y/N]"
-	if yes {
-		choice = "[Y/n]"
-	}
-	fmt.Fprintf(a.Stdout, "%s %s ", question, choice)
-	answer, err := a.ReadLine()
-	if errors.Is(err, io.EOF) {
-		fmt.Fprintln(a.Stdout)
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "" {
-		return yes, nil
-	}
-	return strings.HasPrefix(answer, "y"), nil
-}
-
-// atTerminal says that somebody can be asked.
-func atTerminal(a *console.Console) bool {
-	return !a.JSON && console.IsTerminal(a.Stdin) && console.IsTerminal(a.Stdout)
-}
-
 // ensureRedis sees to it that the private Redis can be started: with the container that
 // was asked for, or, where none is installed, with one after asking.
 func ensureRedis(ctx context.Context, a *console.Console, state, wanted string) error {
@@ -61,7 +31,7 @@ func ensureRedis(ctx context.Context, a *console.Console, state, wanted string) 
 		return redisInContainer(ctx, a, dir, wanted)
 	}
 	missing := engine.Available(dir)
-	if missing == nil || runtime.GOOS != "linux" || !atTerminal(a) {
+	if missing == nil || runtime.GOOS != "linux" || !a.AtTerminal() {
 		return missing
 	}
 	found, err := container.Find(ctx, container.Config{})
@@ -69,8 +39,11 @@ func ensureRedis(ctx context.Context, a *console.Console, state, wanted string) 
 		return missing
 	}
 	fmt.Fprintf(a.Stdout, "%s.\n", c3po.AsError(missing).Message)
-	yes, err := confirm(a, fmt.Sprintf("Run Redis in a container, with %s? It has no network, and its data stays in %s.", found.Name(), console.Inline(dir)), true)
-	if err != nil || !yes {
+	yes, err := a.Confirm(fmt.Sprintf("Run Redis in a container, with %s? It has no network, and its data stays in %s.", found.Name(), console.Inline(dir)), true)
+	if err != nil {
+		return err
+	}
+	if !yes {
 		return missing
 	}
 	return redisInContainer(ctx, a, dir, found.Program())

@@ -164,7 +164,7 @@ func uninstallAll(ctx context.Context, a *console.Console, yes, dryRun, keepData
 			fmt.Fprintf(w, "nothing of c3po is here but the program; remove it with: %s\n", console.Inline(plan.leftOver))
 		})
 	}
-	if dryRun || atTerminal(a) {
+	if dryRun || a.AtTerminal() {
 		fmt.Fprintln(a.Stdout, "This removes from this host:")
 		plan.print(a.Stdout)
 	}
@@ -172,14 +172,14 @@ func uninstallAll(ctx context.Context, a *console.Console, yes, dryRun, keepData
 	case dryRun:
 		return nil
 	case yes:
-	case !atTerminal(a):
+	case !a.AtTerminal():
 		return c3po.Errorf(c3po.InvalidRequest, "this removes everything of c3po from this host, and nobody is at a terminal to be asked").
 			Suggest("See what it removes with: c3po uninstall --dry-run. Then: c3po uninstall --yes. One coding agent alone: c3po uninstall claude")
 	default:
 		if !keepData && len(plan.folders) > 0 {
 			fmt.Fprintln(a.Stdout, "Mail, tokens and settings are gone for good; --keep-data keeps them.")
 		}
-		if sure, err := confirm(a, "Remove all of it?", false); err != nil || !sure {
+		if sure, err := a.Confirm("Remove all of it?", false); err != nil || !sure {
 			return errors.Join(err, c3po.Errorf(c3po.InvalidRequest, "nothing was removed").Suggest("Keep a copy of the mail with: c3po backup FILE"))
 		}
 	}

@@ -89,8 +89,8 @@ func restartAfterUpgrade(ctx context.Context, a *console.Console, note paths.Coo
 		fmt.Fprintf(a.Stdout, "the coordinator at %s still runs %s; restart it with: c3po down && c3po up, and the settings it was started with\n", console.Inline(note.URL), console.Inline(note.Version))
 		return nil
 	}
-	if atTerminal(a) {
-		if yes, err := confirm(a, fmt.Sprintf("The coordinator at %s still runs %s. Restart it now?", console.Inline(note.URL), console.Inline(note.Version)), true); err != nil || !yes {
+	if a.AtTerminal() {
+		if yes, err := a.Confirm(fmt.Sprintf("The coordinator at %s still runs %s. Restart it now?", console.Inline(note.URL), console.Inline(note.Version)), true); err != nil || !yes {
 			return err
 		}
 		if err := m.run(ctx, m.stop); err != nil {

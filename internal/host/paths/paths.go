@@ -77,11 +77,24 @@ func (f Folders) SocketFile(name string) (string, error) {
 		dir = filepath.Join(runtime, "c3po")
 	}
 	if len(filepath.Join(dir, name)) > maxSocketPathBytes {
-		// Named after the state folder, so that whoever shares it finds the socket.
-		sum := sha256.Sum256([]byte(state))
-		dir = filepath.Join(f.temporary(), fmt.Sprintf("c3po-%d-%s", os.Getuid(), hex.EncodeToString(sum[:4])))
+		dir = f.shortFolder(state)
 	}
 	return filepath.Join(dir, name), nil
+}
+
+// shortFolder is where sockets go whose path would be too long elsewhere. It is named
+// after the state folder, so that whoever shares that finds them.
+func (f Folders) shortFolder(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return filepath.Join(f.temporary(), fmt.Sprintf("c3po-%d-%s", os.Getuid(), hex.EncodeToString(sum[:4])))
+}
+
+// RemoveEmptySocketFolder removes the short folder among the temporary files once no
+// socket is left in it.
+func (f Folders) RemoveEmptySocketFolder() {
+	if state, err := f.base("XDG_STATE_HOME", ".local", "state"); err == nil {
+		_ = os.Remove(f.shortFolder(state)) // refused while something is in it
+	}
 }
 
 func (f Folders) base(variable string, underHome ...string) (string, error) {

@@ -31,6 +31,30 @@ func short(t *testing.T) string {
 	return dir
 }
 
+func TestTheShortFolderOfSocketsIsRemovedOnceItIsEmpty(t *testing.T) {
+	t.Parallel()
+	base := short(t)
+	f := folders(map[string]string{"HOME": filepath.Join(base, strings.Repeat("long", 30)), "TMPDIR": base})
+	socket, err := f.Socket("redis.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(socket, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.RemoveEmptySocketFolder()
+	if _, err := os.Stat(socket); err != nil {
+		t.Errorf("a socket in use is gone: %v", err)
+	}
+	if err := os.Remove(socket); err != nil {
+		t.Fatal(err)
+	}
+	f.RemoveEmptySocketFolder()
+	if _, err := os.Stat(filepath.Dir(socket)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the empty folder stays: %v", err)
+	}
+}
+
 func TestFoldersFollowTheirVariables(t *testing.T) {
 	t.Parallel()
 	home := short(t)
