@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// installed is the variable that says where npm has put Claude Code.
-	installed = "C3PO_CLAUDE"
+	// installed is the variable that says where test/clients.sh has put the clients.
+	installed = "C3PO_CLIENTS"
 	// key opens nothing: the model is our own.
 	key = "none-needed-on-loopback"
 )
@@ -38,7 +38,7 @@ func claudeBinary(t *testing.T) string {
 	if folder == "" {
 		t.Skip(installed + " is not set: make claude-e2e runs this")
 	}
-	return filepath.Join(folder, "node_modules", ".bin", "claude")
+	return filepath.Join(folder, "claude", "node_modules", ".bin", "claude")
 }
 
 // A testCoordinator is a coordinator with a Redis of its own. Where a host has started one

@@ -10,16 +10,9 @@ cd "$(dirname "$0")/../.."
 export C3PO_RUNNER=${C3PO_RUNNER:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/runner}
 base=debian:bookworm-slim
 
-give_up() {
-	printf '\n*** the tests with containers were NOT run: %s ***\n\n' "$1" >&2
-	[ "${CI:-}" != true ] || exit 1
-	exit 0
-}
-
-for tool in podman runc mmdebstrap unshare ip; do
-	command -v "$tool" >/dev/null || give_up "$tool is not installed"
-done
-[ "$(id -u)" -eq 0 ] || give_up "only root can have containers in a network of their own here"
+. test/clients.sh
+need containers podman runc mmdebstrap unshare ip
+[ "$(id -u)" -eq 0 ] || give_up containers "only root can have containers in a network of their own here"
 
 # A storage and settings of our own: those of the machine are left alone. runc,
 # because crun refuses a machine with both kinds of cgroups; the limits, because
@@ -50,25 +43,18 @@ CONF
 export CONTAINERS_CONF=$C3PO_RUNNER/containers.conf CONTAINERS_STORAGE_CONF=$C3PO_RUNNER/storage.conf
 
 if ! podman image exists "$base"; then
-	mmdebstrap --quiet --variant=minbase --include=ca-certificates,curl,git,jq,openssh-client,procps,ripgrep bookworm "$C3PO_RUNNER/rootfs.tar" || give_up "the base image could not be made"
-	podman import --quiet --change 'CMD ["/bin/bash"]' "$C3PO_RUNNER/rootfs.tar" "$base" || give_up "the base image could not be imported"
+	mmdebstrap --quiet --variant=minbase --include=ca-certificates,curl,git,jq,openssh-client,procps,ripgrep bookworm "$C3PO_RUNNER/rootfs.tar" || give_up containers "the base image could not be made"
+	podman import --quiet --change 'CMD ["/bin/bash"]' "$C3PO_RUNNER/rootfs.tar" "$base" || give_up containers "the base image could not be imported"
 	rm -f "$C3PO_RUNNER/rootfs.tar"
 fi
 
 # The same Claude Code that the tests of the plugin use.
-package=@anthropic-ai/claude-code@2.1.325
-export C3PO_CLAUDE=${C3PO_CLAUDE:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/claude}
-if [ "$(cat "$C3PO_CLAUDE/installed" 2>/dev/null || true)" != "$package" ]; then
-	command -v npm >/dev/null || give_up "npm is not installed"
-	mkdir -p "$C3PO_CLAUDE"
-	npm install --prefix "$C3PO_CLAUDE" --no-package-lock --no-audit --no-fund --loglevel=error "$package" || give_up "npm could not install Claude Code"
-	printf '%s' "$package" >"$C3PO_CLAUDE/installed"
-fi
-C3PO_CLAUDE_BINARY=$(readlink -f "$C3PO_CLAUDE/node_modules/.bin/claude")
+need containers npm
+install claude
+[ ${#missing[@]} -eq 0 ] || give_up containers "npm could not install Claude Code"
+C3PO_CLAUDE_BINARY=$(readlink -f "$C3PO_CLIENTS/claude/node_modules/.bin/claude")
 export C3PO_CLAUDE_BINARY
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 go test -c -o "$folder/runner.test" ./test/runner
 go test -c -o "$folder/container.test" ./internal/runner/container
 CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
@@ -78,13 +64,13 @@ cd test/runner
 C3PO_RUNTIME=podman "$folder/container.test" -test.timeout=5m -test.run '^TestARealRuntime'
 # Docker is for the long form, with a daemon of its own.
 if [ "${C3PO_TORTURE:-}" = 1 ]; then
-	command -v dockerd >/dev/null || give_up "dockerd is not installed"
+	command -v dockerd >/dev/null || give_up containers "dockerd is not installed"
 	export DOCKER_HOST=unix://$folder/docker.sock
 	dockerd --data-root "$folder/docker" --exec-root "$folder/exec" -H "$DOCKER_HOST" --pidfile "$folder/dockerd.pid" \
 		--iptables=false --ip6tables=false --bridge=none >"$folder/dockerd.log" 2>&1 &
 	daemon=$!
 	trap 'kill "$daemon"; wait "$daemon" || true; rm -rf "$folder"' EXIT
-	timeout 30 sh -c 'until docker ps >/dev/null 2>&1; do sleep 0.2; done' || give_up "dockerd does not start"
+	timeout 30 sh -c 'until docker ps >/dev/null 2>&1; do sleep 0.2; done' || give_up containers "dockerd does not start"
 	podman image save "$base" | docker load
 	docker tag "localhost/$base" "$base"
 	C3PO_RUNTIME=docker "$folder/container.test" -test.timeout=5m -test.run '^TestARealRuntime'
@@ -93,5 +79,5 @@ fi
 # The image is built while there is a network.
 C3PO_RUNNER_STAGE=image "$folder/runner.test" -test.timeout=10m -test.run '^TestTheImage' "$@"
 for stage in agents checks; do # the latter puts another program in the image
-	C3PO_RUNNER_STAGE=$stage unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
+	C3PO_RUNNER_STAGE=$stage patiently offline "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
 done
