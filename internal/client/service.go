@@ -25,7 +25,7 @@ func (c *Client) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Recei
 	if err != nil || !waitable(wait) {
 		return receipt, err
 	}
-	c.awaitReply(ctx, &receipt, wait)
+	receipt.Reply, receipt.Wait = c.AwaitReply(ctx, receipt.ID, wait)
 	return receipt, nil
 }
 

@@ -147,22 +147,22 @@ func (c *Client) inSlices(ctx context.Context, seconds int, look func(context.Co
 	}
 }
 
-// awaitReply adds the answer to a receipt, or why there is none.
-func (c *Client) awaitReply(ctx context.Context, receipt *c3po.Receipt, seconds int) {
-	got, err := c.WaitForMessage(ctx, c3po.WaitInput{MessageID: receipt.ID, Timeout: seconds})
+// AwaitReply waits for the answer to a message that was accepted: it is the answer, or
+// why there is none. Of a wait that the caller ended there is nothing to say.
+func (c *Client) AwaitReply(ctx context.Context, id c3po.MessageID, seconds int) (*c3po.Message, *c3po.WaitOutcome) {
+	got, err := c.WaitForMessage(ctx, c3po.WaitInput{MessageID: id, Timeout: seconds})
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil
 	case err != nil:
 		e := c3po.AsError(err)
-		if ctx.Err() != nil {
-			e = c3po.Errorf(c3po.UnknownOutcome, "nobody waits for the answer any more")
-		}
-		receipt.Wait = &c3po.WaitOutcome{
-			Status: c3po.WaitRetry, Code: e.Code, MessageID: receipt.ID, Message: e.Message,
+		return nil, &c3po.WaitOutcome{
+			Status: c3po.WaitRetry, Code: e.Code, MessageID: id, Message: e.Message,
 			Suggestion: "The message was stored. Wait for its answer again with wait_for_message and this message_id.",
 		}
 	case got.Outcome != nil:
-		receipt.Wait = got.Outcome
+		return nil, got.Outcome
 	default:
-		receipt.Reply = &got.Message
+		return &got.Message, nil
 	}
 }

@@ -216,6 +216,19 @@ func TestAReceiptSurvivesALostWait(t *testing.T) {
 	})
 }
 
+func TestAReceiptWhoseWaitWasEndedSaysOnlyWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+		defer stop()
+		s := newScript(t, answers(c3po.Receipt{Message: mail}), timesOut(30, 4))
+		got, err := s.client(t, client.Config{}).SendMessage(ctx, c3po.SendInput{Target: "b", Message: "hi", WaitSeconds: 30})
+		if err != nil || got.ID != mail.ID || got.Wait != nil || got.Reply != nil {
+			t.Errorf("the receipt is %+v, its wait %+v, and the error %v", got, got.Wait, err)
+		}
+	})
+}
+
 // Claims: A15
 func TestAWaitThatDoesNotSayLastsAsLongAsTheSettingsSay(t *testing.T) {
 	t.Parallel()

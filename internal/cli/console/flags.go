@@ -15,13 +15,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/settings"
 )
 
 // seconds is a flag for a number of seconds. A person writes 5m, a script that was
 // written for an earlier release 300.
 type seconds int
 
-func (s *seconds) String() string { return (time.Duration(*s) * time.Second).String() }
+func (s *seconds) String() string { return settings.DurationText(time.Duration(*s) * time.Second) }
 func (*seconds) Type() string     { return "duration" }
 
 func (s *seconds) Set(text string) error {
@@ -45,7 +46,7 @@ func SecondsFlag(flags *pflag.FlagSet, to *int, name string, value int, usage st
 // length is a flag for a time that may be less than a second, or days.
 type length time.Duration
 
-func (l *length) String() string { return time.Duration(*l).String() }
+func (l *length) String() string { return settings.DurationText(time.Duration(*l)) }
 func (*length) Type() string     { return "duration" }
 
 func (l *length) Set(text string) error {

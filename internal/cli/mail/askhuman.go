@@ -43,20 +43,17 @@ does not come in time the exit code is 4, and the question stays open.`,
 			if done.Escalation, err = svc.EscalateToHuman(cmd.Context(), in); err != nil {
 				return err
 			}
-			if wait > 0 {
-				stop := a.Waiting("waiting for the answer")
-				defer stop()
-				got, err := svc.WaitForMessage(cmd.Context(), c3po.WaitInput{MessageID: done.MessageID, Timeout: wait})
-				if err != nil {
-					return err
-				}
-				stop()
-				if done.Wait = got.Outcome; got.Outcome == nil {
-					done.Reply = &got.Message
-				}
+			if !a.JSON {
+				fmt.Fprintf(a.Stdout, "asked %s\n", console.Inline(string(done.MessageID)))
 			}
-			if err := a.Show(done, func(w io.Writer) { printAsked(w, done) }); err != nil {
+			if wait > 0 {
+				done.Reply, done.Wait = awaitReply(cmd.Context(), a, svc, done.MessageID, wait)
+			}
+			if err := a.Show(done, func(w io.Writer) { printReply(w, done.Reply) }); err != nil {
 				return err
+			}
+			if wait > 0 && done.Reply == nil && done.Wait == nil {
+				return stoppedWaiting(a, done.MessageID)
 			}
 			return afterWait(a, done.Wait)
 		},
@@ -68,11 +65,4 @@ does not come in time the exit code is 4, and the question stays open.`,
 	flags.StringVar(&in.ClientKey, "key", "", "the same key never asks twice; a random one if left out")
 	console.SecondsFlag(flags, &wait, "wait", 0, "wait this long for the answer")
 	return cmd
-}
-
-func printAsked(w io.Writer, done asked) {
-	fmt.Fprintf(w, "asked %s\n", console.Inline(string(done.MessageID)))
-	if done.Reply != nil {
-		console.PrintMessage(w, time.Now(), *done.Reply)
-	}
 }

@@ -24,6 +24,30 @@ func Send(a *console.Console) *cobra.Command {
 	var urgent, noReply bool
 	var deadline time.Duration
 	asking := func() bool { return false }
+	fill := func(args []string) (err error) {
+		in.Target = args[0]
+		if most := int(c3po.DefaultLimits().MaxWait / time.Second); in.WaitSeconds < 0 || in.WaitSeconds > most {
+			return console.BadUsage(fmt.Sprintf("--wait must be between 0 and %d seconds", most), "Wait for the rest later, with: c3po wait --for ID")
+		}
+		if asking() {
+			in.WaitSeconds = int(askTime / time.Second)
+		}
+		if in.Message, err = a.Body(args[1:]); err != nil {
+			return err
+		}
+		if urgent {
+			in.Priority = c3po.Urgent
+		}
+		if noReply {
+			expects := false
+			in.ExpectsReply = &expects
+		}
+		if deadline < 0 {
+			return console.BadUsage("--deadline is negative", "Give a time such as 90s or 10m.")
+		}
+		in.DeadlineMS = int(deadline.Milliseconds())
+		return nil
+	}
 	cmd := &cobra.Command{
 		Use:   "send TARGET [MESSAGE]",
 		Short: "Send a message to an agent",
@@ -34,35 +58,34 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
   git diff | c3po send reviewer - --context "Please review"
   c3po send role:review "Who is free to look at #12?"
   c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
-		RunE: console.Operation(a, a.Acting, func(svc c3po.Service, ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
-			if in.WaitSeconds > 0 {
-				defer a.Waiting("waiting for the answer")()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			svc, err := a.Acting()
+			if err != nil {
+				return err
 			}
-			return svc.SendMessage(ctx, in)
-		}, func(args []string) (_ c3po.SendInput, err error) {
-			in.Target = args[0]
-			if most := int(c3po.DefaultLimits().MaxWait / time.Second); in.WaitSeconds < 0 || in.WaitSeconds > most {
-				return in, console.BadUsage(fmt.Sprintf("--wait must be between 0 and %d seconds", most), "Wait for the rest later, with: c3po wait --for ID")
+			if err := fill(args); err != nil {
+				return err
 			}
-			if asking() {
-				in.WaitSeconds = int(askTime / time.Second)
+			wait := in.WaitSeconds
+			in.WaitSeconds = 0 // what was accepted is shown before the reply comes
+			receipt, err := svc.SendMessage(cmd.Context(), in)
+			if err != nil {
+				return err
 			}
-			if in.Message, err = a.Body(args[1:]); err != nil {
-				return in, err
+			if !a.JSON {
+				printReceipt(a.Stdout, receipt)
 			}
-			if urgent {
-				in.Priority = c3po.Urgent
+			if wait > 0 {
+				receipt.Reply, receipt.Wait = awaitReply(cmd.Context(), a, svc, receipt.ID, wait)
 			}
-			if noReply {
-				expects := false
-				in.ExpectsReply = &expects
+			if err := a.Show(receipt, func(w io.Writer) { printReply(w, receipt.Reply) }); err != nil {
+				return err
 			}
-			if deadline < 0 {
-				return in, console.BadUsage("--deadline is negative", "Give a time such as 90s or 10m.")
+			if wait > 0 && receipt.Reply == nil && receipt.Wait == nil {
+				return stoppedWaiting(a, receipt.ID)
 			}
-			in.DeadlineMS = int(deadline.Milliseconds())
-			return in, nil
-		}, printReceipt, func(receipt c3po.Receipt) error { return afterWait(a, receipt.Wait) }),
+			return afterWait(a, receipt.Wait)
+		},
 	}
 	flags := cmd.Flags()
 	asking = func() bool { return cmd.CalledAs() == "ask" && !flags.Changed("wait") }
@@ -96,9 +119,31 @@ func printReceipt(w io.Writer, r c3po.Receipt) {
 	if r.Notice != "" {
 		fmt.Fprintf(w, "%s\n", console.Inline(console.ForPeople(r.Notice)))
 	}
-	if r.Reply != nil {
-		console.PrintMessage(w, time.Now(), *r.Reply)
+}
+
+func printReply(w io.Writer, reply *c3po.Message) {
+	if reply != nil {
+		console.PrintMessage(w, time.Now(), *reply)
 	}
+}
+
+// awaitReply says what it waits for, and waits.
+func awaitReply(ctx context.Context, a *console.Console, svc *client.Client, id c3po.MessageID, most int) (*c3po.Message, *c3po.WaitOutcome) {
+	_, to, _ := id.Split()
+	defer a.AwaitingReply(to, most)()
+	return svc.AwaitReply(ctx, id, most)
+}
+
+// stoppedWaiting ends a command that was interrupted while it waited for a reply.
+func stoppedWaiting(a *console.Console, id c3po.MessageID) error {
+	if !a.JSON {
+		again := "c3po wait --for " + string(id)
+		if a.Origins["as"].From == console.FromFlag {
+			again += " --as " + a.As
+		}
+		fmt.Fprintf(a.Stderr, "stopped waiting; the message stays. Wait again with: %s\n", console.Inline(again))
+	}
+	return context.Canceled
 }
 
 // afterWait ends a command whose wait brought nothing.
@@ -108,9 +153,6 @@ func afterWait(a *console.Console, outcome *c3po.WaitOutcome) error {
 	}
 	if !a.JSON {
 		a.Complain(outcome.Message, strings.ReplaceAll(console.ForPeople(outcome.Suggestion), "--for ID", "--for "+string(outcome.MessageID)))
-	}
-	if a.IsInterrupted() {
-		return context.Canceled
 	}
 	return console.ErrTimeout
 }

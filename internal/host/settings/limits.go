@@ -66,13 +66,13 @@ func parseLimit(kind reflect.Type, text string) (number int64, form string, ok b
 func LimitText(limits c3po.Limits, name string) string {
 	_, value, _ := findLimit(&limits, name)
 	if value.Type() == reflect.TypeFor[time.Duration]() {
-		return durationText(time.Duration(value.Int()))
+		return DurationText(time.Duration(value.Int()))
 	}
 	return fmt.Sprint(value.Int())
 }
 
-// durationText leaves out what is zero: 24h, not 24h0m0s.
-func durationText(d time.Duration) string {
+// DurationText leaves out what is zero: 24h, not 24h0m0s.
+func DurationText(d time.Duration) string {
 	if d >= 48*time.Hour && d%(24*time.Hour) == 0 {
 		return fmt.Sprintf("%dd", d/(24*time.Hour))
 	}
