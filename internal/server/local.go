@@ -49,7 +49,7 @@ func (l local) writeAgents(ctx context.Context, host string) error {
 	if err != nil {
 		return err
 	}
-	if had != nil && had.Host != "" {
+	if had != nil && !had.OwnHost() {
 		// This host has joined another coordinator, and its agents stay there.
 		return nil
 	}
@@ -71,6 +71,9 @@ func (l local) writePerson(ctx context.Context, host string) error {
 	had, err := paths.ReadPerson(l.folder)
 	if err != nil {
 		return err
+	}
+	if had != nil && !had.OwnHost() {
+		return nil // its user has signed in at another coordinator, and stays there
 	}
 	have := paths.Person{}
 	if had != nil {

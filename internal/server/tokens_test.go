@@ -371,9 +371,17 @@ func TestTheFirstStartMakesCredentialsAndTheNextOnesKeepThem(t *testing.T) {
 	if err := joined.Write(folder); err != nil {
 		t.Fatal(err)
 	}
+	signedIn := paths.Person{URL: "https://elsewhere:1", Human: "theirs"}
+	if err := signedIn.Write(folder); err != nil {
+		t.Fatal(err)
+	}
 	startGuarded(t, redis, server.Config{Config: folder})
-	if kept, _ := read(); !cmp.Equal(kept, joined) {
+	kept, keptPerson := read()
+	if !cmp.Equal(kept, joined) {
 		t.Errorf("what `c3po join` wrote was replaced by %+v", kept)
+	}
+	if !cmp.Equal(keptPerson, signedIn) {
+		t.Errorf("what `c3po login` wrote was replaced by %+v", keptPerson)
 	}
 }
 

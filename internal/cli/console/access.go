@@ -85,6 +85,36 @@ func (a *Console) SocketOf(url string) (string, error) {
 	return note.Socket, nil
 }
 
+// Elsewhere is where the coordinators of other hosts are that the agents of this host,
+// and its user, have been let into; empty if there are none. A coordinator of this host
+// gives its agents no name of a host, and its user an admin's token.
+func (a *Console) Elsewhere() (agents, person string, err error) {
+	joined, err := a.Folders.Credentials()
+	if err != nil {
+		return "", "", err
+	}
+	signedIn, err := a.Folders.Person()
+	if err != nil {
+		return "", "", err
+	}
+	if joined != nil && !joined.OwnHost() {
+		agents = joined.URL
+	}
+	if signedIn != nil && !signedIn.OwnHost() {
+		person = signedIn.URL
+	}
+	return agents, person, nil
+}
+
+// OwnCoordinator is the note of this user's coordinator, if that runs.
+func (a *Console) OwnCoordinator() (*paths.Coordinator, error) {
+	note, err := a.Folders.Coordinator()
+	if err != nil || note == nil || note.Started == 0 || engine.Started(note.PID) != note.Started {
+		return nil, err
+	}
+	return note, nil
+}
+
 // checkProved refuses to send a token from a file to an address of this machine
 // where nothing proves whose program listens.
 func checkProved(cfg client.Config) error {

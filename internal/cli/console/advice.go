@@ -98,12 +98,14 @@ func (a *Console) unreachable(e *c3po.Error) (message, advice string) {
 	if why := rootCause(e.Unwrap()); why != "" {
 		message += ": " + why
 	}
-	mine, err := a.Folders.Credentials()
+	agents, person, err := a.Elsewhere()
 	switch {
 	case a.URL != "":
 		return message, "Check the address, which comes from " + cmp.Or(a.Origins["url"].Where, "--url") + ", and that a coordinator runs there."
-	case err == nil && mine != nil && mine.Host != "":
+	case err == nil && agents != "":
 		return message, "This host has joined it. Check that it runs there, and that this host has a network."
+	case err == nil && person != "":
+		return message, "You are signed in there. Check that it runs, and that this host has a network."
 	default:
 		return message, "Start one here with: c3po up"
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/agentside"
 	"github.com/c3po-dev/c3po/internal/cli/console"
-	"github.com/c3po-dev/c3po/internal/cli/people"
 	"github.com/c3po-dev/c3po/internal/host/release"
 )
 
@@ -77,7 +76,7 @@ func planRemoval(ctx context.Context, a *console.Console, keepData bool) (remova
 			r.folders = append(r.folders, folder{filepath.Clean(path), sizeOf(path)})
 		}
 	}
-	if agents, person, err := people.Elsewhere(a); err == nil {
+	if agents, person, err := a.Elsewhere(); err == nil {
 		r.joined = cmp.Or(agents, person)
 	}
 	r.program, r.leftOver = planProgram(a)

@@ -165,7 +165,7 @@ func openNow(ctx context.Context, a *console.Console, note paths.Coordinator) bo
 // signed in at one, from starting an empty one of its own: its agents would move to it
 // and reach nobody, and its user's token would be overwritten.
 func refuseJoined(a *console.Console) error {
-	agents, person, err := people.Elsewhere(a)
+	agents, person, err := a.Elsewhere()
 	switch {
 	case err != nil:
 		return err
@@ -183,7 +183,7 @@ func refuseJoined(a *console.Console) error {
 // refuseUnjoined keeps an agent from being started on a host where only its user has
 // signed in: it would have no token.
 func refuseUnjoined(a *console.Console) error {
-	agents, person, err := people.Elsewhere(a)
+	agents, person, err := a.Elsewhere()
 	if err != nil || person == "" || agents != "" || a.Getenv(console.TokenVariable) != "" || a.URL != "" {
 		return err
 	}
@@ -267,6 +267,9 @@ func upForeground(ctx context.Context, a *console.Console, state string, s coord
 			Suggest("Run `c3po down` first.")
 	}
 	defer lock.Release()
+	if err := refuseJoined(a); err != nil {
+		return err
+	}
 	if err := prepare(); err != nil {
 		return err
 	}

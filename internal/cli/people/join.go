@@ -25,6 +25,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
+// beforeJoin is the end of the name of a copy of the credentials that new ones replaced.
+const beforeJoin = ".before-join"
+
 // A joining is what join prints as JSON. The times are in milliseconds.
 type joining struct {
 	Host        string  `json:"host"`
@@ -32,6 +35,7 @@ type joining struct {
 	URL         string  `json:"url"`
 	Credentials string  `json:"credentials"`
 	Kept        string  `json:"former_credentials,omitempty"`
+	OwnAside    bool    `json:"own_coordinator_set_aside,omitempty"` // commands went to this host's own before
 	JoinMS      float64 `json:"join_ms"`
 	SendMS      float64 `json:"send_ms"`
 	ReadMS      float64 `json:"read_ms"`
@@ -115,6 +119,9 @@ func joinWith(ctx context.Context, a *console.Console, invited pki.Invitation, h
 		return joining{}, err
 	}
 	mine := paths.Credentials{URL: invited.URL()}
+	if err := checkFree(a, mine.URL); err != nil {
+		return joining{}, err
+	}
 	if invited.Hash != pki.System {
 		authority, err := client.FetchAuthority(ctx, mine.URL)
 		if err != nil {
@@ -139,7 +146,7 @@ func joinWith(ctx context.Context, a *console.Console, invited pki.Invitation, h
 	}
 	mine.Token, mine.Runner, mine.Host = joined.Token, joined.RunnerToken, joined.Host
 	result := joining{Host: joined.Host, URL: mine.URL, Credentials: filepath.Join(config, "credentials.json"), JoinMS: milliseconds(began)}
-	if result.Kept, err = keepFormer(result.Credentials); err != nil {
+	if err := result.keepFormer(a, config); err != nil {
 		return joining{}, err
 	}
 	if err := mine.Write(config); err != nil {
@@ -149,18 +156,54 @@ func joinWith(ctx context.Context, a *console.Console, invited pki.Invitation, h
 	return result, err
 }
 
-// keepFormer keeps a copy of the credentials there were: their token is nowhere
-// else.
-func keepFormer(file string) (string, error) {
-	data, err := os.ReadFile(file)
+// checkFree refuses an invitation to a host that is another coordinator's, whose commands
+// would go on going there. Nothing has used the invitation yet.
+func checkFree(a *console.Console, url string) error {
+	note, err := a.OwnCoordinator()
+	if err != nil {
+		return err
+	}
+	if note != nil {
+		return c3po.Errorf(c3po.InvalidRequest, "this host runs its own coordinator at %s, and its commands go there", note.URL).
+			Suggest("Stop that one first: c3po down. Then use the invitation again, which is still good.")
+	}
+	agents, person, err := a.Elsewhere()
+	switch {
+	case err != nil:
+		return err
+	case agents != "" && !paths.SameAddress(agents, url):
+		return c3po.Errorf(c3po.InvalidRequest, "this host has joined the coordinator at %s, not the one at %s", agents, url).
+			Suggest("A host joins one at a time. Leave that one first: c3po leave")
+	case person != "" && !paths.SameAddress(person, url):
+		return c3po.Errorf(c3po.InvalidRequest, "you are signed in at %s, not at %s", person, url).
+			Suggest("A host is of one coordinator at a time. Sign out first: c3po leave")
+	default:
+		return nil
+	}
+}
+
+// keepFormer keeps the credentials there were: until this host leaves those for its own
+// coordinator, and a copy of others that the new ones replace, whose token is nowhere
+// else. The note of an own coordinator that was killed would lead commands to it.
+func (j *joining) keepFormer(a *console.Console, config string) (err error) {
+	if note, err := a.Folders.Coordinator(); err == nil && note != nil {
+		state, err := a.Folders.StateFile("")
+		if err := errors.Join(err, note.Remove(state)); err != nil {
+			return err
+		}
+	}
+	if j.OwnAside, err = paths.SetAsideOwn(config); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(j.Credentials)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	kept := file + ".before-join"
-	return kept, paths.WriteFile(kept, data)
+	j.Kept = j.Credentials + beforeJoin
+	return paths.WriteFile(j.Kept, data)
 }
 
 // tryOut sends a message to itself, as an agent of this host that is there for
@@ -179,7 +222,9 @@ func tryOut(ctx context.Context, a *console.Console, mine paths.Credentials, tru
 	defer func() { _, _ = self.Unregister(context.WithoutCancel(ctx), c3po.None{}) }()
 	began := time.Now()
 	expects := false
-	sent, err := self.SendMessage(ctx, c3po.SendInput{Target: string(id), Message: "Does this host reach the coordinator?", ExpectsReply: &expects})
+	// With the time, so that a host that joins again is not told that it repeats itself.
+	text := "Does this host reach the coordinator? " + began.Format(time.RFC3339Nano)
+	sent, err := self.SendMessage(ctx, c3po.SendInput{Target: string(id), Message: text, ExpectsReply: &expects})
 	if err != nil {
 		return failed("send", err)
 	}
@@ -209,16 +254,21 @@ func (j joining) print(w io.Writer) {
 	if j.Person {
 		fmt.Fprintf(w, "you are signed in at %s: c3po answer, c3po top, c3po open and c3po pause work here\n", console.Inline(j.URL))
 		fmt.Fprintf(w, "your token is in %s\n", console.Inline(j.Credentials))
-		if j.Kept != "" {
-			fmt.Fprintf(w, "what was there before is in %s\n", console.Inline(j.Kept))
-		}
+		j.printFormer(w)
 		return
 	}
 	fmt.Fprintf(w, "this host has joined %s as %s\n", console.Inline(j.URL), console.Inline(j.Host))
 	fmt.Fprintf(w, "a message to itself: joined in %.1f ms, sent in %.1f ms, read in %.1f ms, acked in %.1f ms\n", j.JoinMS, j.SendMS, j.ReadMS, j.AckMS)
 	fmt.Fprintf(w, "its token is in %s\n", console.Inline(j.Credentials))
+	j.printFormer(w)
+	fmt.Fprintf(w, "agents here are called %s/NAME; try: c3po agents\n", console.Inline(j.Host))
+}
+
+func (j joining) printFormer(w io.Writer) {
 	if j.Kept != "" {
 		fmt.Fprintf(w, "what was there before is in %s\n", console.Inline(j.Kept))
 	}
-	fmt.Fprintf(w, "agents here are called %s/NAME; try: c3po agents\n", console.Inline(j.Host))
+	if j.OwnAside {
+		fmt.Fprintf(w, "commands here now go to %s; c3po leave goes back to this host's own coordinator\n", console.Inline(j.URL))
+	}
 }

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func signIn(ctx context.Context, a *console.Console, config string, mine paths.P
 		return joining{}, err
 	}
 	result := joining{Host: host, Person: true, URL: mine.URL, Credentials: filepath.Join(config, "person.json")}
-	if result.Kept, err = keepFormer(result.Credentials); err != nil {
+	if err := result.keepFormer(a, config); err != nil {
 		return joining{}, err
 	}
 	if err := mine.Write(config); err != nil {
@@ -56,8 +57,29 @@ func signIn(ctx context.Context, a *console.Console, config string, mine paths.P
 
 // A leaving is what leave prints as JSON.
 type leaving struct {
-	URL     string   `json:"url"`
-	Removed []string `json:"removed"`
+	URL         string   `json:"url"`
+	Person      bool     `json:"person,omitempty"`       // its user was signed out
+	Agents      bool     `json:"agents,omitempty"`       // its agents have left
+	StillAgents bool     `json:"agents_stay,omitempty"`  // they have not, and are there
+	OwnAgain    bool     `json:"own_restored,omitempty"` // commands go to this host's own coordinator again
+	Removed     []string `json:"removed"`
+}
+
+func (l leaving) print(w io.Writer) {
+	for _, file := range l.Removed {
+		fmt.Fprintf(w, "removed %s\n", console.Inline(file))
+	}
+	if l.Agents {
+		fmt.Fprintf(w, "this host has left %s; revoke its tokens there: c3po token list\n", console.Inline(l.URL))
+	} else {
+		fmt.Fprintf(w, "you are signed out of %s; revoke your token there: c3po token list\n", console.Inline(l.URL))
+	}
+	if l.StillAgents {
+		fmt.Fprintln(w, "this host's agents stay there; c3po leave takes them out")
+	}
+	if l.OwnAgain {
+		fmt.Fprintln(w, "commands here go to this host's own coordinator again; start it with: c3po up")
+	}
 }
 
 func Leave(a *console.Console) *cobra.Command {
@@ -67,7 +89,8 @@ func Leave(a *console.Console) *cobra.Command {
 		Short: "Undo c3po join and c3po login on this host",
 		Long: `Remove what lets this host's agents, and you, into the coordinator of another host.
 Its tokens stay valid until they are revoked there, which c3po token list and c3po
-token revoke do. Mail stays where it is.`,
+token revoke do. Mail stays where it is. If this host had its own coordinator before,
+commands go to that one again.`,
 		Example: `  c3po leave
   c3po leave --person`,
 		RunE: func(*cobra.Command, []string) error {
@@ -75,66 +98,56 @@ token revoke do. Mail stays where it is.`,
 			if err != nil {
 				return err
 			}
-			return a.Show(gone, func(w io.Writer) {
-				for _, file := range gone.Removed {
-					fmt.Fprintf(w, "removed %s\n", console.Inline(file))
-				}
-				fmt.Fprintf(w, "this host has left %s; revoke its tokens there: c3po token list\n", console.Inline(gone.URL))
-			})
+			return a.Show(gone, gone.print)
 		},
 	})
 	cmd.Flags().BoolVar(&personOnly, "person", false, "only sign you out; the host's agents stay")
 	return cmd
 }
 
-// forget removes the credentials for a coordinator of another host.
+// forget removes the credentials for a coordinator of another host. Once none are left,
+// those for this host's own come back.
 func forget(a *console.Console, personOnly bool) (leaving, error) {
 	gone := leaving{Removed: []string{}}
-	agents, person, err := Elsewhere(a)
+	agents, person, err := a.Elsewhere()
 	if err != nil {
 		return gone, err
 	}
-	var files []string
-	if person != "" {
-		files, gone.URL = append(files, "person.json"), person
-	}
-	if agents != "" && !personOnly {
-		files, gone.URL = append(files, "credentials.json"), agents
-	}
-	if len(files) == 0 {
+	switch {
+	case agents == "" && person == "":
 		return gone, c3po.Errorf(c3po.InvalidRequest, "this host has joined no other, and nobody has signed in at one").
 			Suggest("Stop a coordinator that runs here with: c3po down")
+	case personOnly && person == "":
+		return gone, c3po.Errorf(c3po.InvalidRequest, "you are not signed in at another host's coordinator").
+			Suggest("This host's agents have joined %s; c3po leave takes them out.", agents)
+	}
+	gone.URL = cmp.Or(person, agents)
+	gone.Person, gone.Agents, gone.StillAgents = person != "", agents != "" && !personOnly, agents != "" && personOnly
+	var files []string
+	if gone.Person {
+		files = append(files, "person.json")
+	}
+	if gone.Agents {
+		files = append(files, "credentials.json")
+	}
+	config, err := a.Folders.ConfigFile("")
+	if err != nil {
+		return gone, err
 	}
 	for _, name := range files {
-		path, err := a.Folders.ConfigFile(name)
-		if err != nil {
-			return gone, err
+		for _, path := range []string{filepath.Join(config, name), filepath.Join(config, name+beforeJoin)} {
+			err := os.Remove(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return gone, err
+			}
+			gone.Removed = append(gone.Removed, path)
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return gone, err
-		}
-		gone.Removed = append(gone.Removed, path)
 	}
-	return gone, nil
-}
-
-// Elsewhere is where the coordinators of other hosts are that the agents of this host,
-// and its user, have been let into; empty if there are none. A coordinator of this host
-// gives its agents no name of a host, and its user an admin's token.
-func Elsewhere(a *console.Console) (agents, person string, err error) {
-	joined, err := a.Folders.Credentials()
-	if err != nil {
-		return "", "", err
+	if !gone.StillAgents {
+		gone.OwnAgain, err = paths.RestoreOwn(config)
 	}
-	signedIn, err := a.Folders.Person()
-	if err != nil {
-		return "", "", err
-	}
-	if joined != nil && joined.Host != "" {
-		agents = joined.URL
-	}
-	if signedIn != nil && signedIn.Admin == "" && signedIn.Human != "" {
-		person = signedIn.URL
-	}
-	return agents, person, nil
+	return gone, err
 }

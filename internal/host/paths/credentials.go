@@ -34,6 +34,10 @@ type Credentials struct {
 // SocketOf is the socket of the coordinator at an address; empty if none is known.
 func (c Credentials) SocketOf(address string) string { return socketOf(c.Sockets, address) }
 
+// OwnHost says that they are for a coordinator of this host, not for one that it has
+// joined.
+func (c Credentials) OwnHost() bool { return c.Host == "" }
+
 // For says that these are the credentials for the coordinator at an address.
 func (c Credentials) For(address string) bool { return among(address, c.URL, c.Also) }
 
@@ -48,6 +52,10 @@ type Person struct {
 
 	Sockets map[string]string `json:"sockets,omitempty"` // as in Credentials
 }
+
+// OwnHost says that they are for a coordinator of this host, whose user is its admin,
+// not for one on another host where the person has signed in.
+func (p Person) OwnHost() bool { return p.Admin != "" || p.Human == "" }
 
 // SocketOf is the socket of the coordinator at an address; empty if none is known.
 func (p Person) SocketOf(address string) string { return socketOf(p.Sockets, address) }
@@ -115,6 +123,45 @@ func (f Folders) Person() (*Person, error) {
 		return nil, err
 	}
 	return ReadPerson(config)
+}
+
+// own is the end of the name of a host's own credentials while it is another
+// coordinator's.
+const own = ".own"
+
+// SetAsideOwn keeps the credentials for this host's own coordinator for the time that it
+// is another's, so that commands go there alone, and says whether there were any.
+func SetAsideOwn(config string) (kept bool, err error) {
+	agents, err := ReadCredentials(config)
+	if err != nil {
+		return false, err
+	}
+	person, err := ReadPerson(config)
+	if err != nil {
+		return false, err
+	}
+	for name, is := range map[string]bool{credentialsName: agents != nil && agents.OwnHost(), personName: person != nil && person.OwnHost()} {
+		if !is {
+			continue
+		}
+		if err := os.Rename(filepath.Join(config, name), filepath.Join(config, name+own)); err != nil {
+			return kept, err
+		}
+		kept = true
+	}
+	return kept, nil
+}
+
+// RestoreOwn takes back what SetAsideOwn has done, and says whether there was anything.
+func RestoreOwn(config string) (restored bool, err error) {
+	for _, name := range []string{credentialsName, personName} {
+		err := os.Rename(filepath.Join(config, name+own), filepath.Join(config, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return restored, err
+		}
+		restored = restored || err == nil
+	}
+	return restored, nil
 }
 
 func readPrivate[T any](name string) (*T, error) {
