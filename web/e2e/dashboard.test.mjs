@@ -68,7 +68,8 @@ describe("the dashboard", () => {
     const waits = rig.as("web", "pending", { timeout: 60, after: 1e12, state: "working" }).catch(() => undefined);
     await page.getByRole("link", { name: /web.*working for [1-9]\d* s/ }).waitFor({ timeout: 15_000 });
     await view(page, rig, "agents", "web");
-    await page.locator(".facts dd", { hasText: /working for [1-9]\d* s, available/ }).waitFor();
+    await page.locator(".view-agent .now", { hasText: /working for [1-9]\d* s/ }).waitFor();
+    await page.getByText(/Its session says so since .* Its last call was just now/).waitFor();
     await page.keyboard.press("Escape");
     await rig.as("web", "register_agent", { type: "claude-code", cwd: "/src/web" });
     void waits;

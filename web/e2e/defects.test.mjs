@@ -63,7 +63,7 @@ describe("a working day", () => {
 
   for (const theme of ["light", "dark"]) {
     test(`axe finds nothing serious, ${theme}`, async () => {
-      for (const width of [390, 1440]) {
+      for (const width of [390, 1024, 1440]) {
         const { page, context } = await open(browser, rig, { admin: true, colorScheme: theme, viewport: { ...phone, width } });
         for (const route of [
           ["questions"],
@@ -136,7 +136,7 @@ describe("a working day", () => {
     await view(page, rig, "conversations");
     await page.locator(".item").nth(5).waitFor();
     for (const _ of [1, 2, 3]) await page.keyboard.press("j");
-    const chosen = () => page.locator(".item.chosen a").getAttribute("href");
+    const chosen = () => page.locator(".item.chosen .stretched").getAttribute("href");
     const before = await chosen();
     await rig.as("payments", "send_message", { target: "docs", message: "A new one on top" }).catch(() => undefined);
     await rig.as("nas/meshtastic", "send_message", { target: "nas/backup", message: "A new one on top" });

@@ -60,7 +60,7 @@ describe("what others wrote", () => {
     await page.locator(".bubble").first().waitFor();
     for (let n = 0; n < payloads.length; n += 7) {
       await view(page, rig, "agents", `mallory-${n}`);
-      await page.getByRole("dialog").waitFor();
+      await page.locator(".view-agent .facts").waitFor();
     }
     await view(page, rig, "questions");
     await page.locator(".card").first().waitFor();
@@ -131,6 +131,7 @@ describe("what others wrote", () => {
       to_agent: text,
       state: text,
     }));
+    const wait = { thread: "x", state: "pending", since: at, questions: 1, depth: 1, behind: 0 };
     const events = payloads.map((text, n) => ({ seq: n + 1, kind: "accepted", agent: text, message_id: `${text}::b::1`, at }));
     for (const [name, value] of Object.entries({
       list_agents: rows,
@@ -140,10 +141,15 @@ describe("what others wrote", () => {
       tickets,
       conversations,
       tail_log: { events, at: "1:1" },
+      get_agent_status: rows[0],
+      recent: messages,
+      stuck: {
+        hold_ups: payloads.map((text) => ({ agent: text, behind: 1, reachability: text, waits: [{ ...wait, id: text, from_agent: text, to_agent: text }] })),
+      },
     })) {
       await page.route(`**/api/op/${name}`, (route) => route.fulfill({ json: value }));
     }
-    for (const name of [...views, "conversations/x"]) {
+    for (const name of [...views, "conversations/x", "agents/x"]) {
       await page.goto(`${rig.url}/#/${name}`);
       await page.reload();
       await page.getByRole("heading", { level: 1 }).waitFor();

@@ -47,13 +47,13 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
       const link = [...document.querySelectorAll(".item a")].find((a) => a.textContent.includes("agent-0003"));
       const began = performance.now();
       link.click();
-      while (!document.querySelector("dialog[open]")) await new Promise(requestAnimationFrame);
+      while (!document.querySelector(".view-agent")) await new Promise(requestAnimationFrame);
       return performance.now() - began;
     });
     limit("largest paint", await page.evaluate(() => window.paint), 2000);
     limit("first click", click, 200);
     await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.locator(".view-agent").waitFor({ state: "detached" });
 
     for (const name of ["agents", "conversations"]) {
       await view(page, rig, name);

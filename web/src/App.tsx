@@ -10,6 +10,7 @@ import { go, to, useRoute } from "./route";
 import { mayAct, setSession, useSession } from "./session";
 import { nextTheme, useTheme } from "./theme";
 import { Help, Toasts } from "./ui";
+import { Agent } from "./views/Agent";
 import { Agents } from "./views/Agents";
 import { Conversation } from "./views/Conversation";
 import { Conversations } from "./views/Conversations";
@@ -90,7 +91,7 @@ function Signed() {
         <Boundary key={view}>
           {view === "questions" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
           {view === "waiting" && <Waiting />}
-          {view === "agents" && <Agents chosen={route[1]} />}
+          {view === "agents" && (route[1] ? <Agent key={route[1]} id={route[1]} /> : <Agents />)}
           {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} /> : <Conversations />)}
           {view === "overview" && <Overview />}
           {view === "network" && <Network />}

@@ -35,6 +35,20 @@ export function useAgents() {
   return { ...query, agents };
 }
 
+// useAgent reads one agent, again and again: what a session does is not among the events.
+export function useAgent(id: string) {
+  return useQuery({
+    queryKey: ["agent", id],
+    queryFn: async (): Promise<SeenAgent> => ({ ...(await call<Agent>("get_agent_status", { agent_id: id })), read: Date.now() }),
+    refetchInterval: 5_000,
+  });
+}
+
+// useRecentMail reads what an agent wrote and was written lately, the latest last.
+export function useRecentMail(agent: string) {
+  return useQuery({ queryKey: ["mail", agent], queryFn: () => list<Message>("recent", { agent_id: agent, limit: 50 }), refetchInterval: 60_000 });
+}
+
 // useQuestions reads what waits for the person. An observer may see that there
 // are questions, and read them in their conversations.
 export function useQuestions() {
@@ -146,6 +160,10 @@ export function useLiveData(): void {
       if (messages.size > 0) {
         for (const id of messages) void client.invalidateQueries({ queryKey: ["trace", id] });
         if (!ticketTimer) ticketTimer = window.setTimeout(readTickets, ticketsEvery);
+      }
+      for (const id of agents) {
+        void client.invalidateQueries({ queryKey: ["agent", id] });
+        void client.invalidateQueries({ queryKey: ["mail", id] });
       }
       if (everybody || agents.size > maxLooks) {
         const since = performance.now() - listed;

@@ -11,6 +11,14 @@ export function ends(id: string): { from: string; to: string } {
   return { from, to };
 }
 
+// home is the view of an address: an agent or the person. What the coordinator
+// itself says comes from nowhere.
+export function home(id: string): string[] | undefined {
+  if (id === "human") return ["questions"];
+  if (id === "" || id === "system" || id.includes("#") || id.startsWith("role/")) return undefined;
+  return ["agents", id];
+}
+
 export function textOf(m: Message): string {
   return (m.kind === "reply" ? m.response : m.message) ?? "";
 }

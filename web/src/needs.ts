@@ -1,5 +1,5 @@
 import { age, plain } from "./plain";
-import type { HoldUp, Message, Stuck } from "./wire";
+import type { HoldUp, Message, Stuck, Wait } from "./wire";
 
 const soon = 15 * 60_000; // ms before a deadline at which it is urgent
 
@@ -60,4 +60,39 @@ export function holdUpWords(h: HoldUp): string {
   const agents = h.behind === 1 ? "1 agent" : `${h.behind} agents`;
   if (h.agent === "human") return `You hold up ${agents}`;
   return h.circle ? `${plain(h.agent)} waits in a circle and holds up ${agents}` : `${plain(h.agent)} holds up ${agents}`;
+}
+
+// waitsOf gives for an agent whom it waits for, and who waits for it. An agent that
+// waits for several is in several trees.
+export function waitsOf(stuck: Stuck | undefined, agent: string): { out: Wait[]; in: Wait[] } {
+  const all = new Map((stuck?.hold_ups ?? []).flatMap((h) => h.waits).map((w) => [w.id, w]));
+  const waits = [...all.values()];
+  return { out: waits.filter((w) => w.from_agent === agent), in: waits.filter((w) => w.to_agent === agent) };
+}
+
+// waitWords says how far a question has come.
+export function waitWords(w: Wait): string {
+  if (w.silent) return "read, and its turn ended without an answer";
+  if (w.state !== "pending") return "read, no answer yet";
+  return w.to_agent === "human" ? "" : "not read yet";
+}
+
+export interface Talk {
+  thread: string;
+  last: Message;
+  others: string[];
+  count: number;
+}
+
+// talks puts an agent's recent messages together by conversation, the latest first.
+export function talks(recent: Message[], agent: string): Talk[] {
+  const all = new Map<string, Talk>();
+  for (const m of recent) {
+    const thread = m.thread || m.id;
+    const before = all.get(thread);
+    const others = [m.from_agent, m.to_agent ?? ""].filter((id) => id !== "" && id !== agent);
+    all.delete(thread);
+    all.set(thread, { thread, last: m, others: [...new Set([...(before?.others ?? []), ...others])], count: (before?.count ?? 0) + 1 });
+  }
+  return [...all.values()].reverse();
 }

@@ -56,6 +56,15 @@ export function standing(a: { status: string; state?: string; state_since?: stri
   return lasting < 1 ? before + after : `${before} for ${age(lasting)}${after}`;
 }
 
+// evidence says how it is known what an agent does, and since when it is so.
+export function evidence(a: { status: string; state?: string; state_since?: string; alive: boolean | null; last_seen: string }, now: number): string {
+  const called = `Its last call was ${ago(a.last_seen, now)}.`;
+  const runs = a.alive === null ? "" : a.alive ? " Its process runs." : " Its process has ended.";
+  if (!a.state) return `${a.status === "online" ? "No session of it says what it does." : "It has no session."} ${called}${runs}`;
+  const since = a.state_since ? ` since ${moment(a.state_since)}` : "";
+  return `${a.state === "unknown" ? `Its session does not react${since}.` : `Its session says so${since}.`} ${called}${runs}`;
+}
+
 // lastUsed is when a token was last used, as exactly as it is known: its use is noted
 // once an hour.
 export function lastUsed(noted: string | undefined, now: number): string {

@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState, useSyncEx
 import { Refusal } from "./api";
 import { kept, keep } from "./kept";
 import { firstLines, plain, reach, reachWhy } from "./plain";
-import type { SeenAgent } from "./mail";
+import { home, type SeenAgent } from "./mail";
+import { to } from "./route";
 
 const shownLines = 24; // of a text, before somebody asks for all of it
 
@@ -113,6 +114,17 @@ export function Id({ children }: { children: string }) {
     <bdi className="id" title={plain(children)}>
       {plain(children)}
     </bdi>
+  );
+}
+
+// Who is a name that leads to its own page.
+export function Who({ id }: { id: string }) {
+  const route = home(id);
+  if (!route) return <Id>{id}</Id>;
+  return (
+    <a className="who1" href={to(...route)}>
+      <Id>{id}</Id>
+    </a>
   );
 }
 

@@ -138,3 +138,46 @@ test("a hostile text is parsed in no time", async () => {
   for (const sign of ["`", "*", "**a", "[", "[a](", "|", "> ", "- ", "#", "```\n", "~", "| - |\n"]) parseMarkdown(sign.repeat(50_000 / sign.length));
   assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`);
 });
+
+test("an agent's waits are found in every tree, each once", async () => {
+  const { waitsOf } = await load("needs.ts");
+  const wait = (id, from_agent, to_agent) => ({ id, from_agent, to_agent });
+  const twice = wait("3", "web", "api");
+  const stuck = { hold_ups: [{ waits: [wait("1", "api", "human"), twice] }, { waits: [wait("2", "docs", "nas"), twice] }] };
+  const { out, in: into } = waitsOf(stuck, "api");
+  assert.deepEqual([out.map((w) => w.id), into.map((w) => w.id)], [["1"], ["3"]]);
+  assert.deepEqual(waitsOf(undefined, "api"), { out: [], in: [] });
+});
+
+test("an agent's recent messages are put together by conversation, the latest first", async () => {
+  const { talks } = await load("needs.ts");
+  const m = (id, thread, from_agent, to_agent) => ({ id, thread, from_agent, to_agent });
+  const got = talks([m("1", "a", "api", "web"), m("2", "b", "docs", "api"), m("3", "a", "web", "api"), m("4", "", "api", "human")], "api");
+  assert.deepEqual(
+    got.map((t) => [t.thread, t.last.id, t.count, t.others]),
+    [
+      ["4", "4", 1, ["human"]],
+      ["a", "3", 2, ["web"]],
+      ["b", "2", 1, ["docs"]],
+    ],
+  );
+});
+
+test("what is known of an agent comes with how it is known", async () => {
+  const { evidence } = await load("plain.ts");
+  const a = { status: "online", alive: true, last_seen: before(30) };
+  assert.equal(evidence(a, now), "No session of it says what it does. Its last call was 30 s ago. Its process runs.");
+  assert.match(
+    evidence({ ...a, alive: null, state: "working", state_since: before(600) }, now),
+    /^Its session says so since .*2026.* Its last call was 30 s ago\.$/,
+  );
+  assert.match(evidence({ ...a, state: "unknown" }, now), /^Its session does not react\. /);
+  assert.match(evidence({ ...a, status: "offline", alive: false }, now), /^It has no session\. .* Its process has ended\.$/);
+});
+
+test("a name leads to its own page, and the coordinator's to none", async () => {
+  const { home } = await load("mail.ts");
+  assert.deepEqual(home("nas/backup"), ["agents", "nas/backup"]);
+  assert.deepEqual(home("human"), ["questions"]);
+  assert.equal(home("system"), undefined);
+});

@@ -1,20 +1,18 @@
-import { useDeferredValue, useMemo, useRef, useState } from "react";
-import { act as actAsPerson, clientKey } from "../api";
+import { useDeferredValue, useMemo, useRef } from "react";
 import { useAgents, useNow } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { List, useList } from "../list";
-import { ago, moment, plain, reach, reachWhy, standing } from "../plain";
+import { moment, plain, standing } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
-import { Compose, Dialog, Empty, Head, Id, Reach, say, sayError, Trouble } from "../ui";
-import type { SeenAgent } from "../mail";
+import { Empty, Head, Id, Reach, Trouble } from "../ui";
 import "./Agents.css";
 import { PauseAll, usePause } from "./pause";
 
 const rowHeight = 56;
 
-export function Agents({ chosen }: { chosen: string | undefined }) {
+export function Agents() {
   const { agents, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useAgents();
   const act = mayAct(useSession());
   const now = useNow();
@@ -48,9 +46,7 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
     "/": () => box.current?.focus(),
     w: () => current && go("agents", current.id),
     p: () => act && current && void pause(current.id, current.paused === null),
-    Escape: () => go("agents"),
   });
-  const open = chosen ? agents.find((a) => a.id === chosen) : undefined;
   const online = useMemo(() => agents.filter((a) => a.status === "online").length, [agents]);
 
   return (
@@ -102,79 +98,6 @@ export function Agents({ chosen }: { chosen: string | undefined }) {
           </a>
         )}
       </List>
-      {open && <AgentSheet agent={open} act={act} onClose={() => go("agents")} />}
     </section>
-  );
-}
-
-function AgentSheet({ agent: a, act, onClose }: { agent: SeenAgent; act: boolean; onClose: () => void }) {
-  const now = useNow();
-  const pause = usePause();
-  const [busy, setBusy] = useState(false);
-  const key = useRef(clientKey());
-  const write = async (text: string) => {
-    setBusy(true);
-    try {
-      const receipt = await actAsPerson<{ id: string; thread?: string; reachability: string }>("send_message", {
-        target: a.id,
-        message: text,
-        client_key: key.current,
-      });
-      key.current = clientKey();
-      say(`Sent to ${a.id}: ${reach(receipt.reachability)}`);
-      go("conversations", receipt.thread || receipt.id);
-      return true;
-    } catch (err) {
-      sayError(err);
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  const facts: [string, string][] = [
-    ["State", `${standing(a, now)}, ${a.availability}`],
-    ["Task", a.current_task ?? ""],
-    ["Paused", a.reachability === "waiting_for_human" ? "" : (a.paused ?? "")], // of which the first line speaks
-    ["Unread", a.unread === undefined ? "" : String(a.unread)],
-    ["Kind", a.type ?? ""],
-    ["Host", a.host ?? ""],
-    ["Folder", a.cwd ?? ""],
-    ["Can", a.capabilities.join(", ")],
-    ["Rooms", a.rooms.join(", ")],
-    ["Client", a.client ?? ""],
-    ["Process", a.alive === null ? "" : a.alive ? "alive" : "gone"],
-    ["Seen", `${ago(a.last_seen, now)} (${moment(a.last_seen)})`],
-    ["Registered", moment(a.registered_at)],
-  ];
-  return (
-    <Dialog title={plain(a.id)} onClose={onClose}>
-      <p className="why">
-        <Reach agent={a} /> {reachWhy(a.reachability)}
-      </p>
-      <dl className="facts">
-        {facts
-          .filter(([, value]) => value !== "")
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <bdi>{plain(value)}</bdi>
-              </dd>
-            </div>
-          ))}
-      </dl>
-      {act && (
-        <>
-          <Compose label={`Write to ${plain(a.id)}`} button="Send" draft={`to ${a.id}`} busy={busy} onSend={write} autoFocus />
-          <div className="row acts">
-            {a.paused === null ? (
-              <button onClick={() => void pause(a.id, true)}>Pause</button>
-            ) : (
-              <button onClick={() => void pause(a.id, false)}>Resume</button>
-            )}
-          </div>
-        </>
-      )}
-    </Dialog>
   );
 }

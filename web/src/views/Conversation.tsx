@@ -8,7 +8,7 @@ import { go, to } from "../route";
 import { useShortcuts } from "../keys";
 import { subject } from "../markdown";
 import { mayAct, useSession } from "../session";
-import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
+import { Compose, Empty, Head, say, sayError, Text, Trouble, Who } from "../ui";
 import { textOf } from "../mail";
 import { readEnd, useThread } from "../thread";
 import type { Message, Trace } from "../wire";
@@ -80,7 +80,13 @@ export function Conversation({ thread }: { thread: string }) {
       </Head>
       {count > 0 && (
         <p className="facts1 quiet">
-          {plain(participants.join(", "))} · {count}
+          {participants.map((id, n) => (
+            <span key={id}>
+              {n > 0 && ", "}
+              <Who id={id} />
+            </span>
+          ))}{" "}
+          · {count}
           {hasNextPage ? "+" : ""} {count === 1 ? "message" : "messages"}
         </p>
       )}
@@ -128,9 +134,9 @@ function Bubble({ message: m }: { message: Message }) {
   return (
     <article>
       <div className="meta">
-        <Id>{m.from_agent ?? ""}</Id>
+        <Who id={m.from_agent} />
         <span className="quiet">to</span>
-        <Id>{m.to_agent ?? ""}</Id>
+        <Who id={m.to_agent ?? ""} />
         {m.kind && m.kind !== "message" && m.kind !== "reply" && <span className="badge">{plain(m.kind)}</span>}
         {m.status === "error" && <span className="badge bad">error</span>}
         {m.priority === "urgent" && <span className="badge bad">urgent</span>}

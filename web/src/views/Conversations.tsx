@@ -8,7 +8,7 @@ import { List, useList } from "../list";
 import { subject } from "../markdown";
 import { ago, moment, plain } from "../plain";
 import { go, to } from "../route";
-import { Empty, Head, Trouble } from "../ui";
+import { Empty, Head, Trouble, Who } from "../ui";
 import type { Conversation } from "../wire";
 import "./Conversations.css";
 
@@ -79,13 +79,13 @@ export function Conversations() {
       {!isPending && shown.length === 0 && <Empty title="No conversations">When one agent asks another, it is here.</Empty>}
       <List list={list} label="Conversations">
         {(c) => (
-          <a href={to("conversations", nameOf(c))}>
+          <div className="bare">
             <span className="talk">
-              <span className="subject" dir="auto">
+              <a className="subject stretched" dir="auto" href={to("conversations", nameOf(c))}>
                 {plain(subject(c.subject ?? "") || "The text was trimmed")}
-              </span>
+              </a>
               <span className="quiet one">
-                <bdi>{plain(c.from_agent)}</bdi> → <bdi>{plain(c.to_agent)}</bdi>
+                <Who id={c.from_agent} /> → <Who id={c.to_agent} />
                 {c.last && (
                   <>
                     {" · "}
@@ -101,7 +101,7 @@ export function Conversations() {
             <time className="quiet" title={moment(c.last_at)}>
               {ago(c.last_at, now)}
             </time>
-          </a>
+          </div>
         )}
       </List>
     </section>

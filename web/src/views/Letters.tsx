@@ -6,7 +6,7 @@ import { useShortcuts } from "../keys";
 import { List, useList } from "../list";
 import { ago, moment, plain } from "../plain";
 import { mayAct, useSession } from "../session";
-import { Dialog, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
+import { Dialog, Empty, Head, Id, say, sayError, Text, Trouble, Who } from "../ui";
 import { textOf } from "../mail";
 import type { Letter, LetterOutcome, Message } from "../wire";
 
@@ -124,13 +124,13 @@ function LetterSheet({ id, act, onClose, onReplay }: { id: string; act: boolean;
             <div>
               <dt>From</dt>
               <dd>
-                <Id>{data.letter.from_agent}</Id>
+                <Who id={data.letter.from_agent} />
               </dd>
             </div>
             <div>
               <dt>To</dt>
               <dd>
-                <Id>{data.letter.to_agent}</Id>
+                <Who id={data.letter.to_agent} />
               </dd>
             </div>
             <div>

@@ -9,7 +9,7 @@ import { counted, points, series, step } from "../rates";
 import { ago, clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { useTheme } from "../theme";
-import { Head, Id, Reach } from "../ui";
+import { Head, Id, Reach, Who } from "../ui";
 import type { Event, Letter, ServerInfo, Ticket } from "../wire";
 import "./Overview.css";
 
@@ -63,16 +63,14 @@ export default function Overview() {
           {oldest.length === 0 && <p className="quiet">Nothing waits.</p>}
           <ul className="plainlist">
             {oldest.map((t) => (
-              <li key={t.id}>
-                <a href={to("conversations", t.thread || t.id)}>
-                  <span className="pair">
-                    <Id>{t.from_agent}</Id>
-                    <span className="quiet"> → </span>
-                    <Id>{t.to_agent}</Id>
-                  </span>
-                  <time className="quiet" title={moment(t.created_at)}>
-                    {ago(t.created_at, now)}
-                  </time>
+              <li key={t.id} className="wait">
+                <span className="pair">
+                  <Who id={t.from_agent} />
+                  <span className="quiet"> → </span>
+                  <Who id={t.to_agent} />
+                </span>
+                <a className="stretched" href={to("conversations", t.thread || t.id)} title={moment(t.created_at)}>
+                  {ago(t.created_at, now)}
                 </a>
               </li>
             ))}

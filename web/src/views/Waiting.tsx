@@ -1,8 +1,8 @@
 import { useNow, useStuck } from "../data";
-import { countdown, holdUpWords } from "../needs";
+import { countdown, holdUpWords, waitWords } from "../needs";
 import { age, ago, moment, plain, reach, reachWhy } from "../plain";
 import { to } from "../route";
-import { Empty, Head, Id, Trouble } from "../ui";
+import { Empty, Head, Trouble, Who } from "../ui";
 import type { HoldUp, Wait } from "../wire";
 import "./Waiting.css";
 
@@ -52,12 +52,12 @@ function Tree({ holdUp: h, now }: { holdUp: HoldUp; now: number }) {
 function Row({ wait: w, now }: { wait: Wait; now: number }) {
   const left = countdown(w.deadline, now);
   const toYou = w.to_agent === "human";
-  const how = w.silent ? "read, and its turn ended without an answer" : w.state === "pending" ? (toYou ? "" : "not read yet") : "read, no answer yet";
+  const how = waitWords(w);
   return (
     <li className={`depth${Math.min(w.depth, 6)}`}>
-      <a href={toYou ? to("q", w.id) : to("conversations", w.thread || w.id)}>
+      <div className="wait">
         <span className="who">
-          <Id>{w.from_agent}</Id> <span className="quiet">waits for</span> {toYou ? "you" : <Id>{w.to_agent}</Id>}
+          <Who id={w.from_agent} /> <span className="quiet">waits for</span> {toYou ? "you" : <Who id={w.to_agent} />}
         </span>
         <span className="how quiet">
           <span title={`${moment(w.since)}, ${ago(w.since, now)}`}>{age((now - Date.parse(w.since)) / 1000)}</span>
@@ -66,7 +66,10 @@ function Row({ wait: w, now }: { wait: Wait; now: number }) {
           {w.questions > 1 && <span>{w.questions} questions</span>}
           {w.behind > 0 && <span>{w.behind} behind it</span>}
         </span>
-      </a>
+        <a className="stretched" href={toYou ? to("q", w.id) : to("conversations", w.thread || w.id)}>
+          {toYou ? "Answer" : "Conversation"}
+        </a>
+      </div>
     </li>
   );
 }

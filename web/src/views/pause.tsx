@@ -11,7 +11,7 @@ export function usePause() {
       const result = await call<{ paused: string | null }>(paused ? "pause" : "resume", agent ? { agent_id: agent } : { all: true });
       const who = agent ? plain(agent) : "Everybody";
       say(result.paused === null ? `${who} is resumed` : `${who} is paused: ${plain(result.paused)}`);
-      await client.invalidateQueries({ queryKey: ["agents"] });
+      await Promise.all([client.invalidateQueries({ queryKey: ["agents"] }), client.invalidateQueries({ queryKey: ["agent"] })]);
     } catch (err) {
       sayError(err);
     }
