@@ -168,15 +168,21 @@ func (a *AgentID) UnmarshalText(text []byte) error {
 	return err
 }
 
-// AgentIDFromFolder turns a folder's name into an agent id that is always valid.
+// AgentIDFromFolder turns a folder's name into an agent id that is always valid. Names
+// that have nothing an id may have are told apart by a few digits.
 func AgentIDFromFolder(folder string) AgentID {
 	name := notInName.ReplaceAllString(folder, "-")
 	name = strings.TrimLeft(name, "_.-")
 	if len(name) > 64 {
 		name = name[:64]
 	}
-	if name == "" || AgentID(name).Reserved() {
-		name = strings.TrimLeft(name+"-agent", "-")
+	switch {
+	case name == "" && folder != "":
+		name = fmt.Sprintf("agent-%x", sha256.Sum256([]byte(folder)))[:len("agent-")+4]
+	case name == "":
+		name = "agent"
+	case AgentID(name).Reserved():
+		name += "-agent"
 	}
 	if AgentID(name).Poses() {
 		name = posingName.ReplaceAllString(name, "")

@@ -82,7 +82,7 @@ func TestANameThatReadsLikeThePersonsIsNoNewName(t *testing.T) {
 func TestAFolderAlwaysGivesAValidName(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string]c3po.AgentID{
-		"home assistant": "home-assistant", "_private": "private", "": "agent", "...": "agent", "admin": "admin-agent",
+		"home assistant": "home-assistant", "_private": "private", "": "agent", "...": "agent-ab5d", "+++": "agent-29f5", "日本": "agent-cf2a", "admin": "admin-agent",
 		"système": "syst-me", "-x-": "x-", strings.Repeat("y", 80): c3po.AgentID(strings.Repeat("y", 64)),
 	} {
 		if got := c3po.AgentIDFromFolder(folder); got != want {

@@ -251,5 +251,5 @@ func completeMail(a *console.Console, cmd *cobra.Command, _ []string, begun stri
 				add(m.ID, "from "+string(m.FromAgent))
 			}
 		})
-	}, a.Acting)
+	}, a.ActingIfKnown)
 }

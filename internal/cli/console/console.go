@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +37,7 @@ type Console struct {
 	File    *settings.File    // c3po.yaml, once a command has begun
 	Origins map[string]Origin // of the flags of the command that runs, by name
 
+	named bool            // the current folder has named the agent that the command acts as
 	typed *bufio.Reader   // what is typed, once a line was asked for
 	ended <-chan struct{} // closed when the person interrupts; nil before a command has begun
 
@@ -100,11 +99,7 @@ func (a *Console) Acting() (*client.Client, error) {
 	if own := a.ownSession(); own != "" {
 		return a.clientAs(own)
 	}
-	folder, err := os.Getwd()
-	if err != nil {
-		return nil, BadUsage("the current folder has no name", "Say who you are with --as.")
-	}
-	return a.clientAs(c3po.AgentIDFromFolder(filepath.Base(folder)))
+	return a.actingAsFolder()
 }
 
 // ownSession is the agent whose session has started this command, as its session process

@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func Agents(a *console.Console) *cobra.Command {
@@ -118,7 +119,16 @@ func Whoami(a *console.Console) *cobra.Command {
 		Use:     "whoami",
 		Short:   "Show which agent you are here",
 		Example: `  c3po whoami`,
-		RunE: console.Operation(a, a.Acting, c3po.Service.WhoAmI, console.NoInput, func(w io.Writer, self c3po.Self) {
+		RunE: console.Call(a, a.Acting, func(ctx context.Context, svc *client.Client, _ []string) (c3po.Self, error) {
+			if known, err := a.IsKnown(ctx, svc); err != nil || !known {
+				return c3po.Self{Agent: c3po.Agent{ID: svc.ID(), Status: c3po.Offline}}, err
+			}
+			return svc.WhoAmI(ctx, c3po.None{})
+		}, func(w io.Writer, self c3po.Self) {
+			if self.Space == "" {
+				fmt.Fprintf(w, "%s, not registered: its first message does that, or c3po register\n", console.Inline(string(self.ID)))
+				return
+			}
 			fmt.Fprintf(w, "%s in space %s, %s, %d unread\n", console.Inline(string(self.ID)), console.Inline(string(self.Space)), console.Inline(string(self.Status)), self.Unread)
 			console.PrintNotice(w, self.Notice)
 			if len(self.Capabilities) > 0 {

@@ -17,6 +17,6 @@ func ClaimMessage(a *console.Console) *cobra.Command {
 		Long: `Take a message that was sent to a role, so that no other agent works on it. It is
 yours until you answer or ack it, or are not heard of for a while.`,
 		Example: `  c3po claim alice::role/review::0a1b2c3d --as bob`,
-		RunE:    console.Call(a, a.Acting, console.OfMessage(c3po.Service.Claim), func(w io.Writer, m c3po.Message) { console.PrintMessage(w, time.Now(), m) }),
+		RunE:    console.Call(a, a.ActingIfKnown, console.OfMessage(c3po.Service.Claim), func(w io.Writer, m c3po.Message) { console.PrintMessage(w, time.Now(), m) }),
 	}
 }

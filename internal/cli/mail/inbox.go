@@ -30,6 +30,15 @@ acked, however often they are shown.`,
 			if err != nil {
 				return err
 			}
+			known, err := a.IsKnown(cmd.Context(), svc)
+			if err != nil {
+				return err
+			}
+			if !known {
+				return a.Show(&c3po.MessageList{Messages: []c3po.Message{}}, func(w io.Writer) {
+					fmt.Fprintf(w, "no agent is called %s yet, so there is no mail\n", console.Inline(string(svc.ID())))
+				})
+			}
 			read := svc.GetMessages
 			if peek {
 				read = svc.Peek
@@ -131,7 +140,7 @@ line that says there is mail. The tools show the mail itself. Without
 
 func Ack(a *console.Console) *cobra.Command {
 	var all bool
-	do := console.Call(a, a.Acting, func(ctx context.Context, svc *client.Client, args []string) (c3po.AckResult, error) {
+	do := console.Call(a, a.ActingIfKnown, func(ctx context.Context, svc *client.Client, args []string) (c3po.AckResult, error) {
 		if all {
 			return ackAll(ctx, svc)
 		}

@@ -66,6 +66,9 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 			if err := fill(args); err != nil {
 				return err
 			}
+			if err := checkTarget(cmd.Context(), a, svc, in.Target); err != nil {
+				return err
+			}
 			wait := in.WaitSeconds
 			in.WaitSeconds = 0 // what was accepted is shown before the reply comes
 			receipt, err := svc.SendMessage(cmd.Context(), in)
@@ -100,6 +103,25 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 	flags.StringVar(&in.Thread, "thread", "", "conversation to go on with")
 	flags.StringVar(&in.ClientKey, "key", "", "the same key never sends twice; a random one if left out")
 	return cmd
+}
+
+// checkTarget refuses a target that nobody is called before the folder becomes an agent by
+// sending to it.
+func checkTarget(ctx context.Context, a *console.Console, svc *client.Client, target string) error {
+	known, err := a.IsKnown(ctx, svc)
+	if err != nil || known {
+		return err
+	}
+	to, err := c3po.ParseTarget(target)
+	if err != nil || to.Reserved() {
+		return err
+	}
+	looker, err := a.Looking()
+	if err != nil {
+		return err
+	}
+	_, err = looker.GetAgentStatus(ctx, c3po.AgentInput{AgentID: target})
+	return err
 }
 
 // printWarning shows that something is nearly full, or a budget nearly spent.
@@ -175,7 +197,7 @@ message that expects one, and only the text is given.`,
 			}
 			return console.Arguments(1, 2, "MESSAGE_ID [TEXT]")(cmd, args)
 		},
-		RunE: console.Call(a, a.Acting, func(ctx context.Context, svc *client.Client, args []string) (reply c3po.Message, err error) {
+		RunE: console.Call(a, a.ActingIfKnown, func(ctx context.Context, svc *client.Client, args []string) (reply c3po.Message, err error) {
 			if last {
 				asked, err := console.LastAsked(ctx, svc)
 				if err != nil {

@@ -1,0 +1,67 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+// actingAsFolder is the client of the agent that the current folder names. Where another
+// folder has given that name before, the person hears that both are one agent.
+func (a *Console) actingAsFolder() (*client.Client, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, BadUsage("the current folder has no name", "Say who you are with --as.")
+	}
+	id := c3po.AgentIDFromFolder(filepath.Base(folder))
+	svc, err := a.clientAs(id)
+	if err != nil {
+		return nil, err
+	}
+	a.named = true
+	space, err := a.InSpace()
+	if err != nil {
+		return nil, err
+	}
+	// That it cannot be kept is no reason not to act.
+	if other, err := a.Folders.NoteFolder(space, id, folder); err == nil && other != "" && !a.JSON {
+		fmt.Fprintf(a.Stderr, "%s %s is called %s too, and both are one agent. Name this one with --as or C3PO_AGENT_ID.\n",
+			InkFor(a.Stderr, a.Getenv).Warn("hint:"), Inline(other), Inline(string(id)))
+	}
+	return svc, nil
+}
+
+// IsKnown says whether the agent that a command acts as may be used to look: a folder
+// that has only named it must not become an agent because somebody looked.
+func (a *Console) IsKnown(ctx context.Context, svc *client.Client) (bool, error) {
+	if !a.named {
+		return true, nil
+	}
+	looker, err := a.Looking()
+	if err != nil {
+		return false, err
+	}
+	_, err = looker.GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(svc.ID())})
+	if errors.Is(err, c3po.AgentNotFound) {
+		return false, nil
+	}
+	return true, err
+}
+
+// ActingIfKnown is Acting for a command that only an agent with mail has a use for.
+func (a *Console) ActingIfKnown() (*client.Client, error) {
+	svc, err := a.Acting()
+	if err != nil {
+		return nil, err
+	}
+	if known, err := a.IsKnown(context.Background(), svc); err != nil || known {
+		return svc, err
+	}
+	return nil, c3po.Errorf(c3po.AgentNotFound, "no agent is called %s, as this folder is", svc.ID()).
+		Suggest("Say whose mail it is with --as; `c3po agents` lists the agents.")
+}
