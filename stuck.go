@@ -31,5 +31,5 @@ type HoldUp struct {
 // Stuck is who waits for whom: the person first, then who holds up the most.
 type Stuck struct {
 	HoldUps []HoldUp `json:"hold_ups"`
-	More    bool     `json:"more,omitempty"` // there are older tickets than were looked at
+	More    bool     `json:"more,omitempty"` // there are older open tickets than were looked at
 }

@@ -134,6 +134,13 @@ func (c *calls) Message(ctx context.Context, space c3po.Space, id c3po.MessageID
 	return c.Store.Message(ctx, space, id)
 }
 
+func (c *calls) Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
+	if err := c.note("Tickets"); err != nil {
+		return nil, err
+	}
+	return c.Store.Tickets(ctx, space, before, limit)
+}
+
 func (c *calls) Listen(ctx context.Context, space c3po.Space, ready func(), wake func(store.Wake)) error {
 	if err := c.note("Listen"); err != nil {
 		return err

@@ -7,29 +7,32 @@ import (
 	"slices"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Stuck reads who waits for whom. It costs as much as the tickets that are kept,
-// the newest maxScanned of them, and does not grow with the agents.
+// Stuck reads who waits for whom, from the newest maxScanned open tickets. What has
+// ended and how many agents there are costs it nothing.
 func (a *Actor) Stuck(ctx context.Context, _ c3po.None) (c3po.Stuck, error) {
 	stuck := c3po.Stuck{HoldUps: []c3po.HoldUp{}}
 	var waits []c3po.Wait
+	seen := map[c3po.MessageID]bool{}
 	var before int64
 	for scanned := 0; ; scanned += ticketScan {
 		if scanned >= maxScanned {
 			stuck.More = true
 			break
 		}
-		marks, err := a.hub.store.Tickets(ctx, a.space, before, ticketScan)
+		marks, err := a.hub.store.OpenTickets(ctx, a.space, before, ticketScan)
 		if err != nil {
 			return c3po.Stuck{}, err
 		}
-		tickets, err := a.ticketsOf(ctx, marks, ticketFilter{all: true})
+		tickets, err := a.firstTickets(ctx, marks)
 		if err != nil {
 			return c3po.Stuck{}, err
 		}
 		for _, t := range tickets {
-			if stillWaits(t) {
+			if stillWaits(t) && !seen[t.ID] {
+				seen[t.ID] = true
 				waits = append(waits, c3po.Wait{
 					ID: t.ID, FromAgent: t.FromAgent, ToAgent: t.ToAgent, Thread: t.Thread, State: t.State,
 					Since: t.CreatedAt, Deadline: t.Deadline, Silent: !t.SilentAt.IsZero(),
@@ -43,6 +46,49 @@ func (a *Actor) Stuck(ctx context.Context, _ c3po.None) (c3po.Stuck, error) {
 	}
 	stuck.HoldUps = holdUps(waits)
 	return stuck, a.showReach(ctx, stuck.HoldUps)
+}
+
+// firstTickets are the tickets of some marks. Of one that was handed over it gives
+// the one it was at first: that has the deadline, and is what its asker waits for.
+func (s spaceHub) firstTickets(ctx context.Context, marks []store.TicketMark) ([]c3po.Ticket, error) {
+	ids := make([]c3po.MessageID, len(marks))
+	for i, mark := range marks {
+		ids[i] = mark.ID
+	}
+	entries, err := s.hub.store.Messages(ctx, s.space, ids)
+	if err != nil {
+		return nil, err
+	}
+	var handedOver []c3po.MessageID
+	for _, entry := range entries {
+		if entry.Message.Ticket != "" {
+			handedOver = append(handedOver, entry.Message.Ticket)
+		}
+	}
+	first := map[c3po.MessageID]store.Entry{}
+	if len(handedOver) > 0 {
+		found, err := s.hub.store.Messages(ctx, s.space, handedOver)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range found {
+			first[entry.Message.ID] = entry
+		}
+	}
+	now, err := s.hub.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tickets := make([]c3po.Ticket, len(entries))
+	for i, entry := range entries {
+		if asked, kept := first[entry.Message.Ticket]; kept {
+			entry = asked
+		}
+		if tickets[i], err = s.ticket(ctx, entry, now); err != nil {
+			return nil, err
+		}
+	}
+	return tickets, nil
 }
 
 // stillWaits says whether an agent waits for a ticket. The deadline of a question to

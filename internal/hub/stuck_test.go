@@ -59,6 +59,32 @@ func TestAChainOfWaitsEndsAtWhoHoldsItUp(t *testing.T) {
 	})
 }
 
+func TestAQuestionThatIsHandedOverIsOneWaitForWhoHasIt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("a", "b", "c")
+		asked := must(h.as("a").SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "why?", DeadlineMS: 60_000}))(t)
+		must(h.as("b").Reply(t.Context(), c3po.ReplyInput{MessageID: asked.ID, Response: "ask c", Status: c3po.ReplyHandedOver, HandedTo: "c"}))(t)
+		holdUps := must(h.asPerson().Stuck(t.Context(), c3po.None{}))(t).HoldUps
+		same(t, "who has it", lines(c3po.Stuck{HoldUps: holdUps}), []string{"c holds up 1", "1 a waits for c, 0 behind"})
+		same(t, "questions", holdUps[0].Waits[0].Questions, 1)
+		same(t, "the question", holdUps[0].Waits[0].ID, asked.ID)
+		pass(time.Minute)
+		same(t, "nobody waits after its deadline", len(lines(must(h.asPerson().Stuck(t.Context(), c3po.None{}))(t))), 0)
+	})
+}
+
+func TestTicketsThatHaveEndedAreNotReadForThoseThatAreOpen(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("a", "b")
+	asked := h.send("a", "b", "why?")
+	h.calls.failWith("Tickets", c3po.Errorf(c3po.InvalidRequest, "all tickets were read"))
+	same(t, "who waits", lines(must(h.asPerson().Stuck(t.Context(), c3po.None{}))(t)), []string{"b holds up 1", "1 a waits for b, 0 behind"})
+	open := must(h.asPerson().Tickets(t.Context(), c3po.TicketsInput{Which: c3po.TicketsAll, State: c3po.TicketsOpen}))(t)
+	same(t, "open", open.Tickets[0].ID, asked.ID)
+}
+
 func TestAgentsThatWaitForEachOtherAreACircle(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

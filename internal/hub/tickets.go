@@ -118,8 +118,12 @@ func (a *Actor) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.TicketL
 		return wanted.one(ctx, &a.identity, in)
 	}
 	list := c3po.TicketList{Tickets: []c3po.Ticket{}}
+	read := a.hub.store.Tickets
+	if in.State == c3po.TicketsOpen {
+		read = a.hub.store.OpenTickets
+	}
 	for scanned := 0; scanned < maxScanned; scanned += ticketScan {
-		marks, err := a.hub.store.Tickets(ctx, a.space, before, ticketScan)
+		marks, err := read(ctx, a.space, before, ticketScan)
 		if err != nil || len(marks) == 0 {
 			return list, err
 		}

@@ -69,6 +69,11 @@ type ticketStore interface {
 	// Tickets lists up to limit messages that expect an answer, whatever became of
 	// them, the latest first; with before only those with a lower sequence.
 	Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]TicketMark, error)
+	// OpenTickets lists up to limit of those without an answer that were not cancelled or
+	// buried, and whose deadline did not lapse; a person's deadline is a reminder. One that
+	// was handed over stays, whatever becomes of it there. It costs nothing more for those
+	// that have ended.
+	OpenTickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]TicketMark, error)
 	// Messages returns those of ids that are known, in that order.
 	Messages(ctx context.Context, space c3po.Space, ids []c3po.MessageID) ([]Entry, error)
 	// Keyed finds what an agent sent or replied under a client key; empty if the

@@ -228,6 +228,14 @@ func renamed(all []store.Moved) []store.Moved {
 	return out
 }
 
+func (m *machine) openTickets(t *rapid.T) int {
+	open, err := m.store.OpenTickets(t.Context(), "main", 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(open)
+}
+
 // What was exported, imported and exported again is the same up to the names; every
 // message that was unread is unread, in the same order; and importing again, also
 // after an import that got only half way, changes nothing.
@@ -268,6 +276,9 @@ func TestWhatIsMovedIsTheSameUpToItsNames(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%s (-here +there):\n%s", m.Agent.ID, diff)
 			}
+		}
+		if here, there := laptop.openTickets(t), nas.openTickets(t); here != there {
+			t.Fatalf("%d tickets are open here, %d there", here, there)
 		}
 		again := nas.take(t, export)
 		if again.Spaces[0].New != (Counts{}) || again.Spaces[0].Already != len(all) {

@@ -53,7 +53,10 @@
 //	              zset    was last used; paused chains are not in flowx
 //	threads       zset    "length:thread\0seq\0message id", all at score 0; here and in tickets
 //	                      the id may have a former name of the recipient
-//	tickets       zset    message id of all that expect an answer, by sequence
+//	tickets       zset    message id of all that expect an answer, by sequence; of those that have
+//	                      ended, by its negative, so that the open ones are read without them.
+//	                      Written before that was so, one that has ended is among the open ones
+//	                      until it is forgotten
 //	deadlines     zset    ticket by the moment its deadline passes, until that was said
 //	dead          zset    message id of dead letters by the number of the event
 //	owed          zset    "agent\0number\0message id" of letters that come back with their

@@ -3,7 +3,10 @@ package redisstore
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
+
+	"github.com/redis/rueidis"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -107,21 +110,55 @@ func (s *Store) Overdue(ctx context.Context, space c3po.Space, limit int) ([]c3p
 
 // Tickets implements store.Store.
 func (s *Store) Tickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
-	highest := "+inf"
-	if before > 0 {
-		highest = "(" + itoa(before)
-	}
 	defer s.took("tickets", time.Now())
-	rows, err := s.scores(ctx, s.commands.B().Zrevrangebyscore().Key(keysOf(space).tickets()).Max(highest).Min("-inf").
+	open, err := s.openTickets(ctx, space, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	lowest := "-inf"
+	if before > 0 {
+		lowest = "(" + itoa(-before)
+	}
+	ended, err := s.scores(ctx, s.commands.B().Zrangebyscore().Key(keysOf(space).tickets()).Min(lowest).Max("(0").
 		Withscores().Limit(0, int64(limit)).Build())
 	if err != nil {
 		return nil, err
 	}
+	for i := range ended {
+		ended[i].Score = -ended[i].Score
+	}
+	rows := append(open, ended...)
+	slices.SortFunc(rows, func(a, b rueidis.ZScore) int { return cmp.Compare(b.Score, a.Score) })
+	rows = slices.Compact(rows) // what ended between the two reads is in both
+	return s.ticketMarks(ctx, space, rows[:min(len(rows), limit)])
+}
+
+// OpenTickets implements store.Store.
+func (s *Store) OpenTickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
+	defer s.took("open_tickets", time.Now())
+	rows, err := s.openTickets(ctx, space, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.ticketMarks(ctx, space, rows)
+}
+
+func (s *Store) openTickets(ctx context.Context, space c3po.Space, before int64, limit int) ([]rueidis.ZScore, error) {
+	highest := "+inf"
+	if before > 0 {
+		highest = "(" + itoa(before)
+	}
+	return s.scores(ctx, s.commands.B().Zrevrangebyscore().Key(keysOf(space).tickets()).Max(highest).Min("(0").
+		Withscores().Limit(0, int64(limit)).Build())
+}
+
+func (s *Store) ticketMarks(ctx context.Context, space c3po.Space, rows []rueidis.ZScore) ([]store.TicketMark, error) {
 	ids := make([]c3po.MessageID, len(rows))
 	for i, row := range rows {
 		ids[i] = c3po.MessageID(row.Member)
 	}
-	if ids, err = s.today(ctx, space, ids); err != nil {
+	ids, err := s.today(ctx, space, ids)
+	if err != nil {
 		return nil, err
 	}
 	var marks []store.TicketMark

@@ -237,6 +237,7 @@ func (d *comparison) lapse(a *comparedSpace) {
 func (d *comparison) tickets(a *comparedSpace) {
 	before, limit := draw(d, "before", []int64{0, 0, a.seq / 2}), draw(d, "limit", []int{1, 100})
 	_, _ = both(d, "tickets", func(s store.Store) ([]store.TicketMark, error) { return s.Tickets(d.ctx, a.space, before, limit) })
+	_, _ = both(d, "open tickets", func(s store.Store) ([]store.TicketMark, error) { return s.OpenTickets(d.ctx, a.space, before, limit) })
 	from, key := d.agent(a, "from"), draw(d, "key", []string{"k1", "k2", "k3", "k4", "none"})
 	_, _ = both(d, "keyed", func(s store.Store) (c3po.MessageID, error) { return s.Keyed(d.ctx, a.space, from, key) })
 }

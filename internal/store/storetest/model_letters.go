@@ -36,6 +36,8 @@ func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, st
 	if msg.facts.Expires > 0 {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
+	due := msg.facts.Deadline
+	msg.lapsed = !due.IsZero() && !due.After(now) && msg.view.ToAgent != c3po.Human
 	sp.tellSender(msg, c3po.KindNotice, step.Notice, step.Durability, now)
 	return store.ReviveDone, nil
 }

@@ -19,6 +19,7 @@ type message struct {
 	endSeq  int64       // number of the event that ended it
 	endedAt int64       // in lived seconds
 	spoilt  bool
+	lapsed  bool // its deadline passed unanswered, and nobody waits on
 }
 
 // alias is what a bare name was last resolved to.

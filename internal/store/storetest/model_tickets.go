@@ -126,6 +126,7 @@ func (m *Model) Lapse(_ context.Context, name c3po.Space, id c3po.MessageID) (bo
 		return false, nil
 	}
 	sp.event(c3po.EventTimedOut, msg.view.FromAgent, id, now)
+	msg.lapsed = msg.view.ToAgent != c3po.Human
 	return true, nil
 }
 
@@ -150,15 +151,28 @@ func (m *Model) Overdue(_ context.Context, name c3po.Space, limit int) ([]c3po.M
 func (m *Model) Tickets(_ context.Context, name c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found := m.space(name).find(func(msg *message) bool {
-		return msg.view.ExpectsReply && (before == 0 || msg.view.Seq < before)
+	return m.space(name).tickets(func(*message) bool { return true }, before, limit), nil
+}
+
+// OpenTickets implements store.Store.
+func (m *Model) OpenTickets(_ context.Context, name c3po.Space, before int64, limit int) ([]store.TicketMark, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.space(name).tickets(func(msg *message) bool {
+		return !msg.resolved() && msg.facts.Cancelled.IsZero() && msg.state != c3po.StateDead && !msg.lapsed
+	}, before, limit), nil
+}
+
+// tickets lists some of those that expect an answer, the latest first.
+func (sp *space) tickets(wanted func(*message) bool, before int64, limit int) (marks []store.TicketMark) {
+	found := sp.find(func(msg *message) bool {
+		return msg.view.ExpectsReply && (before == 0 || msg.view.Seq < before) && wanted(msg)
 	}, bySeq)
 	slices.Reverse(found)
-	var marks []store.TicketMark
 	for _, msg := range found[:min(len(found), limit)] {
 		marks = append(marks, store.TicketMark{ID: msg.view.ID, Seq: msg.view.Seq})
 	}
-	return marks, nil
+	return marks
 }
 
 // Messages implements store.Store.

@@ -25,6 +25,17 @@ func (w *testStore) tickets(before int64) []c3po.MessageID {
 	return ids
 }
 
+func (w *testStore) openTickets(before int64) []c3po.MessageID {
+	w.Helper()
+	marks, err := w.store.OpenTickets(w.ctx, w.space, before, 100)
+	w.must(err)
+	var ids []c3po.MessageID
+	for _, mark := range marks {
+		ids = append(ids, mark.ID)
+	}
+	return ids
+}
+
 func (w *testStore) lapse(id c3po.MessageID) bool {
 	w.Helper()
 	lapsed, err := w.store.Lapse(w.ctx, w.space, id)
@@ -162,6 +173,54 @@ func ticketPromises() []promise {
 			w.live(w.limits.EndedLife)
 			w.trim(100)
 			same(w, "after its life", w.tickets(0), []c3po.MessageID{second})
+		}},
+		{"a ticket is open until it is answered, cancelled or buried, or its deadline lapses", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			deadline := letter(alice, bob, "soon?")
+			deadline.Within = time.Minute
+			late := w.sendStep(deadline).Message.ID
+			read, answered, cancelled, lost := w.send(alice, bob, "1"), w.send(alice, bob, "2"), w.send(alice, bob, "3"), w.send(alice, bob, "4")
+			w.tell(alice, bob, "no ticket")
+			same(w, "all", w.openTickets(0), []c3po.MessageID{lost, cancelled, answered, read, late})
+			w.ack(bob, read)
+			w.reply(bob, answered, "two")
+			w.cancel(alice, cancelled)
+			w.bury(lost)
+			same(w, "left", w.openTickets(0), []c3po.MessageID{read, late})
+			same(w, "before the later", w.openTickets(w.entry(read).Message.Seq), []c3po.MessageID{late})
+			w.advance(time.Minute)
+			w.lapse(late)
+			same(w, "after the deadline", w.openTickets(0), []c3po.MessageID{read})
+			same(w, "all are listed", w.tickets(0), []c3po.MessageID{lost, cancelled, answered, read, late})
+			same(w, "before one that has ended", w.tickets(w.entry(answered).Message.Seq), []c3po.MessageID{read, late})
+			same(w, "revived", w.revive(lost, ""), store.ReviveDone)
+			same(w, "open again", w.openTickets(0), []c3po.MessageID{lost, read})
+			w.rename(bob, "box/bobby")
+			w.reply("box/bobby", w.entry(read).Message.ID, "one")
+			same(w, "answered under another name", w.openTickets(0), []c3po.MessageID{w.entry(lost).Message.ID})
+			w.live(w.limits.EndedLife)
+			w.trim(100)
+			same(w, "what ended is forgotten", w.tickets(0), []c3po.MessageID{w.entry(lost).Message.ID, w.entry(late).Message.ID})
+		}},
+		{"a ticket that is handed over is open, and so is what it is handed over as", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			ticket := w.send(alice, bob, "why?")
+			over := answer(bob, ticket, "ask carol")
+			over.Status, over.HandedTo = c3po.ReplyHandedOver, carol
+			stored, err := w.store.Reply(w.ctx, w.space, over)
+			w.must(err)
+			same(w, "both", w.openTickets(0), []c3po.MessageID{stored.MovedTo, ticket})
+			w.reply(carol, stored.MovedTo, "clouds")
+			same(w, "the first", w.openTickets(0), []c3po.MessageID{ticket})
+		}},
+		{"a person's deadline is a reminder, and the ticket stays open", nil, func(w *testStore) {
+			w.enter(alice)
+			ask := letter(alice, c3po.Human, "which?")
+			ask.Within, ask.Mailbox = time.Minute, true
+			id := w.sendStep(ask).Message.ID
+			w.advance(time.Minute)
+			same(w, "lapsed", w.lapse(id), true)
+			same(w, "open", w.openTickets(0), []c3po.MessageID{id})
 		}},
 		{"a deadline passes once, and only unanswered", nil, func(w *testStore) {
 			w.enter(alice, bob)

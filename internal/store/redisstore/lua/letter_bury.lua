@@ -1,10 +1,11 @@
 -- letter_bury makes a pending message a dead letter and tells its sender once.
 --
 -- KEYS  meta:hash mail{inbox:zset body:hash fact:hash box:hash} expire:zset threads:zset events:stream dead:zset
---       back{agent:hash inbox:zset body:hash fact:hash box:hash} owed:zset
+--       back{agent:hash inbox:zset body:hash fact:hash box:hash} owed:zset tickets:zset
 -- ARGV  now:clock channel owner from hex reason dead_life:number bounce bytes:number message_life:number max_events
 --       durability
 -- FLAG  allow-oom
+-- USES  tickets
 -- Returns {"buried"} or {"left"}.
 local fact = editable(redis.call('HGET', mail.fact, hex))
 local damaged = not (fact and fact.f == from)
@@ -24,6 +25,7 @@ local lived = number(meta, 'lived')
 local log = opened()
 local seq = emit(log, 'dead', '', id)
 taken(log, mail, owner, hex, fact)
+closed(fact)
 fact.s, fact.w, fact.n, fact.l = 'dead', reason, now, lived + dead_life
 redis.call('HSET', mail.fact, hex, cjson.encode(fact))
 redis.call('ZADD', dead, whole(seq), id)

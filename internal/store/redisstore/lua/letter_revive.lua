@@ -5,6 +5,7 @@
 --       dead:zset owed:zset back{agent:hash inbox:zset body:hash fact:hash box:hash} tickets:zset
 -- ARGV  now:clock channel owner from hex reason message_life:number max_messages:number max_bytes:number
 --       max_events notice bytes:number durability mailbox space_bytes:number
+-- USES  tickets
 -- Back is the sender's. An empty reason is any.
 -- Returns {"revived"}, {"left"}, {"unknown"} (no recipient) or {"full", what}.
 local raw = redis.call('HGET', mail.fact, hex)
@@ -34,7 +35,7 @@ end
 redis.call('HSET', mail.fact, hex, cjson.encode(fact))
 redis.call('ZADD', mail.inbox, whole(fact.p and seq or seq + BAND), hex)
 redis.call('ZADD', threads, 0, threaded(fact.t, seq, id))
-if fact.e then redis.call('ZADD', tickets, whole(seq), id) end
+enlist(fact, owner, id)
 redis.call('HSET', mail.box, 'n', whole(holds.n + 1), 'b', whole(holds.b + fact.z),
   'n:' .. from, whole(holds.sn + 1), 'b:' .. from, whole(holds.sb + fact.z))
 redis.call('ZREM', dead, id)

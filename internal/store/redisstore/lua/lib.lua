@@ -325,7 +325,9 @@ end
 local function unlisted(fact)
   local place = threaded(fact.t, fact.q, '')
   redis.call('ZREMRANGEBYLEX', threads, '[' .. place, '(' .. string.sub(place, 1, -2) .. '\1')
-  if fact.e then redis.call('ZREMRANGEBYSCORE', tickets, whole(fact.q), whole(fact.q)) end
+  if fact.e then
+    for _, at in ipairs({ whole(fact.q), whole(-fact.q) }) do redis.call('ZREMRANGEBYSCORE', tickets, at, at) end
+  end
 end
 
 -- forget drops a message that has ended, with its places in the thread and

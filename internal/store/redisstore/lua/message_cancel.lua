@@ -6,6 +6,7 @@
 -- ARGV  now:clock channel owner from hex run ended_life:number ended_bytes:number message_life:number max_events
 --       notice bytes:number durability holder caller
 -- FLAG  allow-oom
+-- USES  tickets
 -- The agent and holding are of the holder of a queue's message, else the sender's and
 -- the recipient's again. From is what the caller was called when it sent.
 -- Returns {outcome, told}, or {"superseded"}, or {"moved", id} if the ticket is
@@ -32,6 +33,7 @@ if string.sub(owner, 1, 5) == 'role/' then
   if told then to = holding end
 end
 fact.c = now
+closed(fact)
 if fact.s then
   emit(log, 'cancelled', caller, id)
   redis.call('HSET', mail.fact, hex, cjson.encode(fact))

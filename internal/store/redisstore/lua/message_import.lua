@@ -5,6 +5,7 @@
 --       threads:zset tickets:zset deadlines:zset dead:zset owed:zset retired:zset roles:zset imported:hash
 --       events:stream
 -- ARGV  now:clock channel owner hex origin max_events facts text life:number open later:number mailbox
+-- USES  tickets
 -- Life is what it has left, 0 if it does not die; open, that its deadline is. After
 -- later lived seconds the keys of a recipient that is not registered are looked at.
 -- Whose mailbox it is: an agent's if empty, a person's, or a queue.
@@ -26,7 +27,7 @@ redis.call('HSET', imported, origin, id)
 redis.call('HSET', meta, 'imported', whole(number(meta, 'lived')))
 if text ~= '' then redis.call('HSET', mail.body, hex, text) end
 redis.call('ZADD', threads, 0, threaded(fact.t, seq, id))
-if fact.e then redis.call('ZADD', tickets, whole(seq), id) end
+enlist(fact, owner, id)
 if open == '1' then redis.call('ZADD', deadlines, whole(fact.dl), id) end
 if pending then
   redis.call('ZADD', mail.inbox, whole(fact.p and seq or seq + BAND), hex)

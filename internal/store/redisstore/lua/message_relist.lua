@@ -12,7 +12,11 @@ for _, hex in ipairs(hexes) do
   local is = fact and fact.f .. '::' .. today .. '::' .. hex
   if fact and redis.call('ZREM', threads, threaded(fact.t, fact.q, was)) == 1 then
     redis.call('ZADD', threads, 0, threaded(fact.t, fact.q, is))
-    if redis.call('ZREM', tickets, was) == 1 then redis.call('ZADD', tickets, whole(fact.q), is) end
+    local at = redis.call('ZSCORE', tickets, was)
+    if at then
+      redis.call('ZREM', tickets, was)
+      redis.call('ZADD', tickets, at, is)
+    end
   end
 end
 return { 'ok' }

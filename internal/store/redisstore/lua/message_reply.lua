@@ -10,7 +10,7 @@
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
 --       unpaid:flag
--- USES  keys flow
+-- USES  keys flow tickets
 -- The agent and mail are of who asked, own is the replier's or of the queue whose message
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
 -- answered message is in, and role its queue, if it is in one.
@@ -92,6 +92,7 @@ end
 question.an = question.an or {}
 table.insert(question.an, { h = new, a = now, f = from, m = moved_to })
 if role ~= '' then question.cl = question.cl or { b = from, a = now } end
+if not moved_to then closed(question) end
 local acked = question.s and 0 or 1
 if question.s then
   redis.call('HSET', own.fact, hex, cjson.encode(question))
