@@ -25,6 +25,7 @@ func Main(ctx context.Context, p Process) int {
 		p.Version = "dev"
 	}
 	p.Args, p.Getenv = calledAs(p.Name, p.Args), bridgeVariables(p.Getenv)
+	p.WatchOutput()
 	a := &console.Console{Process: p, Folders: paths.Folders{Getenv: p.Getenv}, Again: Main}
 	root := root(a)
 	root.SetArgs(p.Args)

@@ -181,7 +181,7 @@ func exitError(code int, err error) error {
 // model's time.
 func warnOfWaiting(a *console.Console, agent agentfile.Agent) {
 	if agent.Prompt == "" && len(agent.Triggers) == 0 {
-		a.Complain(fmt.Sprintf("%s has no prompt and no triggers, so it waits for mail inside its container, which is deprecated: waiting costs tokens", agent.Name),
+		a.Warn(fmt.Sprintf("%s has no prompt and no triggers, so it waits for mail inside its container, which is deprecated: waiting costs tokens", agent.Name),
 			"Give it a prompt, or `triggers: [{type: c3po}]`, in agents.yaml.")
 	}
 }

@@ -65,7 +65,7 @@ func runnerLog(a *console.Console) *slog.Logger {
 func runnerConfig(a *console.Console) (runner.Config, error) {
 	p, err := runnerPlaces(a)
 	cfg := runner.Config{
-		Places: p, Getenv: a.Getenv, Started: engine.Started, Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr,
+		Places: p, Getenv: a.Getenv, Started: engine.Started, Stdin: a.Stdin, Stdout: a.OutputForProgram(), Stderr: a.Stderr,
 		Terminal: console.IsTerminal(a.Stdin) && console.IsTerminal(a.Stdout), Colour: bool(a.Ink()), Log: runnerLog(a),
 	}
 	if file, bad := agentFile(a, p); bad == nil && err == nil { // who runs an agent of it is told what is wrong with it

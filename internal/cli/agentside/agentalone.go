@@ -178,7 +178,7 @@ invitation that c3po invite --runner has printed, does the same and more.`,
 				return err
 			}
 			if args[1] != "-" {
-				a.Complain("others on this machine can read a token among the arguments", "Write - in its place and give it on stdin.")
+				a.Warn("others on this machine can read a token among the arguments", "Write - in its place and give it on stdin.")
 			}
 			config, err := a.Folders.Config()
 			if err != nil {

@@ -55,7 +55,7 @@ started and nothing is asked for over the network.`,
 				return err
 			}
 			if left := p.LeftBehind(); left != "" {
-				a.Complain(fmt.Sprintf("%s is no longer the ~/.claude of containers: any of them could write to it, and each agent has its own now", left),
+				a.Warn(fmt.Sprintf("%s is no longer the ~/.claude of containers: any of them could write to it, and each agent has its own now", left),
 					fmt.Sprintf("Look at it, and copy what you want in all of them to %s.", p.Template))
 			}
 			cfg, err := runnerConfig(a)

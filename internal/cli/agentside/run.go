@@ -75,7 +75,7 @@ func ptyConfig(a *console.Console, args []string, prompt string, bodies bool) (p
 		}
 		looks.Line = line
 	} else if !known {
-		a.Complain(fmt.Sprintf("how the prompt of %s looks is not known, so nothing will be typed into it", filepath.Base(args[0])),
+		a.Warn(fmt.Sprintf("how the prompt of %s looks is not known, so nothing will be typed into it", filepath.Base(args[0])),
 			"Say it with --prompt, for example --prompt '^> $'.")
 	}
 	if bodies && looks.Shell {
@@ -100,11 +100,11 @@ func ptyConfig(a *console.Console, args []string, prompt string, bodies bool) (p
 	}
 	kind := filepath.Base(args[0])
 	cfg := ptyrun.Config{
-		Command: args, Env: programVariables(a), Stdin: a.Stdin, Stdout: a.Stdout,
+		Command: args, Env: programVariables(a), Stdin: a.Stdin, Stdout: a.OutputForProgram(),
 		Agent: id, Run: r.Name, Profile: c3po.RegisterInput{Type: kind, Cwd: folder, Host: r.Host},
 		Prompt: looks, PasteBodies: bodies, Started: engine.Started,
 		TicketFile: strings.TrimSuffix(r.Socket, ".sock") + ".ticket",
-		Warn:       func(err error) { a.Complain(c3po.AsError(err).Message, kind+" runs without it until it is there.") },
+		Warn:       func(err error) { a.Warn(c3po.AsError(err).Message, kind+" runs without it until it is there.") },
 		Log:        slog.New(slog.NewTextHandler(asideFromTerminal(a), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if !a.Folders.Off(folder) {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // Ink is whether colours may be used. What others wrote never decides a colour,
@@ -14,12 +16,7 @@ type Ink bool
 
 // InkFor allows colours on a terminal whose owner has not asked for none.
 func InkFor(w io.Writer, getenv func(string) string) Ink {
-	file, ok := w.(*os.File)
-	if !ok || getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("TERM") == "" {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return Ink(IsTerminal(w) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && getenv("TERM") != "")
 }
 
 // Ink is that of what the command prints.
@@ -72,12 +69,18 @@ func Table(w io.Writer, fill func(row func(cells ...string))) {
 	}
 }
 
+// IsTerminal says that a stream is a terminal. Other devices, such as /dev/null, are
+// read by nobody.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}
-	info, err := file.Stat()
-	null, missing := os.Stat(os.DevNull)
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (missing != nil || !os.SameFile(info, null))
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return false
+	}
+	is := false
+	err = conn.Control(func(fd uintptr) { is = term.IsTerminal(int(fd)) }) // #nosec G115 -- a descriptor is small
+	return err == nil && is
 }

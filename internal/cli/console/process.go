@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -45,21 +46,21 @@ var ErrUnbalanced = errors.New("the books do not balance")
 // End says what went wrong, if anything did, and gives the exit code for it.
 func (a *Console) End(err error) int {
 	if err == nil {
+		err = a.unwritten()
+	}
+	if err == nil {
 		return ExitOK
 	}
 	err = asUsage(err)
 	if usage, ok := errors.AsType[*usageError](err); ok {
-		if a.JSON || slices.Contains(a.Args, "--json") { // a flag before it may have ended the reading of flags
-			_ = writeJSON(a.Stderr, c3po.Errorf(c3po.InvalidRequest, "%s", usage.sentence).Suggest("%s", usage.hint))
-		} else {
-			a.Complain(usage.sentence, usage.hint)
-		}
+		// A flag before it may have ended the reading of flags.
+		a.JSON = a.JSON || slices.Contains(a.Args, "--json")
+		a.report(c3po.Errorf(c3po.InvalidRequest, "%s", usage.sentence).Suggest("%s", usage.hint))
 		return exitUsage
 	}
 	if ended, ok := errors.AsType[*EndedError](err); ok {
 		if ended.Cause != nil {
-			e := c3po.AsError(ended.Cause)
-			a.Complain(e.Message, e.Suggestion)
+			a.report(Explain(ended.Cause))
 		}
 		return ended.Code
 	}
@@ -73,17 +74,32 @@ func (a *Console) End(err error) int {
 	case errors.Is(err, context.Canceled) && !errors.Is(err, c3po.UnknownOutcome):
 		return ExitInterrupted
 	}
-	e := a.ForPerson(c3po.AsError(err))
-	if a.JSON {
-		// The form every other surface has; whoever asked for JSON reads codes.
-		_ = writeJSON(a.Stderr, e)
-	} else {
-		a.Complain(e.Message, e.Suggestion)
-	}
-	if e.Code == c3po.Internal && e.Unwrap() != nil {
-		fmt.Fprintf(a.Stderr, "cause: %s\n", Inline(e.Unwrap().Error()))
-	}
+	e := a.ForPerson(Explain(err))
+	a.report(e)
 	return ExitCode(e.Code)
+}
+
+// report writes an error to stderr: in the form every other surface has, if that was
+// asked for. What is our fault is shown with its cause.
+func (a *Console) report(e *c3po.Error) {
+	cause := ""
+	if e.Code == c3po.Internal && e.Unwrap() != nil && !strings.Contains(e.Message, e.Unwrap().Error()) {
+		cause = e.Unwrap().Error()
+	}
+	if !a.JSON {
+		a.Complain(e.Message, e.Suggestion)
+		if cause != "" {
+			fmt.Fprintf(a.Stderr, "cause: %s\n", Inline(cause))
+		}
+		return
+	}
+	_ = writeJSON(a.Stderr, struct {
+		Code       c3po.Code  `json:"code"`
+		Error      string     `json:"error"`
+		Suggestion string     `json:"suggestion"`
+		Cause      string     `json:"cause,omitempty"`
+		Retry      c3po.Retry `json:"retry"`
+	}{e.Code, e.Message, e.Suggestion, cause, e.Code.Retry()})
 }
 
 // Complain writes to stderr in the one form all errors have.
@@ -93,6 +109,15 @@ func (a *Console) Complain(sentence, hint string) {
 	if hint != "" {
 		fmt.Fprintf(a.Stderr, "%s %s\n", in.Warn("hint:"), Inline(ForPeople(hint)))
 	}
+}
+
+// Warn tells of what the command does all the same.
+func (a *Console) Warn(sentence, hint string) {
+	if !a.JSON {
+		a.Complain(sentence, hint)
+		return
+	}
+	_ = writeJSON(a.Stderr, map[string]string{"warning": sentence, "suggestion": hint})
 }
 
 // ErrUnwell ends a health that was bad and has said so already.

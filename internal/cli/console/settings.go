@@ -83,7 +83,7 @@ func (a *Console) Settle(cmd *cobra.Command, _ []string) error {
 // argument.
 func (a *Console) warnOfSecret(f *pflag.Flag) {
 	if IsSecret(f) && a.Origins[f.Name].From == FromFlag {
-		a.Complain("others on this machine can read the secret in --"+f.Name, "Set "+f.Annotations[VariableOf][0]+" instead, or write it in c3po.yaml.")
+		a.Warn("others on this machine can read the secret in --"+f.Name, "Set "+f.Annotations[VariableOf][0]+" instead, or write it in c3po.yaml.")
 	}
 }
 

@@ -70,7 +70,7 @@ func warnOfOtherPort(a *console.Console, s coordinator, at string) {
 	if u, err := url.Parse(at); s.listen != "" || err != nil || u.Port() == strconv.Itoa(portOf(server.DefaultListen)) {
 		return
 	}
-	a.Complain(fmt.Sprintf("%s is taken%s, so the coordinator listens on another port", server.DefaultListen, holder(server.DefaultListen)),
+	a.Warn(fmt.Sprintf("%s is taken%s, so the coordinator listens on another port", server.DefaultListen, holder(server.DefaultListen)),
 		"Commands on this host find it. To choose a port: c3po down && c3po up --listen 127.0.0.1:PORT")
 }
 
@@ -112,6 +112,6 @@ func warnOfUnused(a *console.Console, cmd *cobra.Command) {
 	})
 	if len(unused) > 0 {
 		slices.Sort(unused)
-		a.Complain("it keeps the settings it was started with: "+strings.Join(unused, ", ")+" changed nothing", "Run c3po down first, then the same command again.")
+		a.Warn("it keeps the settings it was started with: "+strings.Join(unused, ", ")+" changed nothing", "Run c3po down first, then the same command again.")
 	}
 }

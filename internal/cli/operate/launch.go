@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -32,6 +33,10 @@ and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Na
 		DisableFlagParsing: true,
 		Args:               cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := ownFlags(a, cmd, args)
+			if err != nil {
+				return err
+			}
 			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 				return cmd.Help()
 			}
@@ -52,6 +57,22 @@ and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Na
 			return become(program, args)
 		},
 	}
+}
+
+// ownFlags takes out what was given before the name of the command, which is for c3po:
+// cobra hands everything to a command that reads its own flags.
+func ownFlags(a *console.Console, cmd *cobra.Command, args []string) ([]string, error) {
+	before := max(0, slices.Index(a.Args, cmd.CalledAs()))
+	if before > len(args) {
+		return args, nil
+	}
+	for _, arg := range args[:before] {
+		if arg != "--json" {
+			return nil, console.BadUsage(fmt.Sprintf("%s takes no %s", cmd.CommandPath(), arg), "What follows "+cmd.Name()+" is for its own command; set C3PO_AGENT_ID, C3PO_SPACE or C3PO_COORDINATOR_URL instead.")
+		}
+		a.JSON = true
+	}
+	return args[before:], nil
 }
 
 // ensureCoordinator starts one if none runs here and this host has joined none.

@@ -152,7 +152,7 @@ func warnOfOpenDoors(a *console.Console, open bool) {
 	if from := a.Origins["auth"]; from.From == console.FromFile || from.From == console.FromVariable {
 		hint = "It is set in " + from.Where + "; take it out there, then c3po down and c3po up."
 	}
-	a.Complain("WARNING: authentication is off: whoever reaches the coordinator may act as anybody", hint)
+	a.Warn("WARNING: authentication is off: whoever reaches the coordinator may act as anybody", hint)
 }
 
 // openNow says that a coordinator that runs asks nobody for a token.
@@ -240,7 +240,7 @@ func upDetached(ctx context.Context, a *console.Console, state string, s coordin
 	}
 	lock, other, err := claim(ctx, a, state)
 	if err != nil {
-		tell(start{Error: c3po.AsError(err)})
+		tell(start{Error: console.Explain(err)})
 		return err
 	}
 	if other != nil {
@@ -251,7 +251,7 @@ func upDetached(ctx context.Context, a *console.Console, state string, s coordin
 	h := &host{console: a, settings: s, state: state, log: s.log(boundLog(a.Stderr, logName(state), maxLogBytes))}
 	err = h.run(ctx, func(note paths.Coordinator) { tell(start{Coordinator: note}) })
 	if err != nil {
-		tell(start{Error: c3po.AsError(err)})
+		tell(start{Error: console.Explain(err)})
 	}
 	return err
 }

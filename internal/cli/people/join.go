@@ -64,9 +64,13 @@ users of this machine can read it there while the command runs.`,
 			if err != nil {
 				return err
 			}
+			if len(args) > 0 && secretForm.MatchString(args[0]) {
+				// By now others may have read it. To use it up is what closes it soonest.
+				a.Warn("others on this machine can read an invitation among the arguments", "Next time leave it out: "+cmd.CommandPath()+" asks for it.")
+			}
 			invited, err := pki.ParseInvitation(text)
 			if err != nil {
-				return err
+				return console.BadUsage(err.Error(), c3po.AsError(err).Suggestion)
 			}
 			result, err := joinWith(cmd.Context(), a, invited, cmp.Or(host, HostName()))
 			if err != nil {
@@ -87,11 +91,12 @@ users of this machine can read it there while the command runs.`,
 // whole line can be pasted.
 var invitationForm = regexp.MustCompile(`c3po://[^\s'"]+`)
 
+// secretForm finds an invitation, or a part of one, that holds a secret.
+var secretForm = regexp.MustCompile(`c3po://[^\s/]+/.`)
+
 // readInvitation is the one that was given: as an argument, or the first line of stdin.
 func readInvitation(ctx context.Context, a *console.Console, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
-		// By now others may have read it. To use it up is what closes it soonest.
-		a.Complain("others on this machine can read an invitation among the arguments", "Next time leave it out: c3po join asks for it.")
 		return strings.TrimSpace(args[0]), nil
 	}
 	line, err := secretLine(ctx, a, "Paste the invitation (it isn't shown): ")
