@@ -87,19 +87,20 @@ type AuditEntry struct {
 
 // The events of the audit.
 const (
-	EventTokenCreated = "token_created"
-	EventTokenRevoked = "token_revoked"
-	EventTokenRotated = "token_rotated"
-	EventAuthFailed   = "auth_failed"
-	EventForbidden    = "forbidden"
-	EventPersonAct    = "person_act"
-	EventInvited      = "invited"
-	EventJoined       = "joined"
-	EventJoinRefused  = "join_refused"
-	EventLinkMade     = "link_made"
-	EventLogin        = "login"
-	EventLoginRefused = "login_refused"
-	EventImported     = "imported"
+	EventTokenCreated  = "token_created"
+	EventTokenRevoked  = "token_revoked"
+	EventTokenRotated  = "token_rotated"
+	EventAuthFailed    = "auth_failed"
+	EventForbidden     = "forbidden"
+	EventPersonAct     = "person_act"
+	EventInvited       = "invited"
+	EventJoined        = "joined"
+	EventJoinRefused   = "join_refused"
+	EventLinkMade      = "link_made"
+	EventLogin         = "login"
+	EventLoginRefused  = "login_refused"
+	EventImported      = "imported"
+	EventButtonRefused = "button_refused"
 )
 
 // Refusal says that an entry tells of somebody who was not let in or not heard.

@@ -162,7 +162,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	return serve(ctx, cfg, []runner{h, keeper, watcher}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
+	return serve(ctx, cfg, []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())

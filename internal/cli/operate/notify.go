@@ -21,6 +21,7 @@ type notifying struct {
 	secret  string
 	allow   []string
 	bodies  bool
+	buttons bool
 }
 
 func (n *notifying) flags(cmd *cobra.Command) {
@@ -28,10 +29,11 @@ func (n *notifying) flags(cmd *cobra.Command) {
 	flags.BoolVar(&n.desktop, "notify-desktop", false, "show questions to you on the desktop (notify-send, osascript)")
 	flags.StringVar(&n.ntfy, "notify-ntfy", "", "address of an ntfy topic for notices of questions to you")
 	flags.StringVar(&n.webhook, "notify-webhook", "", "address for notices of questions to you, signed with the secret")
-	flags.StringVar(&n.secret, "notify-secret", "", "secret of the webhook; better set where others cannot read it")
+	flags.StringVar(&n.secret, "notify-secret", "", "secret of the webhook and of buttons; better set where others cannot read it")
 	flags.StringSliceVar(&n.allow, "notify-allow", nil, "private addresses that may be told, such as 192.168.1.20 or 10.0.0.0/8")
 	flags.BoolVar(&n.bodies, "notify-bodies", false, "also send what agents wrote")
-	for _, name := range []string{"desktop", "ntfy", "webhook", "secret", "allow", "bodies"} {
+	flags.BoolVar(&n.buttons, "notify-buttons", false, "put choices on buttons of ntfy notices, which answer the question")
+	for _, name := range []string{"desktop", "ntfy", "webhook", "secret", "allow", "bodies", "buttons"} {
 		console.Setting(flags, "notify-"+name, "C3PO_NOTIFY_"+strings.ToUpper(name), "notify."+name)
 	}
 }
@@ -46,6 +48,7 @@ func (n *notifying) variables() []string {
 		"C3PO_NOTIFY_WEBHOOK=" + n.webhook,
 		"C3PO_NOTIFY_ALLOW=" + strings.Join(n.allow, ","),
 		"C3PO_NOTIFY_BODIES=" + strconv.FormatBool(n.bodies),
+		"C3PO_NOTIFY_BUTTONS=" + strconv.FormatBool(n.buttons),
 		"C3PO_NOTIFY_SECRET=" + n.secret,
 	}
 }
@@ -63,7 +66,7 @@ func (n *notifying) check() error {
 }
 
 func (n *notifying) config() (notify.Config, error) {
-	config := notify.Config{Desktop: n.desktop, Ntfy: n.ntfy, Webhook: n.webhook, Secret: n.secret, Bodies: n.bodies}
+	config := notify.Config{Desktop: n.desktop, Ntfy: n.ntfy, Webhook: n.webhook, Secret: n.secret, Bodies: n.bodies, Buttons: n.buttons}
 	for _, text := range n.allow {
 		prefix, err := notify.ParseAllow(text)
 		if err != nil {
@@ -85,11 +88,13 @@ Each is one line under notify: in c3po.yaml, where the coordinator runs:
     desktop: true
     ntfy: https://ntfy.sh/a-topic-nobody-guesses
     webhook: https://example.com/hook
-    secret: what the posts to the webhook are signed with
+    secret: what posts to the webhook, and buttons, are signed with
     allow: [192.168.1.20]
     bodies: true
+    buttons: true
 
-What agents wrote is sent only with bodies: true. Addresses of this machine and of
+What agents wrote is sent only with bodies: true. With buttons: true a choice can be
+made from the notice of ntfy. Addresses of this machine and of
 private networks are sent to only if allow lists them. A coordinator reads this
 when it is started.`,
 		Example: `  c3po notify test`,

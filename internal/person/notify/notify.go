@@ -29,10 +29,11 @@ type Config struct {
 	Desktop bool
 	Ntfy    string // address of a topic
 	Webhook string // address to post to; needs a Secret
-	Secret  string // what posts to the webhook are signed with
+	Secret  string // what posts to the webhook, and buttons, are signed with
 	// Allow are addresses of one's own network that may be sent to.
 	Allow    []netip.Prefix
 	Bodies   bool          // what agents wrote is sent too
+	Buttons  bool          // choices can be made from a notice of ntfy; needs Bodies and a Secret
 	Resolver *net.Resolver // the system's if nil
 }
 
@@ -57,7 +58,22 @@ func New(c Config) (*Notifier, error) {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "a webhook needs a secret of at least %d characters, which its posts are signed with", minSecretBytes).
 			Suggest("Set notify.secret, for example to what `openssl rand -hex 32` prints, and give the same to the receiver.")
 	}
-	return n, nil
+	return n, checkButtons(c)
+}
+
+func checkButtons(c Config) error {
+	switch {
+	case !c.Buttons:
+		return nil
+	case c.Ntfy == "":
+		return c3po.Errorf(c3po.InvalidRequest, "buttons need ntfy, which no address is set for").Suggest("Set notify.ntfy, or leave notify.buttons out.")
+	case !c.Bodies:
+		return c3po.Errorf(c3po.InvalidRequest, "buttons show the choices an agent wrote, and notify.bodies does not allow that").Suggest("Set notify.bodies: true as well, or leave notify.buttons out.")
+	case len(c.Secret) < minSecretBytes:
+		return c3po.Errorf(c3po.InvalidRequest, "buttons need a secret of at least %d characters, which they are signed with", minSecretBytes).
+			Suggest("Set notify.secret, for example to what `openssl rand -hex 32` prints.")
+	}
+	return nil
 }
 
 // Channels are the ways there are to the person.

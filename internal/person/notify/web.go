@@ -55,9 +55,13 @@ func (n *Notifier) publish(ctx context.Context, what c3po.Notification) error {
 	if what.Kind == c3po.NotifyTest {
 		priority = "3"
 	}
-	return n.send(ctx, Ntfy, n.config.Ntfy, []byte(text(what)), map[string]string{
+	headers := map[string]string{
 		"Content-Type": "text/plain; charset=utf-8", "Title": title(what), "Priority": priority, "Tags": "question",
-	})
+	}
+	if buttons := n.actions(what, time.Now()); buttons != "" {
+		headers["Actions"] = buttons
+	}
+	return n.send(ctx, Ntfy, n.config.Ntfy, []byte(text(what)), headers)
 }
 
 func (n *Notifier) send(ctx context.Context, channel, address string, body []byte, headers map[string]string) error {
@@ -65,11 +69,22 @@ func (n *Notifier) send(ctx context.Context, channel, address string, body []byt
 	if err != nil {
 		return err
 	}
+	answer, err := n.request(ctx, channel, http.MethodPost, at, body, headers)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, _ = io.CopyN(io.Discard, answer.Body, maxReplyBytes)
+	return refusedBy(channel, at.Host, answer)
+}
+
+// request asks a receiver, with the login that is in its address.
+func (n *Notifier) request(ctx context.Context, channel, method string, at *url.URL, body []byte, headers map[string]string) (*http.Response, error) {
 	login := at.User
 	at.User = nil
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("%s: the request cannot be made", channel)
+		return nil, fmt.Errorf("%s: the request cannot be made", channel)
 	}
 	req.Header.Set("User-Agent", "c3po")
 	for name, value := range headers {
@@ -81,16 +96,19 @@ func (n *Notifier) send(ctx context.Context, channel, address string, body []byt
 	}
 	answer, err := n.client.Do(req)
 	if err != nil {
-		return unreachable(channel, at, err)
+		return nil, unreachable(channel, at, err)
 	}
-	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, maxReplyBytes)
+	return answer, nil
+}
+
+// refusedBy is what the receiver's answer means if it is no success.
+func refusedBy(channel, host string, answer *http.Response) error {
 	switch {
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
-		return c3po.Errorf(c3po.InvalidRequest, "%s at %s answers with a redirect, which is not followed", channel, at.Host).
+		return c3po.Errorf(c3po.InvalidRequest, "%s at %s answers with a redirect, which is not followed", channel, host).
 			Suggest("Set notify.%s to the address it leads to.", channel)
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
-		return c3po.Errorf(c3po.AgentUnavailable, "%s at %s answers %s", channel, at.Host, answer.Status).
+		return c3po.Errorf(c3po.AgentUnavailable, "%s at %s answers %s", channel, host, answer.Status).
 			Suggest("Check notify.%s, and what the receiver says about it.", channel)
 	}
 	return nil

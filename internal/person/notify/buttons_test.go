@@ -1,0 +1,86 @@
+package notify
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const secret = "a secret of enough characters"
+
+var pressed = Press{Space: "main", MessageID: "api::human::0a1b2c3d", Choice: "yes", Expires: time.Unix(1_700_000_000, 0).UTC()}
+
+func TestAButtonIsGoodUntilItExpiresAndForItsOwnSecret(t *testing.T) {
+	t.Parallel()
+	before, after := pressed.Expires.Add(-time.Second), pressed.Expires
+	got, err := parsePress(secret, pressed.word(secret), before)
+	if err != nil || got != pressed {
+		t.Errorf("a good button is read as %+v, %v", got, err)
+	}
+	if _, err := parsePress(secret, pressed.word(secret), after); err == nil || !strings.Contains(err.Error(), "worked until") {
+		t.Errorf("an old button gives %v", err)
+	}
+	if _, err := parsePress("another secret of enough length", pressed.word(secret), before); err == nil {
+		t.Error("a button of another coordinator works")
+	}
+	// What a webhook is signed with is the same secret, and proves no button.
+	said, _ := json.Marshal(pressed)
+	if strings.Contains(Sign(secret, before, said), string(buttonProof(secret, said))) {
+		t.Error("a webhook's signature is a button's")
+	}
+}
+
+func TestOnlyASingleQuestionWithChoicesHasButtons(t *testing.T) {
+	t.Parallel()
+	n := &Notifier{config: Config{Ntfy: "https://me:pass@ntfy.example/team", Secret: secret, Bodies: true, Buttons: true}}
+	one := c3po.Notification{Kind: c3po.NotifyQuestion, Space: "main", MessageID: "api::human::1", Choices: []string{"größer 🚀"}}
+	got := n.actions(one, time.Now())
+	var actions []action
+	if err := json.Unmarshal([]byte(got), &actions); err != nil || len(actions) != 1 || actions[0].Label != "größer 🚀" {
+		t.Fatalf("the buttons are %q: %+v %v", got, actions, err)
+	}
+	if strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) {
+		t.Errorf("no header can carry %q", got)
+	}
+	if actions[0].URL != "https://ntfy.example/team-replies" {
+		t.Errorf("it writes to %s", actions[0].URL)
+	}
+	several, none := one, one
+	several.Count, none.Choices = 2, nil
+	for _, what := range []c3po.Notification{several, none} {
+		if got := n.actions(what, time.Now()); got != "" {
+			t.Errorf("%+v has buttons: %s", what, got)
+		}
+	}
+}
+
+func TestButtonsThatCannotWorkAreRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
+	good := Config{Ntfy: "https://ntfy.example/team", Secret: secret, Bodies: true, Buttons: true}
+	if _, err := New(good); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*Config){
+		"no topic": func(c *Config) { c.Ntfy = "" }, "no bodies": func(c *Config) { c.Bodies = false }, "a short secret": func(c *Config) { c.Secret = "short" },
+	} {
+		c := good
+		spoil(&c)
+		if _, err := New(c); err == nil || c3po.AsError(err).Suggestion == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzParsePress(f *testing.F) {
+	now := pressed.Expires.Add(-time.Hour)
+	f.Add(pressed.word(secret))
+	f.Add(buttonPrefix + "..")
+	f.Fuzz(func(t *testing.T, word string) {
+		if press, err := parsePress(secret, word, now); err == nil && press != pressed {
+			t.Errorf("%q is taken for %+v", word, press)
+		}
+	})
+}
