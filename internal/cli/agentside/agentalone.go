@@ -40,9 +40,6 @@ show the result. With - the prompt is read from stdin.`,
 			if err != nil {
 				return err
 			}
-			if strings.TrimSpace(prompt) == "" {
-				return console.BadUsage("the prompt is empty", "Say what is to be done: c3po agent prompt TEXT.")
-			}
 			cfg, folder, err := runnerHere(a, cmd, flags.runtime)
 			if err != nil {
 				return err

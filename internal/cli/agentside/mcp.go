@@ -127,7 +127,7 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 	}
 	id := c3po.AgentIDFromFolder(filepath.Base(project))
 	if a.As != "" {
-		if id, err = c3po.ParseAgentID(a.As); err != nil {
+		if id, err = a.Named(); err != nil {
 			return session.Config{}, err
 		}
 	}

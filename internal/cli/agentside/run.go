@@ -88,7 +88,7 @@ func ptyConfig(a *console.Console, args []string, prompt string, bodies bool) (p
 	}
 	id := c3po.AgentIDFromFolder(filepath.Base(folder))
 	if a.As != "" {
-		if id, err = c3po.ParseAgentID(a.As); err != nil {
+		if id, err = a.Named(); err != nil {
 			return ptyrun.Config{}, err
 		}
 	}

@@ -67,8 +67,14 @@ func InputFromFlags[In any](in *In) func([]string) (In, error) {
 func NoInput([]string) (c3po.None, error) { return c3po.None{}, nil }
 
 func TheRoom(args []string) (in c3po.RoomInput, err error) {
-	in.Room, err = c3po.ParseRoomName(args[0])
+	in.Room, err = RoomName(args[0])
 	return in, err
+}
+
+// RoomName is a room that an argument names.
+func RoomName(text string) (c3po.RoomName, error) {
+	name, err := c3po.ParseRoomName(text)
+	return name, Misspelled(err)
 }
 
 // List shows rows, read page after page up to a limit, and says whether there are more.

@@ -6,6 +6,7 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,11 +127,20 @@ func (a *Console) Looking() (*client.Client, error) {
 	if a.As == "" {
 		return a.clientAs("")
 	}
-	id, err := c3po.ParseAgentID(a.As)
+	id, err := a.Named()
 	if err != nil {
 		return nil, err
 	}
 	return a.clientAs(id)
+}
+
+// Named is the agent that --as names.
+func (a *Console) Named() (c3po.AgentID, error) {
+	id, err := c3po.ParseAgentID(a.As)
+	if err != nil {
+		return "", BadUsage(err.Error(), c3po.AsError(err).Suggestion+" It comes from "+cmp.Or(a.Origins["as"].Where, "--as")+".")
+	}
+	return id, nil
 }
 
 func (a *Console) clientAs(id c3po.AgentID) (*client.Client, error) {
@@ -177,6 +187,9 @@ func (a *Console) Body(args []string) (string, error) {
 	}
 	if !utf8.ValidString(text) {
 		return "", c3po.Errorf(c3po.InvalidRequest, "the text is not UTF-8").Suggest("Convert it first, for example with iconv.")
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", BadUsage("the text is empty", "Give it in quotes after the command, or on stdin.")
 	}
 	return text, nil
 }

@@ -103,7 +103,13 @@ func OneOf(words ...string) func(string) error {
 }
 
 // ParseDuration checks that a text is a length of time, with days.
-func ParseDuration(text string) error { return new(length).Set(text) }
+func ParseDuration(text string) error {
+	var parsed length
+	if err := parsed.Set(text); err != nil || parsed >= 0 {
+		return err
+	}
+	return errors.New("it cannot be negative")
+}
 
 // ParseTime checks that a text is a time, or how long ago it was.
 func ParseTime(text string) error {

@@ -24,7 +24,8 @@ const (
 func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.MessageID, error) {
 	name = strings.TrimSpace(name)
 	if strings.Contains(name, "::") {
-		return c3po.ParseMessageID(name)
+		id, err := c3po.ParseMessageID(name)
+		return id, Misspelled(err)
 	}
 	if short := strings.ToLower(strings.Trim(name, "\"'`.,;:")); shortID.MatchString(short) {
 		name = short // as it is copied from a sentence

@@ -37,6 +37,15 @@ func (e *usageError) Error() string { return e.sentence }
 // BadUsage is a command that was not understood, with what to type instead.
 func BadUsage(sentence, hint string) error { return &usageError{sentence: sentence, hint: hint} }
 
+// Misspelled is a name or a flag's value that nothing can have, as its parser says.
+func Misspelled(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := c3po.AsError(err)
+	return BadUsage(e.Message, e.Suggestion)
+}
+
 // ErrTimeout ends a wait that brought nothing and has said so already.
 var ErrTimeout = errors.New("the wait is over")
 

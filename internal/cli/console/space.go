@@ -17,7 +17,8 @@ func (a *Console) InSpace() (c3po.Space, error) {
 		return "", nil
 	}
 	if a.Space != autoSpace {
-		return c3po.ParseSpace(a.Space)
+		space, err := c3po.ParseSpace(a.Space)
+		return space, Misspelled(err)
 	}
 	folder, err := os.Getwd()
 	if err != nil {

@@ -3,6 +3,7 @@ package mail
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,9 @@ does not come in time the exit code is 4, and the question stays open.`,
 			if most := int(c3po.DefaultLimits().MaxWait / time.Second); wait < 0 || wait > most {
 				// Refused before anything is asked.
 				return console.BadUsage(fmt.Sprintf("--wait must be 0-%d seconds", most), "With 0 the answer comes later: c3po wait --for ID.")
+			}
+			if strings.TrimSpace(args[0]) == "" {
+				return console.BadUsage("the reason is empty", "Say in quotes what you need decided.")
 			}
 			svc, err := a.Acting()
 			if err != nil {

@@ -106,6 +106,9 @@ func forLetters(a *console.Console, verb, short, done, long string, do func(c3po
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 && choice == (letterChoice{}) {
+				return console.BadUsage("which dead letters?", "Name them, select them with --to, --reason or --since, or give --all. c3po dead-letter list shows what there is.")
+			}
 			ids, err := console.MessageIDs(cmd.Context(), svc, args)
 			if err != nil {
 				return err

@@ -88,6 +88,9 @@ func StatusSet(a *console.Console) *cobra.Command {
 		Example: `  c3po status set busy --task "migrating the database"
   c3po status set available`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := console.OneOf("available", "busy", "away")(args[0]); err != nil {
+				return console.BadUsage(fmt.Sprintf("%q is not a status: %v", args[0], err), cmd.CommandPath()+" --help shows an example.")
+			}
 			svc, err := a.Acting()
 			if err != nil {
 				return err

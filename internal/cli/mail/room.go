@@ -46,7 +46,7 @@ Joining again changes only what wakes you, if --notify is given.`,
 				return err
 			}
 			var in c3po.RoomJoinInput
-			if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+			if in.Room, err = console.RoomName(args[0]); err != nil {
 				return err
 			}
 			in.Notify = c3po.Notify(notify)
@@ -99,7 +99,7 @@ func roomLeave(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, err := c3po.ParseRoomName(args[0])
+			name, err := console.RoomName(args[0])
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func roomPost(a *console.Console) *cobra.Command {
 A member that is named with @ gets it as mail too.`,
 		Example: `  c3po room post build "@api the tests are red"`,
 		RunE: console.Operation(a, a.Acting, c3po.Service.RoomPost, func(args []string) (_ c3po.RoomPostInput, err error) {
-			if in.Room, err = c3po.ParseRoomName(args[0]); err == nil {
+			if in.Room, err = console.RoomName(args[0]); err == nil {
 				in.Message, err = a.Body(args[1:])
 			}
 			return in, err
@@ -160,7 +160,7 @@ func roomHistory(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, err := c3po.ParseRoomName(args[0])
+			name, err := console.RoomName(args[0])
 			if err != nil {
 				return err
 			}
@@ -228,7 +228,7 @@ func roomInvite(a *console.Console) *cobra.Command {
 		Short:   "Let an agent into a room you are in",
 		Example: `  c3po room invite secret api`,
 		RunE: console.Operation(a, a.Acting, c3po.Service.RoomInvite, func(args []string) (c3po.RoomInviteInput, error) {
-			name, err := c3po.ParseRoomName(args[0])
+			name, err := console.RoomName(args[0])
 			return c3po.RoomInviteInput{Room: name, Agent: args[1]}, err
 		}, func(w io.Writer, invited c3po.RoomInvited) {
 			did := "is invited to"
@@ -250,7 +250,7 @@ func roomSet(a *console.Console) *cobra.Command {
 		Short:   "Say who sees a room you have made",
 		Example: `  c3po room set build invite_only`,
 		RunE: console.Operation(a, a.ActingOrPerson, c3po.Service.RoomSet, func(args []string) (c3po.RoomSetInput, error) {
-			name, err := c3po.ParseRoomName(args[0])
+			name, err := console.RoomName(args[0])
 			return c3po.RoomSetInput{Room: name, Visibility: c3po.Visibility(strings.ReplaceAll(args[1], "-", "_"))}, err
 		}, func(w io.Writer, room c3po.Room) {
 			fmt.Fprintf(w, "%s is %s\n", console.Inline(string(room.Room)), console.Inline(string(room.Visibility)))

@@ -43,7 +43,7 @@ while. The coordinator does this by itself after 30 days (limits.room_life).`,
 				return err
 			}
 			if len(args) == 1 {
-				if in.Room, err = c3po.ParseRoomName(args[0]); err != nil {
+				if in.Room, err = console.RoomName(args[0]); err != nil {
 					return err
 				}
 			}

@@ -210,6 +210,7 @@ message that expects one, and only the text is given.`,
 			}
 			if in.Response, err = a.Body(args[1:]); err == nil && handedTo != "" {
 				in.HandedTo, err = c3po.ParseAgentID(handedTo)
+				err = console.Misspelled(err)
 			}
 			if err != nil {
 				return reply, err

@@ -41,7 +41,7 @@ What messages say is never shown.`,
 			}
 			if agent != "" {
 				if in.Agent, err = c3po.ParseAgentID(agent); err != nil {
-					return err
+					return console.Misspelled(err)
 				}
 			}
 			for _, kind := range kinds {

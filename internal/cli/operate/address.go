@@ -30,6 +30,19 @@ func (s *coordinator) leaveAddress(a *console.Console) {
 	}
 }
 
+// checkListen refuses what is no address, before anything is started.
+func checkListen(listen string) error {
+	const hint = "Give host and port, for example 127.0.0.1:8420."
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return console.BadUsage(fmt.Sprintf("%q is not an address to listen on", listen), hint)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return console.BadUsage(fmt.Sprintf("%q is not a port", port), hint)
+	}
+	return nil
+}
+
 // nameHolder adds to a refusal which program has the port.
 func nameHolder(listen string, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {

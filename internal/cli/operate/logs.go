@@ -94,7 +94,7 @@ func printLog(ctx context.Context, a *console.Console, file *os.File, most int, 
 		begun += line
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case <-time.After(pollEvery * 10):
 		}
 		if info, err := file.Stat(); err == nil {
@@ -123,7 +123,9 @@ func printLogLine(a *console.Console, line string) {
 	var rest []string
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		value, ok := fields[key].(string)
-		if !ok {
+		if lasted, isNumber := fields[key].(float64); isNumber && (key == "duration" || key == "after") {
+			value = time.Duration(lasted).Round(10 * time.Microsecond).String() // in nanoseconds, as slog writes it
+		} else if !ok {
 			data, _ := json.Marshal(fields[key]) // it came from JSON
 			value = string(data)
 		}

@@ -46,6 +46,12 @@ func (o *outside) variables() []string {
 }
 
 func (o *outside) check() error {
+	if err := console.OneOf(server.TLSAuto, server.TLSOn, server.TLSOff)(cmp.Or(o.tls, server.TLSAuto)); err != nil {
+		return console.BadUsage(fmt.Sprintf("there is no TLS setting %q: %v", o.tls, err), "Leave it out: auto encrypts wherever other machines can reach the coordinator.")
+	}
+	if (o.cert == "") != (o.key == "") {
+		return console.BadUsage("a certificate and its key go together", "Give both --tls-cert and --tls-key.")
+	}
 	_, err := o.prefixes()
 	return err
 }

@@ -68,6 +68,9 @@ func (s *coordinator) check() error {
 	if _, err := auth.ParseMode(s.auth); err != nil {
 		return console.BadUsage(err.Error(), c3po.AsError(err).Suggestion)
 	}
+	if err := checkListen(s.listen); err != nil {
+		return err
+	}
 	if s.sends < 0 {
 		return console.BadUsage(fmt.Sprintf("--sends-per-minute is %d", s.sends), "It must be 0, which is no limit, or more.")
 	}

@@ -42,6 +42,9 @@ A token lives for a year after its last use.`,
   c3po token create --role observer --for 'repo-*'`,
 		RunE: console.Call(a, a.AsPerson(console.AdminToken), func(ctx context.Context, svc *client.Client, _ []string) (c3po.NewToken, error) {
 			in.Role = c3po.Role(role)
+			if acts := in.Role == c3po.RoleAgent || in.Role == c3po.RoleRunner; acts != (in.Agents != "") {
+				return c3po.NewToken{}, console.BadUsage("--agents is required for the roles agent and runner, and only for them", "Give agents, for example build-box/* or * for any bare name.")
+			}
 			return svc.CreateToken(ctx, in)
 		}, func(w io.Writer, made c3po.NewToken) { printToken(a, w, made) }),
 	}
