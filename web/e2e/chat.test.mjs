@@ -62,14 +62,45 @@ describe("a conversation", () => {
     await context.close();
   });
 
+  test("shows how far each message has come, and opens into its trace", async () => {
+    await view(page, rig, "conversations", day.thread);
+    const bubble = page.locator(".bubble", { hasText: "Turn 12:" });
+    const signature = bubble.getByRole("button", { name: "Life of this message: accepted" });
+    await signature.waitFor();
+    assert.equal(await signature.locator(".fact").count(), 6);
+    assert.equal(await signature.locator(".fact.done").count(), 1);
+    await signature.click();
+    await bubble.locator("li", { hasText: "No session was given its text yet" }).waitFor();
+    await bubble.getByText("c3po trace web::api::").waitFor();
+    await bubble.getByText(/^api reads its mail/).waitFor();
+  });
+
+  test("is drawn as a sequence across agents, with the conversation it follows from", async () => {
+    for (const id of ["front", "middle", "base"]) await rig.as(id, "register_agent", {});
+    await rig.as("front", "send_message", { target: "middle", message: "Which index does the list use?\n\nIt is slow." });
+    await rig.as("middle", "get_messages");
+    const passed = await rig.as("middle", "send_message", { target: "base", message: "Which index is documented?" });
+    await rig.as("base", "reply", { message_id: passed.id, response: "orders_by_customer" });
+    await view(page, rig, "conversations", passed.thread ?? passed.id, "sequence");
+    const drawn = page.getByRole("region", { name: /messages between \d agents/ });
+    await drawn.getByRole("link", { name: "middle to base: Which index is documented?" }).waitFor();
+    await drawn.locator(".arrow.left.reply", { hasText: "orders_by_customer" }).waitFor();
+    await drawn.locator(".earlier").getByRole("link", { name: "front to middle: before Which index does the list use?" }).waitFor();
+    await rig.as("base", "send_message", { target: "middle", thread: passed.thread ?? passed.id, message: "And one more", expects_reply: false });
+    await drawn.getByRole("link", { name: "base to middle: And one more" }).waitFor();
+    await page.getByRole("link", { name: "Chat", exact: true }).click();
+    await page.locator(".bubble", { hasText: "orders_by_customer" }).waitFor();
+  });
+
   test("loads and opens nothing of what others wrote", async () => {
+    await view(page, rig, "conversations", day.thread);
+    await page.locator(".bubble", { hasText: "Turn 12:" }).waitFor();
     await rig.as("web", "send_message", {
       target: "api",
       thread: day.thread,
       expects_reply: false,
       message: "![x](https://example.org/x.png) [here](javascript:alert(1)) <img src=https://example.org/y onerror=alert(1)>",
     });
-    await page.getByRole("button", { name: "1 new" }).click();
     const bubble = page.locator(".bubble", { hasText: "example.org" });
     await bubble.waitFor();
     assert.equal(await bubble.locator(".view-body a, img, script").count(), 0);

@@ -81,8 +81,10 @@ describe("the dashboard", () => {
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("heading", { name: "How far are you?", level: 1 }).waitFor();
     await page.locator(".bubble").getByText("How far are you?").waitFor();
+    await page.getByRole("button", { name: "Life of this message: accepted" }).click();
     await page.locator(".life li.done", { hasText: "accepted" }).waitFor();
     assert.equal(await page.locator(".life li.done", { hasText: "answered" }).count(), 0);
+    await page.locator(".life li", { hasText: "No reply is stored yet" }).waitFor();
     const mail = await until("mail", async () => (await rig.as("web", "get_messages")).find((m) => m.message === "How far are you?"));
     await rig.as("web", "reply", { message_id: mail.id, response: "Nearly there." });
     await page.getByText("Nearly there.").waitFor();

@@ -32,6 +32,7 @@ describe("a working day", () => {
         ["agents", "api"],
         ["conversations"],
         ["conversations", day.thread],
+        ["conversations", day.thread, "sequence"],
         ["overview"],
         ["letters"],
       ]) {
@@ -39,7 +40,9 @@ describe("a working day", () => {
         await settled(page);
         const wide = await page.evaluate(() =>
           [...document.querySelectorAll("html, main, main *, dialog, dialog *")]
-            .filter((e) => e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) && !e.matches("pre, .tablebox"))
+            .filter(
+              (e) => e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) && !e.matches("pre, .tablebox, .view-sequence"),
+            )
             .map((e) => `${e.tagName} ${e.className}: ${e.scrollWidth} in ${e.clientWidth}`),
         );
         assert.deepEqual(wide, [], `${route[0]} at ${width}`);
@@ -71,6 +74,7 @@ describe("a working day", () => {
           ["agents", "api"],
           ["conversations"],
           ["conversations", day.thread],
+          ["conversations", day.thread, "sequence"],
           ["overview"],
           ["network"],
           ["tokens"],
@@ -93,7 +97,7 @@ describe("a working day", () => {
   test("a quiet conversation reads next to nothing while others talk", async () => {
     const { page, context } = await open(browser, rig);
     await view(page, rig, "conversations", day.thread);
-    await page.locator(".life li.done").first().waitFor();
+    await page.locator(".life .done").first().waitFor();
     await settled(page);
     let bytes = 0;
     page.on("response", async (r) => {
@@ -110,14 +114,14 @@ describe("a working day", () => {
   test("a new message leaves a reader where they are, and follows one at the end", async () => {
     const { page, context } = await open(browser, rig);
     await view(page, rig, "conversations", day.thread);
-    await page.locator(".life li.done").first().waitFor();
+    await page.locator(".life .done").first().waitFor();
     await settled(page);
     const box = page.locator(".view-conversation .scroll");
     const fromEnd = () => box.evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
     await until("the end is in sight", async () => (await fromEnd()) < 3, 5000);
     await rig.as("web", "send_message", { target: "api", thread: day.thread, message: "said at the end", expects_reply: false });
     await page.getByText("said at the end").waitFor();
-    await page.locator(".bubble", { hasText: "said at the end" }).locator(".life li.done").first().waitFor();
+    await page.locator(".bubble", { hasText: "said at the end" }).locator(".life .done").first().waitFor();
     await until("the end is still in sight", async () => (await fromEnd()) < 3, 5000);
     // Whoever reads above is not moved.
     await box.evaluate((e) => (e.scrollTop = 1000));

@@ -92,7 +92,7 @@ function Signed() {
           {view === "questions" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
           {view === "waiting" && <Waiting />}
           {view === "agents" && (route[1] ? <Agent key={route[1]} id={route[1]} /> : <Agents />)}
-          {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} /> : <Conversations />)}
+          {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} drawn={route[2] === "sequence"} /> : <Conversations />)}
           {view === "overview" && <Overview />}
           {view === "network" && <Network />}
           {view === "letters" && <Letters />}

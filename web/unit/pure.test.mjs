@@ -181,3 +181,49 @@ test("a name leads to its own page, and the coordinator's to none", async () => 
   assert.deepEqual(home("human"), ["questions"]);
   assert.equal(home("system"), undefined);
 });
+
+test("a chain is one sequence in the order it was sent, with a lane for each agent", async () => {
+  const { sequence } = await load("sequence.ts");
+  const m = (id, thread, from_agent, to_agent, seconds, kind = "message") => ({
+    id,
+    thread,
+    from_agent,
+    to_agent,
+    kind,
+    timestamp: before(seconds),
+    message: id,
+    response: id,
+  });
+  const { lanes, steps } = sequence([[m("2", "b", "api", "docs", 20), m("3", "b", "docs", "api", 10, "reply")], [m("1", "a", "web", "api", 30)]]);
+  assert.deepEqual(lanes, ["web", "api", "docs"]);
+  assert.deepEqual(
+    steps.map((s) => [s.id, s.from, s.to, s.reply, s.earlier]),
+    [
+      ["1", 0, 1, false, true],
+      ["2", 1, 2, false, false],
+      ["3", 2, 1, true, false],
+    ],
+  );
+  assert.deepEqual(sequence([]), { lanes: [], steps: [], cut: false });
+});
+
+test("a message has six facts, and the latest says how far it has come", async () => {
+  const { factsOf, latest } = await load("facts.ts");
+  const trace = {
+    state: "pending",
+    expects_reply: true,
+    accepted: { at: before(9) },
+    notified: [],
+    served: [{ at: before(5), route: "hook" }],
+    received: null,
+    ended: null,
+    answered: [],
+    deliveries: 2,
+  };
+  const steps = factsOf(trace);
+  assert.equal(steps.length, 6);
+  assert.equal(latest(steps).name, "served");
+  assert.equal(steps[2].why, "Its text was given to a session (through hook, 2 times)");
+  const dead = factsOf({ ...trace, state: "dead", reason: "recipient_removed", ended: { at: before(1) } });
+  assert.deepEqual([latest(dead).name, latest(dead).bad], ["dead: recipient removed", true]);
+});

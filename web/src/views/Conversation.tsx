@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
 import { Body } from "../Body";
@@ -11,12 +11,14 @@ import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, say, sayError, Text, Trouble, Who } from "../ui";
 import { textOf } from "../mail";
 import { readEnd, useThread } from "../thread";
-import type { Message, Trace } from "../wire";
+import type { Message } from "../wire";
 import "./Conversation.css";
+import { Life } from "./Life";
+import { Sequence } from "./Sequence";
 
 const endThreshold = 40; // px from the end that still count as there
 
-export function Conversation({ thread }: { thread: string }) {
+export function Conversation({ thread, drawn }: { thread: string; drawn: boolean }) {
   const act = mayAct(useSession());
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -76,6 +78,14 @@ export function Conversation({ thread }: { thread: string }) {
   return (
     <section className="page fill view-conversation">
       <Head title={(first && plain(subject(textOf(first)))) || "Conversation"}>
+        <span className="switch" role="group" aria-label="Show as">
+          <a href={to("conversations", thread)} aria-current={drawn ? undefined : "true"}>
+            Chat
+          </a>
+          <a href={to("conversations", thread, "sequence")} aria-current={drawn ? "true" : undefined}>
+            Sequence
+          </a>
+        </span>
         <a href={to("conversations")}>All conversations</a>
       </Head>
       {count > 0 && (
@@ -93,7 +103,8 @@ export function Conversation({ thread }: { thread: string }) {
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && messages.length === 0 && <Empty title="Nothing is left of it">What has ended long ago is trimmed.</Empty>}
-      <div className="scroll" ref={scroller} tabIndex={0} role="list" aria-label="Messages">
+      {drawn && loaded && <Sequence thread={first?.thread || thread} count={count} />}
+      <div className="scroll" ref={scroller} tabIndex={0} role="list" aria-label="Messages" hidden={drawn}>
         <div className="tall" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
             const m = messages[row.index]!;
@@ -112,12 +123,12 @@ export function Conversation({ thread }: { thread: string }) {
           })}
         </div>
       </div>
-      {unseen > 0 && (
+      {unseen > 0 && !drawn && (
         <button className="news" onClick={() => rows.scrollToEnd()}>
           {unseen} new
         </button>
       )}
-      {act && (asked || other) && (
+      {act && !drawn && (asked || other) && (
         <Compose
           label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`}
           button={asked ? "Answer" : "Send"}
@@ -151,36 +162,5 @@ function Bubble({ message: m }: { message: Message }) {
       )}
       <Life id={m.id} />
     </article>
-  );
-}
-
-// Life is what is proved of a message, each fact for itself.
-function Life({ id }: { id: string }) {
-  const { data: t } = useQuery({ queryKey: ["trace", id], queryFn: () => call<Trace>("trace", { message_id: id }) });
-  if (!t) return <p className="life quiet">…</p>;
-  const steps: { name: string; at: string | undefined; why: string; bad?: boolean }[] = [
-    { name: "accepted", at: t.accepted.at, why: t.accepted.durability === "fsync" ? "Stored, and on the disk." : "Stored in memory." },
-    { name: "notified", at: t.notified[0]?.at, why: "A session was told that there is mail." },
-    {
-      name: "served",
-      at: t.served[0]?.at,
-      why: t.served[0] ? `Its text was given to a session${t.deliveries > 1 ? `, ${t.deliveries} times` : ""}.` : "No session was given its text yet.",
-    },
-    { name: "received", at: t.received?.at, why: "The client has taken it." },
-    ...(t.state === "pending" || t.state === "acked" ? [{ name: "acked", at: t.ended?.at, why: "Its reader has dealt with it." }] : []),
-    ...(t.state !== "pending" && t.state !== "acked"
-      ? [{ name: t.reason ? `${t.state}: ${t.reason}` : t.state, at: t.ended?.at ?? t.accepted.at, why: "How it ended.", bad: t.state === "dead" }]
-      : []),
-    { name: "answered", at: t.answered[0]?.at, why: "A reply is stored." },
-  ];
-  return (
-    <ol className="life" aria-label="Life of this message">
-      {steps.map((s) => (
-        <li key={s.name} className={s.at ? (s.bad ? "bad" : "done") : ""} title={s.at ? `${s.why} ${moment(s.at)}` : "Not yet"}>
-          {plain(s.name)}
-          {s.at && <time>{clock(s.at)}</time>}
-        </li>
-      ))}
-    </ol>
   );
 }

@@ -45,7 +45,8 @@ export function Conversations() {
         if (seen.has(t.thread)) return false;
         seen.add(t.thread);
         return words === "" || [t.subject, t.last, t.from_agent, t.to_agent, t.thread].some((text) => text?.toLowerCase().includes(words));
-      });
+      })
+      .sort((a, b) => Date.parse(b.last_at) - Date.parse(a.last_at));
   }, [data, wanted]);
   const list = useList({
     name: "conversations",

@@ -1,0 +1,60 @@
+import type { Fact, Trace } from "./wire";
+
+// A Step is one of the six facts of a message, or how it ended otherwise.
+export interface FactStep {
+  name: string;
+  at: string | undefined;
+  why: string; // what it proves, or what it would
+  bad?: boolean;
+}
+
+function by(f: Fact | undefined | null): string {
+  return [f?.route && `through ${f.route}`, f?.session && `to session ${f.session}`].filter(Boolean).join(", ");
+}
+
+function join(text: string, more: string): string {
+  return more ? `${text} (${more})` : text;
+}
+
+// factsOf is what is proved of a message, each fact for itself.
+export function factsOf(t: Trace): FactStep[] {
+  const ended: FactStep =
+    t.state === "pending" || t.state === "acked"
+      ? { name: "acked", at: t.ended?.at, why: t.ended ? "Its reader has dealt with it" : "Its reader has not dealt with it yet" }
+      : {
+          name: t.reason ? `${t.state}: ${t.reason.replaceAll("_", " ")}` : t.state,
+          at: t.ended?.at ?? t.accepted.at,
+          why: "How it ended",
+          bad: t.state === "dead",
+        };
+  const times = t.deliveries > 1 ? `${t.deliveries} times` : "";
+  return [
+    { name: "accepted", at: t.accepted.at, why: t.accepted.durability === "fsync" ? "Stored, and on the disk" : "Stored in memory" },
+    {
+      name: "notified",
+      at: t.notified[0]?.at,
+      why: t.notified[0] ? join("A session was told that there is mail", by(t.notified[0])) : "No session was told of it yet",
+    },
+    {
+      name: "served",
+      at: t.served[0]?.at,
+      why: t.served[0] ? join("Its text was given to a session", [by(t.served[0]), times].filter(Boolean).join(", ")) : "No session was given its text yet",
+    },
+    {
+      name: "received",
+      at: t.received?.at,
+      why: t.received ? join("The client has taken it", by(t.received)) : "No client has said that it took it",
+    },
+    ended,
+    {
+      name: "answered",
+      at: t.answered[0]?.at,
+      why: t.answered[0] ? "A reply is stored" : t.expects_reply ? "No reply is stored yet" : "Its sender expects no reply",
+    },
+  ];
+}
+
+// latest is the fact that says how far a message has come.
+export function latest(steps: FactStep[]): FactStep {
+  return steps.findLast((s) => s.at !== undefined) ?? steps[0]!;
+}
