@@ -210,6 +210,26 @@ func TestAnAgentWhoseWaitWasCutOffIsNotSaidToWake(t *testing.T) {
 	})
 }
 
+func TestAnAgentWhoseWaitHasEndedIsNotSaidToWake(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 60})
+		pass(time.Second)
+		same(t, "while it waits", h.agent("bob").Reachability, c3po.ReachNow)
+		h.send("alice", "bob", "hi")
+		wait.result(t)
+		pass(10 * time.Millisecond)
+		same(t, "when its wait brought mail", h.agent("bob").Reachability, c3po.ReachNextCall)
+
+		// Of a wait that was over nobody knows whether it was a slice of a longer one.
+		h.waitFor("bob", c3po.WaitInput{Timeout: 10}).result(t)
+		same(t, "when its time was over", h.agent("bob").Reachability, c3po.ReachNow)
+		pass(510 * time.Millisecond)
+		same(t, "when no other wait has followed", h.agent("bob").Reachability, c3po.ReachNextCall)
+	})
+}
+
 func TestASenderIsToldWhatTheSessionDoes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -42,7 +42,7 @@ func (looking) again() time.Duration                                     { retur
 // await looks, and looks again whenever something happened to the agent, until the quest
 // finds what it is for or the time is over. If the agent is renamed it goes on under the
 // new name. A wait consumes nothing, so one that is cut off loses nothing.
-func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (ending, error) {
+func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (end ending, err error) {
 	if box.hub.isDraining() {
 		return drained, nil
 	}
@@ -84,10 +84,13 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 		defer tick.Stop()
 		lapsed = tick.C
 	}
-	var leave func(cut, hungUp bool)
+	var leave func(over, hungUp bool)
 	defer func() {
 		if leave != nil {
-			leave(ctx.Err() != nil, ctx.Err() != nil && box.livesByConnection())
+			// A call that waited and got its mail does not wait again by itself; a session
+			// does, and of a call that timed out another slice may follow.
+			cut, over := ctx.Err() != nil, end == found && box.state == c3po.SessionWaiting
+			leave(cut || over, cut && box.livesByConnection())
 		}
 	}()
 	for {

@@ -61,9 +61,13 @@ func (p *Presence) lookAtProcesses(now time.Time) {
 		halted := slices.DeleteFunc(held.processes(), func(pid int) bool { return !looked[pid] })
 		goesOn := len(halted) < len(held.halted)
 		held.halted = halted
-		if goesOn && len(held.waits) == 0 {
-			held.left = now // it may wait again at once
-			p.leaving = append(p.leaving, departure{key, now.Add(linger)})
+		if len(held.waits) == 0 && len(halted) == 0 {
+			if goesOn {
+				held.left = now // it may wait again at once
+				p.leaving = append(p.leaving, departure{key, now.Add(linger)})
+				p.quiet = append([]departure{{key, now}}, p.quiet...)
+			}
+			continue // it may be between two waits: takeDeparted settles what it is
 		}
 		if held.settle() {
 			p.leaving = slices.Insert(p.leaving, 0, departure{key, now})

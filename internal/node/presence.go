@@ -41,7 +41,7 @@ type Presence struct {
 	// quiet holds the same agents until it is sure that no other wait follows: from
 	// then on nothing wakes them.
 	quiet  []departure
-	poke   chan struct{} // somebody was cut off: look at once
+	poke   chan struct{} // nothing waits for somebody any more, or may soon not: look
 	leases map[c3po.Space]*lease
 }
 
@@ -86,9 +86,9 @@ func NewPresence(store store.Store, log *slog.Logger, node string, length time.D
 }
 
 // Attach says that a wait of the agent sleeps here until the returned function
-// is called, with whether it was cut off, and whether its caller is gone with it. It never fails: a wait whose
-// presence could not be written down still brings its mail.
-func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, by Wait) (leave func(cut, hungUp bool)) {
+// is called, with whether it is over for good, and whether its caller is gone with it. It
+// never fails: a wait whose presence could not be written down still brings its mail.
+func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, by Wait) (leave func(over, hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -108,7 +108,7 @@ func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 	held.settle()
 	p.mu.Unlock()
 	p.write(ctx, key, held)
-	return func(cut, hungUp bool) { p.leave(key, held, by, cut, hungUp) }
+	return func(over, hungUp bool) { p.leave(key, held, by, over, hungUp) }
 }
 
 func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
@@ -163,7 +163,7 @@ func (p *Presence) DropSpace(space c3po.Space) {
 	}
 }
 
-func (p *Presence) leave(key agentKey, held *attachment, by Wait, cut, hungUp bool) {
+func (p *Presence) leave(key agentKey, held *attachment, by Wait, over, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(held.waits, by); i >= 0 {
@@ -177,11 +177,17 @@ func (p *Presence) leave(key agentKey, held *attachment, by Wait, cut, hungUp bo
 	}
 	held.left, held.pid, held.hungUp = time.Now(), by.PID, hungUp
 	p.leaving = append(p.leaving, departure{key, held.left.Add(linger)})
-	if !cut {
+	if over {
+		p.quiet = append([]departure{{key, held.left}}, p.quiet...)
+	} else {
 		p.quiet = append(p.quiet, departure{key, held.left.Add(slice)})
-		return
 	}
-	p.quiet = append([]departure{{key, held.left}}, p.quiet...)
+	if over || len(p.quiet) == 1 {
+		p.wake()
+	}
+}
+
+func (p *Presence) wake() {
 	select {
 	case p.poke <- struct{}{}:
 	default:
@@ -193,17 +199,32 @@ func (p *Presence) RunDetaches(ctx context.Context) {
 	tick := time.NewTicker(detachEvery)
 	defer tick.Stop()
 	for {
+		var due <-chan time.Time
+		if first, some := p.firstQuiet(); some {
+			due = time.After(time.Until(first))
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 			p.lookAtProcesses(time.Now())
+		case <-due:
 		case <-p.poke:
 		}
 		gone, changed := p.takeDeparted(time.Now())
 		InBatches(gone, func(key agentKey) { p.detach(ctx, key) })
 		InBatches(changed, func(key agentKey) { p.rewrite(ctx, key) })
 	}
+}
+
+// firstQuiet is when the next agent is known to wait no longer.
+func (p *Presence) firstQuiet() (time.Time, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.quiet) == 0 {
+		return time.Time{}, false
+	}
+	return p.quiet[0].due, true
 }
 
 // rewrite writes down what has changed of an agent that is still attached.
@@ -229,15 +250,24 @@ func (p *Presence) takeDeparted(now time.Time) (gone, changed []agentKey) {
 			changed = append(changed, p.leaving[n].agentKey)
 		}
 	}
-	p.leaving = append([]departure(nil), p.leaving[n:]...)
+	p.leaving = without(p.leaving, n)
 	for n = 0; n < len(p.quiet) && !p.quiet[n].due.After(now); n++ {
 		key := p.quiet[n].agentKey
 		if held := p.attached[key]; held != nil && len(held.waits) == 0 && held.settle() && !p.isGone(key, now) {
 			changed = append(changed, key)
 		}
 	}
-	p.quiet = append([]departure(nil), p.quiet[n:]...)
+	p.quiet = without(p.quiet, n)
 	return gone, changed
+}
+
+// without is a list without its first n, in memory of its own: what is taken off the
+// front of a list is never given back otherwise.
+func without(list []departure, n int) []departure {
+	if n == 0 {
+		return list
+	}
+	return append([]departure(nil), list[n:]...)
 }
 
 // isGone is called with the lock held.
