@@ -133,7 +133,7 @@ func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx 
 	grant, ctx, release, err := k.admit(r)
 	if err == nil {
 		if caller, err = grant.bind(caller, r.Header.Get(SpaceHeader) != ""); err == nil {
-			err = k.pace.wait(ctx, caller.Account, time.Now())
+			ctx, err = k.pace.wait(ctx, caller.Account, time.Now())
 		}
 		if err == nil {
 			caller, err = k.checkRun(ctx, r, caller, grant)

@@ -36,29 +36,52 @@ type pacer struct {
 
 type paced struct {
 	limiter *rate.Limiter
+	turn    chan struct{} // holds the step under way
 	used    time.Time
 }
 
-// wait returns when the next call of an account may go on.
-func (p *pacer) wait(ctx context.Context, account string, now time.Time) error {
-	if p.perSecond <= 0 || account == "" {
-		return nil
+// turnKey is under which the context of a call that was held back holds the turn of its
+// account.
+type turnKey struct{}
+
+// TakeTurn waits until no other step is under way for the account, if ctx is that of a
+// call that was held back: Redis takes one step after the other, so that a call of
+// somebody else waits for one step of a flood, and not for as many as it has calls open.
+func TakeTurn(ctx context.Context) (done func(), err error) {
+	turn, _ := ctx.Value(turnKey{}).(chan struct{})
+	if turn == nil {
+		return func() {}, nil
 	}
-	call := p.of(account, now).ReserveN(now, 1)
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// wait returns when the next call of an account may go on, with the context to serve it
+// under.
+func (p *pacer) wait(ctx context.Context, account string, now time.Time) (context.Context, error) {
+	if p.perSecond <= 0 || account == "" {
+		return ctx, nil
+	}
+	of := p.of(account, now)
+	call := of.limiter.ReserveN(now, 1)
 	delay := call.DelayFrom(now)
 	if delay == 0 {
-		return nil
+		return ctx, nil
 	}
 	if delay > maxPaceDelay {
 		call.CancelAt(now)
-		return c3po.Errorf(c3po.RateLimited, "this token makes more than %d calls a second", p.perSecond).
+		return ctx, c3po.Errorf(c3po.RateLimited, "this token makes more than %d calls a second", p.perSecond).
 			Suggest("Nothing was done. Wait a few seconds, and call less often: wait_for_message takes the place of asking again and again.")
 	}
 	attempt.Sleep(ctx, delay)
-	return context.Cause(ctx)
+	return context.WithValue(ctx, turnKey{}, of.turn), context.Cause(ctx)
 }
 
-func (p *pacer) of(account string, now time.Time) *rate.Limiter {
+func (p *pacer) of(account string, now time.Time) *paced {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.swept) > paceKept {
@@ -71,9 +94,9 @@ func (p *pacer) of(account string, now time.Time) *rate.Limiter {
 	}
 	a, ok := p.accounts[account]
 	if !ok {
-		a = &paced{limiter: rate.NewLimiter(rate.Limit(p.perSecond), p.perSecond*paceBurst)}
+		a = &paced{limiter: rate.NewLimiter(rate.Limit(p.perSecond), p.perSecond*paceBurst), turn: make(chan struct{}, 1)}
 		p.accounts[account] = a
 	}
 	a.used = now
-	return a.limiter
+	return a
 }

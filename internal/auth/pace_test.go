@@ -17,7 +17,7 @@ func TestWhoCallsWithoutEndIsHeldBackAndNobodyElseIs(t *testing.T) {
 		p := pacer{perSecond: 10, accounts: map[string]*paced{}}
 		call := func(account string) (time.Duration, error) {
 			began := time.Now()
-			err := p.wait(t.Context(), account, began)
+			_, err := p.wait(t.Context(), account, began)
 			return time.Since(began), err
 		}
 		for n := range 10 * paceBurst {
@@ -44,7 +44,7 @@ func TestWhoCallsWithoutEndIsHeldBackAndNobodyElseIs(t *testing.T) {
 		// One that does not is refused, and what is refused is not counted.
 		ctx, leave := context.WithCancel(t.Context())
 		for range int(10 * maxPaceDelay / time.Second) {
-			go func() { _ = p.wait(ctx, "loop", time.Now()) }()
+			go func() { _, _ = p.wait(ctx, "loop", time.Now()) }()
 		}
 		synctest.Wait()
 		for range 100 {
@@ -78,4 +78,57 @@ func TestProgramsThatComeAndGoFillNoMemory(t *testing.T) {
 	if k.claimDaily(strconv.Itoa(3*maxNoted - 1)) {
 		t.Error("the last one is forgotten")
 	}
+}
+
+func TestTheStepsOfAnAccountThatIsHeldBackAreTakenOneByOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := pacer{perSecond: 10, accounts: map[string]*paced{}}
+		call := func(account string) context.Context {
+			ctx, err := p.wait(t.Context(), account, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ctx
+		}
+		for range 10 * paceBurst { // within its pace any number go at once
+			if _, err := TakeTurn(call("loop")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, err := TakeTurn(call("loop"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := make(chan error)
+		go func() {
+			done, err := TakeTurn(call("loop"))
+			if err == nil {
+				done()
+			}
+			second <- err
+		}()
+		<-time.After(time.Second)
+		select {
+		case err := <-second:
+			t.Fatalf("a second step of the flood does not wait: %v", err)
+		default:
+		}
+		if _, err := TakeTurn(call("honest")); err != nil {
+			t.Errorf("somebody else waits: %v", err)
+		}
+		var held context.Context
+		for range 10*paceBurst + 1 {
+			held = call("loop")
+		}
+		hurried, cancel := context.WithTimeout(held, time.Second)
+		defer cancel()
+		if _, err := TakeTurn(hurried); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a step that has no time left gets %v", err)
+		}
+		first()
+		if err := <-second; err != nil {
+			t.Errorf("the second step gets %v", err)
+		}
+	})
 }

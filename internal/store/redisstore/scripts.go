@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 //go:embed lua/*.lua
@@ -148,13 +150,18 @@ func (s *Store) run(ctx context.Context, name scriptName, k keys, given with) ([
 	if !known {
 		return nil, fmt.Errorf("there is no script %s.lua", name)
 	}
-	defer s.took(sc.name, time.Now())
 	keys, args, err := sc.head.bind(k, s.standing(k), given)
 	if err != nil {
 		return nil, fmt.Errorf("run %s.lua: %w", sc.name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
+	done, err := auth.TakeTurn(ctx)
+	if err != nil {
+		return nil, s.failure(ctx, sc.name, err)
+	}
+	defer done()
+	defer s.took(sc.name, time.Now())
 	if sc.ro {
 		answer, err := sc.lua.Exec(ctx, s.commands, keys, args).ToArray()
 		if err != nil {
