@@ -100,9 +100,12 @@ describe("the dashboard", () => {
     await page.getByText("Waits longest for an answer").waitFor();
     await page.locator(".plainlist", { hasText: "api" }).first().waitFor();
     await view(page, rig, "network");
-    await page.locator(".react-flow__node.agent", { hasText: "api" }).waitFor();
-    await rig.as("web", "send_message", { target: "api", message: "two" });
-    await page.locator(".react-flow__edge.pulse").first().waitFor({ state: "attached" });
+    await page
+      .locator(".ways li.blocked", { hasText: /api to web/ })
+      .getByRole("link", { name: /^waits/ })
+      .waitFor();
+    await rig.as("web", "send_message", { target: "nas/backup", message: "two", expects_reply: false });
+    await page.locator(".ways li:not(.blocked)", { hasText: /web to nas\/backup.*1 message/ }).waitFor();
   });
 
   test("an admin makes a token and ends it", async () => {
@@ -193,16 +196,36 @@ describe("dead letters", () => {
     await rig.as("api", "register_agent", {});
     await rig.as("web", "send_message", { target: "api", message: "Nobody reads this in time", expects_reply: false });
     await view(page, rig, "letters");
-    const letter = page.getByRole("listitem").filter({ hasText: "nobody read it in time" });
-    await letter.first().waitFor();
+    await page.getByRole("listitem").filter({ hasText: "to api" }).getByText("nobody read it in time").waitFor();
+    const letter = page.getByRole("listitem").filter({ hasText: "Nobody reads this in time" });
     await letter.first().locator("button").click();
-    await page.getByText("Nobody reads this in time").waitFor();
-    await page.getByRole("button", { name: "Deliver again" }).last().click();
+    await page.getByRole("dialog").getByText("Nobody reads this in time").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Deliver again" }).click();
     await until("delivered again", async () => (await rig.as("api", "get_messages")).some((m) => m.message === "Nobody reads this in time"));
     // It dies again, and is forgotten for good.
     await letter.first().waitFor();
     await page.getByRole("button", { name: "Forget all" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Forget", exact: true }).click();
     await page.getByText("No dead letters").waitFor();
+  });
+
+  test("they are grouped by reader and reason, and a group is delivered again or forgotten at once", async () => {
+    const { page, context } = await open(browser, rig);
+    for (const id of ["nas/backup", "laptop/docs"]) await rig.as(id, "register_agent", {});
+    for (let n = 0; n < 6; n++) await rig.as("web", "send_message", { target: "nas/backup", message: `Copy ${n} of last night`, expects_reply: false });
+    await rig.as("web", "send_message", { target: "laptop/docs", message: "# One for the handbook", expects_reply: false });
+    await view(page, rig, "letters");
+    const group = page.getByRole("listitem").filter({ hasText: /to nas\/backup/ });
+    await group.getByText("6 letters").waitFor({ timeout: 15_000 });
+    // A small group is open, a big one is not.
+    await page.getByRole("listitem").filter({ hasText: "One for the handbook" }).waitFor();
+    assert.equal(await page.getByText("Copy 3 of last night").count(), 0);
+    await group.getByRole("button", { name: "to nas/backup" }).first().click();
+    await page.getByText("Copy 3 of last night").waitFor();
+    await group.getByRole("button", { name: "Forget letters to nas/backup" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Forget", exact: true }).click();
+    await group.waitFor({ state: "detached" });
+    await page.getByRole("listitem").filter({ hasText: "One for the handbook" }).waitFor();
+    await context.close();
   });
 });

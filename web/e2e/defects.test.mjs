@@ -33,7 +33,11 @@ describe("a working day", () => {
         ["conversations"],
         ["conversations", day.thread],
         ["conversations", day.thread, "sequence"],
+        ["rooms"],
+        ["rooms", "planning"],
+        ["queues", "review"],
         ["overview"],
+        ["network"],
         ["letters"],
       ]) {
         await view(page, rig, ...route);
@@ -75,8 +79,12 @@ describe("a working day", () => {
           ["conversations"],
           ["conversations", day.thread],
           ["conversations", day.thread, "sequence"],
+          ["rooms"],
+          ["rooms", "planning"],
+          ["queues", "review"],
           ["overview"],
           ["network"],
+          ["letters"],
           ["tokens"],
         ]) {
           await view(page, rig, ...route);

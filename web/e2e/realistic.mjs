@@ -91,6 +91,11 @@ export async function fill(rig, { messages = 1000, thread: turns = 400 } = {}) {
   await rig.as("web", "send_message", { target: "api", message: "Is the new column there yet?" });
   await rig.as("laptop/docs", "send_message", { target: "api", message: "Which name does the column get?" });
   await rig.as("laptop/release-notes", "send_message", { target: "web", message: "What changed in the list of orders?" });
+  for (const id of ["web", "api", longName]) await rig.as(id, "room_join", { room: "planning" });
+  await rig.as("web", "room_join", { room: "incident-2026-11-checkout-totals-differ-between-list-and-receipt" });
+  await rig.as(longName, "room_post", { room: "planning", message: code(8) });
+  for (let n = 0; n < 4; n++) await rig.as("api", "room_post", { room: "planning", message: `Table ${n} is moved.` });
+  await rig.as("payments", "send_message", { target: "role:review", message: "Who is free to look at the rounding of totals?" });
   for (let n = 0; n < 3; n++)
     await rig.as("nas/backup", "send_message", { target: "human", message: `The copy of last night is ${14 + n} GiB.`, expects_reply: false });
   return { thread, asked };

@@ -16,14 +16,17 @@ import { Conversation } from "./views/Conversation";
 import { Conversations } from "./views/Conversations";
 import { Letters } from "./views/Letters";
 import { Login } from "./views/Login";
+import { Network } from "./views/Network";
 import { Questions } from "./views/Questions";
+import { Queue } from "./views/Queue";
+import { Room } from "./views/Room";
+import { Rooms } from "./views/Rooms";
 import { Tokens } from "./views/Tokens";
 import { Waiting } from "./views/Waiting";
 import { Undo } from "./views/Undo";
 
 // What draws is big and not what people come for first.
 const Overview = later(() => import("./views/Overview"));
-const Network = later(() => import("./views/Network"));
 
 interface View {
   name: string;
@@ -39,6 +42,7 @@ const views: View[] = [
   { name: "waiting", title: "Who waits", short: "Waiting", key: "w" },
   { name: "agents", title: "Agents", key: "a" },
   { name: "conversations", title: "Conversations", short: "Chats", key: "c" },
+  { name: "rooms", title: "Rooms", key: "r", rare: true },
   { name: "overview", title: "Overview", key: "o", rare: true },
   { name: "network", title: "Network", key: "n", rare: true },
   { name: "letters", title: "Dead letters", key: "d", rare: true },
@@ -58,7 +62,8 @@ function Signed() {
   const route = useRoute();
   const [help, setHelp] = useState(false);
   const shown = views.filter((v) => !v.admin || session.role === "admin");
-  const view = shown.some((v) => v.name === route[0]) ? route[0]! : "questions";
+  const wanted = route[0] === "queues" ? "rooms" : route[0];
+  const view = shown.find((v) => v.name === wanted)?.name ?? "questions";
   const waiting = useQuestionCount();
 
   useEffect(() => {
@@ -93,6 +98,8 @@ function Signed() {
           {view === "waiting" && <Waiting />}
           {view === "agents" && (route[1] ? <Agent key={route[1]} id={route[1]} /> : <Agents />)}
           {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} drawn={route[2] === "sequence"} /> : <Conversations />)}
+          {view === "rooms" &&
+            (!route[1] ? <Rooms /> : route[0] === "queues" ? <Queue key={route[1]} name={route[1]} /> : <Room key={route[1]} name={route[1]} />)}
           {view === "overview" && <Overview />}
           {view === "network" && <Network />}
           {view === "letters" && <Letters />}

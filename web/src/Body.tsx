@@ -1,20 +1,11 @@
 import { useMemo, useState } from "react";
 import { type Block, type Inline, parseMarkdown } from "./markdown";
 import { firstLines, plain } from "./plain";
-import { say } from "./ui";
+import { copy } from "./ui";
 import "./Body.css";
 
 const shownLines = 40; // of a message, before somebody asks for all of it
 const shortLines = 3; // what is short is copied by hand
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    say("Copied");
-  } catch {
-    say("The browser does not let this page copy. Select the text instead.", true);
-  }
-}
 
 // Body is what an agent wrote: its markdown as our elements around text
 // nodes, or as it came.

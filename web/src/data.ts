@@ -145,6 +145,7 @@ export function useLiveData(): void {
       let everybody = false;
       let questions = false;
       let letters = false;
+      const rooms = new Set<string>();
       for (const e of events) {
         const { from, to } = ends(e.message_id ?? "");
         for (const id of [e.agent, from, to]) if (id && id !== "human" && !id.includes("#")) agents.add(id);
@@ -153,9 +154,12 @@ export function useLiveData(): void {
         if ((e.kind === "paused" || e.kind === "resumed") && !e.agent) everybody = true;
         if (e.kind === "dead" || e.kind === "redelivered") letters = true;
         if (e.kind === "paused" || e.kind === "resumed") questions = true;
+        if (e.room) rooms.add(e.room);
       }
       if (questions) void client.invalidateQueries({ queryKey: ["questions"] });
       if (letters) void client.invalidateQueries({ queryKey: ["letters"] });
+      if (rooms.size > 0) void client.invalidateQueries({ queryKey: ["rooms"] });
+      for (const room of rooms) void client.invalidateQueries({ queryKey: ["room", room] });
       refreshThreads(client, events);
       if (messages.size > 0) {
         for (const id of messages) void client.invalidateQueries({ queryKey: ["trace", id] });

@@ -11,11 +11,14 @@ export function ends(id: string): { from: string; to: string } {
   return { from, to };
 }
 
-// home is the view of an address: an agent or the person. What the coordinator
-// itself says comes from nowhere.
+// home is the view of an address: an agent, the person, a queue or a room. What
+// the coordinator itself says comes from nowhere.
 export function home(id: string): string[] | undefined {
+  const room = id.indexOf("#");
+  if (id === "" || id === "system") return undefined;
   if (id === "human") return ["questions"];
-  if (id === "" || id === "system" || id.includes("#") || id.startsWith("role/")) return undefined;
+  if (room >= 0) return ["rooms", id.slice(room + 1)];
+  if (id.startsWith("role/")) return ["queues", id.slice("role/".length)];
   return ["agents", id];
 }
 

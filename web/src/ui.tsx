@@ -73,11 +73,29 @@ export function Trouble({ err }: { err: unknown }) {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied");
+  } catch {
+    say("The browser does not let this page copy. Select the text instead.", true);
+  }
+}
+
+// Empty says why a view is empty and what to do next.
+export function Empty({ title, children, command }: { title: string; children?: ReactNode; command?: string }) {
   return (
     <div className="empty">
       <h2>{title}</h2>
       {children && <p>{children}</p>}
+      {command && (
+        <p className="command">
+          <code>{command}</code>
+          <button className="link" onClick={() => void copy(command)}>
+            Copy
+          </button>
+        </p>
+      )}
     </div>
   );
 }

@@ -65,24 +65,70 @@ test("only a message that may belong to a conversation is asked for its thread",
   assert.deepEqual(candidates([event("answered", "web::api::2"), event("accepted", "docs::web::3")], messages), ["web::api::2", "docs::web::3"]);
 });
 
-test("each host has a box that holds its agents, and boxes do not overlap", async () => {
-  const { layout } = await load("layout.ts");
-  const nodes = layout(["a/one", "a/two", "b/one", "human"], new Map(), false);
-  const boxes = nodes.filter((n) => n.type === "group");
-  assert.equal(boxes.length, 3);
+test("traffic is counted by its direction, and a way on which somebody waits comes first", async () => {
+  const { traffic } = await load("traffic.ts");
+  const event = (message_id, seconds, kind = "accepted") => ({ kind, message_id, at: before(seconds) });
+  const events = [
+    event("a::b::1", 5),
+    event("a::b::2", 9),
+    event("b::a::3", 7, "answered"),
+    event("a::b::4", 700),
+    event("system::a::5", 1),
+    event("a::b::1", 3, "acked"),
+  ];
+  const stuck = { hold_ups: [{ waits: [{ id: "9", from_agent: "c", to_agent: "a", since: before(50) }] }] };
   assert.deepEqual(
-    nodes.filter((n) => n.parentId === "host a").map((n) => n.data.label),
-    ["a", "one", "two"],
+    traffic(events, stuck, now).map((w) => [w.name, w.count, w.wait?.id]),
+    [
+      ["c → a", 0, "9"],
+      ["a → b", 2, undefined],
+      ["b → a", 1, undefined],
+    ],
   );
-  for (const [i, p] of boxes.entries())
-    for (const q of boxes.slice(i + 1)) {
-      const apart =
-        p.position.x + p.style.width <= q.position.x ||
-        q.position.x + q.style.width <= p.position.x ||
-        p.position.y + p.style.height <= q.position.y ||
-        q.position.y + q.style.height <= p.position.y;
-      assert.ok(apart, `${p.id} and ${q.id}`);
-    }
+});
+
+test("dead letters are put together by reader and reason, the latest group first", async () => {
+  const { grouped, letterRows } = await load("letters.ts");
+  const letter = (id, to_agent, reason, seconds, kind = "message") => ({ id, to_agent, reason, kind, died_at: before(seconds) });
+  const groups = grouped([
+    letter("1", "a", "expired", 90),
+    letter("2", "b", "expired", 50),
+    letter("3", "a", "expired", 20, "bounce"),
+    letter("4", "a", "corrupt", 70),
+  ]);
+  assert.deepEqual(
+    groups.map((g) => [g.to, g.reason, g.letters.map((l) => l.id), g.bounces]),
+    [
+      ["a", "expired", ["3", "1"], 1],
+      ["b", "expired", ["2"], 0],
+      ["a", "corrupt", ["4"], 0],
+    ],
+  );
+  assert.deepEqual(
+    letterRows(groups, new Set([groups[1].name])).map((r) => r.kind),
+    ["group", "group", "letter", "group"],
+  );
+});
+
+test("queues are what agents can do, and what mail waits for, the fullest first", async () => {
+  const { queuesOf } = await load("queues.ts");
+  const agents = [
+    { id: "a", capabilities: ["review", "not a queue"] },
+    { id: "b", capabilities: ["build", "review"] },
+  ];
+  const got = queuesOf(agents, [
+    { id: "1", to_agent: "role/review" },
+    { id: "2", to_agent: "role/gone" },
+    { id: "3", to_agent: "a" },
+  ]);
+  assert.deepEqual(
+    got.map((q) => [q.name, q.members.map((m) => m.id), q.open.map((t) => t.id)]),
+    [
+      ["gone", [], ["2"]],
+      ["review", ["a", "b"], ["1"]],
+      ["build", ["b"], []],
+    ],
+  );
 });
 
 test("a route survives any id", async () => {
@@ -179,6 +225,8 @@ test("a name leads to its own page, and the coordinator's to none", async () => 
   const { home } = await load("mail.ts");
   assert.deepEqual(home("nas/backup"), ["agents", "nas/backup"]);
   assert.deepEqual(home("human"), ["questions"]);
+  assert.deepEqual(home("role/review"), ["queues", "review"]);
+  assert.deepEqual(home("api#lobby"), ["rooms", "lobby"]);
   assert.equal(home("system"), undefined);
 });
 

@@ -118,7 +118,7 @@ func TestTheBillNamesThePackagesOfTheDashboardAndWhatBuiltItApart(t *testing.T) 
 			t.Errorf("%s, %s: the program needs it: %v", c.Name, c.Scope, needed)
 		}
 	}
-	for name, want := range map[string]string{"react": "required", "@xyflow/react": "required", "vite": "excluded", "vitepress": "excluded"} {
+	for name, want := range map[string]string{"react": "required", "@tanstack/react-query": "required", "vite": "excluded", "vitepress": "excluded"} {
 		if scopes[name] != want {
 			t.Errorf("%s is %q, want %q", name, scopes[name], want)
 		}

@@ -182,8 +182,6 @@ function Facts({ agent: a }: { agent: SeenAgent }) {
     ["Host", a.host ?? ""],
     ["Kind", a.type ?? ""],
     ["Client", a.client ?? ""],
-    ["Can", a.capabilities.join(", ")],
-    ["Rooms", a.rooms.join(", ")],
     ["Seen", `${ago(a.last_seen, now)} (${moment(a.last_seen)})`],
     ["Registered", moment(a.registered_at)],
   ];
@@ -201,7 +199,23 @@ function Facts({ agent: a }: { agent: SeenAgent }) {
               </dd>
             </div>
           ))}
+        <Links name="Queues" ids={a.capabilities.map((c) => `role/${c}`)} />
+        <Links name="Rooms" ids={a.rooms.map((r) => `#${r}`)} />
       </dl>
     </aside>
+  );
+}
+
+function Links({ name, ids }: { name: string; ids: string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="row">
+        {ids.map((id) => (
+          <Who key={id} id={id} />
+        ))}
+      </dd>
+    </div>
   );
 }

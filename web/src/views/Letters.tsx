@@ -3,28 +3,27 @@ import { useMemo, useState } from "react";
 import { call, list as read } from "../api";
 import { useNow } from "../data";
 import { useShortcuts } from "../keys";
+import { type Group, grouped, letterRows, reasonWords } from "../letters";
 import { List, useList } from "../list";
+import { subject } from "../markdown";
 import { ago, moment, plain } from "../plain";
 import { mayAct, useSession } from "../session";
 import { Dialog, Empty, Head, Id, say, sayError, Text, Trouble, Who } from "../ui";
 import { textOf } from "../mail";
-import type { Letter, LetterOutcome, Message } from "../wire";
+import type { Letter, LetterOutcome, LetterView } from "../wire";
+import "./Letters.css";
 
-const rowHeight = 52;
-
-const reasons: Record<string, string> = {
-  expired: "nobody read it in time",
-  corrupt: "its text was damaged",
-  recipient_removed: "its reader was removed",
-};
+const rowHeight = 56;
+const openUpTo = 3; // letters of a group that are shown from the start
 
 export function Letters() {
   const act = mayAct(useSession());
   const client = useQueryClient();
   const now = useNow();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set()); // groups that were opened or closed
   const [open, setOpen] = useState("");
-  const [sure, setSure] = useState<"picked" | "all" | "">("");
+  const [sure, setSure] = useState<{ title: string; selection: object } | null>(null);
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ["letters"],
     queryFn: ({ pageParam }) => read<Letter>("dead_letters", { cursor: pageParam, limit: 200 }),
@@ -32,15 +31,22 @@ export function Letters() {
     getNextPageParam: (last) => last.next || undefined,
   });
   const letters = useMemo(() => data?.pages.flatMap((p) => p.rows) ?? [], [data]);
+  const groups = useMemo(() => grouped(letters), [letters]);
+  const shown = new Set(groups.filter((g) => g.letters.length <= openUpTo !== turned.has(g.name)).map((g) => g.name));
+  const turn = (name: string) => {
+    const next = new Set(turned);
+    if (!next.delete(name)) next.add(name);
+    setTurned(next);
+  };
   const list = useList({
     name: "letters",
-    rows: letters,
-    id: (l) => l.id,
+    rows: letterRows(groups, shown),
+    id: (r) => r.id,
     height: rowHeight,
-    onOpen: (l) => setOpen(l.id),
+    onOpen: (r) => (r.kind === "group" ? turn(r.group.name) : setOpen(r.letter.id)),
     more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage },
   });
-  useShortcuts({ x: () => list.current && pick(list.current.id) });
+  useShortcuts({ x: () => list.current?.kind === "letter" && pick(list.current.id) });
 
   const pick = (id: string) => {
     const next = new Set(picked);
@@ -62,50 +68,68 @@ export function Letters() {
   const ids = [...picked];
 
   return (
-    <section className="page fill">
+    <section className="page fill view-letters">
       <Head title="Dead letters">
         {act && letters.length > 0 && (
           <div className="row">
             <button disabled={ids.length === 0} onClick={() => void settle("replay", { message_ids: ids })}>
               Deliver again{ids.length > 0 ? ` (${ids.length})` : ""}
             </button>
-            <button disabled={ids.length === 0} onClick={() => setSure("picked")}>
+            <button disabled={ids.length === 0} onClick={() => setSure({ title: `Forget ${ids.length} dead letters?`, selection: { message_ids: ids } })}>
               Forget{ids.length > 0 ? ` (${ids.length})` : ""}
             </button>
-            <button onClick={() => setSure("all")}>Forget all</button>
+            <button onClick={() => setSure({ title: "Forget all dead letters?", selection: { all: true } })}>Forget all</button>
           </div>
         )}
       </Head>
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
-      {!isPending && letters.length === 0 && <Empty title="No dead letters">Mail that nobody reads in its time comes here, with the reason.</Empty>}
+      {!isPending && letters.length === 0 && (
+        <Empty title="No dead letters">
+          Nothing to do: mail that nobody reads in its time comes here, with the reason, to be delivered again or forgotten.
+        </Empty>
+      )}
       <List list={list} label="Dead letters">
-        {(l) => (
-          <>
-            {act && <input type="checkbox" aria-label={`Choose ${plain(l.id)}`} checked={picked.has(l.id)} onChange={() => pick(l.id)} />}
-            <button className="bare" onClick={() => setOpen(l.id)}>
-              <span className="pair">
-                <Id>{l.from_agent}</Id>
-                <span className="quiet"> → </span>
-                <Id>{l.to_agent}</Id>
-              </span>
-              <span className="badge bad">{reasons[l.reason] ?? plain(l.reason)}</span>
-              <time className="quiet" title={moment(l.died_at)}>
-                {ago(l.died_at, now)}
-              </time>
-            </button>
-          </>
-        )}
+        {(r) =>
+          r.kind === "group" ? (
+            <GroupRow
+              group={r.group}
+              more={hasNextPage}
+              open={shown.has(r.group.name)}
+              act={act}
+              now={now}
+              onTurn={() => turn(r.group.name)}
+              onReplay={() => void settle("replay", { agent_id: r.group.to, reason: r.group.reason })}
+              onForget={() => setSure({ title: `Forget all letters to ${plain(r.group.to)}?`, selection: { agent_id: r.group.to, reason: r.group.reason } })}
+            />
+          ) : (
+            <>
+              {act && <input type="checkbox" aria-label={`Choose ${plain(r.id)}`} checked={picked.has(r.id)} onChange={() => pick(r.id)} />}
+              <button className="bare" onClick={() => setOpen(r.id)}>
+                <span className="what">
+                  <Preview id={r.id} />
+                  <span className="quiet from">
+                    from <bdi>{plain(r.letter.from_agent)}</bdi>
+                    {r.letter.kind === "bounce" && ", about mail that died before"}
+                  </span>
+                </span>
+                <time className="quiet" title={moment(r.letter.died_at)}>
+                  {ago(r.letter.died_at, now)}
+                </time>
+              </button>
+            </>
+          )
+        }
       </List>
       {open && <LetterSheet id={open} act={act} onClose={() => setOpen("")} onReplay={() => (setOpen(""), void settle("replay", { message_ids: [open] }))} />}
       {sure && (
-        <Dialog title={sure === "all" ? "Forget all dead letters?" : `Forget ${ids.length} dead letters?`} onClose={() => setSure("")}>
+        <Dialog title={sure.title} onClose={() => setSure(null)}>
           <p>They cannot be brought back.</p>
           <div className="row acts">
-            <button className="danger" onClick={() => (void settle("purge", sure === "all" ? { all: true } : { message_ids: ids }), setSure(""))}>
+            <button className="danger" onClick={() => (void settle("purge", sure.selection), setSure(null))}>
               Forget
             </button>
-            <button onClick={() => setSure("")}>Keep</button>
+            <button onClick={() => setSure(null)}>Keep</button>
           </div>
         </Dialog>
       )}
@@ -113,8 +137,74 @@ export function Letters() {
   );
 }
 
+interface GroupProps {
+  group: Group;
+  more: boolean; // there are letters that were not read yet
+  open: boolean;
+  act: boolean;
+  now: number;
+  onTurn: () => void;
+  onReplay: () => void;
+  onForget: () => void;
+}
+
+function GroupRow({ group: g, more, open, act, now, onTurn, onReplay, onForget }: GroupProps) {
+  const n = g.letters.length;
+  const last = g.letters[0]!.died_at;
+  return (
+    <div className="group">
+      <button className="bare" aria-expanded={open} onClick={onTurn}>
+        <span className="sign" aria-hidden="true">
+          {open ? "▾" : "▸"}
+        </span>
+        <span className="what">
+          <span className="to">
+            to <Id>{g.to}</Id>
+          </span>
+          <span className="quiet from">
+            <span className="bad">{reasonWords(g.reason)}</span> · {n}
+            {more ? "+" : ""} {n === 1 ? "letter" : "letters"}
+            {g.bounces > 0 && `, ${g.bounces} about mail that died before`}
+          </span>
+        </span>
+        <time className="quiet" title={moment(last)}>
+          {ago(last, now)}
+        </time>
+      </button>
+      {act && (
+        <span className="row wide">
+          <button className="link" aria-label={`Deliver again to ${plain(g.to)}`} onClick={onReplay}>
+            Deliver again
+          </button>
+          <button className="link bad" aria-label={`Forget letters to ${plain(g.to)}`} onClick={onForget}>
+            Forget
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function useLetter(id: string) {
+  return useQuery({
+    queryKey: ["letter", id],
+    queryFn: () => call<LetterView>("dead_letter", { message_id: id }),
+    staleTime: Infinity,
+  });
+}
+
+// Preview is the first line of a letter, read when its row comes into sight.
+function Preview({ id }: { id: string }) {
+  const { data } = useLetter(id);
+  return (
+    <span className="preview" dir="auto">
+      {data ? plain(subject(textOf(data.message))) || "The text was trimmed" : "…"}
+    </span>
+  );
+}
+
 function LetterSheet({ id, act, onClose, onReplay }: { id: string; act: boolean; onClose: () => void; onReplay: () => void }) {
-  const { data, error } = useQuery({ queryKey: ["letters", id], queryFn: () => call<{ letter: Letter; message: Message }>("dead_letter", { message_id: id }) });
+  const { data, error } = useLetter(id);
   return (
     <Dialog title="Dead letter" onClose={onClose}>
       {error && <Trouble err={error} />}
@@ -135,7 +225,7 @@ function LetterSheet({ id, act, onClose, onReplay }: { id: string; act: boolean;
             </div>
             <div>
               <dt>Why</dt>
-              <dd>{reasons[data.letter.reason] ?? plain(data.letter.reason)}</dd>
+              <dd>{reasonWords(data.letter.reason)}</dd>
             </div>
             <div>
               <dt>Sent</dt>

@@ -18,7 +18,8 @@ export function Life({ id }: { id: string }) {
   const last = latest(steps);
   return (
     <div className="view-life life">
-      <button className="signature" aria-expanded={open} aria-label={`Life of this message: ${plain(last.name)}`} onClick={() => setOpen(!open)}>
+      <button className="signature" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span className="hidden">Life of this message: </span>
         {steps.map((s) => (
           <span key={s.name} className={`fact ${s.at ? (s.bad ? "bad" : "done") : ""}`} title={`${plain(s.name)}: ${plain(s.why)}`} />
         ))}
