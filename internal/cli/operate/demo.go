@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/people"
 	"github.com/c3po-dev/c3po/internal/host/engine"
@@ -41,6 +42,9 @@ Your own coordinator, agents and settings are not touched, and nothing is left b
 
 // playDemo runs the story, and removes everything it made however it ends.
 func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error) {
+	if _, err := engine.Program(); err != nil {
+		return c3po.Because(err, c3po.RedisUnavailable, c3po.AsError(err).Message+", and the demo needs one").Suggest("%s", engine.HowToInstallFor("c3po demo"))
+	}
 	folder, err := os.MkdirTemp("", "c3po-demo-")
 	if err != nil {
 		return err

@@ -61,16 +61,17 @@ func planRemoval(ctx context.Context, a *console.Console, keepData bool) (remova
 	if err != nil {
 		return r, err
 	}
-	if note, err := running(ctx, a, state); err != nil {
-		return r, err
-	} else if note != nil {
+	// A note that cannot be read is no reason to keep it: whether one runs, its lock says.
+	if note, err := running(ctx, a, state); err == nil && note != nil {
 		r.running = note.URL
 	}
 	config, err := a.Folders.ConfigFile("")
 	if err != nil {
 		return r, err
 	}
-	r.hasState = agentside.IsThere(state)
+	if info, err := os.Stat(state); err == nil {
+		r.hasState = info.IsDir()
+	}
 	for _, path := range append(there, config) {
 		if _, err := os.Stat(path); err == nil {
 			r.folders = append(r.folders, folder{filepath.Clean(path), sizeOf(path)})

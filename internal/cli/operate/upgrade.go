@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,10 @@ them.`,
 			switch {
 			case check:
 				return checkUpgrade(cmd.Context(), a, page, origin)
-			case origin.Kind == release.Script && ownProgram() != "" && release.Known(a.Version):
+			case origin.Kind == release.Script && !release.Known(a.Version):
+				return c3po.Errorf(c3po.InvalidRequest, "this program, version %s, is not from a release, so there is nothing to upgrade it to", a.Version).
+					Suggest("Build it from newer source, or put the newest release in its place: %s", strings.Join(origin.Commands, " && "))
+			case origin.Kind == release.Script && ownProgram() != "":
 				return upgradeByScript(cmd.Context(), a, page)
 			default:
 				return a.Show(origin, func(w io.Writer) { printOrigin(w, origin) })
@@ -108,7 +112,7 @@ func checkUpgrade(ctx context.Context, a *console.Console, page string, origin r
 			row("coordinator", console.Inline(beside))
 			row("newest release", console.Inline(releases))
 		})
-		if exit == console.ExitRefused {
+		if exit == console.ExitRefused && release.Known(a.Version) {
 			printOrigin(w, origin)
 		}
 	}); err != nil {

@@ -81,8 +81,12 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	if err := cmd.Start(); err != nil {
 		return nil, c3po.Errorf(c3po.RedisUnavailable, "cannot start %s: %w", program, err).Suggest("Check that it is a Redis or Valkey server.")
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	var how error
+	ended := make(chan struct{})
+	go func() {
+		how = cmd.Wait()
+		close(ended)
+	}()
 
 	answers := make(chan error, 1)
 	watching, cancel := context.WithCancel(ctx)
@@ -90,7 +94,7 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	go func() { answers <- reachWithin(watching, at, cfg.Dir, patience) }()
 	select {
 	case err = <-answers:
-	case how := <-ended:
+	case <-ended:
 		cancel()
 		<-answers
 		if err = errors.New("it ended at once"); how != nil {
@@ -98,6 +102,7 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 		}
 	}
 	if err != nil {
+		endUnreached(cmd.Process, ended)
 		complaints, _ := os.ReadFile(stderr.Name())
 		return nil, notStarted(cfg, program, string(complaints), err)
 	}
@@ -109,13 +114,27 @@ func launch(ctx context.Context, cfg Config, password string, alive *paths.Lock)
 	return &Engine{cfg: cfg, password: password, Socket: n.Socket, PID: n.PID, New: true}, nil
 }
 
+// endUnreached ends a server that nobody could reach: it would hold the folder.
+func endUnreached(process *os.Process, ended <-chan struct{}) {
+	_ = Terminate(process.Pid) // it may have ended by itself
+	select {
+	case <-ended:
+	case <-time.After(dyingTime):
+		_ = process.Kill()
+		<-ended
+	}
+}
+
 func notStarted(cfg Config, program, complaints string, cause error) error {
 	reason := lastLine(complaints)
 	if reason == "" {
 		log, _ := os.ReadFile(logName(cfg.Dir))
 		reason = lastLine(string(log))
 	}
-	return c3po.Errorf(c3po.RedisUnavailable, "%s did not start: %s (%w)", program, reason, cause).
+	if reason != "" {
+		reason = ": " + reason
+	}
+	return c3po.Errorf(c3po.RedisUnavailable, "%s did not start%s (%w)", program, reason, cause).
 		Suggest("Its log is %s.", logName(cfg.Dir))
 }
 
@@ -140,9 +159,17 @@ func onPath(program string) bool {
 	return err == nil
 }
 
-// howToInstall names the lines that help on this system.
-func howToInstall(has func(string) bool) string {
-	var lines []string
+// HowToInstallFor says how a Redis comes to this system, and what to do then.
+func HowToInstallFor(command string) string {
+	if line := packageLine(onPath); line != "" {
+		return "Run `" + line + "`, then `" + command + "` again."
+	}
+	return "Install Redis 7 or Valkey, then run `" + command + "` again."
+}
+
+// packageLine installs a Redis with the package manager of this system; empty if none
+// is known.
+func packageLine(has func(string) bool) string {
 	for _, way := range []struct{ program, line string }{
 		{"apt-get", "sudo apt-get install redis-server"},
 		{"dnf", "sudo dnf install valkey"},
@@ -151,9 +178,17 @@ func howToInstall(has func(string) bool) string {
 		{"brew", "brew install redis"},
 	} {
 		if has(way.program) {
-			lines = append(lines, "Run `"+way.line+"`, then `c3po up` again.")
-			break
+			return way.line
 		}
+	}
+	return ""
+}
+
+// howToInstall names the lines that help c3po up on this system.
+func howToInstall(has func(string) bool) string {
+	var lines []string
+	if line := packageLine(has); line != "" {
+		lines = append(lines, "Run `"+line+"`, then `c3po up` again.")
 	}
 	for _, runtime := range []string{"docker", "podman"} {
 		if has(runtime) {
