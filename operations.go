@@ -69,6 +69,7 @@ type Service interface {
 	Stuck(context.Context, None) (Stuck, error)
 	Recent(context.Context, RecentInput) (MessageList, error)
 	Conversations(context.Context, ConversationsInput) (ConversationList, error)
+	Search(context.Context, SearchInput) (SearchPage, error)
 	DeadLetters(context.Context, LettersInput) (LetterList, error)
 	DeadLetter(context.Context, MessageInput) (LetterView, error)
 	DeadLetterReplay(context.Context, LetterSelection) (LetterOutcome, error)
@@ -334,6 +335,7 @@ var native = []Operation{
 	Op("stuck", "", "Who waits for whom, by who holds up the most.", Service.Stuck, ReadOnly, forWatchers, Command("stuck"), noTool("for the person")),
 	Op("recent", "", "The last messages that an agent wrote or was written to.", Service.Recent, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tail --agent` lists them, `c3po thread` reads one"), noTool("for the person")),
 	Op("conversations", "", "List conversations with their first and last line.", Service.Conversations, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tickets` lists them, `c3po thread` reads one"), noTool("for the person")),
+	Op("search", "", "Find messages by their words, the newest first.", Service.Search, ReadOnly, CarriesBodies, forWatchers, Command("search"), noTool("for the person")),
 	Op("human_list", "", "Questions that wait for the person.", Service.HumanList, ReadOnly, CarriesBodies, forPersons, Command("human list"), noTool("for the person")),
 	Op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, ReadOnly, CarriesBodies, forPersons, Command("human show"), noTool("for the person")),
 	Op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons, Command("human answer"), noTool("for the person")),

@@ -63,6 +63,7 @@ var (
 		"doctor":        {},
 		"verify":        {"--timeout", "1"},
 		"stuck":         {},
+		"search":        {"word"},
 		"tickets":       {},
 		"cancel":        {"a::b::0a1b2c3d"},
 		"claim":         {"a::role/b::0a1b2c3d"},

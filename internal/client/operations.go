@@ -164,6 +164,10 @@ func (c *Client) Conversations(ctx context.Context, in c3po.ConversationsInput) 
 	return call[c3po.ConversationList](ctx, c, "conversations", in)
 }
 
+func (c *Client) Search(ctx context.Context, in c3po.SearchInput) (c3po.SearchPage, error) {
+	return call[c3po.SearchPage](ctx, c, "search", in)
+}
+
 func (c *Client) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
 	return call[c3po.LetterList](ctx, c, "dead_letters", in)
 }

@@ -18,6 +18,7 @@ const (
 	letterCursor  cursorKind = 'd'
 	roomCursor    cursorKind = 'r'
 	historyCursor cursorKind = 'h'
+	searchCursor  cursorKind = 's'
 )
 
 // formatCursor wraps a position so that nobody is tempted to compute with it.

@@ -256,6 +256,16 @@ type messageStore interface {
 	// ThreadSpans returns how each thread begins and ends, in the order asked for. A
 	// thread that is unknown, or of which nothing is left, has no entries.
 	ThreadSpans(ctx context.Context, space c3po.Space, threads []string) ([]ThreadSpan, error)
+	// Kept looks at up to limit messages, thread by thread, and returns those with a sequence
+	// below the given one. It begins behind a place that it gave before; the place it
+	// ends at is empty if that was all.
+	Kept(ctx context.Context, space c3po.Space, after string, below int64, limit int) ([]KeptEntry, string, error)
+}
+
+// A KeptEntry is a message and its place among all.
+type KeptEntry struct {
+	Entry
+	Place string
 }
 
 // A ThreadSpan is a thread without what is between its ends.

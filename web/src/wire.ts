@@ -565,6 +565,16 @@ export interface RoomPruned {
   notice?: string;
 }
 
+export interface SearchHit {
+  id: MessageID;
+  from_agent: AgentID;
+  at: string;
+  excerpt: string;
+  room?: string;
+  thread?: string;
+  to_agent?: AgentID;
+}
+
 export interface Self {
   id: AgentID;
   status: Status;

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -222,6 +223,55 @@ func (s *Store) ThreadSpans(ctx context.Context, space c3po.Space, threads []str
 		}
 	}
 	return spans, nil
+}
+
+// Kept implements store.Store.
+func (s *Store) Kept(ctx context.Context, space c3po.Space, after string, below int64, limit int) ([]store.KeptEntry, string, error) {
+	defer s.took("kept", time.Now())
+	from := "-"
+	if after != "" {
+		from = "(" + after
+	}
+	rows, err := s.strings(ctx, s.commands.B().Zrangebylex().Key(keysOf(space).threads()).Min(from).Max("+").Limit(0, int64(limit)).Build())
+	if err != nil {
+		return nil, "", err
+	}
+	places := map[int64]string{}
+	var wanted []string
+	end := ""
+	for _, row := range rows {
+		// A message's place is its thread and its number, whatever its recipient is called.
+		place, _, sound := cutLast(row, "\x00")
+		_, number, numbered := cutLast(place, "\x00")
+		if !sound || !numbered {
+			end = row
+			continue
+		}
+		end = place + "\x01"
+		if seq := atoi(number); seq < below {
+			places[seq] = end
+			wanted = append(wanted, row)
+		}
+	}
+	entries, err := s.readListed(ctx, space, idsOfIndex(wanted))
+	if err != nil {
+		return nil, "", err
+	}
+	var kept []store.KeptEntry
+	for _, entry := range entries {
+		kept = append(kept, store.KeptEntry{Entry: entry, Place: places[entry.Message.Seq]})
+	}
+	if len(rows) < limit {
+		return kept, "", nil
+	}
+	return kept, end, nil
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return text, "", false
 }
 
 // idsOfIndex reads the message ids at the end of an index's entries.

@@ -152,4 +152,14 @@ func (d *comparison) thread(a *comparedSpace) {
 	_, _ = both(d, "ends of a thread", func(s store.Store) ([]store.ThreadSpan, error) {
 		return s.ThreadSpans(d.ctx, a.space, []string{thread, "nothing"})
 	})
+	_, _ = both(d, "all that is kept", func(s store.Store) (all []store.KeptEntry, err error) {
+		for place, more := "", true; more; more = place != "" {
+			var some []store.KeptEntry
+			if some, place, err = s.Kept(d.ctx, a.space, place, max(1, after), 10*limit); err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+		return all, nil
+	})
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -180,6 +181,30 @@ func (m *Model) Thread(_ context.Context, name c3po.Space, thread string, after 
 	sp := m.space(name)
 	found := sp.find(func(msg *message) bool { return msg.view.Thread == thread && msg.view.Seq > after }, bySeq)
 	return sp.entries(found, limit), nil
+}
+
+// Kept implements store.Store.
+func (m *Model) Kept(_ context.Context, name c3po.Space, after string, below int64, limit int) ([]store.KeptEntry, string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	place := func(msg *message) string {
+		return fmt.Sprintf("%d:%s\x00%016d\x01", len(msg.view.Thread), msg.view.Thread, msg.view.Seq)
+	}
+	found := sp.find(func(msg *message) bool { return place(msg) > after }, bySeq)
+	slices.SortFunc(found, func(a, b *message) int { return cmp.Compare(place(a), place(b)) })
+	end := ""
+	if len(found) >= limit {
+		found = found[:limit]
+		end = place(found[limit-1])
+	}
+	var kept []store.KeptEntry
+	for _, msg := range found {
+		if msg.view.Seq < below {
+			kept = append(kept, store.KeptEntry{Entry: sp.entry(msg), Place: place(msg)})
+		}
+	}
+	return kept, end, nil
 }
 
 // ThreadSpans implements store.Store.

@@ -180,6 +180,41 @@ func threadPromises() []promise {
 			same(w, "states", []string{entries[0].State, entries[1].State, entries[2].State},
 				[]string{c3po.StateAcked, c3po.StatePending, c3po.StateDead})
 		}},
+		{"everything that is kept is read thread by thread, until it is forgotten", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			step := letter(alice, bob, "1")
+			step.Thread = "t"
+			first := w.sendStep(step).Message
+			w.send(bob, alice, "2")
+			step.Text = "3"
+			w.sendStep(step)
+			read := func(after string, below int64, limit int) (all []string, end string) {
+				kept, end, err := w.store.Kept(w.ctx, w.space, after, below, limit)
+				w.must(err)
+				for _, entry := range kept {
+					all = append(all, entry.Message.Text())
+				}
+				return all, end
+			}
+			all, end := read("", 1<<40, 10)
+			same(w, "all", all, []string{"1", "3", "2"})
+			same(w, "the end", end, "")
+			some, place := read("", 1<<40, 2)
+			same(w, "the first two", some, []string{"1", "3"})
+			some, _ = read(place, 1<<40, 2)
+			same(w, "what is behind them", some, []string{"2"})
+			some, _ = read("", first.Seq+1, 10)
+			same(w, "before the second", some, []string{"1"})
+			kept, _, err := w.store.Kept(w.ctx, w.space, "", first.Seq+1, 10)
+			w.must(err)
+			some, _ = read(kept[0].Place, 1<<40, 1)
+			same(w, "behind the first", some, []string{"3"})
+			w.cancel(alice, first.ID)
+			w.live(w.limits.EndedLife)
+			w.trim(100)
+			all, _ = read("", 1<<40, 10)
+			same(w, "without what is forgotten", all, []string{"3", "2"})
+		}},
 		{"a thread is read in pages", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			for _, text := range []string{"1", "2", "3", "4", "5"} {

@@ -95,7 +95,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "broadcast", c3po.BroadcastInput{Message: "a release is out", Type: "codex"}, nil)
 	do("ann", "list_agents", c3po.ListAgentsInput{}, nil)
 	do("", "room_prune", c3po.RoomPruneInput{DryRun: true}, nil)
-	known := map[string]any{"message_id": sent.ID, "thread": sent.ID, "agent_id": "bob", "room": "build", "limit": 2}
+	known := map[string]any{"message_id": sent.ID, "thread": sent.ID, "agent_id": "bob", "room": "build", "words": "green", "limit": 2}
 	for _, op := range dialect.Operations() {
 		if op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge {
 			continue
