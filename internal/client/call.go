@@ -244,6 +244,6 @@ func final(err error, readOnly bool) error {
 }
 
 func coordDown(cause error) *c3po.Error {
-	return c3po.Because(cause, c3po.CoordDown, "c3po coordinator is not reachable. Coordination features disabled.").
+	return c3po.Because(cause, c3po.CoordDown, "c3po coordinator is not reachable.").
 		Suggest(c3po.WorkLocally)
 }

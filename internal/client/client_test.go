@@ -226,7 +226,7 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 			t.Fatalf("SendMessage = %v, want %s", err, c3po.CoordDown)
 		}
 		e := c3po.AsError(err)
-		if e.Message != "c3po coordinator is not reachable. Coordination features disabled." {
+		if e.Message != "c3po coordinator is not reachable." {
 			t.Errorf("the sentence is %q", e.Message)
 		}
 		if e.Suggestion != "You can continue working locally." {

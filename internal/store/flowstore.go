@@ -60,7 +60,7 @@ func TextDigest(from, to c3po.AgentID, d Draft) string {
 
 // RefuseSpent is BUDGET_SPENT; limits say what the budget was.
 func RefuseSpent(s Spent, l c3po.Limits) *c3po.Error {
-	const wait = "Do something else; a person has been asked, and `c3po thread resume` lets it go on."
+	const wait = "Do something else; the user has been asked whether it may go on."
 	switch {
 	case s.Whose == SpentText:
 		return c3po.Errorf(c3po.BudgetSpent, "the same text was sent there %d times within %s", l.SameTexts, InWords(l.SameTextWindow)).

@@ -71,7 +71,7 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	}
 	term.enter("try again")
 	eventually(t, 20*time.Second, "the tool says so again", func() bool { return a.model.Showing("COORD_DOWN") == 2 })
-	if n := strings.Count(term.screen(), "Coordination features disabled"); n != 1 {
+	if n := strings.Count(term.screen(), "agents can't message each other"); n != 1 {
 		t.Errorf("the person was told %d times, want once:\n%s", n, term.screen())
 	}
 
@@ -140,10 +140,10 @@ func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *tes
 			}
 		}
 		p := a.print("hello")
-		if away, told := !strings.HasPrefix(name, well), strings.Count(p.text(), "Coordination features disabled"); away != (told > 0) {
+		if away, told := !strings.HasPrefix(name, well), strings.Count(p.text(), "agents can't message each other"); away != (told > 0) {
 			t.Errorf("%s: the person was told %d times:\n%s", name, told, p.text())
 		}
-		if strings.Contains(a.model.Read(), "Coordination features") {
+		if strings.Contains(a.model.Read(), "agents can't message each other") {
 			t.Errorf("%s: the model was told what is for the person", name)
 		}
 		if strings.Contains(p.text(), `"outcome":"error"`) || p.result != "OK" {

@@ -19,10 +19,10 @@ const (
 // What a person is told, once a session, of a coordinator that is away or that
 // does not take our credentials. Nothing in it comes from what has answered.
 const (
-	Unreachable = "⚠️ c3po coordinator is not reachable. Coordination features disabled.\n" +
-		"You can continue working locally. Run /c3po:coordinate status to check the connection."
-	NotLetIn = "⚠️ c3po coordinator does not accept the credentials of this machine. Coordination features disabled.\n" +
-		"You can continue working locally. Run /c3po:coordinate status to see why."
+	Unreachable = "⚠️ c3po can't reach its coordinator: agents can't message each other for now.\n" +
+		"Everything else works. Run /c3po:coordinate status to check the connection."
+	NotLetIn = "⚠️ The c3po coordinator does not accept this machine's credentials: agents can't message each other.\n" +
+		"Everything else works. Run /c3po:coordinate status to see why."
 )
 
 // Numbered says that the session has another name than the one it asked for.

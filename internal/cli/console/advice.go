@@ -28,11 +28,46 @@ var personWords = []struct {
 }{
 	{regexp.MustCompile(`No messages are pending\. You can continue with other work\.`), "Nothing is waiting for you. Wait longer with --timeout 10m."},
 	{regexp.MustCompile(`(?:Call |call )?wait_for_message with message_id (\S+?)([.,]?)(\s|$)`), "Wait for the answer with: c3po wait --for $1$3"},
-	{regexp.MustCompile(`wait_for_message (?:and this|with its) message_id`), "`c3po wait --for ID`"},
+	{regexp.MustCompile(`wait_for_message (?:and this|with its|with this) message_id`), "`c3po wait --for ID`"},
 	{regexp.MustCompile(`room_list with all`), "`c3po room list --all`"},
 	{regexp.MustCompile(`room_history\(room="([^"]*)"\)`), "`c3po room history $1`"},
 	{regexp.MustCompile(`(?:the same )?wait_for_message takes the place of asking again and again`), "`c3po wait` waits without asking again and again"},
-	{regexp.MustCompile(`\bCall (\w+_\w+|whoami|reply)`), "Run $1"},
+	{regexp.MustCompile(`No message received within (\d+) seconds`), "no message after ${1}s"},
+	{regexp.MustCompile(`No response received within (\d+) seconds`), "no answer after ${1}s"},
+	{regexp.MustCompile(`The target agent may be offline or busy\. Check agent status with list_agents\.`), "The question stays open; see it with `c3po tickets`, and wait again with `c3po wait --for ID`."},
+	{regexp.MustCompile(`stays open until your user answers it\.`), "stays open until you answer it: `c3po answer`."},
+	{regexp.MustCompile(`Check parameter values and formats\.`), "--help shows what the command takes."},
+	{regexp.MustCompile(`Missing X-Agent-ID header`), "no agent is named"},
+	{regexp.MustCompile(`Say who you are: set the X-Agent-ID header, or C3PO_AGENT_ID for our own clients\.`), "Say who you are with --as or C3PO_AGENT_ID."},
+	{regexp.MustCompile(`deadline_ms is (\S+); it must be between 1 and (\S+)`), "--deadline is $1 ms; it must be between 1 and $2 ms"},
+	{regexp.MustCompile(`Make the same call again( with the same )key`), "Run the same command again$1--key"},
+	{regexp.MustCompile(`Make the same call again`), "Run the same command again"},
+	{regexp.MustCompile(`\bCall (again|it|\w+_\w+|whoami|reply)\b`), "Run $1"},
+}
+
+// flagOf is how a person gives each argument of an operation whose name is no English word:
+// mostly with a flag of that name.
+var flagOf = flags()
+
+var argumentNames = regexp.MustCompile(`\b(` + strings.Join(slices.Sorted(maps.Keys(flagOf)), "|") + `)\b`)
+
+func flags() map[string]string {
+	all := map[string]string{}
+	for _, o := range dialect.Operations() {
+		if o.Toolset == c3po.Bridge {
+			continue
+		}
+		for field := range o.In.Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); strings.Contains(name, "_") {
+				all[name] = "--" + strings.ReplaceAll(name, "_", "-")
+			}
+		}
+	}
+	maps.Copy(all, map[string]string{
+		"client_key": "--key", "wait_seconds": "--wait", "deadline_ms": "--deadline", "heartbeat_interval": "--heartbeat", "current_task": "--task",
+		"message_id": "message id", "message_ids": "message ids", "agent_id": "agent", "new_id": "new name", "request_id": "message id", "pid_start": "start of the process",
+	})
+	return all
 }
 
 // commandOf is the command of each operation that advice can name: those whose names
@@ -56,7 +91,8 @@ func ForPeople(text string) string {
 	for _, phrase := range personWords {
 		text = phrase.model.ReplaceAllString(text, phrase.person)
 	}
-	return toolNames.ReplaceAllStringFunc(text, func(name string) string { return "`c3po " + commandOf[name] + "`" })
+	text = toolNames.ReplaceAllStringFunc(text, func(name string) string { return "`c3po " + commandOf[name] + "`" })
+	return argumentNames.ReplaceAllStringFunc(text, func(name string) string { return flagOf[name] })
 }
 
 // ForPerson is an error with advice to the person who reads it, instead of to an agent.

@@ -174,7 +174,7 @@ func afterWait(a *console.Console, outcome *c3po.WaitOutcome) error {
 		return nil
 	}
 	if !a.JSON {
-		a.Complain(outcome.Message, strings.ReplaceAll(console.ForPeople(outcome.Suggestion), "--for ID", "--for "+string(outcome.MessageID)))
+		a.Complain(console.ForPeople(outcome.Message), strings.ReplaceAll(console.ForPeople(outcome.Suggestion), "--for ID", "--for "+string(outcome.MessageID)))
 	}
 	return console.ErrTimeout
 }
