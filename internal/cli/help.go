@@ -23,6 +23,9 @@ const allTopic = "all"
 
 // helps gives the program a first help that fits a screen, and a second with everything.
 func helps(a *console.Console, root *cobra.Command) {
+	everyCommand(root, func(cmd *cobra.Command) { cmd.Long = console.Reflow(cmd.Long, console.HelpColumns) })
+	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d", console.HelpColumns)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", wrapped))
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -77,10 +78,40 @@ func TestTheDocumentHasEveryExitCode(t *testing.T) {
 	}
 	topic := console.ExitTopic().Long
 	for _, m := range console.ExitMeanings() {
-		if !strings.Contains(topic, m.Meaning) {
-			t.Errorf("help exit-codes does not say %q", m.Meaning)
+		for word := range strings.FieldsSeq(m.Meaning + " " + m.Again) {
+			if !strings.Contains(topic, word) {
+				t.Errorf("help exit-codes does not say %q", word)
+			}
 		}
 	}
+}
+
+func TestHelpFitsAScreenOfEightyColumns(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	a := &console.Console{Process: console.Process{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}}
+	root := root(a)
+	root.SetOut(&out)
+	show := func(args ...string) {
+		out.Reset()
+		root.SetArgs(args)
+		if err := root.Execute(); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+		for line := range strings.Lines(out.String()) {
+			line = strings.TrimRight(line, "\n")
+			example := strings.HasPrefix(line, "  c3po ") || strings.HasPrefix(line, "  echo ") // is copied whole
+			if n := utf8.RuneCountInString(line); n > console.HelpColumns && !example {
+				t.Errorf("%v has a line of %d: %s", args, n, line)
+			}
+		}
+	}
+	show("help", "all")
+	everyCommand(root, func(cmd *cobra.Command) {
+		if isForPeople(cmd) {
+			show(append([]string{"help"}, strings.Fields(cmd.CommandPath())[1:]...)...)
+		}
+	})
 }
 
 // Claims: A15

@@ -40,33 +40,51 @@ var paint = regexp.MustCompile("\x1b\\[[0-9]+m")
 // width is how many columns a cell takes; colours take none.
 func width(cell string) int { return utf8.RuneCountInString(paint.ReplaceAllString(cell, "")) }
 
-// Table lines up columns. What is put into a cell must be harmless already.
+// Table lines up columns. What is put into a cell must be harmless already. A list of
+// many columns takes one line a row on a terminal: what is too long is shortened.
 func Table(w io.Writer, fill func(row func(cells ...string))) {
 	var rows [][]string
 	fill(func(cells ...string) { rows = append(rows, cells) })
-	var widths []int
+	for _, line := range layOut(rows, columnsOf(w)) {
+		_, _ = io.WriteString(w, line+"\n")
+	}
+}
+
+// layOut makes the lines of a table, for a terminal of so many columns; 0 for any number.
+func layOut(rows [][]string, columns int) (lines []string) {
+	var widths, last []int // of the columns, and of cells that end a row
 	for _, cells := range rows {
 		for i, cell := range cells {
 			if i == len(widths) {
-				widths = append(widths, 0)
+				widths, last = append(widths, 0), append(last, 0)
 			}
-			// The last cell of a row pushes nothing to the right.
 			if i < len(cells)-1 {
 				widths[i] = max(widths[i], width(cell))
+			} else { // it pushes nothing to the right
+				last[i] = max(last[i], width(cell))
 			}
 		}
 	}
-	var line strings.Builder
+	isList := columns > 0 && len(widths) >= minColumnsOfList
+	if isList {
+		end := len(widths) - 1
+		widths[end] = max(widths[end], last[end])
+		fit(widths, columns)
+	}
 	for _, cells := range rows {
-		line.Reset()
+		var line strings.Builder
 		for i, cell := range cells {
+			if isList {
+				cell = shorten(cell, max(widths[i], minColumnsOfOne))
+			}
 			line.WriteString(cell)
 			if i < len(cells)-1 {
-				line.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
+				line.WriteString(strings.Repeat(" ", max(0, widths[i]-width(cell))+columnGap))
 			}
 		}
-		_, _ = io.WriteString(w, strings.TrimRight(line.String(), " ")+"\n")
+		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
+	return lines
 }
 
 // IsTerminal says that a stream is a terminal. Other devices, such as /dev/null, are

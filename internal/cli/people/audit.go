@@ -18,7 +18,7 @@ import (
 func Audit(a *console.Console) *cobra.Command {
 	return console.Family(&cobra.Command{
 		Use:     "audit",
-		Short:   "See who was let in, who was not, and what was done for a person",
+		Short:   "See who was let in or refused, and what was done for a person",
 		Example: `  c3po audit tail --follow`,
 	}, auditTail(a), auditVerify(a))
 }

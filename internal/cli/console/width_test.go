@@ -1,0 +1,48 @@
+package console
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAListTakesOneLineARowOnATerminal(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", 64)
+	rows := [][]string{
+		{"TICKET", "FROM", "TO", "STATE", "TASK"},
+		{long + "::web::76f41509", long, "web", Ink(true).Good("pending"), "migrating the database to the new schema, step three of twelve"},
+		{"none of them"},
+	}
+	for _, line := range layOut(rows, 80) {
+		if n := width(line); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	row := layOut(rows, 80)[1]
+	if !strings.Contains(row, "76f41509") || !strings.Contains(row, "pending") || !strings.HasSuffix(row, "…") {
+		t.Errorf("it cannot be typed any more: %s", row)
+	}
+	if whole := strings.Join(layOut(rows, 0), "\n"); !strings.Contains(whole, long+"::web::76f41509") || !strings.Contains(whole, "step three of twelve") {
+		t.Errorf("a file does not get all of it: %s", whole)
+	}
+	path := "/" + strings.Repeat("long/", 30)
+	if about := layOut([][]string{{"data", path}, {"log", path}}, 80); !strings.Contains(about[0], path) {
+		t.Errorf("a path is cut: %s", about[0])
+	}
+}
+
+func TestAParagraphIsBrokenBetweenWordsAndATableIsNot(t *testing.T) {
+	t.Parallel()
+	text := "One two three\nfour five.\n\n  a table   stays\n  as it is\n\nEnd."
+	if diff := cmp.Diff("One two\nthree four\nfive.\n\n  a table   stays\n  as it is\n\nEnd.", Reflow(text, 10)); diff != "" {
+		t.Error(diff)
+	}
+	for _, line := range Wrap(strings.Repeat("grün ", 40), 20) {
+		if utf8.RuneCountInString(line) > 20 {
+			t.Error(line)
+		}
+	}
+}
