@@ -24,8 +24,8 @@ func (m *model) detail() []string {
 	switch m.focus {
 	case agents:
 		return m.agentFacts(m.seen.Agents[c.row])
-	case tickets:
-		return m.ticketFacts(m.seen.Tickets[c.row])
+	case waits:
+		return m.ticketFacts(m.seen.Waits[c.row])
 	default:
 		return m.eventFacts(m.seen.Events[c.row])
 	}
@@ -63,14 +63,14 @@ func (m *model) agentFacts(a c3po.Agent) []string {
 		[2]string{"rooms", strings.Join(rooms, ", ")})
 }
 
-func (m *model) ticketFacts(t c3po.Ticket) []string {
+func (m *model) ticketFacts(t Wait) []string {
 	delivered := ""
 	if !t.DeliveredAt.IsZero() {
 		delivered = age(m.now(), t.DeliveredAt) + " ago"
 	}
 	return append(facts("Ticket "+inline(string(t.ID)),
-		[2]string{"from", inline(string(t.FromAgent))}, [2]string{"to", inline(string(t.ToAgent))},
-		[2]string{"state", inline(string(t.State))}, [2]string{"asked", age(m.now(), t.CreatedAt) + " ago"},
+		[2]string{"from", inline(string(t.FromAgent))}, [2]string{"to", m.whom(t.ToAgent)},
+		[2]string{"state", t.how()}, [2]string{"asked", age(m.now(), t.CreatedAt) + " ago"},
 		[2]string{"read", delivered}, [2]string{"due", dueText(m.now(), t.Deadline)}, [2]string{"thread", inline(t.Thread)}),
 		"", faint().of("  Its life: c3po trace "+inline(string(t.ID))))
 }
@@ -86,7 +86,7 @@ func (m *model) questionAsked() []string {
 	q := m.asked
 	about := ", asked " + age(m.now(), q.At) + " ago"
 	if !q.Deadline.IsZero() {
-		about += ", due " + dueText(m.now(), q.Deadline)
+		about += ", " + dueText(m.now(), q.Deadline)
 	}
 	all := []string{"", bold().of("Question of "+inline(string(q.From))) + faint().of(about), ""}
 	text := m.questionText()
@@ -158,6 +158,7 @@ func (m *model) help() []string {
 		"  MAIL IS READ          when an agent reads what is sent to it now",
 		"  asks you              it has asked its person and waits for the answer",
 		"  UNREAD                mail it has not acked yet",
+		"  FREES                 how many agents wait behind who asks",
 		"  Flow                  what happens; the end of it is followed until you",
 		"                        choose a row, and again from its end (End)",
 	}

@@ -133,7 +133,7 @@ func (m *model) answer() tea.Cmd {
 func (m *model) pauseOrResume() tea.Cmd {
 	a, ok := m.agent()
 	if m.focus != agents || !ok {
-		m.say("Choose an agent first: 2 goes to the list of them.", true)
+		m.say("Choose an agent first: 3 goes to the list of them.", true)
 		return nil
 	}
 	if m.seen.ReadOnly {

@@ -16,8 +16,8 @@ type panel int
 // The panels, in the order in which Tab goes through them.
 const (
 	questions panel = iota
+	waits
 	agents
-	tickets
 	flow
 	panels
 )
@@ -173,8 +173,8 @@ func (m *model) rows(p panel) int {
 		return len(m.seen.Questions)
 	case agents:
 		return len(m.seen.Agents)
-	case tickets:
-		return len(m.seen.Tickets)
+	case waits:
+		return len(m.seen.Waits)
 	default:
 		return len(m.seen.Events)
 	}
@@ -187,8 +187,8 @@ func (m *model) name(p panel, row int) string {
 		return string(m.seen.Questions[row].ID)
 	case agents:
 		return string(m.seen.Agents[row].ID)
-	case tickets:
-		return string(m.seen.Tickets[row].ID)
+	case waits:
+		return string(m.seen.Waits[row].ID)
 	default:
 		e := m.seen.Events[row]
 		return c3po.EventCursor{Epoch: 1, Seq: e.Seq}.String()

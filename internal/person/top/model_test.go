@@ -34,7 +34,7 @@ func full(text string, rows int) Snapshot {
 			ID: c3po.AgentID(id), Status: c3po.Status(text), Availability: c3po.Availability(text), Reachability: c3po.Reachability(text), Paused: &text, Alive: &dead,
 			Capabilities: []string{text}, Type: text, Host: text, Cwd: text, Rooms: []c3po.RoomName{c3po.RoomName(text)}, CurrentTask: text, Client: text, Unread: &unread,
 		})
-		s.Tickets = append(s.Tickets, c3po.Ticket{ID: c3po.MessageID(id), FromAgent: c3po.AgentID(text), ToAgent: c3po.AgentID(text), Thread: text, State: c3po.TicketState(text)})
+		s.Waits = append(s.Waits, Wait{Depth: i, Ticket: c3po.Ticket{ID: c3po.MessageID(id), FromAgent: c3po.AgentID(text), ToAgent: c3po.AgentID(text), Thread: text, State: c3po.TicketState(text)}})
 		s.Events = append(s.Events, c3po.Event{Seq: int64(i), Kind: c3po.EventKind(text), Agent: c3po.AgentID(text), Room: c3po.RoomName(text), Node: text})
 	}
 	return s
@@ -175,7 +175,7 @@ func TestWhoMayOnlyLookDoesNothing(t *testing.T) {
 	s.ReadOnly = true
 	m := newModel(s, "", func() time.Time { return noon })
 	m.act = func(a act) tea.Cmd { t.Errorf("did %+v", a); return nil }
-	press(m, "enter", "y", "enter", "p", "tab", "p")
+	press(m, "enter", "y", "enter", "p", "tab", "tab", "p")
 	if m.mode != listing || !strings.Contains(m.word, "only look") {
 		t.Errorf("mode %d, %q", m.mode, m.word)
 	}
@@ -256,12 +256,12 @@ func TestLongNamesThatDifferAtTheEndAreToldApart(t *testing.T) {
 	for _, end := range []string{"north", "south"} {
 		id := c3po.AgentID("nas/collector-of-everything-there-is-in-the-house-" + end)
 		s.Agents = append(s.Agents, c3po.Agent{ID: id, Status: c3po.Online, LastSeen: noon})
-		s.Tickets = append(s.Tickets, c3po.Ticket{ID: c3po.MessageID(end), FromAgent: id, ToAgent: id, State: "pending"})
+		s.Waits = append(s.Waits, Wait{Depth: 1, Ticket: c3po.Ticket{ID: c3po.MessageID(end), FromAgent: id, ToAgent: id, State: c3po.TicketPending}})
 	}
 	m := newModel(s, "http://here", func() time.Time { return noon })
 	screen := ansi.Strip(strings.Join(m.screen(), "\n"))
 	for _, end := range []string{"north", "south"} {
-		if n := strings.Count(screen, "nas/collec…"); n != 6 || strings.Count(screen, "-"+end+" ") != 3 {
+		if n := strings.Count(screen, "nas/colle"); n != 6 || strings.Count(screen, "-"+end+" ") != 3 {
 			t.Errorf("%s is not told apart, of %d names:\n%s", end, n, screen)
 		}
 	}

@@ -10,6 +10,13 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
+const (
+	// soon is how long before a deadline it stands out, as in the dashboard.
+	soon = 15 * time.Minute
+	// maxIndent is how far a long chain is drawn to the right.
+	maxIndent = 4
+)
+
 // A column is one of a table: its heading, and how wide it is. One without a
 // width takes what the others leave.
 type column struct {
@@ -26,11 +33,11 @@ func columns(p panel, width int) []column {
 	}
 	switch p {
 	case questions:
-		return []column{{"FROM", id, true}, {title: "ASKED", width: 6}, {title: "QUESTION"}}
+		return []column{{"FROM", id, true}, {title: "ASKED", width: 6}, {title: "DUE", width: 11}, {title: "FREES", width: 5}, {title: "QUESTION"}}
 	case agents:
 		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 16}, {title: "UNREAD", width: 6}, {title: "TASK"}}
-	case tickets:
-		return []column{{"FROM", id, true}, {"TO", id, true}, {title: "STATE", width: 9}, {title: "ASKED", width: 6}, {title: "DUE"}}
+	case waits:
+		return []column{{"WHO", id - 2, true}, {"WAITS FOR", id - 2, true}, {title: "SINCE", width: 6}, {title: "STATE", width: 21}, {title: "DUE"}}
 	default:
 		return []column{{width: 8}, {width: 12}, {}}
 	}
@@ -79,18 +86,22 @@ func (m *model) panel(p panel, width, height int) []string {
 	if height <= 0 {
 		return nil
 	}
-	name := []string{"Questions", "Agents", "Tickets", "Flow"}[p]
+	name := []string{"Questions", "Who waits", "Agents", "Flow"}[p]
 	title := faint().of("── ") + bold().of(name) + " "
 	if p == m.focus {
 		title = cursor().of(" "+name+" ") + " "
 	}
-	lines := []string{title + faint().of(strings.Repeat("─", max(0, width-ansi.StringWidth(title))))}
 	cols := columns(p, width)
 	n := m.rows(p)
+	withTitles := hasTitles(p) && height > 2
+	if space := height - 1 - yes(withTitles); p != flow && n > space {
+		title += faint().of(fmt.Sprintf("%d of %d", max(0, space), n)) + " "
+	}
+	lines := []string{title + faint().of(strings.Repeat("─", max(0, width-ansi.StringWidth(title))))}
 	if n == 0 {
 		return append(lines, "  "+faint().of(nothing(p)))[:min(2, height)]
 	}
-	if hasTitles(p) && height > 2 {
+	if withTitles {
 		titles := make([]string, len(cols))
 		for i, c := range cols {
 			titles[i] = c.title
@@ -119,8 +130,8 @@ func nothing(p panel) string {
 		return "no agent waits for you"
 	case agents:
 		return "no agents yet; an agent registers with its first call"
-	case tickets:
-		return "no agent waits for another"
+	case waits:
+		return "nobody waits"
 	default:
 		return "nothing has happened yet"
 	}
@@ -136,13 +147,22 @@ func (m *model) cells(p panel, i int) []string {
 		if m.seen.ReadOnly {
 			text = faint().of("only a person's token shows the text")
 		}
-		return []string{inline(string(q.From)), age(now, q.At), text}
+		frees := ""
+		if q.Frees > 0 {
+			frees = bold().of(fmt.Sprint(q.Frees))
+		}
+		due := dueText(now, q.Deadline)
+		if q.Informs {
+			due = faint().of("FYI")
+		}
+		return []string{inline(string(q.From)), age(now, q.At), due, frees, text}
 	case agents:
 		a := m.seen.Agents[i]
 		return []string{inline(string(a.ID)), m.standing(a), reach(a), unread(a), inline(a.CurrentTask)}
-	case tickets:
-		t := m.seen.Tickets[i]
-		return []string{inline(string(t.FromAgent)), inline(string(t.ToAgent)), inline(string(t.State)), age(now, t.CreatedAt), dueText(now, t.Deadline)}
+	case waits:
+		w := m.seen.Waits[i]
+		who := strings.Repeat("  ", min(max(0, w.Depth-1), maxIndent)) + inline(string(w.FromAgent))
+		return []string{who, m.whom(w.ToAgent), age(now, w.CreatedAt), w.how(), dueText(now, w.Deadline)}
 	default:
 		e := m.seen.Events[i]
 		return []string{faint().of(e.At.Local().Format("15:04:05")), kind(e.Kind), about(e)}
@@ -235,11 +255,20 @@ func dueText(now, deadline time.Time) string {
 	switch {
 	case deadline.IsZero():
 		return faint().of("-")
-	case deadline.Before(now):
-		return bad().of(span(now.Sub(deadline)) + " over")
+	case !deadline.After(now):
+		return bad().of("overdue " + span(now.Sub(deadline)))
+	case deadline.Sub(now) <= soon:
+		return warn().of(span(deadline.Sub(now)) + " left")
 	default:
-		return "in " + span(deadline.Sub(now))
+		return span(deadline.Sub(now)) + " left"
 	}
+}
+
+func yes(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func kind(k c3po.EventKind) string {

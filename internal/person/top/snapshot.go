@@ -16,6 +16,7 @@ type Source interface {
 	ServerInfo(context.Context, c3po.None) (c3po.ServerInfo, error)
 	ListAgents(context.Context, c3po.ListAgentsInput) (c3po.AgentList, error)
 	Tickets(context.Context, c3po.TicketsInput) (c3po.TicketList, error)
+	Stuck(context.Context, c3po.None) (c3po.Stuck, error)
 	HumanList(context.Context, c3po.GetMessagesInput) (c3po.MessageList, error)
 	HumanAnswer(context.Context, c3po.AnswerInput) (c3po.Message, error)
 	Pause(context.Context, c3po.PauseInput) (c3po.PauseResult, error)
@@ -39,10 +40,11 @@ const (
 type Snapshot struct {
 	Space     c3po.Space    `json:"space"`
 	ReadOnly  bool          `json:"read_only"` // the caller may not answer or pause
-	Questions []Question    `json:"questions"` // what agents ask the person, the oldest first
+	Questions []Question    `json:"questions"` // what agents ask the person, the most urgent first
 	Agents    []c3po.Agent  `json:"agents"`    // those that are online first
 	Tickets   []c3po.Ticket `json:"tickets"`   // open ones among agents, the oldest first
 	Events    []c3po.Event  `json:"events"`    // the latest, the oldest first
+	Waits     []Wait        `json:"-"`         // these and those that ask the person, in chains
 	// More says that there are more rows than were read.
 	More bool `json:"more,omitempty"`
 
@@ -60,6 +62,8 @@ type Question struct {
 	// Choices are answers to choose from. The person may answer in own words.
 	Choices  []string  `json:"choices,omitempty"`
 	Deadline time.Time `json:"deadline,omitzero"` // when the person is reminded
+	Frees    int       `json:"frees,omitempty"`   // agents that wait behind its asker
+	Informs  bool      `json:"informs,omitempty"` // it expects no answer
 }
 
 // Look reads a snapshot. Which tickets are looked at is as in
@@ -106,7 +110,16 @@ func (s *Snapshot) read(ctx context.Context, source Source, which string) error 
 			s.Tickets = append(s.Tickets, t)
 		}
 	}
-	return s.readQuestions(ctx, source)
+	if err := s.readQuestions(ctx, source); err != nil {
+		return err
+	}
+	stuck, err := source.Stuck(ctx, c3po.None{})
+	if err != nil && !errors.Is(err, c3po.Forbidden) {
+		return err
+	}
+	s.More = s.More || stuck.More
+	s.arrange(stuck, tickets.Tickets)
+	return nil
 }
 
 // readQuestions reads what the person is asked, with its text. Who may not read
@@ -124,6 +137,7 @@ func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
 	for _, m := range mail.Messages {
 		s.Questions = append(s.Questions, Question{
 			ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text(), Why: m.Context, Choices: m.Choices, Deadline: m.Deadline,
+			Informs: m.Kind != c3po.KindEscalation && !m.ExpectsReply,
 		})
 	}
 	return nil

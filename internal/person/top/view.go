@@ -110,13 +110,9 @@ func (m *model) summary() string {
 			unread, known = unread+*a.Unread, true
 		}
 	}
-	whom := "for you"
-	if m.seen.ReadOnly {
-		whom = "for a person"
-	}
-	asks := "no questions " + whom
-	if n := len(m.seen.Questions); n > 0 {
-		asks = warn().of(fmt.Sprintf("%d %s %s", n, plural(n, "question", "questions"), whom))
+	asks := m.seen.stateOfThings(m.now())
+	if len(m.seen.Questions) > 0 {
+		asks = warn().of(asks)
 	}
 	text := fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.seen.Agents), plural(len(m.seen.Agents), "agent", "agents"),
 		len(m.seen.Tickets), plural(len(m.seen.Tickets), "ticket", "tickets"))
@@ -180,7 +176,7 @@ func (m *model) pauseWord() string {
 // lists is all panels: below each other, or with the flow beside the rest.
 func (m *model) lists(height int) []string {
 	if m.width < wide {
-		share := m.shares(height, []panel{questions, agents, tickets, flow})
+		share := m.shares(height, []panel{questions, waits, agents, flow})
 		var all []string
 		for p := range panels {
 			all = append(all, m.panel(p, m.width, share[p])...)
@@ -188,7 +184,7 @@ func (m *model) lists(height int) []string {
 		return all
 	}
 	left := m.width - flowWidth - 3
-	share := m.shares(height, []panel{questions, agents, tickets})
+	share := m.shares(height, []panel{questions, waits, agents})
 	var rows []string
 	for p := questions; p < flow; p++ {
 		rows = append(rows, m.panel(p, left, share[p])...)
@@ -221,8 +217,6 @@ func (m *model) shares(height int, among []panel) [panels]int {
 		share[p] = min(2, left)
 		left -= share[p]
 	}
-	// The last takes what nobody needs.
-	need[among[len(among)-1]] = height
 	for given := true; left > 0 && given; {
 		given = false
 		for _, p := range among {
@@ -233,5 +227,6 @@ func (m *model) shares(height int, among []panel) [panels]int {
 			}
 		}
 	}
+	share[among[len(among)-1]] += left // what nobody needs
 	return share
 }

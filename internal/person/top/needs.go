@@ -1,0 +1,137 @@
+package top
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Wait is an open ticket where it stands in the chain of those who wait.
+type Wait struct {
+	c3po.Ticket
+	Silent bool // who has it ended a turn without an answer
+	Depth  int  // 1 waits for who holds up the others, 2 for one that does
+	Behind int  // agents that wait for its asker, directly or through others
+}
+
+// arrange puts what the person is asked in order, and the open tickets into the chains
+// of who waits for whom: by who holds up the most, as c3po stuck and the dashboard do.
+// Tickets that nobody waits for follow, the oldest first.
+func (s *Snapshot) arrange(stuck c3po.Stuck, open []c3po.Ticket) {
+	tickets := map[c3po.MessageID]c3po.Ticket{}
+	for _, t := range open {
+		tickets[t.ID] = t
+	}
+	behind := map[c3po.MessageID]int{}
+	seen := map[c3po.MessageID]bool{}
+	s.Waits = []Wait{}
+	for _, h := range stuck.HoldUps {
+		for _, w := range h.Waits {
+			if w.ToAgent == c3po.Human {
+				behind[w.ID] = w.Behind
+				s.addQuestion(w)
+			}
+			t, known := tickets[w.ID]
+			if !known {
+				t = c3po.Ticket{ID: w.ID, FromAgent: w.FromAgent, ToAgent: w.ToAgent, Thread: w.Thread, State: w.State, CreatedAt: w.Since, Deadline: w.Deadline}
+			}
+			if !seen[w.ID] {
+				s.Waits = append(s.Waits, Wait{Ticket: t, Silent: w.Silent, Depth: w.Depth, Behind: w.Behind})
+				seen[w.ID] = true
+			}
+		}
+	}
+	for _, t := range s.Tickets {
+		if !seen[t.ID] {
+			s.Waits = append(s.Waits, Wait{Ticket: t, Silent: !t.SilentAt.IsZero(), Depth: 1})
+		}
+	}
+	for i := range s.Questions {
+		s.Questions[i].Frees = behind[s.Questions[i].ID]
+	}
+	slices.SortStableFunc(s.Questions, func(a, b Question) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.due().Compare(b.due()), cmp.Compare(b.Frees, a.Frees), a.At.Compare(b.At))
+	})
+}
+
+// addQuestion is for those who may not read what the person is asked: tickets that are
+// overdue are not among the open ones.
+func (s *Snapshot) addQuestion(w c3po.Wait) {
+	if s.ReadOnly && !slices.ContainsFunc(s.Questions, func(q Question) bool { return q.ID == w.ID }) {
+		s.Questions = append(s.Questions, Question{ID: w.ID, From: w.FromAgent, At: w.Since, Deadline: w.Deadline})
+	}
+}
+
+// rank puts what only informs last.
+func (q Question) rank() int {
+	if q.Informs {
+		return 1
+	}
+	return 0
+}
+
+// due is far away for what has no deadline.
+func (q Question) due() time.Time {
+	if q.Deadline.IsZero() {
+		return time.Unix(1<<40, 0)
+	}
+	return q.Deadline
+}
+
+// stateOfThings is how things stand in one sentence, in the words of the dashboard.
+func (s *Snapshot) stateOfThings(now time.Time) string {
+	you := "you"
+	if s.ReadOnly {
+		you = "the person"
+	}
+	n, overdue := 0, 0
+	var most Question
+	for _, q := range s.Questions {
+		if q.Informs {
+			continue
+		}
+		n++
+		if !q.Deadline.IsZero() && !q.Deadline.After(now) {
+			overdue++
+		}
+		if q.Frees > most.Frees {
+			most = q
+		}
+	}
+	if n == 0 {
+		return "nobody waits for " + you
+	}
+	text := fmt.Sprintf("%d %s %s", n, plural(n, "needs", "need"), you)
+	if overdue > 0 {
+		text += fmt.Sprintf(", %d overdue", overdue)
+	}
+	if most.Frees > 0 {
+		text += fmt.Sprintf("; answering %s frees %d %s", inline(string(most.From)), most.Frees, plural(most.Frees, "agent", "agents"))
+	}
+	return text
+}
+
+// how says how far a ticket has come, in the words of c3po stuck.
+func (w Wait) how() string {
+	switch {
+	case w.ToAgent == c3po.Human && w.State == c3po.TicketPending:
+		return "" // what needs the person says so
+	case w.Silent:
+		return "turn ended, no answer"
+	case w.State != c3po.TicketPending:
+		return "read, no answer yet"
+	default:
+		return "not read yet"
+	}
+}
+
+// whom is who is waited for.
+func (m *model) whom(id c3po.AgentID) string {
+	if id == c3po.Human && !m.seen.ReadOnly {
+		return "you"
+	}
+	return inline(string(id))
+}
