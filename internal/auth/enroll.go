@@ -69,7 +69,7 @@ func (k *Keeper) Join(ctx context.Context, remote string, in c3po.JoinInput) (c3
 		if k.refusedJoins.allow(k.now(), maxFailuresPerSecond) {
 			k.Record(ctx, AuditEntry{Event: EventJoinRefused, Remote: remote, Detail: "the invitation is " + string(outcome)})
 		}
-		return c3po.Joined{}, c3po.Errorf(c3po.Forbidden, "this invitation has expired or was already used").
+		return c3po.Joined{}, c3po.Errorf(c3po.Forbidden, "this invitation is wrong, has expired or was already used").
 			Suggest("One works once, within 15 minutes, and for a few wrong tries. `c3po invite` on the coordinator's machine prints a new one.")
 	}
 	joined, err := k.enroll(ctx, invite, in.Host)

@@ -25,9 +25,11 @@ type Invitation struct {
 const scheme = "c3po://"
 
 var (
-	hostName   = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?(\.[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?)*$`)
-	hashForm   = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
+	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?(\.[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?)*$`)
+	hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	// A key id of 12 characters, a hyphen, and at least the 43 of 32 random bytes.
+	secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{56,128}$`)
+	cutForm    = regexp.MustCompile(`^([0-9a-f]{0,64}|system)(-[A-Za-z0-9_-]{0,55})?$`)
 )
 
 // ParseInvitation reads c3po://HOST:PORT/<hash>-<secret>, and nothing that is
@@ -40,6 +42,10 @@ func ParseInvitation(text string) (Invitation, error) {
 		return Invitation{}, wrong
 	}
 	address, proof, _ := strings.Cut(inside, "/")
+	if IsAddress(address) && cutForm.MatchString(proof) {
+		return Invitation{}, c3po.Errorf(c3po.InvalidRequest, "this invitation is cut off: its end is missing").
+			Suggest("Copy it whole from `c3po invite`; a terminal may have broken it into two lines.")
+	}
 	hash, secret, _ := strings.Cut(proof, "-")
 	if !IsAddress(address) || (hash != System && !hashForm.MatchString(hash)) || !secretForm.MatchString(secret) {
 		return Invitation{}, wrong

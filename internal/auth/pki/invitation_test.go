@@ -55,6 +55,22 @@ func TestWhatIsOnlyLikeAnInvitationIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnInvitationThatIsCutOffIsCalledThat(t *testing.T) {
+	t.Parallel()
+	whole := "c3po://nas:8420/" + aHash + "-abcdefghij23-" + strings.Repeat("Zz_-", 10) + "abc"
+	if _, err := pki.ParseInvitation(whole); err != nil {
+		t.Fatal(err)
+	}
+	for n := len("c3po://nas:8420"); n < len(whole); n++ {
+		if _, err := pki.ParseInvitation(whole[:n]); err == nil || !strings.Contains(err.Error(), "cut off") {
+			t.Fatalf("%s: %v", whole[:n], err)
+		}
+	}
+	if _, err := pki.ParseInvitation("c3po://nas:8420/zzz"); err == nil || strings.Contains(err.Error(), "cut off") {
+		t.Errorf("what never was one: %v", err)
+	}
+}
+
 // Whatever is pasted: what is taken is written back the same, and holds nothing
 // that a shell, a URL or a terminal would take for more than text.
 func FuzzParseInvitation(f *testing.F) {
