@@ -1,15 +1,16 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { sendAll } from "./answers";
 import { Boundary, later } from "./boundary";
-import { useLiveData, useQuestionCount } from "./data";
+import { canNotify, showCount, useNotify, useNotifying } from "./attention";
+import { useLiveData, useNeeds, useQuestionCount } from "./data";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { follow, useLine } from "./live";
 import { go, to, useRoute } from "./route";
-import { mayAct, setSession, useSession } from "./session";
+import { mayAct, setSession, spacesToPick, useSession, visit } from "./session";
 import { nextTheme, useTheme } from "./theme";
-import { Help, Toasts } from "./ui";
+import { Help, say, Toasts } from "./ui";
 import { Agent } from "./views/Agent";
 import { Agents } from "./views/Agents";
 import { Conversation } from "./views/Conversation";
@@ -17,6 +18,7 @@ import { Conversations } from "./views/Conversations";
 import { Letters } from "./views/Letters";
 import { Login } from "./views/Login";
 import { Network } from "./views/Network";
+import { Palette } from "./views/Palette";
 import { Questions } from "./views/Questions";
 import { Queue } from "./views/Queue";
 import { Room } from "./views/Room";
@@ -61,10 +63,13 @@ function Signed() {
   const client = useQueryClient();
   const route = useRoute();
   const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
   const shown = views.filter((v) => !v.admin || session.role === "admin");
   const wanted = route[0] === "queues" ? "rooms" : route[0];
   const view = shown.find((v) => v.name === wanted)?.name ?? "questions";
-  const waiting = useQuestionCount();
+  const { data: asked, questions } = useNeeds();
+  const waiting = questions.length;
+  useNotify(asked && questions);
 
   useEffect(() => {
     const stop = follow(session, client);
@@ -82,6 +87,19 @@ function Signed() {
     Escape: () => setHelp(false),
   });
   useEffect(() => {
+    const open = (e: KeyboardEvent) => {
+      if (e.key.toLowerCase() !== "k" || !(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey) return;
+      e.preventDefault();
+      setPalette(true);
+    };
+    window.addEventListener("keydown", open);
+    return () => window.removeEventListener("keydown", open);
+  }, []);
+  useEffect(() => {
+    showCount(waiting);
+    return () => showCount(0);
+  }, [waiting]);
+  useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${shown.find((v) => v.name === view)?.title ?? ""} · c3po`;
   });
 
@@ -90,7 +108,7 @@ function Signed() {
       <a className="skip" href="#main" onClick={(e) => (e.preventDefault(), document.getElementById("main")?.focus())}>
         Skip to content
       </a>
-      <Side views={shown} view={view} onHelp={() => setHelp(true)} />
+      <Side views={shown} view={view} onHelp={() => setHelp(true)} onFind={() => setPalette(true)} />
       <main id="main" tabIndex={-1}>
         <Away />
         <Boundary key={view}>
@@ -108,6 +126,7 @@ function Signed() {
       </main>
       <Undo />
       <Toasts />
+      {palette && <Palette views={shown} onClose={() => setPalette(false)} />}
       {help && (
         <Help views={shown} onClose={() => setHelp(false)}>
           <nav aria-label="More views">
@@ -132,26 +151,48 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
   const session = useSession()!;
   const theme = useTheme();
   const [space, setSpace] = useState(session.space);
+  const [notifying, turnNotifying] = useNotifying();
+  const id = useId();
+  const turn = async () => {
+    const on = await turnNotifying();
+    if (on) say("A notification shows each question while you look elsewhere");
+    else if (!notifying) say("The browser does not allow notifications from this page.", true);
+  };
   return (
     <div className="foot">
       <form
         onSubmit={(e) => {
           e.preventDefault();
-          setSession({ ...session, space: space.trim() });
+          visit(session, space.trim());
         }}
       >
         <label>
           <span>Space</span>
           <input
             value={space}
+            list={id}
             placeholder="main"
             spellCheck={false}
-            onChange={(e) => setSpace(e.target.value)}
+            onChange={(e) => {
+              setSpace(e.target.value);
+              // A choice from the list has no key that was pressed.
+              if (!(e.nativeEvent instanceof InputEvent) || e.nativeEvent.inputType === "insertReplacementText") visit(session, e.target.value.trim());
+            }}
             onBlur={(e) => e.target.value.trim() !== session.space && e.target.form?.requestSubmit()}
           />
         </label>
+        <datalist id={id}>
+          {spacesToPick(session).map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
       </form>
       <p className="quiet">{mayAct(session) ? `Signed in as ${session.role}` : `Signed in as ${session.role}: you can look`}</p>
+      {canNotify() && (
+        <button className="link notify" aria-pressed={notifying} onClick={() => void turn()}>
+          {notifying ? "Notifications are on" : "Notify me of questions"}
+        </button>
+      )}
       <div className="row">
         <button className="link" onClick={nextTheme} title="Shift T">
           {theme === "auto" ? "Auto" : theme === "light" ? "Light" : "Dark"}
@@ -169,7 +210,7 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
   );
 }
 
-function Side({ views, view, onHelp }: { views: View[]; view: string; onHelp: () => void }) {
+function Side({ views, view, onHelp, onFind }: { views: View[]; view: string; onHelp: () => void; onFind: () => void }) {
   const waiting = useQuestionCount();
   const line = useLine();
   return (
@@ -180,6 +221,9 @@ function Side({ views, view, onHelp }: { views: View[]; view: string; onHelp: ()
         <span className={`line ${line}`} role="status">
           {line === "live" ? "live" : line === "away" ? "reconnecting" : "connecting"}
         </span>
+        <button className="find" onClick={onFind} title="Ctrl K" aria-label="Go to an agent, a conversation, a room or a view">
+          <Icon name="find" />
+        </button>
         <button className="link more" onClick={onHelp} aria-label="Settings and keys">
           ⋯
         </button>

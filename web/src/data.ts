@@ -90,6 +90,11 @@ export function useNeeds() {
   }, [query, data, answering]);
 }
 
+// useAnyAgent says whether there is an agent at all.
+export function useAnyAgent(): boolean {
+  return useQuery({ queryKey: ["agents", "any"], queryFn: () => list<Agent>("list_agents", { limit: 1 }) }).data?.rows.length !== 0;
+}
+
 export function useQuestionCount(): number {
   return useNeeds().questions.length;
 }

@@ -5,6 +5,7 @@ const paths: Record<string, string> = {
   agents: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8z M4 20c1-4 4-5 8-5s7 1 8 5",
   conversations: "M3 5h12v8H8l-3 3v-3H3z M18 9h3v8h-2v3l-3-3h-5",
   rooms: "M9 4L7 20 M17 4l-2 16 M4 9h16 M3.5 15h16",
+  find: "M11 17a6 6 0 1 0 0-12 6 6 0 0 0 0 12z M15.5 15.5L20 20",
   overview: "M3 17l5-6 4 4 5-8 4 5 M3 21h18",
   network:
     "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4z M18 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4z M10 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4z M8 6.5l8 1 M6.7 8l2.6 8 M16.7 9.5L11.300 16.5",

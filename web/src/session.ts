@@ -9,6 +9,7 @@ export interface Session {
   token: string; // empty where the coordinator asks for none
   role: Role;
   space: string; // empty is the token's own
+  spaces?: string[]; // what the token is for, if that is known
 }
 
 const key = "c3po.session";
@@ -59,4 +60,26 @@ export function roleOf(token: string): Role | null {
 
 export function mayAct(s: Session | null): boolean {
   return s?.role === "human" || s?.role === "admin";
+}
+
+const visitedKey = "c3po.spaces";
+const maxVisited = 20;
+
+// spacesToPick are those of the token and those that were opened in this browser.
+export function spacesToPick(s: Session | null): string[] {
+  return [...new Set(["main", ...(s?.spaces ?? []).filter((name) => name !== "*"), ...visited()])];
+}
+
+function visited(): string[] {
+  try {
+    const all: unknown = JSON.parse(localStorage.getItem(visitedKey) ?? "[]");
+    return Array.isArray(all) ? all.filter((name): name is string => typeof name === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+export function visit(s: Session, space: string): void {
+  if (space) localStorage.setItem(visitedKey, JSON.stringify([...new Set([space, ...visited()])].slice(0, maxVisited)));
+  setSession({ ...s, space });
 }

@@ -275,3 +275,23 @@ test("a message has six facts, and the latest says how far it has come", async (
   const dead = factsOf({ ...trace, state: "dead", reason: "recipient_removed", ended: { at: before(1) } });
   assert.deepEqual([latest(dead).name, latest(dead).bad], ["dead: recipient removed", true]);
 });
+
+test("what is typed finds names before notes, and their beginnings first", async () => {
+  const { find } = await load("find.ts");
+  const target = (name, note = "") => ({ kind: "agent", name, note, route: [name] });
+  const all = [target("laptop/docs", "api"), target("rapid"), target("nas/api"), target("api")];
+  assert.deepEqual(
+    find(all, "API").map((t) => t.name),
+    ["api", "nas/api", "laptop/docs", "rapid"],
+  );
+  assert.deepEqual(
+    find(all, "nas ap").map((t) => t.name),
+    ["nas/api"],
+  );
+  assert.equal(find(all, "").length, 4);
+});
+
+test("the icon counts to nine", async () => {
+  const { iconFor } = await load("attention.ts");
+  assert.deepEqual([0, 1, 9, 10].map(iconFor), ["/assets/icon.svg", "/assets/icon-1.svg", "/assets/icon-9.svg", "/assets/icon-more.svg"]);
+});

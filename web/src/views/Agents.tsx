@@ -78,8 +78,8 @@ export function Agents() {
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && shown.length === 0 && (
-        <Empty title={agents.length === 0 ? "No agents yet" : "No agent matches"}>
-          {agents.length === 0 ? "An agent is here after its first call." : undefined}
+        <Empty title={agents.length === 0 ? "No agents yet" : "No agent matches"} {...(agents.length === 0 ? { command: "c3po claude" } : {})}>
+          {agents.length === 0 ? "An agent is here after its first call. Start one in the folder of a project:" : "Clear the search, or choose All."}
         </Empty>
       )}
       <List list={list} label="Agents">

@@ -77,7 +77,7 @@ export function Conversations() {
       </div>
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
-      {!isPending && shown.length === 0 && <Empty title="No conversations">When one agent asks another, it is here.</Empty>}
+      {!isPending && shown.length === 0 && <NoConversations searched={wanted !== "" || open} />}
       <List list={list} label="Conversations">
         {(c) => (
           <div className="bare">
@@ -106,5 +106,14 @@ export function Conversations() {
         )}
       </List>
     </section>
+  );
+}
+
+function NoConversations({ searched }: { searched: boolean }) {
+  if (searched) return <Empty title="No conversation matches">Clear the search, or choose All.</Empty>;
+  return (
+    <Empty title="No conversations" command={'c3po send NAME "Which fields does GET /orders answer with?"'}>
+      When one agent asks another, it is here. Ask one yourself:
+    </Empty>
   );
 }

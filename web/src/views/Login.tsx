@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { request } from "../api";
 import { ended, roleOf, type Session, setSession } from "../session";
 import { Trouble } from "../ui";
-import type { Role, ServerInfo } from "../wire";
+import type { Login as LoginAnswer, ServerInfo } from "../wire";
 import "./Login.css";
 
 // A code is shown once; a page that is drawn twice must not show it twice.
@@ -90,6 +90,6 @@ export function Login({ code: given }: { code: string }) {
 }
 
 async function signIn(code: string): Promise<void> {
-  const made = await request<{ token: string; role: Role }>("POST", "/api/login", { code }, null);
-  setSession({ token: made.token, role: made.role, space: "" });
+  const made = await request<LoginAnswer>("POST", "/api/login", { code }, null);
+  setSession({ token: made.token, role: made.role, space: "", spaces: made.spaces });
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { answer } from "../answers";
 import { Body } from "../Body";
 import { act as actAsPerson, call, list as readList } from "../api";
-import { useNeeds, useNow, useStuck } from "../data";
+import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
@@ -24,6 +24,7 @@ const besideFirst = 6; // cards with background from the start; the others when 
 export function Questions({ wanted }: { wanted: string | undefined }) {
   const { data, error, isPending, questions: unsorted, informing } = useNeeds();
   const act = mayAct(useSession());
+  const anyAgent = useAnyAgent();
   const now = useNow(1000);
   const behind = behindEach(useStuck().data);
   const [chosenID, setChosenID] = useKept("chosen question", "");
@@ -64,7 +65,15 @@ export function Questions({ wanted }: { wanted: string | undefined }) {
       {isPending && !error && <p className="quiet">Loading …</p>}
       {questions.length > 0 && <p className="state">{stateOfThings(questions, behind, now)}</p>}
       {wanted !== undefined && data && !found && <p className="quiet">The question you followed a link to is no longer open.</p>}
-      {data && questions.length === 0 && <Empty title="Nobody waits for you">When an agent asks for a decision, it is here at once.</Empty>}
+      {data &&
+        questions.length === 0 &&
+        (anyAgent ? (
+          <Empty title="Nobody waits for you">When an agent asks for a decision, it is here at once.</Empty>
+        ) : (
+          <Empty title="Nobody waits for you" command="c3po claude">
+            There are no agents yet. Start one in the folder of a project:
+          </Empty>
+        ))}
       <ol className="cards" ref={list}>
         {questions.map((q, n) => (
           <Question

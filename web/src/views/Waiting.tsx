@@ -16,7 +16,7 @@ export function Waiting() {
       <Head title="Who waits for whom" />
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
-      {data && all.length === 0 && <Empty title="Nobody waits">When an agent asks another, or you, and goes on waiting, it is here.</Empty>}
+      {data && all.length === 0 && <Empty title="Nobody waits">Nothing to do: when an agent asks another, or you, and goes on waiting, it is here.</Empty>}
       <ol className="trees">
         {all.map((h) => (
           <Tree key={h.agent} holdUp={h} now={now} />
