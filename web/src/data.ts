@@ -6,6 +6,7 @@ import { backfill, onEvents } from "./live";
 import { mayAct, useSession } from "./session";
 import { type SeenAgent, ends } from "./mail";
 import { asks } from "./needs";
+import { refreshConversations } from "./conversations";
 import { refreshThreads } from "./thread";
 import type { Agent, Event, Message, Stuck, Ticket } from "./wire";
 
@@ -99,9 +100,31 @@ export function useQuestionCount(): number {
   return useNeeds().questions.length;
 }
 
-// useStuck reads who waits for whom, soon after a question was asked or answered.
-export function useStuck() {
-  return useQuery({ queryKey: ["tickets", "stuck"], queryFn: () => call<Stuck>("stuck"), refetchInterval: 60_000 });
+// useStuck reads who waits for whom, soon after an event about somebody in it. Where
+// all of it is on the screen, it is also read again by itself.
+export function useStuck(all = false) {
+  return useQuery({ queryKey: ["stuck"], queryFn: () => call<Stuck>("stuck"), refetchInterval: all ? 5_000 : 60_000 });
+}
+
+// touches says whether events may have changed who waits for whom, as far as it is
+// known: a side of them waits, is waited for, or is the person.
+export function touches(events: Event[], stuck: Stuck): boolean {
+  const known = new Set(["human", ...stuck.hold_ups.flatMap((h) => [h.agent, ...h.waits.flatMap((w) => [w.from_agent, w.to_agent])])]);
+  return events.some((e) => {
+    const { from, to } = ends(e.message_id ?? "");
+    return waitKinds.has(e.kind) && (known.has(from) || known.has(to));
+  });
+}
+
+const waitKinds = new Set(["accepted", "answered", "cancelled", "timed_out", "delivered", "dead"]);
+
+// useOpenTickets reads the latest questions without an answer.
+export function useOpenTickets() {
+  return useQuery({
+    queryKey: ["open"],
+    queryFn: () => list<Ticket>("tickets", { which: "all", state: "open", limit: 200 }),
+    refetchInterval: 15_000,
+  });
 }
 
 const logPage = 1000;
@@ -137,9 +160,15 @@ export function useLiveData(): void {
     let timer = 0;
     let ticketTimer = 0;
     let listed = 0;
+    let ticketEvents: Event[] = [];
     const readTickets = () => {
+      const events = ticketEvents;
       ticketTimer = 0;
-      void client.invalidateQueries({ queryKey: ["tickets"] });
+      ticketEvents = [];
+      const stuck = client.getQueryData<Stuck>(["stuck"]);
+      if (!stuck || touches(events, stuck)) void client.invalidateQueries({ queryKey: ["stuck"] });
+      if (events.some((e) => e.message_id?.includes("::role/"))) void client.invalidateQueries({ queryKey: ["open"] });
+      void refreshConversations(client);
     };
     const look = () => {
       const events = waiting;
@@ -168,6 +197,7 @@ export function useLiveData(): void {
       refreshThreads(client, events);
       if (messages.size > 0) {
         for (const id of messages) void client.invalidateQueries({ queryKey: ["trace", id] });
+        ticketEvents.push(...events);
         if (!ticketTimer) ticketTimer = window.setTimeout(readTickets, ticketsEvery);
       }
       for (const id of agents) {
@@ -201,7 +231,13 @@ export function useLiveData(): void {
 
 // patch reads one agent anew.
 async function patch(client: QueryClient, id: string): Promise<void> {
-  if (!client.getQueryData(["agents"])) return;
+  const listed = client.getQueryCache().find({ queryKey: ["agents"], exact: true });
+  if (!listed?.state.data) return;
+  if (!listed.isActive()) {
+    // Nobody looks at the list: it is read when somebody does.
+    listed.invalidate();
+    return;
+  }
   let agent: SeenAgent;
   try {
     agent = { ...(await call<Agent>("get_agent_status", { agent_id: id })), read: Date.now() };

@@ -295,3 +295,19 @@ test("the icon counts to nine", async () => {
   const { iconFor } = await load("attention.ts");
   assert.deepEqual([0, 1, 9, 10].map(iconFor), ["/assets/icon.svg", "/assets/icon-1.svg", "/assets/icon-9.svg", "/assets/icon-more.svg"]);
 });
+
+test("only an event about somebody who waits, or is waited for, changes who waits for whom", async () => {
+  const { touches } = await load("data.ts");
+  const stuck = { hold_ups: [{ agent: "base", waits: [{ from_agent: "front", to_agent: "base" }] }] };
+  const event = (message_id, kind = "accepted") => [{ kind, message_id }];
+  assert.ok(touches(event("front::x::1"), stuck));
+  assert.ok(touches(event("x::human::1"), stuck));
+  assert.ok(!touches(event("x::y::1"), stuck));
+  assert.ok(!touches(event("front::x::1", "acked"), stuck));
+});
+
+test("a conversation that was just read replaces the one that was there", async () => {
+  const { merged } = await load("conversations.ts");
+  const c = (thread, turns) => ({ thread, turns });
+  assert.deepEqual(merged([c("new", 1), c("a", 3)], [c("a", 2), c("b", 1)]), [c("new", 1), c("a", 3), c("b", 1)]);
+});

@@ -106,7 +106,7 @@ function Write({ to: agent }: { to: string }) {
 }
 
 function Waits({ agent }: { agent: string }) {
-  const { data } = useStuck();
+  const { data } = useStuck(true);
   const now = useNow();
   const waits = waitsOf(data, agent);
   const none = data && waits.out.length === 0 && waits.in.length === 0;

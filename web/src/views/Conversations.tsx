@@ -1,6 +1,5 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
-import { list as read } from "../api";
+import { useConversations } from "../conversations";
 import { useNow } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
@@ -29,13 +28,7 @@ export function Conversations() {
   const [open, setOpen] = useKept("open conversations", false);
   const [wanted, setWanted] = useKept("search conversations", "");
   const box = useRef<HTMLInputElement>(null);
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ["tickets", "conversations", open],
-    queryFn: ({ pageParam }) => read<Conversation>("conversations", { ...(open ? { state: "open" } : {}), cursor: pageParam, limit: 100 }),
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next || undefined,
-    maxPages: 200,
-  });
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useConversations(open);
   const shown = useMemo(() => {
     const words = wanted.trim().toLowerCase();
     const seen = new Set<string>();

@@ -14,7 +14,7 @@ const maxRows = 200;
 export function Network() {
   const events = useRecent();
   const now = useNow();
-  const stuck = useStuck().data;
+  const stuck = useStuck(true).data;
   useLog();
   const ways = useMemo(() => traffic(events, stuck, now), [events, stuck, now]);
   const most = Math.max(1, ...ways.map((w) => w.count));

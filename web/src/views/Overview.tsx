@@ -3,14 +3,14 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { call, list } from "../api";
-import { useAgents, useLog, useNow, useQuestionCount } from "../data";
+import { useAgents, useLog, useNow, useOpenTickets, useQuestionCount } from "../data";
 import { useKnownSince, useRecent } from "../live";
 import { counted, points, series, step } from "../rates";
 import { ago, clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { useTheme } from "../theme";
 import { Head, Id, Reach, Who } from "../ui";
-import type { Event, Letter, ServerInfo, Ticket } from "../wire";
+import type { Event, Letter, ServerInfo } from "../wire";
 import "./Overview.css";
 
 export default function Overview() {
@@ -21,7 +21,7 @@ export default function Overview() {
   const since = useKnownSince();
   useLog();
   const info = useQuery({ queryKey: ["info"], queryFn: () => call<ServerInfo>("server_info") });
-  const open = useQuery({ queryKey: ["tickets", "waiting"], queryFn: () => list<Ticket>("tickets", { which: "all", state: "open", limit: 200 }) });
+  const open = useOpenTickets();
   const letters = useQuery({ queryKey: ["letters", "count"], queryFn: () => list<Letter>("dead_letters", { limit: 200 }) });
 
   const unread = useMemo(() => agents.reduce((sum, a) => sum + (a.unread ?? 0), 0), [agents]);

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { list } from "../api";
-import { useAgents, useNow } from "../data";
+import { useAgents, useNow, useOpenTickets } from "../data";
 import { ago, moment, plain } from "../plain";
 import { queuesOf } from "../queues";
 import { to } from "../route";
 import { Empty, Head, Trouble, Who } from "../ui";
-import type { Room, Ticket } from "../wire";
+import type { Room } from "../wire";
 import "./Rooms.css";
 
 export function useRooms() {
@@ -14,7 +14,7 @@ export function useRooms() {
 
 export function useQueues() {
   const { agents } = useAgents();
-  const open = useQuery({ queryKey: ["tickets", "waiting"], queryFn: () => list<Ticket>("tickets", { which: "all", state: "open", limit: 200 }) });
+  const open = useOpenTickets();
   return queuesOf(agents, open.data?.rows ?? []);
 }
 

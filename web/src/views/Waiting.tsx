@@ -8,7 +8,7 @@ import "./Waiting.css";
 
 // Waiting is who waits for whom: each tree begins with who has to move.
 export function Waiting() {
-  const { data, error, isPending } = useStuck();
+  const { data, error, isPending } = useStuck(true);
   const now = useNow();
   const all = data?.hold_ups ?? [];
   return (
