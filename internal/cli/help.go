@@ -43,8 +43,13 @@ func helps(a *console.Console, root *cobra.Command) {
 				return nil
 			}
 			topic, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
+			switch {
+			case err != nil || topic == root && len(rest) > 0:
 				return console.UnknownCommand(root, args)
+			case len(rest) > 0 && topic.HasSubCommands():
+				return console.UnknownCommand(topic, rest)
+			case len(rest) > 0:
+				return console.BadUsage(fmt.Sprintf("%s has no commands, so there is no help for %q", topic.CommandPath(), strings.Join(rest, " ")), "c3po help "+topic.Name()+" shows how to use it.")
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()

@@ -28,7 +28,7 @@ var (
 		"c3po up --listen nonsense", "c3po down extra", "c3po doctor --nonsense",
 	}
 	mistaken = []string{
-		"c3po sned db hi", "c3po sned --json", "c3po ask", "c3po lst", "c3po help sned", "c3po send", "c3po send db two words --as api", "c3po send dv hi --as api",
+		"c3po sned db hi", "c3po sned --json", "c3po nosuch --foo", "c3po clawd", "c3po hlep", "c3po help send extra", "c3po help room lsit", "c3po uninstall foo", "c3po install claud", "c3po ask", "c3po lst", "c3po help sned", "c3po send", "c3po send db two words --as api", "c3po send dv hi --as api",
 		"c3po send db hi --as api --wiat 5m", "c3po send db hi --as api --wait soon", "c3po send db hi --as api --wait 3h", "c3po send db hi --as api --priority high", "c3po send db hi --as 'no one'",
 		"c3po send db '' --as api", "c3po send db hi --as api --if-away maybe", "c3po send role:nobody hi --as api", "c3po send api/x/y hi --as api",
 		"c3po reply", "c3po reply ffff yes --as db", "c3po reply api::db::0000 yes --as db", "c3po reply --last yes --as api", "c3po ack nonsense --as db",

@@ -168,6 +168,10 @@ func (c *Client) refusal(answer *http.Response, body []byte) error {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return &lostError{sent: true, cause: fmt.Errorf("%s answered %s", answer.Request.URL, answer.Status)}
 	}
+	if answer.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTP request to an HTTPS server") { // as Go's servers say it
+		return c3po.Errorf(c3po.InvalidRequest, "%s speaks https, not http", answer.Request.URL.Host).
+			Suggest("Write the address with https:// in --url or C3PO_COORDINATOR_URL.")
+	}
 	return foreign(answer.StatusCode, errors.New("no c3po error in the answer"))
 }
 

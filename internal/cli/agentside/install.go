@@ -33,6 +33,24 @@ const (
 	clientCommandTimeout = time.Minute
 )
 
+// UnknownTarget refuses a word that is no coding agent, with those that are.
+func UnknownTarget(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := "It knows " + strings.Join(names, ", ") + "."
+	if near := console.Nearest(args[0], names); near != "" {
+		hint = "Did you mean " + cmd.CommandPath() + " " + near + "? " + hint
+	}
+	return console.BadUsage(fmt.Sprintf("c3po knows no coding agent %q", args[0]), hint)
+}
+
 func Install(a *console.Console) *cobra.Command {
 	var all bool
 	var flags InstallFlags
@@ -43,7 +61,7 @@ func Install(a *console.Console) *cobra.Command {
 --dry-run shows what would be changed, line by line.`,
 		Example: `  c3po install claude
   c3po install --all --dry-run`,
-		Args: console.UnknownCommand,
+		Args: UnknownTarget,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !all {
 				return cmd.Help()

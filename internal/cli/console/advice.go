@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -136,6 +137,8 @@ func (a *Console) unreachable(e *c3po.Error) (message, advice string) {
 	}
 	agents, person, err := a.Elsewhere()
 	switch {
+	case errors.Is(e, http.ErrSchemeMismatch):
+		return message, "Write the address with http://. It comes from " + cmp.Or(a.Origins["url"].Where, "--url") + "."
 	case a.URL != "":
 		return message, "Check the address, which comes from " + cmp.Or(a.Origins["url"].Where, "--url") + ", and that a coordinator runs there."
 	case err == nil && agents != "":
@@ -157,6 +160,9 @@ func rootCause(err error) string {
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		return "no host is named " + name.Name
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return "it speaks http, not https"
 	}
 	if errors.Is(err, fs.ErrNotExist) { // its socket
 		return "none runs here"

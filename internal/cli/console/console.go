@@ -56,21 +56,45 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(append(names, sub.Name()), sub.Aliases...)
 		}
 	}
-	if near := nearest(args[0], names); near != "" {
+	if !cmd.HasParent() {
+		names = append(names, "help")
+	}
+	if near := Nearest(args[0], names); near != "" {
 		hint = "Did you mean " + cmd.CommandPath() + " " + near + "?"
 	}
 	return BadUsage(fmt.Sprintf("there is no command %q", args[0]), hint)
 }
 
-// nearest is the name that was probably meant; empty if none is close.
-func nearest(word string, names []string) string {
-	best, distance := "", 3
+// Nearest is the name that was probably meant; empty if none is close.
+func Nearest(word string, names []string) string {
+	const most = 2
+	best, distance, shared := "", most+1, 0
 	for _, name := range names {
-		if d := c3po.EditDistance(word, name); d < distance && d <= len(word)/2 {
-			best, distance = name, d
+		d, same := c3po.EditDistance(word, name), sharedLetters(word, name)
+		if d <= len(word)/2 && (d < distance || d == distance && d <= most && same > shared) {
+			best, distance, shared = name, d, same
 		}
 	}
 	return best
+}
+
+// sharedLetters is how many letters of a word come in a name, in their order: clawd has
+// more of claude than of claim.
+func sharedLetters(word, name string) int {
+	row := make([]int, len(name)+1)
+	for i := range len(word) {
+		before := 0
+		for j := range len(name) {
+			above := row[j+1]
+			if word[i] == name[j] {
+				row[j+1] = before + 1
+			} else {
+				row[j+1] = max(above, row[j])
+			}
+			before = above
+		}
+	}
+	return row[len(name)]
 }
 
 // Arguments checks how many there are; use says what they stand for.

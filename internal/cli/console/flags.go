@@ -32,7 +32,7 @@ func (s *seconds) Set(text string) error {
 	}
 	length, err := c3po.ParseDuration(text)
 	if err != nil || length%time.Second != 0 {
-		return errors.New("write whole seconds, as 90 or 90s, or a time such as 5m or 2h")
+		return errors.New("write whole seconds, as 90 or 90s, or a time such as 5m or 1h")
 	}
 	*s = seconds(length / time.Second)
 	return nil
@@ -130,6 +130,9 @@ func BadFlag(cmd *cobra.Command, err error) error {
 		return BadUsage(fmt.Sprintf("--%s %q: %s", value.GetFlag().Name, value.GetValue(), why), hint)
 	}
 	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 {
+			return UnknownCommand(cmd, words) // whose flag it is nobody can say
+		}
 		if near := nearestFlag(cmd, missing.GetSpecifiedName()); near != "" {
 			hint = "Did you mean --" + near + "? " + hint
 		}
@@ -158,7 +161,7 @@ func nearestFlag(cmd *cobra.Command, word string) string {
 			names = append(names, f.Name)
 		}
 	})
-	return nearest(word, names)
+	return Nearest(word, names)
 }
 
 // LimitFlag bounds how many rows a list shows.
@@ -184,6 +187,6 @@ func (a *Console) CheckWait(seconds int) error {
 	if seconds >= 1 && seconds <= most {
 		return nil
 	}
-	return BadUsage(fmt.Sprintf("%s is %d; it must be between 1 and %d seconds", cmp.Or(a.Origins["timeout"].Where, "--timeout"), seconds, most),
+	return BadUsage(fmt.Sprintf("%s is %d; it must be between 1 and %d seconds, which is an hour", cmp.Or(a.Origins["timeout"].Where, "--timeout"), seconds, most),
 		"Leave it out to wait for a minute. c3po inbox looks without waiting.")
 }

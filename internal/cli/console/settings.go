@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,9 +124,26 @@ func (a *Console) readFile(cmd *cobra.Command) error {
 	}
 	a.File, err = settings.Read(path, FileKeys(cmd.Root()))
 	if e, ok := errors.AsType[*c3po.Error](err); ok {
-		return BadUsage(e.Message, e.Suggestion)
+		return BadUsage(e.Message, cmp.Or(elsewhereThanFile(cmd.Root(), e.Message), e.Suggestion))
 	}
 	return err
+}
+
+var noSuchSetting = regexp.MustCompile(`there is no setting "([a-z_]+)"$`)
+
+// elsewhereThanFile says how something is set that is a setting, but not one of the file;
+// empty if it is none.
+func elsewhereThanFile(root *cobra.Command, refusal string) (hint string) {
+	name := noSuchSetting.FindStringSubmatch(refusal)
+	if name == nil {
+		return ""
+	}
+	visitFlags(root, func(f *pflag.Flag) {
+		if variable := f.Annotations[VariableOf]; variable != nil && f.Annotations[KeyOf] == nil && f.Name == strings.ReplaceAll(name[1], "_", "-") {
+			hint = fmt.Sprintf("It is not set in this file, which is for all your agents. Give --%s, or set %s.", f.Name, variable[0])
+		}
+	})
+	return hint
 }
 
 // FileKeys are the keys of all settings, beside the limits.

@@ -247,7 +247,7 @@ folders with mail, tokens and settings, which --keep-data keeps. The program goe
 the install script has put it there.`,
 		Example: `  c3po uninstall claude
   c3po uninstall --all --dry-run`,
-		Args: console.UnknownCommand,
+		Args: agentside.UnknownTarget,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !all {
 				return uninstallAll(cmd.Context(), a, yes, flags.DryRun, keepData)
