@@ -1,7 +1,7 @@
 // What reaches a person who looks elsewhere, and how they get anywhere at once.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, open, settled, view, violations } from "./browser.mjs";
+import { launch, limit, open, settled, view, violations } from "./browser.mjs";
 import { fill, longName, settings } from "./realistic.mjs";
 import { Rig } from "./rig.mjs";
 
@@ -117,9 +117,22 @@ describe("a person who looks elsewhere", () => {
     await page.getByRole("heading", { name: "Dead letters", level: 1 }).waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Go to an agent" }).fill("nothing of that name");
-    await page.getByText("Nothing has that name").waitFor();
+    await page.getByText("No name and no message has these words").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
+  test("finds a message by words from its middle, wherever it was written", async () => {
+    await rig.as("web", "send_message", { target: "docs", message: "Subject\n\nBelow, the word <b>quokka</b> and a *star*.", expects_reply: false });
+    await rig.as("api", "room_post", { room: "planning", message: "Somebody saw a quokka." });
+    await page.keyboard.press("Control+k");
+    const began = Date.now();
+    await page.keyboard.type("quokka");
+    const found = page.getByRole("option", { name: /quokka/ });
+    await found.filter({ hasText: "api in #planning" }).waitFor();
+    limit("a message is found", Date.now() - began, 1000);
+    await found.filter({ hasText: "web → docs" }).click();
+    await page.locator(".bubble", { hasText: "the word <b>quokka</b>" }).waitFor();
   });
 
   test("is asked before everybody is paused", async () => {

@@ -144,6 +144,7 @@ describe("what others wrote", () => {
       get_agent_status: rows[0],
       room_list: payloads.map((text) => ({ room: text, visibility: text, creator: text, members: 1, posts: 1, joined: false, created: at })),
       room_history: messages,
+      search: payloads.map((text) => ({ id: text, thread: text, from_agent: text, to_agent: text, at, excerpt: text })),
       dead_letter: { letter: letters[0], message: messages[0] },
       recent: messages,
       stuck: {
@@ -159,6 +160,12 @@ describe("what others wrote", () => {
       await settled(page);
       for (const link of await page.locator("main a").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) assert.match(link, /^#\//);
     }
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("anything");
+    await page
+      .getByRole("option")
+      .nth(payloads.length - 1)
+      .waitFor();
     assert.deepEqual(wrong, []);
     assert.deepEqual(await violations(page), []);
     assert.equal(await page.evaluate(() => window.pwned), undefined);

@@ -1,6 +1,7 @@
 // What the palette offers, and which of it fits what was typed.
 export interface Target {
-  kind: string; // view, agent, conversation, room, queue
+  id?: string; // of a message, of which several lead to one place
+  kind: string; // view, agent, conversation, room, queue, message
   name: string;
   note: string;
   route: string[];

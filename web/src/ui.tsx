@@ -180,7 +180,7 @@ export function Dialog({ title, children, onClose }: { title: string; children: 
 export function Help({ views, onClose, children }: { views: { title: string; key: string }[]; onClose: () => void; children: ReactNode }) {
   const rows: [string, string][] = [
     ...views.map((v): [string, string] => ["g " + v.key, v.title]),
-    ["Ctrl K", "Go to an agent, a conversation, a room or a view"],
+    ["Ctrl K", "Go to an agent, a conversation, a room, a view or a message"],
     ["/", "Search"],
     ["j  k", "Next, previous"],
     ["Enter", "Open, or answer"],

@@ -7,8 +7,9 @@ import { subject } from "../markdown";
 import { plain } from "../plain";
 import { queuesOf } from "../queues";
 import { go } from "../route";
+import { useSearch } from "../search";
 import { Dialog } from "../ui";
-import type { Conversation } from "../wire";
+import type { Conversation, SearchHit } from "../wire";
 import "./Palette.css";
 import { useRooms } from "./Rooms";
 
@@ -17,8 +18,18 @@ interface Props {
   onClose: () => void;
 }
 
+function message(hit: SearchHit): Target {
+  return {
+    id: hit.id,
+    kind: "message",
+    name: hit.excerpt,
+    note: hit.room ? `${hit.from_agent} in #${hit.room}` : `${hit.from_agent} → ${hit.to_agent ?? ""}`,
+    route: hit.room ? ["rooms", hit.room] : ["conversations", hit.thread ?? hit.id],
+  };
+}
+
 // Palette goes to a view, an agent, a conversation, a room or a queue by a few
-// letters of its name.
+// letters of its name, and to a message by its words.
 export function Palette({ views, onClose }: Props) {
   const { agents } = useAgents();
   const rooms = useRooms().data?.rows;
@@ -43,7 +54,8 @@ export function Palette({ views, onClose }: Props) {
     ],
     [views, agents, rooms, talks],
   );
-  const found = useMemo(() => find(targets, typed), [targets, typed]);
+  const { data: searched, busy } = useSearch(typed);
+  const found = useMemo(() => [...find(targets, typed), ...(searched?.hits ?? []).map(message)], [targets, typed, searched]);
   const chosen = Math.min(at, found.length - 1);
   const open = (t: Target | undefined) => {
     if (!t) return;
@@ -64,8 +76,8 @@ export function Palette({ views, onClose }: Props) {
           aria-expanded="true"
           aria-controls="found"
           aria-activedescendant={found.length > 0 ? `found${chosen}` : undefined}
-          aria-label="Go to an agent, a conversation, a room or a view"
-          placeholder="An agent, a conversation, a room or a view"
+          aria-label="Go to an agent, a conversation, a room, a view or a message"
+          placeholder="A name, or words of a message"
           spellCheck={false}
           value={typed}
           onChange={(e) => (setTyped(e.target.value), setAt(0))}
@@ -82,7 +94,14 @@ export function Palette({ views, onClose }: Props) {
         />
         <ul id="found" role="listbox" aria-label="Found">
           {found.map((t, n) => (
-            <li key={t.route.join("/")} id={`found${n}`} role="option" aria-selected={n === chosen} onClick={() => open(t)} onMouseMove={() => setAt(n)}>
+            <li
+              key={t.id ?? t.route.join("/")}
+              id={`found${n}`}
+              role="option"
+              aria-selected={n === chosen}
+              onClick={() => open(t)}
+              onMouseMove={() => setAt(n)}
+            >
               <span className="name" dir="auto">
                 {plain(t.name)}
               </span>
@@ -93,7 +112,15 @@ export function Palette({ views, onClose }: Props) {
             </li>
           ))}
         </ul>
-        {found.length === 0 && <p className="quiet">Nothing has that name. Only the latest 200 conversations are searched.</p>}
+        <p className="quiet" role="status">
+          {busy
+            ? "Searching messages …"
+            : found.length === 0
+              ? "No name and no message has these words."
+              : searched && !searched.all
+                ? "Older messages were not searched."
+                : ""}
+        </p>
       </div>
     </Dialog>
   );
