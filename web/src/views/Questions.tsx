@@ -122,7 +122,7 @@ function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked)
           {q.priority === "urgent" && <span className="badge bad">urgent</span>}
           {behind > 0 && (
             <a className="chip" href={to("waiting")}>
-              {behind} wait behind it
+              {behind} {behind === 1 ? "waits" : "wait"} behind it
             </a>
           )}
           <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
