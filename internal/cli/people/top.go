@@ -17,9 +17,9 @@ func Top(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "top",
 		Short: "Watch agents, questions and tickets, and answer from there",
-		Long: `Watch a space live: what agents ask you, who is there, how much mail waits for
-each, which tickets are open, and what happens. You can answer questions and pause
-agents; ? lists the keys.
+		Long: `Watch a space live: what needs you, who waits for whom, who is there, how much mail
+waits for each, and what happens; rooms and dead letters are a key away. You can
+answer questions, write to agents and pause them; ? lists the keys.
 
 It says when the coordinator is unreachable, and reconnects automatically. With an
 observer's token it is read-only. Without a terminal, or with --json, it prints the

@@ -9,23 +9,43 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
-// detail is the chosen row in full.
-func (m *model) detail() []string {
-	if m.mode == answering {
+// detail is the chosen row in full: what is known of it, and what was said.
+func (m *model) detail(height int) []string {
+	switch m.mode {
+	case answering:
 		return m.questionAsked()
+	case writing:
+		return []string{"", bold().of("Message to " + inline(string(m.to))), "", faint().of("Your message:"), m.inputLine()}
 	}
+	all := m.rowFacts()
+	if texts := m.textLines(); len(texts) > 0 {
+		all = append(all, texts...)
+	}
+	m.scroll = min(m.scroll, max(0, len(all)-height))
+	return all[m.scroll:]
+}
+
+func (m *model) rowFacts() []string {
 	c := m.chosen[m.focus]
 	if c.row >= m.rows(m.focus) {
 		return nil
 	}
+	if m.sought != (lookup{}) && c.of != m.readOf {
+		return []string{"", bold().of("It is no longer in the list.")}
+	}
 	switch m.focus {
+	case questions:
+		return nil
 	case agents:
 		return m.agentFacts(m.seen.Agents[c.row])
 	case waits:
 		return m.ticketFacts(m.seen.Waits[c.row])
+	case rooms:
+		return m.roomFacts(m.seen.rooms[c.row])
+	case letters:
+		return m.letterFacts(m.seen.letters[c.row])
 	default:
 		return m.eventFacts(m.seen.Events[c.row])
 	}
@@ -105,18 +125,10 @@ func (m *model) questionAsked() []string {
 
 // questionText is what is asked and why, in lines that fit, each behind a gutter.
 func (m *model) questionText() []string {
-	lines := sanitise.Lines(m.asked.Text)
-	if m.asked.Why != "" {
-		lines = append(append(lines, ""), sanitise.Lines(m.asked.Why)...)
+	if m.asked.Why == "" {
+		return m.wrapped(m.asked.Text)
 	}
-	var text []string
-	for _, paragraph := range lines {
-		paragraph = strings.ReplaceAll(paragraph, "\t", "    ")
-		for part := range strings.SplitSeq(ansi.Wrap(paragraph, max(1, m.width-4), ""), "\n") {
-			text = append(text, faint().of("│ ")+part)
-		}
-	}
-	return text
+	return append(append(m.wrapped(m.asked.Text), m.wrapped("")...), m.wrapped(m.asked.Why)...)
 }
 
 // questionSpace is how many of these lines there is room for.
@@ -147,10 +159,14 @@ func firstCell(text string) string {
 func (m *model) help() []string {
 	return []string{
 		"", bold().of("Keys"), "",
-		"  Tab, Shift+Tab, 1-4   next list, the one before, the list of that place",
+		"  Tab, Shift+Tab, 1-6   next list, the one before, the list of that place;",
+		"                        5 is rooms, 6 is dead letters",
 		"  ↑ ↓, j k, PgUp PgDn   choose a row; Home and End go to the first and last",
-		"  Enter                 the row in full; a question, to answer it",
+		"  Enter                 the row in full, with what was said; a question, to",
+		"                        answer it",
+		"  w                     write to the chosen agent",
 		"  p                     pause the chosen agent, or let it go on",
+		"  /                     show only rows that contain a word; Esc shows all",
 		"  q                     quit", "",
 		bold().of("What the words say"), "",
 		"  STATE                 what its session does and for how long, or when the",
@@ -159,7 +175,5 @@ func (m *model) help() []string {
 		"  asks you              it has asked its person and waits for the answer",
 		"  UNREAD                mail it has not acked yet",
 		"  FREES                 how many agents wait behind who asks",
-		"  Flow                  what happens; the end of it is followed until you",
-		"                        choose a row, and again from its end (End)",
 	}
 }

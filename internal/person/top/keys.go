@@ -16,8 +16,15 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	switch m.mode {
 	case answering:
 		return m.answerKey(k)
-	case reading, helping:
+	case reading:
+		return m.readKey(k)
+	case helping:
 		m.mode = listing // whatever was pressed
+		return nil
+	case writing:
+		return m.writeKey(k)
+	case filtering:
+		m.filterKey(k)
 		return nil
 	default:
 		return m.listKey(k)
@@ -32,11 +39,18 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 	case "?":
 		m.mode = helping
 	case "tab", "right", "l":
-		m.focus = (m.focus + 1) % panels
+		return m.goTo((m.focus + 1) % panels)
 	case "shift+tab", "left", "h":
-		m.focus = (m.focus + panels - 1) % panels
-	case "1", "2", "3", "4":
-		m.focus = panel(k.String()[0] - '1')
+		return m.goTo((m.focus + panels - 1) % panels)
+	case "1", "2", "3", "4", "5", "6":
+		return m.goTo(panel(k.String()[0] - '1'))
+	case "/":
+		m.mode, m.line = filtering, line{before: []rune(m.filter)}
+	case "esc":
+		m.filter = ""
+		m.settle()
+	case "w":
+		m.write()
 	case "down", "j":
 		m.move(1)
 	case "up", "k":
@@ -50,7 +64,7 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 	case "end", "G":
 		m.move(m.rows(m.focus))
 	case "enter":
-		m.show()
+		return m.show()
 	case "p":
 		return m.pauseOrResume()
 	}
@@ -71,21 +85,105 @@ func (m *model) move(by int) {
 }
 
 // show shows the chosen row in full; a question with a line for its answer.
-func (m *model) show() {
+func (m *model) show() tea.Cmd {
 	if m.rows(m.focus) == 0 {
-		return
+		return nil
 	}
 	m.mode, m.scroll = reading, 0
 	if m.focus != questions {
-		return
+		return m.readRow()
 	}
 	if m.seen.ReadOnly {
 		m.mode = listing
 		m.mayNot()
-		return
+		return nil
 	}
 	m.asked, _ = m.question()
 	m.mode, m.line = answering, line{}
+	return nil
+}
+
+// goTo puts a list in front.
+func (m *model) goTo(p panel) tea.Cmd {
+	m.focus = p
+	return m.readList()
+}
+
+// readKey moves through the text of a row; any other key goes back.
+func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "down", "j":
+		m.scroll++
+	case "up", "k":
+		m.scroll = max(0, m.scroll-1)
+	case "pgdown":
+		m.scroll += 10
+	case "pgup":
+		m.scroll = max(0, m.scroll-10)
+	case "w":
+		m.write()
+	default:
+		m.mode = listing
+	}
+	return nil
+}
+
+// write begins a message to the chosen agent, or to the one that is waited for.
+func (m *model) write() {
+	var to c3po.AgentID
+	switch a, chosen := m.agent(); {
+	case m.focus == agents && chosen:
+		to = a.ID
+	case m.focus == waits && m.rows(waits) > 0:
+		to = m.seen.Waits[m.chosen[waits].row].ToAgent
+	}
+	switch {
+	case m.seen.ReadOnly:
+		m.mayNot()
+	case to == c3po.Human:
+		m.say("This waits for you: 1 goes to the questions.", true)
+	case to == "":
+		m.say("Choose an agent first: 3 goes to the list of them.", true)
+	default:
+		m.mode, m.to, m.line = writing, to, line{}
+	}
+}
+
+func (m *model) writeKey(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc":
+		m.mode, m.word = listing, ""
+	case "enter":
+		if m.line.text() == "" {
+			m.say("Write the message first, or press Esc.", true)
+			return nil
+		}
+		m.mode = listing
+		m.say("Sending to "+string(m.to)+"…", false)
+		target := string(m.to)
+		if queue := m.to.Queue(); queue != "" {
+			target = "role:" + string(queue)
+		}
+		return m.act(act{send: &c3po.SendInput{Target: target, Message: m.line.text()}})
+	default:
+		m.line.key(k)
+		m.word = ""
+	}
+	return nil
+}
+
+// filterKey shows what is left with every key.
+func (m *model) filterKey(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "esc":
+		m.mode, m.filter = listing, ""
+	case "enter":
+		m.mode = listing
+	default:
+		m.line.key(k)
+		m.filter = m.line.text()
+	}
+	m.settle()
 }
 
 func (m *model) mayNot() { m.say("Your token may only look. A person's may answer and pause.", true) }

@@ -19,6 +19,8 @@ const (
 	waits
 	agents
 	flow
+	rooms // this and what follows has the screen to itself
+	letters
 	panels
 )
 
@@ -30,24 +32,33 @@ const (
 	reading               // one row, in full
 	answering             // one question, and a line to write the answer
 	helping               // what the keys do
+	writing               // a line to write to an agent
+	filtering             // a line to write what rows must contain
 )
 
 // A model is the view at one time.
 type model struct {
-	seen  Snapshot
+	whole Snapshot
+	seen  Snapshot  // what of it the filter lets through
 	read  time.Time // when its lists were
 	url   string
 	now   func() time.Time
 	act   func(act) tea.Cmd // starts an act
-	touch func()            // has the state read again; nothing if nil
+	find  func(lookup) tea.Cmd
+	touch func() // has the state read again; nothing if nil
 
 	width, height int
 	focus         panel
 	chosen        [panels]choice
 	mode          mode
-	asked         Question // while it is answered
-	line          line     // the answer
-	scroll        int      // of the question's text
+	asked         Question     // while it is answered
+	line          line         // the answer
+	scroll        int          // of the question's text, or of the row's
+	to            c3po.AgentID // who is written to
+	filter        string
+	sought        lookup         // of the row that is read
+	texts         []c3po.Message // what it brought
+	readOf        string         // the row that it is of
 
 	lostAt time.Time // when the coordinator was lost; zero while it is there
 	word   string    // the last thing that was done, or went wrong
@@ -62,7 +73,7 @@ type choice struct {
 }
 
 func newModel(first Snapshot, url string, now func() time.Time) *model {
-	m := &model{seen: first, read: now(), url: url, now: now, width: 80, height: 24}
+	m := &model{whole: first, seen: first, read: now(), url: url, now: now, width: 80, height: 24}
 	if len(first.Questions) == 0 {
 		m.focus = agents
 	}
@@ -86,13 +97,18 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case seenMsg:
-		space, events := m.seen.Space, m.seen.Events
-		m.seen, m.read, m.lostAt = Snapshot(msg), m.now(), time.Time{}
-		m.seen.Space, m.seen.Events = space, events
+		was := m.whole
+		m.whole, m.read, m.lostAt = Snapshot(msg), m.now(), time.Time{}
+		m.whole.Space, m.whole.Events, m.whole.rooms, m.whole.letters = was.Space, was.Events, was.rooms, was.letters
 		m.settle()
+		if m.mode == listing {
+			return m, m.readList()
+		}
 	case flowMsg:
-		m.seen.Events = newest(append(m.seen.Events, msg...))
+		m.whole.Events = newest(append(m.whole.Events, msg...))
 		m.settle()
+	case foundMsg:
+		m.take(msg)
 	case gapMsg:
 		m.say("Events are missing in the flow; the lists are right.", true)
 	case linkMsg:
@@ -102,7 +118,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case doneMsg:
 		m.finish(msg)
 	case tea.PasteMsg:
-		if m.mode == answering {
+		if m.mode == answering || m.mode == writing {
 			m.line.insert(msg.Content)
 		}
 	case tea.KeyPressMsg:
@@ -145,6 +161,10 @@ func (m *model) say(word string, wrong bool) { m.word, m.wrong = word, wrong }
 // settle puts each choice back on the row it was on. The flow is followed at
 // its end unless a row of it was chosen.
 func (m *model) settle() {
+	m.seen = m.whole
+	if m.filter != "" {
+		m.seen = m.whole.filtered(m.filter)
+	}
 	if m.mode == answering && !m.open(m.asked) {
 		m.showQuestionClosed()
 	}
@@ -167,16 +187,22 @@ func (m *model) settle() {
 	}
 }
 
-func (m *model) rows(p panel) int {
+func (m *model) rows(p panel) int { return m.seen.rowsOf(p) }
+
+func (s *Snapshot) rowsOf(p panel) int {
 	switch p {
 	case questions:
-		return len(m.seen.Questions)
+		return len(s.Questions)
 	case agents:
-		return len(m.seen.Agents)
+		return len(s.Agents)
 	case waits:
-		return len(m.seen.Waits)
+		return len(s.Waits)
+	case rooms:
+		return len(s.rooms)
+	case letters:
+		return len(s.letters)
 	default:
-		return len(m.seen.Events)
+		return len(s.Events)
 	}
 }
 
@@ -189,6 +215,10 @@ func (m *model) name(p panel, row int) string {
 		return string(m.seen.Agents[row].ID)
 	case waits:
 		return string(m.seen.Waits[row].ID)
+	case rooms:
+		return string(m.seen.rooms[row].Room)
+	case letters:
+		return string(m.seen.letters[row].ID)
 	default:
 		e := m.seen.Events[row]
 		return c3po.EventCursor{Epoch: 1, Seq: e.Seq}.String()
@@ -197,7 +227,7 @@ func (m *model) name(p panel, row int) string {
 
 // open says whether a question still waits.
 func (m *model) open(question Question) bool {
-	return slices.ContainsFunc(m.seen.Questions, func(q Question) bool { return q.ID == question.ID })
+	return slices.ContainsFunc(m.whole.Questions, func(q Question) bool { return q.ID == question.ID })
 }
 
 // showQuestionClosed says that the question that is being answered no longer waits. It stays

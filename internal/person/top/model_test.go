@@ -35,6 +35,8 @@ func full(text string, rows int) Snapshot {
 			Capabilities: []string{text}, Type: text, Host: text, Cwd: text, Rooms: []c3po.RoomName{c3po.RoomName(text)}, CurrentTask: text, Client: text, Unread: &unread,
 		})
 		s.Waits = append(s.Waits, Wait{Depth: i, Ticket: c3po.Ticket{ID: c3po.MessageID(id), FromAgent: c3po.AgentID(text), ToAgent: c3po.AgentID(text), Thread: text, State: c3po.TicketState(text)}})
+		s.rooms = append(s.rooms, c3po.Room{Room: c3po.RoomName(id), Visibility: c3po.Visibility(text), Creator: c3po.AgentID(text)})
+		s.letters = append(s.letters, c3po.Letter{ID: c3po.MessageID(id), FromAgent: c3po.AgentID(text), ToAgent: c3po.AgentID(text), Reason: text})
 		s.Events = append(s.Events, c3po.Event{Seq: int64(i), Kind: c3po.EventKind(text), Agent: c3po.AgentID(text), Room: c3po.RoomName(text), Node: text})
 	}
 	return s
@@ -45,12 +47,14 @@ func every(t *testing.T, s Snapshot, look func(what string, m *model)) {
 	t.Helper()
 	for _, size := range [][2]int{{80, 24}, {200, 50}, {139, 24}, {140, 10}, {40, 12}, {20, 5}, {3, 3}, {1, 1}, {0, 0}} {
 		for focus := range panels {
-			for _, mode := range []mode{listing, reading, answering, helping} {
+			for _, mode := range []mode{listing, reading, answering, helping, writing, filtering} {
 				m := newModel(s, "http://"+hostile, func() time.Time { return noon })
 				m.width, m.height = size[0], size[1]
 				m.focus, m.mode = focus, mode
 				m.asked, _ = m.question()
 				m.line = line{before: []rune(hostile), after: []rune(hostile)}
+				m.to = hostile
+				m.texts = []c3po.Message{{FromAgent: hostile, ToAgent: hostile, Message: hostile}}
 				look(fmt.Sprint(size, focus, mode), m)
 				m.say(hostile, true)
 				m.link(true)

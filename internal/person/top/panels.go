@@ -38,6 +38,10 @@ func columns(p panel, width int) []column {
 		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 16}, {title: "UNREAD", width: 6}, {title: "TASK"}}
 	case waits:
 		return []column{{"WHO", id - 2, true}, {"WAITS FOR", id - 2, true}, {title: "SINCE", width: 6}, {title: "STATE", width: 21}, {title: "DUE"}}
+	case rooms:
+		return []column{{"ROOM", id, true}, {title: "SEEN BY", width: 11}, {title: "MEMBERS", width: 7}, {title: "POSTS", width: 6}, {"MADE BY", 0, true}}
+	case letters:
+		return []column{{"FROM", id - 2, true}, {"TO", id - 2, true}, {title: "DIED", width: 6}, {title: "REASON"}}
 	default:
 		return []column{{width: 8}, {width: 12}, {}}
 	}
@@ -86,7 +90,7 @@ func (m *model) panel(p panel, width, height int) []string {
 	if height <= 0 {
 		return nil
 	}
-	name := []string{"Questions", "Who waits", "Agents", "Flow"}[p]
+	name := []string{"Questions", "Who waits", "Agents", "Flow", "Rooms", "Dead letters"}[p]
 	title := faint().of("── ") + bold().of(name) + " "
 	if p == m.focus {
 		title = cursor().of(" "+name+" ") + " "
@@ -94,12 +98,17 @@ func (m *model) panel(p panel, width, height int) []string {
 	cols := columns(p, width)
 	n := m.rows(p)
 	withTitles := hasTitles(p) && height > 2
-	if space := height - 1 - yes(withTitles); p != flow && n > space {
-		title += faint().of(fmt.Sprintf("%d of %d", max(0, space), n)) + " "
+	shown, all := min(n, max(0, height-1-yes(withTitles))), m.whole.rowsOf(p)
+	if p != flow && shown < all {
+		title += faint().of(fmt.Sprintf("%d of %d", shown, all)) + " "
 	}
 	lines := []string{title + faint().of(strings.Repeat("─", max(0, width-ansi.StringWidth(title))))}
 	if n == 0 {
-		return append(lines, "  "+faint().of(nothing(p)))[:min(2, height)]
+		none := nothing(p)
+		if all > 0 {
+			none = "no row contains “" + inline(m.filter) + "”"
+		}
+		return append(lines, "  "+faint().of(none))[:min(2, height)]
 	}
 	if withTitles {
 		titles := make([]string, len(cols))
@@ -132,6 +141,10 @@ func nothing(p panel) string {
 		return "no agents yet; an agent registers with its first call"
 	case waits:
 		return "nobody waits"
+	case rooms:
+		return "no rooms"
+	case letters:
+		return "no dead letters"
 	default:
 		return "nothing has happened yet"
 	}
@@ -163,6 +176,12 @@ func (m *model) cells(p panel, i int) []string {
 		w := m.seen.Waits[i]
 		who := strings.Repeat("  ", min(max(0, w.Depth-1), maxIndent)) + inline(string(w.FromAgent))
 		return []string{who, m.whom(w.ToAgent), age(now, w.CreatedAt), w.how(), dueText(now, w.Deadline)}
+	case rooms:
+		r := m.seen.rooms[i]
+		return []string{inline(string(r.Room)), inline(string(r.Visibility)), fmt.Sprint(r.Members), fmt.Sprint(r.Posts), inline(string(r.Creator))}
+	case letters:
+		l := m.seen.letters[i]
+		return []string{inline(string(l.FromAgent)), m.whom(l.ToAgent), age(now, l.DiedAt), inline(l.Reason)}
 	default:
 		e := m.seen.Events[i]
 		return []string{faint().of(e.At.Local().Format("15:04:05")), kind(e.Kind), about(e)}

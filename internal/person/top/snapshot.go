@@ -17,6 +17,12 @@ type Source interface {
 	ListAgents(context.Context, c3po.ListAgentsInput) (c3po.AgentList, error)
 	Tickets(context.Context, c3po.TicketsInput) (c3po.TicketList, error)
 	Stuck(context.Context, c3po.None) (c3po.Stuck, error)
+	GetThread(context.Context, c3po.ThreadInput) (c3po.MessageList, error)
+	RoomList(context.Context, c3po.RoomListInput) (c3po.RoomList, error)
+	RoomHistory(context.Context, c3po.RoomHistoryInput) (c3po.MessageList, error)
+	DeadLetters(context.Context, c3po.LettersInput) (c3po.LetterList, error)
+	DeadLetter(context.Context, c3po.MessageInput) (c3po.LetterView, error)
+	SendMessage(context.Context, c3po.SendInput) (c3po.Receipt, error)
 	HumanList(context.Context, c3po.GetMessagesInput) (c3po.MessageList, error)
 	HumanAnswer(context.Context, c3po.AnswerInput) (c3po.Message, error)
 	Pause(context.Context, c3po.PauseInput) (c3po.PauseResult, error)
@@ -47,6 +53,9 @@ type Snapshot struct {
 	Waits     []Wait        `json:"-"`         // these and those that ask the person, in chains
 	// More says that there are more rows than were read.
 	More bool `json:"more,omitempty"`
+
+	rooms   []c3po.Room   // read when their list is in front
+	letters []c3po.Letter // likewise, the latest first
 
 	at c3po.EventCursor
 }

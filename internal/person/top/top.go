@@ -49,6 +49,9 @@ func Run(ctx context.Context, cfg Config) error {
 	m.act = func(a act) tea.Cmd {
 		return func() tea.Msg { return a.do(ctx, cfg.Source) }
 	}
+	m.find = func(l lookup) tea.Cmd {
+		return func() tea.Msg { return l.do(ctx, cfg.Source) }
+	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithoutSignalHandler())
 	feed := newFeed(cfg.Source, cfg.Which, program.Send)
 	m.touch = feed.touch
@@ -68,6 +71,7 @@ type act struct {
 	answer *c3po.AnswerInput
 	pause  *c3po.PauseInput
 	resume *c3po.PauseInput
+	send   *c3po.SendInput
 }
 
 // doneMsg is what became of an act, in words.
@@ -81,6 +85,9 @@ func (a act) do(ctx context.Context, source Source) tea.Msg {
 	case a.answer != nil:
 		answer, err := source.HumanAnswer(ctx, *a.answer)
 		return doneMsg{"Answered " + string(answer.ToAgent) + ".", err}
+	case a.send != nil:
+		receipt, err := source.SendMessage(ctx, *a.send)
+		return doneMsg{"Sent to " + string(receipt.ToAgent) + ".", err}
 	case a.pause != nil:
 		_, err := source.Pause(ctx, *a.pause)
 		return doneMsg{a.pause.AgentID + " is paused.", err}

@@ -61,8 +61,8 @@ func (m *model) screen() []string {
 	var middle []string
 	height := max(0, m.height-3)
 	switch m.mode {
-	case reading, answering:
-		middle = m.detail()
+	case reading, answering, writing:
+		middle = m.detail(height)
 	case helping:
 		middle = m.help()
 	default:
@@ -102,7 +102,7 @@ func (m *model) title() string {
 // summary is the state of the space in numbers.
 func (m *model) summary() string {
 	online, unread, known := 0, 0, false
-	for _, a := range m.seen.Agents {
+	for _, a := range m.whole.Agents {
 		if a.Status == c3po.Online {
 			online++
 		}
@@ -110,12 +110,12 @@ func (m *model) summary() string {
 			unread, known = unread+*a.Unread, true
 		}
 	}
-	asks := m.seen.stateOfThings(m.now())
-	if len(m.seen.Questions) > 0 {
+	asks := m.whole.stateOfThings(m.now())
+	if len(m.whole.Questions) > 0 {
 		asks = warn().of(asks)
 	}
-	text := fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.seen.Agents), plural(len(m.seen.Agents), "agent", "agents"),
-		len(m.seen.Tickets), plural(len(m.seen.Tickets), "ticket", "tickets"))
+	text := fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.whole.Agents), plural(len(m.whole.Agents), "agent", "agents"),
+		len(m.whole.Tickets), plural(len(m.whole.Tickets), "ticket", "tickets"))
 	if known {
 		text += fmt.Sprintf(" · %d unread", unread)
 	}
@@ -134,6 +134,9 @@ func plural(n int, one, many string) string {
 
 // footer is what was last done, or the keys that are of use now.
 func (m *model) footer() string {
+	if m.mode == filtering {
+		return "Rows that contain: " + m.inputLine()
+	}
 	if m.word != "" {
 		if m.wrong {
 			return bad().of(inline(m.word))
@@ -147,20 +150,31 @@ func (m *model) keysNow() string {
 	switch m.mode {
 	case answering:
 		return "Enter send  Alt+Enter new line  ↑↓ read on  Esc back"
-	case reading, helping:
+	case writing:
+		return "Enter send  Alt+Enter new line  Esc back"
+	case reading:
+		return "↑↓ read on  Esc back"
+	case helping:
 		return "Esc back"
 	}
 	keys := "Tab next list  ↑↓ choose  "
+	if m.filter != "" {
+		keys = "rows with “" + inline(m.filter) + "”, Esc all  "
+	}
 	switch {
 	case m.focus == questions && m.seen.ReadOnly:
 	case m.focus == questions:
 		keys += "Enter answer  "
 	case m.focus == agents && !m.seen.ReadOnly:
-		keys += "Enter details  p " + m.pauseWord() + "  "
+		keys += "Enter details  w write  p " + m.pauseWord() + "  "
+	case m.focus == waits && !m.seen.ReadOnly:
+		keys += "Enter read  w write  "
+	case m.focus == waits, m.focus >= rooms:
+		keys += "Enter read  "
 	default:
 		keys += "Enter details  "
 	}
-	return keys + "? help  q quit"
+	return keys + "/ filter  ? help  q quit"
 }
 
 // pauseWord is what p does to the chosen agent.
@@ -175,10 +189,13 @@ func (m *model) pauseWord() string {
 
 // lists is all panels: below each other, or with the flow beside the rest.
 func (m *model) lists(height int) []string {
+	if m.focus >= rooms {
+		return m.panel(m.focus, m.width, height)
+	}
 	if m.width < wide {
 		share := m.shares(height, []panel{questions, waits, agents, flow})
 		var all []string
-		for p := range panels {
+		for p := questions; p <= flow; p++ {
 			all = append(all, m.panel(p, m.width, share[p])...)
 		}
 		return all
