@@ -52,6 +52,7 @@ var (
 		"c3po copilot":          "needs the program it starts; launch.txtar",
 		"c3po kimi":             "needs the program it starts; launch.txtar",
 		"c3po doctor":           "its exit code is its verdict, on what the examples before it did too; doctor.txtar",
+		"c3po upgrade":          "needs a program that is from a release; upgradenow_test.go",
 		"c3po login":            "needs another host; join.txtar and test/join",
 		"c3po leave":            "needs another host; join.txtar",
 		"c3po invite":           "needs a coordinator that other hosts reach; join.txtar",
