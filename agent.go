@@ -83,6 +83,9 @@ func (s SessionState) Alike() []SessionState {
 // PausedForHuman is the reason of an agent that asked its person.
 const PausedForHuman = "waiting_for_human"
 
+// PausedByPerson is the reason of a pause that was given none.
+const PausedByPerson = "paused by a person"
+
 // An Agent is one participant as others see it.
 type Agent struct {
 	ID           AgentID         `json:"id"`

@@ -332,7 +332,7 @@ var native = []Operation{
 	Op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, ReadOnly, CarriesBodies, forRunners, Command("inbox"), noTool("for hooks: `peek`")),
 	Op("received", "", "Report what a client has provably taken or been told of.", Service.Received, Idempotent, NoCommand("a client reports what it has taken; reading in a shell is `served`"), noTool("for our own client")),
 	Op("tickets", "", "List questions and how far each has come.", Service.Tickets, ReadOnly, ForViewers, Command("tickets"), noTool("`get_thread`, `wait_for_message`")),
-	Op("stuck", "", "Who waits for whom, by who holds up the most.", Service.Stuck, ReadOnly, forWatchers, Command("stuck"), noTool("for the person")),
+	Op("stuck", "", "Who waits for whom; the agent that holds up the most comes first.", Service.Stuck, ReadOnly, forWatchers, Command("stuck"), noTool("for the person")),
 	Op("recent", "", "The last messages that an agent wrote or was written to.", Service.Recent, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tail --agent` lists them, `c3po thread` reads one"), noTool("for the person")),
 	Op("conversations", "", "List conversations with their first and last line.", Service.Conversations, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tickets` lists them, `c3po thread` reads one"), noTool("for the person")),
 	Op("search", "", "Find messages by their words, the newest first.", Service.Search, ReadOnly, CarriesBodies, forWatchers, Command("search"), noTool("for the person")),

@@ -81,8 +81,11 @@ func completions(a *console.Console, root *cobra.Command) {
 		"answer human/answer human/show": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			return completeQuestions(a, cmd, args, begun)
 		}),
-		"trace tickets cancel": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		"trace tickets cancel thread thread/resume": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			return completeTickets(a, cmd, args, begun)
+		}),
+		"token/revoke token/rotate": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return completeTokens(a, cmd, args, begun)
 		}),
 		"room/join room/leave room/post room/history room/end room/set room/invite": first(func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			return completeRooms(a, cmd, args, begun)
@@ -106,6 +109,9 @@ func completions(a *console.Console, root *cobra.Command) {
 		"log-level": cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp),
 		"status":    cobra.FixedCompletions([]string{c3po.ReplySuccess, c3po.ReplyError, c3po.ReplyHandedOver}, cobra.ShellCompDirectiveNoFileComp),
 		"tls-cert":  files, "tls-key": files,
+		"for": func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return completeTickets(a, cmd, args, begun)
+		},
 	}
 	everyCommand(root, func(cmd *cobra.Command) {
 		for name, complete := range flags {
@@ -220,6 +226,22 @@ func completeTickets(a *console.Console, cmd *cobra.Command, _ []string, begun s
 			}
 		})
 	}, a.Looking)
+}
+
+// completeTokens offers the tokens that still let somebody in.
+func completeTokens(a *console.Console, cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(a, cmd, func(ctx context.Context, svc *client.Client) (kids []string) {
+		tokens, err := svc.Tokens(ctx)
+		if err != nil {
+			return nil
+		}
+		for _, token := range tokens {
+			if token.State == "live" && strings.HasPrefix(token.KID, begun) {
+				kids = append(kids, cobra.CompletionWithDesc(token.KID, console.Inline(token.Label)))
+			}
+		}
+		return kids
+	}, a.AsPerson(console.AdminToken))
 }
 
 // completeRooms offers the rooms that can be seen.

@@ -25,7 +25,7 @@ const allTopic = "all"
 func helps(a *console.Console, root *cobra.Command) {
 	everyCommand(root, func(cmd *cobra.Command) { cmd.Long = console.Reflow(cmd.Long, console.HelpColumns) })
 	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d", console.HelpColumns)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", wrapped))
+	root.SetUsageTemplate(strings.NewReplacer(".FlagUsages", wrapped, "Additional Commands:", "Other:", "Additional help topics:", "More help:").Replace(root.UsageTemplate()))
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {

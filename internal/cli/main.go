@@ -1,7 +1,6 @@
 // Package cli is the c3po command: a verb for everything a person or a script
-// does, over the same client that agents use. It is the only package that
-// writes to the terminal, and nothing of what others wrote reaches it without
-// being made harmless.
+// does, over the same client that agents use. The commands are in the packages
+// below it; here they are put together, with help, completion and manual pages.
 package cli
 
 import (

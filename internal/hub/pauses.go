@@ -15,7 +15,7 @@ func (a *Actor) Pause(ctx context.Context, in c3po.PauseInput) (c3po.PauseResult
 	}
 	why := in.Reason
 	if why == "" {
-		why = "paused by a person"
+		why = c3po.PausedByPerson
 	}
 	if why == c3po.PausedForHuman {
 		return c3po.PauseResult{}, refuse("%q is what agents that asked a person are shown with", why)

@@ -132,6 +132,9 @@ func prospect(r store.Record) string {
 	case c3po.ReachPersonReturns:
 		return fmt.Sprintf("'%s' is idle and nothing can wake it; it reads this %s", r.ID, when)
 	case c3po.ReachResumed:
+		if r.Paused == c3po.PausedByPerson {
+			return fmt.Sprintf("'%s' is paused; it reads this %s", r.ID, when)
+		}
 		return fmt.Sprintf("'%s' is paused (%s); it reads this %s", r.ID, r.Paused, when)
 	case c3po.ReachRetry:
 		return fmt.Sprintf("the last turn of '%s' failed; it gets this with its next try, within 15 minutes", r.ID)

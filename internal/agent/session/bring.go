@@ -77,7 +77,7 @@ func (s *Server) bring(d hook.Decision) (lines string) {
 }
 
 // comes says that a turn begins with a prompt, which shows whether the mail that was sent
-// to the monitors is in it: all lines of ours around the text are, and they carry a mark
+// to the monitors is in it: all lines that c3po puts around the text are, and they carry a mark
 // that cannot be guessed.
 func (c *conversation) comes(prompt string) {
 	if len(c.bringing) == 0 {

@@ -61,7 +61,7 @@ type conversation struct {
 
 	texts    map[c3po.MessageID]c3po.Message // mail that may come with a wake
 	bringing []c3po.Message                  // was sent to the monitors
-	frame    []string                        // the lines of ours around it
+	frame    []string                        // the lines that c3po puts around it
 	brought  []c3po.Message                  // is in a prompt, with which the model is not known to have been asked
 
 	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered

@@ -10,7 +10,7 @@ import (
 )
 
 // personWrites notes that the user writes in the session, and says whether that settles
-// questions of the agent to them: the person who was asked is here.
+// the agent's questions to them: the person who was asked is here.
 func (s *Server) personWrites(event hook.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

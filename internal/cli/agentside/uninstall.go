@@ -79,7 +79,7 @@ func IsThere(path string) bool {
 	return err == nil
 }
 
-// takeOut lets Claude Code take out what it has of ours, and says whether it had any.
+// takeOut lets Claude Code take out what c3po put there, and says whether it had any.
 func (i *ClaudeInstaller) takeOut(ctx context.Context) (taken bool, err error) {
 	for _, part := range []struct {
 		list  []string

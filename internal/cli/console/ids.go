@@ -33,12 +33,7 @@ func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.Message
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			var ids []string
-			for _, id := range found[:min(len(found), maxIDsSuggested)] {
-				ids = append(ids, string(id))
-			}
-			return "", c3po.Errorf(c3po.InvalidRequest, "%d messages have an id like %q", len(found), name).
-				Suggest("Type more of it: %s.", strings.Join(ids, ", "))
+			return "", ambiguous(name, found)
 		}
 	}
 	id, err := dialect.Broker{Service: svc}.FindTicket(ctx, name)
@@ -47,6 +42,32 @@ func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.Message
 			Suggest("`c3po inbox` and `c3po tickets` show ids; the last part is enough.")
 	}
 	return id, err
+}
+
+func ambiguous(name string, found []c3po.MessageID) error {
+	var ids []string
+	for _, id := range found[:min(len(found), maxIDsSuggested)] {
+		ids = append(ids, string(id))
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "%d messages have an id like %q", len(found), name).
+		Suggest("Type more of it: %s.", strings.Join(ids, ", "))
+}
+
+// ThreadID is the conversation that a name stands for. What begins the last part of one
+// message's id is that message; anything else is left to the coordinator, since whoever
+// starts a conversation may choose its name.
+func ThreadID(ctx context.Context, svc c3po.Service, name string) (string, error) {
+	if !shortID.MatchString(name) {
+		return name, nil
+	}
+	switch found := messagesEnding(ctx, svc, name); len(found) {
+	case 0:
+		return name, nil
+	case 1:
+		return string(found[0]), nil
+	default:
+		return "", ambiguous(name, found)
+	}
 }
 
 // messagesEnding are the messages a caller can see whose id's last part begins so:

@@ -52,7 +52,7 @@ func writeJSON(w io.Writer, v any) error {
 // Ago says when something was in the words a person uses.
 func Ago(now, then time.Time) string { return c3po.Ago(now, then) }
 
-// PrintMessage writes one message: a line of ours, then what its sender wrote.
+// PrintMessage writes one message: a line of facts, then what its sender wrote.
 func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 	facts := []string{Ago(now, m.Timestamp)}
 	if m.Priority == c3po.Urgent {
@@ -166,16 +166,20 @@ func (a *Console) More(there bool, what string) {
 // PrintNotice shows what went wrong after the deed itself.
 func PrintNotice(w io.Writer, notice string) {
 	if notice != "" {
-		fmt.Fprintln(w, Inline(notice))
+		fmt.Fprintln(w, Inline(ForPeople(notice)))
 	}
 }
 
-// PauseReason is why an agent is paused, in the words of the person who reads it.
-func PauseReason(reason string) string {
-	if reason == c3po.PausedForHuman {
-		return "waits for you"
+// Paused says that an agent is, and why if a reason was given, to the person who reads it.
+func Paused(reason string) string {
+	switch reason {
+	case c3po.PausedForHuman:
+		return "paused: waits for you"
+	case c3po.PausedByPerson:
+		return "paused"
+	default:
+		return "paused: " + Inline(reason)
 	}
-	return Inline(reason)
 }
 
 // CountOf is a number of things in words.

@@ -37,7 +37,7 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 		0: {nil},
 		1: {
 			c3po.Errorf(c3po.AgentNotFound, "x"), c3po.Errorf(c3po.RateLimited, "x"), c3po.Errorf(c3po.Internal, "x"),
-			errors.New("a fault of ours"), ErrUnbalanced,
+			errors.New("a bug"), ErrUnbalanced,
 		},
 		2:   {BadUsage("x", "y")},
 		3:   {c3po.Errorf(c3po.CoordDown, "x"), c3po.Errorf(c3po.RedisUnavailable, "x")},

@@ -22,7 +22,7 @@ type Process struct {
 	Getenv  func(string) string
 	Version string // "dev" if empty
 	Commit  string
-	Top     int              // the process at which looking for agents above this one ends: that of a test; the first if 0
+	Top     int              // the process at which looking for agents above this one ends: a test's own; the first if 0
 	Now     func() time.Time // a clock for tests; time.Now, and that of Redis, if nil
 }
 

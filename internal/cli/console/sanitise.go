@@ -8,11 +8,11 @@ import (
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
-// Inline is a text of others within a line of ours.
+// Inline makes what others wrote fit into one of our lines.
 func Inline(text string) string { return sanitise.Inline(text) }
 
 // Block is a text of others on lines of its own, each behind a gutter, so that
-// none can pass for a line of ours.
+// none can pass for a line that c3po wrote.
 func Block(w io.Writer, text string) {
 	for _, line := range sanitise.Lines(text) {
 		fmt.Fprintf(w, "  | %s\n", line)

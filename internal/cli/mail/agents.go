@@ -109,7 +109,7 @@ func clip(text string, most int) string {
 
 func availability(agent c3po.Agent) string {
 	if agent.Paused != nil {
-		return "paused: " + console.PauseReason(*agent.Paused)
+		return console.Paused(*agent.Paused)
 	}
 	return console.Inline(string(agent.Availability))
 }

@@ -29,11 +29,11 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachNextCall:
 		say("It has called %s but does not wait, so nothing can wake it: it reads mail when it calls again.", console.Ago(now, agent.LastSeen))
 	case c3po.ReachWaitingForHuman:
-		say("It has asked its person and waits for the answer: c3po human list.")
+		say("It has asked you and waits: c3po answer.")
 	case c3po.ReachPersonReturns:
 		say("It is idle and nothing can wake it: it reads mail when its person writes to it.")
 	case c3po.ReachResumed:
-		say("A person has paused it, so it is not woken: c3po resume %s.", agent.ID)
+		say("It is paused, so mail does not wake it: c3po resume %s.", agent.ID)
 	case c3po.ReachRetry:
 		say("Its last turn failed %s ago, because its model could not be asked: its mail starts another within 15 min.", inState(agent, now))
 	case c3po.ReachDialog:

@@ -133,7 +133,8 @@ func printWarning(w io.Writer, warning string) {
 
 func printReceipt(w io.Writer, r c3po.Receipt) {
 	fmt.Fprintf(w, "sent %s, %s", console.Inline(string(r.ID)), console.Worth(r.Durability))
-	if r.Reachability == c3po.ReachNow || !strings.Contains(r.Notice, r.Reachability.When()) { // else the notice says it, with the reason
+	// Else the notice says it, with the reason.
+	if r.ToAgent != c3po.Human && (r.Reachability == c3po.ReachNow || !strings.Contains(r.Notice, r.Reachability.When())) {
 		fmt.Fprintf(w, "; %s %s", console.Inline(string(r.ToAgent)), console.Inline(r.Reachability.Prospect()))
 	}
 	fmt.Fprintln(w)

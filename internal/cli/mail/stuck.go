@@ -45,10 +45,7 @@ func printStuck(w io.Writer, now time.Time, stuck c3po.Stuck) {
 
 // holdUpLine says who has to move, and when it will.
 func holdUpLine(h c3po.HoldUp) string {
-	agents := fmt.Sprintf("%d agents", h.Behind)
-	if h.Behind == 1 {
-		agents = "1 agent"
-	}
+	agents := console.CountOf(h.Behind, "agent")
 	switch {
 	case h.Agent == c3po.Human:
 		return "you hold up " + agents + "; answer with: c3po answer"

@@ -147,7 +147,7 @@ func Cancel(a *console.Console) *cobra.Command {
 has read it gets a notice that no answer is needed.`,
 		Example: `  c3po cancel alice::bob::0a1b2c3d --as alice`,
 		RunE: console.Call(a, a.Acting, console.OfMessage(c3po.Service.Cancel), func(w io.Writer, result c3po.CancelResult) {
-			fmt.Fprintln(w, console.Inline(result.Message))
+			fmt.Fprintln(w, console.Inline(console.ForPeople(result.Message)))
 		}, func(result c3po.CancelResult) error {
 			switch result.Outcome {
 			case c3po.CancelDone, c3po.CancelAlready:

@@ -130,7 +130,11 @@ func Thread(a *console.Console) *cobra.Command {
 		Long:    `Show a conversation, oldest first. THREAD is its id, or the id of any message in it.`,
 		Example: `  c3po thread alice::bob::0a1b2c3d`,
 		RunE: console.List(a, a.Looking, &limit, "messages", func(ctx context.Context, svc *client.Client, args []string, cursor string, most int) ([]c3po.Message, string, error) {
-			page, err := svc.GetThread(ctx, c3po.ThreadInput{Thread: args[0], Cursor: cursor, Limit: most})
+			thread, err := console.ThreadID(ctx, svc, args[0])
+			if err != nil {
+				return nil, "", err
+			}
+			page, err := svc.GetThread(ctx, c3po.ThreadInput{Thread: thread, Cursor: cursor, Limit: most})
 			return page.Messages, page.Next, err
 		}, console.PrintMessages),
 	}
@@ -155,36 +159,5 @@ its id, or the id of any message in it.`,
 			}
 			fmt.Fprintf(w, "%s goes on with a new budget\n", console.Inline(done.Thread))
 		}),
-	}
-}
-
-func Fsck(a *console.Console) *cobra.Command {
-	return &cobra.Command{
-		Use:   "fsck",
-		Short: "Check that no message is missing",
-		Long: `Check that no message is missing: every message sent is pending or has ended, and
-the inboxes hold exactly the pending ones. Rooms and agents must agree on members. It
-reads everything and changes nothing. Only people may run it, one at a time.`,
-		Example: `  c3po fsck`,
-		RunE: console.Operation(a, a.AsPerson(console.HumanToken), c3po.Service.Fsck, console.NoInput, printAudit, func(audit c3po.Audit) error {
-			if !audit.Balanced {
-				return console.ErrUnbalanced
-			}
-			return nil
-		}),
-	}
-}
-
-func printAudit(w io.Writer, audit c3po.Audit) {
-	fmt.Fprintf(w, "space %s: %d agents, %d sent = %d pending + %d acked + %d cancelled + %d dead; %d found in the inboxes, %d bytes\n",
-		console.Inline(string(audit.Space)), audit.Agents, audit.Sent, audit.Pending, audit.Acked, audit.Cancelled, audit.Dead, audit.Found, audit.FoundBytes)
-	for _, problem := range audit.Problems {
-		fmt.Fprintf(w, "problem: %s\n", console.Inline(problem))
-	}
-	switch {
-	case audit.Epoch > 1:
-		fmt.Fprintf(w, "epoch %d: the store went back before, and lost messages that had been accepted; the log of the coordinator says when\n", audit.Epoch)
-	case audit.Balanced:
-		fmt.Fprintln(w, "nothing is missing")
 	}
 }

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,19 +36,5 @@ now acked
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestFsckDoesNotSayThatNothingIsMissingAfterTheStoreWentBack(t *testing.T) {
-	t.Parallel()
-	for epoch, want := range map[int64]bool{1: true, 2: false} {
-		var text strings.Builder
-		printAudit(&text, c3po.Audit{Space: "main", Epoch: epoch, Balanced: true})
-		if got := strings.Contains(text.String(), "nothing is missing"); got != want {
-			t.Errorf("in epoch %d it says %q", epoch, text.String())
-		}
-		if told := strings.Contains(text.String(), "the store went back"); told == want {
-			t.Errorf("in epoch %d it says %q", epoch, text.String())
-		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/mail"
-	"github.com/c3po-dev/c3po/internal/client"
 )
 
 const (
@@ -36,9 +35,10 @@ func Overview(a *console.Console, cmd *cobra.Command, _ []string) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), overviewTime)
 	defer cancel()
 	in := a.Ink()
+	var online c3po.AgentList
 	health, err := svc.Health(ctx)
 	if err == nil {
-		_, err = svc.ListAgents(ctx, c3po.ListAgentsInput{Limit: 1})
+		online, err = svc.ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: overviewAgents})
 	}
 	if errors.Is(err, c3po.CoordDown) || a.IsForeign(err) {
 		e := a.ForPerson(c3po.AsError(err))
@@ -51,31 +51,20 @@ func Overview(a *console.Console, cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "The coordinator at %s works; %s online.\n", console.Inline(svc.URL()), count(health.AgentsOnline, "agent is", "agents are"))
-	if err := readAgents(ctx, a, svc, in); err != nil {
-		return err
-	}
+	fmt.Fprintf(a.Stdout, "The coordinator at %s works; %s online.\n", console.Inline(svc.URL()), console.CountOf(health.AgentsOnline, "agent"))
+	now := time.Now()
+	console.Table(a.Stdout, func(row func(...string)) {
+		for _, agent := range online.Agents {
+			row("  "+in.Bold(console.Inline(string(agent.ID))), mail.ShowStanding(in, agent, now), console.Inline(c3po.Clip(agent.CurrentTask)))
+		}
+	})
 	steps := []string{"c3po claude", "start Claude Code as an agent in this folder", "c3po top", "watch everything in this terminal", "c3po open", "the dashboard in a browser"}
 	if open, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: 1}); err == nil && open.Count > 0 {
-		fmt.Fprintf(a.Stdout, "\n%s\n", in.Warn(count(open.Count, "question waits", "questions wait")+" for you."))
+		fmt.Fprintf(a.Stdout, "\n%s\n", in.Warn(console.CountOf(open.Count, "question")+" for you."))
 		steps = append([]string{"c3po answer", "answer here"}, steps...)
 	}
 	fmt.Fprintln(a.Stdout)
 	next(a.Stdout, in, steps...)
-	return nil
-}
-
-func readAgents(ctx context.Context, a *console.Console, svc *client.Client, in console.Ink) error {
-	page, err := svc.ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: overviewAgents})
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	console.Table(a.Stdout, func(row func(...string)) {
-		for _, agent := range page.Agents {
-			row("  "+in.Bold(console.Inline(string(agent.ID))), mail.ShowStanding(in, agent, now), console.Inline(c3po.Clip(agent.CurrentTask)))
-		}
-	})
 	return nil
 }
 
@@ -85,12 +74,4 @@ func next(w io.Writer, in console.Ink, steps ...string) {
 	for i := 0; i+1 < len(steps); i += 2 {
 		fmt.Fprintf(w, "  %s%s  %s\n", in.Bold(steps[i]), strings.Repeat(" ", max(0, 12-len(steps[i]))), steps[i+1])
 	}
-}
-
-// count is a number with its noun and verb.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -75,7 +75,11 @@ func Status(a *console.Console) *cobra.Command {
 				if here := r.Here; here != nil {
 					row("process", fmt.Sprintf("%d, started %s", here.PID, console.Ago(time.Now(), here.Since)))
 				}
-				row("redis", "answers; what is accepted is "+console.Worth(r.Durability))
+				version := ""
+				if r.Engine != nil {
+					version = console.Inline(r.Engine.Name+" "+r.Engine.Version) + ", "
+				}
+				row("redis", version+"answers; what is accepted is "+console.Worth(r.Durability))
 				if r.Auth == string(auth.None) {
 					row(a.Ink().Warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
 				}

@@ -1,6 +1,6 @@
 // Package operate is the commands about a coordinator on this host: up, down, serve,
-// status, doctor, backup, upgrade, and what starts one on the way (demo, claude). It
-// contains no rule of what a coordinator does: those are in server and hub.
+// status, doctor, fsck, backup, upgrade, uninstall, and what starts one on the way (demo,
+// claude). It contains no rule of what a coordinator does: those are in server and hub.
 package operate
 
 import (

@@ -1,6 +1,6 @@
-// Package people is the commands that only a person may run, or with which a host or a
-// person is let in: answer, pause, token, invite, join, login, audit, top. The coordinator
-// refuses them to agents; none of them decides that here.
+// Package people is the commands that are for people: answer, pause, token and audit, which
+// only a person may run; invite, join and login, which let a host or a person in; top, open,
+// on and off. The coordinator refuses agents what is a person's; nothing here decides that.
 package people
 
 import (

@@ -53,7 +53,7 @@ func setPaused(a *console.Console, in *c3po.PauseInput, set func(c3po.Service, c
 		}
 		switch {
 		case result.Paused != nil:
-			fmt.Fprintf(w, "%s is paused: %s\n", who, console.PauseReason(*result.Paused))
+			fmt.Fprintf(w, "%s is %s\n", who, console.Paused(*result.Paused))
 		case wasPaused:
 			fmt.Fprintf(w, "%s is resumed\n", who)
 		default:

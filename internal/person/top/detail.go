@@ -172,7 +172,7 @@ func (m *model) help() []string {
 		"  STATE                 what its session does and for how long, or when the",
 		"                        agent was last seen; old news says its age",
 		"  MAIL IS READ          when an agent reads what is sent to it now",
-		"  asks you              it has asked its person and waits for the answer",
+		"  asks you              it has asked you and waits for the answer",
 		"  UNREAD                mail it has not acked yet",
 		"  FREES                 how many agents wait behind who asks",
 	}

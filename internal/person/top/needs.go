@@ -18,7 +18,7 @@ type Wait struct {
 }
 
 // arrange puts what the person is asked in order, and the open tickets into the chains
-// of who waits for whom: by who holds up the most, as c3po stuck and the dashboard do.
+// of who waits for whom: the agent that holds up the most first, as in c3po stuck and the dashboard.
 // Tickets that nobody waits for follow, the oldest first.
 func (s *Snapshot) arrange(stuck c3po.Stuck, open []c3po.Ticket) {
 	tickets := map[c3po.MessageID]c3po.Ticket{}

@@ -37,7 +37,7 @@ func (l look) of(text string) string {
 	return l.style.Render(text)
 }
 
-// inline is a text of others within a line of ours.
+// inline makes what others wrote fit into one of our lines.
 func inline(text string) string { return sanitise.Inline(text) }
 
 // fit is a text in exactly so many columns. A text that is cut says so.

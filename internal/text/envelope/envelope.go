@@ -1,7 +1,7 @@
 // Package envelope writes what a model sees of other agents' text, so that it
 // can always be told from what we say and from what a user says.
 //
-// An answer names its facts in lines of ours, which carry a mark drawn at
+// An answer names its facts in lines that c3po writes, which carry a mark drawn at
 // random after the text was written, and puts what others wrote behind a gutter
 // of one character. No text can leave the gutter. The stored text is not
 // changed; the REST API carries it raw.

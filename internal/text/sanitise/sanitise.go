@@ -30,7 +30,7 @@ func Hidden(r rune) bool {
 		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Inline is a text of others within a line of ours: hidden characters, line
+// Inline is what others wrote, made to fit into one of our lines: hidden characters, line
 // breaks and tabs included, and bytes that are no UTF-8 are spelt out.
 func Inline(text string) string { return spelt(text, "") }
 
