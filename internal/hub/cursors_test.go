@@ -34,8 +34,9 @@ func FuzzCursor(f *testing.F) {
 		_, agents := h.as("bob").ListAgents(t.Context(), c3po.ListAgentsInput{Cursor: cursor})
 		_, inbox := h.as("bob").Peek(t.Context(), c3po.GetMessagesInput{Cursor: cursor})
 		_, pages := h.as("bob").GetThread(t.Context(), c3po.ThreadInput{Thread: thread, Cursor: cursor})
+		_, hits := h.asPerson().Search(t.Context(), c3po.SearchInput{Words: "hi", Cursor: cursor})
 		accepted := 0
-		for _, err := range []error{agents, inbox, pages} {
+		for _, err := range []error{agents, inbox, pages, hits} {
 			if err == nil {
 				accepted++
 			} else if !errors.Is(err, c3po.InvalidRequest) {

@@ -47,6 +47,7 @@ func (a *Actor) Search(ctx context.Context, in c3po.SearchInput) (c3po.SearchPag
 		if place, err = parseSearchPlace(in.Cursor); err != nil {
 			return c3po.SearchPage{}, err
 		}
+		place.below = min(place.below, at.Last+1)
 	}
 	s := search{
 		Actor: a, words: words, limit: limit, oldest: max(at.Oldest, 1), until: time.Now().Add(searchTime), place: place,

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -119,6 +120,18 @@ func TestASearchThatMakesNoSenseIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c3po.InvalidRequest)
 		}
 	}
+}
+
+// Nobody is given such a cursor; who makes one must not have the whole of numbers searched.
+func TestASearchFromBeyondTheEndBeginsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("api", "docs")
+	h.send("api", "docs", "a needle")
+	beyond := base64.RawURLEncoding.EncodeToString([]byte("s4611686018427387904"))
+	page := must(h.asPerson().Search(t.Context(), c3po.SearchInput{Words: "needle", Cursor: beyond}))(t)
+	same(t, "hits", len(page.Hits), 1)
+	same(t, "next", page.Next, "")
 }
 
 func TestALongLineIsCutAroundTheWord(t *testing.T) {
