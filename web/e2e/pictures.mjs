@@ -1,4 +1,4 @@
-// Pictures of every view, light and dark, wide and on a phone, to be looked at:
+// Pictures of every view, light and dark, wide, on a tablet and on a phone, to be looked at:
 //   C3PO_BIN=../bin/c3po node e2e/pictures.mjs FOLDER
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -53,14 +53,22 @@ try {
     reason: "There are two spellings in the handbook, and I cannot tell which one people know. Both are used about as often.",
     deadline: "30m",
   });
+  for (const id of ["web", "api"]) await rig.as(id, "room_join", { room: "planning" });
+  await rig.as("web", "room_post", { room: "planning", message: "The list shows totals since this morning." });
+  await rig.as("nas/backup", "send_message", { target: "role:review", message: "Who is free to look at the restore script?" });
   await rig.person("pause", { agent_id: "build/linux", reason: "new compiler" });
 
   const views = {
     questions: ["questions"],
+    waiting: ["waiting"],
     agents: ["agents"],
     agent: ["agents", "api"],
     conversations: ["conversations"],
     conversation: ["conversations", thread.thread ?? thread.id],
+    sequence: ["conversations", thread.thread ?? thread.id, "sequence"],
+    rooms: ["rooms"],
+    room: ["rooms", "planning"],
+    queue: ["queues", "review"],
     overview: ["overview"],
     network: ["network"],
     letters: ["letters"],
@@ -69,6 +77,7 @@ try {
   const looks = {
     light: { colorScheme: "light" },
     dark: { colorScheme: "dark" },
+    tablet: { colorScheme: "light", viewport: { width: 1024, height: 768 } },
     phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
   };
   for (const [look, options] of Object.entries(looks)) {

@@ -56,7 +56,7 @@ try {
   });
 
   for (const colorScheme of ["light", "dark"]) {
-    const { page, context } = await open(browser, rig, { colorScheme, viewport: { width: 1120, height: 600 }, deviceScaleFactor: 1.2 });
+    const { page, context } = await open(browser, rig, { colorScheme, viewport: { width: 1120, height: 580 }, deviceScaleFactor: 1.2 });
     for (const [name, route] of Object.entries({ questions: ["questions"], conversation: ["conversations", thread] })) {
       await view(page, rig, ...route);
       await settled(page);
