@@ -65,7 +65,7 @@ func TestThePersonHearsThatTheCredentialsAreNotAccepted(t *testing.T) {
 	t.Parallel()
 	strict := faultrig.Start(t, redistest.New(t).URL(), "--auth", "token")
 	r := start(t, strict.URL(), "box:1:1")
-	if text := r.prompt(); !strings.Contains(text, "does not accept the credentials") || strings.Contains(text, "additionalContext") {
+	if text := r.prompt(); !strings.Contains(text, "does not accept this machine") || strings.Contains(text, "additionalContext") {
 		t.Errorf("the person is told %s", text)
 	}
 }
@@ -75,7 +75,7 @@ func TestACoordinatorThatIsStartedLaterIsFound(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)
 	r := start(t, "http://127.0.0.1:9", "box:1:1")
-	if text := r.prompt(); !strings.Contains(text, "not reachable") {
+	if text := r.prompt(); !strings.Contains(text, "can't reach its coordinator") {
 		t.Errorf("without a coordinator it says %s", text)
 	}
 	r.url = c.URL()
