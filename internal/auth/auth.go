@@ -2,7 +2,7 @@
 // c3po.Caller is made, so nothing further in can mistake a claim for a fact.
 //
 // A Keeper knows a caller by its token, or on the unix socket of one machine by
-// the user it runs as. What it may do follows from its role, which the table of
+// the user it runs as. A person who presses a button of a notice is known by that. What it may do follows from its role, which the table of
 // operations is asked about; as whom and where from its token's grant. With the
 // mode None a caller is who its headers say.
 package auth

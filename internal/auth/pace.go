@@ -44,9 +44,9 @@ type paced struct {
 // account.
 type turnKey struct{}
 
-// TakeTurn waits until no other step is under way for the account, if ctx is that of a
-// call that was held back: Redis takes one step after the other, so that a call of
-// somebody else waits for one step of a flood, and not for as many as it has calls open.
+// TakeTurn waits until the account has no other step under way. Only calls that were held
+// back take turns: Redis runs one step after another, so somebody else's call then waits
+// for one step of a flood, not for as many as the flood has calls open.
 func TakeTurn(ctx context.Context) (done func(), err error) {
 	turn, _ := ctx.Value(turnKey{}).(chan struct{})
 	if turn == nil {

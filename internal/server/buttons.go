@@ -46,7 +46,7 @@ func (d buttonDoor) pressed(ctx context.Context, p notify.Press) {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		err := d.answer(patience, p)
 		switch {
-		case err == nil:
+		case err == nil || ctx.Err() != nil: // one that was cut short is heard again after the next start
 			return
 		case errors.Is(err, c3po.RedisUnavailable) || errors.Is(err, c3po.UnknownOutcome):
 			select {

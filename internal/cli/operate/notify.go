@@ -58,11 +58,7 @@ func (n *notifying) check() error {
 	if err == nil {
 		_, err = notify.New(config)
 	}
-	if err != nil {
-		e := c3po.AsError(err)
-		return console.BadUsage(e.Message, e.Suggestion)
-	}
-	return nil
+	return console.Misspelled(err)
 }
 
 func (n *notifying) config() (notify.Config, error) {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -222,8 +223,11 @@ func (n *Notifier) hear(ctx context.Context, since *string, l Listener) error {
 		}
 		l.Pressed(ctx, press)
 	}
-	if err := lines.Err(); err != nil {
-		*since = strconv.FormatInt(time.Now().Unix(), 10) // a line too long would be met again
+	err = lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		*since = strconv.FormatInt(time.Now().Unix(), 10) // it would be met again
+	}
+	if err != nil {
 		return unreachable(Ntfy, at, err)
 	}
 	return c3po.Errorf(c3po.AgentUnavailable, "ntfy at %s ended the connection", at.Host)

@@ -1,7 +1,12 @@
 package notify
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +77,41 @@ func TestButtonsThatCannotWorkAreRefusedAtTheStart(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// The clock of ntfy may be behind ours, so that a press after the connection broke would
+// be too early for our time.
+func TestAListenerWhoseConnectionBrokeGoesOnAfterTheLastPress(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 2)
+	first := true
+	ntfy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Query().Get("since")
+		if first {
+			first = false
+			fmt.Fprintln(w, `{"id":"m1","event":"message","message":"something else"}`)
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(ntfy.Close)
+	n, err := New(Config{Ntfy: ntfy.URL + "/team", Secret: secret, Bodies: true, Buttons: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		n.Listen(ctx, Listener{Lost: func(context.Context, error) {}})
+	}()
+	<-asked
+	if since := <-asked; since != "m1" {
+		t.Errorf("it goes on after %q", since)
+	}
+	cancel()
+	<-ended
 }
 
 func FuzzParsePress(f *testing.F) {

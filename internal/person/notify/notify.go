@@ -1,5 +1,5 @@
 // Package notify tells a person, outside of c3po, that an agent asks: on the
-// desktop, by ntfy, or by a webhook. What agents wrote is not sent unless that is
+// desktop, by ntfy, or by a webhook. It also hears which button of an ntfy notice they press. What agents wrote is not sent unless that is
 // allowed, and nothing is sent to addresses of one's own network unless they are
 // listed: an address in a file of settings must not become a way in.
 package notify
