@@ -58,6 +58,7 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
   git diff | c3po send reviewer - --context "Please review"
   c3po send role:review "Who is free to look at #12?"
   c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
+		Args: console.NameInArgument(console.Arguments(1, 2, "TARGET [MESSAGE]"), 0, console.TargetName),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.Acting()
 			if err != nil {
