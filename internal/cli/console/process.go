@@ -145,9 +145,9 @@ func (a *Console) report(e *c3po.Error) {
 // Complain writes to stderr in the one form all errors have.
 func (a *Console) Complain(sentence, hint string) {
 	in := InkFor(a.Stderr, a.Getenv)
-	fmt.Fprintf(a.Stderr, "%s %s\n", in.Bad("c3po:"), Inline(sentence))
+	fmt.Fprintf(a.Stderr, "%s %s\n", in.Bad("c3po:"), Hang(a.Stderr, len("c3po: "), Inline(sentence)))
 	if hint != "" {
-		fmt.Fprintf(a.Stderr, "%s %s\n", in.Warn("hint:"), Inline(ForPeople(hint)))
+		fmt.Fprintf(a.Stderr, "%s %s\n", in.Warn("hint:"), Hang(a.Stderr, len("hint: "), Inline(ForPeople(hint))))
 	}
 }
 
