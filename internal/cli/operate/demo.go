@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -75,7 +74,7 @@ type demoPlay struct {
 	program string
 	folder  string
 	watched bool // by a person, who can answer
-	lines   chan string
+	lines   <-chan string
 }
 
 func (p *demoPlay) play(ctx context.Context) error {
@@ -93,7 +92,7 @@ func (p *demoPlay) play(ctx context.Context) error {
 	fmt.Fprintf(p.out, "%s keeps api/prices.json, %s keeps web/cart.js.\n\n", p.ink.Bold("api"), p.ink.Bold("web"))
 	if p.watched {
 		p.openDashboard(ctx)
-		p.lines = linesOf(p.console.Stdin)
+		p.lines = console.Lines(p.console.Stdin)
 	}
 	repository := filepath.Join(p.folder, "shop")
 	seen, err := demo.Stage{Folder: repository, Call: p.call, Say: p.say, Ran: p.ran, Ask: p.ask}.Play(ctx)
@@ -111,8 +110,8 @@ func (p *demoPlay) play(ctx context.Context) error {
 	fmt.Fprintf(p.out, `
 That took %.0f s. Next, with your own agents:
 
-  c3po claude    start a coordinator and Claude Code, here; then again in a second
-                 folder, and type: "ask the other agent what it is working on"
+  c3po claude    start Claude Code here, and a coordinator; again in a second
+                 folder, then type: "ask the other agent what it is working on"
   c3po open      while it runs: the dashboard, and what needs you
   c3po help      the everyday commands
 `, time.Since(began).Seconds())
@@ -258,16 +257,4 @@ func (p *demoPlay) environment() []string {
 		env = append(env, pair)
 	}
 	return append(env, "HOME="+home)
-}
-
-// linesOf are the lines that come in.
-func linesOf(in io.Reader) chan string {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		for scan := bufio.NewScanner(in); scan.Scan(); {
-			lines <- scan.Text()
-		}
-	}()
-	return lines
 }
