@@ -31,8 +31,9 @@ var mayImport = map[string][]string{
 	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
 	"internal/agent/ptyrun":   {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 
-	"internal/auth":     {"internal/client/attempt", "."},
-	"internal/auth/pki": {"."},
+	"internal/auth":         {"internal/client/attempt", ".", "internal/auth/passkey"},
+	"internal/auth/passkey": {},
+	"internal/auth/pki":     {"."},
 
 	"internal/cli":           {".", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
 	"internal/cli/agentside": {".", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
@@ -81,19 +82,20 @@ var mayImport = map[string][]string{
 	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
 	"internal/runner/streamfmt": {"internal/text/sanitise"},
 
-	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/person/notify", "internal/host/paths", "internal/auth/pki", "internal/store/redisstore", "internal/transport/rest", "web"},
+	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/rest", "web"},
 
 	"internal/store":            {"."},
 	"internal/store/redisstore": {".", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
 	"internal/store/storetest":  {".", "internal/hub", "internal/store", "internal/testkit/seed"},    // hub for its reaper, in a year of a space
 
-	"internal/testkit":            {},
-	"internal/testkit/clientrig":  {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
-	"internal/testkit/faultrig":   {".", "internal/testkit/redistest"},
-	"internal/testkit/llm":        {},
-	"internal/testkit/redistest":  {"internal/host/resp"},
-	"internal/testkit/screencast": {},
-	"internal/testkit/seed":       {},
+	"internal/testkit":               {},
+	"internal/testkit/authenticator": {},
+	"internal/testkit/clientrig":     {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
+	"internal/testkit/faultrig":      {".", "internal/testkit/redistest"},
+	"internal/testkit/llm":           {},
+	"internal/testkit/redistest":     {"internal/host/resp"},
+	"internal/testkit/screencast":    {},
+	"internal/testkit/seed":          {},
 
 	"internal/text":          {},
 	"internal/text/envelope": {".", "internal/text/sanitise"},
@@ -125,7 +127,7 @@ var mayImport = map[string][]string{
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
-var testsOnly = []string{"internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.
@@ -151,6 +153,7 @@ var libraries = []library{
 	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}},                                       // a maintained terminal emulator, its parser, and how wide a text is
 	{prefix: "charm.land/bubbletea/v2", in: []string{"internal/person/top"}},                                                                   // draws only what changed, which ssh needs, and knows keys, resizing and pasting
 	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                                                                    // its colours
+	{prefix: "github.com/go-webauthn/webauthn", in: []string{"internal/auth/passkey"}},                                                         // reads and checks what authenticators sign
 	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},                                                   // says whether a history of concurrent calls is linearizable
 	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/host/configedit"}}, // says whether a file is TOML before and after we touch it

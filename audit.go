@@ -31,7 +31,7 @@ type AuditEntry struct {
 // Refusal says that an entry tells of somebody who was not let in or not heard.
 func (e AuditEntry) Refusal() bool {
 	switch e.Event {
-	case "auth_failed", "forbidden", "join_refused", "login_refused", "button_refused":
+	case "auth_failed", "forbidden", "join_refused", "login_refused", "button_refused", "proof_refused":
 		return true
 	}
 	return false

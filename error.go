@@ -16,6 +16,7 @@ const (
 	InvalidRequest   Code = "INVALID_REQUEST"
 	Unauthorized     Code = "UNAUTHORIZED"
 	Forbidden        Code = "FORBIDDEN"
+	ProofRequired    Code = "PROOF_REQUIRED"
 	AgentNotFound    Code = "AGENT_NOT_FOUND"
 	TicketNotFound   Code = "TICKET_NOT_FOUND"
 	KeyConflict      Code = "KEY_CONFLICT"
@@ -51,6 +52,7 @@ var codes = map[Code]codeFacts{
 	InvalidRequest:   {400, RetryNo},
 	Unauthorized:     {401, RetryNo},
 	Forbidden:        {403, RetryNo},
+	ProofRequired:    {403, RetryLater},
 	AgentNotFound:    {404, RetryNo},
 	TicketNotFound:   {404, RetryNo},
 	KeyConflict:      {409, RetryNo},
@@ -86,7 +88,9 @@ type Error struct {
 	Code       Code   `json:"code"`
 	Message    string `json:"error"`      // a sentence
 	Suggestion string `json:"suggestion"` // what to do next
-	cause      error
+	// Proof is what a person has to confirm before the same request is made again with it.
+	Proof string `json:"proof,omitempty"`
+	cause error
 }
 
 // Errorf makes an Error. A %w in the format is kept as its cause, which is

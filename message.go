@@ -61,6 +61,7 @@ type Message struct {
 	Choices      []string        `json:"choices,omitempty"`   // of a question to a person
 	Deadline     time.Time       `json:"deadline,omitzero"`   // of a question to a person: when it is asked again
 	BodyGone     bool            `json:"body_gone,omitempty"` // the text was trimmed; the record is still there
+	Proof        *Proof          `json:"proof,omitempty"`     // a person confirmed it with a passkey
 	Warning      string          `json:"warning,omitempty"`   // to who wrote it, when it was stored: something is nearly full or spent
 }
 

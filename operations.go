@@ -137,11 +137,23 @@ func (o Operation) Call(ctx context.Context, svc Service, arguments []byte) (any
 			return nil, err
 		}
 	}
+	if guard, ok := svc.(Guard); ok {
+		var err error
+		if ctx, err = guard.Prove(ctx, o, arguments); err != nil {
+			return nil, err
+		}
+	}
 	out, err := Rejoining(ctx, svc, func() (any, error) { return o.call(ctx, svc, arguments) })
 	if witness, ok := svc.(Witness); ok && err == nil {
 		witness.Done(ctx, o, arguments)
 	}
 	return out, err
+}
+
+// A Guard is a Service that lets some acts of a person through only with a proof. It
+// gives the context to go on with, which holds the proof.
+type Guard interface {
+	Prove(ctx context.Context, o Operation, arguments []byte) (context.Context, error)
 }
 
 // A Witness is a Service that is told of each operation that was carried out, by

@@ -63,6 +63,6 @@ func (k *Keeper) Acted(ctx context.Context, caller c3po.Caller, as c3po.AgentID,
 	}
 	remote, _ := ctx.Value(remoteKey{}).(string)
 	k.Record(ctx, AuditEntry{
-		Event: EventPersonAct, KID: caller.KID, Role: caller.Role, Space: string(caller.Space), Agent: string(as), Remote: remote, Detail: what,
+		Event: EventPersonAct, KID: caller.KID, Role: caller.Role, Space: string(caller.Space), Agent: string(as), Remote: remote, Detail: what + provedBy(ctx),
 	})
 }

@@ -37,6 +37,9 @@ func (k *Keeper) Invite(ctx context.Context, caller c3po.Caller, in c3po.InviteI
 	if err := checkSpaces(in.Spaces); err != nil {
 		return "", time.Time{}, err
 	}
+	if ctx, err = k.proveInput(ctx, caller, "invite", in); err != nil {
+		return "", time.Time{}, err
+	}
 	proof := RandomSecret()
 	invite := Invite{
 		ID: NewKID(), Hash: proof.Hash(), Host: in.Host, Person: in.Person, Runner: in.Runner, Spaces: in.Spaces, Expires: k.now().Add(inviteLife).UTC(),
@@ -45,7 +48,7 @@ func (k *Keeper) Invite(ctx context.Context, caller c3po.Caller, in c3po.InviteI
 		return "", time.Time{}, err
 	}
 	k.Record(ctx, AuditEntry{
-		Event: EventInvited, KID: invite.ID, Role: caller.Role, Agent: string(caller.ID), Detail: invite.guest(cmp.Or(in.Host, "of any name")),
+		Event: EventInvited, KID: invite.ID, Role: caller.Role, Agent: string(caller.ID), Detail: invite.guest(cmp.Or(in.Host, "of any name")) + provedBy(ctx),
 	})
 	return invite.ID + "-" + proof.Reveal(), invite.Expires, nil
 }

@@ -73,6 +73,7 @@ type Keeper struct {
 	host     string
 	personal func(pid int) bool
 	pace     pacer
+	vault    vault
 
 	mu       sync.Mutex
 	cache    map[string]cached
@@ -147,6 +148,9 @@ func (k *Keeper) Caller(r *http.Request, route string) (caller c3po.Caller, ctx 
 		return c3po.Caller{}, r.Context(), func() {}, err
 	}
 	ctx = context.WithValue(ctx, remoteKey{}, RemoteOf(r))
+	if proof := r.Header.Get(c3po.ProofHeader); proof != "" {
+		ctx = context.WithValue(ctx, proofIDKey{}, proof)
+	}
 	return caller, context.WithValue(ctx, grantKey{}, grant), release, nil
 }
 

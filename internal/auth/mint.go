@@ -28,7 +28,7 @@ func (k *Keeper) CreateToken(ctx context.Context, caller c3po.Caller, in c3po.To
 	if len(in.Spaces) == 0 {
 		in.Spaces = []string{string(caller.Space)}
 	}
-	if err := CheckTokenInput(in); err != nil {
+	if err := checkInput(in); err != nil {
 		return c3po.NewToken{}, err
 	}
 	account := ""
@@ -40,6 +40,10 @@ func (k *Keeper) CreateToken(ctx context.Context, caller c3po.Caller, in c3po.To
 		account = caller.Account
 	}
 	if err := k.checkCase(ctx, in.Agents); err != nil {
+		return c3po.NewToken{}, err
+	}
+	ctx, err := k.proveInput(ctx, caller, "token_create", in)
+	if err != nil {
 		return c3po.NewToken{}, err
 	}
 	made, err := k.Mint(ctx, Grant{Role: in.Role, Spaces: in.Spaces, Pattern: in.Agents, Label: in.Label, Account: account})
@@ -137,6 +141,9 @@ func (k *Keeper) RevokeToken(ctx context.Context, caller c3po.Caller, kid string
 	if err != nil {
 		return c3po.Token{}, err
 	}
+	if ctx, err = k.proveInput(ctx, caller, "token_revoke", map[string]string{"kid": kid}); err != nil {
+		return c3po.Token{}, err
+	}
 	if _, err := k.store.Revoke(ctx, kid); err != nil {
 		return c3po.Token{}, err
 	}
@@ -154,6 +161,9 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 	}
 	if !old.Live(k.now()) {
 		return c3po.NewToken{}, c3po.Errorf(c3po.InvalidRequest, "token '%s' has ended", kid).Suggest("Make a new one with `c3po token create`.")
+	}
+	if ctx, err = k.proveInput(ctx, caller, "token_rotate", map[string]string{"kid": kid}); err != nil {
+		return c3po.NewToken{}, err
 	}
 	next := Grant{Role: old.Role, Spaces: old.Spaces, Pattern: old.Pattern, Label: old.Label, SuccessorOf: old.KID, Local: old.Local}
 	if old.Fixed {
@@ -211,7 +221,7 @@ func (k *Keeper) mayMint(caller c3po.Caller, create bool) error {
 }
 
 func (k *Keeper) recordToken(ctx context.Context, caller c3po.Caller, event, kid, detail string) {
-	k.Record(ctx, AuditEntry{Event: event, KID: kid, Role: caller.Role, Agent: string(caller.ID), Detail: detail})
+	k.Record(ctx, AuditEntry{Event: event, KID: kid, Role: caller.Role, Agent: string(caller.ID), Detail: strings.TrimPrefix(detail+provedBy(ctx), ", ")})
 }
 
 func (k *Keeper) show(g Grant) c3po.Token {
@@ -230,17 +240,13 @@ func (k *Keeper) show(g Grant) c3po.Token {
 
 const maxLabelCharacters = 100
 
-// CheckTokenInput refuses what no token can be made of. Without spaces it is for its
-// maker's.
-func CheckTokenInput(in c3po.TokenInput) error {
+func checkInput(in c3po.TokenInput) error {
 	if !slices.Contains(c3po.Roles(), in.Role) {
 		return c3po.Errorf(c3po.InvalidRequest, "there is no role %q", clip(string(in.Role))).
 			Suggest("Use agent, runner, observer, human or admin.")
 	}
-	if len(in.Spaces) > 0 {
-		if err := checkSpaces(in.Spaces); err != nil {
-			return err
-		}
+	if err := checkSpaces(in.Spaces); err != nil {
+		return err
 	}
 	acts := in.Role == c3po.RoleAgent || in.Role == c3po.RoleRunner
 	if acts != (in.Agents != "") {

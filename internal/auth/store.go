@@ -101,6 +101,8 @@ const (
 	EventLoginRefused  = "login_refused"
 	EventImported      = "imported"
 	EventButtonRefused = "button_refused"
+	EventPasskey       = "passkey"
+	EventProofRefused  = "proof_refused"
 )
 
 // Refusal says that an entry tells of somebody who was not let in or not heard.
@@ -138,6 +140,20 @@ type Store interface {
 	PutLink(ctx context.Context, l Link) error
 	// SpendLink uses a link up, in one step and by the rules of invites.
 	SpendLink(ctx context.Context, id, hash string) (Link, InviteOutcome, error)
+
+	// PutPasskey stores a text about a passkey, or about all of them, under a name.
+	PutPasskey(ctx context.Context, name, text string) error
+	// Passkeys are these texts by their names.
+	Passkeys(ctx context.Context) (map[string]string, error)
+
+	// PutProof stores an act that waits for a signature, and gives its end.
+	PutProof(ctx context.Context, id, act string, life time.Duration) (time.Time, error)
+	// Proof finds one; false if there is none.
+	Proof(ctx context.Context, id string) (ProofRecord, bool, error)
+	// SignProof adds the signature, once and before the end.
+	SignProof(ctx context.Context, id, signature string) (ProofOutcome, error)
+	// SpendProof uses a proof up, in one step: it is for one use, until its end.
+	SpendProof(ctx context.Context, id string) (ProofOutcome, error)
 
 	// Authority gives the one secret all coordinators share (CA and leaf key, as
 	// one opaque text). If there is none it stores what propose makes; if several

@@ -90,6 +90,7 @@ type request struct {
 	path   string
 	body   []byte
 	limit  time.Duration // how long the answer may take
+	proof  string        // that a person has confirmed it with, if they had to
 }
 
 // lostError is an attempt that brought no answer.
@@ -101,9 +102,22 @@ type lostError struct {
 func (e *lostError) Error() string { return e.cause.Error() }
 func (e *lostError) Unwrap() error { return e.cause }
 
-// attempt makes one attempt. Its error is a *lostError, or what the coordinator
-// answered.
+// attempt makes one attempt, and another one with a proof if a person has to give one.
+// Its error is a *lostError, or what the coordinator answered.
 func (c *Client) attempt(ctx context.Context, r request, out any) error {
+	err := c.attemptOnce(ctx, r, out)
+	asked, ok := errors.AsType[*c3po.Error](err)
+	if !ok || asked.Code != c3po.ProofRequired || asked.Proof == "" {
+		return err
+	}
+	if err := c.awaitProof(ctx, asked); err != nil {
+		return err
+	}
+	r.proof = asked.Proof
+	return c.attemptOnce(ctx, r, out)
+}
+
+func (c *Client) attemptOnce(ctx context.Context, r request, out any) error {
 	limited, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	// From the moment there is a connection the request may have arrived.
@@ -117,6 +131,9 @@ func (c *Client) attempt(ctx context.Context, r request, out any) error {
 			Suggest("Write it as http://host:port.")
 	}
 	c.introduce(q.Header)
+	if r.proof != "" {
+		q.Header.Set(c3po.ProofHeader, r.proof)
+	}
 	if r.body != nil {
 		q.Header.Set("Content-Type", "application/json")
 	}

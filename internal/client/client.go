@@ -49,6 +49,9 @@ type Config struct {
 	// MaxWait ends every wait after that time, with a result that says so: some
 	// programs cut a call after a minute. None if 0.
 	MaxWait time.Duration
+	// Confirm asks the person to confirm an act with a passkey, on one of these pages. If it
+	// is nil such an act is refused.
+	Confirm func(act c3po.ProofRequest, page string)
 	// Patience is how long a call is repeated after its first failure; 5 s if 0.
 	// Waits are repeated for as long as they were to last.
 	Patience time.Duration
@@ -64,6 +67,7 @@ type Client struct {
 	maxWait  time.Duration // or 0
 	header   http.Header   // of every request
 	asked    c3po.AgentID
+	confirm  func(act c3po.ProofRequest, page string)
 
 	mu      sync.Mutex
 	id      c3po.AgentID
@@ -85,6 +89,7 @@ func New(cfg Config) *Client {
 		maxWait:  cfg.MaxWait,
 		header:   http.Header{},
 		asked:    cfg.AgentID,
+		confirm:  cfg.Confirm,
 		id:       cfg.AgentID,
 		session:  cfg.Session,
 	}

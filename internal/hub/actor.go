@@ -32,7 +32,16 @@ var (
 	_ c3po.Acting     = (*Actor)(nil)
 	_ c3po.RoleHolder = (*Actor)(nil)
 	_ c3po.Witness    = (*Actor)(nil)
+	_ c3po.Guard      = (*Actor)(nil)
 )
+
+// Prove asks for a person's proof of what only they may do.
+func (a *Actor) Prove(ctx context.Context, o c3po.Operation, arguments []byte) (context.Context, error) {
+	if !o.Recorded(a.caller.Role, a.caller.ID) {
+		return ctx, nil
+	}
+	return a.hub.proved(ctx, a.caller, a.caller.ID, o.Name, arguments)
+}
 
 // Done hands what was done for a person on to the audit.
 func (a *Actor) Done(ctx context.Context, o c3po.Operation, arguments []byte) {

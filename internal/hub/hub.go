@@ -49,6 +49,9 @@ type Config struct {
 	// agent, which identify the programs it started; empty if there is no such process.
 	// If nil, no caller is confined.
 	Holders func(store.Record) []string
+	// Proved lets a person's act through if it needs no proof or has one, and gives the
+	// context to go on with. It may be nil.
+	Proved func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, operation string, arguments []byte) (context.Context, error)
 	// Acted is called after each operation that belongs in the audit, with the caller and
 	// the agent it acted as. It may be nil.
 	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte)
@@ -68,6 +71,7 @@ type Hub struct {
 	entered   func(c3po.Space, c3po.AgentID, string)
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	holders   func(store.Record) []string
+	proved    func(context.Context, c3po.Caller, c3po.AgentID, string, []byte) (context.Context, error)
 	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte)
 	bindings  *bindings
 	accounts  *accounts
@@ -104,6 +108,11 @@ func New(c Config) *Hub {
 	if c.Holders == nil {
 		c.Holders = func(store.Record) []string { return nil }
 	}
+	if c.Proved == nil {
+		c.Proved = func(ctx context.Context, _ c3po.Caller, _ c3po.AgentID, _ string, _ []byte) (context.Context, error) {
+			return ctx, nil
+		}
+	}
 	if c.Acted == nil {
 		c.Acted = func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte) {}
 	}
@@ -129,6 +138,7 @@ func New(c Config) *Hub {
 		entered:  c.Entered,
 		declared: c.Declared,
 		holders:  c.Holders,
+		proved:   c.Proved,
 		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -97,6 +98,13 @@ func (o outbox) checkHandover(ctx context.Context, status string, to c3po.AgentI
 
 // answer is what replies of agents and of the person have in common.
 func (o outbox) answer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (c3po.Message, error) {
+	if step.From == c3po.Human {
+		var err error
+		if ctx, err = o.proveAnswer(ctx, id, response); err != nil {
+			return c3po.Message{}, err
+		}
+		step.Proof = c3po.ProofOf(ctx)
+	}
 	stored, err := o.storeAnswer(ctx, id, response, step)
 	if err != nil {
 		o.countRejected(err)
@@ -104,6 +112,19 @@ func (o outbox) answer(ctx context.Context, id c3po.MessageID, response string, 
 	}
 	stored.Message.Warning = o.warning(ctx, stored)
 	return stored.Message, nil
+}
+
+// proveAnswer asks for the proof of a person's answer, whichever door it came through, if
+// it was not given with the operation.
+func (o outbox) proveAnswer(ctx context.Context, id c3po.MessageID, response string) (context.Context, error) {
+	if c3po.ProofOf(ctx) != nil {
+		return ctx, nil
+	}
+	arguments, err := json.Marshal(c3po.AnswerInput{MessageID: id, Response: response})
+	if err != nil {
+		return ctx, err
+	}
+	return o.hub.proved(ctx, o.caller, c3po.Human, "human_answer", arguments)
 }
 
 // replyToRenamed answers somebody who has another name by now.

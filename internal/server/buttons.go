@@ -63,6 +63,12 @@ func (d buttonDoor) pressed(ctx context.Context, p notify.Press) {
 // answer gives the answer as the person. All buttons of a question share a key, so that
 // one of them works, once.
 func (d buttonDoor) answer(ctx context.Context, p notify.Press) error {
+	if proof, err := d.keeper.Demands(ctx, "human_answer"); err != nil || proof {
+		if err != nil {
+			return err
+		}
+		return c3po.Errorf(c3po.Forbidden, "an answer needs your passkey, which a button can't bring")
+	}
 	caller, ctx := d.keeper.Button(ctx, p.Space)
 	person := d.hub.As(caller)
 	question, err := person.HumanShow(ctx, c3po.MessageInput{MessageID: p.MessageID})

@@ -64,8 +64,9 @@ type Config struct {
 	// TrustedProxies are where a proxy before the coordinator calls from, whose
 	// X-Forwarded headers count.
 	TrustedProxies []netip.Prefix
-	Notify         notify.Config // how the person is told of questions
-	Limits         c3po.Limits   // c3po.DefaultLimits() if zero
+	Notify         notify.Config    // how the person is told of questions
+	Proof          c3po.ProofPolicy // what a person's token is not enough for, at least
+	Limits         c3po.Limits      // c3po.DefaultLimits() if zero
 	Version        string
 	Commit         string
 	// Started is when a process of this machine started, 0 if there is none: with it the
@@ -104,7 +105,8 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer listener.Close()
-	listener = (&connections{most: cfg.Limits.Connections, log: cfg.Log}).of(listener)
+	open := &connections{most: cfg.Limits.Connections, log: cfg.Log}
+	listener = open.of(listener)
 	listeners := []net.Listener{listener}
 	if cfg.Socket != "" {
 		socket, err := listenSocket(ctx, cfg.Socket)
@@ -132,7 +134,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	h := hub.New(hub.Config{
 		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Stopped: cfg.Stopped, Notifier: notifier, Log: cfg.Log,
-		Holders: here.holders, Acted: keeper.Acted,
+		Holders: here.holders, Proved: keeper.Prove, Acted: keeper.Acted,
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
 		if run.Name == "" {
@@ -149,10 +151,25 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	if err != nil {
 		return err
 	}
+	twin, localhost := listenBeside(ctx, listener.Addr(), cfg.Log)
+	keeper.ServeAt(shown.pages(listener.Addr(), localhost))
+	if _, err := patiently(ctx, cfg, redisPatience, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, keeper.RequireProof(ctx, cfg.Proof)
+	}); err != nil {
+		return err
+	}
 	if shown.tls != nil {
 		listeners[0] = tls.NewListener(listener, shown.tls)
 	} else if cfg.TLS == TLSOff {
 		cfg.Log.Warn("TLS IS OFF: what is sent to this coordinator can be read on its way", "address", listener.Addr().String())
+	}
+	if twin != nil {
+		defer twin.Close()
+		twin = open.of(twin)
+		if shown.tls != nil {
+			twin = tls.NewListener(twin, shown.tls)
+		}
+		listeners = append(listeners, twin)
 	}
 	// Its files may be locked by another that starts, for longer than Redis is waited for.
 	leave, err := patiently(ctx, cfg, redisPatience, func(context.Context) (func(), error) {

@@ -24,6 +24,7 @@ type Draft struct {
 	HandedTo     c3po.AgentID
 	Choices      []string      // of a question to a person
 	Room         c3po.RoomName // of a post, and of mail that mentions a member
+	Proof        *c3po.Proof   // of a person's word, if it was asked for
 	// Key makes the send idempotent for KeyLife. Without one the same draft
 	// (sender, recipient, thread as given, answered message, text, context) is the same message while
 	// the first is pending, for RepeatWindow.
@@ -76,7 +77,7 @@ type ReplyStep struct {
 	Durability c3po.Durability
 	Answers    c3po.MessageID // the message that is answered
 	ReplyTo    c3po.AgentID   // what the asker is called today, if it was renamed
-	ResumeTo   bool           // a person answers: once, and the asker is no longer paused by this question
+	ResumeTo   bool           // a person answered: the asker is no longer paused by this question
 }
 
 // Stored is what became of a send or reply.

@@ -17,6 +17,13 @@ export interface AckResult {
   undecided?: MessageID[];
 }
 
+export interface Act {
+  operation: string;
+  space: Space;
+  arguments?: Record<string, unknown>;
+  as?: AgentID;
+}
+
 export interface Agent {
   id: AgentID;
   status: Status;
@@ -134,7 +141,7 @@ export interface CoWorker {
   type?: string;
 }
 
-export type Code = "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "AGENT_NOT_FOUND" | "TICKET_NOT_FOUND" | "KEY_CONFLICT" | "AGENT_UNAVAILABLE" | "RATE_LIMITED" | "BUDGET_SPENT" | "INBOX_FULL" | "REDIS_UNAVAILABLE" | "STORE_FULL" | "UNKNOWN_OUTCOME" | "SUPERSEDED" | "COORD_DOWN" | "TIMEOUT" | "INTERNAL";
+export type Code = "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "PROOF_REQUIRED" | "AGENT_NOT_FOUND" | "TICKET_NOT_FOUND" | "KEY_CONFLICT" | "AGENT_UNAVAILABLE" | "RATE_LIMITED" | "BUDGET_SPENT" | "INBOX_FULL" | "REDIS_UNAVAILABLE" | "STORE_FULL" | "UNKNOWN_OUTCOME" | "SUPERSEDED" | "COORD_DOWN" | "TIMEOUT" | "INTERNAL";
 
 export interface Conversation {
   thread: string;
@@ -175,6 +182,7 @@ export interface Delivery {
   message_id?: MessageID;
   metadata?: Record<string, unknown>;
   priority?: Priority;
+  proof?: Proof;
   quiet?: boolean;
   redelivered?: boolean;
   response?: string;
@@ -204,6 +212,7 @@ export interface Error {
   error: string;
   suggestion: string;
   retry: Retry;
+  proof?: string;
 }
 
 export interface Escalation {
@@ -350,6 +359,7 @@ export interface Message {
   message_id?: MessageID;
   metadata?: Record<string, unknown>;
   priority?: Priority;
+  proof?: Proof;
   quiet?: boolean;
   redelivered?: boolean;
   response?: string;
@@ -379,6 +389,25 @@ export interface NewToken {
 }
 
 export type Notify = "all" | "mentions" | "none";
+
+export interface Passkey {
+  id: string;
+  name: string;
+  site: string;
+  created: string;
+}
+
+export interface PasskeyOffer {
+  id: string;
+  options: Record<string, unknown>;
+}
+
+export interface Passkeys {
+  policy: ProofPolicy;
+  passkeys: Passkey[];
+  pages: string[];
+  reset_at?: string;
+}
 
 export interface PauseResult {
   paused: string | null;
@@ -417,6 +446,25 @@ export interface PostReceipt {
 
 export type Priority = "normal" | "urgent";
 
+export interface Proof {
+  id: string;
+  passkey: string;
+  at: string;
+}
+
+export type ProofPolicy = "off" | "decisions" | "everything";
+
+export interface ProofRequest {
+  id: string;
+  code: string;
+  act: Act;
+  expires: string;
+  state: ProofState;
+  options?: Record<string, unknown>;
+}
+
+export type ProofState = "waits" | "signed" | "used";
+
 export interface Question {
   id: MessageID;
   from_agent: AgentID;
@@ -439,6 +487,7 @@ export interface Question {
   message_id?: MessageID;
   metadata?: Record<string, unknown>;
   priority?: Priority;
+  proof?: Proof;
   quiet?: boolean;
   redelivered?: boolean;
   reply?: Message;
@@ -485,6 +534,7 @@ export interface Receipt {
   metadata?: Record<string, unknown>;
   notice?: string;
   priority?: Priority;
+  proof?: Proof;
   quiet?: boolean;
   redelivered?: boolean;
   reply?: Message;

@@ -24,6 +24,7 @@ type body struct {
 	HandedTo    c3po.AgentID    `json:"h,omitempty"`
 	Choices     []string        `json:"o,omitempty"`
 	Room        c3po.RoomName   `json:"r,omitempty"`
+	Proof       *c3po.Proof     `json:"p,omitempty"`
 }
 
 const (
@@ -34,7 +35,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func bodyOf(d store.Draft) body {
-	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Choices: d.Choices, Room: d.Room}
+	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Choices: d.Choices, Room: d.Room, Proof: d.Proof}
 }
 
 // fill puts the body into a message whose kind is known.
@@ -47,6 +48,7 @@ func (b body) fill(m *c3po.Message) {
 	m.Context, m.Status, m.ContentType, m.Metadata, m.HandedTo = b.Context, b.Status, b.ContentType, b.Metadata, b.HandedTo
 	m.Choices = b.Choices
 	m.Room = b.Room
+	m.Proof = b.Proof
 }
 
 func encodeBody(d store.Draft) (string, error) {

@@ -90,6 +90,10 @@
 //	runs          zset    runs of agents by when they were last noted
 //	invite:ID     hash    one invitation: i (JSON), hash, expires, tries, used
 //	link:ID       hash    one link that lets a browser in, as an invitation
+//	passkeys      hash    id of a passkey to what is known of it, JSON; policy: what they are
+//	                      needed for; reset: when they are forgotten
+//	proof:ID      hash    one act that a person has to confirm: act (JSON, what is signed),
+//	                      expires, signature, used
 //	ca            string  what all coordinators prove themselves with, opaque
 //	reaper        hash    node, until, length: the coordinator that reaps, and its term
 //	audit         stream  what somebody will ask about later: e (JSON), n p h (its place in
@@ -116,7 +120,8 @@
 //	                    empty and silent for long (room_end.lua); posts by number and bytes (room_post.lua)
 //	the sweep           nodes, aliases, renamed, roles, imported: when they are of no use (sweeps.go)
 //	the space           meta, events (by number) and all that is left: when it is empty (spaces.go)
-//	Redis               rate, grant, invite, link: by a TTL
+//	Redis               rate, grant, invite, link, proof: by a TTL
+//	the person          passkeys: a handful, removed ones are remembered as removed
 //	the step itself     grants, changes, runs, audit: each write sweeps up (grant_put.lua, run_note.lua)
 //
 // Grants and invitations also have a Redis TTL, but only as the broom: what

@@ -18,11 +18,13 @@ const (
 	schemaKey   = "c3po:1:{_}:schema"
 	leavingKey  = "c3po:1:{_}:leaving"
 	floorKey    = "c3po:1:{_}:floor"
+	passkeysKey = "c3po:1:{_}:passkeys"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }
 func inviteKey(id string) string { return "c3po:1:{_}:invite:" + id }
 func linkKey(id string) string   { return "c3po:1:{_}:link:" + id }
+func proofKey(id string) string  { return "c3po:1:{_}:proof:" + id }
 
 // keys spells the keys of one space. No other file does.
 type keys string
@@ -37,7 +39,7 @@ const noSpace = keys("c3po:1:{_}:")
 var (
 	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
 		events aliases tickets roles flow flowx imported rooms roomorder deadlines
-		spaces grants changes auth ca runs chain schema reaper leaving floor`)
+		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys`)
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
 

@@ -17,7 +17,7 @@ func (sp *space) entry(msg *message) store.Entry {
 	e.Message.Metadata = slices.Clone(msg.view.Metadata)
 	if msg.spoilt {
 		e.Message.Message, e.Message.Response, e.Message.Context, e.Message.Metadata = "", "", "", nil
-		e.Message.Choices = nil
+		e.Message.Choices, e.Message.Proof = nil, nil
 	}
 	e.Facts.Served = slices.Clone(msg.facts.Served)
 	e.Facts.Answers = slices.Clone(msg.facts.Answers)

@@ -85,6 +85,7 @@ tags:
   - {name: admin, description: 'Tokens and invitations, for admins'}
   - {name: join, description: For hosts that are to join}
   - {name: login, description: For browsers}
+  - {name: proof, description: 'Passkeys, and what a person confirms with them'}
   - {name: rest, description: 'For hooks, scripts and monitoring'}
 
 `

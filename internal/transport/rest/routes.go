@@ -77,11 +77,34 @@ func (s *server) routes() []route {
 		{"GET", "/install/{program}", http.HandlerFunc(s.program), about{id: "program", tag: "join", says: "The program for one system, for example c3po-linux-amd64. Needs no token.",
 			takes: []parameter{{in: "path", name: "program"}}, answers: []reply{{status: 200, says: "The program.", media: "application/octet-stream", body: []byte{}}, {status: 404, says: "There is none for that system.", body: c3po.Error{}}}}},
 	}
+	routes = append(routes, s.passkeyRoutes()...)
 	routes = append(routes, s.bridgeRoutes()...)
 	for _, op := range dialect.Operations() {
 		routes = append(routes, route{"POST", "/api/op/" + op.Name, s.operation(op), aboutOperation(op)})
 	}
 	return routes
+}
+
+// passkeyRoutes are how a person proves that an act is theirs.
+func (s *server) passkeyRoutes() []route {
+	all := []reply{{status: 200, says: "The passkeys as they are now.", body: c3po.Passkeys{}}}
+	one := []reply{{status: 200, says: "The act, and how far its proof has come.", body: c3po.ProofRequest{}}}
+	return []route{
+		{"GET", "/api/passkeys", s.admit(s.passkeyList), about{id: "passkey_list", tag: "proof", says: "A person's passkeys, and what they are needed for.", answers: all}},
+		{"POST", "/api/passkeys/offer", s.admit(s.passkeyOffer), about{id: "passkey_offer", tag: "proof", says: "What a browser needs to make a passkey, good for 5 minutes.",
+			answers: []reply{{status: 200, says: "For navigator.credentials.create.", body: c3po.PasskeyOffer{}}}}},
+		{"POST", "/api/passkeys", s.admit(s.passkeyAdd), about{id: "passkey_add", tag: "proof", says: "Add the passkey that a browser has made. Needs the proof of another one, if there is one.",
+			body: c3po.PasskeyInput{}, answers: all}},
+		{"POST", "/api/passkeys/{id}/remove", s.admit(s.passkeyRemove), about{id: "passkey_remove", tag: "proof", says: "Forget a passkey. Needs the proof of one.",
+			takes: []parameter{passkeyPath}, answers: all}},
+		{"POST", "/api/passkeys/reset", s.admit(s.passkeyReset), about{id: "passkey_reset", tag: "proof", says: "Forget all passkeys in an hour, unless one is used before. For an admin.", answers: all}},
+		{"POST", "/api/passkeys/policy", s.admit(s.proofPolicy), about{id: "proof_policy", tag: "proof", says: "Say what a person's token is not enough for.",
+			body: c3po.ProofPolicyInput{}, answers: all}},
+		{"GET", "/api/proofs/{id}", s.admit(s.proofShow), about{id: "proof_show", tag: "proof", says: "An act that waits for a person's passkey.",
+			takes: []parameter{proofPath}, answers: one}},
+		{"POST", "/api/proofs/{id}", s.admit(s.proofSign), about{id: "proof_sign", tag: "proof", says: "The signature of a passkey, as navigator.credentials.get gives it. The refused request is then repeated with X-C3PO-Proof.",
+			takes: []parameter{proofPath}, body: c3po.ProofSignature{}, answers: one}},
+	}
 }
 
 // bridgeRoutes are the paths of the agent-to-agent bridge.

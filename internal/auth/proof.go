@@ -1,0 +1,239 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth/passkey"
+)
+
+// proofLife is how long an act waits for its signature: the time to find a phone.
+const proofLife = 5 * time.Minute
+
+// A ProofRecord is an act and the signature of the person who agreed to it.
+type ProofRecord struct {
+	ID        string
+	Act       string // JSON of a c3po.Act; what is signed
+	Signature string // what the browser sent; empty until it did
+	Expires   time.Time
+	Used      bool
+}
+
+// A ProofOutcome is how a step with a proof ended.
+type ProofOutcome string
+
+// The outcomes. Only the first one lets an act through.
+const (
+	ProofOK      ProofOutcome = "ok"
+	ProofUnknown ProofOutcome = "unknown"
+	ProofExpired ProofOutcome = "expired"
+	ProofSigned  ProofOutcome = "signed"
+	ProofUsed    ProofOutcome = "used"
+)
+
+// proofIDKey is under which the context of a request holds the proof that it names.
+type proofIDKey struct{}
+
+// challenge is what a passkey signs: the exact act, under a number that is used once.
+func challenge(id, act string) []byte {
+	sum := sha256.Sum256([]byte("c3po proof 1\x00" + id + "\x00" + act))
+	return sum[:]
+}
+
+// Prove lets an act through if its caller needs no proof for it, or shows one that is for
+// exactly this act and unused. Otherwise PROOF_REQUIRED names what is to be signed.
+func (k *Keeper) Prove(ctx context.Context, caller c3po.Caller, as c3po.AgentID, operation string, arguments []byte) (context.Context, error) {
+	if !caller.Person() || k.mode == None {
+		return ctx, nil
+	}
+	if err := k.vault.refresh(ctx, k.store, k.now()); err != nil {
+		return ctx, err
+	}
+	if !k.vault.demands(operation) {
+		return ctx, nil
+	}
+	act, err := actJSON(caller, as, operation, arguments)
+	if err != nil {
+		return ctx, err
+	}
+	id, _ := ctx.Value(proofIDKey{}).(string)
+	if id == "" {
+		return ctx, k.askForProof(ctx, act)
+	}
+	signed, err := k.spend(ctx, id, act)
+	if err != nil {
+		k.refusedProof(ctx, caller, operation, err)
+		return ctx, err
+	}
+	return c3po.WithProof(ctx, signed), nil
+}
+
+// proveInput is Prove for an act that is no operation.
+func (k *Keeper) proveInput(ctx context.Context, caller c3po.Caller, operation string, in any) (context.Context, error) {
+	arguments, err := json.Marshal(in)
+	if err != nil {
+		return ctx, err
+	}
+	return k.Prove(ctx, caller, caller.ID, operation, arguments)
+}
+
+func actJSON(caller c3po.Caller, as c3po.AgentID, operation string, arguments []byte) (string, error) {
+	var exact bytes.Buffer
+	if len(bytes.TrimSpace(arguments)) > 0 {
+		if err := json.Compact(&exact, arguments); err != nil {
+			return "", c3po.Because(err, c3po.InvalidRequest, "the arguments are not JSON").Suggest("Check parameter values and formats.")
+		}
+	}
+	act, err := json.Marshal(c3po.Act{Operation: operation, Space: caller.Space, As: as, Arguments: exact.Bytes()})
+	return string(act), err
+}
+
+// askForProof stores the act and refuses it until it is signed.
+func (k *Keeper) askForProof(ctx context.Context, act string) error {
+	k.vault.mu.Lock()
+	none := len(k.vault.live()) == 0
+	k.vault.mu.Unlock()
+	if none {
+		return c3po.Errorf(c3po.ProofRequired, "this needs a passkey, and you have none").
+			Suggest("Add one on the dashboard, under Access: `c3po open`.")
+	}
+	id := strings.ToLower(rand.Text())
+	if _, err := k.store.PutProof(ctx, id, act, proofLife); err != nil {
+		return err
+	}
+	refusal := c3po.Errorf(c3po.ProofRequired, "this needs your passkey").
+		Suggest("Confirm it on the dashboard within 5 minutes: #/prove/%s", id)
+	refusal.Proof = id
+	return refusal
+}
+
+// spend checks everything about a proof, and uses it up.
+func (k *Keeper) spend(ctx context.Context, id, act string) (c3po.Proof, error) {
+	record, ok, err := k.store.Proof(ctx, id)
+	switch {
+	case err != nil:
+		return c3po.Proof{}, err
+	case !ok:
+		return c3po.Proof{}, refuseProof("is not known here")
+	case record.Act != act:
+		return c3po.Proof{}, refuseProof("is for something else")
+	case record.Signature == "":
+		return c3po.Proof{}, refuseProof("is not signed yet")
+	}
+	held, err := k.verify(record)
+	if err != nil {
+		return c3po.Proof{}, err
+	}
+	outcome, err := k.store.SpendProof(ctx, id)
+	if err != nil {
+		return c3po.Proof{}, err
+	}
+	if outcome != ProofOK {
+		return c3po.Proof{}, refuseProof(map[ProofOutcome]string{ProofExpired: "has expired", ProofUsed: "was used before", ProofUnknown: "is not known here"}[outcome])
+	}
+	k.keepPasskeys(ctx)
+	return c3po.Proof{ID: id, Passkey: held.Name, At: k.now().UTC()}, nil
+}
+
+// verify finds the passkey that has signed a record, whatever the store says about it.
+func (k *Keeper) verify(record ProofRecord) (heldKey, error) {
+	k.vault.mu.Lock()
+	defer k.vault.mu.Unlock()
+	key, err := passkey.Verify(k.vault.pages, challenge(record.ID, record.Act), []byte(record.Signature), k.vault.publicKeys())
+	if err != nil {
+		return heldKey{}, c3po.Because(err, c3po.Forbidden, "the passkey's signature doesn't count: "+err.Error()).
+			Suggest("Confirm it on the dashboard with one of your passkeys.")
+	}
+	return k.vault.keys[keyName(key.ID)], nil
+}
+
+func refuseProof(why string) *c3po.Error {
+	return c3po.Errorf(c3po.Forbidden, "this proof %s", why).Suggest("Repeat the request without it; you are then asked to confirm it again.")
+}
+
+func (k *Keeper) refusedProof(ctx context.Context, caller c3po.Caller, operation string, err error) {
+	if !k.failures.allow(k.now(), maxFailuresPerSecond) {
+		return
+	}
+	remote, _ := ctx.Value(remoteKey{}).(string)
+	k.Record(ctx, AuditEntry{
+		Event: EventProofRefused, KID: caller.KID, Role: caller.Role, Space: string(caller.Space), Remote: remote, Detail: operation + ": " + c3po.AsError(err).Message,
+	})
+}
+
+// ProofRequest shows the person what they are asked to sign. Site is the name of the page
+// they see it on.
+func (k *Keeper) ProofRequest(ctx context.Context, caller c3po.Caller, id, site string) (c3po.ProofRequest, error) {
+	record, err := k.proof(ctx, caller, id)
+	if err != nil {
+		return c3po.ProofRequest{}, err
+	}
+	request := c3po.ProofRequest{ID: id, Code: proofCode(id), Expires: record.Expires, State: c3po.ProofWaits}
+	if err := json.Unmarshal([]byte(record.Act), &request.Act); err != nil {
+		return c3po.ProofRequest{}, err
+	}
+	switch {
+	case record.Used:
+		request.State = c3po.ProofUsed
+	case record.Signature != "":
+		request.State = c3po.ProofSigned
+	default:
+		k.vault.mu.Lock()
+		if keys := passkey.For(site, k.vault.publicKeys()); len(keys) > 0 {
+			request.Options = passkey.RequestOptions(site, challenge(id, record.Act), keys)
+		}
+		k.vault.mu.Unlock()
+	}
+	return request, nil
+}
+
+// SignProof takes the signature that a person's browser sends.
+func (k *Keeper) SignProof(ctx context.Context, caller c3po.Caller, id string, signature []byte) error {
+	record, err := k.proof(ctx, caller, id)
+	if err != nil {
+		return err
+	}
+	record.Signature = string(signature)
+	if _, err := k.verify(record); err != nil {
+		k.refusedProof(ctx, caller, "sign", err)
+		return err
+	}
+	outcome, err := k.store.SignProof(ctx, id, record.Signature)
+	if err != nil || outcome == ProofOK {
+		return err
+	}
+	return refuseProof(map[ProofOutcome]string{
+		ProofExpired: "has expired", ProofUsed: "was used before", ProofSigned: "is signed already", ProofUnknown: "is not known here",
+	}[outcome])
+}
+
+// proof reads a record for a person.
+func (k *Keeper) proof(ctx context.Context, caller c3po.Caller, id string) (ProofRecord, error) {
+	if !caller.Person() {
+		return ProofRecord{}, c3po.RefuseAgent()
+	}
+	if err := k.vault.refresh(ctx, k.store, k.now()); err != nil {
+		return ProofRecord{}, err
+	}
+	record, ok, err := k.store.Proof(ctx, id)
+	if err == nil && !ok {
+		err = c3po.Errorf(c3po.InvalidRequest, "nothing waits to be confirmed under this address").
+			Suggest("It may have expired: do it again.")
+	}
+	return record, err
+}
+
+// proofCode is short enough to compare by eye what a terminal and a page show.
+func proofCode(id string) string {
+	sum := sha256.Sum256([]byte("c3po code\x00" + id))
+	code := base32.StdEncoding.EncodeToString(sum[:])
+	return fmt.Sprintf("%s-%s", code[:3], code[3:6])
+}
