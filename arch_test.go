@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"internal/host/unit":       {},
 	"internal/host/verify":     {"."},
 
-	"internal/hub": {".", "internal/client/attempt", "internal/node", "internal/store"},
+	"internal/hub": {".", "internal/client/attempt", "internal/node", "internal/store", "internal/text/toolinput"},
 
 	"internal/node": {".", "internal/client/attempt", "internal/store"},
 
@@ -97,9 +97,10 @@ var mayImport = map[string][]string{
 	"internal/testkit/screencast":    {},
 	"internal/testkit/seed":          {},
 
-	"internal/text":          {},
-	"internal/text/envelope": {".", "internal/text/sanitise"},
-	"internal/text/sanitise": {},
+	"internal/text":           {},
+	"internal/text/envelope":  {".", "internal/text/sanitise"},
+	"internal/text/sanitise":  {},
+	"internal/text/toolinput": {},
 
 	"internal/transport":           {},
 	"internal/transport/dialect":   {"."},

@@ -24,6 +24,7 @@ const (
 	KindBounce     Kind = "bounce" // a message was not delivered
 	KindNotice     Kind = "notice" // something else its sender should know
 	KindEscalation Kind = "escalation"
+	KindApproval   Kind = "approval"  // asks the person to allow a tool; its metadata is an Approval
 	KindCancelled  Kind = "cancelled" // what was read before has been withdrawn
 	KindPost       Kind = "post"      // in a room
 	KindBroadcast  Kind = "broadcast" // to everybody, or to an audience
@@ -72,6 +73,9 @@ func (m Message) Text() string {
 	}
 	return m.Message
 }
+
+// AsksPerson says that the message is a question that only a person can answer.
+func (m Message) AsksPerson() bool { return m.Kind == KindEscalation || m.Kind == KindApproval }
 
 // Durability says what "accepted" was worth when it was said.
 type Durability string

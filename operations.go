@@ -54,6 +54,7 @@ type Service interface {
 	Broadcast(context.Context, BroadcastInput) (BroadcastReceipt, error)
 
 	EscalateToHuman(context.Context, EscalateInput) (Escalation, error)
+	RequestApproval(context.Context, ApprovalInput) (ApprovalAsked, error)
 	HumanList(context.Context, GetMessagesInput) (MessageList, error)
 	HumanShow(context.Context, MessageInput) (Question, error)
 	HumanAnswer(context.Context, AnswerInput) (Message, error)
@@ -348,6 +349,7 @@ var native = []Operation{
 	Op("recent", "", "The last messages that an agent wrote or was written to.", Service.Recent, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tail --agent` lists them, `c3po thread` reads one"), noTool("for the person")),
 	Op("conversations", "", "List conversations with their first and last line.", Service.Conversations, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tickets` lists them, `c3po thread` reads one"), noTool("for the person")),
 	Op("search", "", "Find messages by their words, the newest first.", Service.Search, ReadOnly, CarriesBodies, forWatchers, Command("search"), noTool("for the person")),
+	Op("request_approval", "", "Ask the person to allow a tool, once.", Service.RequestApproval, Idempotent, NoCommand("a coding agent's hook asks"), noTool("for hooks: a model cannot ask for its own permission")),
 	Op("human_list", "", "Questions that wait for the person.", Service.HumanList, ReadOnly, CarriesBodies, forPersons, Command("human list"), noTool("for the person")),
 	Op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, ReadOnly, CarriesBodies, forPersons, Command("human show"), noTool("for the person")),
 	Op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons, Command("human answer"), noTool("for the person")),

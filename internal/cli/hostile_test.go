@@ -126,6 +126,7 @@ var (
 		"on":                 "prints constant words",
 		"off":                "prints constant words",
 		"hook session-start": "prints constant words and counts",
+		"hook permission":    "prints the verdict in the client's own form, and the words of a denial are the person's",
 		"install claude":     "prints what it does here",
 		"uninstall claude":   "prints what it does here",
 		"install codex":      "prints what it does here; the lines of files are sanitised",

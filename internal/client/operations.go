@@ -116,6 +116,10 @@ func (c *Client) RoomPrune(ctx context.Context, in c3po.RoomPruneInput) (c3po.Ro
 	return call[c3po.RoomPruned](ctx, c, "room_prune", in)
 }
 
+func (c *Client) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3po.ApprovalAsked, error) {
+	return call[c3po.ApprovalAsked](ctx, c, "request_approval", in)
+}
+
 func (c *Client) HumanList(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
 	return call[c3po.MessageList](ctx, c, "human_list", in)
 }

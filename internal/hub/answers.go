@@ -51,7 +51,11 @@ func (box *inbox) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout 
 		return c3po.WaitResult{}, c3po.Errorf(c3po.Forbidden, "message '%s' was not sent by you", id).
 			Suggest("Only its sender can wait for the answer to a message; use the id of your own receipt.")
 	}
-	reply, outcome, err := box.awaitAnswer(ctx, id, timeout, in.Asked)
+	state := c3po.SessionWorking // other mail does not end this wait
+	if entry.Message.Kind == c3po.KindApproval {
+		state = c3po.SessionDialog
+	}
+	reply, outcome, err := box.awaitAnswer(ctx, id, timeout, in.Asked, state)
 	if err != nil {
 		return c3po.WaitResult{}, err
 	}
@@ -65,9 +69,9 @@ func (box *inbox) waitForAnswer(ctx context.Context, in c3po.WaitInput, timeout 
 
 // awaitAnswer waits for the first answer to a message of the caller's. Since is where the
 // previous wait ended, if this one continues it.
-func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked) (*c3po.Message, *c3po.WaitOutcome, error) {
+func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout time.Duration, since *c3po.Asked, state c3po.SessionState) (*c3po.Message, *c3po.WaitOutcome, error) {
 	wait := &answerWait{inbox: box, ticket: id, at: id, since: since}
-	box.state = c3po.SessionWorking // other mail does not end this wait
+	box.state = state
 	end, err := box.await(ctx, timeout, nil, wait)
 	switch {
 	case err != nil:

@@ -195,22 +195,25 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 		return c3po.Message{}, err
 	}
 	a.actAs(binding{id: c3po.Human})
+	if in.Choice != "" && in.Response != "" {
+		return c3po.Message{}, refuse("give response or choice, not both")
+	}
+	entry, err := a.findQuestion(ctx, in.MessageID)
+	if err != nil {
+		return c3po.Message{}, err
+	}
 	if in.Choice != "" {
-		if in.Response != "" {
-			return c3po.Message{}, refuse("give response or choice, not both")
-		}
-		entry, err := a.findQuestion(ctx, in.MessageID)
-		if err != nil {
-			return c3po.Message{}, err
-		}
 		if in.Response, err = chosen(entry.Message.Choices, in.Choice); err != nil {
 			return c3po.Message{}, err
 		}
 	}
-	return a.outbox.answer(ctx, in.MessageID, in.Response, store.ReplyStep{
-		Draft:    store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey},
-		ResumeTo: true,
-	})
+	draft := store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey}
+	if entry.Message.Kind == c3po.KindApproval {
+		if draft, err = a.judge(ctx, *entry, in.Response); err != nil {
+			return c3po.Message{}, err
+		}
+	}
+	return a.outbox.answer(ctx, in.MessageID, in.Response, store.ReplyStep{Draft: draft, ResumeTo: true})
 }
 
 // chosen is the choice that is meant by its words, or else by its number.

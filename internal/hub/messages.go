@@ -162,7 +162,7 @@ func (o outbox) receipt(ctx context.Context, stored store.Stored, durability c3p
 // is stored whatever happens here, so what goes wrong while waiting goes beside the
 // receipt and never replaces it.
 func (box *inbox) awaitReply(ctx context.Context, receipt *c3po.Receipt, wait time.Duration) error {
-	reply, outcome, err := box.awaitAnswer(ctx, receipt.ID, wait, nil)
+	reply, outcome, err := box.awaitAnswer(ctx, receipt.ID, wait, nil, c3po.SessionWorking)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()

@@ -181,7 +181,7 @@ func (n *Notices) findDue(ctx context.Context, channel string, space c3po.Space,
 			return due, err
 		}
 		for _, entry := range page.Entries {
-			if entry.Message.Kind != c3po.KindEscalation || entry.Corrupt || page.Now.Sub(entry.Message.Timestamp) < age {
+			if !entry.Message.AsksPerson() || entry.Corrupt || page.Now.Sub(entry.Message.Timestamp) < age {
 				continue
 			}
 			for _, late := range []bool{false, true} {

@@ -56,6 +56,12 @@ export interface Answered {
   moved_to?: MessageID;
 }
 
+export interface ApprovalAsked {
+  message_id: MessageID;
+  hash: string;
+  expires: string;
+}
+
 export interface Asked {
   attached?: boolean;
   dead?: boolean;
@@ -278,7 +284,7 @@ export interface Joined {
   token?: string;
 }
 
-export type Kind = "message" | "reply" | "bounce" | "notice" | "escalation" | "cancelled" | "post" | "broadcast";
+export type Kind = "message" | "reply" | "bounce" | "notice" | "escalation" | "approval" | "cancelled" | "post" | "broadcast";
 
 export interface LeftBehind {
   id: AgentID;

@@ -8,19 +8,22 @@ import (
 // An Event is what Claude Code says when it calls a hook. As arguments of an MCP
 // tool every value arrives as a text, and one that is missing as an empty one.
 type Event struct {
-	Name      string `json:"hook_event_name"`
-	SessionID string `json:"session_id,omitempty"`
-	Source    string `json:"source,omitempty"` // of SessionStart: startup, resume, clear or compact
-	Reason    string `json:"reason,omitempty"` // of SessionEnd
-	Kind      string `json:"notification_type,omitempty"`
-	ToolName  string `json:"tool_name,omitempty"`
-	ToolUseID string `json:"tool_use_id,omitempty"`
-	Mode      string `json:"permission_mode,omitempty"`
-	AgentID   string `json:"agent_id,omitempty"`   // of a subagent
-	AgentType string `json:"agent_type,omitempty"` // of a subagent
-	Again     Word   `json:"stop_hook_active,omitempty"`
-	Prompt    string `json:"prompt,omitempty"`   // of UserPromptSubmit; empty if the client does not show it
-	Attended  string `json:"attended,omitempty"` // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
+	Name       string `json:"hook_event_name"`
+	SessionID  string `json:"session_id,omitempty"`
+	Source     string `json:"source,omitempty"` // of SessionStart: startup, resume, clear or compact
+	Reason     string `json:"reason,omitempty"` // of SessionEnd
+	Kind       string `json:"notification_type,omitempty"`
+	ToolName   string `json:"tool_name,omitempty"`
+	ToolUseID  string `json:"tool_use_id,omitempty"`
+	Input      Object `json:"tool_input,omitempty"`      // the tool's arguments
+	Cwd        string `json:"cwd,omitempty"`             // of Approve: where the tool would run
+	Transcript string `json:"transcript_path,omitempty"` // of Approve: where the client keeps what was said
+	Mode       string `json:"permission_mode,omitempty"`
+	AgentID    string `json:"agent_id,omitempty"`   // of a subagent
+	AgentType  string `json:"agent_type,omitempty"` // of a subagent
+	Again      Word   `json:"stop_hook_active,omitempty"`
+	Prompt     string `json:"prompt,omitempty"`   // of UserPromptSubmit; empty if the client does not show it
+	Attended   string `json:"attended,omitempty"` // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
 }
 
 // A Word is a text, or a truth value that its client writes as one or the other.
@@ -34,6 +37,27 @@ func (w *Word) UnmarshalJSON(data []byte) error {
 	}
 	*w = Word(text)
 	return nil
+}
+
+// An Object is JSON, which a client also writes as a text that holds it.
+type Object json.RawMessage
+
+// UnmarshalJSON takes both.
+func (o *Object) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		data = []byte(text)
+	}
+	*o = append((*o)[:0], data...)
+	return nil
+}
+
+// MarshalJSON writes what was read, or null if that was no JSON.
+func (o Object) MarshalJSON() ([]byte, error) {
+	if !json.Valid(o) {
+		return []byte("null"), nil
+	}
+	return o, nil
 }
 
 // ByPerson says that the event is a prompt that a person has written. Claude Code
@@ -54,6 +78,8 @@ const (
 	StopFailure      = "StopFailure" // the turn ended because the model could not be asked
 	DialogOpens      = "PermissionRequest"
 	Notification     = "Notification"
+	// Approve is a dialog that opens, asked by a hook that waits for the person's verdict.
+	Approve = "Approve"
 )
 
 type output struct {
@@ -98,6 +124,24 @@ const PlanMode = "plan"
 // mode opens one whatever was said before.
 func AllowDialog() string {
 	return `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`
+}
+
+// Judge is the person's verdict on a dialog, as the client takes it. A denial goes to
+// the model with the person's words, if they are more than the choice.
+func (by Dialect) Judge(allow bool, words string) string {
+	type decision struct {
+		Behavior string `json:"behavior"`
+		Message  string `json:"message,omitempty"`
+	}
+	d := decision{Behavior: "allow"}
+	if !allow {
+		d = decision{"deny", DeniedByPerson(words)}
+	}
+	text, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": DialogOpens, "decision": d}})
+	if err != nil {
+		return "{}" // texts cannot fail to become JSON
+	}
+	return string(text)
 }
 
 func encode(out output) string {

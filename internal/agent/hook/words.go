@@ -175,3 +175,11 @@ func pronoun(n int) string {
 	}
 	return "them"
 }
+
+// DeniedByPerson tells a model that the user did not allow a tool, and why if they said so.
+func DeniedByPerson(words string) string {
+	if words == c3po.Deny {
+		return "The user denied this call."
+	}
+	return "The user denied this call and says: " + words
+}

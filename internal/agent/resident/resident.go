@@ -83,6 +83,9 @@ func Look(ctx context.Context, svc c3po.Service, in c3po.PendingInput, most int,
 			seen.Seq, seen.Count, seen.Posts, seen.Paused = page.Seq, page.Count, page.RoomUnread, page.Paused
 		}
 		for _, m := range page.Messages {
+			if _, ok := m.Verdict(); ok {
+				continue // for the hook that waits for it
+			}
 			seen.Mail = append(seen.Mail, hook.LetterOf(m))
 			if keep != nil && keep(m) {
 				seen.Texts = append(seen.Texts, m)

@@ -292,6 +292,7 @@ func (s *Server) goodbye(ctx context.Context) {
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	s.withdrawAll(ctx)
 	s.sendReport(ctx)
 	if resident.Leave(ctx, s.to(), s.log) {
 		s.mu.Lock()

@@ -46,6 +46,7 @@ func (s *Server) observe(ctx context.Context) {
 			if seen.Says != "" {
 				s.conversation.activity = s.conversation.activity.Says(seen.Says, seen.Since)
 			}
+			s.sawDecided(seen)
 			s.mu.Unlock()
 		}
 		if s.switchedOn() {
@@ -99,6 +100,7 @@ func (s *Server) evidence(event hook.Event) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settles(event)
 	c := &s.conversation
 	if event.SessionID != "" && event.SessionID != c.id {
 		c.hinted, c.brought = 0, nil // another session shows nothing of what the last one took

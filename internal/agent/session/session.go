@@ -61,6 +61,9 @@ type Config struct {
 	// fails; Registered when it has an id. Nothing if nil.
 	Before     func(ctx context.Context, to *client.Client) error
 	Registered func(c3po.AgentID)
+	// Approves says that the person wants to decide the client's dialogs from elsewhere
+	// too; never if nil.
+	Approves func() bool
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
 	// Rouse starts a turn of an idle session with a line, for a client that has no
@@ -101,6 +104,7 @@ type Server struct {
 	switched func(on, everywhere bool) error
 	before   func(context.Context, *client.Client) error
 	holds    func(c3po.AgentID)
+	approves func() bool
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, conversation, line string) error
 	attended bool
@@ -134,6 +138,7 @@ type Server struct {
 	wantedAt   time.Time         // when the agent was wanted that is not there yet
 	silent     bool              // the coordinator did not answer the last hook in time
 	ran        HookRun           // the last one
+	requests   map[*request]bool // dialogs that the person can decide elsewhere
 	doubtful   map[string]string // keys of calls that failed and may have been carried out, by what they said
 	unanswered bool              // nothing shows that the coordinator answers
 }
@@ -142,6 +147,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
+		approves: cfg.Approves, requests: map[*request]bool{},
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,
@@ -151,6 +157,9 @@ func New(cfg Config) *Server {
 	}
 	if s.holds == nil {
 		s.holds = func(c3po.AgentID) {}
+	}
+	if s.approves == nil {
+		s.approves = func() bool { return false }
 	}
 	if s.off == nil {
 		s.off = func() bool { return false }

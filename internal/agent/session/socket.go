@@ -97,6 +97,8 @@ func (s *Server) serve(ctx context.Context, connection net.Conn) {
 		return
 	}
 	switch {
+	case q.Event != nil && q.Event.Name == hook.Approve:
+		s.serveApproval(ctx, connection, reader, *q.Event)
 	case q.Event != nil:
 		if _, err := connection.Write([]byte(s.answerHook(ctx, *q.Event) + "\n")); err != nil {
 			// The client did not wait for the answer, so the session has not heard it.

@@ -62,7 +62,38 @@ does not know yet comes with the first prompt.`,
 			return nil
 		},
 	})
+	cmd.AddCommand(&cobra.Command{
+		Use:   "permission",
+		Short: "Ask the person elsewhere about a dialog of Claude Code",
+		Long: `Ask the person, wherever they are, about a dialog that Claude Code has just opened:
+the event is read from stdin, and the verdict is printed once there is one. The dialog
+stays usable meanwhile; if it is decided there, this says nothing.`,
+		Example: `  c3po hook permission`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			askPermission(cmd.Context(), a)
+			return nil
+		},
+	})
 	return console.WithoutSettings(cmd)
+}
+
+// askPermission waits for the person's verdict on a dialog of Claude Code, which ends this
+// process or ignores what it says if the dialog is decided first.
+func askPermission(ctx context.Context, a *console.Console) {
+	data, err := console.ReadLimited(a.Stdin, console.MaxInputBytes)
+	var event hook.Event
+	if err != nil || json.Unmarshal(data, &event) != nil {
+		return
+	}
+	event.Name = hook.Approve
+	r, err := claudeRun(a)
+	if err != nil {
+		return
+	}
+	answer, ok := session.AskHere(ctx, r.Socket, a.Trust(r.Socket), event)
+	if answer = strings.TrimSpace(answer); ok && answer != "{}" {
+		fmt.Fprintln(a.Stdout, answer)
+	}
 }
 
 // answerHook asks the session process of the nearest process above this one that has one.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -107,6 +108,8 @@ type ClaudeInstaller struct {
 	out     io.Writer
 	Folder  string // the marketplace that holds our plugin
 	rooms   []c3po.RoomName
+	// approvals lets the person decide dialogs from elsewhere.
+	approvals bool
 }
 
 func claudeInstaller(a *console.Console, flags InstallFlags) (*ClaudeInstaller, error) {
@@ -123,7 +126,7 @@ func claudeInstaller(a *console.Console, flags InstallFlags) (*ClaudeInstaller, 
 	if err != nil {
 		return nil, err
 	}
-	return &ClaudeInstaller{console: a, dryRun: flags.DryRun, rooms: rooms, claude: claude, Folder: filepath.Join(data, "claude")}, nil
+	return &ClaudeInstaller{console: a, dryRun: flags.DryRun, rooms: rooms, approvals: flags.approvals, claude: claude, Folder: filepath.Join(data, "claude")}, nil
 }
 
 func (i *ClaudeInstaller) Install(ctx context.Context, out io.Writer) error {
@@ -131,6 +134,9 @@ func (i *ClaudeInstaller) Install(ctx context.Context, out io.Writer) error {
 	words := "write the plugin to " + i.Folder
 	if len(i.rooms) > 0 {
 		words += ", whose sessions join " + i.roomList()
+	}
+	if i.approvals {
+		words += ", with approvals: you can decide its permission dialogs from elsewhere"
 	}
 	footprint, err := i.footprint()
 	if err == nil && !i.dryRun {
@@ -220,6 +226,11 @@ func (i *ClaudeInstaller) write() error {
 			return err
 		}
 	}
+	if i.approvals {
+		if files["plugin/hooks/hooks.json"], err = WithApprovals(files["plugin/hooks/hooks.json"]); err != nil {
+			return err
+		}
+	}
 	for name, data := range files {
 		if err := writeUnder(i.Folder, name, data); err != nil {
 			return c3po.Errorf(c3po.Internal, "cannot write %s: %w", filepath.Join(i.Folder, name), err).
@@ -255,6 +266,37 @@ func WithRooms(servers []byte, rooms string) ([]byte, error) {
 		server.Env = map[string]string{"C3PO_AUTO_JOIN_ROOMS": rooms}
 		file.Servers[name] = server
 	}
+	out, err := json.MarshalIndent(file, "", "  ")
+	return append(out, '\n'), err
+}
+
+// approvalTimeout is how long Claude Code lets a hook wait for the person. The request
+// itself expires sooner.
+const approvalTimeout = 24 * time.Hour
+
+// WithApprovals is the plugin's hooks with one that asks the person about dialogs, and with
+// what a tool was given, by which the session knows that it has run.
+func WithApprovals(hooks []byte) ([]byte, error) {
+	type group struct {
+		Matcher string           `json:"matcher,omitempty"`
+		Hooks   []map[string]any `json:"hooks"`
+	}
+	var file struct {
+		Hooks map[string][]group `json:"hooks"`
+	}
+	if err := json.Unmarshal(hooks, &file); err != nil || file.Hooks == nil {
+		return nil, errors.Join(err, errors.New("these are no hooks"))
+	}
+	for _, g := range file.Hooks["PostToolUse"] {
+		for _, h := range g.Hooks {
+			if input, ok := h["input"].(map[string]any); ok {
+				input["tool_name"], input["tool_input"] = "${tool_name}", "${tool_input}"
+			}
+		}
+	}
+	file.Hooks["PermissionRequest"] = append(file.Hooks["PermissionRequest"], group{Hooks: []map[string]any{{
+		"type": "command", "command": `"${CLAUDE_PLUGIN_ROOT}/bin/launch" hook permission`, "timeout": int(approvalTimeout / time.Second),
+	}}})
 	out, err := json.MarshalIndent(file, "", "  ")
 	return append(out, '\n'), err
 }

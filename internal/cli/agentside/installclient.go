@@ -26,7 +26,9 @@ type InstallFlags struct {
 	DryRun  bool
 	project bool
 	stay    bool
-	rooms   []string
+	// approvals lets the person decide the client's dialogs from elsewhere.
+	approvals bool
+	rooms     []string
 }
 
 // An Installer brings c3po into one coding agent, and out of it.
@@ -41,7 +43,9 @@ type Target struct {
 	// files says that it takes c3po in by its own files, for one project or all.
 	files bool
 	// stays says that it can be made to wait for mail at the end of a turn.
-	stays     bool
+	stays bool
+	// approves says that its dialogs can be decided from elsewhere.
+	approves  bool
 	long      string
 	Installer func(InstallFlags) (Installer, error)
 }
@@ -56,7 +60,11 @@ nothing; c3po uninstall claude takes it back. Sessions that run already do not h
 it. It ends with a test of what was installed.
 
 With --room every session joins these rooms and has the tools for rooms; installing
-again without it takes that back. Sessions stay in the rooms they have joined.`,
+again without it takes that back. Sessions stay in the rooms they have joined.
+
+With --approvals a permission dialog is also a question to you, wherever you are: decide
+it at the terminal or with c3po answer, whichever is first. Installing again without it
+takes that back; c3po off --approvals does so for a while.`, approves: true,
 		Installer: func(f InstallFlags) (Installer, error) { return claudeInstaller(a, f) },
 	}}
 	for _, c := range clients.All() {
@@ -109,6 +117,9 @@ func TargetCommand(a *console.Console, t Target, verb, short, long string, do fu
 	if verb == "install" {
 		cmd.Example = "  c3po install " + t.Name + "\n  c3po install " + t.Name + " --room build --room lobby\n  c3po install " + t.Name + " --dry-run"
 		cmd.Flags().StringSliceVar(&flags.rooms, "room", nil, "a room that every session joins when it starts; can be given again")
+		if t.approves {
+			cmd.Flags().BoolVar(&flags.approvals, "approvals", false, "permission dialogs are questions to you too; installing again without it takes that back")
+		}
 		if t.stays {
 			cmd.Flags().BoolVar(&flags.stay, "stay-reachable", false, "the end of a turn waits for mail, until Esc; installing again without it takes that back")
 		}

@@ -152,6 +152,7 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 		},
 		Stranger: func(conn net.Conn) bool { return auth.KnowsPeers && Stranger(a, auth.PeerPID(conn), r.Socket) },
 		Off:      func() bool { return a.Folders.Off(project) },
+		Approves: func() bool { return !a.Folders.ApprovalsOff(project) },
 		Switch: func(on, everywhere bool) error {
 			where := project
 			if everywhere {

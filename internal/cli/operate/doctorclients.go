@@ -54,7 +54,7 @@ func examineInstallation(i agentside.Installation) doctor.Client {
 		}
 		want, err := plugin.Files.ReadFile(name)
 		have, missing := os.ReadFile(filepath.Join(i.Folder, name))
-		if missing != nil || !bytes.Equal(have, want) && !bytes.Equal(have, inRoomsOf(have, want)) {
+		if missing != nil || !bytes.Equal(have, want) && !bytes.Equal(have, inRoomsOf(have, want)) && !approves(have, want) {
 			c.Stale = append(c.Stale, name)
 		}
 		return err
@@ -66,6 +66,12 @@ func examineInstallation(i agentside.Installation) doctor.Client {
 		}
 	}
 	return c
+}
+
+// approves says that what is installed is the hooks of this program, with approvals.
+func approves(have, want []byte) bool {
+	hooks, err := agentside.WithApprovals(want)
+	return err == nil && bytes.Equal(have, hooks)
 }
 
 // inRoomsOf is the list of servers of this program, for the rooms that the one

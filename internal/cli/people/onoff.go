@@ -13,24 +13,30 @@ import (
 
 func On(a *console.Console) *cobra.Command {
 	return switching(a, "on", "Let agents here take part again", `Switch c3po on again after c3po off, for the current folder's project or, with
---all, everywhere. Running sessions notice it at their next step.`, a.Folders.SwitchOn)
+--all, everywhere. Running sessions notice it at their next step.
+
+With --approvals, permission dialogs are questions to you again, where c3po was
+installed with --approvals.`, a.Folders.SwitchOn, a.Folders.SwitchApprovalsOn)
 }
 
 func Off(a *console.Console) *cobra.Command {
 	return switching(a, "off", "Keep agents here from taking part", `Switch c3po off for the agents of the current folder's project, or with --all for
 all your agents on this machine. They go offline and get no notices, and their tools
-say so. Their mail is kept. Running sessions notice it at their next step.`, a.Folders.SwitchOff)
+say so. Their mail is kept. Running sessions notice it at their next step.
+
+With --approvals only permission dialogs are left to the terminal; the rest stays on.`, a.Folders.SwitchOff, a.Folders.SwitchApprovalsOff)
 }
 
 // A switched is what on and off print as JSON.
 type switched struct {
 	State         string `json:"state"`
+	Approvals     bool   `json:"approvals,omitempty"`      // of approvals only
 	Project       string `json:"project,omitempty"`        // empty: everywhere
 	OffEverywhere bool   `json:"off_everywhere,omitempty"` // so that on here changes nothing
 }
 
-func switching(a *console.Console, word, short, long string, act func(project string) error) *cobra.Command {
-	var all bool
+func switching(a *console.Console, word, short, long string, act, approve func(project string) error) *cobra.Command {
+	var all, approvals bool
 	cmd := &cobra.Command{
 		Use:     word + " [FOLDER]",
 		Short:   short,
@@ -51,18 +57,23 @@ func switching(a *console.Console, word, short, long string, act func(project st
 				}
 				where = "in " + project
 			}
+			what, act, off, flag := "c3po is", act, a.Folders.Off, ""
+			if approvals {
+				what, act, off, flag = "approvals are", approve, a.Folders.ApprovalsOff, " --approvals"
+			}
 			if err := act(project); err != nil {
 				return err
 			}
-			done := switched{State: word, Project: project, OffEverywhere: word == "on" && a.Folders.Off(project)}
+			done := switched{State: word, Approvals: approvals, Project: project, OffEverywhere: word == "on" && off(project)}
 			return a.Show(done, func(w io.Writer) {
-				fmt.Fprintf(w, "c3po is %s %s\n", word, console.Inline(where))
+				fmt.Fprintf(w, "%s %s %s\n", what, word, console.Inline(where))
 				if done.OffEverywhere {
-					fmt.Fprintln(w, "but it is off everywhere: c3po on --all")
+					fmt.Fprintln(w, "but it is off everywhere: c3po on --all"+flag)
 				}
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "everywhere on this machine, for this user")
+	cmd.Flags().BoolVar(&approvals, "approvals", false, "only whether permission dialogs are questions to you")
 	return console.WithoutSettings(cmd)
 }

@@ -12,13 +12,18 @@ import (
 // Off says whether a person has switched c3po off, everywhere or for the project
 // in this folder. It only looks at two files, so that it can be asked before
 // everything that is said to an agent.
-func (f Folders) Off(project string) bool {
+func (f Folders) Off(project string) bool { return f.marked(offFolder, project) }
+
+// ApprovalsOff says whether a person wants to decide dialogs at the terminal only.
+func (f Folders) ApprovalsOff(project string) bool { return f.marked(approvalsFolder, project) }
+
+func (f Folders) marked(folder, project string) bool {
 	state, err := f.base("XDG_STATE_HOME", ".local", "state")
 	if err != nil {
 		return false
 	}
 	for _, name := range []string{everywhere, projectName(project)} {
-		if _, err := os.Stat(filepath.Join(state, offFolder, name)); err == nil {
+		if _, err := os.Stat(filepath.Join(state, folder, name)); err == nil {
 			return true
 		}
 	}
@@ -26,12 +31,17 @@ func (f Folders) Off(project string) bool {
 }
 
 // SwitchOff leaves the mark that Off looks for; without a project, for all.
-func (f Folders) SwitchOff(project string) error {
+func (f Folders) SwitchOff(project string) error { return f.mark(offFolder, project) }
+
+// SwitchApprovalsOff leaves the mark that ApprovalsOff looks for; without a project, for all.
+func (f Folders) SwitchApprovalsOff(project string) error { return f.mark(approvalsFolder, project) }
+
+func (f Folders) mark(folder, project string) error {
 	state, err := f.State()
 	if err != nil {
 		return err
 	}
-	dir, err := private(filepath.Join(state, offFolder))
+	dir, err := private(filepath.Join(state, folder))
 	if err != nil {
 		return err
 	}
@@ -39,12 +49,17 @@ func (f Folders) SwitchOff(project string) error {
 }
 
 // SwitchOn takes that mark away.
-func (f Folders) SwitchOn(project string) error {
+func (f Folders) SwitchOn(project string) error { return f.unmark(offFolder, project) }
+
+// SwitchApprovalsOn takes that mark away.
+func (f Folders) SwitchApprovalsOn(project string) error { return f.unmark(approvalsFolder, project) }
+
+func (f Folders) unmark(folder, project string) error {
 	state, err := f.base("XDG_STATE_HOME", ".local", "state")
 	if err != nil {
 		return err
 	}
-	err = os.Remove(filepath.Join(state, offFolder, markName(project)))
+	err = os.Remove(filepath.Join(state, folder, markName(project)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -52,8 +67,9 @@ func (f Folders) SwitchOn(project string) error {
 }
 
 const (
-	offFolder  = "off"
-	everywhere = "all"
+	offFolder       = "off"
+	approvalsFolder = "approvals-off"
+	everywhere      = "all"
 )
 
 func markName(project string) string {

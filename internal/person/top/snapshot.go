@@ -146,7 +146,7 @@ func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
 	for _, m := range mail.Messages {
 		s.Questions = append(s.Questions, Question{
 			ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text(), Why: m.Context, Choices: m.Choices, Deadline: m.Deadline,
-			Informs: m.Kind != c3po.KindEscalation && !m.ExpectsReply,
+			Informs: !m.AsksPerson() && !m.ExpectsReply,
 		})
 	}
 	return nil

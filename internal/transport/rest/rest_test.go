@@ -60,6 +60,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 
 	var asked c3po.Escalation
 	do("ann", "escalate_to_human", c3po.EscalateInput{Reason: "may I?", Question: "now?", Choices: []string{"yes", "no"}, Deadline: "1h"}, &asked)
+	do("ann", "request_approval", c3po.ApprovalInput{Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`), Session: "s", Request: "r", Folder: "/src", Reason: "why", Expires: "1h"}, nil)
 	do("", "human_list", c3po.GetMessagesInput{}, nil)
 	do("", "human_answer", c3po.AnswerInput{MessageID: asked.MessageID, Choice: "1"}, nil)
 	do("", "human_show", c3po.MessageInput{MessageID: asked.MessageID}, nil)

@@ -1,0 +1,177 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
+	"github.com/c3po-dev/c3po/internal/text/toolinput"
+)
+
+const (
+	approvalLife     = time.Hour
+	maxApprovalLife  = 24 * time.Hour
+	maxToolBytes     = 200
+	maxApprovalBytes = 200
+	maxFolderBytes   = 4096
+	maxReasonLetters = 2000
+)
+
+// RequestApproval puts a coding agent's question for permission into the person's mailbox.
+// What the person reads is made here from the tool and its input, so that it is what the
+// hash is of.
+func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3po.ApprovalAsked, error) {
+	if err := a.enter(ctx); err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	draft, approval, err := a.outbox.approval(in)
+	if err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	now, err := a.hub.store.Now(ctx)
+	if err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	records, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{a.id})
+	if err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	if len(records) > 0 {
+		approval.Host = records[0].Profile.Host
+	}
+	approval.Expires = now.Add(draft.Within).UTC().Truncate(time.Millisecond)
+	draft.Text = approvalText(approval)
+	if err := checkText("input", draft.Text, a.hub.limits.Characters); err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	if draft.Metadata, err = json.Marshal(approval); err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	durability, err := a.hub.store.Durability(ctx)
+	if err != nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
+		draft.Unpaid = unpaid
+		return a.hub.store.Send(ctx, a.space, store.SendStep{Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true})
+	})
+	if err != nil {
+		a.outbox.countRejected(err)
+		return c3po.ApprovalAsked{}, a.dropIfSuperseded(err)
+	}
+	if stored.Repeat {
+		first, ok := stored.Message.Approval()
+		if !ok || first.Hash != approval.Hash || first.Session != approval.Session {
+			return c3po.ApprovalAsked{}, refuse("the request %q has asked for something else", in.Request)
+		}
+		approval = first
+	} else {
+		a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
+		a.hub.deadlines.Add(a.space, stored.Message.ID, draft.Within)
+		a.hub.notices.Ask(a.space)
+	}
+	return c3po.ApprovalAsked{MessageID: stored.Message.ID, Hash: approval.Hash, Expires: approval.Expires}, nil
+}
+
+// approval checks everything about a request that needs no store.
+func (o outbox) approval(in c3po.ApprovalInput) (store.Draft, c3po.Approval, error) {
+	draft := store.Draft{
+		From: o.id, To: c3po.Human, Kind: c3po.KindApproval, Priority: c3po.Normal, ExpectsReply: true,
+		Choices: []string{c3po.AllowOnce, c3po.Deny}, Context: in.Reason, Within: approvalLife, Distinct: true,
+	}
+	approval := c3po.Approval{Tool: in.Tool, Input: in.Input, Session: in.Session, Request: in.Request, Folder: in.Folder}
+	for field, text := range map[string]string{"tool": in.Tool, "session": in.Session, "request": in.Request} {
+		if err := checkGiven(field, text); err != nil {
+			return draft, approval, err
+		}
+	}
+	if err := checkLabels(
+		label{"tool", in.Tool, maxToolBytes}, label{"session", in.Session, maxApprovalBytes}, label{"request", in.Request, maxApprovalBytes / 2}, label{"folder", in.Folder, maxFolderBytes},
+	); err != nil {
+		return draft, approval, err
+	}
+	if err := checkText("reason", in.Reason, maxReasonLetters); err != nil {
+		return draft, approval, err
+	}
+	if in.Expires != "" {
+		within, err := c3po.ParseDuration(in.Expires)
+		if err != nil {
+			return draft, approval, err
+		}
+		if within < minDeadline || within > maxApprovalLife {
+			return draft, approval, refuse("expires is %q; it must be between 1s and 24h", in.Expires)
+		}
+		draft.Within = within
+	}
+	draft.Key = c3po.ApprovalKey(in.Request)
+	var err error
+	approval.Hash, err = c3po.ApprovalHash(in.Tool, in.Input)
+	return draft, approval, err
+}
+
+// approvalText is the question as a person reads it.
+func approvalText(a c3po.Approval) string {
+	where := ""
+	if a.Folder != "" {
+		where += " in " + a.Folder
+	}
+	if a.Host != "" {
+		where += " on " + a.Host
+	}
+	return fmt.Sprintf("Allow %s%s?\n\n%s", a.Tool, where, toolinput.Text(a.Input))
+}
+
+// almostYes are words by which a person may mean to allow. An answer in own words denies,
+// so they are asked what they mean.
+var almostYes = []string{"y", "yes", "ok", "okay", "allow", "allowed", "approve", "approved", "go", "sure"}
+
+// judge turns what a person answers to an approval into the verdict on it. It refuses to
+// decide what is decided, withdrawn or expired, or whose session is gone.
+func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string) (store.Draft, error) {
+	draft := store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, ContentType: c3po.VerdictType}
+	id := entry.Message.ID
+	approval, ok := entry.Message.Approval()
+	if !ok {
+		return draft, c3po.Errorf(c3po.Internal, "the request %s is damaged in the store", id).Suggest("Decide it at the agent's terminal.")
+	}
+	now, err := s.hub.store.Now(ctx)
+	if err != nil {
+		return draft, err
+	}
+	records, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{entry.Message.FromAgent})
+	if err != nil {
+		return draft, err
+	}
+	const tooLate = "Nothing was allowed or denied by this answer."
+	switch {
+	case len(entry.Facts.Answers) > 0 && !s.decidedSo(ctx, id, response):
+		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s is decided already", id).Suggest(tooLate)
+	case !entry.Facts.Cancelled.IsZero():
+		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s was withdrawn: it was decided at the agent's terminal, or its turn has ended", id).Suggest(tooLate)
+	case !now.Before(approval.Expires):
+		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s has expired", id).Suggest(tooLate)
+	case len(records) == 0 || entry.Facts.AskedBy != "" && records[0].Run != entry.Facts.AskedBy || !records[0].Died.IsZero():
+		return draft, c3po.Errorf(c3po.InvalidRequest, "the session that asked %s has ended", id).Suggest(tooLate)
+	case slices.Contains(almostYes, strings.ToLower(strings.TrimSpace(response))):
+		return draft, c3po.Errorf(c3po.InvalidRequest, "%q is none of the choices, and own words deny", response).
+			Suggest("Choose 1 to allow it once, or 2 to deny it.")
+	}
+	// One key for all answers: the store takes the first, and the same again.
+	draft.Key = "verdict:" + approval.Request
+	draft.Metadata, err = json.Marshal(c3po.Verdict{
+		Allow: response == c3po.AllowOnce, Hash: approval.Hash, Session: approval.Session, Request: approval.Request, Expires: approval.Expires,
+	})
+	return draft, err
+}
+
+// decidedSo says that a request was decided in these words: whoever repeats them did not
+// hear that they were taken.
+func (s spaceHub) decidedSo(ctx context.Context, id c3po.MessageID, response string) bool {
+	answers, err := s.hub.store.Answers(ctx, s.space, id)
+	return err == nil && len(answers) > 0 && !answers[0].Corrupt && answers[0].Message.Response == response
+}

@@ -1,0 +1,139 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+func touching(file, session, request string) c3po.ApprovalInput {
+	return c3po.ApprovalInput{Tool: "Bash", Input: json.RawMessage(fmt.Sprintf(`{"command":"touch %s"}`, file)), Session: session, Request: request, Folder: "/src", Reason: "I need it"}
+}
+
+func (h *testHub) decide(t *testing.T, id c3po.MessageID, choice string) error {
+	t.Helper()
+	_, err := h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: id, Choice: choice})
+	return err
+}
+
+func TestAPersonAllowsOneCallOfATool(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		in := touching("x", "s1", "r1")
+		asked := must(h.as("api").RequestApproval(t.Context(), in))(t)
+		same(t, "asked twice", must(h.as("api").RequestApproval(t.Context(), in))(t).MessageID, asked.MessageID)
+		_, err := h.as("api").RequestApproval(t.Context(), touching("y", "s1", "r1"))
+		refused(t, err, c3po.KeyConflict)
+
+		questions := must(h.asPerson().HumanList(t.Context(), c3po.GetMessagesInput{}))(t).Messages
+		if len(questions) != 1 || !strings.Contains(questions[0].Message, "Allow Bash in /src") || !strings.Contains(questions[0].Message, "$ touch x") {
+			t.Fatalf("the person reads %+v", questions)
+		}
+		if why := h.agent("api").Paused; why != nil {
+			t.Errorf("paused: %s", *why)
+		}
+		wait := h.waitFor("api", c3po.WaitInput{MessageID: asked.MessageID})
+		_, err = h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: "Yes"})
+		refused(t, err, c3po.InvalidRequest, "own words deny")
+		if err := h.decide(t, asked.MessageID, "1"); err != nil {
+			t.Fatal(err)
+		}
+		approval, _ := questions[0].Approval()
+		verdict, ok := wait.atOnce(t).Verdict()
+		if !ok || !verdict.Allow || !verdict.IsFor(approval, time.Now()) {
+			t.Errorf("the verdict is %+v", verdict)
+		}
+		if err := h.decide(t, asked.MessageID, "1"); err != nil {
+			t.Errorf("the same again, by who did not hear that it was taken: %v", err)
+		}
+		refused(t, h.decide(t, asked.MessageID, "2"), c3po.InvalidRequest, "decided already")
+	})
+}
+
+func TestADenialInOwnWordsReachesTheAgent(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		asked := must(h.as("api").RequestApproval(t.Context(), touching("x", "s1", "r1")))(t)
+		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: "Use make instead."}))(t)
+		answer := h.waitFor("api", c3po.WaitInput{MessageID: asked.MessageID}).atOnce(t)
+		if verdict, ok := answer.Verdict(); !ok || verdict.Allow || answer.Response != "Use make instead." {
+			t.Errorf("the answer is %+v", answer)
+		}
+	})
+}
+
+func TestARequestThatIsOverCannotBeDecided(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		withdrawn := must(h.as("api").RequestApproval(t.Context(), touching("x", "s1", "r1")))(t)
+		must(h.as("api").Cancel(t.Context(), c3po.MessageInput{MessageID: withdrawn.MessageID}))(t)
+		refused(t, h.decide(t, withdrawn.MessageID, "1"), c3po.InvalidRequest, "withdrawn")
+
+		in := touching("x", "s1", "r2")
+		in.Expires = "10s"
+		expired := must(h.as("api").RequestApproval(t.Context(), in))(t)
+		pass(11 * time.Second)
+		refused(t, h.decide(t, expired.MessageID, "1"), c3po.InvalidRequest)
+		same(t, "what waits for the person", must(h.asPerson().HumanList(t.Context(), c3po.GetMessagesInput{}))(t).Count, 0)
+	})
+}
+
+// A verdict is worth nothing for another input, session or request, or after its time.
+func TestAVerdictIsRefusedForAnythingElse(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	of := func(file, session, request string, expires time.Time) c3po.Approval {
+		in := touching(file, session, request)
+		hash, err := c3po.ApprovalHash(in.Tool, in.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c3po.Approval{Tool: in.Tool, Input: in.Input, Hash: hash, Session: session, Request: request, Expires: expires}
+	}
+	granted := 0
+	for i := range 25 {
+		n := fmt.Sprint(i)
+		a := of("x"+n, "s"+n, "r"+n, now.Add(time.Minute))
+		v := c3po.Verdict{Allow: true, Hash: a.Hash, Session: a.Session, Request: a.Request, Expires: a.Expires}
+		if !v.IsFor(a, now) {
+			t.Fatalf("%+v is not for %+v", v, a)
+		}
+		for _, other := range []c3po.Approval{of("x"+n+" ", "s"+n, "r"+n, a.Expires), of("x"+n, "s", "r"+n, a.Expires), of("x"+n, "s"+n, "r", a.Expires)} {
+			if v.IsFor(other, now) {
+				granted++
+			}
+		}
+		if v.IsFor(a, a.Expires) {
+			granted++
+		}
+	}
+	same(t, "replays that were granted, of 100", granted, 0)
+}
+
+func TestTheHashIsOfToolAndExactInput(t *testing.T) {
+	t.Parallel()
+	hash := func(tool, input string) string {
+		sum, err := c3po.ApprovalHash(tool, json.RawMessage(input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	same(t, "fields in another order", hash("Bash", `{"a":1,"b":[2,3]}`), hash("Bash", `{ "b":[2,3], "a":1 }`))
+	for _, other := range []struct{ tool, input string }{
+		{"Bash2", `{"a":1,"b":[2,3]}`}, {"Bash", `{"a":1,"b":[3,2]}`}, {"Bash", `{"a":1.0,"b":[2,3]}`}, {"Bash", `{"a":1,"b":[2,3],"c":null}`}, {"Bash", `{"a":"1","b":[2,3]}`},
+	} {
+		if hash(other.tool, other.input) == hash("Bash", `{"a":1,"b":[2,3]}`) {
+			t.Errorf("%+v has the same hash", other)
+		}
+	}
+	for _, bad := range []string{``, `[]`, `null`, `"x"`, `{} {}`, `{"a":`} {
+		if _, err := c3po.ApprovalHash("Bash", json.RawMessage(bad)); err == nil {
+			t.Errorf("%q has a hash", bad)
+		}
+	}
+}
