@@ -28,17 +28,23 @@ func helps(a *console.Console, root *cobra.Command) {
 	root.SetUsageTemplate(strings.NewReplacer(".FlagUsages", wrapped, "Additional Commands:", "Other:", "Additional help topics:", "More help:").Replace(root.UsageTemplate()))
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if cmd == root {
+		switch {
+		case a.JSON:
+			_ = a.Show(describe(cmd), nil) // nobody may be reading
+		case cmd == root:
 			everydayHelp(a, root)
-			return
+		default:
+			whole(cmd, args)
 		}
-		whole(cmd, args)
 	})
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show help for a command, or with all every command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == allTopic {
+				if a.JSON {
+					return root.Help()
+				}
 				whole(root, nil)
 				return nil
 			}
@@ -55,6 +61,41 @@ func helps(a *console.Console, root *cobra.Command) {
 			return topic.Help()
 		},
 	})
+}
+
+// A description is the help of a command as JSON.
+type description struct {
+	Command  string        `json:"command"`
+	Usage    string        `json:"usage,omitempty"`
+	Short    string        `json:"short"`
+	Long     string        `json:"long,omitempty"`
+	Example  string        `json:"example,omitempty"`
+	Aliases  []string      `json:"aliases,omitempty"`
+	Flags    []flagHelp    `json:"flags,omitempty"`
+	Commands []description `json:"commands,omitempty"`
+}
+
+// A flagHelp is one flag of a command.
+type flagHelp struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Default string `json:"default,omitempty"`
+	Usage   string `json:"usage"`
+}
+
+// describe is a command with its flags, and the commands below it in a line each.
+func describe(cmd *cobra.Command) description {
+	d := description{Command: cmd.CommandPath(), Short: cmd.Short, Long: cmd.Long, Example: cmd.Example, Aliases: cmd.Aliases}
+	if cmd.Runnable() {
+		d.Usage = cmd.UseLine()
+	}
+	for _, f := range shownFlags(cmd.Flags()) {
+		d.Flags = append(d.Flags, flagHelp{Name: f.Name, Type: f.Value.Type(), Default: f.DefValue, Usage: f.Usage})
+	}
+	for _, child := range childrenOf(cmd) {
+		d.Commands = append(d.Commands, description{Command: child.CommandPath(), Short: child.Short, Aliases: child.Aliases})
+	}
+	return d
 }
 
 func everydayHelp(a *console.Console, root *cobra.Command) {

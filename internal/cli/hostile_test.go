@@ -45,6 +45,7 @@ var (
 		"thread resume": {"a::b::0a1b2c3d"},
 		"human list":    {},
 		"human answer":  {"a::b::0a1b2c3d", "yes"},
+		"human send":    {"bob", "hi"},
 		"answer":        {"a::b::0a1b2c3d", "yes"},
 		"pause":         {"bob"},
 		"resume":        {"bob"},

@@ -25,7 +25,7 @@ var (
 		"c3po status", "c3po send db hi --as api", "c3po agents --json", "c3po human list", "c3po answer", "c3po logs",
 		"c3po status --url http://127.0.0.1:9", "c3po status --url nonsense",
 		"c3po join", "c3po join c3po://nas:8420", "c3po leave", "c3po claude", "c3po restore missing.tar", "c3po up --redis redis://127.0.0.1:9",
-		"c3po up --listen nonsense", "c3po down extra", "c3po doctor --nonsense",
+		"c3po up --listen nonsense", "c3po down extra", "c3po doctor --nonsense", "c3po pause 'x y'", "c3po rename 'x y' --as api", "c3po up --redis foo", "c3po up --redis-container lxc", "c3po token create --agents 'a b'", "c3po token create --agents a --for 'A B'",
 	}
 	mistaken = []string{
 		"c3po sned db hi", "c3po sned --json", "c3po nosuch --foo", "c3po clawd", "c3po hlep", "c3po help send extra", "c3po help room lsit", "c3po uninstall foo", "c3po install claud", "c3po ask", "c3po lst", "c3po help sned", "c3po send", "c3po send db two words --as api", "c3po send dv hi --as api",

@@ -38,6 +38,8 @@ func TestAnEscalationPausesUntilThePersonAnswers(t *testing.T) {
 			t.Errorf("answer = %+v", answer)
 		}
 		same(t, "what the agent reads", wait.atOnce(t).Response, "Yes.")
+		_, err := h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: "No."})
+		refused(t, err, c3po.InvalidRequest, "has its answer already")
 		if why := h.agent("api").Paused; why != nil {
 			t.Errorf("still paused: %s", *why)
 		}

@@ -28,7 +28,7 @@ func (a *Actor) GetMessages(ctx context.Context, in c3po.GetMessagesInput) (c3po
 
 // Peek is GetMessages without its counting as served.
 func (a *Actor) Peek(ctx context.Context, in c3po.GetMessagesInput) (c3po.MessageList, error) {
-	return a.inbox.read(ctx, in, a.inbox.show)
+	return a.inbox.read(ctx, in, a.inbox.peek)
 }
 
 func (box *inbox) read(ctx context.Context, in c3po.GetMessagesInput, row func(store.Entry, time.Time) c3po.Message) (c3po.MessageList, error) {
@@ -146,6 +146,17 @@ func (box *inbox) show(entry store.Entry, now time.Time) c3po.Message {
 		return box.showPost(entry, now)
 	}
 	return show(entry, now)
+}
+
+// peek is show with how often the reader was served before, which this does not add to.
+func (box *inbox) peek(entry store.Entry, now time.Time) c3po.Message {
+	m := box.show(entry, now)
+	if m.ID.Room() == "" {
+		times, given := box.hub.notes.TimesServed(box.space, store.ServedNote{ID: m.ID, Reader: box.readerOf(m.ToAgent)})
+		m.Deliveries = deliveries(entry) + times
+		m.Redelivered = given || m.Deliveries > 0
+	}
+	return m
 }
 
 // serve is show for an answer that hands the body over.

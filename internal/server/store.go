@@ -23,6 +23,9 @@ const (
 	maxPause      = time.Second
 )
 
+// CheckRedis refuses what is no address of a Redis, before it is tried.
+func CheckRedis(address string) error { return redisstore.CheckURL(address) }
+
 // openStore opens the store. For a Redis that does not answer yet it waits, but
 // not longer than most.
 func openStore(ctx context.Context, cfg Config, node string, meter redisstore.Meter, most time.Duration) (*redisstore.Store, error) {

@@ -77,7 +77,7 @@ type ReplyStep struct {
 	Durability c3po.Durability
 	Answers    c3po.MessageID // the message that is answered
 	ReplyTo    c3po.AgentID   // what the asker is called today, if it was renamed
-	ResumeTo   bool           // a person answered: the asker is no longer paused by this question
+	ResumeTo   bool           // a person answers: once, and the asker is no longer paused by this question
 }
 
 // Stored is what became of a send or reply.

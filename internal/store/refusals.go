@@ -110,6 +110,13 @@ func RefuseCancelled(id c3po.MessageID) *c3po.Error {
 		Suggest("No answer is needed. If what you found matters all the same, send it with send_message.")
 }
 
+// RefuseAnswered is INVALID_REQUEST for a second answer of a person to one question.
+func RefuseAnswered(id c3po.MessageID) *c3po.Error {
+	from, _, _ := id.Split()
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' has its answer already", id).
+		Suggest("Nothing was sent. Write '%s' a message to tell it something else.", from)
+}
+
 // RefuseHandedOver is INVALID_REQUEST for a ticket that somebody else has by now.
 func RefuseHandedOver(id c3po.MessageID) *c3po.Error {
 	return c3po.Errorf(c3po.InvalidRequest, "message '%s' was handed over before", id).

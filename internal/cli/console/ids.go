@@ -126,20 +126,32 @@ func OfMessage[Out any](do func(c3po.Service, context.Context, c3po.MessageInput
 	}
 }
 
-// LastAsked is the newest message in the inbox that expects a reply.
-func LastAsked(ctx context.Context, svc c3po.Service) (last c3po.Message, err error) {
+// LastAsked is the newest message that expects a reply among those that its agent was
+// served, and how many newer ones nobody has read.
+func LastAsked(ctx context.Context, svc c3po.Service) (last c3po.Message, unread int, err error) {
 	list, err := svc.Peek(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched})
 	if err != nil {
-		return last, err
+		return last, 0, err
 	}
-	for _, m := range list.Messages {
-		if m.ExpectsReply && !m.Timestamp.Before(last.Timestamp) {
+	asked := slices.DeleteFunc(list.Messages, func(m c3po.Message) bool { return !m.ExpectsReply })
+	for _, m := range asked {
+		if m.Redelivered && !m.Timestamp.Before(last.Timestamp) {
 			last = m
 		}
 	}
-	if last.ID == "" {
-		return last, c3po.Errorf(c3po.InvalidRequest, "no message in your inbox expects a reply").
+	for _, m := range asked {
+		if !m.Redelivered && !m.Timestamp.Before(last.Timestamp) {
+			unread++
+		}
+	}
+	switch {
+	case last.ID != "":
+		return last, unread, nil
+	case unread > 0:
+		return last, unread, c3po.Errorf(c3po.InvalidRequest, "you have read no message that expects a reply; %d unread", unread).
+			Suggest("Read first with `c3po inbox`, or name the message: c3po reply ID TEXT")
+	default:
+		return last, 0, c3po.Errorf(c3po.InvalidRequest, "no message in your inbox expects a reply").
 			Suggest("`c3po inbox` shows what is there.")
 	}
-	return last, nil
 }

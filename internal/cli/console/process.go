@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/c3po-dev/c3po"
 )
 
@@ -44,6 +46,35 @@ func Misspelled(err error) error {
 	}
 	e := c3po.AsError(err)
 	return BadUsage(e.Message, e.Suggestion)
+}
+
+// NameInArgument holds one argument, if it is given, to what a name can be, before a
+// coordinator is asked.
+func NameInArgument(count cobra.PositionalArgs, at int, check func(string) error) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := count(cmd, args); err != nil || len(args) <= at {
+			return err
+		}
+		return Misspelled(check(args[at]))
+	}
+}
+
+// AgentName checks that an agent can be called so. A brief id is understood too.
+func AgentName(text string) error {
+	if _, brief := c3po.BriefName(text); brief {
+		return nil
+	}
+	_, err := c3po.ParseAgentID(text)
+	return err
+}
+
+// TargetName checks that a message can be sent there: to an agent, or to role:NAME.
+func TargetName(text string) error {
+	if _, brief := c3po.BriefName(text); brief {
+		return nil
+	}
+	_, err := c3po.ParseTarget(text)
+	return err
 }
 
 // ErrTimeout ends a wait that brought nothing and has said so already.
@@ -114,9 +145,9 @@ func (a *Console) report(e *c3po.Error) {
 // Complain writes to stderr in the one form all errors have.
 func (a *Console) Complain(sentence, hint string) {
 	in := InkFor(a.Stderr, a.Getenv)
-	fmt.Fprintf(a.Stderr, "%s %s\n", in.Bad("c3po:"), Inline(sentence))
+	fmt.Fprintf(a.Stderr, "%s %s\n", in.Bad("c3po:"), Hang(a.Stderr, len("c3po: "), Inline(sentence)))
 	if hint != "" {
-		fmt.Fprintf(a.Stderr, "%s %s\n", in.Warn("hint:"), Inline(ForPeople(hint)))
+		fmt.Fprintf(a.Stderr, "%s %s\n", in.Warn("hint:"), Hang(a.Stderr, len("hint: "), Inline(ForPeople(hint))))
 	}
 }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -70,11 +71,45 @@ func shorten(cell string, most int) string {
 	return string(runes[:most-1-end]) + "…" + string(runes[len(runes)-end:])
 }
 
+// Hang breaks a text between words where a terminal's lines end, and indents the lines
+// after the first. A command to copy stays on one line. Anything but a terminal gets the
+// text as it is.
+func Hang(w io.Writer, indent int, text string) string {
+	columns := columnsOf(w)
+	if columns <= 2*indent {
+		return text
+	}
+	return strings.Join(wrapWords(atoms(text), columns-indent), "\n"+strings.Repeat(" ", indent))
+}
+
+// atom is a word, or what stands between backticks.
+var atom = regexp.MustCompile("[^\\s`]*(?:`[^`]*`[^\\s`]*)+|\\S+")
+
+// atoms are the words of a text; a command in backticks or after a colon is one.
+func atoms(text string) (all []string) {
+	open := false // within a command after a colon
+	for _, word := range atom.FindAllString(text, -1) {
+		last := len(all) - 1
+		switch {
+		case open:
+			all[last] += " " + word
+		case word == "c3po" && last >= 0 && strings.HasSuffix(all[last], ":"):
+			all, open = append(all, word), true
+		default:
+			all = append(all, word)
+		}
+		open = open && !strings.HasSuffix(word, ".") && !strings.HasSuffix(word, ",") && !strings.HasSuffix(word, ";")
+	}
+	return all
+}
+
 // Wrap breaks a text into lines of at most so many characters, between words.
-func Wrap(text string, columns int) []string {
+func Wrap(text string, columns int) []string { return wrapWords(strings.Fields(text), columns) }
+
+func wrapWords(words []string, columns int) []string {
 	var lines []string
 	line := ""
-	for word := range strings.FieldsSeq(text) {
+	for _, word := range words {
 		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
 			lines, line = append(lines, line), ""
 		}

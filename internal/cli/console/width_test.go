@@ -34,6 +34,20 @@ func TestAListTakesOneLineARowOnATerminal(t *testing.T) {
 	}
 }
 
+func TestACommandToCopyIsNotBrokenIntoTwoLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Run `c3po up --listen 127.0.0.1:9000` again, please":   "Run\n`c3po up --listen 127.0.0.1:9000`\nagain, please",
+		"Move it with: c3po down && c3po up --listen :9000":     "Move it with:\nc3po down && c3po up --listen :9000",
+		"Leave first: c3po leave --person, and do it right now": "Leave first:\nc3po leave --person,\nand do it right now",
+		"an open ` is a word": "an open ` is a word",
+	} {
+		if diff := cmp.Diff(want, strings.Join(wrapWords(atoms(text), 20), "\n")); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestAParagraphIsBrokenBetweenWordsAndATableIsNot(t *testing.T) {
 	t.Parallel()
 	text := "One two three\nfour five.\n\n  a table   stays\n  as it is\n\nEnd."

@@ -27,6 +27,7 @@ asked itself as well.`,
 		Example: `  c3po agents
   c3po agents -v
   c3po agents --online --type codex`,
+		Args: console.NameInArgument(console.Arguments(0, 1, "[AGENT]"), 0, console.AgentName),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.Looking()
 			if err != nil {

@@ -31,7 +31,7 @@ type letterChoice struct {
 }
 
 func (c *letterChoice) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.to, "to", "", "only letters to this agent")
+	console.CheckedFlag(cmd.Flags(), &c.to, "to", "", "only letters to this agent", console.AgentName)
 	cmd.Flags().StringVar(&c.reason, "reason", "", "only letters that died for this reason: expired, corrupt, recipient_removed")
 	console.CheckedFlag(cmd.Flags(), &c.since, "since", "", "only letters that died since then: a time (RFC 3339), or 12h, 7d ago", console.ParseTime)
 }

@@ -19,7 +19,7 @@ func TestAReceiptSaysOnceWhenTheMessageIsRead(t *testing.T) {
 		"not, and a word":   {c3po.ReachOffline, "'ap' is now called 'api'", "sent web::api::0a1b2c3d, on disk; api reads it when it starts again\n'ap' is now called 'api'\n"},
 	} {
 		var out strings.Builder
-		printReceipt(&out, c3po.Receipt{Message: c3po.Message{ID: "web::api::0a1b2c3d", ToAgent: "api"}, Durability: c3po.OnDisk, Reachability: c.reach, Notice: c.notice})
+		PrintReceipt(&out, c3po.Receipt{Message: c3po.Message{ID: "web::api::0a1b2c3d", ToAgent: "api"}, Durability: c3po.OnDisk, Reachability: c.reach, Notice: c.notice})
 		if out.String() != c.want {
 			t.Errorf("%s: %q, want %q", name, out.String(), c.want)
 		}

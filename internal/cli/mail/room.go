@@ -227,6 +227,7 @@ func roomInvite(a *console.Console) *cobra.Command {
 		Use:     "invite ROOM AGENT",
 		Short:   "Let an agent into a room you are in",
 		Example: `  c3po room invite secret api`,
+		Args:    console.NameInArgument(console.Arguments(2, 2, "ROOM AGENT"), 1, console.AgentName),
 		RunE: console.Operation(a, a.Acting, c3po.Service.RoomInvite, func(args []string) (c3po.RoomInviteInput, error) {
 			name, err := console.RoomName(args[0])
 			return c3po.RoomInviteInput{Room: name, Agent: args[1]}, err

@@ -58,6 +58,7 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
   git diff | c3po send reviewer - --context "Please review"
   c3po send role:review "Who is free to look at #12?"
   c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
+		Args: console.NameInArgument(console.Arguments(1, 2, "TARGET [MESSAGE]"), 0, console.TargetName),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.Acting()
 			if err != nil {
@@ -76,7 +77,7 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 				return err
 			}
 			if !a.JSON {
-				printReceipt(a.Stdout, receipt)
+				PrintReceipt(a.Stdout, receipt)
 			}
 			if wait > 0 {
 				receipt.Reply, receipt.Wait = awaitReply(cmd.Context(), a, svc, receipt.ID, wait)
@@ -131,7 +132,8 @@ func printWarning(w io.Writer, warning string) {
 	}
 }
 
-func printReceipt(w io.Writer, r c3po.Receipt) {
+// PrintReceipt says what became of a message that was sent.
+func PrintReceipt(w io.Writer, r c3po.Receipt) {
 	fmt.Fprintf(w, "sent %s, %s", console.Inline(string(r.ID)), console.Worth(r.Durability))
 	// Else the notice says it, with the reason.
 	if r.ToAgent != c3po.Human && (r.Reachability == c3po.ReachNow || !strings.Contains(r.Notice, r.Reachability.When())) {
@@ -189,7 +191,7 @@ func Reply(a *console.Console) *cobra.Command {
 		Short: "Reply to a message, which also acks it",
 		Long: `Reply to a message, which also acks it. The last part of its id is enough. Without
 TEXT, or with -, the reply is read from stdin. With --last it is for the newest
-message that expects one, and only the text is given.`,
+message you have read that expects one, and only the text is given.`,
 		Example: `  c3po reply alice::bob::0a1b2c3d "There are mesh/node/# and mesh/stat/#"
   c3po reply --last "There are mesh/node/# and mesh/stat/#"`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -200,9 +202,15 @@ message that expects one, and only the text is given.`,
 		},
 		RunE: console.Call(a, a.ActingIfKnown, func(ctx context.Context, svc *client.Client, args []string) (reply c3po.Message, err error) {
 			if last {
-				asked, err := console.LastAsked(ctx, svc)
+				asked, unread, err := console.LastAsked(ctx, svc)
 				if err != nil {
 					return reply, err
+				}
+				if unread > 0 {
+					a.Warn(fmt.Sprintf("%s came since and you have not read it", console.CountOf(unread, "newer question")), "Read it with: c3po inbox")
+				}
+				if first, _, _ := strings.Cut(asked.Text(), "\n"); !a.JSON {
+					fmt.Fprintf(a.Stdout, "to %s: %s\n", console.Inline(string(asked.FromAgent)), console.Inline(c3po.Clip(first)))
 				}
 				args = append([]string{string(asked.ID)}, args...)
 			}
@@ -222,7 +230,7 @@ message that expects one, and only the text is given.`,
 			printWarning(w, reply.Warning)
 		}),
 	}
-	cmd.Flags().BoolVar(&last, "last", false, "reply to the newest message that expects it")
+	cmd.Flags().BoolVar(&last, "last", false, "reply to the newest message you have read that expects it")
 	cmd.Flags().BoolVar(&in.ExpectsReply, "expects-reply", false, "say that you expect an answer to this one")
 	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")
 	metadataFlag(cmd.Flags(), &in.Metadata)

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -75,7 +74,7 @@ type demoPlay struct {
 	program string
 	folder  string
 	watched bool // by a person, who can answer
-	lines   chan string
+	lines   <-chan string
 }
 
 func (p *demoPlay) play(ctx context.Context) error {
@@ -89,11 +88,11 @@ func (p *demoPlay) play(ctx context.Context) error {
 	if err := json.Unmarshal(out, &started); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "A coordinator runs at %s, with its own Redis. Two scripted agents share a small shop:\n", started.URL)
+	fmt.Fprintln(p.out, console.Hang(p.out, 0, fmt.Sprintf("A coordinator runs at %s, with its own Redis. Two scripted agents share a small shop:", started.URL)))
 	fmt.Fprintf(p.out, "%s keeps api/prices.json, %s keeps web/cart.js.\n\n", p.ink.Bold("api"), p.ink.Bold("web"))
 	if p.watched {
 		p.openDashboard(ctx)
-		p.lines = linesOf(p.console.Stdin)
+		p.lines = console.Lines(p.console.Stdin)
 	}
 	repository := filepath.Join(p.folder, "shop")
 	seen, err := demo.Stage{Folder: repository, Call: p.call, Say: p.say, Ran: p.ran, Ask: p.ask}.Play(ctx)
@@ -111,10 +110,10 @@ func (p *demoPlay) play(ctx context.Context) error {
 	fmt.Fprintf(p.out, `
 That took %.0f s. Next, with your own agents:
 
-  c3po claude      start Claude Code with c3po, here; the same in a second folder,
-                   then type: "ask the other agent what it is working on"
-  c3po open        the dashboard: who works on what, and what needs you
-  c3po help        the everyday commands
+  c3po claude    start Claude Code here, and a coordinator; again in a second
+                 folder, then type: "ask the other agent what it is working on"
+  c3po open      while it runs: the dashboard, and what needs you
+  c3po help      the everyday commands
 `, time.Since(began).Seconds())
 	if p.watched {
 		fmt.Fprint(p.out, "\nPress Enter to stop the coordinator and remove everything. ")
@@ -143,6 +142,9 @@ func (p *demoPlay) trace(ctx context.Context, id string) ([]byte, error) {
 // maxThinking is how long the demo waits for the person's answer.
 const maxThinking = 20 * time.Second
 
+// demoIndent is how far what somebody does is from the edge: below its beginning.
+const demoIndent = 6
+
 // pace is how long a person who watches gets to read a line.
 const pace = 900 * time.Millisecond
 
@@ -169,7 +171,7 @@ func (p *demoPlay) openDashboard(ctx context.Context) {
 }
 
 func (p *demoPlay) say(who, what string) {
-	fmt.Fprintf(p.out, "%s  %s\n", p.ink.Bold(fmt.Sprintf("%4s", who)), console.Inline(what))
+	fmt.Fprintf(p.out, "%s  %s\n", p.ink.Bold(fmt.Sprintf("%4s", who)), console.Hang(p.out, demoIndent, console.Inline(what)))
 	if p.watched {
 		<-time.After(pace)
 	}
@@ -184,7 +186,7 @@ func (p *demoPlay) ran(args ...string) {
 		}
 		words = append(words, arg)
 	}
-	fmt.Fprintf(p.out, "      %s\n", p.ink.Faint("$ "+console.Inline(strings.Join(words, " "))))
+	fmt.Fprintf(p.out, "      %s\n", p.ink.Faint(console.Hang(p.out, demoIndent+2, "$ "+console.Inline(strings.Join(words, " ")))))
 }
 
 // ask lets the person choose, here or in the dashboard. Where nobody can answer the
@@ -255,16 +257,4 @@ func (p *demoPlay) environment() []string {
 		env = append(env, pair)
 	}
 	return append(env, "HOME="+home)
-}
-
-// linesOf are the lines that come in.
-func linesOf(in io.Reader) chan string {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		for scan := bufio.NewScanner(in); scan.Scan(); {
-			lines <- scan.Text()
-		}
-	}()
-	return lines
 }

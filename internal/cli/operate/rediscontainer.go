@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -17,7 +18,8 @@ import (
 const (
 	redisImage = "docker.io/library/redis:7"
 	// noContainer takes back that Redis runs in one.
-	noContainer = "none"
+	noContainer   = "none"
+	containerFlag = "redis-container"
 )
 
 // ensureRedis sees to it that the private Redis can be started: with the container that
@@ -34,12 +36,12 @@ func ensureRedis(ctx context.Context, a *console.Console, state, wanted string) 
 	if missing == nil || runtime.GOOS != "linux" || !a.AtTerminal() {
 		return missing
 	}
-	found, err := container.Find(ctx, container.Config{})
+	found, err := container.Find(ctx, container.Config{Flag: "--" + containerFlag})
 	if err != nil {
 		return missing
 	}
 	fmt.Fprintf(a.Stdout, "%s.\n", c3po.AsError(missing).Message)
-	yes, err := a.Confirm(fmt.Sprintf("Run Redis in a container, with %s? It has no network, and its data stays in %s.", found.Name(), console.Inline(dir)), true)
+	yes, err := a.Confirm(fmt.Sprintf("Run Redis in a container, with %s? It has no network, and its data stays in %s.", filepath.Base(found.Program()), console.Inline(dir)), true)
 	if err != nil {
 		return err
 	}
@@ -49,14 +51,23 @@ func ensureRedis(ctx context.Context, a *console.Console, state, wanted string) 
 	return redisInContainer(ctx, a, dir, found.Program())
 }
 
-// redisInContainer makes the Redis of a folder one in a container, from now on. It is
-// reached by its socket alone, and sees that folder alone.
+// redisInContainer is launchInContainer, whose failure leaves no Redis to be used.
 func redisInContainer(ctx context.Context, a *console.Console, dir, program string) error {
+	err := launchInContainer(ctx, a, dir, program)
+	if e, ok := errors.AsType[*c3po.Error](err); ok && e.Code == c3po.InvalidRequest {
+		return c3po.Because(err, c3po.RedisUnavailable, e.Message).Suggest("%s", e.Suggestion)
+	}
+	return err
+}
+
+// launchInContainer makes the Redis of a folder one in a container, from now on. It is
+// reached by its socket alone, and sees that folder alone.
+func launchInContainer(ctx context.Context, a *console.Console, dir, program string) error {
 	if runtime.GOOS != "linux" {
 		return c3po.Errorf(c3po.InvalidRequest, "on %s a container's socket cannot be reached from outside", runtime.GOOS).
 			Suggest("Install Redis: %s", c3po.AsError(engine.Available(dir)).Suggestion)
 	}
-	found, err := container.Find(ctx, container.Config{Runtime: program})
+	found, err := container.Find(ctx, container.Config{Runtime: program, Flag: "--" + containerFlag})
 	if err != nil {
 		return c3po.Because(err, c3po.InvalidRequest, c3po.AsError(err).Message).Suggest("Install docker or podman and see that it runs, or install Redis itself.")
 	}

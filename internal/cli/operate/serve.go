@@ -71,6 +71,11 @@ func (s *coordinator) check() error {
 	if err := checkListen(s.listen); err != nil {
 		return err
 	}
+	if s.redis != "" {
+		if err := server.CheckRedis(s.redis); err != nil {
+			return console.Misspelled(err)
+		}
+	}
 	if s.sends < 0 {
 		return console.BadUsage(fmt.Sprintf("--sends-per-minute is %d", s.sends), "It must be 0, which is no limit, or more.")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/runner/container"
 )
 
 // readyFile is the number of the pipe through which a detached coordinator
@@ -93,9 +94,9 @@ settings that you give.`,
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&foreground, "foreground", false, "stay, for a service manager; the Redis outlives it all the same")
 	cmd.Flags().BoolVar(&service, "service", false, "make it a service that starts when you log in")
-	cmd.Flags().StringVar(&redisContainer, "redis-container", "", "docker or podman: run the private Redis in a container from now on; none takes that back")
+	console.CheckedFlag(cmd.Flags(), &redisContainer, containerFlag, "", "docker or podman: run the private Redis in a container from now on; none takes that back", console.OneOf(append(container.Runtimes(), noContainer)...))
 	cmd.MarkFlagsMutuallyExclusive("foreground", "service")
-	cmd.MarkFlagsMutuallyExclusive("redis", "redis-container")
+	cmd.MarkFlagsMutuallyExclusive("redis", containerFlag)
 	cmd.Flags().BoolVar(&detached, "detached", false, "")
 	_ = cmd.Flags().MarkHidden("detached") // it fails for a flag that is not there
 	return cmd

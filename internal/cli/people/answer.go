@@ -52,60 +52,126 @@ func answerAll(ctx context.Context, a *console.Console, svc *client.Client) erro
 	if err != nil {
 		return err
 	}
-	in := a.Ink()
-	if len(page.Messages) > 0 {
-		fmt.Fprintln(a.Stdout, in.Faint("Type a text or the number of a choice. Enter leaves a question for later, q stops."))
-	}
-	for n, question := range page.Messages {
-		fmt.Fprintf(a.Stdout, "%s ", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))))
-		console.PrintMessage(a.Stdout, time.Now(), question)
-		reply, err := askFor(a, question)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if reply.MessageID == "" {
-			continue
-		}
-		answered, err := svc.HumanAnswer(ctx, reply)
-		if err != nil {
-			return err
-		}
-		printAnswered(a.Stdout, answered)
-	}
 	if len(page.Messages) == 0 {
 		fmt.Fprintln(a.Stdout, "no agent waits for you")
+		return nil
+	}
+	in := a.Ink()
+	fmt.Fprintln(a.Stdout, in.Faint(console.Hang(a.Stdout, 0, "Type a text or the number of a choice. Enter leaves a question for later, q stops.")))
+	typed, left := console.Lines(a.Stdin), 0
+	for n, question := range page.Messages {
+		if now, err := svc.HumanShow(ctx, c3po.MessageInput{MessageID: question.ID}); err == nil && now.Reply != nil {
+			fmt.Fprintf(a.Stdout, "%s %s\n", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))), console.Inline(wasAnswered(now).Message))
+			continue
+		}
+		fmt.Fprintf(a.Stdout, "%s ", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))))
+		console.PrintMessage(a.Stdout, time.Now(), question)
+		done, err := settle(ctx, a, svc, question, typed)
+		if errors.Is(err, io.EOF) {
+			left += len(page.Messages) - n
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !done {
+			left++
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(a.Stdout, "%s left for later; see them with: c3po human list\n", console.CountOf(left, "message"))
 	}
 	return nil
 }
 
-// askFor is what the person types about a question; without an id it is left for later.
-// The end of input, and q, are io.EOF. A number that is no choice is asked for again.
-func askFor(a *console.Console, question c3po.Message) (c3po.AnswerInput, error) {
+// settle does with a question what the person says: answers it, or takes what expects no
+// answer off the list. What somebody else has answered meanwhile is said, and done too.
+func settle(ctx context.Context, a *console.Console, svc *client.Client, question c3po.Message, typed <-chan string) (done bool, err error) {
+	reply, err := askFor(ctx, a, question, typed)
+	if err != nil || reply == nil {
+		return false, err
+	}
+	if reply.MessageID == "" {
+		_, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{question.ID}})
+		return err == nil, err
+	}
+	answered, err := svc.HumanAnswer(ctx, *reply)
+	if err == nil {
+		printAnswered(a.Stdout, answered)
+		return true, nil
+	}
+	if now, look := svc.HumanShow(ctx, c3po.MessageInput{MessageID: question.ID}); look == nil && now.Reply != nil {
+		fmt.Fprintln(a.Stdout, console.Inline(wasAnswered(now).Message))
+		return true, nil
+	}
+	return false, err
+}
+
+// askFor is what the person types about a question; nil leaves it for later, and an
+// answer to nothing takes it off the list. The end of input, and q, are io.EOF. A number
+// that is no choice is asked for again.
+func askFor(ctx context.Context, a *console.Console, question c3po.Message, typed <-chan string) (*c3po.AnswerInput, error) {
+	prompt := "answer> "
+	if !question.ExpectsReply {
+		prompt = "no answer is expected; d takes it off the list> "
+	}
 	for {
-		fmt.Fprint(a.Stdout, a.Ink().Bold("answer> "))
-		line, err := a.ReadLine()
+		text, err := typedAnswer(ctx, a, prompt, typed)
 		if err != nil {
 			fmt.Fprintln(a.Stdout)
-			return c3po.AnswerInput{}, err
+			return nil, err
 		}
-		text := strings.TrimSpace(line)
 		number, notANumber := strconv.Atoi(text)
 		switch {
 		case text == "q":
-			return c3po.AnswerInput{}, io.EOF
+			return nil, io.EOF
 		case text == "":
-			return c3po.AnswerInput{}, nil
+			return nil, nil
+		case text == "d" && !question.ExpectsReply:
+			return &c3po.AnswerInput{}, nil
 		case notANumber != nil || len(question.Choices) == 0:
-			return c3po.AnswerInput{MessageID: question.ID, Response: text}, nil
+			return &c3po.AnswerInput{MessageID: question.ID, Response: text}, nil
 		case number >= 1 && number <= len(question.Choices):
-			return c3po.AnswerInput{MessageID: question.ID, Choice: text}, nil
+			return &c3po.AnswerInput{MessageID: question.ID, Choice: text}, nil
 		default:
 			fmt.Fprintf(a.Stdout, "There is no choice %s; type a number from 1 to %d, or a text.\n", console.Inline(text), len(question.Choices))
 		}
 	}
+}
+
+// pasteTime is how soon after a line the next one of a pasted text comes.
+const pasteTime = 50 * time.Millisecond
+
+// typedAnswer is one line. Several that come at once were pasted: they are one text, and
+// it is sent only if the person says so, since the first may have been meant for another
+// question.
+func typedAnswer(ctx context.Context, a *console.Console, prompt string, typed <-chan string) (string, error) {
+	for {
+		fmt.Fprint(a.Stdout, a.Ink().Bold(prompt))
+		first, err := console.NextLine(ctx, typed)
+		if err != nil {
+			return "", err
+		}
+		lines := append([]string{first}, console.LinesWithin(typed, pasteTime)...)
+		if len(lines) == 1 {
+			return strings.TrimSpace(first), nil
+		}
+		fmt.Fprintf(a.Stdout, "These are %d lines. Send them as one answer? [y/N] ", len(lines))
+		sure, err := console.NextLine(ctx, typed)
+		if err != nil {
+			return "", err
+		}
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(sure)), "y") {
+			return strings.TrimSpace(strings.Join(lines, "\n")), nil
+		}
+		console.LinesWithin(typed, pasteTime) // the rest of what was pasted
+	}
+}
+
+// wasAnswered is the refusal of a second answer, with the first.
+func wasAnswered(q c3po.Question) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "%s was answered %s: %s", q.ID, c3po.Ago(time.Now(), q.Reply.Timestamp), c3po.Clip(q.Reply.Response)).
+		Suggest("Tell it something else with: c3po human send %s TEXT", q.FromAgent)
 }
 
 func printAnswered(w io.Writer, answer c3po.Message) {
@@ -117,9 +183,9 @@ func humanAnswer(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer MESSAGE_ID [TEXT]",
 		Short: "Answer a question",
-		Long: `Answer a question, in your own words or with one of its choices. The agent that
-asked goes on, unless it has asked something else as well. Without TEXT, or with -,
-the answer is read from stdin.`,
+		Long: `Answer a question, in your own words or with one of its choices, whose number is
+enough. The agent that asked goes on, unless it has asked something else as well.
+Without TEXT, or with -, the answer is read from stdin.`,
 		Example: `  c3po human answer api::human::0a1b2c3d "Use the second one"
   c3po human answer api::human::0a1b2c3d --choice 2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -133,13 +199,17 @@ the answer is read from stdin.`,
 			if in.MessageID, err = console.MessageID(cmd.Context(), svc, args[0]); err != nil {
 				return err
 			}
-			if question, err := svc.HumanShow(cmd.Context(), c3po.MessageInput{MessageID: in.MessageID}); err == nil && question.Reply != nil {
-				return c3po.Errorf(c3po.InvalidRequest, "%s was answered %s: %s", question.ID, c3po.Ago(time.Now(), question.Reply.Timestamp), c3po.Clip(question.Reply.Response)).
-					Suggest("Tell it something else with: c3po send %s TEXT", question.FromAgent)
+			question, err := svc.HumanShow(cmd.Context(), c3po.MessageInput{MessageID: in.MessageID})
+			if err == nil && question.Reply != nil {
+				return wasAnswered(question)
 			}
 			if in.Choice == "" {
 				if in.Response, err = a.Body(args[1:]); err != nil {
 					return err
+				}
+				// As the prompt, the dashboard and top take a number.
+				if _, err := strconv.Atoi(in.Response); err == nil && len(question.Choices) > 0 {
+					in.Choice, in.Response = in.Response, ""
 				}
 			}
 			answer, err := svc.HumanAnswer(cmd.Context(), in)

@@ -14,17 +14,18 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/cli/mail"
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
 func Human(a *console.Console) *cobra.Command {
 	return console.Family(&cobra.Command{
 		Use:   "human",
-		Short: "See and answer what agents ask you",
+		Short: "See and answer what agents ask you, and write to them",
 		Example: `  c3po human list
   c3po human answer api::human::0a1b2c3d "Use the second one"
   c3po human watch`,
-	}, humanList(a), humanShow(a), humanAnswer(a), humanWatch(a))
+	}, humanList(a), humanShow(a), humanAnswer(a), humanSend(a), humanWatch(a))
 }
 
 func humanList(a *console.Console) *cobra.Command {
@@ -78,6 +79,41 @@ func printQuestion(w io.Writer, q c3po.Question) {
 		fmt.Fprintln(w, "answer:")
 		console.Block(w, q.Reply.Response)
 	}
+}
+
+func humanSend(a *console.Console) *cobra.Command {
+	var in c3po.SendInput
+	var urgent bool
+	cmd := &cobra.Command{
+		Use:   "send AGENT [TEXT]",
+		Short: "Write to an agent yourself",
+		Long: `Write to an agent yourself: it sees that the message is from you, not from another
+agent as with c3po send. Its reply comes to you, where c3po answer shows it. Without
+TEXT, or with -, the text is read from stdin.`,
+		Example: `  c3po human send api "Leave the staging database alone"`,
+		Args:    console.NameInArgument(console.Arguments(1, 2, "AGENT [TEXT]"), 0, console.TargetName),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			svc, err := a.Person(console.HumanToken)
+			if err != nil {
+				return err
+			}
+			in.Target = args[0]
+			if urgent {
+				in.Priority = c3po.Urgent
+			}
+			if in.Message, err = a.Body(args[1:]); err != nil {
+				return err
+			}
+			receipt, err := svc.SendMessage(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.Show(receipt, func(w io.Writer) { mail.PrintReceipt(w, receipt) })
+		},
+	}
+	cmd.Flags().BoolVar(&urgent, "urgent", false, "have it read first")
+	cmd.Flags().StringVar(&in.ClientKey, "key", "", "the same key never sends twice; a random one if left out")
+	return cmd
 }
 
 func humanWatch(a *console.Console) *cobra.Command {

@@ -21,7 +21,7 @@ for its answers end with a notice. Its mail is kept, and only your messages wake
 It may finish what it has begun. When the pause ends it hears of its mail.`,
 		Example: `  c3po pause api --reason "deploying"
   c3po pause --all`,
-		Args: console.Arguments(0, 1, "AGENT"),
+		Args: console.NameInArgument(console.Arguments(0, 1, "AGENT"), 0, console.AgentName),
 		RunE: setPaused(a, &in, c3po.Service.Pause),
 	}
 	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")
@@ -36,7 +36,7 @@ func Resume(a *console.Console) *cobra.Command {
 		Short: "End the pause of an agent, or of all of them",
 		Example: `  c3po resume api
   c3po resume --all`,
-		Args: console.Arguments(0, 1, "AGENT"),
+		Args: console.NameInArgument(console.Arguments(0, 1, "AGENT"), 0, console.AgentName),
 		RunE: setPaused(a, &in, c3po.Service.Resume),
 	}
 	cmd.Flags().BoolVar(&in.All, "all", false, "every agent of the space")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 )
@@ -41,12 +42,12 @@ A token lives for a year after its last use.`,
 		Example: `  c3po token create --agents 'build-box/*' --label "build box"
   c3po token create --role observer --for 'repo-*'`,
 		RunE: console.Call(a, a.AsPerson(console.AdminToken), func(ctx context.Context, svc *client.Client, _ []string) (c3po.NewToken, error) {
-			in.Role = c3po.Role(role)
-			if acts := in.Role == c3po.RoleAgent || in.Role == c3po.RoleRunner; acts != (in.Agents != "") {
-				return c3po.NewToken{}, console.BadUsage("--agents is required for the roles agent and runner, and only for them", "Give agents, for example build-box/* or * for any bare name.")
-			}
 			return svc.CreateToken(ctx, in)
 		}, func(w io.Writer, made c3po.NewToken) { printToken(a, w, made) }),
+	}
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		in.Role = c3po.Role(role)
+		return console.Misspelled(auth.CheckTokenInput(in))
 	}
 	console.CheckedFlag(cmd.Flags(), &role, "role", string(c3po.RoleAgent), "agent, runner, observer, human or admin", console.OneOf("agent", "runner", "observer", "human", "admin"))
 	cmd.Flags().StringVar(&in.Agents, "agents", "", "ids an agent or runner may act as; * is any text within one part")

@@ -26,8 +26,11 @@ func TestAMissingServerIsNamedInTheWordsOfTheSystem(t *testing.T) {
 			}
 			return false
 		}
-		if got := howToInstall(has); !strings.Contains(got, want) {
+		if got := howToInstall(has, false); !strings.Contains(got, want) {
 			t.Errorf("with %q it says %q, which lacks %q", programs, got, want)
+		}
+		if got := howToInstall(has, true); strings.Contains(got, "sudo") {
+			t.Errorf("with %q root is told %q", programs, got)
 		}
 	}
 }

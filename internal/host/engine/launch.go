@@ -151,7 +151,7 @@ func Program() (string, error) {
 		}
 	}
 	return "", c3po.Errorf(c3po.RedisUnavailable, "neither redis-server nor valkey-server is installed").
-		Suggest("%s", howToInstall(onPath))
+		Suggest("%s", howToInstall(onPath, os.Geteuid() == 0))
 }
 
 func onPath(program string) bool {
@@ -161,15 +161,15 @@ func onPath(program string) bool {
 
 // HowToInstallFor says how a Redis comes to this system, and what to do then.
 func HowToInstallFor(command string) string {
-	if line := packageLine(onPath); line != "" {
+	if line := packageLine(onPath, os.Geteuid() == 0); line != "" {
 		return "Run `" + line + "`, then `" + command + "` again."
 	}
 	return "Install Redis 7 or Valkey, then run `" + command + "` again."
 }
 
 // packageLine installs a Redis with the package manager of this system; empty if none
-// is known.
-func packageLine(has func(string) bool) string {
+// is known. Root needs no sudo, and often has none.
+func packageLine(has func(string) bool, root bool) string {
 	for _, way := range []struct{ program, line string }{
 		{"apt-get", "sudo apt-get install redis-server"},
 		{"dnf", "sudo dnf install valkey"},
@@ -177,6 +177,9 @@ func packageLine(has func(string) bool) string {
 		{"pacman", "sudo pacman -S valkey"},
 		{"brew", "brew install redis"},
 	} {
+		if has(way.program) && root {
+			return strings.TrimPrefix(way.line, "sudo ")
+		}
 		if has(way.program) {
 			return way.line
 		}
@@ -185,9 +188,9 @@ func packageLine(has func(string) bool) string {
 }
 
 // howToInstall names the lines that help c3po up on this system.
-func howToInstall(has func(string) bool) string {
+func howToInstall(has func(string) bool, root bool) string {
 	var lines []string
-	if line := packageLine(has); line != "" {
+	if line := packageLine(has, root); line != "" {
 		lines = append(lines, "Run `"+line+"`, then `c3po up` again.")
 	}
 	for _, runtime := range []string{"docker", "podman"} {

@@ -27,7 +27,7 @@ type Stage struct {
 // Seen is what a story left to look at.
 type Seen struct {
 	Question string        // the id of what web asked api
-	Answer   time.Duration // how long that took
+	Answer   time.Duration // how long question and answer were on their way, without what api did between them
 	Chosen   string        // by the person
 }
 
@@ -68,8 +68,8 @@ func (s Stage) askTheOther(ctx context.Context, repository shop, seen *Seen) err
 	if err := s.untilWaiting(ctx); err != nil {
 		return err
 	}
-	began := time.Now()
 	s.Say(web, "doesn't own prices.json, so it asks api and waits")
+	began := time.Now()
 	answered := s.start(ctx, "send", api, question, "--as", web, "--wait", patience)
 	var mail struct {
 		ID string `json:"id"`
@@ -77,13 +77,14 @@ func (s Stage) askTheOther(ctx context.Context, repository shop, seen *Seen) err
 	if err := asked.into(&mail); err != nil {
 		return err
 	}
-	seen.Question = mail.ID
+	seen.Question, seen.Answer = mail.ID, time.Since(began)
 	field, err := repository.priceField()
 	if err != nil {
 		return err
 	}
 	unit := field[strings.LastIndex(field, "_")+1:]
 	s.Say(api, "wakes, looks into prices.json and replies")
+	began = time.Now()
 	if _, err := s.call(ctx, "reply", mail.ID, field+", in "+unit, "--as", api); err != nil {
 		return err
 	}
@@ -95,8 +96,8 @@ func (s Stage) askTheOther(ctx context.Context, repository shop, seen *Seen) err
 	if err := answered.into(&receipt); err != nil {
 		return err
 	}
-	seen.Answer = time.Since(began)
-	s.Say(web, fmt.Sprintf("got %q after %d ms, changes cart.js, and its test passes", receipt.Reply.Response, seen.Answer.Milliseconds()))
+	seen.Answer += time.Since(began)
+	s.Say(web, fmt.Sprintf("got %q (%d ms on the way), changes cart.js, and its test passes", receipt.Reply.Response, seen.Answer.Milliseconds()))
 	named := regexp.MustCompile(`^[a-z_]+`).FindString(receipt.Reply.Response)
 	if err := repository.show(named, ""); err != nil {
 		return err

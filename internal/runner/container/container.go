@@ -6,6 +6,7 @@ package container
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -25,6 +26,7 @@ func Runtimes() []string { return []string{"docker", "podman", "finch"} }
 // A Config says which program is used. The zero value of every field is usable.
 type Config struct {
 	Runtime string   // its name or path; else the first of Runtimes whose engine answers
+	Flag    string   // that chooses it, as advice names it; --runtime if empty
 	Environ []string // that of the program; that of this process if nil
 	Log     *slog.Logger
 }
@@ -32,6 +34,7 @@ type Config struct {
 // A CLI is a program that runs containers.
 type CLI struct {
 	program string
+	flag    string
 	quirks  quirks
 	environ []string
 	log     *slog.Logger
@@ -73,6 +76,7 @@ func Find(ctx context.Context, cfg Config) (*CLI, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	cfg.Flag = cmp.Or(cfg.Flag, "--runtime")
 	names := Runtimes()
 	if cfg.Runtime != "" {
 		names = []string{cfg.Runtime}
@@ -86,7 +90,7 @@ func Find(ctx context.Context, cfg Config) (*CLI, error) {
 	switch {
 	case len(there) == 0 && cfg.Runtime != "":
 		return nil, c3po.Errorf(c3po.InvalidRequest, "there is no program %q", cfg.Runtime).
-			Suggest("Install it, or leave --runtime out to take the first of %s.", strings.Join(Runtimes(), ", "))
+			Suggest("Install it, or leave %s out to take the first of %s.", cfg.Flag, strings.Join(Runtimes(), ", "))
 	case len(there) == 0:
 		return nil, c3po.Errorf(c3po.InvalidRequest, "there is no program that runs containers").
 			Suggest("Install one of %s; on Debian: apt install podman.", strings.Join(Runtimes(), ", "))
@@ -110,7 +114,7 @@ func Find(ctx context.Context, cfg Config) (*CLI, error) {
 }
 
 func open(ctx context.Context, program string, cfg Config) (*CLI, error) {
-	c := &CLI{program: program, environ: cfg.Environ, log: cfg.Log}
+	c := &CLI{program: program, flag: cfg.Flag, environ: cfg.Environ, log: cfg.Log}
 	version, err := c.ask(ctx, "--version")
 	if err != nil {
 		return nil, err
@@ -190,7 +194,7 @@ func (c *CLI) commandError(verb string, cause error, said string) error {
 	if len(said) > most {
 		said = "…" + said[len(said)-most:]
 	}
-	advice := "Check that `" + filepath.Base(c.program) + " ps` works for this user; --runtime chooses another program."
+	advice := "Check that `" + filepath.Base(c.program) + " ps` works for this user; " + c.flag + " chooses another program."
 	if verb == "build" {
 		advice = "The lines above say which step failed; a build needs the network."
 	}

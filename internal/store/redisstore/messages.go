@@ -107,6 +107,8 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		return store.Stored{}, store.RefuseNoMessage(step.Answers)
 	case "cancelled":
 		return store.Stored{}, store.RefuseCancelled(step.Answers)
+	case "answered":
+		return store.Stored{}, store.RefuseAnswered(step.Answers)
 	case "stale":
 		return store.Stored{}, store.RefuseHeld(step.Answers, c3po.AgentID(word(answer[1])))
 	case "not_yours":

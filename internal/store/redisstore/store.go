@@ -102,12 +102,21 @@ func (s *Store) Close() {
 	s.wakes.Close()
 }
 
+// CheckURL refuses what is no address of a Redis.
+func CheckURL(address string) error {
+	_, err := clientOptions(address)
+	return err
+}
+
 func clientOptions(address string) (rueidis.ClientOption, error) {
 	first, more, _ := strings.Cut(address, ",")
 	if strings.HasPrefix(first, "/") {
 		first = "unix://" + first
 	}
 	options, err := rueidis.ParseURL(first)
+	if !strings.Contains(first, "://") {
+		err = errors.New("it does not begin with redis://, rediss:// or unix://")
+	}
 	if err != nil {
 		// The URL may hold a password: say what is wrong without repeating it.
 		if parsed, ok := errors.AsType[*url.Error](err); ok {

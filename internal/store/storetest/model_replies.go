@@ -43,6 +43,9 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	if !question.facts.Cancelled.IsZero() {
 		return store.Stored{}, store.RefuseCancelled(step.Answers)
 	}
+	if step.ResumeTo && len(question.facts.Answers) > 0 {
+		return store.Stored{}, store.RefuseAnswered(step.Answers)
+	}
 	if owner.Queue() != "" {
 		switch sp.unfit(question, step.From) {
 		case store.AckStale:

@@ -142,6 +142,24 @@ func replyPromises() []promise {
 			same(w, "recipient", stored.Recipient.Paused, "")
 			same(w, "events", kinds(w.events(before)), []c3po.EventKind{c3po.EventAnswered, c3po.EventAcked, c3po.EventResumed})
 		}},
+		{"a question has one answer of a person, and a repeat of it is no second", nil, func(w *testStore) {
+			w.enter(bob)
+			step := letter(bob, c3po.Human, "may I?")
+			step.Kind, step.Mailbox = c3po.KindEscalation, true
+			question := w.sendStep(step).Message.ID
+			yes := answer(c3po.Human, question, "yes")
+			yes.ResumeTo, yes.Key = true, "first"
+			first, err := w.store.Reply(w.ctx, w.space, yes)
+			w.must(err)
+			no := answer(c3po.Human, question, "no")
+			no.ResumeTo, no.Key = true, "second"
+			_, err = w.store.Reply(w.ctx, w.space, no)
+			same(w, "a second answer", c3po.AsError(err).Message, store.RefuseAnswered(question).Message)
+			again, err := w.store.Reply(w.ctx, w.space, yes)
+			w.must(err)
+			same(w, "the repeat", again.Message.ID, first.Message.ID)
+			same(w, "inbox", w.inbox(bob), []string{"yes"})
+		}},
 		{"an answer does not resume who was paused for another reason", nil, func(w *testStore) {
 			w.enter(bob)
 			step := letter(bob, c3po.Human, "may I?")

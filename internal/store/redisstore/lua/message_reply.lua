@@ -15,7 +15,7 @@
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
 -- answered message is in, and role its queue, if it is in one.
 -- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent} or {"repeat", …} as message_send does, or
--- superseded, conflict, no_message, cancelled, stale <agent>, not_yours, unknown
+-- superseded, conflict, no_message, cancelled, answered, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
 -- spent <see flow.lua>, unpaid.
 local lived = number(meta, 'lived')
@@ -35,6 +35,7 @@ local question = editable(raw)
 if not question then return { 'no_message' } end
 if question.f ~= asked then return { 'no_message' } end
 if question.c then return { 'cancelled' } end
+if resume == '1' and question.an then return { 'answered' } end
 if role ~= '' then
   local refused = unfit(question, from, redis.call('ZSCORE', roles, role .. ' ' .. from))
   if refused then return { refused, question.cl and question.cl.b or '' } end
