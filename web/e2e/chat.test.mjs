@@ -28,6 +28,8 @@ describe("a conversation", () => {
     const bubble = page.locator(".bubble", { hasText: "Change 13 touches the retry path" });
     await bubble.locator("pre", { hasText: "for attempt := range attempts { // 13" }).waitFor();
     await bubble.locator(".codehead", { hasText: "go" }).waitFor();
+    await bubble.locator("pre .key", { hasText: "return" }).waitFor();
+    await bubble.locator("pre .com", { hasText: "// 13" }).waitFor();
     await bubble.locator("td", { hasText: "tried again" }).waitFor();
     await bubble.locator("li strong", { hasText: "settings" }).waitFor();
     await bubble.getByRole("button", { name: "Copy code" }).click();

@@ -1,4 +1,5 @@
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
+import type { Piece } from "./highlight";
 import { type Block, type Inline, parseMarkdown } from "./markdown";
 import { firstLines, plain } from "./plain";
 import { copy } from "./ui";
@@ -51,7 +52,7 @@ function Part({ block: b }: { block: Block }) {
             </button>
           </div>
           <pre tabIndex={0} dir="ltr">
-            {plain(b.text)}
+            <Code language={b.language}>{plain(b.text)}</Code>
           </pre>
         </div>
       );
@@ -109,6 +110,37 @@ function Part({ block: b }: { block: Block }) {
         </p>
       );
   }
+}
+
+type Highlight = typeof import("./highlight").highlight;
+let highlighting: Promise<Highlight> | undefined; // read when the first code is shown
+
+// Code is coloured once its colours are there, and is the same text without them.
+function Code({ children: text, language }: { children: string; language: string }) {
+  const [pieces, setPieces] = useState<Piece[]>();
+  useEffect(() => {
+    if (language === "") return;
+    let gone = false;
+    highlighting ??= import("./highlight").then((m) => m.highlight);
+    highlighting.then(
+      (highlight) => !gone && setPieces(highlight(text, language.toLowerCase())),
+      () => (highlighting = undefined), // the coordinator is away
+    );
+    return () => {
+      gone = true;
+    };
+  }, [text, language]);
+  return (
+    pieces?.map((p, n) =>
+      p.kind === "" ? (
+        p.text
+      ) : (
+        <span key={n} className={p.kind}>
+          {p.text}
+        </span>
+      ),
+    ) ?? text
+  );
 }
 
 function Spans({ of }: { of: Inline[] }) {

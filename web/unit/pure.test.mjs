@@ -311,3 +311,38 @@ test("a conversation that was just read replaces the one that was there", async 
   const c = (thread, turns) => ({ thread, turns });
   assert.deepEqual(merged([c("new", 1), c("a", 3)], [c("a", 2), c("b", 1)]), [c("new", 1), c("a", 3), c("b", 1)]);
 });
+
+test("code is divided into pieces that together are the code", async () => {
+  const { highlight } = await load("highlight.ts");
+  const go = 'for n := range 3 { // thrice\n\tsay("</code><img src=x onerror=alert(1)>")\n}';
+  const pieces = highlight(go, "go");
+  assert.equal(pieces.map((p) => p.text).join(""), go);
+  assert.deepEqual(
+    pieces.filter((p) => p.kind !== "").map((p) => [p.kind, p.text]),
+    [
+      ["key", "for"],
+      ["key", "range"],
+      ["num", "3"],
+      ["com", "// thrice"],
+      ["str", '"</code><img src=x onerror=alert(1)>"'],
+    ],
+  );
+  assert.deepEqual(highlight("x = 1", "no-such-language"), [{ kind: "", text: "x = 1" }]);
+});
+
+test("code that was made to take long is left without colours, and the rest is soon done", async () => {
+  const { highlight } = await load("highlight.ts");
+  assert.equal(highlight("a ".repeat(5000), "python").length, 1);
+  assert.equal(highlight("a\n".repeat(15_000), "python").length, 1);
+  const signs = ["<", '"', "/*", "(", "{{", "a=", "<!--", "`${", "'''", "-", "#", "r#", "\\", "@a(", "0x", "=>"];
+  for (const language of ["bash", "diff", "go", "java", "javascript", "json", "python", "rust", "sql", "typescript", "xml", "yaml"]) {
+    for (const sign of signs) {
+      const text = `${sign.repeat(Math.floor(900 / sign.length))}\n`.repeat(20);
+      const began = performance.now();
+      const pieces = highlight(text, language);
+      const took = performance.now() - began;
+      assert.equal(pieces.map((p) => p.text).join(""), text);
+      assert.ok(took < 1000, `${language} with ${sign}: ${took} ms`);
+    }
+  }
+});
