@@ -1,12 +1,12 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
 import { useShortcuts } from "./keys";
 import { useKept } from "./kept";
 
 interface Options<Row> {
   name: string; // under which the choice is kept
   rows: Row[];
-  id: (row: Row) => string;
+  id: (row: Row) => string; // the same function each time
   height: number;
   onOpen: (row: Row) => void;
   more?: { has: boolean; busy: boolean; read: () => unknown };
@@ -43,7 +43,8 @@ export function useList<Row>({ name, rows, id, height, onOpen, more }: Options<R
   useEffect(() => {
     if (has && !busy && last > rows.length - nearEnd) void read?.();
   }, [last, rows.length, has, busy, read]);
-  const at = place(rows.map(id), chosen, lastPlace.current);
+  const ids = useMemo(() => rows.map(id), [rows, id]);
+  const at = place(ids, chosen, lastPlace.current);
   useEffect(() => {
     lastPlace.current = at;
   });
@@ -70,20 +71,33 @@ export function useList<Row>({ name, rows, id, height, onOpen, more }: Options<R
   };
 }
 
-export function List<Row>({ list, label, children }: { list: ListState<Row>; label: string; children: (row: Row) => ReactNode }) {
+interface Drawn<Row> {
+  row: Row;
+  id: string;
+  start: number;
+  height: number;
+  chosen: boolean;
+  choose: (id: string) => void;
+  draw: (row: Row) => ReactNode;
+}
+
+// Item is drawn again only when something of it changes, and not because others
+// scroll into sight.
+const Item = memo(function Item<Row>({ row, id, start, height, chosen, choose, draw }: Drawn<Row>) {
+  return (
+    <div role="listitem" className={`item ${chosen ? "chosen" : ""}`} style={{ height, transform: `translateY(${start}px)` }} onClick={() => choose(id)}>
+      {draw(row)}
+    </div>
+  );
+}) as <Row>(props: Drawn<Row>) => ReactNode;
+
+// List draws rows with a function that is the same as long as it draws the same.
+export function List<Row>({ list, label, draw }: { list: ListState<Row>; label: string; draw: (row: Row) => ReactNode }) {
   return (
     <div className="scroll" ref={list.scroller} tabIndex={0} role="list" aria-label={label}>
       <div className="tall" style={{ height: list.total }}>
         {list.shown.map(({ row, id, start }) => (
-          <div
-            key={id}
-            role="listitem"
-            className={`item ${id === list.currentID ? "chosen" : ""}`}
-            style={{ height: list.height, transform: `translateY(${start}px)` }}
-            onClick={() => list.choose(id)}
-          >
-            {children(row)}
-          </div>
+          <Item key={id} row={row} id={id} start={start} height={list.height} chosen={id === list.currentID} choose={list.choose} draw={draw} />
         ))}
       </div>
     </div>

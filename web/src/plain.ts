@@ -72,13 +72,17 @@ export function lastUsed(noted: string | undefined, now: number): string {
   return ago(noted, now);
 }
 
+// A format is made once: making one takes longer than drawing a row.
+const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+const momentFormat = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "short", hour12: false });
+
 export function clock(at: string): string {
-  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  return clockFormat.format(new Date(at));
 }
 
 export function moment(at: string | undefined): string {
   if (!at || at.startsWith("0001")) return "never";
-  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
+  return momentFormat.format(new Date(at));
 }
 
 // due says when an answer is wanted.

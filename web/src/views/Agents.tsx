@@ -1,8 +1,9 @@
-import { useDeferredValue, useMemo, useRef } from "react";
+import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import { useAgents, useNow } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { List, useList } from "../list";
+import type { SeenAgent } from "../mail";
 import { moment, plain, standing } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
@@ -11,6 +12,8 @@ import "./Agents.css";
 import { PauseAll, usePause } from "./pause";
 
 const rowHeight = 56;
+
+const idOf = (a: SeenAgent) => a.id;
 
 export function Agents() {
   const { agents, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useAgents();
@@ -35,11 +38,12 @@ export function Agents() {
   const list = useList({
     name: "agents",
     rows: shown,
-    id: (a) => a.id,
+    id: idOf,
     height: rowHeight,
     onOpen: (a) => go("agents", a.id),
     more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage },
   });
+  const draw = useCallback((a: SeenAgent) => <Row of={a} now={now} />, [now]);
   const pause = usePause();
   const { current } = list;
   useShortcuts({
@@ -82,22 +86,24 @@ export function Agents() {
           {agents.length === 0 ? "An agent is here after its first call. Start one in the folder of a project:" : "Clear the search, or choose All."}
         </Empty>
       )}
-      <List list={list} label="Agents">
-        {(a) => (
-          <a href={to("agents", a.id)}>
-            <span className={`dot ${a.status}`} title={a.status} />
-            <span className="who">
-              <Id>{a.id}</Id>
-              <span className="quiet one">{plain(a.current_task || a.cwd || a.type || "")}</span>
-            </span>
-            {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
-            <Reach agent={a} />
-            <time className="quiet wide" title={`seen ${moment(a.last_seen)}`}>
-              {standing(a, now)}
-            </time>
-          </a>
-        )}
-      </List>
+      <List list={list} label="Agents" draw={draw} />
     </section>
+  );
+}
+
+function Row({ of: a, now }: { of: SeenAgent; now: number }) {
+  return (
+    <a href={to("agents", a.id)}>
+      <span className={`dot ${a.status}`} title={a.status} />
+      <span className="who">
+        <Id>{a.id}</Id>
+        <span className="quiet one">{plain(a.current_task || a.cwd || a.type || "")}</span>
+      </span>
+      {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
+      <Reach agent={a} />
+      <time className="quiet wide" title={`seen ${moment(a.last_seen)}`}>
+        {standing(a, now)}
+      </time>
+    </a>
   );
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "react";
+import { useCallback, useMemo, useRef } from "react";
 import { useConversations } from "../conversations";
 import { useNow } from "../data";
 import { useKept } from "../kept";
@@ -49,6 +49,7 @@ export function Conversations() {
     onOpen: (t) => go("conversations", nameOf(t)),
     more: { has: hasNextPage, busy: isFetchingNextPage, read: fetchNextPage },
   });
+  const draw = useCallback((c: Conversation) => <Row of={c} now={now} />, [now]);
   useShortcuts({ "/": () => box.current?.focus() });
   return (
     <section className="page fill view-conversations">
@@ -71,34 +72,36 @@ export function Conversations() {
       {error && <Trouble err={error} />}
       {isPending && !error && <p className="quiet">Loading …</p>}
       {!isPending && shown.length === 0 && <NoConversations searched={wanted !== "" || open} />}
-      <List list={list} label="Conversations">
-        {(c) => (
-          <div className="bare">
-            <span className="talk">
-              <a className="subject stretched" dir="auto" href={to("conversations", nameOf(c))}>
-                {plain(subject(c.subject ?? "") || "The text was trimmed")}
-              </a>
-              <span className="quiet one">
-                <Who id={c.from_agent} /> → <Who id={c.to_agent} />
-                {c.last && (
-                  <>
-                    {" · "}
-                    <bdi>{plain(c.last_from ?? "")}</bdi>: <bdi>{plain(subject(c.last))}</bdi>
-                  </>
-                )}
-              </span>
-            </span>
-            <span className="quiet turns">{c.turns}</span>
-            <span className={`badge ${/^[a-z_]+$/.test(c.state) ? c.state : ""}`}>
-              {c.state === "timed_out" && c.to_agent === "human" ? "overdue" : (states[c.state] ?? plain(c.state))}
-            </span>
-            <time className="quiet" title={moment(c.last_at)}>
-              {ago(c.last_at, now)}
-            </time>
-          </div>
-        )}
-      </List>
+      <List list={list} label="Conversations" draw={draw} />
     </section>
+  );
+}
+
+function Row({ of: c, now }: { of: Conversation; now: number }) {
+  return (
+    <div className="bare">
+      <span className="talk">
+        <a className="subject stretched" dir="auto" href={to("conversations", nameOf(c))}>
+          {plain(subject(c.subject ?? "") || "The text was trimmed")}
+        </a>
+        <span className="quiet one">
+          <Who id={c.from_agent} /> → <Who id={c.to_agent} />
+          {c.last && (
+            <>
+              {" · "}
+              <bdi>{plain(c.last_from ?? "")}</bdi>: <bdi>{plain(subject(c.last))}</bdi>
+            </>
+          )}
+        </span>
+      </span>
+      <span className="quiet turns">{c.turns}</span>
+      <span className={`badge ${/^[a-z_]+$/.test(c.state) ? c.state : ""}`}>
+        {c.state === "timed_out" && c.to_agent === "human" ? "overdue" : (states[c.state] ?? plain(c.state))}
+      </span>
+      <time className="quiet" title={moment(c.last_at)}>
+        {ago(c.last_at, now)}
+      </time>
+    </div>
   );
 }
 

@@ -89,8 +89,10 @@ export function Letters() {
           Nothing to do: mail that nobody reads in its time comes here, with the reason, to be delivered again or forgotten.
         </Empty>
       )}
-      <List list={list} label="Dead letters">
-        {(r) =>
+      <List
+        list={list}
+        label="Dead letters"
+        draw={(r) =>
           r.kind === "group" ? (
             <GroupRow
               group={r.group}
@@ -120,7 +122,7 @@ export function Letters() {
             </>
           )
         }
-      </List>
+      />
       {open && <LetterSheet id={open} act={act} onClose={() => setOpen("")} onReplay={() => (setOpen(""), void settle("replay", { message_ids: [open] }))} />}
       {sure && (
         <Dialog title={sure.title} onClose={() => setSure(null)}>
