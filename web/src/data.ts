@@ -25,6 +25,7 @@ export function useAgents() {
     },
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
+    structuralSharing: false, // each row has when it was read, so none is as before
     // Who comes and goes without a word is not among the events, nor what a session does.
     refetchInterval: (q) => [5_000, 5_000, 20_000][q.state.data?.pages.length ?? 0] ?? 120_000,
   });
@@ -103,7 +104,11 @@ export function useQuestionCount(): number {
 // useStuck reads who waits for whom, soon after an event about somebody in it. Where
 // all of it is on the screen, it is also read again by itself.
 export function useStuck(all = false) {
-  return useQuery({ queryKey: ["stuck"], queryFn: () => call<Stuck>("stuck"), refetchInterval: all ? 5_000 : 60_000 });
+  return useQuery({
+    queryKey: ["stuck"],
+    queryFn: () => call<Stuck>("stuck"),
+    refetchInterval: (q) => Math.max(all ? 5_000 : 60_000, q.state.data ? rest(q.state.data) : 0),
+  });
 }
 
 // touches says whether events may have changed who waits for whom, as far as it is
@@ -114,6 +119,11 @@ export function touches(events: Event[], stuck: Stuck): boolean {
     const { from, to } = ends(e.message_id ?? "");
     return waitKinds.has(e.kind) && (known.has(from) || known.has(to));
   });
+}
+
+function aboutPerson(e: Event): boolean {
+  const { from, to } = ends(e.message_id ?? "");
+  return from === "human" || to === "human";
 }
 
 const waitKinds = new Set(["accepted", "answered", "cancelled", "timed_out", "delivered", "dead"]);
@@ -149,8 +159,15 @@ export function useNow(every = 5000): number {
 
 const gather = 120; // ms: a burst of events is one look
 const maxLooks = 12; // agents looked at one by one; more of them are listed anew
-const listsEvery = 5000;
+const listsEvery = 5000; // ms for each page of agents that was read
 const ticketsEvery = 1000;
+const waitsEach = 20; // as many waits are read again a second
+
+// rest is how long who waits for whom is not read again: a long list changes with
+// nearly every event.
+export function rest(stuck: Stuck): number {
+  return (ticketsEvery * stuck.hold_ups.reduce((sum, h) => sum + h.waits.length, 0)) / waitsEach;
+}
 
 // useLiveData turns events into looks at what they have changed.
 export function useLiveData(): void {
@@ -159,16 +176,27 @@ export function useLiveData(): void {
     let waiting: Event[] = [];
     let timer = 0;
     let ticketTimer = 0;
-    let listed = 0;
+    let listTimer = 0;
+    let listed = -Infinity;
+    let stuckRead = 0;
     let ticketEvents: Event[] = [];
     const readTickets = () => {
       const events = ticketEvents;
       ticketTimer = 0;
       ticketEvents = [];
       const stuck = client.getQueryData<Stuck>(["stuck"]);
-      if (!stuck || touches(events, stuck)) void client.invalidateQueries({ queryKey: ["stuck"] });
+      const now = performance.now();
+      if (!stuck || events.some((e) => aboutPerson(e)) || (now - stuckRead > rest(stuck) && touches(events, stuck))) {
+        stuckRead = now;
+        void client.invalidateQueries({ queryKey: ["stuck"] });
+      }
       if (events.some((e) => e.message_id?.includes("::role/"))) void client.invalidateQueries({ queryKey: ["open"] });
       void refreshConversations(client);
+    };
+    const listAgents = () => {
+      listTimer = 0;
+      listed = performance.now();
+      void client.invalidateQueries({ queryKey: ["agents"] });
     };
     const look = () => {
       const events = waiting;
@@ -205,14 +233,8 @@ export function useLiveData(): void {
         void client.invalidateQueries({ queryKey: ["mail", id] });
       }
       if (everybody || agents.size > maxLooks) {
-        const since = performance.now() - listed;
-        if (since > listsEvery || listed === 0) {
-          listed = performance.now();
-          void client.invalidateQueries({ queryKey: ["agents"] });
-        } else if (!timer) {
-          waiting.push(...events);
-          timer = window.setTimeout(look, listsEvery - since);
-        }
+        const pages = client.getQueryData<InfiniteData<AgentPage>>(["agents"])?.pages.length ?? 1;
+        if (!listTimer) listTimer = window.setTimeout(listAgents, Math.max(0, listed + listsEvery * pages - performance.now()));
       } else {
         for (const id of agents) void patch(client, id);
       }
@@ -225,6 +247,7 @@ export function useLiveData(): void {
       stop();
       clearTimeout(timer);
       clearTimeout(ticketTimer);
+      clearTimeout(listTimer);
     };
   }, [client]);
 }
