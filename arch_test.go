@@ -93,6 +93,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/clientrig":     {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
 	"internal/testkit/faultrig":      {".", "internal/testkit/redistest"},
 	"internal/testkit/llm":           {},
+	"internal/testkit/pushtest":      {"."},
 	"internal/testkit/redistest":     {"internal/host/resp"},
 	"internal/testkit/screencast":    {},
 	"internal/testkit/seed":          {},
@@ -128,7 +129,7 @@ var mayImport = map[string][]string{
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
-var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/pushtest", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.

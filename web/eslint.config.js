@@ -23,7 +23,7 @@ export default ts.config(
     },
   },
   {
-    files: ["**/*.mjs", "vite.config.ts", "eslint.config.js"],
+    files: ["**/*.mjs", "public/assets/push.js", "vite.config.ts", "eslint.config.js"],
     languageOptions: {
       globals: Object.fromEntries(
         [
@@ -45,6 +45,8 @@ export default ts.config(
           "navigator",
           "Buffer",
           "EventTarget",
+          "self",
+          "NotificationEvent",
         ].map((name) => [name, "readonly"]),
       ),
     },

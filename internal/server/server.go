@@ -125,12 +125,12 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	}
 	defer redis.Close()
 
-	notifier, err := notify.New(cfg.Notify)
+	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
+	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, Personal: cfg.Personal, CallsPerSecond: cfg.Limits.TokenCalls})
+	notifier, err := newNotifier(ctx, cfg, keeper, redis)
 	if err != nil {
 		return err
 	}
-	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
-	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, Personal: cfg.Personal, CallsPerSecond: cfg.Limits.TokenCalls})
 	h := hub.New(hub.Config{
 		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Stopped: cfg.Stopped, Notifier: notifier, Log: cfg.Log,
@@ -179,7 +179,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	return serve(ctx, cfg, []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}}, h.Drain, listeners, handler(cfg, h, keeper, counts, shown), func() {
+	return serve(ctx, cfg, []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}}, h.Drain, listeners, handler(cfg, h, keeper, notifier, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -188,7 +188,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metrics, shown face) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, counts *metrics.Metrics, shown face) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -201,7 +201,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 

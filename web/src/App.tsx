@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useId, useState } from "react";
 import { sendAll } from "./answers";
 import { Boundary, later } from "./boundary";
-import { canNotify, showCount, useNotify, useNotifying } from "./attention";
+import { canNotify, endPush, showCount, useNotify, useNotifying, usePush } from "./attention";
 import { useLiveData, useNeeds, useQuestionCount } from "./data";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
@@ -70,6 +70,7 @@ function Signed() {
   const { data: asked, questions } = useNeeds();
   const waiting = questions.length;
   useNotify(asked && questions);
+  usePush();
 
   useEffect(() => {
     const stop = follow(session, client);
@@ -155,7 +156,8 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
   const id = useId();
   const turn = async () => {
     const on = await turnNotifying();
-    if (on) say("A notification shows each question while you look elsewhere");
+    if (on === "push") say("A notification shows each question, also when this page is closed, until you sign out");
+    else if (on === "page") say("A notification shows each question as long as this page is open");
     else if (!notifying) say("The browser does not allow notifications from this page.", true);
   };
   return (
@@ -202,7 +204,7 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
             Keys
           </button>
         )}
-        <button className="link" onClick={() => setSession(null)}>
+        <button className="link" onClick={() => (void endPush(), setSession(null))}>
           Sign out
         </button>
       </div>

@@ -471,6 +471,14 @@ export interface ProofRequest {
 
 export type ProofState = "waits" | "signed" | "used";
 
+export interface PushKey {
+  key: string;
+}
+
+export interface PushState {
+  on: boolean;
+}
+
 export interface Question {
   id: MessageID;
   from_agent: AgentID;

@@ -19,6 +19,7 @@ const (
 	leavingKey  = "c3po:1:{_}:leaving"
 	floorKey    = "c3po:1:{_}:floor"
 	passkeysKey = "c3po:1:{_}:passkeys"
+	pushesKey   = "c3po:1:{_}:pushes"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }
@@ -39,7 +40,7 @@ const noSpace = keys("c3po:1:{_}:")
 var (
 	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
 		events aliases tickets roles flow flowx imported rooms roomorder deadlines
-		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys`)
+		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys pushes`)
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
 
