@@ -80,6 +80,7 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
 
   test("stays smooth, quiet and small while 200 events come every second", async () => {
     const { page, context } = await open(browser, rig);
+    page.setDefaultTimeout(60_000);
     const cdp = await context.newCDPSession(page);
     await cdp.send("Network.enable");
     let bytes = 0;
@@ -104,8 +105,10 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
     try {
       for (let n = 1; Date.now() < began + talking; n++) {
         for (const route of full ? views : views.slice(0, 4)) {
+          const opened = Date.now();
           await view(page, rig, ...route);
           await settled(page);
+          if (Date.now() - opened > 3000) console.log(`# ${route.join(" ")} took ${Date.now() - opened} ms to open`);
           if (n > 1) continue;
           // What a view reads when it opens is not read because of an event.
           await page.waitForTimeout(1000);
