@@ -73,7 +73,7 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 	} else {
 		a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 		a.hub.deadlines.Add(a.space, stored.Message.ID, draft.Within)
-		a.hub.notices.Ask(a.space)
+		a.hub.notices.AskSoon(a.space)
 	}
 	return c3po.ApprovalAsked{MessageID: stored.Message.ID, Hash: approval.Hash, Expires: approval.Expires}, nil
 }

@@ -137,3 +137,15 @@ func TestTheHashIsOfToolAndExactInput(t *testing.T) {
 		}
 	}
 }
+
+// An agent stands still for it: the person hears of it within a second.
+func TestAPersonHearsSoonOfARequestForPermission(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := &crier{channels: []string{"ntfy"}}
+		h, _ := town(t, c)
+		pass(time.Minute)
+		must(h.as("api").RequestApproval(t.Context(), touching("x", "s1", "r1")))(t)
+		pass(300 * time.Millisecond)
+		same(t, "told", len(c.all()), 1)
+	})
+}

@@ -21,6 +21,8 @@ const (
 	noticePage  = 100
 	// noticeGather is how long a question waits for others to be told of with it.
 	noticeGather = 2 * time.Second
+	// hurriedGather is the same for a request for permission: an agent stands still for it.
+	hurriedGather = 200 * time.Millisecond
 	// noticeRest is how long a channel rests after a notice of several questions: a
 	// flood rings twice a minute, whatever its size.
 	noticeRest = 30 * time.Second
@@ -56,6 +58,7 @@ type noticeChannel struct {
 
 	mu     sync.Mutex
 	spaces map[c3po.Space]bool
+	hurry  bool // one of them asks for permission
 }
 
 // NewNotices sends nothing if there is no notifier.
@@ -71,10 +74,15 @@ func NewNotices(store store.Store, log *slog.Logger, notifier Notifier) *Notices
 }
 
 // Ask says that a question of the space may wait to be told of. It never blocks.
-func (n *Notices) Ask(space c3po.Space) {
+func (n *Notices) Ask(space c3po.Space) { n.ask(space, false) }
+
+// AskSoon is Ask for a request for permission.
+func (n *Notices) AskSoon(space c3po.Space) { n.ask(space, true) }
+
+func (n *Notices) ask(space c3po.Space, hurry bool) {
 	for _, c := range n.channels {
 		c.mu.Lock()
-		c.spaces[space] = true
+		c.spaces[space], c.hurry = true, c.hurry || hurry
 		c.mu.Unlock()
 		select {
 		case c.wake <- struct{}{}:
@@ -113,7 +121,7 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 			case <-sweep.C:
 				break gathering
 			case <-c.wake:
-				if !sleep(ctx, max(noticeGather, time.Until(c.rest))) {
+				if !sleep(ctx, max(c.gather(), time.Until(c.rest))) {
 					return
 				}
 				if spaces := c.take(); n.wanted(ctx, c) {
@@ -143,6 +151,16 @@ func sleep(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
+// gather is how long what was just asked waits for more.
+func (c *noticeChannel) gather() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hurry {
+		return hurriedGather
+	}
+	return noticeGather
+}
+
 func (c *noticeChannel) take() []c3po.Space {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,6 +169,7 @@ func (c *noticeChannel) take() []c3po.Space {
 		spaces = append(spaces, space)
 	}
 	clear(c.spaces)
+	c.hurry = false
 	return spaces
 }
 

@@ -80,6 +80,9 @@ func (by Dialect) Waits() bool { return by == Copilot || by == Kimi }
 // Prints says that what a hook tells the model is part of what the client prints.
 func (by Dialect) Prints() bool { return by == Kimi }
 
+// Blocks says that the client opens no dialog while a hook decides about it.
+func (by Dialect) Blocks() bool { return by == Codex || by == Copilot }
+
 // Deaf says that the client does not pass on what a hook says in the middle of a
 // turn.
 func (by Dialect) Deaf() bool { return by == Kimi }

@@ -19,6 +19,9 @@ import (
 const (
 	// askTimeout is how long the coordinator may take to be asked for an approval.
 	askTimeout = 5 * time.Second
+	// blockedTimeout is how long the person is asked elsewhere only, by a client that opens
+	// its dialog when the hook has ended.
+	blockedTimeout = time.Minute
 	// withdrawTimeout is how long one attempt to withdraw a request may take.
 	withdrawTimeout = 2 * time.Second
 	// withdrawPause is how long after a failed attempt it is tried again. What cannot be
@@ -58,7 +61,14 @@ func (s *Server) approve(ctx context.Context, event hook.Event) string {
 		return "{}"
 	}
 	defer s.closes(r)
-	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	patience := askTimeout
+	if s.dialect.Blocks() { // the person at the terminal sees nothing meanwhile
+		patience = hookTimeout
+		limited, cancel := context.WithTimeout(ctx, blockedTimeout)
+		defer cancel()
+		ctx = limited
+	}
+	asking, cancel := context.WithTimeout(ctx, patience)
 	asked, err := s.to().RequestApproval(asking, c3po.ApprovalInput{
 		Tool: approval.Tool, Input: approval.Input, Session: approval.Session, Request: approval.Request, Folder: approval.Folder,
 		Reason: lastWords(event.Transcript),

@@ -1,0 +1,206 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+)
+
+// A dialog is one that the client has opened, and the hook that waits beside it.
+type dialog struct {
+	answer chan string
+	kill   context.CancelFunc // ends the hook, as the client does
+}
+
+func (r *testSession) opens(file string) *dialog {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
+	d := &dialog{make(chan string, 1), cancel}
+	r.t.Cleanup(cancel)
+	event := hook.Event{Name: hook.Approve, SessionID: "s1", ToolName: "Bash", Input: hook.Object(fmt.Sprintf(`{"command":"touch %s"}`, file)), Cwd: "/src"}
+	go func() {
+		answer, _ := session.AskHere(ctx, r.socket, nil, event)
+		d.answer <- strings.TrimSpace(answer)
+	}()
+	return d
+}
+
+// says is what the hook prints, soon.
+func (d *dialog) says(t *testing.T) string {
+	t.Helper()
+	select {
+	case answer := <-d.answer:
+		return answer
+	case <-time.After(20 * time.Second):
+		t.Fatal("the hook hangs")
+		return ""
+	}
+}
+
+func approving(t *testing.T, url string) *testSession {
+	t.Helper()
+	r := startAs(t, url, "box:1:1", func(cfg *session.Config) { cfg.Approves = func() bool { return true } })
+	r.prompt()
+	eventually(t, "it listens", func() bool { return len(r.agents()) > 0 })
+	return r
+}
+
+// asked is what waits for the person: the one that asks for a file.
+func (r *testSession) asked(file string) (id c3po.MessageID) {
+	r.t.Helper()
+	eventually(r.t, "the person is asked about "+file, func() bool {
+		list, err := r.as("").HumanList(r.t.Context(), c3po.GetMessagesInput{})
+		for _, m := range list.Messages {
+			if strings.HasSuffix(m.Message, "$ touch "+file) {
+				id = m.ID
+			}
+		}
+		return err == nil && id != ""
+	})
+	return id
+}
+
+func (r *testSession) allow(id c3po.MessageID) error {
+	_, err := r.as("").HumanAnswer(r.t.Context(), c3po.AnswerInput{MessageID: id, Choice: c3po.AllowOnce})
+	return err
+}
+
+const granted = `{"hookSpecificOutput":{"decision":{"behavior":"allow"},"hookEventName":"PermissionRequest"}}`
+
+func TestAVerdictReachesTheDialogItIsAbout(t *testing.T) {
+	t.Parallel()
+	r := approving(t, coordinator(t).URL())
+	a, b := r.opens("a"), r.opens("b")
+	if err := r.allow(r.asked("b")); err != nil {
+		t.Fatal(err)
+	}
+	if said := b.says(t); said != granted {
+		t.Errorf("the hook says %s", said)
+	}
+	first := r.asked("a")
+	// The tool of the other dialog ran: this one is still open.
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolName: "Bash", Input: hook.Object(`{"command":"touch b"}`)})
+	if r.asked("a") != first {
+		t.Error("the wrong question was withdrawn")
+	}
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolName: "Bash", Input: hook.Object(`{"command":"touch a"}`)})
+	if said := a.says(t); said != "{}" {
+		t.Errorf("the hook says %s", said)
+	}
+	eventually(t, "the question is withdrawn", func() bool { return r.questions() == 0 })
+	if err := r.allow(first); err == nil {
+		t.Error("a late verdict was taken")
+	}
+	r.knows("", 0)
+}
+
+func TestADialogThatIsGoneWithdrawsItsQuestion(t *testing.T) {
+	t.Parallel()
+	r := approving(t, coordinator(t).URL())
+	for what, end := range map[string]func(*dialog){
+		"its client has ended the hook": func(d *dialog) { d.kill() },
+		"the turn has ended":            func(*dialog) { r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"}) },
+		"the person writes":             func(*dialog) { r.types("something else") },
+	} {
+		d := r.opens("x")
+		id := r.asked("x")
+		began := time.Now()
+		end(d)
+		eventually(t, what, func() bool { return r.questions() == 0 })
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: withdrawn after %v", what, took)
+		}
+		if err := r.allow(id); err == nil {
+			t.Errorf("%s: a late verdict was taken", what)
+		}
+		d.says(t)
+	}
+	r.opens("y")
+	r.asked("y")
+	r.hangUp()
+	eventually(t, "the session has ended", func() bool {
+		list, err := r.as("").HumanList(t.Context(), c3po.GetMessagesInput{})
+		return err == nil && list.Count == 0
+	})
+}
+
+// Claims: R1
+func TestApprovalsSurviveACoordinatorThatIsKilled(t *testing.T) {
+	t.Parallel()
+	c := coordinator(t)
+	r := approving(t, c.URL())
+	for i := range faultrig.Size(3, 50) {
+		file := fmt.Sprint("x", i)
+		d := r.opens(file)
+		id := r.asked(file)
+		c.Kill()
+		c.Restart()
+		eventually(t, "the person's verdict is taken", func() bool { return r.allow(id) == nil })
+		if said := d.says(t); said != granted {
+			t.Errorf("round %d: the hook says %s", i, said)
+		}
+		late := r.opens(file)
+		again := r.asked(file)
+		c.Kill()
+		late.kill() // decided at the terminal while nobody can be told
+		late.says(t)
+		c.Restart()
+		eventually(t, "the question is withdrawn", func() bool { return r.questions() == 0 })
+		if err := r.allow(again); err == nil {
+			t.Errorf("round %d: a stale request was allowed", i)
+		}
+	}
+}
+
+func TestWithoutACoordinatorADialogIsTheTerminalsAlone(t *testing.T) {
+	t.Parallel()
+	c := coordinator(t)
+	proxy := faultrig.NewProxy(t, strings.TrimPrefix(c.URL(), "http://"))
+	for _, by := range []hook.Dialect{hook.Codex, hook.Copilot} {
+		r := startAs(t, "http://"+proxy.Addr(), "box:1:"+string(by), func(cfg *session.Config) {
+			cfg.Approves, cfg.Dialect, cfg.Attended = func() bool { return true }, by, true
+		})
+		r.prompt()
+		eventually(t, "it is there", func() bool { return len(r.agents()) > 0 })
+		d := r.opens("x")
+		r.asked("x")
+		d.kill()
+		d.says(t)
+		proxy.BlackHole()
+		var took []time.Duration
+		for range 5 {
+			began := time.Now()
+			if said := r.opens("x").says(t); said != "{}" {
+				t.Errorf("the hook says %s", said)
+			}
+			took = append(took, time.Since(began))
+		}
+		faultrig.Hold(t, "a dialog waits for a coordinator that is silent ("+string(by)+")", median(took), 150*time.Millisecond)
+		proxy.Heal()
+		r.hangUp()
+	}
+}
+
+func TestNobodyIsAskedElsewhereWhoDoesNotWantIt(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	r.prompt()
+	if said := r.opens("x").says(t); said != "{}" {
+		t.Errorf("the hook says %s", said)
+	}
+	if n := r.questions(); n != 0 {
+		t.Errorf("%d questions were asked", n)
+	}
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
