@@ -111,6 +111,7 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
           if (Date.now() - opened > 3000) console.log(`# ${route.join(" ")} took ${Date.now() - opened} ms to open`);
           if (n > 1) continue;
           // What a view reads when it opens is not read because of an event.
+          if (route[0] === "agents" && route.length === 1) await page.getByText(new RegExp(` of ${agents}$`)).waitFor();
           await page.waitForTimeout(1000);
           const [from, since] = [talk.sent, (bytes = 0)];
           await page.waitForTimeout(full ? 15_000 : 3000);

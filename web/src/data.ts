@@ -97,6 +97,21 @@ export function useAnyAgent(): boolean {
   return useQuery({ queryKey: ["agents", "any"], queryFn: () => list<Agent>("list_agents", { limit: 1 }) }).data?.rows.length !== 0;
 }
 
+const sample = 20; // agents that are asked whether everybody is paused
+
+// usePausedAll gives why everybody is paused; nothing if somebody is not.
+export function usePausedAll(): string | undefined {
+  const { data } = useQuery({ queryKey: ["pause"], queryFn: () => list<Agent>("list_agents", { limit: sample }), refetchInterval: 60_000 });
+  return pausedAll(data?.rows ?? []);
+}
+
+// pausedAll is the one reason that all agents share, but for those that wait for the person.
+export function pausedAll(agents: Agent[]): string | undefined {
+  const whys = new Set(agents.filter((a) => a.reachability !== "waiting_for_human").map((a) => a.paused));
+  const [why] = whys;
+  return whys.size === 1 && why !== null ? why : undefined;
+}
+
 export function useQuestionCount(): number {
   return useNeeds().questions.length;
 }
@@ -120,6 +135,8 @@ export function touches(events: Event[], stuck: Stuck): boolean {
     return waitKinds.has(e.kind) && (known.has(from) || known.has(to));
   });
 }
+
+const pauseKinds = new Set(["paused", "resumed", "registered"]);
 
 function aboutPerson(e: Event): boolean {
   const { from, to } = ends(e.message_id ?? "");
@@ -177,7 +194,6 @@ export function useLiveData(): void {
     let timer = 0;
     let ticketTimer = 0;
     let listTimer = 0;
-    let listed = -Infinity;
     let stuckRead = 0;
     let ticketEvents: Event[] = [];
     const readTickets = () => {
@@ -195,7 +211,6 @@ export function useLiveData(): void {
     };
     const listAgents = () => {
       listTimer = 0;
-      listed = performance.now();
       void client.invalidateQueries({ queryKey: ["agents"] });
     };
     const look = () => {
@@ -219,6 +234,7 @@ export function useLiveData(): void {
         if (e.room) rooms.add(e.room);
       }
       if (questions) void client.invalidateQueries({ queryKey: ["questions"] });
+      if (events.some((e) => pauseKinds.has(e.kind))) void client.invalidateQueries({ queryKey: ["pause"] });
       if (letters) void client.invalidateQueries({ queryKey: ["letters"] });
       if (rooms.size > 0) void client.invalidateQueries({ queryKey: ["rooms"] });
       for (const room of rooms) void client.invalidateQueries({ queryKey: ["room", room] });
@@ -233,8 +249,9 @@ export function useLiveData(): void {
         void client.invalidateQueries({ queryKey: ["mail", id] });
       }
       if (everybody || agents.size > maxLooks) {
-        const pages = client.getQueryData<InfiniteData<AgentPage>>(["agents"])?.pages.length ?? 1;
-        if (!listTimer) listTimer = window.setTimeout(listAgents, Math.max(0, listed + listsEvery * pages - performance.now()));
+        const listed = client.getQueryState<InfiniteData<AgentPage>>(["agents"]);
+        const due = (listed?.dataUpdatedAt ?? 0) + listsEvery * (listed?.data?.pages.length ?? 1);
+        if (!listTimer) listTimer = window.setTimeout(listAgents, Math.max(0, due - Date.now()));
       } else {
         for (const id of agents) void patch(client, id);
       }
@@ -267,17 +284,21 @@ async function patch(client: QueryClient, id: string): Promise<void> {
   } catch {
     return; // it is gone, or the next look will tell
   }
-  client.setQueryData<InfiniteData<AgentPage>>(["agents"], (data) => {
-    if (!data) return data;
-    let found = false;
-    const pages = data.pages.map((p) => {
-      const at = p.rows.findIndex((a) => a.id === agent.id);
-      if (at < 0) return p;
-      found = true;
-      return { ...p, rows: p.rows.with(at, agent) };
-    });
-    const last = pages.at(-1);
-    if (!found && last && !last.next) pages[pages.length - 1] = { ...last, rows: [...last.rows, agent] };
-    return { ...data, pages };
-  });
+  client.setQueryData<InfiniteData<AgentPage>>(
+    ["agents"],
+    (data) => {
+      if (!data) return data;
+      let found = false;
+      const pages = data.pages.map((p) => {
+        const at = p.rows.findIndex((a) => a.id === agent.id);
+        if (at < 0) return p;
+        found = true;
+        return { ...p, rows: p.rows.with(at, agent) };
+      });
+      const last = pages.at(-1);
+      if (!found && last && !last.next) pages[pages.length - 1] = { ...last, rows: [...last.rows, agent] };
+      return { ...data, pages };
+    },
+    { updatedAt: listed.state.dataUpdatedAt },
+  );
 }
