@@ -144,8 +144,14 @@ describe("a person who looks elsewhere", () => {
     await page.getByRole("button", { name: "Pause everybody" }).click();
     await page.getByText("Everybody is paused").waitFor();
     assert.notEqual((await rig.person("get_agent_status", { agent_id: "web" })).paused, null);
-    await page.getByRole("button", { name: "Resume all" }).click();
+    // It stays in sight, also elsewhere and after a reload.
+    await view(page, rig, "questions");
+    await page.reload();
+    const banner = page.locator(".banner.paused");
+    await banner.getByText("Every agent is paused").waitFor();
+    await banner.getByRole("button", { name: "Resume all" }).click();
     await page.getByText("Everybody is resumed").waitFor();
+    await banner.waitFor({ state: "detached" });
     assert.deepEqual(wrong, []);
     assert.deepEqual(await violations(page), []);
   });

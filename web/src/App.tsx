@@ -3,10 +3,11 @@ import { useEffect, useId, useState } from "react";
 import { sendAll } from "./answers";
 import { Boundary, later } from "./boundary";
 import { canNotify, endPush, showCount, useNotify, useNotifying, usePush } from "./attention";
-import { useLiveData, useNeeds, useQuestionCount } from "./data";
+import { useLiveData, useNeeds, usePausedAll, useQuestionCount } from "./data";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { follow, useLine } from "./live";
+import { plain } from "./plain";
 import { go, to, useRoute } from "./route";
 import { mayAct, setSession, spacesToPick, useSession, visit } from "./session";
 import { nextTheme, useTheme } from "./theme";
@@ -26,6 +27,7 @@ import { Rooms } from "./views/Rooms";
 import { Tokens } from "./views/Tokens";
 import { Waiting } from "./views/Waiting";
 import { Undo } from "./views/Undo";
+import { usePause } from "./views/pause";
 
 // What draws is big and not what people come for first.
 const Overview = later(() => import("./views/Overview"));
@@ -112,6 +114,7 @@ function Signed() {
       <Side views={shown} view={view} onHelp={() => setHelp(true)} onFind={() => setPalette(true)} />
       <main id="main" tabIndex={-1}>
         <Away />
+        <Paused />
         <Boundary key={view}>
           {view === "questions" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
           {view === "waiting" && <Waiting />}
@@ -244,6 +247,29 @@ function Side({ views, view, onHelp, onFind }: { views: View[]; view: string; on
       </nav>
       <Foot onHelp={onHelp} />
     </header>
+  );
+}
+
+// Paused stays for as long as everybody is paused, in every view.
+function Paused() {
+  const why = usePausedAll();
+  const act = mayAct(useSession());
+  const pause = usePause();
+  if (why === undefined) return null;
+  return (
+    <p className="banner paused" role="status">
+      <span>
+        Every agent is paused
+        {why && why !== "paused" ? (
+          <>
+            : <bdi>{plain(why)}</bdi>
+          </>
+        ) : (
+          "."
+        )}
+      </span>
+      {act && <button onClick={() => void pause("", false)}>Resume all</button>}
+    </p>
   );
 }
 

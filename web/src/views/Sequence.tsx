@@ -1,8 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
+import { textOf } from "../mail";
+import { subject } from "../markdown";
 import { clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { readChain, sequence, type Step } from "../sequence";
 import { Trouble, Who } from "../ui";
+import type { Message } from "../wire";
 import "./Sequence.css";
 
 // Sequence draws a conversation, and those it follows from, as messages between
@@ -14,6 +17,7 @@ export function Sequence({ thread, count }: { thread: string; count: number }) {
   const columns = { gridTemplateColumns: `4.5rem repeat(${lanes.length}, minmax(0, 1fr))`, minWidth: `${4.5 + 7 * lanes.length}rem` };
   return (
     <div className="view-sequence" tabIndex={0} role="region" aria-label={`${steps.length} messages between ${lanes.length} agents`}>
+      <Chain of={data ?? []} />
       <div className="lanes" style={columns}>
         {lanes.map((id, at) => (
           <span key={id} className="lane" style={{ gridColumn: at + 2 }}>
@@ -36,6 +40,26 @@ export function Sequence({ thread, count }: { thread: string; count: number }) {
       </ol>
       {cut && <p className="quiet">Only the start of a long conversation is drawn.</p>}
     </div>
+  );
+}
+
+// Chain leads from the conversation with which it began to the one that is drawn.
+function Chain({ of }: { of: Message[][] }) {
+  if (of.length < 2) return null;
+  return (
+    <nav className="chain" aria-label="Conversations it follows from">
+      <ol>
+        {of.toReversed().map(([first], n) => {
+          if (!first) return null;
+          const name = plain(subject(textOf(first))) || "The text was trimmed";
+          return (
+            <li key={first.id} dir="auto">
+              {n === of.length - 1 ? <strong>{name}</strong> : <a href={to("conversations", first.thread || first.id, "sequence")}>{name}</a>}
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
   );
 }
 

@@ -12,7 +12,11 @@ export function usePause() {
       const result = await call<{ paused: string | null }>(paused ? "pause" : "resume", agent ? { agent_id: agent } : { all: true });
       const who = agent ? plain(agent) : "Everybody";
       say(result.paused === null ? `${who} is resumed` : `${who} is paused: ${plain(result.paused)}`);
-      await Promise.all([client.invalidateQueries({ queryKey: ["agents"] }), client.invalidateQueries({ queryKey: ["agent"] })]);
+      await Promise.all([
+        client.invalidateQueries({ queryKey: ["pause"] }),
+        client.invalidateQueries({ queryKey: ["agents"] }),
+        client.invalidateQueries({ queryKey: ["agent"] }),
+      ]);
     } catch (err) {
       sayError(err);
     }
