@@ -138,7 +138,7 @@ claude-e2e: ## the plugin in the real Claude Code, installed by npm
 recording: ## docs/demo.svg, two real sessions of Claude Code that speak, as the README shows them
 	C3PO_RECORDING=$(CURDIR)/docs/demo.svg test/claude/run.sh -test.run TestTheRecordingShows -test.v
 
-pictures: web build ## docs/dashboard-*.png, the dashboard as the README shows it
+pictures: web build ## docs/dashboard-*.png and docs/guides/dashboard, the dashboard as the README and its guide show it
 	cd web && C3PO_BIN=../bin/c3po node e2e/readme.mjs ../docs
 
 web-e2e: ## the dashboard in Chromium before a real coordinator

@@ -62,6 +62,11 @@ func TestPicturesOfThePagesAreSmall(t *testing.T) {
 	if err != nil || len(pictures) == 0 {
 		t.Fatalf("%d pictures, %v", len(pictures), err)
 	}
+	views, err := filepath.Glob("docs/guides/dashboard/*.webp")
+	if err != nil || len(views) != 16 {
+		t.Fatalf("%d pictures of four views, two widths and two themes, %v", len(views), err)
+	}
+	pictures = append(pictures, views...)
 	const maxBytes = 150 << 10
 	for _, name := range pictures {
 		if text := readDocument(t, name); len(text) > maxBytes {

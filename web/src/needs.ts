@@ -36,11 +36,19 @@ export interface Countdown {
   urgency: "overdue" | "soon" | "later";
 }
 
+// remaining is a time to come. Under ten hours the minutes count: an hour more than is left
+// would be a deadline missed, and one less no help.
+function remaining(left: number): string {
+  const minutes = Math.floor(left / 60_000);
+  const whole = Math.floor(minutes / 60);
+  return whole >= 1 && whole < 10 && minutes % 60 > 0 ? `${whole} h ${minutes % 60} min` : age(left / 1000);
+}
+
 export function countdown(at: string | undefined, now: number): Countdown | undefined {
   if (!at) return undefined;
   const left = Date.parse(at) - now;
   if (left <= 0) return { text: `overdue ${age(-left / 1000)}`, urgency: "overdue" };
-  return { text: `${age(left / 1000)} left`, urgency: left <= soon ? "soon" : "later" };
+  return { text: `${remaining(left)} left`, urgency: left <= soon ? "soon" : "later" };
 }
 
 // stateOfThings is the first line a person reads.

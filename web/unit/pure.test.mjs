@@ -154,6 +154,7 @@ test("what needs the person is sorted by deadline, by who waits behind it, and b
   assert.deepEqual(countdown(late.deadline, now), { text: "overdue 1 min", urgency: "overdue" });
   assert.deepEqual(countdown(soon.deadline, now), { text: "5 min left", urgency: "soon" });
   assert.deepEqual(countdown(before(-7200), now), { text: "2 h left", urgency: "later" });
+  assert.deepEqual(countdown(before(-7190), now), { text: "1 h 59 min left", urgency: "later" });
   assert.equal(countdown(undefined, now), undefined);
 });
 

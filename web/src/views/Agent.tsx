@@ -164,7 +164,7 @@ function Talks({ agent }: { agent: string }) {
             </a>
             <p className="quiet">
               {t.last.from_agent === agent ? "It wrote to " : "From "}
-              <Who id={t.last.from_agent === agent ? (t.last.to_agent ?? "") : t.last.from_agent} />
+              <Other id={t.last.from_agent === agent ? (t.last.to_agent ?? "") : t.last.from_agent} />
               {t.count > 1 && ` · ${t.count} of its last messages`} · <time title={moment(t.last.timestamp)}>{ago(t.last.timestamp, now)}</time>
             </p>
           </li>
@@ -218,4 +218,8 @@ function Links({ name, ids }: { name: string; ids: string[] }) {
       </dd>
     </div>
   );
+}
+
+function Other({ id }: { id: string }) {
+  return id === "human" ? "you" : <Who id={id} />;
 }
