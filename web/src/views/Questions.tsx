@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { answer } from "../answers";
-import { Body } from "../Body";
+import { Body, Exact } from "../Body";
 import { act as actAsPerson, call, list as readList } from "../api";
 import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
@@ -127,7 +127,7 @@ function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked)
           )}
           <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
         </div>
-        {textOf(q) !== "" && <Body>{textOf(q)}</Body>}
+        {q.kind === "approval" ? <Exact>{textOf(q)}</Exact> : textOf(q) !== "" && <Body>{textOf(q)}</Body>}
         {act && choices.length > 0 && (
           <div className="row choices">
             {choices.map((c, n) => (
