@@ -2,6 +2,12 @@ package c3po
 
 import "time"
 
+// What a question to the person may have.
+const (
+	MaxChoices          = 9 // can be chosen from with one key
+	MaxQuestionDeadline = 30 * 24 * time.Hour
+)
+
 // EscalateInput asks the person.
 type EscalateInput struct {
 	Reason    string   `json:"reason" jsonschema:"What you need a person for, in a sentence or two"`

@@ -11,12 +11,9 @@ import (
 )
 
 const (
-	// maxChoices can be chosen from with one key.
-	maxChoices     = 9
 	maxChoiceBytes = 200
 	// minDeadline leaves a person the time to look.
 	minDeadline = time.Second
-	maxDeadline = 30 * 24 * time.Hour
 )
 
 // EscalateToHuman puts a question into the person's mailbox. The caller is then
@@ -91,7 +88,7 @@ func (o outbox) question(in c3po.EscalateInput) (store.Draft, error) {
 		if err != nil {
 			return draft, err
 		}
-		if within < minDeadline || within > maxDeadline {
+		if within < minDeadline || within > c3po.MaxQuestionDeadline {
 			return draft, refuse("deadline is %q; it must be between 1s and 30d", in.Deadline)
 		}
 		draft.Within = within
@@ -100,8 +97,8 @@ func (o outbox) question(in c3po.EscalateInput) (store.Draft, error) {
 }
 
 func checkChoices(choices []string) error {
-	if len(choices) > maxChoices {
-		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), maxChoices).Suggest("Give fewer; the person may answer in own words.")
+	if len(choices) > c3po.MaxChoices {
+		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), c3po.MaxChoices).Suggest("Give fewer; a question can also be answered in the person's own words.")
 	}
 	for i, choice := range choices {
 		if err := checkGiven("choice", choice); err != nil {

@@ -20,9 +20,14 @@ type Invitation struct {
 	Address string // host:port
 	Hash    string // of the authority, or System
 	Secret  string // one use
+	Person  bool   // for who uses the host, not for its agents
 }
 
-const scheme = "c3po://"
+const (
+	scheme = "c3po://"
+	// forPerson ends an invitation that is not for a host's agents. No secret has a plus.
+	forPerson = "+person"
+)
 
 var (
 	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?(\.[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?)*$`)
@@ -37,6 +42,7 @@ var (
 func ParseInvitation(text string) (Invitation, error) {
 	wrong := c3po.Errorf(c3po.InvalidRequest, "this is not an invitation").
 		Suggest("It has the form c3po://HOST:PORT/HASH-SECRET; copy it whole from `c3po invite`.")
+	text, person := strings.CutSuffix(text, forPerson)
 	inside, ok := strings.CutPrefix(text, scheme)
 	if !ok {
 		return Invitation{}, wrong
@@ -50,11 +56,17 @@ func ParseInvitation(text string) (Invitation, error) {
 	if !IsAddress(address) || (hash != System && !hashForm.MatchString(hash)) || !secretForm.MatchString(secret) {
 		return Invitation{}, wrong
 	}
-	return Invitation{Address: address, Hash: hash, Secret: secret}, nil
+	return Invitation{Address: address, Hash: hash, Secret: secret, Person: person}, nil
 }
 
 // String is the invitation as it is handed over, the secret included.
-func (i Invitation) String() string { return scheme + i.Address + "/" + i.Hash + "-" + i.Secret }
+func (i Invitation) String() string {
+	text := scheme + i.Address + "/" + i.Hash + "-" + i.Secret
+	if i.Person {
+		text += forPerson
+	}
+	return text
+}
 
 // URL is where the coordinator is.
 func (i Invitation) URL() string { return "https://" + i.Address }

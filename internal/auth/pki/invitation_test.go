@@ -20,7 +20,7 @@ func TestAnInvitationIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"nas:8420", "nas.local:1", "192.0.2.7:65535", "[2001:db8::7]:8420", "a_b.example:443"} {
 		for _, hash := range []string{aHash, pki.System} {
-			want := pki.Invitation{Address: address, Hash: hash, Secret: aSecret}
+			want := pki.Invitation{Address: address, Hash: hash, Secret: aSecret, Person: hash == pki.System}
 			got, err := pki.ParseInvitation(want.String())
 			if err != nil {
 				t.Errorf("%s: %v", want, err)

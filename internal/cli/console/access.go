@@ -2,6 +2,7 @@ package console
 
 import (
 	"crypto/tls"
+	"errors"
 	"net/url"
 	"os"
 
@@ -142,10 +143,34 @@ func AdminToken(p paths.Person) string { return p.Admin }
 // Person is the client of a command that acts for the person. It is refused
 // where an agent runs.
 func (a *Console) Person(pick func(paths.Person) string) (*client.Client, error) {
-	if err := a.RefuseAgents(); err != nil {
+	if err := errors.Join(a.RefuseAgents(), a.RefuseUnsigned()); err != nil {
 		return nil, err
 	}
 	return a.Personal(pick)
+}
+
+// RefuseUnjoined refuses what is an agent's on a host where only its user has signed in:
+// an agent has no token there.
+func (a *Console) RefuseUnjoined() error {
+	agents, person, err := a.Elsewhere()
+	if err != nil || person == "" || agents != "" || a.Getenv(TokenVariable) != "" || a.URL != "" {
+		return err
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "you are signed in at %s, but this host's agents have not joined it", person).
+		Suggest("Run `c3po invite --host NAME` where it runs, then the line it prints here.")
+}
+
+// RefuseUnsigned refuses what is a person's on a host that has only joined: its token is
+// its agents'.
+func (a *Console) RefuseUnsigned() error {
+	agents, person, err := a.Elsewhere()
+	if err != nil || agents == "" || person != "" || a.Getenv(TokenVariable) != "" || a.URL != "" && !paths.SameAddress(a.URL, agents) {
+		return err
+	}
+	if note, err := a.Folders.Coordinator(); err != nil || note != nil {
+		return err
+	}
+	return c3po.Errorf(c3po.Forbidden, "only a person may do this").Suggest(c3po.AskPerson)
 }
 
 // ActingOrPerson is the client of a command that is also a person's: theirs, where

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
@@ -39,6 +41,7 @@ var personWords = []struct {
 	{regexp.MustCompile(`stays open until your user answers it\.`), "stays open until you answer it: `c3po answer`."},
 	{regexp.MustCompile(`a person reads this when they look; there is no session to wake`), "you read it with `c3po answer`, `c3po top` or the dashboard"},
 	{regexp.MustCompile(`\b1 earlier messages are not acked yet, get_messages shows them`), "1 earlier message is not acked yet, `c3po inbox` shows it"},
+	{regexp.MustCompile(`\b[Tt]he coordinator's log says`), "`c3po logs` on its host says"},
 	{regexp.MustCompile(`Check parameter values and formats\.`), "--help shows what the command takes."},
 	{regexp.MustCompile(`Missing X-Agent-ID header`), "no agent is named"},
 	{regexp.MustCompile(`Say who you are: set the X-Agent-ID header, or C3PO_AGENT_ID for our own clients\.`), "Say who you are with --as or C3PO_AGENT_ID."},
@@ -107,6 +110,9 @@ func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
 	case c3po.WorkLocally:
 		message, advice = a.unreachable(e)
 	}
+	if e.Code == c3po.RedisUnavailable || e.Code == c3po.UnknownOutcome {
+		message, advice = a.withoutRedis(message, advice)
+	}
 	if a.IsForeign(e) {
 		message, advice = "you have no coordinator here, and the one at "+client.DefaultURL+" is not yours", "Start your own with: c3po up"
 	}
@@ -124,7 +130,35 @@ func (a *Console) IsForeign(err error) bool {
 	}
 	note, _ := a.Folders.Coordinator()
 	mine, _ := a.Folders.Credentials()
-	return note == nil && mine == nil
+	person, _ := a.Folders.Person()
+	return note == nil && mine == nil && person == nil
+}
+
+// lowDisk is how little room on the disk is worth a word when Redis fails: the next write
+// may be the last.
+const lowDisk = 64 << 20
+
+// withoutRedis adds what this host knows of the private Redis of its own coordinator.
+func (a *Console) withoutRedis(message, advice string) (string, string) {
+	note, err := a.OwnCoordinator()
+	if err != nil || note == nil || note.RedisSocket == "" {
+		return message, advice
+	}
+	data, err := a.Folders.StateFile("redis")
+	if err != nil {
+		return message, advice
+	}
+	if free, known := paths.FreeDisk(data); known && free < lowDisk {
+		left := "is full"
+		if free >= 1<<20 {
+			left = fmt.Sprintf("has %d MB left", free>>20)
+		}
+		return message + ": the disk of " + data + " " + left, "Free some space there. Redis starts again by itself within half a minute; `c3po logs` says more."
+	}
+	if strings.HasPrefix(message, "Redis cannot be reached") {
+		return message, "The coordinator starts its Redis again by itself. If that doesn't help: c3po doctor"
+	}
+	return message, advice
 }
 
 // unreachable says where no coordinator answered, why, and what helps.

@@ -118,6 +118,9 @@ func Arguments(least, most int, use string) cobra.PositionalArgs {
 
 // Acting is the client of a command that acts as an agent.
 func (a *Console) Acting() (*client.Client, error) {
+	if err := a.RefuseUnjoined(); err != nil {
+		return nil, err
+	}
 	if a.As != "" {
 		return a.Looking()
 	}

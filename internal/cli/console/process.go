@@ -146,9 +146,24 @@ func (a *Console) report(e *c3po.Error) {
 func (a *Console) Complain(sentence, hint string) {
 	in := InkFor(a.Stderr, a.Getenv)
 	fmt.Fprintf(a.Stderr, "%s %s\n", in.Bad("c3po:"), Hang(a.Stderr, len("c3po: "), Inline(sentence)))
+	a.Hint(hint)
+}
+
+// Hint says on stderr what to do next, if anything helps.
+func (a *Console) Hint(hint string) {
 	if hint != "" {
-		fmt.Fprintf(a.Stderr, "%s %s\n", in.Warn("hint:"), Hang(a.Stderr, len("hint: "), Inline(ForPeople(hint))))
+		fmt.Fprintf(a.Stderr, "%s %s\n", InkFor(a.Stderr, a.Getenv).Warn("hint:"), Hang(a.Stderr, len("hint: "), Inline(ForPeople(hint))))
 	}
+}
+
+// WithKey is an error after which nobody knows whether it was done, with the key by which
+// doing it again is safe.
+func WithKey(err error, key string) error {
+	if !errors.Is(err, c3po.UnknownOutcome) {
+		return err
+	}
+	e := c3po.AsError(err)
+	return c3po.Because(err, e.Code, e.Message).Suggest("Run the same command again with --key %s: nothing will be done twice.", key)
 }
 
 // Warn tells of what the command does all the same.

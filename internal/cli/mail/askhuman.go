@@ -1,8 +1,12 @@
 package mail
 
 import (
+	"cmp"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,14 +42,18 @@ does not come in time the exit code is 4, and the question stays open.`,
 			if strings.TrimSpace(args[0]) == "" {
 				return console.BadUsage("the reason is empty", "Say in quotes what you need decided.")
 			}
+			if err := checkChoices(in.Choices); err != nil {
+				return err
+			}
 			svc, err := a.Acting()
 			if err != nil {
 				return err
 			}
 			in.Reason = args[0]
 			var done asked
+			in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
 			if done.Escalation, err = svc.EscalateToHuman(cmd.Context(), in); err != nil {
-				return err
+				return console.WithKey(err, in.ClientKey)
 			}
 			if !a.JSON {
 				fmt.Fprintf(a.Stdout, "asked %s\n", console.Inline(string(done.MessageID)))
@@ -65,8 +73,34 @@ does not come in time the exit code is 4, and the question stays open.`,
 	flags := cmd.Flags()
 	flags.StringVar(&in.Question, "question", "", "what you want to know, if the reason does not say it")
 	flags.StringArrayVar(&in.Choices, "choice", nil, "a short answer to choose from; may be given up to nine times")
-	flags.StringVar(&in.Deadline, "deadline", "", "after how long the person is reminded, once: 10m, 2h or 1d")
+	console.CheckedFlag(flags, &in.Deadline, "deadline", "", "after how long the person is reminded, once: 10m, 2h or 1d", parseDeadline)
 	flags.StringVar(&in.ClientKey, "key", "", "the same key never asks twice; a random one if left out")
 	console.SecondsFlag(flags, &wait, "wait", 0, "wait this long for the answer")
 	return cmd
+}
+
+// parseDeadline checks that a question's deadline is one that the coordinator takes.
+func parseDeadline(text string) error {
+	within, err := c3po.ParseDuration(text)
+	if err != nil || within < time.Second || within > c3po.MaxQuestionDeadline {
+		return errors.New("write a time from 1s to 30d, such as 10m, 2h or 1d")
+	}
+	return nil
+}
+
+// checkChoices refuses choices that nobody could tell apart, before anything is asked.
+func checkChoices(choices []string) error {
+	const hint = "c3po ask-human --help shows an example."
+	if len(choices) > c3po.MaxChoices {
+		return console.BadUsage(fmt.Sprintf("--choice is given %d times; %d are the most", len(choices), c3po.MaxChoices), "Give fewer: a question can also be answered in your own words.")
+	}
+	for i, choice := range choices {
+		if strings.TrimSpace(choice) == "" {
+			return console.BadUsage("--choice is empty", hint)
+		}
+		if slices.Contains(choices[:i], choice) {
+			return console.BadUsage(fmt.Sprintf("--choice %q is there twice", choice), hint)
+		}
+	}
+	return nil
 }

@@ -25,6 +25,9 @@ the event log goes, mail as long as it is kept.`,
   c3po search 'broken pipe' --json`,
 		Args: console.Arguments(1, -1, "WORD..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, "")) == "" {
+				return console.BadUsage("there is no word to search for", "c3po search --help shows an example.")
+			}
 			svc, err := a.Person(console.HumanToken)
 			if err != nil {
 				return err

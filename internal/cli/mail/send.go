@@ -3,7 +3,9 @@
 package mail
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"strings"
@@ -72,9 +74,10 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 			}
 			wait := in.WaitSeconds
 			in.WaitSeconds = 0 // what was accepted is shown before the reply comes
+			in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
 			receipt, err := svc.SendMessage(cmd.Context(), in)
 			if err != nil {
-				return err
+				return console.WithKey(err, in.ClientKey)
 			}
 			if !a.JSON {
 				PrintReceipt(a.Stdout, receipt)
@@ -224,7 +227,9 @@ message you have read that expects one, and only the text is given.`,
 			if err != nil {
 				return reply, err
 			}
-			return svc.Reply(ctx, in)
+			in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
+			reply, err = svc.Reply(ctx, in)
+			return reply, console.WithKey(err, in.ClientKey)
 		}, func(w io.Writer, reply c3po.Message) {
 			fmt.Fprintf(w, "answered %s with %s\n", console.Inline(string(reply.MessageID)), console.Inline(string(reply.ID)))
 			printWarning(w, reply.Warning)

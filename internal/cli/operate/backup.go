@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/ops/backup"
@@ -215,6 +217,14 @@ func withRedis(ctx context.Context, a *console.Console, named string, do func(ur
 		return err
 	} else if note != nil && note.RedisSocket == "" {
 		return c3po.Errorf(c3po.InvalidRequest, "the coordinator that runs here uses your own Redis").Suggest("Say which with --redis.")
+	}
+	agents, person, err := a.Elsewhere()
+	if err != nil {
+		return err
+	}
+	if at := cmp.Or(agents, person); at != "" && !agentside.IsThere(filepath.Join(state, "redis")) {
+		return c3po.Errorf(c3po.InvalidRequest, "the coordinator is at %s, and so is its Redis", at).
+			Suggest("Run the command there, or say with --redis which Redis you mean.")
 	}
 	cfg, err := engineConfig(a, state, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -167,7 +167,7 @@ func printDiagnosis(w io.Writer, in console.Ink, d diagnosis) {
 	for _, f := range d.Findings {
 		fmt.Fprintf(w, "%s  %s: %s\n", verdict(in, f.Verdict, fmt.Sprintf("%-6s", f.Verdict)), in.Bold(console.Inline(f.Check)), console.Inline(f.Says))
 		if f.Fix != "" {
-			fmt.Fprintf(w, "        %s %s\n", in.Warn("fix:"), console.Inline(f.Fix))
+			fmt.Fprintf(w, "        %s %s\n", in.Warn("fix:"), console.Inline(console.ForPeople(f.Fix)))
 		}
 	}
 	if d.Bundle != "" {

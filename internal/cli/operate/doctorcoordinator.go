@@ -40,6 +40,13 @@ func examineCoordinator(ctx context.Context, a *console.Console, name c3po.Agent
 		return c
 	}
 	svc := client.New(cfg)
+	agents, person, err := a.Elsewhere()
+	if c.Other = err == nil && a.URL == "" && agents+person != ""; c.Other && agents == "" {
+		// Nobody but its user has a token here.
+		if svc, c.Err = a.Personal(console.HumanToken); c.Err != nil {
+			return c
+		}
+	}
 	if _, c.Err = svc.Health(ctx); c.Err != nil {
 		return c
 	}

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ type end struct {
 	// that it is gone.
 	Service string `json:"service,omitempty"`
 	Removed bool   `json:"service_removed,omitempty"`
+	// NoService says that one was to be removed, and there was none.
+	NoService bool   `json:"no_service,omitempty"`
+	Elsewhere string `json:"elsewhere,omitempty"` // the coordinator of another host that commands go to
 }
 
 func (e end) print(w io.Writer) {
@@ -39,7 +43,12 @@ func (e end) print(w io.Writer) {
 	default:
 		fmt.Fprintln(w, "c3po is not running")
 	}
+	if e.Elsewhere != "" {
+		fmt.Fprintf(w, "the coordinator at %s runs on another host; stop it there\n", console.Inline(e.Elsewhere))
+	}
 	switch {
+	case e.NoService:
+		fmt.Fprintln(w, "it was no service, so none was removed")
 	case e.Removed:
 		fmt.Fprintf(w, "removed %s\n", console.Inline(e.Service))
 	case e.Service != "":
@@ -61,6 +70,10 @@ A coordinator that c3po up --service made a service starts again when you log in
 			done, err := stopAll(cmd.Context(), a, service)
 			if err != nil {
 				return err
+			}
+			done.NoService = service && done.Service == ""
+			if agents, person, err := a.Elsewhere(); err == nil {
+				done.Elsewhere = cmp.Or(agents, person)
 			}
 			return a.Show(done, done.print)
 		},

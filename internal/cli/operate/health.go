@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +42,17 @@ a container or a service manager.`,
 			if err != nil && (cmd.Context().Err() != nil || errors.Is(err, c3po.Forbidden)) {
 				return err
 			}
+			hint := ""
 			w := wellness{Status: well, URL: svc.URL(), AgentsOnline: health.AgentsOnline}
 			if err != nil {
-				w.Status, w.Error = unwell, c3po.AsError(err).Message
+				e := a.ForPerson(c3po.AsError(err))
+				w.Status, w.Error, hint = unwell, e.Message, e.Suggestion
 			}
 			if err := a.Show(w, func(out io.Writer) { printWellness(out, a.Ink(), w) }); err != nil || w.Status == well {
 				return err
+			}
+			if !a.JSON {
+				a.Hint(hint)
 			}
 			return console.ErrUnwell
 		},
@@ -55,7 +61,11 @@ a container or a service manager.`,
 
 func printWellness(out io.Writer, in console.Ink, w wellness) {
 	if w.Status == well {
-		fmt.Fprintf(out, "%s: %s, %d agents online\n", in.Good(well), console.Inline(w.URL), w.AgentsOnline)
+		fmt.Fprintf(out, "%s: %s, %s online\n", in.Good(well), console.Inline(w.URL), console.CountOf(w.AgentsOnline, "agent"))
+		return
+	}
+	if strings.Contains(w.Error, w.URL) {
+		fmt.Fprintf(out, "%s: %s\n", in.Bad(unwell), console.Inline(w.Error))
 		return
 	}
 	fmt.Fprintf(out, "%s: %s: %s\n", in.Bad(unwell), console.Inline(w.URL), console.Inline(w.Error))

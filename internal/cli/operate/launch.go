@@ -45,7 +45,7 @@ and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Na
 				return c3po.Errorf(c3po.InvalidRequest, "%s is not installed: there is no command %s in the PATH", t.Title, t.Program).
 					Suggest("Install it first, or try `c3po demo`, which needs none.")
 			}
-			if err := refuseUnjoined(a); err != nil {
+			if err := a.RefuseUnjoined(); err != nil {
 				return err
 			}
 			if err := ensureCoordinator(cmd.Context(), a); err != nil {

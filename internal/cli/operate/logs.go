@@ -2,6 +2,7 @@ package operate
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,9 @@ own form with --json. One that a service manager runs writes to that one's log.`
 				return err
 			}
 			file, err := os.Open(name) // #nosec G304 -- our own log
+			if agents, person, where := a.Elsewhere(); errors.Is(err, fs.ErrNotExist) && where == nil && agents+person != "" {
+				return c3po.Errorf(c3po.InvalidRequest, "the coordinator is at %s, and so is its log", cmp.Or(agents, person)).Suggest("Run c3po logs there.")
+			}
 			if errors.Is(err, fs.ErrNotExist) {
 				return c3po.Errorf(c3po.InvalidRequest, "no coordinator was started here with c3po up; there is no log at %s", name).
 					Suggest("Start one with: c3po up")

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -62,6 +63,14 @@ func Status(a *console.Console) *cobra.Command {
 		RunE: console.Call(a, a.Looking, func(ctx context.Context, svc *client.Client, _ []string) (report, error) {
 			info, err := svc.ServerInfo(ctx, c3po.None{})
 			if err != nil {
+				if here := findRunning(a, svc.URL()); here != nil && errors.Is(err, c3po.RedisUnavailable) && !a.JSON {
+					console.Table(a.Stdout, func(row func(...string)) {
+						row("coordinator", console.Inline(svc.URL()))
+						row("process", fmt.Sprintf("%d, started %s", here.PID, console.Ago(time.Now(), here.Since)))
+						row("data", console.Inline(here.Data))
+						row("log", console.Inline(here.Log)+" (c3po logs)")
+					})
+				}
 				return report{}, err
 			}
 			health, err := svc.Health(ctx)

@@ -16,7 +16,6 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/cli/console"
-	"github.com/c3po-dev/c3po/internal/cli/people"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
@@ -179,17 +178,6 @@ func refuseJoined(a *console.Console) error {
 	default:
 		return nil
 	}
-}
-
-// refuseUnjoined keeps an agent from being started on a host where only its user has
-// signed in: it would have no token.
-func refuseUnjoined(a *console.Console) error {
-	agents, person, err := a.Elsewhere()
-	if err != nil || person == "" || agents != "" || a.Getenv(console.TokenVariable) != "" || a.URL != "" {
-		return err
-	}
-	return c3po.Errorf(c3po.InvalidRequest, "you are signed in at %s, but this host's agents have not joined it", person).
-		Suggest("Run `c3po invite --host %s` where it runs, then the line it prints here.", people.HostName())
 }
 
 func spawn(ctx context.Context, a *console.Console, state string, s coordinator) (start, error) {

@@ -110,7 +110,7 @@ func invitationOf(made c3po.Invited, person bool) invitation {
 	if person {
 		verb = "login"
 	}
-	text := shellQuote(pki.Invitation{Address: made.Address, Hash: made.Hash, Secret: made.Secret}.String())
+	text := shellQuote(pki.Invitation{Address: made.Address, Hash: made.Hash, Secret: made.Secret, Person: person}.String())
 	curl := "curl -fsS"
 	if made.Pin != "" {
 		curl = "curl -fsSk --pinnedpubkey '" + made.Pin + "'"

@@ -36,6 +36,7 @@ type joining struct {
 	Credentials string  `json:"credentials"`
 	Kept        string  `json:"former_credentials,omitempty"`
 	OwnAside    bool    `json:"own_coordinator_set_aside,omitempty"` // commands went to this host's own before
+	Former      string  `json:"former_host,omitempty"`               // what the host was called there until now
 	JoinMS      float64 `json:"join_ms"`
 	SendMS      float64 `json:"send_ms"`
 	ReadMS      float64 `json:"read_ms"`
@@ -45,7 +46,15 @@ type joining struct {
 func Join(a *console.Console) *cobra.Command {
 	var host string
 	var noInstall bool
-	cmd := &cobra.Command{
+	cmd := enrolling(a, &host, &noInstall, false)
+	cmd.Flags().StringVar(&host, "host", "", "name this host would like to have; else its own")
+	cmd.Flags().BoolVar(&noInstall, "no-install", false, "leave the coding agents of this host as they are")
+	return cmd
+}
+
+// enrolling is what join and login have in common.
+func enrolling(a *console.Console, host *string, noInstall *bool, onlyPerson bool) *cobra.Command {
+	return &cobra.Command{
 		Use:   "join [INVITATION]",
 		Short: "Join this host to a coordinator",
 		Long: `Join this host to a coordinator, with an invitation that c3po invite printed there.
@@ -72,19 +81,19 @@ users of this machine can read it there while the command runs.`,
 			if err != nil {
 				return console.BadUsage(err.Error(), c3po.AsError(err).Suggestion)
 			}
-			result, err := joinWith(cmd.Context(), a, invited, cmp.Or(host, HostName()))
+			if onlyPerson && !invited.Person {
+				return console.BadUsage("this invitation is for a host's agents, not for you", "Use it with: c3po join. To sign in, run `c3po invite --person` where the coordinator runs.")
+			}
+			result, err := joinWith(cmd.Context(), a, invited, cmp.Or(*host, HostName()))
 			if err != nil {
 				return err
 			}
-			if err := a.Show(result, result.print); err != nil || noInstall || result.Person {
+			if err := a.Show(result, result.print); err != nil || *noInstall || result.Person {
 				return err
 			}
 			return agentside.InstallFound(cmd.Context(), a)
 		},
 	}
-	cmd.Flags().StringVar(&host, "host", "", "name this host would like to have; else its own")
-	cmd.Flags().BoolVar(&noInstall, "no-install", false, "leave the coding agents of this host as they are")
-	return cmd
 }
 
 // invitationForm finds an invitation in a line that c3po invite printed, so that the
@@ -151,6 +160,9 @@ func joinWith(ctx context.Context, a *console.Console, invited pki.Invitation, h
 	}
 	mine.Token, mine.Runner, mine.Host = joined.Token, joined.RunnerToken, joined.Host
 	result := joining{Host: joined.Host, URL: mine.URL, Credentials: filepath.Join(config, "credentials.json"), JoinMS: milliseconds(began)}
+	if was, err := a.Folders.Credentials(); err == nil && was != nil && !was.OwnHost() && was.Host != mine.Host {
+		result.Former = was.Host
+	}
 	if err := result.keepFormer(a, config); err != nil {
 		return joining{}, err
 	}
@@ -263,6 +275,9 @@ func (j joining) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "this host has joined %s as %s\n", console.Inline(j.URL), console.Inline(j.Host))
+	if j.Former != "" {
+		fmt.Fprintf(w, "it was %s before; mail for %s/… waits for a host of that name\n", console.Inline(j.Former), console.Inline(j.Former))
+	}
 	fmt.Fprintf(w, "a message to itself: joined in %.1f ms, sent in %.1f ms, read in %.1f ms, acked in %.1f ms\n", j.JoinMS, j.SendMS, j.ReadMS, j.AckMS)
 	fmt.Fprintf(w, "its token is in %s\n", console.Inline(j.Credentials))
 	j.printFormer(w)

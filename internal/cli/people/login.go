@@ -13,15 +13,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
-// Login is join for the person who uses a host. Which of the two an invitation is for
-// the coordinator says, so that a wrong command does no harm.
+// Login is join for the person who uses a host. It takes no invitation for the host's
+// agents: that would give the host another name.
 func Login(a *console.Console) *cobra.Command {
-	cmd := Join(a)
+	cmd := enrolling(a, new(string), new(bool), true)
 	cmd.Use = "login [INVITATION]"
 	cmd.Short = "Sign in on this host, as the person who answers"
 	cmd.Long = `Sign in at a coordinator on another host, with an invitation that c3po invite --person
@@ -62,6 +63,7 @@ type leaving struct {
 	Agents      bool     `json:"agents,omitempty"`       // its agents have left
 	StillAgents bool     `json:"agents_stay,omitempty"`  // they have not, and are there
 	OwnAgain    bool     `json:"own_restored,omitempty"` // commands go to this host's own coordinator again
+	KeyIDs      []string `json:"key_ids"`                // of the tokens, which stay good until they are revoked
 	Removed     []string `json:"removed"`
 }
 
@@ -70,9 +72,12 @@ func (l leaving) print(w io.Writer) {
 		fmt.Fprintf(w, "removed %s\n", console.Inline(file))
 	}
 	if l.Agents {
-		fmt.Fprintf(w, "this host has left %s; revoke its tokens there: c3po token list\n", console.Inline(l.URL))
+		fmt.Fprintf(w, "this host has left %s\n", console.Inline(l.URL))
 	} else {
-		fmt.Fprintf(w, "you are signed out of %s; revoke your token there: c3po token list\n", console.Inline(l.URL))
+		fmt.Fprintf(w, "you are signed out of %s\n", console.Inline(l.URL))
+	}
+	for _, kid := range l.KeyIDs {
+		fmt.Fprintf(w, "its token is good until you revoke it there: c3po token revoke %s\n", console.Inline(kid))
 	}
 	if l.StillAgents {
 		fmt.Fprintln(w, "this host's agents stay there; c3po leave takes them out")
@@ -108,7 +113,7 @@ commands go to that one again.`,
 // forget removes the credentials for a coordinator of another host. Once none are left,
 // those for this host's own come back.
 func forget(a *console.Console, personOnly bool) (leaving, error) {
-	gone := leaving{Removed: []string{}}
+	gone := leaving{Removed: []string{}, KeyIDs: []string{}}
 	agents, person, err := a.Elsewhere()
 	if err != nil {
 		return gone, err
@@ -116,7 +121,7 @@ func forget(a *console.Console, personOnly bool) (leaving, error) {
 	switch {
 	case agents == "" && person == "":
 		return gone, c3po.Errorf(c3po.InvalidRequest, "this host has joined no other, and nobody has signed in at one").
-			Suggest("Stop a coordinator that runs here with: c3po down")
+			Suggest("There is nothing to leave. `c3po status` shows which coordinator this host uses.")
 	case personOnly && person == "":
 		return gone, c3po.Errorf(c3po.InvalidRequest, "you are not signed in at another host's coordinator").
 			Suggest("This host's agents have joined %s; c3po leave takes them out.", agents)
@@ -130,6 +135,7 @@ func forget(a *console.Console, personOnly bool) (leaving, error) {
 	if gone.Agents {
 		files = append(files, "credentials.json")
 	}
+	gone.KeyIDs = append(gone.KeyIDs, keyIDs(a, gone)...)
 	config, err := a.Folders.ConfigFile("")
 	if err != nil {
 		return gone, err
@@ -150,4 +156,21 @@ func forget(a *console.Console, personOnly bool) (leaving, error) {
 		gone.OwnAgain, err = paths.RestoreOwn(config)
 	}
 	return gone, err
+}
+
+// keyIDs are those of the tokens that a host which leaves has.
+func keyIDs(a *console.Console, gone leaving) (ids []string) {
+	var tokens []string
+	if person, err := a.Folders.Person(); err == nil && person != nil && gone.Person {
+		tokens = append(tokens, person.Human)
+	}
+	if agents, err := a.Folders.Credentials(); err == nil && agents != nil && gone.Agents {
+		tokens = append(tokens, agents.Token, agents.Runner)
+	}
+	for _, text := range tokens {
+		if token, err := auth.ParseToken(text); err == nil {
+			ids = append(ids, token.KID)
+		}
+	}
+	return ids
 }

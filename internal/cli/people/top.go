@@ -27,6 +27,11 @@ current state once.`,
 		Example: `  c3po top
   c3po top --space main`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.As == "" {
+				if err := a.RefuseUnsigned(); err != nil {
+					return err
+				}
+			}
 			svc, err := a.Looking()
 			if err != nil {
 				return err
@@ -65,7 +70,10 @@ func printTop(a *console.Console, w io.Writer, seen top.Snapshot) {
 			fmt.Fprintf(w, "  %d: %s\n", i+1, console.Inline(choice))
 		}
 	}
-	if len(seen.Questions) == 0 {
+	switch {
+	case a.As != "":
+		fmt.Fprintf(w, "those that wait for you are not shown to %s\n", console.Inline(a.As))
+	case len(seen.Questions) == 0:
 		fmt.Fprintln(w, "no agent waits for you")
 	}
 	fmt.Fprintf(w, "\n%s\n", in.Bold("Agents"))

@@ -26,6 +26,9 @@ func (f Facts) coordinator() []Finding {
 	c := f.Coordinator
 	if c.Err != nil {
 		e := c3po.AsError(c.Err)
+		if errors.Is(c.Err, c3po.CoordDown) && c.Other {
+			return []Finding{red(check, "check that it runs on its own host, and that this one has a network", "none answers at %s, which this host uses", c.URL)}
+		}
 		if errors.Is(c.Err, c3po.CoordDown) {
 			return []Finding{red(check, "c3po up starts one here; c3po join reaches one elsewhere", "there is none at %s", c.URL)}
 		}

@@ -92,6 +92,7 @@ type Session struct {
 // A Coordinator is what was found out about it, as far as it could be asked.
 type Coordinator struct {
 	URL   string
+	Other bool  // it is another host's, which this host has joined or where its user has signed in
 	Err   error // it does not answer, or is unwell
 	TLS   TLS
 	Info  *c3po.ServerInfo
