@@ -222,7 +222,7 @@ func completeTickets(a *console.Console, cmd *cobra.Command, _ []string, begun s
 		}
 		return idsLike(begun, func(add func(c3po.MessageID, string)) {
 			for _, t := range list.Tickets {
-				add(t.ID, string(t.State))
+				add(t.ID, console.TicketState(t.State))
 			}
 		})
 	}, a.Looking)

@@ -33,10 +33,15 @@ func (a *Actor) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 
 // sendMessage also says how long the sender waits for an answer.
 func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, time.Duration, error) {
+	// What is wrong with the message itself makes nobody an agent.
+	_, brief := c3po.BriefName(in.Target)
+	if _, err := o.draft(in); err != nil && !brief {
+		return c3po.Receipt{}, 0, err
+	}
 	if err := o.enter(ctx); err != nil {
 		return c3po.Receipt{}, 0, err
 	}
-	if _, brief := c3po.BriefName(in.Target); brief {
+	if brief {
 		to, err := o.people.resolve(ctx, in.Target, c3po.ParseTarget)
 		if err != nil {
 			return c3po.Receipt{}, 0, err

@@ -196,3 +196,18 @@ func TestAReplyIsHeldToItsForm(t *testing.T) {
 		t.Errorf("reply = %+v", got)
 	}
 }
+
+func TestAMessageThatIsRefusedMakesNobodyAnAgent(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		for _, in := range []c3po.SendInput{{Target: "bob", Message: " "}, {Target: "no one", Message: "hi"}, {Target: "bob", Message: "hi", Priority: "soon"}} {
+			_, err := h.as("api").SendMessage(t.Context(), in)
+			refused(t, err, c3po.InvalidRequest)
+		}
+		agents := must(h.asPerson().ListAgents(t.Context(), c3po.ListAgentsInput{}))(t).Agents
+		if len(agents) != 1 || agents[0].ID != "bob" {
+			t.Errorf("the agents are %+v", agents)
+		}
+	})
+}

@@ -139,7 +139,7 @@ func (d directory) noAgent(ctx context.Context, target c3po.AgentID) *c3po.Error
 	if online := d.online(ctx, recent); len(online) > 0 {
 		advice = append(advice, "Online now: "+quoteIDs(online)+".")
 	}
-	advice = append(advice, "Check the agent id's spelling, use list_agents.")
+	advice = append(advice, "Call list_agents to see all.")
 	return refusal.Suggest("%s", strings.Join(advice, " "))
 }
 

@@ -38,6 +38,12 @@ type Console struct {
 	File    *settings.File    // c3po.yaml, once a command has begun
 	Origins map[string]Origin // of the flags of the command that runs, by name
 
+	done string // the key of what was done, for who cannot read that it was
+	// noteFolder keeps that the current folder has named an agent, unless the command has
+	// only looked and there is no such agent.
+	noteFolder func()
+	onlyLooked bool
+
 	named bool            // the current folder has named the agent that the command acts as
 	typed *bufio.Reader   // what is typed, once a line was asked for
 	ended <-chan struct{} // closed when the person interrupts; nil before a command has begun

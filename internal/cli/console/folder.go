@@ -28,8 +28,8 @@ func (a *Console) actingAsFolder() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// That it cannot be kept is no reason not to act.
-	if other, err := a.Folders.NoteFolder(space, id, folder); err == nil && other != "" && !a.JSON {
+	a.noteFolder = func() { _ = a.Folders.NoteFolder(space, id, folder) } // that it cannot be kept is no reason not to act
+	if other, err := a.Folders.OtherFolder(space, id, folder); err == nil && other != "" && !a.JSON {
 		fmt.Fprintf(a.Stderr, "%s %s is called %s too, and both are one agent. Name this one with --as or C3PO_AGENT_ID.\n",
 			InkFor(a.Stderr, a.Getenv).Warn("hint:"), Inline(other), Inline(string(id)))
 	}
@@ -48,6 +48,7 @@ func (a *Console) IsKnown(ctx context.Context, svc *client.Client) (bool, error)
 	}
 	_, err = looker.GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(svc.ID())})
 	if errors.Is(err, c3po.AgentNotFound) {
+		a.onlyLooked = true
 		return false, nil
 	}
 	return true, err

@@ -182,6 +182,28 @@ func Paused(reason string) string {
 	}
 }
 
+// TicketState is the word for how far a question has come.
+func TicketState(state c3po.TicketState) string {
+	switch state {
+	case c3po.TicketDelivered:
+		return "served"
+	case c3po.TicketResponded:
+		return "answered"
+	case c3po.TicketTimedOut:
+		return "timed out"
+	default:
+		return Inline(string(state))
+	}
+}
+
+// Name is whom a message is for, as it is typed: an agent, or role:NAME.
+func Name(id c3po.AgentID) string {
+	if queue := id.Queue(); queue != "" {
+		return "role:" + Inline(queue)
+	}
+	return Inline(string(id))
+}
+
 // CountOf is a number of things in words.
 func CountOf(n int, thing string) string {
 	if n == 1 {

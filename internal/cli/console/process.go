@@ -87,8 +87,15 @@ var ErrUnbalanced = errors.New("the books do not balance")
 func (a *Console) End(err error) int {
 	if err == nil {
 		err = a.unwritten()
+		if err != nil && a.done != "" {
+			err = c3po.Because(err, c3po.UnknownOutcome, "it was done, but not all of the answer could be written: "+c3po.AsError(Explain(err)).Message).
+				Suggest("Run it again only with --key %s, which does nothing twice.", a.done)
+		}
 	}
 	if err == nil {
+		if a.noteFolder != nil && !a.onlyLooked {
+			a.noteFolder()
+		}
 		return ExitOK
 	}
 	err = asUsage(err)
@@ -148,6 +155,10 @@ func (a *Console) Complain(sentence, hint string) {
 	fmt.Fprintf(a.Stderr, "%s %s\n", in.Bad("c3po:"), Hang(a.Stderr, len("c3po: "), Inline(sentence)))
 	a.Hint(hint)
 }
+
+// Done keeps under which key something was done: if the answer cannot be written, the same
+// command without it would do it twice.
+func (a *Console) Done(key string) { a.done, a.onlyLooked = key, false }
 
 // Hint says on stderr what to do next, if anything helps.
 func (a *Console) Hint(hint string) {

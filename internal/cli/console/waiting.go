@@ -23,7 +23,7 @@ func (a *Console) Waiting(what string) (stop func()) {
 // AwaitingReply is Waiting for a wait that somebody else ends: a log or a pipe has a
 // line about it too, because it may take long.
 func (a *Console) AwaitingReply(from c3po.AgentID, most int) (stop func()) {
-	answer := "a reply from " + Inline(string(from))
+	answer := "a reply from " + Name(from)
 	if from == c3po.Human {
 		answer = "an answer"
 	}
@@ -41,6 +41,10 @@ func showWaiting(w io.Writer, what string, began time.Time, tick *time.Ticker) (
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		defer tick.Stop()
+		// A line that breaks cannot be taken back.
+		if columns := columnsOf(w); columns > len(", 10m10s")+1 {
+			what = shorten(what, columns-len(", 10m10s")-1)
+		}
 		fmt.Fprintf(w, "\r\x1b[K%s", what)
 		for {
 			select {

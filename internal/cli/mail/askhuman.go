@@ -55,6 +55,8 @@ does not come in time the exit code is 4, and the question stays open.`,
 			if done.Escalation, err = svc.EscalateToHuman(cmd.Context(), in); err != nil {
 				return console.WithKey(err, in.ClientKey)
 			}
+			a.Done(in.ClientKey)
+			done.Message = console.ForPeople(done.Message)
 			if !a.JSON {
 				fmt.Fprintf(a.Stdout, "asked %s\n", console.Inline(string(done.MessageID)))
 			}

@@ -118,6 +118,7 @@ line that says there is mail. The tools show the mail itself. Without
 			if err != nil {
 				return err
 			}
+			got.Outcome = inWords(a, got.Outcome)
 			err = a.Show(got, func(w io.Writer) {
 				if got.Outcome == nil {
 					console.PrintMessage(w, time.Now(), got.Message)

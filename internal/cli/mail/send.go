@@ -79,6 +79,8 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 			if err != nil {
 				return console.WithKey(err, in.ClientKey)
 			}
+			a.Done(in.ClientKey)
+			receipt.Notice, receipt.Warning = console.ForPeople(receipt.Notice), console.ForPeople(receipt.Warning)
 			if !a.JSON {
 				PrintReceipt(a.Stdout, receipt)
 			}
@@ -140,7 +142,7 @@ func PrintReceipt(w io.Writer, r c3po.Receipt) {
 	fmt.Fprintf(w, "sent %s, %s", console.Inline(string(r.ID)), console.Worth(r.Durability))
 	// Else the notice says it, with the reason.
 	if r.ToAgent != c3po.Human && (r.Reachability == c3po.ReachNow || !strings.Contains(r.Notice, r.Reachability.When())) {
-		fmt.Fprintf(w, "; %s %s", console.Inline(string(r.ToAgent)), console.Inline(r.Reachability.Prospect()))
+		fmt.Fprintf(w, "; %s %s", console.Name(r.ToAgent), console.Inline(r.Reachability.Prospect()))
 	}
 	fmt.Fprintln(w)
 	printWarning(w, r.Warning)
@@ -159,17 +161,35 @@ func printReply(w io.Writer, reply *c3po.Message) {
 func awaitReply(ctx context.Context, a *console.Console, svc *client.Client, id c3po.MessageID, most int) (*c3po.Message, *c3po.WaitOutcome) {
 	_, to, _ := id.Split()
 	defer a.AwaitingReply(to, most)()
-	return svc.AwaitReply(ctx, id, most)
+	reply, outcome := svc.AwaitReply(ctx, id, most)
+	return reply, inWords(a, outcome)
+}
+
+// inWords makes what a wait that brought nothing says a person's: with the command that
+// waits again.
+func inWords(a *console.Console, outcome *c3po.WaitOutcome) *c3po.WaitOutcome {
+	if outcome == nil {
+		return nil
+	}
+	said := *outcome
+	said.Message = console.ForPeople(said.Message)
+	said.Suggestion = strings.ReplaceAll(console.ForPeople(said.Suggestion), "c3po wait --for ID", waitAgain(a, said.MessageID))
+	return &said
+}
+
+// waitAgain is the command that waits for the answer to a message once more.
+func waitAgain(a *console.Console, id c3po.MessageID) string {
+	again := "c3po wait --for " + string(id)
+	if a.Origins["as"].From == console.FromFlag {
+		again += " --as " + a.As
+	}
+	return again
 }
 
 // stoppedWaiting ends a command that was interrupted while it waited for a reply.
 func stoppedWaiting(a *console.Console, id c3po.MessageID) error {
 	if !a.JSON {
-		again := "c3po wait --for " + string(id)
-		if a.Origins["as"].From == console.FromFlag {
-			again += " --as " + a.As
-		}
-		fmt.Fprintf(a.Stderr, "stopped waiting; the message stays. Wait again with: %s\n", console.Inline(again))
+		fmt.Fprintf(a.Stderr, "stopped waiting; the message stays. Wait again with: %s\n", console.Inline(waitAgain(a, id)))
 	}
 	return context.Canceled
 }
@@ -180,7 +200,7 @@ func afterWait(a *console.Console, outcome *c3po.WaitOutcome) error {
 		return nil
 	}
 	if !a.JSON {
-		a.Complain(console.ForPeople(outcome.Message), strings.ReplaceAll(console.ForPeople(outcome.Suggestion), "--for ID", "--for "+string(outcome.MessageID)))
+		a.Complain(outcome.Message, outcome.Suggestion)
 	}
 	return console.ErrTimeout
 }
@@ -228,7 +248,9 @@ message you have read that expects one, and only the text is given.`,
 				return reply, err
 			}
 			in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
-			reply, err = svc.Reply(ctx, in)
+			if reply, err = svc.Reply(ctx, in); err == nil {
+				a.Done(in.ClientKey)
+			}
 			return reply, console.WithKey(err, in.ClientKey)
 		}, func(w io.Writer, reply c3po.Message) {
 			fmt.Fprintf(w, "answered %s with %s\n", console.Inline(string(reply.MessageID)), console.Inline(string(reply.ID)))

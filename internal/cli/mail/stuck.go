@@ -79,7 +79,7 @@ func waitLine(now time.Time, w c3po.Wait) string {
 	}
 	whom := "you"
 	if w.ToAgent != c3po.Human {
-		whom = console.Inline(string(w.ToAgent))
+		whom = console.Name(w.ToAgent)
 	}
 	return fmt.Sprintf("%s waits for %s: %s", console.Inline(string(w.FromAgent)), whom, strings.Join(facts, ", "))
 }

@@ -45,8 +45,11 @@ What messages say is never shown.`,
 				}
 			}
 			for _, kind := range kinds {
+				if kind == servedWord {
+					kind = string(c3po.EventDelivered)
+				}
 				if !slices.Contains(c3po.EventKinds(), c3po.EventKind(kind)) {
-					return console.BadUsage(fmt.Sprintf("there is no event of kind %q", kind), fmt.Sprintf("The kinds are %s.", strings.Trim(fmt.Sprint(c3po.EventKinds()), "[]")))
+					return console.BadUsage(fmt.Sprintf("there is no event of kind %q", kind), "The kinds are "+kindWords()+".")
 				}
 				in.Kinds = append(in.Kinds, c3po.EventKind(kind))
 			}
@@ -59,6 +62,9 @@ What messages say is never shown.`,
 			if err != nil || once {
 				return err
 			}
+			if !a.JSON && console.IsTerminal(a.Stdout) {
+				fmt.Fprintln(a.Stderr, a.Ink().Faint("what happens next follows here; Ctrl-C ends it, --once does without"))
+			}
 			return follow(cmd.Context(), a, svc, in, at, show)
 		},
 	}
@@ -69,7 +75,7 @@ What messages say is never shown.`,
 	flags.StringSliceVar(&kinds, "kind", nil, "only these kinds, separated by commas")
 	flags.StringVar(&in.Thread, "thread", "", "only messages of this conversation: its id, or the id of a message in it")
 	console.CheckedFlag(flags, &in.Since, "since", "", "begin then, instead of with the latest: 10m, 2h, 7d, or a time such as 2026-01-02T15:04:05Z", console.ParseTime)
-	flags.StringVar(&in.After, "after", "", "begin after this place: the at that tail_log answered, for example 1:4711")
+	flags.StringVar(&in.After, "after", "", "begin after this place in the log, for example 1:4711, which --json calls seq")
 	flags.BoolVar(&once, "once", false, "show what there is, and do not wait for more")
 	return cmd
 }
@@ -197,9 +203,27 @@ func PrintEvent(w io.Writer, in console.Ink, e c3po.Event) {
 	fmt.Fprintln(w, strings.Join(facts, "  "))
 }
 
+// servedWord is what people call it that a reader was given a message's text.
+const servedWord = "served"
+
+func kindWord(kind c3po.EventKind) string {
+	if kind == c3po.EventDelivered {
+		return servedWord
+	}
+	return string(kind)
+}
+
+func kindWords() string {
+	var words []string
+	for _, kind := range c3po.EventKinds() {
+		words = append(words, kindWord(kind))
+	}
+	return strings.Join(words, " ")
+}
+
 // showKind is the word for a kind of event, as wide as the widest.
 func showKind(i console.Ink, kind c3po.EventKind) string {
-	word := fmt.Sprintf("%-12s", console.Inline(string(kind)))
+	word := fmt.Sprintf("%-12s", console.Inline(kindWord(kind)))
 	switch kind {
 	case c3po.EventDead, c3po.EventRollback:
 		return i.Bad(word)

@@ -25,9 +25,9 @@ func ticketList(a *console.Console, named bool) *cobra.Command {
 		Long: `List questions and how far each has come, the newest first: those an agent asked
 or was asked with --as, else all of the space.
 
-States: pending (nobody has read it), delivered (read, not answered),
-responded, timed_out (its deadline passed unanswered; an answer still comes
-through), cancelled.`,
+States: pending (nobody was served it), served (not answered yet), answered, timed
+out (its deadline passed unanswered; an answer still comes through), cancelled. With
+--json they are pending, delivered, responded, timed_out and cancelled.`,
 		Example: `  c3po tickets --open
   c3po tickets --as api --which received
   c3po tickets alice::bob::0a1b2c3d`,
@@ -70,7 +70,7 @@ through), cancelled.`,
 			for _, t := range tickets {
 				rows = append(rows, namedTicket{t.TicketName(), t})
 			}
-			return a.Show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), tickets, c3po.Ticket.TicketName) })
+			return a.Show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), tickets, bridgeState, c3po.Ticket.TicketName) })
 		},
 	}
 	flags := cmd.Flags()
@@ -88,7 +88,7 @@ type namedTicket struct {
 }
 
 func PrintTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
-	printTicketsAs(w, now, tickets, func(t c3po.Ticket) string {
+	printTicketsAs(w, now, tickets, ticketState, func(t c3po.Ticket) string {
 		if name := t.TicketName(); name != string(t.ID) {
 			return string(t.ID) + " (" + name + ")"
 		}
@@ -96,8 +96,11 @@ func PrintTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
 	})
 }
 
-// printTicketsAs calls each ticket by a name.
-func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, name func(c3po.Ticket) string) {
+// bridgeState is the state in the words of the bridge dialect.
+func bridgeState(t c3po.Ticket) string { return string(t.State) }
+
+// printTicketsAs calls each ticket and its state by their names.
+func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, state, name func(c3po.Ticket) string) {
 	if len(tickets) == 0 {
 		fmt.Fprintln(w, "no tickets; a message that expects an answer is one")
 		return
@@ -105,7 +108,7 @@ func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, name func
 	console.Table(w, func(row func(...string)) {
 		row("TICKET", "FROM", "TO", "STATE", "SINCE", "ASKED", "REPLIES")
 		for _, t := range tickets {
-			row(console.Inline(name(t)), console.Inline(string(t.FromAgent)), console.Inline(string(t.ToAgent)), console.Inline(ticketState(t)),
+			row(console.Inline(name(t)), console.Inline(string(t.FromAgent)), console.Name(t.ToAgent), console.Inline(state(t)),
 				console.Ago(now, stateSince(t)), console.Ago(now, t.CreatedAt), fmt.Sprint(len(t.Replies)))
 		}
 	})
@@ -115,9 +118,9 @@ func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, name func
 // on to other things.
 func ticketState(t c3po.Ticket) string {
 	if t.State == c3po.TicketDelivered && !t.SilentAt.IsZero() {
-		return string(t.State) + ", no answer"
+		return console.TicketState(t.State) + ", no answer"
 	}
-	return string(t.State)
+	return console.TicketState(t.State)
 }
 
 // stateSince is when a ticket came into its state.

@@ -171,10 +171,10 @@ func clock(a *console.Console) func() time.Time {
 
 func printBackup(w io.Writer, file string, made backup.Manifest) {
 	if !made.Verified {
-		fmt.Fprintf(w, "kept in %s, but not verified: neither redis-server nor valkey-server is installed here\n", console.Inline(file))
+		fmt.Fprintf(w, "wrote %s, but could not verify it: neither redis-server nor valkey-server is installed here\n", console.Inline(file))
 		return
 	}
-	fmt.Fprintf(w, "kept in %s, and verified\n", console.Inline(file))
+	fmt.Fprintf(w, "wrote %s, and verified it\n", console.Inline(file))
 	printSpaces(w, made.Spaces)
 }
 

@@ -122,7 +122,7 @@ func (r removal) print(w io.Writer) {
 		fmt.Fprintf(w, "  c3po in %s\n", t.Title)
 	}
 	if r.running != "" {
-		fmt.Fprintf(w, "  the coordinator at %s, which is stopped\n", console.Inline(r.running))
+		fmt.Fprintf(w, "  the coordinator at %s, which runs now\n", console.Inline(r.running))
 	}
 	if r.service != "" {
 		fmt.Fprintf(w, "  the service %s\n", console.Inline(r.service))
@@ -199,11 +199,21 @@ func (r removal) carryOut(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if r.hasState || r.service != "" {
+		if err := r.unlock(); err != nil {
+			return err
+		}
 		done, err := stopAll(ctx, r.console, true)
 		if err != nil {
 			return err
 		}
-		done.print(out)
+		if r.keepData {
+			done.print(out)
+		} else if done.Coordinator || done.Redis {
+			fmt.Fprintln(out, "stopped c3po and its Redis")
+		}
+		if !r.keepData && done.Removed {
+			fmt.Fprintf(out, "removed %s\n", console.Inline(done.Service))
+		}
 	}
 	for _, f := range r.folders {
 		if r.keepData {
@@ -230,6 +240,18 @@ func (r removal) carryOut(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "the program stays; remove it with: %s\n", console.Inline(r.leftOver))
 	return nil
+}
+
+// unlock removes what nobody can hold as the coordinator's lock: a folder of its name.
+func (r removal) unlock() error {
+	state, err := r.console.Folders.StateFile("")
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(lockName(state)); err != nil || !info.IsDir() {
+		return nil
+	}
+	return os.RemoveAll(lockName(state))
 }
 
 func Uninstall(a *console.Console) *cobra.Command {

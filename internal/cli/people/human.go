@@ -63,7 +63,7 @@ func humanShow(a *console.Console) *cobra.Command {
 func printQuestion(w io.Writer, q c3po.Question) {
 	now := time.Now()
 	console.PrintMessage(w, now, q.Message)
-	fmt.Fprintf(w, "state: %s\n", console.Inline(string(q.State)))
+	fmt.Fprintf(w, "state: %s\n", console.TicketState(q.State))
 	for _, told := range q.Told {
 		what := "you were told"
 		if told.Late {

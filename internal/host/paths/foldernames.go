@@ -9,27 +9,49 @@ import (
 
 const foldersFolder = "folders"
 
-// NoteFolder keeps which folder of this host gave an agent of a space its name, and
-// returns another one that did so before and is still there.
-func (f Folders) NoteFolder(space c3po.Space, id c3po.AgentID, folder string) (other string, err error) {
-	state, err := f.State()
+// OtherFolder is another folder of this host that gave an agent of a space its name before
+// and is still there; empty if there is none. It writes nothing.
+func (f Folders) OtherFolder(space c3po.Space, id c3po.AgentID, folder string) (string, error) {
+	dir, err := f.StateFile(foldersFolder)
 	if err != nil {
 		return "", err
 	}
-	dir, err := private(filepath.Join(state, foldersFolder))
-	if err != nil {
-		return "", err
-	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
-	}
-	name := filepath.Join(dir, string(id)+"@"+string(space))
-	noted, err := os.ReadFile(name)
-	if err == nil && string(noted) == folder {
+	noted, err := os.ReadFile(filepath.Join(dir, nameNote(space, id)))
+	if err != nil || string(noted) == realPath(folder) {
 		return "", nil
 	}
 	if info, err := os.Stat(string(noted)); err == nil && info.IsDir() {
 		return string(noted), nil
 	}
-	return "", WriteFile(name, []byte(folder))
+	return "", nil
+}
+
+// NoteFolder keeps which folder of this host gave an agent of a space its name, unless
+// another one that did is still there.
+func (f Folders) NoteFolder(space c3po.Space, id c3po.AgentID, folder string) error {
+	if other, err := f.OtherFolder(space, id, folder); err != nil || other != "" {
+		return err
+	}
+	state, err := f.State()
+	if err != nil {
+		return err
+	}
+	dir, err := private(filepath.Join(state, foldersFolder))
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, nameNote(space, id))
+	if noted, err := os.ReadFile(name); err == nil && string(noted) == realPath(folder) {
+		return nil
+	}
+	return WriteFile(name, []byte(realPath(folder)))
+}
+
+func nameNote(space c3po.Space, id c3po.AgentID) string { return string(id) + "@" + string(space) }
+
+func realPath(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		return real
+	}
+	return folder
 }
