@@ -6,6 +6,7 @@ export interface FactStep {
   at: string | undefined;
   why: string; // what it proves, or what it would
   bad?: boolean;
+  done?: boolean; // it happened, though nobody knows when
 }
 
 function by(f: Fact | undefined | null): string {
@@ -23,8 +24,9 @@ export function factsOf(t: Trace): FactStep[] {
       ? { name: "acked", at: t.ended?.at, why: t.ended ? "Its reader has dealt with it" : "Its reader has not dealt with it yet" }
       : {
           name: t.reason ? `${t.state}: ${t.reason.replaceAll("_", " ")}` : t.state,
-          at: t.ended?.at ?? t.accepted.at,
-          why: "How it ended",
+          at: t.ended?.at,
+          why: t.ended ? "How it ended" : "How it ended; the time is not recorded",
+          done: true,
           bad: t.state === "dead",
         };
   const times = t.deliveries > 1 ? `${t.deliveries} times` : "";
@@ -54,7 +56,12 @@ export function factsOf(t: Trace): FactStep[] {
   ];
 }
 
+// happened says that a fact is one.
+export function happened(s: FactStep): boolean {
+  return s.at !== undefined || s.done === true;
+}
+
 // latest is the fact that says how far a message has come.
 export function latest(steps: FactStep[]): FactStep {
-  return steps.findLast((s) => s.at !== undefined) ?? steps[0]!;
+  return steps.findLast(happened) ?? steps[0]!;
 }

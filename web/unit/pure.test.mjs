@@ -356,3 +356,12 @@ test("everybody is paused if all share a reason, but for those that wait for the
   assert.equal(pausedAll([agent("waits", "waiting_for_human")]), undefined);
   assert.equal(pausedAll([]), undefined);
 });
+
+test("an end whose time is not recorded is shown without one", async () => {
+  const { factsOf, happened, latest } = await load("facts.ts");
+  const trace = { state: "dead", reason: "expired", accepted: { at: "2026-01-02T15:04:05Z" }, notified: [], served: [], answered: [], deliveries: 0 };
+  const end = latest(factsOf(trace));
+  assert.equal(end.name, "dead: expired");
+  assert.equal(end.at, undefined);
+  assert.equal(happened(end), true);
+});

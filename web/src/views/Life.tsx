@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api";
-import { factsOf, latest } from "../facts";
+import { factsOf, happened, latest } from "../facts";
 import { ends } from "../mail";
 import { age, clock, moment, plain, reach } from "../plain";
 import { useNow } from "../data";
@@ -21,7 +21,7 @@ export function Life({ id }: { id: string }) {
       <button className="signature" aria-expanded={open} onClick={() => setOpen(!open)}>
         <span className="hidden">Life of this message: </span>
         {steps.map((s) => (
-          <span key={s.name} className={`fact ${s.at ? (s.bad ? "bad" : "done") : ""}`} title={`${plain(s.name)}: ${plain(s.why)}`} />
+          <span key={s.name} className={`fact ${happened(s) ? (s.bad ? "bad" : "done") : ""}`} title={`${plain(s.name)}: ${plain(s.why)}`} />
         ))}
         <span className={last.bad ? "bad" : "latest"}>{plain(last.name)}</span>
         {last.at && <time title={moment(last.at)}>{clock(last.at)}</time>}
@@ -38,7 +38,7 @@ function Facts({ trace: t }: { trace: Trace }) {
     <>
       <ol className="facts6">
         {factsOf(t).map((s) => (
-          <li key={s.name} className={s.at ? (s.bad ? "bad" : "done") : ""}>
+          <li key={s.name} className={happened(s) ? (s.bad ? "bad" : "done") : ""}>
             <strong>{plain(s.name)}</strong>
             <span>{plain(s.why)}</span>
             {s.at && <time title={moment(s.at)}>{clock(s.at)}</time>}
