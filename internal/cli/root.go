@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +35,11 @@ codes mean; c3po config shows the settings and where they come from.`,
 		Version:           operate.Build(a).String(),
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
+	if slices.Contains(a.Args, "--json") {
+		if data, err := json.Marshal(operate.Build(a)); err == nil {
+			root.SetVersionTemplate(string(data) + "\n")
+		}
+	}
 	root.Flags().Bool("version", false, "print the version, as c3po version does")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.URL, "url", "", "the coordinator's address; default the one that runs here, else "+client.DefaultURL)

@@ -23,6 +23,12 @@ import (
 
 // A coordinator advises everybody in the words of the tools that a model has. What a
 // person reads names the commands instead, and here is the one place that knows both.
+//
+// An error does not carry both texts from where it is made. It crosses the wire as one
+// code, sentence and suggestion, which other clients and coordinators of other versions
+// know, and what helps a person depends on their host: joined, signed in, its disk full.
+// Names of tools and arguments become commands and flags by the table of operations, so
+// a new sentence mostly needs nothing here; TestNoToolNameReachesAPerson holds them all.
 
 // personWords are the phrases that need more than another name, in order.
 var personWords = []struct {
@@ -110,6 +116,9 @@ func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
 	case c3po.WorkLocally:
 		message, advice = a.unreachable(e)
 	}
+	if hint := a.renewToken(e); hint != "" {
+		advice = hint
+	}
 	if e.Code == c3po.RedisUnavailable || e.Code == c3po.UnknownOutcome {
 		message, advice = a.withoutRedis(message, advice)
 	}
@@ -132,6 +141,28 @@ func (a *Console) IsForeign(err error) bool {
 	mine, _ := a.Folders.Credentials()
 	person, _ := a.Folders.Person()
 	return note == nil && mine == nil && person == nil
+}
+
+// renewToken says where the token comes from that a coordinator refused, and how to get
+// another; empty if this host has none of its own to renew.
+func (a *Console) renewToken(e *c3po.Error) string {
+	if e.Code != c3po.Unauthorized {
+		return ""
+	}
+	if a.Getenv(TokenVariable) != "" {
+		return "It comes from " + TokenVariable + ". Unset it, or set one that `c3po token create` printed."
+	}
+	const host, person = "`c3po invite --host NAME` where the coordinator runs prints a line that joins this host again.", "`c3po invite --person` where the coordinator runs prints a line that signs you in again."
+	switch agents, signedIn, err := a.Elsewhere(); {
+	case err != nil || agents+signedIn == "":
+		return ""
+	case signedIn == "":
+		return host
+	case agents == "":
+		return person
+	default:
+		return "For you: " + person + " For this host's agents: " + host
+	}
 }
 
 // lowDisk is how little room on the disk is worth a word when Redis fails: the next write

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
@@ -14,9 +15,41 @@ func Inline(text string) string { return sanitise.Inline(text) }
 // Block is a text of others on lines of its own, each behind a gutter, so that
 // none can pass for a line that c3po wrote.
 func Block(w io.Writer, text string) {
+	const mark = "  | "
+	columns := columnsOf(w)
 	for _, line := range sanitise.Lines(text) {
-		fmt.Fprintf(w, "  | %s\n", line)
+		for _, piece := range pieces(line, columns-len(mark)) {
+			fmt.Fprintf(w, "%s%s\n", mark, piece)
+		}
 	}
+}
+
+// pieces cuts a line so that a terminal breaks none of them: what stood at its edge would
+// look like a line of ours. All of it stays. Fewer than a few columns are none.
+func pieces(line string, columns int) (all []string) {
+	const minColumns = 20
+	if columns < minColumns {
+		return []string{line}
+	}
+	begin, used, space := 0, 0, -1 // of the piece; space is after its last one
+	for at, r := range line {
+		wide := 1
+		if r >= 0x1100 { // Hangul, and most of what follows, may take two
+			wide = 2
+		}
+		if used+wide > columns {
+			end := at
+			if space > begin {
+				end = space
+			}
+			all = append(all, line[begin:end])
+			used, begin, space = 2*utf8.RuneCountInString(line[end:at]), end, -1
+		}
+		if used += wide; r == ' ' {
+			space = at + 1
+		}
+	}
+	return append(all, line[begin:])
 }
 
 func ReadLimited(r io.Reader, most int64) ([]byte, error) {

@@ -23,3 +23,24 @@ func FuzzBlock(f *testing.F) {
 		}
 	})
 }
+
+func TestNoPieceOfALineIsWiderThanTheTerminalAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "short", strings.Repeat("x", 200), strings.Repeat("a word ", 40), strings.Repeat("日本", 60), strings.Repeat("x", 76) + " answered w9::human::0a1b2c3d"} {
+		got := pieces(line, 76)
+		if strings.Join(got, "") != line {
+			t.Errorf("%q became %q", line, got)
+		}
+		for _, piece := range got {
+			columns := 0
+			for _, r := range piece {
+				if columns++; r >= 0x1100 {
+					columns++
+				}
+			}
+			if columns > 76 {
+				t.Errorf("%d columns: %q", columns, piece)
+			}
+		}
+	}
+}

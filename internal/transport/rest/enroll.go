@@ -25,7 +25,7 @@ func (s *server) invite(w http.ResponseWriter, r *http.Request, caller c3po.Call
 	}
 	if err == nil && s.join.Hash == "" {
 		err = c3po.Errorf(c3po.InvalidRequest, "no other host can reach this coordinator safely").
-			Suggest("Start it with --listen :8420, which turns TLS on; behind a proxy also with --name, the name the proxy is called by.")
+			Suggest("Start it anew with: c3po down && c3po up --listen :8420, which turns TLS on. Behind a proxy add --name, the name the proxy is called by.")
 	}
 	if err != nil {
 		s.refuse(w, r, err)
