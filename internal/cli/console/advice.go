@@ -120,7 +120,7 @@ func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
 		advice = hint
 	}
 	if e.Code == c3po.RedisUnavailable || e.Code == c3po.UnknownOutcome {
-		message, advice = a.withoutRedis(message, advice)
+		message, advice = a.withoutRedis(message, advice, paths.FreeDisk)
 	}
 	if a.IsForeign(e) {
 		message, advice = "you have no coordinator here, and the one at "+client.DefaultURL+" is not yours", "Start your own with: c3po up"
@@ -170,7 +170,7 @@ func (a *Console) renewToken(e *c3po.Error) string {
 const lowDisk = 64 << 20
 
 // withoutRedis adds what this host knows of the private Redis of its own coordinator.
-func (a *Console) withoutRedis(message, advice string) (string, string) {
+func (a *Console) withoutRedis(message, advice string, freeDisk func(string) (int64, bool)) (string, string) {
 	note, err := a.OwnCoordinator()
 	if err != nil || note == nil || note.RedisSocket == "" {
 		return message, advice
@@ -179,7 +179,7 @@ func (a *Console) withoutRedis(message, advice string) (string, string) {
 	if err != nil {
 		return message, advice
 	}
-	if free, known := paths.FreeDisk(data); known && free < lowDisk {
+	if free, known := freeDisk(data); known && free < lowDisk {
 		left := "is full"
 		if free >= 1<<20 {
 			left = fmt.Sprintf("has %d MB left", free>>20)

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
@@ -144,5 +146,27 @@ func TestACoordinatorThatNobodyNamedAndThatRefusesIsNotOurs(t *testing.T) {
 	a.URL = "http://nas:8420"
 	if said := a.ForPerson(refused); said.Message != refused.Message {
 		t.Errorf("of a coordinator that was named a person is told %q", said.Message)
+	}
+}
+
+func TestARedisThatFailsOnAFullDiskIsSaidToBeOnOne(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	a := &Console{Process: Process{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
+	a.Folders = paths.Folders{Getenv: a.Getenv}
+	state, err := a.Folders.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := paths.Coordinator{URL: "http://127.0.0.1:1", PID: os.Getpid(), Started: engine.Started(os.Getpid()), RedisSocket: filepath.Join(state, "redis.sock")}
+	if err := note.Write(state); err != nil {
+		t.Fatal(err)
+	}
+	const message, advice = "Redis cannot be reached", "Check the URL."
+	for free, want := range map[int64]string{0: "is full", 3 << 20: "has 3 MB left", 1 << 40: ""} {
+		said, hint := a.withoutRedis(message, advice, func(string) (int64, bool) { return free, true })
+		if !strings.HasSuffix(said, want) || want == "" && said != message || hint == advice {
+			t.Errorf("with %d bytes free a person is told %q, %q", free, said, hint)
+		}
 	}
 }
