@@ -70,7 +70,7 @@ out (its deadline passed unanswered; an answer still comes through), cancelled. 
 			for _, t := range tickets {
 				rows = append(rows, namedTicket{t.TicketName(), t})
 			}
-			return a.Show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), tickets, bridgeState, c3po.Ticket.TicketName) })
+			return a.Show(rows, func(w io.Writer) { printTicketsAs(w, time.Now(), tickets, stateInDialect, c3po.Ticket.TicketName) })
 		},
 	}
 	flags := cmd.Flags()
@@ -96,8 +96,8 @@ func PrintTickets(w io.Writer, now time.Time, tickets []c3po.Ticket) {
 	})
 }
 
-// bridgeState is the state in the words of the bridge dialect.
-func bridgeState(t c3po.Ticket) string { return string(t.State) }
+// stateInDialect is the state in the words of the bridge dialect.
+func stateInDialect(t c3po.Ticket) string { return string(t.State) }
 
 // printTicketsAs calls each ticket and its state by their names.
 func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, state, name func(c3po.Ticket) string) {
