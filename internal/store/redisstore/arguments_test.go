@@ -81,6 +81,21 @@ func TestEveryNameInAHeadIsUsed(t *testing.T) {
 	}
 }
 
+func TestAScriptHasOnlyWhatItUsesOfSharedFiles(t *testing.T) {
+	t.Parallel()
+	text := loader{}.text("message_ack", drains)
+	for _, used := range []string{"end_acked", "emit", "whole", "clock"} {
+		if !strings.Contains(text, "local function "+used+"(") {
+			t.Errorf("message_ack.lua lacks %s", used)
+		}
+	}
+	for _, unused := range []string{"put", "permuted", "lives", "roomed"} {
+		if strings.Contains(text, "local function "+unused+"(") {
+			t.Errorf("message_ack.lua makes %s at each call, and does not use it", unused)
+		}
+	}
+}
+
 func TestAHeadThatMakesNoSenseIsRefusedAtStart(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(){

@@ -71,6 +71,7 @@ type loader map[string]luaFile
 type luaFile struct {
 	text   string
 	head   signature
+	parts  []part
 	locals map[string]bool // its functions
 }
 
@@ -78,7 +79,7 @@ func (l loader) file(name string) luaFile {
 	f, known := l[name]
 	if !known {
 		f.text, f.locals = read(name), map[string]bool{}
-		f.head = signatureOf(name, f.text)
+		f.head, f.parts = signatureOf(name, f.text), partsOfFile(f.text)
 		for line := range strings.Lines(f.text) {
 			if function, is := strings.CutPrefix(line, "local function "); is {
 				name, _, _ := strings.Cut(function, "(")
@@ -112,15 +113,15 @@ func (l loader) load(name, flag string) script {
 
 func (l loader) text(name, flag string) string {
 	self := l.file(name)
-	before := ""
 	set := map[string]bool{}
-	for _, part := range append([]string{"lib"}, strings.Fields(self.says("USES"))...) {
-		file := l.file(part)
+	var shared []part
+	for _, from := range append([]string{"lib"}, strings.Fields(self.says("USES"))...) {
+		file := l.file(from)
 		maps.Copy(set, file.head.names)
-		before += file.text
+		shared = append(shared, file.parts...)
 		for local := range self.head.names {
 			if file.locals[local] {
-				panic("redisstore: what " + name + ".lua declares as " + local + " is something else in " + part + ".lua")
+				panic("redisstore: what " + name + ".lua declares as " + local + " is something else in " + from + ".lua")
 			}
 		}
 	}
@@ -132,7 +133,8 @@ func (l loader) text(name, flag string) string {
 	default:
 		panic("redisstore: " + name + ".lua has the flag " + flag + ", which means nothing here")
 	}
-	return first + "local " + strings.Join(slices.Sorted(maps.Keys(set)), ", ") + "\n" + before + self.head.prelude(set) + "\n" + self.text
+	script := self.head.prelude(set) + "\n" + self.text
+	return first + "local " + strings.Join(slices.Sorted(maps.Keys(set)), ", ") + "\n" + needed(shared, script) + script
 }
 
 func read(name string) string {
