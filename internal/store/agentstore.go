@@ -32,6 +32,15 @@ type Record struct {
 	Former       []c3po.AgentID // what it was called before, the latest first
 }
 
+// Told is what of a record a receipt tells its sender, or is made from.
+func (r Record) Told() Record {
+	return Record{
+		ID: r.ID, Seen: r.Seen, Attached: r.Attached, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
+		Paused: r.Paused, Gone: r.Gone,
+		Profile: Profile{Capabilities: r.Profile.Capabilities, PID: r.Profile.PID, PIDStart: r.Profile.PIDStart, Heartbeat: r.Profile.Heartbeat},
+	}
+}
+
 // A Profile is what an agent says of itself when it registers.
 type Profile struct {
 	Name         string

@@ -84,8 +84,8 @@ type ReplyStep struct {
 type Stored struct {
 	Message   c3po.Message // as its reader will see it; of a repeat, the first one
 	Repeat    bool
-	State     string // of the message now: pending unless it is a repeat
-	Recipient Record
+	State     string         // of the message now: pending unless it is a repeat
+	Recipient Record         // what Told tells of it
 	Acked     bool           // by this reply: the answered message was pending
 	MovedTo   c3po.MessageID // by this reply: the answered message, in the inbox of the next agent
 	Spent     *Spent         // with BUDGET_SPENT: why

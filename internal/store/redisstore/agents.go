@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,6 +143,36 @@ func profileFields(p store.Profile) []with {
 }
 
 // record reads what card() of lib.lua wrote.
+// toldFields are what addressee() of lib.lua reads of an agent, in its order.
+var toldFields = []string{
+	"seen", "node", "gone", "heartbeat", "availability", "paused", "cut", "state", "state_at", "pid", "pid_start", "capabilities",
+}
+
+// recipient reads what the steps that store a message say of its recipient.
+func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
+	parts := list(told)
+	values := list(parts[0])
+	of := func(name string) string { return word(values[slices.Index(toldFields, name)]) }
+	r := store.Record{
+		ID:           id,
+		Seen:         instant(atoi(of("seen"))),
+		Left:         of("gone") != "",
+		Gone:         of("gone") != "" && of("cut") == "",
+		Attached:     integer(parts[1]) == 1,
+		Online:       integer(parts[2]) == 1,
+		Availability: c3po.Availability(of("availability")),
+		Paused:       cmp.Or(of("paused"), word(parts[3])),
+		Profile:      store.Profile{PID: int(atoi(of("pid"))), PIDStart: atoi(of("pid_start")), Heartbeat: int(atoi(of("heartbeat")))},
+	}
+	if r.Attached {
+		r.State, r.StateAt = c3po.SessionState(of("state")), instant(atoi(of("state_at")))
+	}
+	if text := of("capabilities"); text != "" && text != "[]" {
+		_ = json.Unmarshal([]byte(text), &r.Profile.Capabilities)
+	}
+	return r
+}
+
 func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 	parts := list(card)
 	fields, _ := parts[0].AsStrMap()
@@ -195,6 +226,9 @@ func parseFormer(text string) []c3po.AgentID {
 }
 
 func atoi(text string) int64 {
+	if text == "" {
+		return 0 // without an error made for it
+	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/c3po-dev/c3po"
@@ -18,9 +19,11 @@ import (
 // NAME[…] a list of rows, in Go []with, whose keys may be owned too ("of"); NAME[] a
 // list of words, in Go []string. A list that is declared twice is one, whose rows
 // have keys and words. What a key is to hold is looked at before the script starts;
-// a word is a text, unless it is a :number, a :flag or the :clock.
+// a word is a text, unless it is a :number, a :flag, the :clock or, if it is a constant, a
+// :literal of Lua.
 //
-// Keys of the space itself, the limits, now and channel need not be given. What a
+// Keys of the space itself, now and channel need not be given, and the limits are
+// constants of the scripts. What a
 // file shares with scripts it can declare too, without types: it is set then in
 // those that declare it.
 type with map[string]any
@@ -39,7 +42,28 @@ type rows struct {
 type signature struct {
 	keys, words []slot
 	lists       []*rows
+	fixed       []constant
 	names       map[string]bool // the locals that it makes
+}
+
+// A constant is a word that is the same each time.
+type constant struct {
+	slot
+	value string
+}
+
+// fix makes constants of those words that are fixed: a script reads them in no time.
+func (s signature) fix(fixed map[string]string) signature {
+	given := s.words
+	s.words = nil
+	for _, f := range given {
+		if value, is := fixed[f.name]; is && f.table == "" {
+			s.fixed = append(s.fixed, constant{f, value})
+		} else {
+			s.words = append(s.words, f)
+		}
+	}
+	return s
 }
 
 var (
@@ -50,7 +74,7 @@ var (
 		"hash": "redis.call('HLEN', %s); ", "zset": "redis.call('ZCARD', %s); ", "stream": "redis.call('XLEN', %s); ",
 		"string": "redis.call('STRLEN', %s); ", "set": "redis.call('SCARD', %s); ",
 	}
-	readAs = map[string]string{"": "%s", "number": "tonumber(%s)", "flag": "%s == '1'", "clock": "clock(%s)"}
+	readAs = map[string]string{"": "%s", "literal": "%s", "number": "tonumber(%s)", "flag": "%s == '1'", "clock": "clock(%s)"}
 )
 
 // signatureOf reads the head of a file of Lua. It panics if the head makes no
@@ -150,6 +174,13 @@ func (s signature) prelude(shared map[string]bool) string {
 	for i, f := range s.words {
 		local(f.name, as(readAs, f, "ARGV[%d]", i+1))
 	}
+	for _, f := range s.fixed {
+		if f.is == "number" || f.is == "literal" {
+			local(f.name, f.value)
+		} else {
+			local(f.name, strconv.Quote(f.value))
+		}
+	}
 	if len(s.lists) > 0 {
 		fmt.Fprintf(&b, "local K_, A_ = %d, %d; ", len(s.keys), len(s.words))
 	}
@@ -199,12 +230,14 @@ func (s signature) bind(k keys, standing func(string) (string, bool), given with
 		}
 		return text
 	}
+	keyNames, words = make([]string, 0, len(s.keys)), make([]string, 0, len(s.words))
+	var room spelling
 	for _, f := range s.keys {
-		named, from := k.named, given
+		named, from := func(name string) (string, bool) { return room.ofSpace(k, name) }, given
 		if f.table != "" {
 			from = nil
 			if whose, given := given[f.table].(owned); given {
-				named = whose.named
+				named = func(name string) (string, bool) { return room.ofAgent(whose, name) }
 			}
 		}
 		keyNames = append(keyNames, value(from, f.name, named))
@@ -243,6 +276,11 @@ func (s signature) bind(k keys, standing func(string) (string, bool), given with
 			}
 		}
 	}
+	for _, f := range s.fixed {
+		if _, twice := given[f.name]; twice {
+			complain("a constant", f.name)
+		}
+	}
 	for name := range given {
 		if !s.names[name] {
 			complain("an unknown", name)
@@ -276,8 +314,7 @@ func (s *Store) standing(k keys) func(string) (string, bool) {
 		case "channel":
 			return k.wake(), true
 		}
-		text, found := s.bounds[name]
-		return text, found
+		return "", false
 	}
 }
 

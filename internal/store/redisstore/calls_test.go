@@ -29,6 +29,8 @@ var unpromised = []string{
 type Calls struct {
 	mu    sync.Mutex
 	taken map[string]*scriptRun
+	about string            // the situation that is prepared, of which all calls are kept
+	names map[string]string // of scripts, by what Redis calls them: they differ with the limits
 }
 
 type scriptRun struct {
@@ -38,7 +40,15 @@ type scriptRun struct {
 }
 
 // Watch records the calls of a store.
-func (c *Calls) Watch(s *Store) { s.commands = &watched{Client: s.commands, calls: c} }
+func (c *Calls) Watch(s *Store) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.names == nil {
+		c.names = map[string]string{}
+	}
+	maps.Copy(c.names, namesOfScripts(s))
+	s.commands = &watched{Client: s.commands, calls: c}
+}
 
 type watched struct {
 	rueidis.Client
@@ -68,7 +78,7 @@ func (w *watched) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisRe
 		outcome = word(answer[0])
 	}
 	if changes := changed(run.prefix, run.dumps, dumpsOf(ctx, w.Client, run.prefix)); changes != "" {
-		w.calls.add(run.sha+" "+outcome+" "+changes, run)
+		w.calls.add(outcome+" "+changes, run)
 	}
 	return result
 }
@@ -79,7 +89,7 @@ func (c *Calls) add(sort string, run *scriptRun) {
 	if c.taken == nil {
 		c.taken = map[string]*scriptRun{}
 	}
-	if c.taken[sort] == nil {
+	if sort = c.names[run.sha] + " " + c.about + " " + sort; c.taken[sort] == nil {
 		c.taken[sort] = run
 	}
 }
@@ -150,7 +160,7 @@ func (c *typeChecks) neverRefused() (all []string) {
 func (c *Calls) Damage(t *testing.T, s *Store) {
 	t.Helper()
 	const lanes = 4
-	names := namesOfScripts(s)
+	names := c.names
 	work := make(chan *scriptRun, len(c.taken))
 	seen := map[string]bool{}
 	for _, sort := range slices.Sorted(maps.Keys(c.taken)) {
@@ -208,7 +218,7 @@ func (r *scriptRun) keys() []string {
 
 // namesOfScripts are those of the scripts that write, by what Redis calls them.
 func namesOfScripts(s *Store) map[string]string {
-	names, loader := map[string]string{}, loader{}
+	names, loader := map[string]string{}, newLoader(s.bounds, s.bits64)
 	for _, sc := range s.scripts {
 		for _, flag := range []string{loader.file(sc.name).says("FLAG"), drains} {
 			if !sc.ro {

@@ -10,20 +10,20 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// capsOf spells the budgets as reckon() of flow.lua reads them; empty if there
-// are none, so that nothing is kept of what is not limited.
+// capsOf spells the budgets as a list in Lua, which reckon() of flow.lua reads; empty
+// if there are none, so that nothing is kept of what is not limited.
 func capsOf(l c3po.Limits) string {
 	caps := []int{l.ChainMessages, l.ChainBytes, l.ChainHops, l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes, l.SameTexts}
 	limited := false
 	var b strings.Builder
 	for _, most := range caps {
 		limited = limited || most > 0
-		b.WriteString(itoa(most) + " ")
+		b.WriteString(itoa(most) + ", ")
 	}
 	if !limited {
-		return ""
+		return "{}"
 	}
-	return b.String() + millis(l.SameTextWindow)
+	return "{ " + b.String() + millis(l.SameTextWindow) + " }"
 }
 
 func spentOf(answer []rueidis.RedisMessage) store.Spent {

@@ -44,6 +44,35 @@ var (
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
 
+// A spelling spells many keys with little memory: they stand one after the other in
+// one text.
+type spelling struct{ text strings.Builder }
+
+func (s *spelling) spell(parts ...string) string {
+	need := 0
+	for _, part := range parts {
+		need += len(part)
+	}
+	if s.text.Cap()-s.text.Len() < need {
+		s.text = strings.Builder{}
+		s.text.Grow(max(need, 1<<10))
+	}
+	start := s.text.Len()
+	for _, part := range parts {
+		s.text.WriteString(part)
+	}
+	return s.text.String()[start:]
+}
+
+// ofSpace is keys.named, and ofAgent is owned.named.
+func (s *spelling) ofSpace(k keys, name string) (string, bool) {
+	return s.spell(string(k), name), slices.Contains(spaceNames, name)
+}
+
+func (s *spelling) ofAgent(o owned, name string) (string, bool) {
+	return s.spell(string(o.keys), name, ":", string(o.id)), o.keys != "" && slices.Contains(agentNames, name)
+}
+
 // named spells a key of the space itself.
 func (k keys) named(name string) (string, bool) {
 	return string(k) + name, slices.Contains(spaceNames, name)

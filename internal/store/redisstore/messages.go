@@ -192,7 +192,7 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 		// JSON may have been respelt on its way into the body.
 		e = assemble(d.To, hex, f, body)
 	}
-	out := store.Stored{Message: e.Message, State: c3po.StatePending, Recipient: record(d.To, answer[5]), Now: instant(now)}
+	out := store.Stored{Message: e.Message, State: c3po.StatePending, Recipient: recipient(d.To, answer[5]), Now: instant(now)}
 	out.Acked = len(answer) > 7 && integer(answer[6]) == 1
 	return out, nil
 }
@@ -219,7 +219,7 @@ var fullOf = map[string]string{
 
 func readRepeat(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error) {
 	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
-	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: record(d.To, answer[8]), Now: instant(integer(answer[4]))}
+	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: recipient(d.To, answer[8]), Now: instant(integer(answer[4]))}
 	if rawFact := word(answer[6]); rawFact != "" {
 		out.Message = entry(d.To, hex, rawFact, word(answer[7])).Message
 		return out, nil

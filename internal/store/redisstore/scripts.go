@@ -49,13 +49,13 @@ const (
 const knownRegister scriptName = "agent_register_known"
 
 // loadScripts loads every NOUN_VERB.lua. The other files are shared by those that name
-// them with USES.
-func loadScripts() map[scriptName]script {
+// them with USES. What is fixed is written into them.
+func loadScripts(fixed map[string]string, bits64 bool) map[scriptName]script {
 	files, err := sources.ReadDir("lua")
 	if err != nil {
 		panic("redisstore: " + err.Error())
 	}
-	loader, all := loader{}, map[scriptName]script{}
+	loader, all := newLoader(fixed, bits64), map[scriptName]script{}
 	for _, file := range files {
 		if name := strings.TrimSuffix(file.Name(), ".lua"); strings.Contains(name, "_") {
 			all[scriptName(name)] = loader.load(name, loader.file(name).says("FLAG"))
@@ -65,8 +65,21 @@ func loadScripts() map[scriptName]script {
 	return all
 }
 
-// A loader puts scripts together, of what it has read of the files they share.
-type loader map[string]luaFile
+// A loader puts scripts together, of what it has read of the files they share. What is
+// fixed is a constant of a script and not given to it each time.
+type loader struct {
+	files map[string]luaFile
+	fixed map[string]string
+	whole string
+}
+
+func newLoader(fixed map[string]string, bits64 bool) loader {
+	l := loader{files: map[string]luaFile{}, fixed: fixed, whole: "%.0f"}
+	if bits64 {
+		l.whole = "%d" // which takes half the time
+	}
+	return l
+}
 
 type luaFile struct {
 	text   string
@@ -76,17 +89,17 @@ type luaFile struct {
 }
 
 func (l loader) file(name string) luaFile {
-	f, known := l[name]
+	f, known := l.files[name]
 	if !known {
 		f.text, f.locals = read(name), map[string]bool{}
-		f.head, f.parts = signatureOf(name, f.text), partsOfFile(f.text)
+		f.head, f.parts = signatureOf(name, f.text).fix(l.fixed), partsOfFile(f.text)
 		for line := range strings.Lines(f.text) {
 			if function, is := strings.CutPrefix(line, "local function "); is {
 				name, _, _ := strings.Cut(function, "(")
 				f.locals[name] = true
 			}
 		}
-		l[name] = f
+		l.files[name] = f
 	}
 	return f
 }
@@ -114,8 +127,8 @@ func (l loader) load(name, flag string) script {
 func (l loader) text(name, flag string) string {
 	self := l.file(name)
 	set := map[string]bool{}
-	var shared []part
-	for _, from := range append([]string{"lib"}, strings.Fields(self.says("USES"))...) {
+	shared := []part{{text: "local WHOLE = " + strconv.Quote(l.whole) + "\n", names: []string{"WHOLE"}}}
+	for _, from := range append([]string{"lib", "rooms"}, strings.Fields(self.says("USES"))...) {
 		file := l.file(from)
 		maps.Copy(set, file.head.names)
 		shared = append(shared, file.parts...)

@@ -122,11 +122,12 @@ func (c *Calls) Take(t *testing.T, s *Store) {
 		space := c3po.Space("step-" + name)
 		at := prepare(t, s, space)
 		unwatched := s.commands
+		c.about = name
 		c.Watch(s)
 		if err := do(t.Context(), s, space, at); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		s.commands = unwatched
+		s.commands, c.about = unwatched, ""
 	}
 }
 
@@ -167,6 +168,20 @@ var steps = map[string]func(context.Context, *Store, c3po.Space, situation) erro
 			Notified: []store.NotifiedNote{{Agent: "ana", Reader: "r", Seq: 9}, {Agent: "bob", Reader: "r", Seq: 9}},
 			Given:    []store.GivenNote{{Agent: "bob", Reader: "other", Seq: 9}},
 		})
+	},
+	// These look at keys that others leave alone: who is attached, and former names.
+	"send-after-renaming": func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
+		if err := s.Rename(ctx, space, "ana", "anna", "run of ana"); err != nil {
+			return err
+		}
+		in := sendStep("sent by another name")
+		in.From, in.Run = "anna", "run of ana"
+		_, err := s.Send(ctx, space, in)
+		return err
+	},
+	"ack-of-a-run": func(ctx context.Context, s *Store, space c3po.Space, at situation) error {
+		_, err := s.Ack(ctx, space, "bob", "run of bob", []c3po.MessageID{at.unanswered})
+		return err
 	},
 	"send-to-queue": func(ctx context.Context, s *Store, space c3po.Space, _ situation) error {
 		in := sendStep("Which of you?")

@@ -64,13 +64,13 @@ func TestTheStepsOfADeliveryTakeFewCommands(t *testing.T) {
 		commands float64 // at most
 		do       func(n int) error
 	}{
-		{"send", 32, send(plain, "plain", 0)},
-		{"send with budgets and rate", 40, send(kept, "kept", 1<<30)},
+		{"send", 26, send(plain, "plain", 0)},
+		{"send with budgets and rate", 35, send(kept, "kept", 1<<30)},
 		{"next", 12, func(int) error {
 			_, err := plain.Next(t.Context(), "plain", "bob", store.NextQuery{Reader: "session"})
 			return err
 		}},
-		{"ack", 35, func(int) error {
+		{"ack", 24, func(int) error {
 			id := sent[0]
 			sent = sent[1:]
 			_, err := plain.Ack(t.Context(), "plain", "bob", "", []c3po.MessageID{id})

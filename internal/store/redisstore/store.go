@@ -41,7 +41,7 @@ type Store struct {
 	wakes   rueidis.Client
 	scripts map[scriptName]script
 	limits  c3po.Limits
-	bounds  map[string]string // those of them that scripts know by name
+	bounds  map[string]string // those of them that scripts know by name, and have in them
 	node    string
 	log     *slog.Logger
 	meter   Meter
@@ -50,6 +50,7 @@ type Store struct {
 	socket  bool     // Redis is reached by one, so it is on this machine
 	known   sync.Map // spaces this process has entered, and when it looked
 	looks   int      // maxLooked, but in tests
+	bits64  bool     // the engine has integers of 64 bits
 
 	engine engineCache
 	relief relief
@@ -60,7 +61,7 @@ type Store struct {
 // Open connects. It fails if Redis cannot be reached or is too old, and if a
 // later version wrote what is in it, in a way that this one does not understand.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{scripts: loadScripts(), looks: maxLooked, limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now, free: cfg.Free}
+	s := &Store{looks: maxLooked, limits: cfg.Limits, node: cfg.Node, log: cfg.Log, meter: cfg.Meter, now: cfg.Now, free: cfg.Free}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}
@@ -136,17 +137,21 @@ func clientOptions(address string) (rueidis.ClientOption, error) {
 	return options, nil
 }
 
+// checkVersion loads the scripts for an engine that is new enough.
 func (s *Store) checkVersion(ctx context.Context) error {
 	info, err := s.commands.Do(ctx, s.commands.B().Info().Section("server").Build()).ToString()
 	if err != nil {
 		return notReached(err)
 	}
 	for line := range strings.Lines(info) {
-		version, found := strings.CutPrefix(strings.TrimSpace(line), "redis_version:")
-		if found && majorOf(version) < 7 {
-			return c3po.Errorf(c3po.RedisUnavailable, "Redis %s is too old", version).Suggest("c3po needs Redis 7.0 or later, or Valkey.")
+		switch name, value, _ := strings.Cut(strings.TrimSpace(line), ":"); {
+		case name == "redis_version" && majorOf(value) < 7:
+			return c3po.Errorf(c3po.RedisUnavailable, "Redis %s is too old", value).Suggest("c3po needs Redis 7.0 or later, or Valkey.")
+		case name == "arch_bits":
+			s.bits64 = value == "64"
 		}
 	}
+	s.scripts = loadScripts(s.bounds, s.bits64)
 	return nil
 }
 

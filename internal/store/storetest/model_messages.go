@@ -244,13 +244,13 @@ func (sp *space) repeat(first *keyRecord, to c3po.AgentID, now time.Time) store.
 		Message: c3po.Message{
 			ID: id, FromAgent: from, ToAgent: to, Thread: first.thread, Timestamp: first.at, BodyGone: true,
 		},
-		Repeat: true, State: c3po.StateAcked, Recipient: sp.record(to, now), Now: now,
+		Repeat: true, State: c3po.StateAcked, Recipient: sp.record(to, now).Told(), Now: now,
 	}
 }
 
 func (sp *space) stored(msg *message, now time.Time) store.Stored {
 	return store.Stored{
-		Message: sp.entry(msg).Message, State: msg.state, Recipient: sp.record(msg.view.ToAgent, now), Now: now,
+		Message: sp.entry(msg).Message, State: msg.state, Recipient: sp.record(msg.view.ToAgent, now).Told(), Now: now,
 	}
 }
 

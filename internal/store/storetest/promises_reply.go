@@ -30,7 +30,7 @@ func replyPromises() []promise {
 				Context: "she knows", Status: c3po.ReplyHandedOver, Timestamp: w.now(), Thread: "reasons", Priority: c3po.Normal,
 				HandedTo: carol, Seq: stored.Message.Seq,
 			}
-			same(w, "stored", stored, store.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Acked: true, MovedTo: stored.MovedTo, Fill: stored.Fill, Now: w.now()})
+			same(w, "stored", stored, store.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice).Told(), Acked: true, MovedTo: stored.MovedTo, Fill: stored.Fill, Now: w.now()})
 			same(w, "what the asker's inbox holds", store.Fill{Messages: stored.Fill.Messages, OwnMessages: stored.Fill.OwnMessages}, store.Fill{Messages: 1, OwnMessages: 1})
 			same(w, "what the space holds", stored.Fill.SpaceBytes, w.books().PendingBytes)
 			same(w, "inbox of the asker", w.page(alice, store.InboxQuery{}).Entries[0].Message, want)

@@ -28,7 +28,7 @@ func sendPromises() []promise {
 				Timestamp: w.now(), Thread: "deploy", Priority: c3po.Normal, ExpectsReply: true, ContentType: "application/json",
 				Metadata: step.Metadata, Seq: stored.Message.Seq,
 			}
-			same(w, "receipt", stored, store.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice), Now: w.now(), Fill: stored.Fill})
+			same(w, "receipt", stored, store.Stored{Message: want, State: c3po.StatePending, Recipient: w.record(alice).Told(), Now: w.now(), Fill: stored.Fill})
 			entry := w.page(alice, store.InboxQuery{}).Entries[0]
 			same(w, "message", entry.Message, want)
 			same(w, "state", entry.State, c3po.StatePending)

@@ -17,20 +17,22 @@ local MOST_HANDLERS, MOST_TEXTS = 8, 8
 local function account(raw, now, chain)
   local a = { start = now, n = 0, b = 0, hops = 0, state = '-', tail = '' }
   if not raw then return a end
-  local start, n, b, hops, state, tail = string.match(raw, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  local start, n, b, hops, state, rest = string.match(raw, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?()')
   start, n, b, hops = tonumber(start), tonumber(n), tonumber(b), tonumber(hops)
   if not (start and n and b and hops) then return a end -- damaged: it begins anew
-  a.hops, a.tail = hops, tail
+  a.hops, a.tail = hops, string.sub(raw, rest)
   if (chain and state ~= '-') or (start <= now and now - start < HOUR) then a.start, a.n, a.b, a.state = start, n, b, state end
   return a
 end
 
+local WHOLES = WHOLE .. ' ' .. WHOLE .. ' ' .. WHOLE .. ' ' .. WHOLE .. ' '
 local function written(a)
-  return string.format('%.0f %.0f %.0f %.0f ', a.start, a.n, a.b, a.hops) .. a.state .. ' ' .. a.tail
+  return string.format(WHOLES, a.start, a.n, a.b, a.hops) .. a.state .. ' ' .. a.tail
 end
 
 -- latest keeps the last few words of a list, the new one at its end.
 local function latest(list, word, most)
+  if list == '' then return word end
   local words = {}
   for w in string.gmatch(list, '%S+') do table.insert(words, w) end
   table.insert(words, word)
@@ -65,11 +67,11 @@ end
 -- reckon opens the accounts of a message m (from, to, chain, bytes, digest) and
 -- gives them, or nil and the answer of the script: {"spent", whose, what, account,
 -- "untold" or the question, handlers, when the hour began}. What is first found spent is written down.
--- caps is a list of numbers, 0 for no limit, or empty for no accounts at all.
+-- caps are numbers, 0 for no limit, or none for no accounts at all.
 local function reckon(m)
-  if caps == '' or m.from == 'system' or m.to == 'human' then return {} end
-  local cap = {}
-  for n in string.gmatch(caps, '%d+') do cap[#cap + 1] = tonumber(n) end
+  if #caps == 0 or m.from == 'system' or m.to == 'human' then return {} end
+  redis.call('ZCARD', flowx) -- it will be written
+  local cap = caps
   if m.from == 'human' then
     -- A person has a part in the chain: it starts over, though not if it is paused.
     local raw = m.chain ~= '' and redis.call('HGET', flow, 't:' .. m.chain)
@@ -105,7 +107,7 @@ local function reckon(m)
     if before >= cap[8] then return nil, { 'spent', 'text', 'repeated', '', '', '', 0 } end
     p.tail, p.same = kept .. m.digest .. '@' .. whole(now), before + 1
   end
-  for _, acc in ipairs({ c, p, a }) do acc.n, acc.b = acc.n + 1, acc.b + m.bytes end
+  c.n, c.b, p.n, p.b, a.n, a.b = c.n + 1, c.b + m.bytes, p.n + 1, p.b + m.bytes, a.n + 1, a.b + m.bytes
   c.hops, c.tail = c.hops + 1, latest(c.tail, m.from, MOST_HANDLERS)
   return { { 't:' .. m.chain, c }, { 'p:' .. pair, p }, { 'a:' .. m.from, a } }
 end
@@ -113,6 +115,7 @@ end
 -- spending is what accounts have used: of the chain messages, bytes and hops, of the
 -- pair and of the agent messages and bytes, and how often the pair had this text.
 local function spending(accounts)
+  if #accounts == 0 then return accounts end
   local of = {}
   for _, entry in ipairs(accounts) do of[string.sub(entry[1], 1, 2)] = entry[2] end
   local none = { n = 0, b = 0, hops = 0 }

@@ -5,8 +5,9 @@
 
 -- recalled gives what is remembered under an idempotency key (field) of a sender,
 -- and under the names that it gave up no longer ago than a key lives. What came
--- after that under such a name is of whoever has it now.
-local function recalled(lived)
+-- after that under such a name is of whoever has it now. Was are these names, if they
+-- were read already.
+local function recalled(lived, was)
   local found = {}
   local function add(raw, by, latest)
     local first = raw and cjson.decode(raw)
@@ -15,8 +16,9 @@ local function recalled(lived)
     table.insert(found, first)
   end
   add(redis.call('HGET', idem, field), from)
+  if was == '' then return found end
   local former, fields, ends = {}, {}, {}
-  for name in string.gmatch(redis.call('HGET', sender, 'was') or '', '%S+') do table.insert(former, name) end
+  for name in string.gmatch(was or redis.call('HGET', sender, 'was') or '', '%S+') do table.insert(former, name) end
   if #former == 0 then return found end
   for i, row in ipairs(redis.call('HMGET', renamed, unpack(former))) do
     local to, at = string.match(row or '', '^(%S+) (%S+)$')
@@ -43,8 +45,8 @@ end
 -- remembered looks an idempotency key up. It gives nil, 'conflict', or the
 -- record of the first message and whether that message is still pending. A reply has
 -- no recipient (to) of its own.
-local function remembered(facts, lived, to, known)
-  for _, first in ipairs(recalled(lived)) do
+local function remembered(facts, lived, was, to, known)
+  for _, first in ipairs(recalled(lived, was)) do
     local stored = redis.call('HGET', facts, first.h)
     local state = 'acked'
     if stored then state = (legible(stored) or {}).s or 'pending' end
@@ -57,6 +59,9 @@ local function remembered(facts, lived, to, known)
 end
 
 local function remember(to, hex, thread, lived)
-  redis.call('HSET', idem, field, cjson.encode({ o = to, h = hex, t = thread, a = now, p = fingerprint, x = lived + key_life }))
-  redis.call('ZADD', idemx, whole(lived + key_life), field)
+  local ends = whole(lived + key_life)
+  local own = thread == from .. '::' .. to .. '::' .. hex -- which needs no quoting
+  redis.call('HSET', idem, field, '{"o":"' .. to .. '","h":"' .. hex .. '","t":' .. (own and '"' .. thread .. '"' or quoted(thread))
+    .. ',"a":' .. whole(now) .. ',"p":"' .. fingerprint .. '","x":' .. ends .. '}')
+  redis.call('ZADD', idemx, ends, field)
 end

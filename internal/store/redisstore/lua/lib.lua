@@ -22,21 +22,32 @@ local NODE = ''
 -- clock is Redis TIME in milliseconds, unless a test passed one in. It is given
 -- "node@milliseconds", either of which may be missing.
 local function clock(given)
+  if string.byte(given, -1) == 64 then -- "@"
+    NODE = string.sub(given, 1, -2)
+    local t = redis.call('TIME')
+    return t[1] * 1000 + math.floor(t[2] / 1000)
+  end
   local node, at = string.match(given, '^(.-)@(%d*)$')
   NODE = node
-  if at ~= '' then return tonumber(at) end
-  local t = redis.call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
+  return tonumber(at)
 end
 
-local function whole(n) return string.format('%.0f', n) end
+-- WHOLE is how the engine writes a whole number: by its longest integer, if that has
+-- 64 bits.
+local function whole(n) return string.format(WHOLE, n) end
+
+-- quoted is a text as JSON.
+local function quoted(text)
+  if string.find(text, '[%c"\\\127-\255]') then return cjson.encode(text) end
+  return '"' .. text .. '"'
+end
 
 -- A number that is damaged is refused where a step begins, or taken for 0 where
 -- it can do no harm: after its first write a step cannot fail. counted_as refuses,
 -- amount does not.
 local function counted_as(text, what)
   if not text then return 0 end
-  if not string.match(text, '^%-?%d+$') or #text > 16 then error({ err = 'DAMAGED ' .. what .. ' is no number' }) end
+  if #text > 16 or not string.find(text, '^%-?%d+$') then error({ err = 'DAMAGED ' .. what .. ' is no number' }) end
   return tonumber(text)
 end
 local function amount(text) return tonumber(text or 0) or 0 end
@@ -55,23 +66,29 @@ end
 -- permuted is MessageHex: four rounds over the two halves of a number.
 local function permuted(n)
   local left, right = math.floor(n / 65536) % 65536, n % 65536
-  for _, key in ipairs({ 0x9E37, 0x79B9, 0x7F4A, 0x7C15 }) do
-    left, right = right, bit.bxor(left, (right * key + 0x3C6E + math.floor(right / 128)) % 65536)
-  end
+  local bxor, floor = bit.bxor, math.floor
+  left, right = right, bxor(left, (right * 0x9E37 + 0x3C6E + floor(right / 128)) % 65536)
+  left, right = right, bxor(left, (right * 0x79B9 + 0x3C6E + floor(right / 128)) % 65536)
+  left, right = right, bxor(left, (right * 0x7F4A + 0x3C6E + floor(right / 128)) % 65536)
+  left, right = right, bxor(left, (right * 0x7C15 + 0x3C6E + floor(right / 128)) % 65536)
   return string.format('%08x', left * 65536 + right)
 end
 
--- BOOKS are all numbers of a space that a step may count up or down.
-local BOOKS = { 'seq', 'sent', 'pending', 'pending_bytes', 'lived', 'acked', 'cancelled', 'dead', 'ended_bytes', 'registrations', 'agents', 'casts' }
+-- BOOKS are all numbers of a space that a step may count up or down; MAIL are those of
+-- them that a new message changes or reads.
+local MAIL = { 'seq', 'sent', 'pending', 'pending_bytes', 'lived' }
+local BOOKS = { 'seq', 'sent', 'pending', 'pending_bytes', 'lived', 'ended_bytes', 'acked', 'cancelled', 'dead', 'registrations', 'agents', 'casts' }
 
 -- A log gives events their numbers, keeps them and wakes who listens. Its
 -- first emit can fail (and nothing has changed then); later ones cannot. It also
--- holds those of the space's books that every message changes.
-local function opened()
-  local books = redis.call('HMGET', meta, unpack(BOOKS))
-  for i, name in ipairs(BOOKS) do books[i] = counted_as(books[i], name) end
-  return { meta = meta, events = events, channel = channel, most = max_events, now = now,
-    seq = books[1], sent = books[2], pending = books[3], bytes = books[4] }
+-- holds those of the space's books that every message changes, and why the space is
+-- paused. A step that counts no others opens only MAIL.
+local function opened(names)
+  names = names or BOOKS
+  local books = redis.call('HMGET', meta, 'paused', unpack(names))
+  for i = 1, #names do books[i + 1] = counted_as(books[i + 1], names[i]) end
+  return { meta = meta, events = events, channel = channel, most = max_events, now = now, paused = books[1] or '',
+    seq = books[2], sent = books[3], pending = books[4], bytes = books[5], lived = books[6], ended = books[7], acked = books[8] }
 end
 
 -- ahead refuses a sequence that is behind its own events, for a step that writes
@@ -95,8 +112,12 @@ end
 
 -- numbered skips sequence numbers whose hex the recipient already has.
 local function numbered(log, fact)
-  while redis.call('HEXISTS', fact, permuted(log.seq + 1)) == 1 do log.seq = log.seq + 1 end
-  return permuted(log.seq + 1)
+  local hex = permuted(log.seq + 1)
+  while redis.call('HEXISTS', fact, hex) == 1 do
+    log.seq = log.seq + 1
+    hex = permuted(log.seq + 1)
+  end
+  return hex
 end
 
 -- threaded is a message's place in its thread. The length in front keeps the
@@ -212,23 +233,29 @@ local function put(log, k, m, holds)
   if m.thread == '' then m.thread = id end
   local position = seq
   if not m.urgent then position = seq + BAND end
-  local fact = { q = seq, f = m.from, t = m.thread, k = m.kind, a = log.now, d = m.durability, z = m.bytes }
-  if m.key_bytes and m.key_bytes > 0 then fact.y = m.key_bytes end
-  if m.urgent then fact.p = 'urgent' end
-  if m.expects then fact.e = 1 end
-  if m.chain then fact.ch = m.chain end
-  if m.quiet then fact.qt = 1 end
-  if m.answers ~= '' then fact.r = m.answers end
-  if m.deadline then fact.dl = m.deadline end
-  fact.o, fact.b, fact.u = m.ticket, m.handed_by, m.asked_by
-  if m.expects then redis.call('ZADD', tickets, whole(seq), id) end
+  local number, bytes, thread, kind = whole(seq), whole(m.bytes), m.thread, m.kind or ''
+  local answers, ticket, handed = m.answers, m.ticket or '', m.handed_by or ''
+  local deadline = m.deadline and whole(m.deadline) or ''
+  -- What seal makes of these facts. Names and kinds come from Go, but for those of a message that is handed on.
+  local sealed = redis.sha1hex(m.from .. '\n' .. thread .. '\n' .. kind .. '\n' .. (m.urgent and 'urgent' or '') .. '\n' .. (m.expects and '1' or '')
+    .. '\n' .. log.at .. '\n' .. m.durability .. '\n' .. bytes .. '\n' .. answers .. '\n' .. ticket .. '\n' .. handed .. '\n'
+    .. (m.quiet and '1' or '') .. '\n' .. deadline)
+  local fact = '{"q":' .. number .. ',"f":' .. (m.ticket and quoted(m.from) or '"' .. m.from .. '"')
+    .. ',"t":' .. (thread == id and '"' .. id .. '"' or quoted(thread)) .. ',"k":' .. (m.ticket and quoted(kind) or '"' .. kind .. '"') .. ',"a":' .. log.at .. ',"d":"' .. m.durability
+    .. '","z":' .. bytes .. ',"h":"' .. string.sub(sealed, 1, 8) .. '"'
+    .. (m.key_bytes and m.key_bytes > 0 and ',"y":' .. whole(m.key_bytes) or '')
+    .. (m.urgent and ',"p":"urgent"' or '') .. (m.expects and ',"e":1' or '') .. (m.quiet and ',"qt":1' or '')
+    .. (m.chain and ',"ch":' .. quoted(m.chain) or '') .. (answers ~= '' and ',"r":' .. quoted(answers) or '')
+    .. (m.deadline and ',"dl":' .. deadline or '') .. (m.ticket and ',"o":' .. quoted(ticket) or '') .. (m.handed_by and ',"b":' .. quoted(handed) or '')
+    .. (m.asked_by and ',"u":' .. quoted(m.asked_by) or '')
+  if m.expects then redis.call('ZADD', tickets, number, id) end
   if m.expires > 0 then
-    fact.x = m.expires
-    redis.call('ZADD', expire, whole(m.expires), id)
+    local expires = whole(m.expires)
+    fact = fact .. ',"x":' .. expires
+    redis.call('ZADD', expire, expires, id)
   end
   redis.call('HSET', k.body, hex, m.body)
-  fact.h = seal(fact)
-  redis.call('HSET', k.fact, hex, cjson.encode(fact))
+  redis.call('HSET', k.fact, hex, fact .. '}')
   redis.call('ZADD', k.inbox, whole(position), hex)
   redis.call('ZADD', threads, 0, threaded(m.thread, seq, id))
   redis.call('HSET', k.box, 'n', whole(holds.n + 1), 'b', whole(holds.b + m.bytes),
@@ -260,7 +287,7 @@ end
 -- were acked, which nobody finds in the box yet.
 local function summing(log)
   log.many = log.seq
-  return { n = 0, b = 0, senders = {}, ended = 0, lived = number(log.meta, 'lived'), held = number(log.meta, 'ended_bytes'),
+  return { n = 0, b = 0, senders = {}, ended = 0, lived = log.lived, held = log.ended,
     done = {}, hexes = {}, ids = {}, facts = {}, places = {} }
 end
 
@@ -280,15 +307,20 @@ end
 -- script that asks for a key that it has just emptied fails in the middle.
 local function lightened(k, from, n, bytes)
   local holds = held(k.box, from)
-  redis.call('HSET', k.box, 'n', whole(holds.n - n), 'b', whole(holds.b - bytes))
-  for field, left in pairs({ ['n:'] = holds.sn - n, ['b:'] = holds.sb - bytes }) do
-    if left <= 0 then
-      redis.call('HDEL', k.box, field .. from)
+  if holds.n - n <= 0 then
+    redis.call('DEL', k.box)
+    return
+  end
+  local left, none = { 'n', whole(holds.n - n), 'b', whole(holds.b - bytes) }, {}
+  for field, of in pairs({ ['n:'] = holds.sn - n, ['b:'] = holds.sb - bytes }) do
+    if of <= 0 then
+      none[#none + 1] = field .. from
     else
-      redis.call('HSET', k.box, field .. from, whole(left))
+      left[#left + 1], left[#left + 2] = field .. from, whole(of)
     end
   end
-  if holds.n - n <= 0 then redis.call('DEL', k.box) end
+  redis.call('HSET', k.box, unpack(left))
+  if #none > 0 then redis.call('HDEL', k.box, unpack(none)) end
 end
 
 -- taken removes a pending message from its box and its clocks.
@@ -369,7 +401,7 @@ local function end_as(log, k, state, agent, owner, hex, fact, life, budget)
   local seq = emit(log, state, agent, fact.f .. '::' .. owner .. '::' .. hex)
   taken(log, k, owner, hex, fact)
   local sum = k.sum
-  fact.s, fact.n, fact.l = state, log.now, (sum and sum.lived or number(log.meta, 'lived')) + life
+  fact.s, fact.n, fact.l = state, log.now, log.lived + life
   if sum then
     sum.done[hex] = fact
     for _, word in ipairs({ hex, cjson.encode(fact) }) do table.insert(sum.facts, word) end
@@ -405,14 +437,17 @@ end
 -- summed_up writes down what the messages that were acked change in the books.
 local function summed_up(log, k, owner)
   local sum = k.sum
-  if log.seq > log.many then redis.call('HSET', log.meta, 'seq', whole(log.seq)) end
-  if sum.n == 0 then return end
+  if sum.n == 0 then
+    if log.seq > log.many then redis.call('HSET', log.meta, 'seq', whole(log.seq)) end
+    return
+  end
   moved(k)
   for from, is in pairs(sum.senders) do lightened(k, from, is.n, is.b) end
-  redis.call('HINCRBY', log.meta, 'pending', 0 - sum.n)
-  redis.call('HINCRBY', log.meta, 'pending_bytes', 0 - sum.b)
-  redis.call('HINCRBY', log.meta, 'acked', sum.n)
-  redis.call('HINCRBY', log.meta, 'ended_bytes', sum.ended)
+  redis.call('HSET', log.meta, 'seq', whole(log.seq),
+    'pending', whole(log.pending - sum.n),
+    'pending_bytes', whole(log.bytes - sum.b),
+    'acked', whole(log.acked + sum.n),
+    'ended_bytes', whole(log.ended + sum.ended))
   settle(k, owner)
 end
 
@@ -447,11 +482,14 @@ end
 -- superseded: another run holds the id, or nobody does any more because the
 -- agent was renamed or retired. Anonymous callers and anonymous holders never
 -- collide.
+local function supersedes(holder, seen, run)
+  return run ~= '' and (not seen or holder and holder ~= '' and holder ~= run)
+end
+
 local function superseded(agent, run)
   if run == '' then return false end
   local r = redis.call('HMGET', agent, 'run', 'seen')
-  if not r[2] then return true end
-  return r[1] and r[1] ~= '' and r[1] ~= run
+  return supersedes(r[1], r[2], run)
 end
 
 -- card is an agent's record as it goes back to Go: its fields, then whether it
@@ -461,6 +499,21 @@ local function card(agent, nodes, meta, now, window)
   for i = 1, #fields, 2 do is[fields[i]] = fields[i + 1] end
   return { fields, is_attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, is.heartbeat, nodes, now, window) and 1 or 0,
     redis.call('HGET', meta, 'paused') or '' }
+end
+
+-- addressee is what a receipt says of a recipient, in the order of toldFields in Go, and as
+-- in a card. Nobody is registered if there is no first field.
+local function addressee(agent, nodes, paused, now, window)
+  local is = redis.call('HMGET', agent, 'seen', 'node', 'gone', 'heartbeat', 'availability', 'paused', 'cut', 'state', 'state_at', 'pid', 'pid_start',
+    'capabilities')
+  local attached = is_attached(is[2], nodes, now)
+  local online = attached
+  if is[3] then
+    online = false
+  elseif not is[2] or is[2] == '' then
+    online = now - amount(is[1]) < lasting(is[4], window)
+  end
+  return { is, attached and 1 or 0, online and 1 or 0, paused }
 end
 
 -- asks are the open questions an agent waits for a person with. relieve takes
@@ -514,78 +567,4 @@ local function unfit(fact, agent, member)
   if fact.cl then return fact.cl.b ~= agent and 'stale' or nil end
   if not member or fact.f == agent then return 'not_yours' end
   return nil
-end
-
--- seat is a place in a room's log, "seq ordinal": how far a member has come.
--- Ordinals count the posts of a room, so what lies between two seats is one
--- subtraction.
-local function seat(text)
-  local seq, ordinal = string.match(text or '', '^(%d+) (%d+)$')
-  return tonumber(seq or 0), tonumber(ordinal or 0)
-end
-
--- notified is what of a room wakes a member: all, mentions or none. with_notify is
--- the agent's list of that, "room=word …", with another word for one room; without
--- one if that is the default.
-local function notified(agent, room)
-  for name, is in string.gmatch(redis.call('HGET', agent, 'notify') or '', '(%S+)=(%S+)') do
-    if name == room then return is end
-  end
-  return 'mentions'
-end
-
-local function with_notify(agent, room, word)
-  local rest = {}
-  for name, is in string.gmatch(redis.call('HGET', agent, 'notify') or '', '(%S+)=(%S+)') do
-    if name ~= room then table.insert(rest, name .. '=' .. is) end
-  end
-  if word ~= 'mentions' then table.insert(rest, room .. '=' .. word) end
-  return table.concat(rest, ' ')
-end
-
--- roomed reads the row of a room. A damaged one is refused: its numbers are those
--- of all its members.
-local function roomed(raw)
-  local row = cjson.decode(raw)
-  for _, name in ipairs({ 'm', 'q', 'o', 'n', 'b' }) do
-    if type(row) ~= 'table' or not countable(row[name]) then error({ err = 'DAMAGED the row of a room' }) end
-  end
-  return row
-end
-
--- created gives the row of a room that only who made it, or somebody outside, may
--- change; else nil and the refusal. Who may not see the room is not told of it.
-local function created(rooms, room, members, id, outside)
-  local raw = redis.call('HGET', rooms, room)
-  if not raw then return nil, { 'no_room' } end
-  local row = roomed(raw)
-  if outside == '1' or row.c == id then return row end
-  if row.v == 'invite_only' and not redis.call('ZSCORE', members, id) then return nil, { 'no_room' } end
-  return nil, { 'not_creator', row.c }
-end
-
--- noted reads a note or the facts of a post; nothing is in a damaged one.
-local function noted(raw)
-  local read, is = pcall(cjson.decode, raw)
-  return read and type(is) == 'table' and is or {}
-end
-
--- skipped is how the zset of an agent spells a post it is not shown in the
--- room: its own, and those it has as mail.
-local function skipped(room, ordinal) return room .. '\0' .. string.format('%016.0f', ordinal) end
-
--- paused_why says why an agent is paused, by itself or with the whole space.
-local function paused_why(meta, agent)
-  local why = redis.call('HGET', agent, 'paused')
-  return why and why ~= '' and why or redis.call('HGET', meta, 'paused') or ''
-end
-
--- talk says whether an agent may have posts to read: it is in rooms, or there
--- were broadcasts since.
-local function talk(meta, agent)
-  local is = redis.call('HMGET', agent, 'rooms', 'cast')
-  if is[1] and is[1] ~= '' then return 1 end
-  if not is[2] then return 0 end
-  local _, ordinal = seat(is[2])
-  return number(meta, 'casts') > ordinal and 1 or 0
 end

@@ -1,6 +1,6 @@
 -- message_ack ends pending messages of one inbox. It works when the store is full.
 --
--- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
+-- KEYS  meta agent mail{inbox:zset body:hash fact box:hash ended:zset} ending:zset expire:zset
 --       threads:zset events:stream tickets:zset
 -- ARGV  now:clock channel owner run ended_life:number ended_bytes:number max_events messages[from hex]
 -- FLAG  allow-oom

@@ -1,7 +1,7 @@
 -- message_receive records that a client has taken messages. Answers to the owner's
 -- own messages that ask nothing back are acked by it. It works when the store is full.
 --
--- KEYS  meta:hash agent:hash mail{inbox:zset body:hash fact:hash box:hash ended:zset} ending:zset expire:zset
+-- KEYS  meta agent:hash mail{inbox:zset body:hash fact box:hash ended:zset} ending:zset expire:zset
 --       threads:zset events:stream tickets:zset
 -- ARGV  now:clock channel owner reader route ended_life:number ended_bytes:number max_events messages[from hex]
 -- FLAG  allow-oom

@@ -4,11 +4,11 @@
 --
 -- KEYS  meta agent sender:hash mail{inbox:zset body:hash fact box} idem idemx:zset expire:zset threads:zset events
 --       nodes:hash own{inbox:zset body:hash fact box:hash ended:zset} ending:zset tickets:zset roles:zset
---       onward{agent:hash inbox:zset body:hash fact:hash box:hash} flow:hash flowx:zset renamed:hash
+--       onward{agent:hash inbox:zset body:hash fact:hash box:hash} flow flowx renamed:hash
 -- ARGV  now:clock channel from to answered hex expects text bytes:number run durability resume mailbox field
 --       fingerprint window:number key_life:number message_life:number max_messages:number max_bytes:number
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
---       handed_to asked digest caps space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
+--       handed_to asked digest caps:literal space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
 --       unpaid:flag
 -- USES  keys flow tickets
 -- The agent and mail are of who asked, own is the replier's or of the queue whose message
@@ -18,12 +18,13 @@
 -- superseded, conflict, no_message, cancelled, answered, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
 -- spent <see flow.lua>, unpaid.
-local lived = number(meta, 'lived')
+local log = opened()
+local lived = log.lived
+local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
+if supersedes(by[1], by[2], run) then return { 'superseded' } end
 
-if superseded(sender, run) then return { 'superseded' } end
-
-local recipient = card(agent, nodes, meta, now, online_window)
-local first, state, stored = remembered(mail.fact, lived)
+local recipient = addressee(agent, nodes, log.paused, now, online_window)
+local first, state, stored = remembered(mail.fact, lived, by[3] or '')
 if first == 'conflict' then return { 'conflict' } end
 if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
@@ -40,7 +41,7 @@ if role ~= '' then
   local refused = unfit(question, from, redis.call('ZSCORE', roles, role .. ' ' .. from))
   if refused then return { refused, question.cl and question.cl.b or '' } end
 end
-if mailbox == '' and #recipient[1] == 0 then return { 'unknown' } end
+if mailbox == '' and not recipient[1][1] then return { 'unknown' } end
 local holds = held(mail.box, from)
 local full_of = full(holds, bytes, max_messages, max_bytes, share, false)
 if full_of then return { 'full', full_of } end
@@ -54,7 +55,6 @@ if handed_to ~= '' then
   if full_of then return { 'next_full', full_of } end
   text_of_question = redis.call('HGET', own.body, hex)
 end
-local log = opened()
 -- What is answered makes room, so that a full space can be drained by answers.
 local more = bytes + (handed_to ~= '' and question.z or 0) - (question.s and 0 or question.z)
 if crowded(log, from, to, more, space_bytes) then return { 'crowded' } end
@@ -101,7 +101,7 @@ else
   end_acked(log, own, owner, hex, question, ended_life, ended_bytes)
 end
 if resume == '1' and relieve(log, agent, to, owner .. '::' .. hex) then
-  recipient = card(agent, nodes, meta, now, online_window)
+  recipient = addressee(agent, nodes, log.paused, now, online_window)
 end
 return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '', quiet and 1 or 0,
   { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes }, spending(accounts) }

@@ -1,11 +1,11 @@
 -- message_send stores a message for an agent and wakes whoever waits for it.
 --
 -- KEYS  meta agent sender mail{inbox:zset body:hash fact box} idem idemx:zset rate expire:zset threads:zset events
---       aliases nodes tickets:zset deadlines:zset flow:hash flowx:zset renamed:hash
+--       aliases nodes tickets deadlines flow flowx renamed
 -- ARGV  now:clock channel from to kind thread urgent expects text bytes:number run durability limit:number
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
 --       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
---       answer_within:number chain digest caps space_bytes:number key_bytes:number unpaid:flag
+--       answer_within:number chain digest caps:literal space_bytes:number key_bytes:number unpaid:flag
 -- USES  keys flow
 -- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
@@ -13,17 +13,14 @@
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
 -- crowded, spent <see flow.lua>, unpaid.
-local lived = number(meta, 'lived')
--- A queue has no record and no alias, so perhaps nothing else looks at these.
-if mailbox == 'queue' then
-  for _, key in ipairs({ sender, aliases, nodes }) do redis.call('HLEN', key) end
-end
+local log = opened(MAIL)
+local lived = log.lived
+local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
+if supersedes(by[1], by[2], run) then return { 'superseded' } end
 
-if superseded(sender, run) then return { 'superseded' } end
-
-local recipient = card(agent, nodes, meta, now, online_window)
-local known = #recipient[1] > 0
-local first, state, stored = remembered(mail.fact, lived, to, known)
+local recipient = addressee(agent, nodes, log.paused, now, online_window)
+local known = recipient[1][1]
+local first, state, stored = remembered(mail.fact, lived, by[3] or '', to, known)
 if first == 'conflict' then return { 'conflict' } end
 if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
@@ -39,8 +36,8 @@ if alias ~= '' then
   end
 end
 if fail_if_away == '1' and known then
-  local says = redis.call('HMGET', agent, 'availability', 'paused')
-  if recipient[3] == 0 or says[1] == 'away' or (says[2] and says[2] ~= '') or recipient[4] ~= '' then return { 'away' } end
+  local is = recipient[1]
+  if recipient[3] == 0 or is[5] == 'away' or (is[6] and is[6] ~= '') or recipient[4] ~= '' then return { 'away' } end
 end
 local sent = -1
 if limit > 0 then
@@ -50,10 +47,11 @@ end
 local holds = held(mail.box, from)
 local full_of = full(holds, bytes, max_messages, max_bytes, share, mailbox ~= '1')
 if full_of then return { 'full', full_of } end
-local log = opened()
 if crowded(log, from, to, bytes, space_bytes) then return { 'crowded' } end
 local accounts, spent = reckon({ from = from, to = to, chain = chain ~= '' and chain or thread, bytes = bytes, digest = digest })
 if not accounts then return spent end
+if expects == '1' then redis.call('ZCARD', tickets) end
+if answer_within > 0 then redis.call('ZCARD', deadlines) end
 local asking = pause ~= '' and redis.call('EXISTS', sender) == 1
 local pausing = asking and redis.call('HGET', sender, 'paused') ~= pause
 
@@ -84,7 +82,7 @@ end
 if pausing then
   redis.call('HSET', sender, 'paused', pause)
   emit(log, 'paused', from, '')
-  recipient = card(agent, nodes, meta, now, online_window)
+  recipient = addressee(agent, nodes, log.paused, now, online_window)
 end
 return { 'ok', hex, seq, thread, now, recipient, { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes },
   spending(accounts), sent + 1 }
