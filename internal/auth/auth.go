@@ -30,6 +30,15 @@ const (
 	AncestorsHeader = "X-C3PO-Ancestors"
 )
 
+// canonical are these headers as net/http keeps them, which takes memory to find out.
+var canonical = func() map[string]string {
+	as := map[string]string{}
+	for _, name := range []string{AgentHeader, SessionHeader, SpaceHeader, RunHeader, EpochHeader, ClientHeader, AncestorsHeader} {
+		as[name] = http.CanonicalHeaderKey(name)
+	}
+	return as
+}()
+
 // maxHeaderCharacters a header of free text may have.
 const maxHeaderCharacters = 200
 
@@ -78,13 +87,17 @@ func parseHeader[T any](h *headers, name string, parse func(string) (T, error)) 
 	if h.err != nil {
 		return none
 	}
-	given := h.values.Values(name)
+	given := h.values[canonical[name]]
 	if len(given) > 1 {
 		// A proxy in between might read the other one.
 		h.err = c3po.Errorf(c3po.InvalidRequest, "header %s is given more than once", name).Suggest("Send %s once.", name)
 		return none
 	}
-	value, err := parse(h.values.Get(name))
+	text := ""
+	if len(given) == 1 {
+		text = given[0]
+	}
+	value, err := parse(text)
 	if err != nil {
 		h.err = err
 		return none

@@ -59,20 +59,24 @@ func (s spaceHub) spending(used store.Spending, to c3po.AgentID) string {
 	l := s.hub.limits
 	of := func(used, most int) int { return store.Percent(int64(used), int64(most)) }
 	var said []string
-	warn := func(percent int, sentence string) {
+	warn := func(percent int, sentence func() string) {
 		if percent >= warnAt {
 			s.hub.meter.Warned(WarnBudget)
-			said = append(said, sentence)
+			said = append(said, sentence())
 		}
 	}
 	chain := max(of(used.ChainMessages, l.ChainMessages), of(used.ChainBytes, l.ChainBytes), of(used.ChainHops, l.ChainHops))
-	warn(chain, fmt.Sprintf("this conversation has used %d %% of its budget; when that is spent it is paused until a person resumes it", chain))
+	warn(chain, func() string {
+		return fmt.Sprintf("this conversation has used %d %% of its budget; when that is spent it is paused until a person resumes it", chain)
+	})
 	pair := max(of(used.PairMessages, l.PairMessages), of(used.PairBytes, l.PairBytes))
-	warn(pair, fmt.Sprintf("you and '%s' have used %d %% of the budget of an hour", to, pair))
+	warn(pair, func() string { return fmt.Sprintf("you and '%s' have used %d %% of the budget of an hour", to, pair) })
 	own := max(of(used.AgentMessages, l.AgentMessages), of(used.AgentBytes, l.AgentBytes))
-	warn(own, fmt.Sprintf("you have used %d %% of your budget of an hour", own))
+	warn(own, func() string { return fmt.Sprintf("you have used %d %% of your budget of an hour", own) })
 	minute := of(used.Sent, l.SendsPerMinute)
-	warn(minute, fmt.Sprintf("you have sent %d %% of what you may in a minute", minute))
-	warn(of(used.SameTexts, l.SameTexts), fmt.Sprintf("'%s' has this text %d times by now; once more within %s is refused unless it answers", to, used.SameTexts, store.InWords(l.SameTextWindow)))
+	warn(minute, func() string { return fmt.Sprintf("you have sent %d %% of what you may in a minute", minute) })
+	warn(of(used.SameTexts, l.SameTexts), func() string {
+		return fmt.Sprintf("'%s' has this text %d times by now; once more within %s is refused unless it answers", to, used.SameTexts, store.InWords(l.SameTextWindow))
+	})
 	return sentences(said...)
 }

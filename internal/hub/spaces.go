@@ -16,7 +16,7 @@ type spaceHub struct {
 // tell logs a change of state, in the words of the event log. Bodies have no
 // place in it.
 func (s spaceHub) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentID, id c3po.MessageID) {
-	s.hub.log.InfoContext(ctx, "changed", "kind", kind, "space", s.space, "agent", agent, "message_id", id)
+	s.hub.log.InfoContext(ctx, "changed", "kind", string(kind), "space", string(s.space), "agent", string(agent), "message_id", string(id))
 }
 
 // record reads one agent.

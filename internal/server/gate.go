@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"log/slog"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -25,25 +26,32 @@ import (
 type gate struct {
 	names   []string // by which callers may call it, besides numbers
 	version string
-	origins *http.CrossOriginProtection
-	flight  *flight
+	// standing are headers that every answer has. A handler replaces them, and changes none.
+	standing http.Header
+	origins  *http.CrossOriginProtection
+	flight   *flight
 	// known says on whose account a request is, if it comes from somebody we know.
 	known func(*http.Request) (string, bool)
 	log   *slog.Logger
 	next  http.Handler
 }
 
+// protocolHeader is the header as net/http keeps it.
+var protocolHeader = http.CanonicalHeaderKey(c3po.ProtocolHeader)
+
 func newGate(names []string, version string, known func(*http.Request) (string, bool), log *slog.Logger, next http.Handler) http.Handler {
-	return &gate{names: names, version: version, origins: http.NewCrossOriginProtection(), flight: newFlight(), known: known, log: log, next: next}
+	standing := http.Header{}
+	harden(standing)
+	standing.Set(c3po.VersionHeader, version)
+	standing.Set(c3po.ProtocolHeader, c3po.OwnProtocols().String())
+	return &gate{names: names, version: version, standing: standing, origins: http.NewCrossOriginProtection(), flight: newFlight(), known: known, log: log, next: next}
 }
 
 func (g *gate) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	w := newPacedWriter(plain)
 	// The rest of an answer is sent after its handler has returned.
 	defer w.extend()
-	harden(w.Header())
-	w.Header().Set(c3po.VersionHeader, g.version)
-	w.Header().Set(c3po.ProtocolHeader, c3po.OwnProtocols().String())
+	maps.Copy(w.Header(), g.standing)
 	if err := g.check(r); err != nil {
 		g.log.InfoContext(r.Context(), "request refused at the gate", "method", r.Method, "host", r.Host,
 			"remote", r.RemoteAddr, "err", err.Message)
@@ -92,7 +100,7 @@ func (g *gate) check(r *http.Request) *c3po.Error {
 // meet refuses a client of ours that would misunderstand this coordinator, before
 // anything is done for it. Others say nothing of a protocol.
 func (g *gate) meet(header http.Header) *c3po.Error {
-	spoken := header.Get(c3po.ProtocolHeader)
+	spoken := header.Get(protocolHeader)
 	if spoken == "" {
 		return nil
 	}

@@ -71,13 +71,19 @@ func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Ha
 	})
 }
 
+// These headers as net/http keeps them.
+var (
+	actedAsKey = http.CanonicalHeaderKey(c3po.ActedAsHeader)
+	epochKey   = http.CanonicalHeaderKey(c3po.EpochHeader)
+)
+
 // introduce tells the caller who it was taken for.
 func introduce(header http.Header, actor *hub.Actor) {
 	if id := actor.ID(); id != "" {
-		header.Set(c3po.ActedAsHeader, string(id))
+		header.Set(actedAsKey, string(id))
 	}
 	if epoch := actor.Epoch(); epoch != 0 {
-		header.Set(c3po.EpochHeader, strconv.FormatInt(epoch, 10))
+		header.Set(epochKey, strconv.FormatInt(epoch, 10))
 	}
 }
 
