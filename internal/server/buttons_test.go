@@ -175,6 +175,38 @@ func TestAPersonAnswersFromTheirPhoneAndTheAgentGoesOn(t *testing.T) {
 	}
 }
 
+// An agent stands still at a permission dialog: the notice comes at once, and a press decides.
+func TestAPersonAllowsAToolFromTheirPhone(t *testing.T) {
+	t.Parallel()
+	n := newNtfy(t)
+	c := start(t, buttons(n, redistest.Start(t)))
+	var told, decided []time.Duration
+	for i := range 5 {
+		var asked c3po.ApprovalAsked
+		began := time.Now()
+		c.must(t, "api", "request_approval", c3po.ApprovalInput{
+			Tool: "Bash", Input: json.RawMessage(`{"command":"touch x"}`), Session: "s", Request: fmt.Sprint("r", i),
+		}, &asked)
+		notice := n.await(t, "team", func(m ntfyMessage) bool { return strings.Contains(m.Message, string(asked.MessageID)) })
+		told = append(told, time.Since(began))
+		if !strings.Contains(notice.Message, "$ touch x") || len(notice.Actions) != 2 {
+			t.Fatalf("the notice is %+v", notice)
+		}
+		began = time.Now()
+		notice.Actions[i%2].press(t)
+		var got c3po.WaitResult
+		c.must(t, "api", "wait_for_message", c3po.WaitInput{MessageID: asked.MessageID, Timeout: 20}, &got)
+		decided = append(decided, time.Since(began))
+		if verdict, ok := got.Message.Verdict(); !ok || verdict.Allow != (i%2 == 0) || verdict.Hash != asked.Hash {
+			t.Errorf("the verdict is %+v", got.Message)
+		}
+	}
+	slices.Sort(told)
+	slices.Sort(decided)
+	faultrig.Hold(t, "from the request to the notice", told[2], time.Second)
+	faultrig.Hold(t, "from the press to the verdict", decided[2], 500*time.Millisecond)
+}
+
 func TestAButtonWorksOnceAndOnlyAsItWasMade(t *testing.T) {
 	t.Parallel()
 	n := newNtfy(t)
