@@ -31,6 +31,7 @@ type Trace struct {
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`
 	Deliveries   int        `json:"deliveries"`
+	Proof        *Proof     `json:"proof,omitempty"` // its sender, a person, confirmed it with a passkey
 	// Of a pending message to an agent: when it reads mail that waits now, and since when
 	// its session is in the state which that follows from.
 	Reachability Reachability `json:"reachability,omitempty" jsonschema:"Of a pending message to an agent: when it reads mail that waits now"`
@@ -70,6 +71,7 @@ type Fact struct {
 type Answered struct {
 	ID      MessageID `json:"id"`
 	At      time.Time `json:"at"`
+	Proof   *Proof    `json:"proof,omitempty"`    // a person confirmed it with a passkey
 	MovedTo MessageID `json:"moved_to,omitempty"` // it hands the ticket over: the message that has it now
 }
 

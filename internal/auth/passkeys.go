@@ -30,17 +30,6 @@ func (k *Keeper) ServeAt(pages passkey.Origins) {
 	k.vault.pages = pages
 }
 
-// RequireProof makes the policy at least this strict.
-func (k *Keeper) RequireProof(ctx context.Context, policy c3po.ProofPolicy) error {
-	if policy.Strictness() == 0 {
-		return nil
-	}
-	if err := k.vault.refresh(ctx, k.store, k.now()); err != nil {
-		return err
-	}
-	return k.putPolicy(ctx, policy, false)
-}
-
 // Demands says whether an act needs a proof that its door cannot bring.
 func (k *Keeper) Demands(ctx context.Context, operation string) (bool, error) {
 	if k.mode == None {
@@ -199,25 +188,14 @@ func (k *Keeper) SetProofPolicy(ctx context.Context, caller c3po.Caller, in c3po
 	if ctx, err = k.Prove(ctx, caller, c3po.Human, opProofPolicy, arguments); err != nil {
 		return c3po.Passkeys{}, err
 	}
-	if err := k.putPolicy(ctx, policy, true); err != nil {
+	if err := put(ctx, k.store, policyName, heldPolicy{policy}); err != nil {
 		return c3po.Passkeys{}, err
 	}
+	k.vault.mu.Lock()
+	k.vault.policy = policy
+	k.vault.mu.Unlock()
 	k.recordPasskey(ctx, caller, "policy "+string(policy))
 	return k.Passkeys(ctx, caller)
-}
-
-// putPolicy stores a policy, a more lenient one only if that was proved.
-func (k *Keeper) putPolicy(ctx context.Context, policy c3po.ProofPolicy, proved bool) error {
-	k.vault.mu.Lock()
-	defer k.vault.mu.Unlock()
-	if !proved && policy.Strictness() <= k.vault.policy.Strictness() {
-		return nil
-	}
-	if err := put(ctx, k.store, policyName, heldPolicy{policy}); err != nil {
-		return err
-	}
-	k.vault.policy = policy
-	return nil
 }
 
 // ResetPasskeys forgets all passkeys an hour from now, for a person who has lost theirs.

@@ -49,9 +49,9 @@ type Config struct {
 	// MaxWait ends every wait after that time, with a result that says so: some
 	// programs cut a call after a minute. None if 0.
 	MaxWait time.Duration
-	// Confirm asks the person to confirm an act with a passkey, on one of these pages. If it
-	// is nil such an act is refused.
-	Confirm func(act c3po.ProofRequest, page string)
+	// Confirm asks the person to confirm the act of a proof with a passkey, on that page of
+	// the dashboard. If it is nil such an act is refused.
+	Confirm func(ctx context.Context, act c3po.ProofRequest, page, proof string)
 	// Patience is how long a call is repeated after its first failure; 5 s if 0.
 	// Waits are repeated for as long as they were to last.
 	Patience time.Duration
@@ -67,7 +67,7 @@ type Client struct {
 	maxWait  time.Duration // or 0
 	header   http.Header   // of every request
 	asked    c3po.AgentID
-	confirm  func(act c3po.ProofRequest, page string)
+	confirm  func(ctx context.Context, act c3po.ProofRequest, page, proof string)
 
 	mu      sync.Mutex
 	id      c3po.AgentID

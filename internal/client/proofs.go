@@ -19,6 +19,10 @@ const (
 	proofLook = 300 * time.Millisecond
 )
 
+// RefuseProofs makes acts that need a passkey fail: on a screen of our own nobody can be
+// asked for one.
+func (c *Client) RefuseProofs() { c.confirm = nil }
+
 // Passkeys are the person's, and what they are needed for.
 func (c *Client) Passkeys(ctx context.Context) (c3po.Passkeys, error) {
 	return managed[c3po.Passkeys](ctx, c, request{method: http.MethodGet, path: passkeysPath})
@@ -62,7 +66,7 @@ func (c *Client) awaitProof(ctx context.Context, refused *c3po.Error) error {
 			return nil
 		}
 		if !shown {
-			c.confirm(act, page+"/#/prove/"+url.PathEscape(refused.Proof))
+			c.confirm(ctx, act, page, refused.Proof)
 			shown = true
 		}
 		if time.Now().After(act.Expires) {

@@ -131,6 +131,9 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		return c3po.Trace{}, store.RefuseNoMessage(in.MessageID)
 	}
 	trace := life(*entry)
+	if err := a.proofs(ctx, trace.Answered); err != nil {
+		return c3po.Trace{}, err
+	}
 	if (entry.State == c3po.StatePending || entry.State == c3po.StatePosted) && entry.Facts.Expires > 0 {
 		counters, err := a.hub.store.Counters(ctx, a.space)
 		if err != nil {
@@ -149,6 +152,23 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		}
 	}
 	return trace, nil
+}
+
+// proofs says which answers a person confirmed with a passkey.
+func (s spaceHub) proofs(ctx context.Context, answers []c3po.Answered) error {
+	for i, answer := range answers {
+		if from, _, _ := answer.ID.Split(); from != c3po.Human {
+			continue
+		}
+		entry, err := s.hub.store.Message(ctx, s.space, answer.ID)
+		if err != nil {
+			return err
+		}
+		if entry != nil {
+			answers[i].Proof = entry.Message.Proof
+		}
+	}
+	return nil
 }
 
 // message finds mail, or a post in a room the caller may read.
@@ -184,6 +204,7 @@ func life(e store.Entry) c3po.Trace {
 		Served:     []c3po.Fact{},
 		Answered:   append([]c3po.Answered{}, e.Facts.Answers...),
 		Deliveries: deliveries(e),
+		Proof:      m.Proof,
 	}
 	for _, note := range e.Facts.Notified {
 		trace.Notified = append(trace.Notified, c3po.Fact{At: note.At, Session: note.Reader, Route: note.Route})

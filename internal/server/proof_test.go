@@ -164,6 +164,11 @@ func TestAnAnswerIsTakenWithThePersonsPasskeyAndSaysSo(t *testing.T) {
 	if len(mail.Messages) != 1 || mail.Messages[0].Proof == nil || mail.Messages[0].Proof.Passkey != "phone" {
 		t.Errorf("the agent reads %+v", mail.Messages)
 	}
+	var trace c3po.Trace
+	p.do(t, p.person, "", "trace", c3po.MessageInput{MessageID: id}, &trace)
+	if len(trace.Answered) != 1 || trace.Answered[0].Proof == nil || trace.Answered[0].Proof.Passkey != "phone" {
+		t.Errorf("the trace says %+v", trace.Answered)
+	}
 	entries, err := p.store.AuditTail(t.Context(), "0", 100)
 	if err != nil {
 		t.Fatal(err)

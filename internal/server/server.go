@@ -64,9 +64,8 @@ type Config struct {
 	// TrustedProxies are where a proxy before the coordinator calls from, whose
 	// X-Forwarded headers count.
 	TrustedProxies []netip.Prefix
-	Notify         notify.Config    // how the person is told of questions
-	Proof          c3po.ProofPolicy // what a person's token is not enough for, at least
-	Limits         c3po.Limits      // c3po.DefaultLimits() if zero
+	Notify         notify.Config // how the person is told of questions
+	Limits         c3po.Limits   // c3po.DefaultLimits() if zero
 	Version        string
 	Commit         string
 	// Started is when a process of this machine started, 0 if there is none: with it the
@@ -153,11 +152,6 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	}
 	twin, localhost := listenBeside(ctx, listener.Addr(), cfg.Log)
 	keeper.ServeAt(shown.pages(listener.Addr(), localhost))
-	if _, err := patiently(ctx, cfg, redisPatience, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, keeper.RequireProof(ctx, cfg.Proof)
-	}); err != nil {
-		return err
-	}
 	if shown.tls != nil {
 		listeners[0] = tls.NewListener(listener, shown.tls)
 	} else if cfg.TLS == TLSOff {

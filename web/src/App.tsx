@@ -8,6 +8,7 @@ import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { follow, useLine } from "./live";
 import { plain } from "./plain";
+import { useAsked } from "./proof";
 import { go, to, useRoute } from "./route";
 import { mayAct, setSession, spacesToPick, useSession, visit } from "./session";
 import { nextTheme, useTheme } from "./theme";
@@ -29,6 +30,10 @@ import { Waiting } from "./views/Waiting";
 import { Undo } from "./views/Undo";
 import { usePause } from "./views/pause";
 
+const Passkeys = later(() => import("./views/Passkeys"));
+const Proof = later(() => import("./views/Proof"));
+const Proving = later(() => import("./views/Proving"));
+
 // What draws is big and not what people come for first.
 const Overview = later(() => import("./views/Overview"));
 
@@ -39,6 +44,7 @@ interface View {
   short?: string; // where there is little room
   rare?: boolean; // on a phone behind the button for more
   admin?: boolean;
+  person?: boolean; // who looks only has no use for it
 }
 
 const views: View[] = [
@@ -50,13 +56,15 @@ const views: View[] = [
   { name: "overview", title: "Overview", key: "o", rare: true },
   { name: "network", title: "Network", key: "n", rare: true },
   { name: "letters", title: "Dead letters", key: "d", rare: true },
+  { name: "passkeys", title: "Passkeys", key: "k", rare: true, person: true },
   { name: "tokens", title: "Hosts and tokens", key: "t", rare: true, admin: true },
 ];
 
 export function App() {
   const session = useSession();
   const route = useRoute();
-  if (!session || route[0] === "login") return <Login code={route[0] === "login" ? (route[1] ?? "") : ""} />;
+  if (route[0] === "login") return <Login code={route[1] ?? ""} then={route.length > 2 ? route.slice(2).map(encodeURIComponent).join("/") : undefined} />;
+  if (!session) return <Login code="" />;
   return <Signed key={session.token + session.space} />;
 }
 
@@ -66,7 +74,8 @@ function Signed() {
   const route = useRoute();
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);
-  const shown = views.filter((v) => !v.admin || session.role === "admin");
+  const proving = useAsked() !== undefined;
+  const shown = views.filter((v) => (!v.admin || session.role === "admin") && (!v.person || mayAct(session)));
   const wanted = route[0] === "queues" ? "rooms" : route[0];
   const view = shown.find((v) => v.name === wanted)?.name ?? "questions";
   const { data: asked, questions } = useNeeds();
@@ -116,7 +125,8 @@ function Signed() {
         <Away />
         <Paused />
         <Boundary key={view}>
-          {view === "questions" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
+          {route[0] === "prove" && <Proving key={route[1]} />}
+          {view === "questions" && route[0] !== "prove" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
           {view === "waiting" && <Waiting />}
           {view === "agents" && (route[1] ? <Agent key={route[1]} id={route[1]} /> : <Agents />)}
           {view === "conversations" && (route[1] ? <Conversation key={route[1]} thread={route[1]} drawn={route[2] === "sequence"} /> : <Conversations />)}
@@ -125,10 +135,12 @@ function Signed() {
           {view === "overview" && <Overview />}
           {view === "network" && <Network />}
           {view === "letters" && <Letters />}
+          {view === "passkeys" && <Passkeys />}
           {view === "tokens" && <Tokens />}
         </Boundary>
       </main>
       <Undo />
+      {proving && <Proof />}
       <Toasts />
       {palette && <Palette views={shown} onClose={() => setPalette(false)} />}
       {help && (

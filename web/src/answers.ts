@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { call, clientKey } from "./api";
 import { keep } from "./kept";
+import { proves } from "./proof";
 import type { Message } from "./wire";
 
 // An answer is on its way for ten seconds before it is sent, so that it can be
@@ -45,8 +46,10 @@ export function whenSent(tell: (one: Answering, err: unknown) => void): () => vo
 }
 
 export function answer(question: Message, text: string, choice: boolean): void {
-  const one: Answering = { question, text, choice, at: Date.now() + undoFor, key: clientKey(), sent: false, timer: 0 };
-  one.timer = window.setTimeout(() => void send(one), undoFor);
+  // Who confirms each answer needs no time to take it back.
+  const wait = proves() ? 0 : undoFor;
+  const one: Answering = { question, text, choice, at: Date.now() + wait, key: clientKey(), sent: false, timer: 0 };
+  one.timer = window.setTimeout(() => void send(one), wait);
   set([...all.filter((o) => o.question.id !== question.id), one]);
 }
 

@@ -1,3 +1,4 @@
+import { confirmed } from "./proof";
 import { type Session, session, setSession } from "./session";
 
 // What the coordinator says when it refuses: what happened, and what to do.
@@ -7,6 +8,7 @@ export class Refusal extends Error {
     message: string,
     readonly suggestion: string,
     readonly status: number,
+    readonly proof = "", // what the person has to confirm first
   ) {
     super(message);
   }
@@ -21,12 +23,14 @@ export function headers(as: Session | null): Record<string, string> {
 
 async function refusalOf(answer: Response): Promise<Refusal> {
   try {
-    const said = (await answer.json()) as { code?: string; error?: string; message?: string; suggestion?: string };
-    return new Refusal(said.code ?? "", said.message ?? said.error ?? answer.statusText, said.suggestion ?? "", answer.status);
+    const said = (await answer.json()) as { code?: string; error?: string; message?: string; suggestion?: string; proof?: string };
+    return new Refusal(said.code ?? "", said.message ?? said.error ?? answer.statusText, said.suggestion ?? "", answer.status, said.proof);
   } catch {
     return new Refusal("", `the coordinator answered ${answer.status}`, "", answer.status);
   }
 }
+
+const proofHeader = "X-C3PO-Proof";
 
 async function ask(
   method: "GET" | "POST",
@@ -50,6 +54,10 @@ async function ask(
   }
   if (!answer.ok) {
     const refusal = await refusalOf(answer);
+    if (refusal.proof && !leaving && !more[proofHeader]) {
+      await confirmed(refusal.proof);
+      return ask(method, path, body, as, { ...more, [proofHeader]: refusal.proof });
+    }
     // The token has ended: there is nothing to see until the person signs in again.
     if (answer.status === 401 && as && as === session()) setSession(null, true);
     throw refusal;

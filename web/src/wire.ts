@@ -54,6 +54,7 @@ export interface Answered {
   id: MessageID;
   at: string;
   moved_to?: MessageID;
+  proof?: Proof;
 }
 
 export interface ApprovalAsked {
@@ -786,6 +787,7 @@ export interface Trace {
   expires?: string;
   follows?: string;
   message_id?: MessageID;
+  proof?: Proof;
   reachability?: Reachability;
   reason?: string;
   silent?: Fact;

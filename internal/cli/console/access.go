@@ -1,8 +1,10 @@
 package console
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 
@@ -209,7 +211,19 @@ func (a *Console) Personal(pick func(paths.Person) string) (*client.Client, erro
 	if cfg.TLS, err = TrustIn(mine.CA); err != nil {
 		return nil, err
 	}
-	return client.New(cfg), nil
+	var svc *client.Client
+	cfg.Confirm = func(ctx context.Context, act c3po.ProofRequest, page, id string) { a.confirm(ctx, svc, act, page, id) }
+	svc = client.New(cfg)
+	return svc, nil
+}
+
+// confirm asks the person to confirm an act in a browser, which it also lets in.
+func (a *Console) confirm(ctx context.Context, svc *client.Client, act c3po.ProofRequest, page, id string) {
+	address := page + "/#/prove/" + id
+	if made, err := svc.LoginLink(ctx); err == nil {
+		address = page + "/#/login/" + made.Code + "/prove/" + id
+	}
+	fmt.Fprintf(a.Stderr, "This needs your passkey. Open this address, check that it shows the code %s, and confirm:\n  %s\n", Inline(act.Code), Inline(address))
 }
 
 // AgentHere is the variable by which we know that an agent runs this command:

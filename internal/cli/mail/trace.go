@@ -81,7 +81,7 @@ func sinceWhen(at *time.Time, now time.Time) string {
 
 // life puts the facts in the order in which they came about.
 func life(t c3po.Trace, from, to string) []occurrence {
-	all := []occurrence{{t.Accepted.At, "accepted from " + from + ", " + console.Worth(t.Accepted.Durability)}}
+	all := []occurrence{{t.Accepted.At, "accepted from " + from + ", " + console.Worth(t.Accepted.Durability) + provedBy(t.Proof)}}
 	for _, f := range t.Notified {
 		all = append(all, occurrence{f.At, to + " was told that there is mail" + where(f)})
 	}
@@ -99,13 +99,20 @@ func life(t c3po.Trace, from, to string) []occurrence {
 		all = append(all, occurrence{t.Silent.At, to + "'s turn ended without an answer"})
 	}
 	for _, answer := range t.Answered {
-		all = append(all, occurrence{answer.At, "answered with " + console.Inline(string(answer.ID))})
+		all = append(all, occurrence{answer.At, "answered with " + console.Inline(string(answer.ID)) + provedBy(answer.Proof)})
 	}
 	if t.Ended != nil {
 		all = append(all, occurrence{t.Ended.At, console.Inline(t.State)})
 	}
 	slices.SortStableFunc(all, func(a, b occurrence) int { return a.at.Compare(b.at) })
 	return all
+}
+
+func provedBy(proof *c3po.Proof) string {
+	if proof == nil {
+		return ""
+	}
+	return ", proved by passkey " + console.Inline(proof.Passkey)
 }
 
 func where(f c3po.Fact) string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,20 +43,7 @@ Where no browser can be started, over ssh for example, open the address yourself
 			if err != nil {
 				return err
 			}
-			made, err := svc.LoginLink(cmd.Context())
-			if err != nil {
-				return err
-			}
-			l := Link{URL: strings.TrimRight(svc.URL(), "/") + "/#/login/" + made.Code, Expires: made.Expires}
-			if !printOnly {
-				l.Opened = browse(a, l.URL)
-			}
-			return a.Show(l, func(w io.Writer) {
-				fmt.Fprintln(w, console.Inline(l.URL))
-				if !l.Opened {
-					fmt.Fprintf(a.Stderr, "Open this address in a browser within a minute. It is good for one use.\n")
-				}
-			})
+			return showLink(cmd.Context(), a, svc, strings.TrimRight(svc.URL(), "/"), "", printOnly)
 		},
 	}
 	cmd.Flags().BoolVar(&printOnly, "print", false, "only print the address")

@@ -41,6 +41,7 @@ current state once.`,
 				which = ""
 			}
 			if !a.JSON && top.Interactive(a.Stdin, a.Stdout) {
+				svc.RefuseProofs()
 				return top.Run(cmd.Context(), top.Config{Source: svc, Which: which, Now: a.Now, In: a.Stdin, Out: a.Stdout})
 			}
 			seen, err := top.Look(cmd.Context(), svc, which)

@@ -42,16 +42,10 @@ type options struct {
 // Create is navigator.credentials.create on a page of that origin.
 func (a *Authenticator) Create(given json.RawMessage, origin string) json.RawMessage {
 	o := read(given)
-	public, err := a.key.PublicKey.Bytes() // 0x04, X, Y
-	if err != nil {
-		panic(err)
-	}
-	cose := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20}, public[1:33]...)
-	cose = append(append(cose, 0x22, 0x58, 0x20), public[33:]...)
 	data := a.data(o.RP.ID, 0x40)
 	data = append(data, make([]byte, 16)...) // of no make
 	data = binary.BigEndian.AppendUint16(data, uint16(len(a.ID)))
-	data = append(append(data, a.ID...), cose...)
+	data = append(append(data, a.ID...), a.Public()...)
 	object := []byte{0xa3}
 	object = append(object, "\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"...)
 	object = binary.BigEndian.AppendUint16(object, uint16(len(data)))
@@ -114,3 +108,13 @@ func read(given json.RawMessage) options {
 }
 
 func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// Public is the public half of the key, as a coordinator stores it.
+func (a *Authenticator) Public() []byte {
+	public, err := a.key.PublicKey.Bytes() // 0x04, X, Y
+	if err != nil {
+		panic(err)
+	}
+	cose := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20}, public[1:33]...)
+	return append(append(cose, 0x22, 0x58, 0x20), public[33:]...)
+}

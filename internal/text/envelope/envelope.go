@@ -273,6 +273,9 @@ func header(m c3po.Message, brief bool) string {
 	if m.Kind == c3po.KindReply && (!brief || m.Status != c3po.ReplySuccess) {
 		add("status %s", m.Status)
 	}
+	if m.Proof != nil {
+		fields = append(fields, "confirmed by your user with a passkey at "+m.Proof.At.UTC().Format("15:04")+" UTC")
+	}
 	add("handed to %s", string(m.HandedTo))
 	add("handed on by %s", string(m.HandedFrom))
 	add("of the ticket %s", string(m.Ticket))

@@ -8,9 +8,11 @@ import "./Login.css";
 // A code is shown once; a page that is drawn twice must not show it twice.
 const shown = new Map<string, Promise<void>>();
 
-export function Login({ code: given }: { code: string }) {
+// then is where it goes afterwards.
+export function Login({ code: given, then: wanted = "questions" }: { code: string; then?: string | undefined }) {
   // It leaves the address at once.
   const [code] = useState(given);
+  const [then] = useState(wanted);
   const [trouble, setTrouble] = useState<unknown>();
   const [token, setToken] = useState("");
   const [busy, setBusy] = useState(code !== "");
@@ -18,7 +20,7 @@ export function Login({ code: given }: { code: string }) {
   useEffect(() => {
     if (code) {
       // The code leaves the address, and with it the history, before it is used.
-      history.replaceState(null, "", "#/questions");
+      history.replaceState(null, "", "#/" + then);
       if (!shown.has(code)) shown.set(code, signIn(code));
       shown
         .get(code)!
@@ -35,7 +37,7 @@ export function Login({ code: given }: { code: string }) {
       (info) => info.auth === "none" && setSession(open),
       () => undefined,
     );
-  }, [code]);
+  }, [code, then]);
 
   const submit = async () => {
     const text = token.trim();

@@ -1,0 +1,1 @@
+export { Proving as default } from "./Proof";
