@@ -16,7 +16,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web recording pictures web-e2e site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,6 +143,9 @@ pictures: web build ## docs/dashboard-*.png and docs/guides/dashboard, the dashb
 
 web-e2e: ## the dashboard in Chromium before a real coordinator
 	test/web/run.sh
+
+web-scale: ## the dashboard before 5,000 agents, 100,000 messages and 200 events a second for eleven minutes; C3PO_EXACT=1 on a quiet machine
+	C3PO_TORTURE=1 test/web/run.sh size
 
 clients-e2e: ## c3po in other real coding agents, installed by npm
 	test/clients/run.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The dashboard in Chromium before a real coordinator: test/web/run.sh
+# The dashboard in Chromium before a real coordinator: test/web/run.sh [NAME…], the names of tests such as size
 # C3PO_TORTURE=1 for the full size, C3PO_EXACT=1 to fail at the limits themselves.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,4 +14,7 @@ bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 CGO_ENABLED=0 go build -o "$bin/c3po" ./cmd/c3po
 cd web
-C3PO_BIN=$bin/c3po node --test --test-concurrency=1 e2e/*.test.mjs
+tests=(e2e/*.test.mjs)
+[ $# -eq 0 ] || tests=("${@/%/.test.mjs}")
+[ $# -eq 0 ] || tests=("${tests[@]/#/e2e/}")
+C3PO_BIN=$bin/c3po node --test --test-concurrency=1 "${tests[@]}"

@@ -84,7 +84,8 @@ export function parseMarkdown(text: string): Block[] {
 
 // subject is the first line that says something.
 export function subject(text: string): string {
-  const first = text.split("\n").find((l) => /[\p{L}\p{N}]/u.test(l)) ?? "";
+  const lines = text.split("\n");
+  const first = lines.find((l) => /[\p{L}\p{N}]/u.test(l)) ?? lines.find((l) => l.trim() !== "") ?? "";
   return first
     .replace(/^[\s#>*-]+/, "")
     .replace(/[*`]/g, "")

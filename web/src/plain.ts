@@ -1,9 +1,16 @@
 import { hidden } from "./hidden";
 
 // Text of others is shown, never interpreted: it only ever becomes text nodes.
-// Characters that do something instead of being seen are spelt out.
+// Characters that do something instead of being seen are spelt out, but for what joins
+// two pictographs to one.
 export function plain(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return text.replace(/\r\n/g, "\n").split(joiner).map(spelt).join("\u200d");
+}
+
+const joiner = /(?<=\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic})/u;
+
+function spelt(text: string): string {
+  return text.replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
 // firstLines cuts a text that has more lines than can be read at a glance. A few

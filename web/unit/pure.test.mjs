@@ -365,3 +365,15 @@ test("an end whose time is not recorded is shown without one", async () => {
   assert.equal(end.at, undefined);
   assert.equal(happened(end), true);
 });
+
+test("pictographs that are joined stay so, and nothing else is joined", async () => {
+  const { plain } = await load("plain.ts");
+  assert.equal(plain("👩‍💻 and 👩🏽‍💻"), "👩‍💻 and 👩🏽‍💻");
+  assert.equal(plain("a\u200db 👩\u200dx \u200d👩"), "a⟨U+200D⟩b 👩⟨U+200D⟩x ⟨U+200D⟩👩");
+});
+
+test("a text without a letter is still called by its first line", async () => {
+  const { subject } = await load("markdown.ts");
+  assert.equal(subject("\n  \n🚀🚀\n"), "🚀🚀");
+  assert.equal(subject("---\nDone."), "Done.");
+});
