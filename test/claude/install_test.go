@@ -49,7 +49,7 @@ func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
 	if err := os.WriteFile(settings, mine, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := a.must(c3poBinary, "install", "claude", "--dry-run"); !strings.Contains(out, "would claude plugin install") {
+	if out := a.must(c3poBinary, "install", "claude", "--dry-run"); !strings.Contains(out, "would run claude plugin install") {
 		t.Errorf("a dry run says:\n%s", out)
 	}
 	if now, err := os.ReadFile(settings); err != nil || !bytes.Equal(now, mine) {

@@ -152,7 +152,7 @@ func (i *ClaudeInstaller) Install(ctx context.Context, out io.Writer) error {
 		{"plugin", "marketplace", "add", i.Folder},
 		{"plugin", "install", PluginID, "--scope", "user"},
 	} {
-		if err := i.step("claude "+strings.Join(args, " "), func() error { return i.run(ctx, args...) }); err != nil {
+		if err := i.step("run claude "+strings.Join(args, " "), func() error { return i.run(ctx, args...) }); err != nil {
 			return err
 		}
 	}

@@ -52,6 +52,7 @@ func Table(w io.Writer, fill func(row func(cells ...string))) {
 
 // layOut makes the lines of a table, for a terminal of so many columns; 0 for any number.
 func layOut(rows [][]string, columns int) (lines []string) {
+	rows = withoutEmpty(rows, columns)
 	var widths, last []int // of the columns, and of cells that end a row
 	for _, cells := range rows {
 		for i, cell := range cells {
@@ -85,6 +86,39 @@ func layOut(rows [][]string, columns int) (lines []string) {
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
 	return lines
+}
+
+// withoutEmpty drops the columns of a list that say nothing in any row, where room is
+// short. The first row are the names of the columns.
+func withoutEmpty(rows [][]string, columns int) [][]string {
+	if columns == 0 || len(rows) < 2 || len(rows[0]) < minColumnsOfList {
+		return rows
+	}
+	said := make([]bool, len(rows[0]))
+	wide := false
+	for n, cells := range rows {
+		if len(cells) != len(said) {
+			return rows // not a list
+		}
+		sum := columnGap * (len(cells) - 1)
+		for i, cell := range cells {
+			said[i] = said[i] || n > 0 && cell != ""
+			sum += width(cell)
+		}
+		wide = wide || sum > columns
+	}
+	if !wide {
+		return rows
+	}
+	kept := make([][]string, len(rows))
+	for n, cells := range rows {
+		for i, cell := range cells {
+			if said[i] {
+				kept[n] = append(kept[n], cell)
+			}
+		}
+	}
+	return kept
 }
 
 // IsTerminal says that a stream is a terminal. Other devices, such as /dev/null, are

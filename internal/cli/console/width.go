@@ -29,15 +29,19 @@ func columnsOf(w io.Writer) int {
 const (
 	columnGap        = 2
 	minColumnsOfOne  = 12 // the key id of a token
+	maxColumnsOfName = 20 // both ends of a name tell it from others
 	minColumnsOfList = 4  // with fewer a table is about one thing, whose paths are to be copied
 )
 
-// fit makes columns narrower until a row has so many characters: the last, which is
-// mostly text, then the widest.
+// fit makes columns narrower until a row has so many characters: a first one of long
+// names, then the last, which is mostly text, then the widest.
 func fit(widths []int, most int) {
 	sum := columnGap * (len(widths) - 1)
 	for _, w := range widths {
 		sum += w
+	}
+	for ; sum > most && widths[0] > maxColumnsOfName; sum-- {
+		widths[0]--
 	}
 	last := len(widths) - 1
 	for ; sum > most && widths[last] > minColumnsOfOne; sum-- {

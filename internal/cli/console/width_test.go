@@ -60,3 +60,24 @@ func TestAParagraphIsBrokenBetweenWordsAndATableIsNot(t *testing.T) {
 		}
 	}
 }
+
+func TestEmptyColumnsAndLongNamesGiveWayToWhatIsSaid(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{
+		{"AGENT", "STATE", "AVAILABLE", "MAIL", "TASK"},
+		{strings.Repeat("n", 60), "last call 57 s ago", "available", "reads it when it is started", ""},
+		{"api", "online", "available", "reads it now", ""},
+	}
+	lines := layOut(rows, 80)
+	for _, want := range []string{"last call 57 s ago", "reads it when it is started"} {
+		if !strings.Contains(lines[1], want) || width(lines[1]) > 80 {
+			t.Errorf("%d characters: %s", width(lines[1]), lines[1])
+		}
+	}
+	if strings.Contains(lines[0], "TASK") {
+		t.Errorf("an empty column takes room: %s", lines[0])
+	}
+	if wide := layOut(rows, 200); !strings.Contains(wide[0], "TASK") {
+		t.Errorf("it is dropped where there is room: %s", wide[0])
+	}
+}

@@ -34,8 +34,10 @@ func printAudit(w io.Writer, audit c3po.Audit) {
 		fmt.Fprintf(w, "problem: %s\n", console.Inline(problem))
 	}
 	switch {
+	case audit.Epoch > 1 && audit.Balanced:
+		fmt.Fprintf(w, "nothing is missing of what it holds. Redis went back in time before, by a restore or a crash (epoch %d): what was accepted after that point is gone; the coordinator's log says when\n", audit.Epoch)
 	case audit.Epoch > 1:
-		fmt.Fprintf(w, "epoch %d: the store went back before, and lost messages that had been accepted; the log of the coordinator says when\n", audit.Epoch)
+		fmt.Fprintf(w, "Redis went back in time before, by a restore or a crash (epoch %d): what was accepted after that point is gone; the coordinator's log says when\n", audit.Epoch)
 	case audit.Balanced:
 		fmt.Fprintln(w, "nothing is missing")
 	}

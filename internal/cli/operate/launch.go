@@ -48,6 +48,10 @@ and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Na
 			if err := a.RefuseUnjoined(); err != nil {
 				return err
 			}
+			// Before anything is started: whoever says no, or cannot be asked, leaves no trace.
+			if err := askToInstall(cmd.Context(), a, t); err != nil {
+				return err
+			}
 			if err := ensureCoordinator(cmd.Context(), a); err != nil {
 				return err
 			}
@@ -125,9 +129,9 @@ func runOwn(cmd *exec.Cmd) ([]byte, error) {
 		Suggest("Run `c3po doctor`.")
 }
 
-// ensureInstalled puts c3po into a coding agent that does not have it, after saying
-// what that changes and asking.
-func ensureInstalled(ctx context.Context, a *console.Console, t agentside.Target) error {
+// askToInstall says what putting c3po into a coding agent changes, and asks, if it does
+// not have it.
+func askToInstall(ctx context.Context, a *console.Console, t agentside.Target) error {
 	if has(a, t) {
 		return nil
 	}
@@ -139,16 +143,25 @@ func ensureInstalled(ctx context.Context, a *console.Console, t agentside.Target
 		return c3po.Errorf(c3po.InvalidRequest, "%s does not have c3po yet, and nobody is at a terminal to be asked", t.Title).
 			Suggest("Run `c3po install %s` first.", t.Name)
 	}
-	fmt.Fprintf(a.Stdout, "%s does not have c3po yet. Installing it:\n\n", t.Title)
+	fmt.Fprintf(a.Stdout, "%s does not have c3po yet. To install it, c3po\n\n", t.Title)
 	if err := plan.Install(ctx, a.Stdout); err != nil {
 		return err
 	}
-	yes, err := a.Confirm(fmt.Sprintf("\nc3po uninstall %s takes all of it back. Install it now?", t.Name), true)
+	fmt.Fprintf(a.Stdout, "\n%s\n", console.Hang(a.Stdout, 0, fmt.Sprintf("That is for all your projects: %s gets c3po's tools, which it may use without asking you, and learns of mail while it works. Where %s can be woken, mail can start a turn.", t.Title, t.Title)))
+	yes, err := a.Confirm(fmt.Sprintf("c3po uninstall %s takes all of it back. Install it now?", t.Name), true)
 	if err != nil {
 		return err
 	}
 	if !yes {
 		return c3po.Errorf(c3po.InvalidRequest, "nothing was changed").Suggest("Start %s without c3po with: %s", t.Title, t.Program)
+	}
+	return nil
+}
+
+// ensureInstalled puts c3po into a coding agent that does not have it.
+func ensureInstalled(ctx context.Context, a *console.Console, t agentside.Target) error {
+	if has(a, t) {
+		return nil
 	}
 	real, err := t.Installer(agentside.InstallFlags{})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -177,6 +178,9 @@ func showLink(ctx context.Context, a *console.Console, svc *client.Client, page,
 		fmt.Fprintln(w, console.Inline(l.URL))
 		if !l.Opened {
 			fmt.Fprintf(a.Stderr, "Open this address in a browser within a minute. It is good for one use.\n")
+		}
+		if mine, err := a.Folders.Person(); err == nil && mine != nil && mine.CA != "" && strings.HasPrefix(page, "https://") {
+			fmt.Fprintf(a.Stderr, "Your browser warns that it doesn't know the certificate: c3po made it. Continue, or let the browser trust %s/api/ca for good.\n", console.Inline(page))
 		}
 	})
 }

@@ -35,7 +35,7 @@ func Restore(ctx context.Context, cfg Config, in io.Reader) (Restored, error) {
 		return Restored{}, err
 	} else if !empty {
 		return Restored{}, c3po.Errorf(c3po.InvalidRequest, "this Redis holds mail of c3po already").
-			Suggest("Restore into an empty one: a backup replaces nothing.")
+			Suggest("A backup replaces nothing. To go back: run `c3po down`, move the folder redis away from the data that `c3po status` names, and restore again.")
 	}
 	dir, err := os.MkdirTemp("", "c3po-restore-")
 	if err != nil {
