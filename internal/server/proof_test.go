@@ -297,6 +297,14 @@ func TestNoTokenAndNoFileAnswersWithoutThePasskey(t *testing.T) {
 		"a reply in the person's name": func() (int, string) {
 			return p.send("POST", "/api/op/reply", `{"message_id":"`+string(id)+`","response":"yes"}`, p.admin, "X-Agent-ID", "human")
 		},
+		"its own permission request": func() (int, string) {
+			var asked c3po.ApprovalAsked
+			in := c3po.ApprovalInput{Tool: "Bash", Input: json.RawMessage(`{"command":"touch x"}`), Session: "s", Request: "r"}
+			if status, refusal := p.do(t, p.agent, "api", "request_approval", in, &asked); status != http.StatusOK {
+				t.Fatalf("asking for an approval: %d %+v", status, refusal)
+			}
+			return p.send("POST", answerPath, answerOf(asked.MessageID, c3po.AllowOnce), p.person)
+		},
 		"resuming itself": func() (int, string) { return p.send("POST", "/api/op/resume", `{"agent_id":"api"}`, p.person) },
 	}
 	for name, try := range ways {
