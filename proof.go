@@ -90,7 +90,7 @@ const (
 	ProofUsed   ProofState = "used"
 )
 
-// A Passkey is what is told of one.
+// A Passkey is one of a person's passkeys, without its key.
 type Passkey struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`

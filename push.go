@@ -13,7 +13,7 @@ type PushInput struct {
 	Auth     string `json:"auth"`   // a secret of 16 bytes, in base64url
 }
 
-// A PushState says whether the caller's browser is told of questions.
+// A PushState says whether the caller's browser gets notices of questions.
 type PushState struct {
 	On bool `json:"on"`
 }

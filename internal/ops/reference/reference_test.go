@@ -62,7 +62,7 @@ func TestEveryPathAndShapeIsInTheReferenceOfREST(t *testing.T) {
 	page := string(all["reference-rest.md"])
 	for where, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
-			text := section(page, method+" "+where)
+			text := section(page, method+" `"+where+"`")
 			if !strings.Contains(text, operation.Summary) {
 				t.Errorf("the reference does not say what %s %s is for", method, where)
 			}

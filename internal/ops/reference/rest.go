@@ -43,7 +43,8 @@ func restReference(openapi []byte) ([]byte, error) {
 }
 
 func writeEndpoint(page *bytes.Buffer, method, where string, operation *openapi3.Operation) {
-	fmt.Fprintf(page, "\n### %s %s\n\n%s\n", method, where, operation.Summary)
+	// As code, because a page's renderer takes braces at the end of a heading for attributes.
+	fmt.Fprintf(page, "\n### %s `%s`\n\n%s\n", method, where, operation.Summary)
 	if operation.Description != "" {
 		fmt.Fprintf(page, "\n%s\n", strings.TrimSpace(operation.Description))
 	}
