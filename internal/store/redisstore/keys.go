@@ -18,7 +18,7 @@ const (
 	schemaKey   = "c3po:1:{_}:schema"
 	leavingKey  = "c3po:1:{_}:leaving"
 	floorKey    = "c3po:1:{_}:floor"
-	passkeysKey = "c3po:1:{_}:passkeys"
+	passkeysKey = "c3po:1:{_}:passkeys" // #nosec G101 -- a key of Redis
 	pushesKey   = "c3po:1:{_}:pushes"
 )
 
