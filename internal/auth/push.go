@@ -45,7 +45,7 @@ func pushHolder(ctx context.Context, caller c3po.Caller) (Grant, error) {
 	case !slices.Contains(LinkRoles(), caller.Role):
 		return mine, c3po.Errorf(c3po.Forbidden, "questions are for a person, and this token is not a person's")
 	case mine.KID == "":
-		return mine, c3po.Errorf(c3po.Forbidden, "notices to a browser end with its token, and this caller has none").
+		return mine, c3po.Errorf(c3po.InvalidRequest, "notices to a browser end with its token, and this caller has none").
 			Suggest("Sign in with the address that `c3po open` prints.")
 	}
 	return mine, nil

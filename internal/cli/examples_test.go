@@ -62,6 +62,7 @@ var (
 		"c3po notify test":      "needs somebody who is told; notify.txtar",
 		"c3po join":             "needs another host; join.txtar and test/join",
 		"c3po install":          "needs the program it installs into; test/claude",
+		"c3po passkey":          "needs a passkey; web/e2e/passkeys.test.mjs",
 		"c3po passkey policy":   "needs a passkey; web/e2e/passkeys.test.mjs",
 		"c3po passkey remove":   "needs a passkey; web/e2e/passkeys.test.mjs",
 		"c3po passkey reset":    "needs a passkey; web/e2e/passkeys.test.mjs",

@@ -17,7 +17,7 @@ var reserved = []string{
 	"answer", "login", "leave", "claude", "codex", "opencode", "gemini", "copilot", "kimi", "search",
 	"up", "down", "serve", "demo",
 	"backup", "restore", "export", "import",
-	"token", "invite", "join", "audit", "sweep", "dead-letter",
+	"token", "passkey", "invite", "join", "audit", "sweep", "dead-letter",
 	"human", "stuck", "open", "notify", "pause", "resume", "on", "off",
 	"install", "uninstall",
 	"agent up", "agent run", "agent prompt", "agent shell", "agent stop", "agent setup", "agent setup-c3po",

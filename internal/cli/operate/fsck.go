@@ -35,7 +35,7 @@ func printAudit(w io.Writer, audit c3po.Audit) {
 	}
 	switch {
 	case audit.Epoch > 1 && audit.Balanced:
-		fmt.Fprintf(w, "nothing is missing of what it holds. Redis went back in time before, by a restore or a crash (epoch %d): what was accepted after that point is gone; the coordinator's log says when\n", audit.Epoch)
+		fmt.Fprintf(w, "the books balance. Redis went back in time before, by a restore or a crash (epoch %d): what was accepted after that point is gone; the coordinator's log says when\n", audit.Epoch)
 	case audit.Epoch > 1:
 		fmt.Fprintf(w, "Redis went back in time before, by a restore or a crash (epoch %d): what was accepted after that point is gone; the coordinator's log says when\n", audit.Epoch)
 	case audit.Balanced:

@@ -15,7 +15,7 @@ func TestFsckDoesNotSayThatNothingIsMissingAfterTheStoreWentBack(t *testing.T) {
 		if got := strings.Contains(text.String(), "nothing is missing"); got != want {
 			t.Errorf("in epoch %d it says %q", epoch, text.String())
 		}
-		if told := strings.Contains(text.String(), "the store went back"); told == want {
+		if told := strings.Contains(text.String(), "went back in time"); told == want {
 			t.Errorf("in epoch %d it says %q", epoch, text.String())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // Pushing tells browsers of questions by their push services.
@@ -19,7 +20,10 @@ func (s *server) pushKey(w http.ResponseWriter, r *http.Request) {
 // subscribe has the caller's browser told of questions.
 func (s *server) subscribe(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
 	var in c3po.PushInput
-	err := readObject(r, &in)
+	err := checkRole(auth.LinkRoles(), caller.Role)
+	if err == nil {
+		err = readObject(r, &in)
+	}
 	if err == nil {
 		err = s.push.CheckPush(in)
 	}
