@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -71,6 +72,7 @@ type loader struct {
 	files map[string]luaFile
 	fixed map[string]string
 	whole string
+	named string // for what its scripts are made: two loaders of one name make the same
 }
 
 func newLoader(fixed map[string]string, bits64 bool) loader {
@@ -78,8 +80,15 @@ func newLoader(fixed map[string]string, bits64 bool) loader {
 	if bits64 {
 		l.whole = "%d" // which takes half the time
 	}
+	l.named = fmt.Sprint(l.whole, fixed) // maps are written in order
 	return l
 }
+
+// What never changes is made once for all stores of a process: tests open thousands.
+var (
+	parsed sync.Map // luaFile by its name, with nothing fixed
+	made   sync.Map // text of a script, by its loader, name and flag
+)
 
 type luaFile struct {
 	text   string
@@ -91,16 +100,26 @@ type luaFile struct {
 func (l loader) file(name string) luaFile {
 	f, known := l.files[name]
 	if !known {
-		f.text, f.locals = read(name), map[string]bool{}
-		f.head, f.parts = signatureOf(name, f.text).fix(l.fixed), partsOfFile(f.text)
-		for line := range strings.Lines(f.text) {
-			if function, is := strings.CutPrefix(line, "local function "); is {
-				name, _, _ := strings.Cut(function, "(")
-				f.locals[name] = true
-			}
-		}
+		f = parse(name)
+		f.head = f.head.fix(l.fixed)
 		l.files[name] = f
 	}
+	return f
+}
+
+func parse(name string) luaFile {
+	if f, known := parsed.Load(name); known {
+		return f.(luaFile)
+	}
+	f := luaFile{text: read(name), locals: map[string]bool{}}
+	f.head, f.parts = signatureOf(name, f.text), partsOfFile(f.text)
+	for line := range strings.Lines(f.text) {
+		if function, is := strings.CutPrefix(line, "local function "); is {
+			name, _, _ := strings.Cut(function, "(")
+			f.locals[name] = true
+		}
+	}
+	parsed.Store(name, f)
 	return f
 }
 
@@ -125,6 +144,16 @@ func (l loader) load(name, flag string) script {
 }
 
 func (l loader) text(name, flag string) string {
+	key := strings.Join([]string{l.named, name, flag}, "\x00")
+	if text, known := made.Load(key); known {
+		return text.(string)
+	}
+	text := l.compose(name, flag)
+	made.Store(key, text)
+	return text
+}
+
+func (l loader) compose(name, flag string) string {
 	self := l.file(name)
 	set := map[string]bool{}
 	shared := []part{{text: "local WHOLE = " + strconv.Quote(l.whole) + "\n", names: []string{"WHOLE"}}}
