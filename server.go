@@ -18,6 +18,7 @@ type ServerInfo struct {
 	Features   []string   `json:"features"`
 	Node       string     `json:"node"`
 	Space      Space      `json:"space"`
+	Paused     string     `json:"paused,omitempty"` // why all agents of the space are paused; empty if they are not
 	Durability Durability `json:"durability"`
 	Schema     int        `json:"schema"`
 	Auth       string     `json:"auth,omitempty" enum:"none"` // "none" if callers are who they say they are

@@ -91,8 +91,12 @@ func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, e
 	if err != nil {
 		return c3po.ServerInfo{}, err
 	}
+	books, err := a.hub.store.Counters(ctx, a.space)
+	if err != nil {
+		return c3po.ServerInfo{}, err
+	}
 	info := a.hub.info
-	info.Space, info.Durability, info.Engine = a.space, durability, engine
+	info.Space, info.Paused, info.Durability, info.Engine = a.space, books.Paused, durability, engine
 	info.Access = c3po.Access{Role: a.caller.Role, Agents: a.caller.Agents, KID: a.caller.KID, Expires: a.caller.Expires}
 	info.Waiters, _ = a.hub.wakes.Counts()
 	return info, nil

@@ -182,6 +182,7 @@ func TestAnAgentThatWasInterruptedAsksAndGoesOn(t *testing.T) {
 			}
 			resumed = watch.atOnce(t)
 			same(t, "why everybody is paused", *resumed.Paused, why)
+			same(t, "what a person sees of it", must(h.asPerson().ServerInfo(t.Context(), c3po.None{}))(t).Paused, why)
 		}
 		same(t, "reachability", h.send("bob", "api", "again").Reachability == c3po.ReachWaitingForHuman, false)
 		same(t, "nothing is lost", texts(h.inbox("api")), []string{"are you there?", "right", "again"})

@@ -28,6 +28,7 @@ type Counters struct {
 	PendingBytes                          int64
 	Lived                                 int64
 	Seq                                   int64
+	Paused                                string // why all agents are paused; empty if they are not
 }
 
 // A DeadLetter is a message that ended without being acked.

@@ -96,15 +96,15 @@ describe(`a space of ${agents} agents and ${messages} messages`, () => {
       ["conversations", asked.thread ?? asked.id],
       ["agents"],
       ["conversations"],
+      ["overview"],
       ["waiting"],
       ["agents", "agent-0003"],
-      ["overview"],
     ];
     const sizes = [];
     const began = Date.now();
     try {
       for (let n = 1; Date.now() < began + talking; n++) {
-        for (const route of full ? views : views.slice(0, 4)) {
+        for (const route of full ? views : views.slice(0, 5)) {
           const opened = Date.now();
           await view(page, rig, ...route);
           await settled(page);

@@ -8,7 +8,7 @@ import { type SeenAgent, ends } from "./mail";
 import { asks } from "./needs";
 import { refreshConversations } from "./conversations";
 import { refreshThreads } from "./thread";
-import type { Agent, Event, Message, Stuck, Ticket } from "./wire";
+import type { Agent, Event, Message, ServerInfo, Stuck, Ticket } from "./wire";
 
 type AgentPage = Page<SeenAgent>;
 
@@ -94,22 +94,19 @@ export function useNeeds() {
 
 // useAnyAgent says whether there is an agent at all.
 export function useAnyAgent(): boolean {
-  return useQuery({ queryKey: ["agents", "any"], queryFn: () => list<Agent>("list_agents", { limit: 1 }) }).data?.rows.length !== 0;
+  const none = (rows: Agent[] | undefined) => rows?.length === 0;
+  const { data } = useQuery({
+    queryKey: ["agents", "any"],
+    queryFn: () => list<Agent>("list_agents", { limit: 1 }),
+    staleTime: 60_000,
+    refetchInterval: (q) => none(q.state.data?.rows) && 5_000,
+  });
+  return !none(data?.rows);
 }
 
-const sample = 20; // agents that are asked whether everybody is paused
-
-// usePausedAll gives why everybody is paused; nothing if somebody is not.
+// usePausedAll gives why everybody is paused; nothing if they are not.
 export function usePausedAll(): string | undefined {
-  const { data } = useQuery({ queryKey: ["pause"], queryFn: () => list<Agent>("list_agents", { limit: sample }), refetchInterval: 60_000 });
-  return pausedAll(data?.rows ?? []);
-}
-
-// pausedAll is the one reason that all agents share, but for those that wait for the person.
-export function pausedAll(agents: Agent[]): string | undefined {
-  const whys = new Set(agents.filter((a) => a.reachability !== "waiting_for_human").map((a) => a.paused));
-  const [why] = whys;
-  return whys.size === 1 && why !== null ? why : undefined;
+  return useQuery({ queryKey: ["pause"], queryFn: () => call<ServerInfo>("server_info"), refetchInterval: 60_000 }).data?.paused;
 }
 
 export function useQuestionCount(): number {
@@ -209,9 +206,14 @@ export function useLiveData(): void {
       if (events.some((e) => e.message_id?.includes("::role/"))) void client.invalidateQueries({ queryKey: ["open"] });
       void refreshConversations(client);
     };
+    // A list that is being read is not begun again, or under load it would never end.
     const listAgents = () => {
       listTimer = 0;
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      const listed = client.getQueryState<InfiniteData<AgentPage>>(["agents"]);
+      if (!listed?.data) return;
+      const due = listed.fetchStatus === "fetching" ? listsEvery : listed.dataUpdatedAt + listsEvery * listed.data.pages.length - Date.now();
+      if (due > 0) listTimer = window.setTimeout(listAgents, due);
+      else void client.invalidateQueries({ queryKey: ["agents"], exact: true });
     };
     const look = () => {
       const events = waiting;
@@ -249,9 +251,7 @@ export function useLiveData(): void {
         void client.invalidateQueries({ queryKey: ["mail", id] });
       }
       if (everybody || agents.size > maxLooks) {
-        const listed = client.getQueryState<InfiniteData<AgentPage>>(["agents"]);
-        const due = (listed?.dataUpdatedAt ?? 0) + listsEvery * (listed?.data?.pages.length ?? 1);
-        if (!listTimer) listTimer = window.setTimeout(listAgents, Math.max(0, due - Date.now()));
+        if (!listTimer) listAgents();
       } else {
         for (const id of agents) void patch(client, id);
       }

@@ -682,6 +682,7 @@ export interface ServerInfo {
   waiters: number;
   auth?: "none";
   engine?: Engine;
+  paused?: string;
 }
 
 export type SessionState = "idle" | "waiting" | "working" | "failed" | "dialog" | "unarmed" | "off" | "unattended" | "unknown";

@@ -348,15 +348,6 @@ test("code that was made to take long is left without colours, and the rest is s
   }
 });
 
-test("everybody is paused if all share a reason, but for those that wait for the person", async () => {
-  const { pausedAll } = await load("data.ts");
-  const agent = (paused, reachability = "when_resumed") => ({ paused, reachability });
-  assert.equal(pausedAll([agent("drill"), agent("waits", "waiting_for_human"), agent("drill")]), "drill");
-  assert.equal(pausedAll([agent("drill"), agent(null, "now")]), undefined);
-  assert.equal(pausedAll([agent("waits", "waiting_for_human")]), undefined);
-  assert.equal(pausedAll([]), undefined);
-});
-
 test("an end whose time is not recorded is shown without one", async () => {
   const { factsOf, happened, latest } = await load("facts.ts");
   const trace = { state: "dead", reason: "expired", accepted: { at: "2026-01-02T15:04:05Z" }, notified: [], served: [], answered: [], deliveries: 0 };

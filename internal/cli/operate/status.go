@@ -92,7 +92,11 @@ func Status(a *console.Console) *cobra.Command {
 				if r.Auth == string(auth.None) {
 					row(a.Ink().Warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
 				}
-				row("agents", fmt.Sprintf("%d online", r.AgentsOnline))
+				agents := fmt.Sprintf("%d online", r.AgentsOnline)
+				if r.Paused != "" {
+					agents += "; all are " + console.Paused(r.Paused) + ", c3po resume --all ends that"
+				}
+				row("agents", agents)
 				if here := r.Here; here != nil {
 					row("data", console.Inline(here.Data))
 					row("log", console.Inline(here.Log)+" (c3po logs)")

@@ -142,7 +142,6 @@ func profileFields(p store.Profile) []with {
 	return said
 }
 
-// record reads what card() of lib.lua wrote.
 // toldFields are what addressee() of lib.lua reads of an agent, in its order.
 var toldFields = []string{
 	"seen", "node", "gone", "heartbeat", "availability", "paused", "cut", "state", "state_at", "pid", "pid_start", "capabilities",
@@ -173,6 +172,7 @@ func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
 	return r
 }
 
+// record reads what card() of lib.lua wrote.
 func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 	parts := list(card)
 	fields, _ := parts[0].AsStrMap()

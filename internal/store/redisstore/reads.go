@@ -122,7 +122,7 @@ func (s *Store) Counters(ctx context.Context, space c3po.Space) (store.Counters,
 		Sent: atoi(fields["sent"]), Pending: atoi(fields["pending"]), Acked: atoi(fields["acked"]), Cancelled: atoi(fields["cancelled"]),
 		Dead: atoi(fields["dead"]), Agents: atoi(fields["agents"]), EndedBytes: atoi(fields["ended_bytes"]),
 		PendingBytes: atoi(fields["pending_bytes"]),
-		Lived:        atoi(fields["lived"]), Seq: atoi(fields["seq"]),
+		Lived:        atoi(fields["lived"]), Seq: atoi(fields["seq"]), Paused: fields["paused"],
 	}, nil
 }
 

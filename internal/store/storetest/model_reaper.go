@@ -348,7 +348,10 @@ func (m *Model) DeadLetters(_ context.Context, name c3po.Space, after int64, lim
 func (m *Model) Counters(_ context.Context, name c3po.Space) (store.Counters, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.space(name).books, nil
+	sp := m.space(name)
+	books := sp.books
+	books.Paused = sp.paused
+	return books, nil
 }
 
 // Oldest implements store.Store.

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { useNow, useStuck } from "../data";
 import { countdown, holdUpWords, waitWords } from "../needs";
 import { age, ago, moment, plain, reach, reachWhy } from "../plain";
@@ -6,10 +7,15 @@ import { Empty, Head, Trouble, Who } from "../ui";
 import type { HoldUp, Wait } from "../wire";
 import "./Waiting.css";
 
+// More than these are drawn when somebody wants to see them: thousands take seconds.
+const manyTrees = 30;
+const manyWaits = 20;
+
 // Waiting is who waits for whom: each tree begins with who has to move.
 export function Waiting() {
   const { data, error, isPending } = useStuck(true);
   const now = useNow();
+  const [trees, setTrees] = useState(manyTrees);
   const all = data?.hold_ups ?? [];
   return (
     <section className="page view-waiting">
@@ -18,10 +24,15 @@ export function Waiting() {
       {isPending && !error && <p className="quiet">Loading …</p>}
       {data && all.length === 0 && <Empty title="Nobody waits">Nothing to do: when an agent asks another, or you, and goes on waiting, it is here.</Empty>}
       <ol className="trees">
-        {all.map((h) => (
+        {all.slice(0, trees).map((h) => (
           <Tree key={h.agent} holdUp={h} now={now} />
         ))}
       </ol>
+      {all.length > trees && (
+        <button className="link" onClick={() => setTrees(trees + manyTrees)}>
+          Show more of {all.length}
+        </button>
+      )}
       {data?.more && <p className="quiet">Older questions were not looked at. They are among the conversations without an answer.</p>}
     </section>
   );
@@ -29,6 +40,8 @@ export function Waiting() {
 
 function Tree({ holdUp: h, now }: { holdUp: HoldUp; now: number }) {
   const you = h.agent === "human";
+  const [whole, setWhole] = useState(false);
+  const shown = whole ? h.waits : h.waits.slice(0, manyWaits);
   return (
     <li className={`tree ${you ? "you" : ""} ${h.circle ? "circle" : ""}`}>
       <h2>
@@ -41,10 +54,15 @@ function Tree({ holdUp: h, now }: { holdUp: HoldUp; now: number }) {
         </p>
       )}
       <ul>
-        {h.waits.map((w) => (
+        {shown.map((w) => (
           <Row key={w.id} wait={w} now={now} />
         ))}
       </ul>
+      {shown.length < h.waits.length && (
+        <button className="link" onClick={() => setWhole(true)}>
+          Show all {h.waits.length}
+        </button>
+      )}
     </li>
   );
 }
