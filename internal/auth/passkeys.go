@@ -105,12 +105,12 @@ func (k *Keeper) AddPasskey(ctx context.Context, caller c3po.Caller, in c3po.Pas
 	}
 	record, ok, err := k.store.Proof(ctx, in.ID)
 	if err == nil && (!ok || record.Act != offerText) {
-		err = refuseProof("is not known here")
+		err = refuseProof(refusals[ProofUnknown])
 	}
 	if err == nil {
 		var outcome ProofOutcome
 		if outcome, err = k.store.SpendProof(ctx, in.ID); err == nil && outcome != ProofOK {
-			err = refuseProof("has expired or was used before")
+			err = refuseProof(refusals[outcome])
 		}
 	}
 	if err != nil {

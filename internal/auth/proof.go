@@ -39,6 +39,11 @@ const (
 	ProofUsed    ProofOutcome = "used"
 )
 
+// refusals say why an outcome lets no act through.
+var refusals = map[ProofOutcome]string{
+	ProofUnknown: "is not known here", ProofExpired: "has expired", ProofSigned: "is signed already", ProofUsed: "was used before",
+}
+
 // proofIDKey is under which the context of a request holds the proof that it names.
 type proofIDKey struct{}
 
@@ -122,7 +127,7 @@ func (k *Keeper) spend(ctx context.Context, id, act string) (c3po.Proof, error) 
 	case err != nil:
 		return c3po.Proof{}, err
 	case !ok:
-		return c3po.Proof{}, refuseProof("is not known here")
+		return c3po.Proof{}, refuseProof(refusals[ProofUnknown])
 	case record.Act != act:
 		return c3po.Proof{}, refuseProof("is for something else")
 	case record.Signature == "":
@@ -137,7 +142,7 @@ func (k *Keeper) spend(ctx context.Context, id, act string) (c3po.Proof, error) 
 		return c3po.Proof{}, err
 	}
 	if outcome != ProofOK {
-		return c3po.Proof{}, refuseProof(map[ProofOutcome]string{ProofExpired: "has expired", ProofUsed: "was used before", ProofUnknown: "is not known here"}[outcome])
+		return c3po.Proof{}, refuseProof(refusals[outcome])
 	}
 	k.keepPasskeys(ctx)
 	return c3po.Proof{ID: id, Passkey: held.Name, At: k.now().UTC()}, nil
@@ -210,9 +215,7 @@ func (k *Keeper) SignProof(ctx context.Context, caller c3po.Caller, id string, s
 	if err != nil || outcome == ProofOK {
 		return err
 	}
-	return refuseProof(map[ProofOutcome]string{
-		ProofExpired: "has expired", ProofUsed: "was used before", ProofSigned: "is signed already", ProofUnknown: "is not known here",
-	}[outcome])
+	return refuseProof(refusals[outcome])
 }
 
 // proof reads a record for a person.

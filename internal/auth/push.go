@@ -7,7 +7,7 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// A Push is a browser that is told of a space's questions for as long as its token works.
+// A Push is a browser that gets a notice of each question of a space, as long as its token works.
 type Push struct {
 	Grant Grant // given by the store
 	KID   string
@@ -16,7 +16,7 @@ type Push struct {
 	c3po.PushInput
 }
 
-// Subscribe has the caller's browser told of the questions of its space.
+// Subscribe has notices of the space's questions sent to the caller's browser.
 func (k *Keeper) Subscribe(ctx context.Context, caller c3po.Caller, in c3po.PushInput) error {
 	mine, err := pushHolder(ctx, caller)
 	if err != nil {
@@ -51,16 +51,16 @@ func pushHolder(ctx context.Context, caller c3po.Caller) (Grant, error) {
 	return mine, nil
 }
 
-// AnyPush says whether any browser wants to be told.
+// AnyPush says whether any browser wants notices.
 func (k *Keeper) AnyPush(ctx context.Context) (bool, error) { return k.store.AnyPush(ctx) }
 
-// Pushes are the browsers that are told of a space's questions.
+// Pushes are the browsers that get notices of a space's questions.
 func (k *Keeper) Pushes(ctx context.Context, space c3po.Space) ([]Push, error) {
 	all, err := k.store.Pushes(ctx, k.now())
 	return slices.DeleteFunc(all, func(p Push) bool { return p.Space != space }), err
 }
 
-// EndPush forgets a browser that can no longer be told.
+// EndPush forgets a browser that no notice reaches any more.
 func (k *Keeper) EndPush(ctx context.Context, p Push) error {
 	return k.store.EndPush(ctx, p.KID, p.Text)
 }

@@ -34,7 +34,7 @@ type heldKey struct {
 	By      *endorsement `json:"by,omitempty"` // who has added or removed it: nil for the first one
 }
 
-// An endorsement is a signed act, with which anybody can check who has agreed to it.
+// An endorsement is a signed act. It proves which passkey agreed to it, whoever stored it.
 type endorsement struct {
 	Proof     string `json:"proof"`
 	Act       string `json:"act"`

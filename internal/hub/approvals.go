@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,10 +86,8 @@ func (o outbox) approval(in c3po.ApprovalInput) (store.Draft, c3po.Approval, err
 		Choices: []string{c3po.AllowOnce, c3po.Deny}, Context: in.Reason, Within: approvalLife, Distinct: true,
 	}
 	approval := c3po.Approval{Tool: in.Tool, Input: in.Input, Session: in.Session, Request: in.Request, Folder: in.Folder}
-	for field, text := range map[string]string{"tool": in.Tool, "session": in.Session, "request": in.Request} {
-		if err := checkGiven(field, text); err != nil {
-			return draft, approval, err
-		}
+	if err := errors.Join(checkGiven("tool", in.Tool), checkGiven("session", in.Session), checkGiven("request", in.Request)); err != nil {
+		return draft, approval, err
 	}
 	if err := checkLabels(
 		label{"tool", in.Tool, maxToolBytes}, label{"session", in.Session, maxApprovalBytes}, label{"request", in.Request, maxApprovalBytes / 2}, label{"folder", in.Folder, maxFolderBytes},
@@ -128,7 +127,7 @@ func approvalText(a c3po.Approval) string {
 
 // almostYes are words by which a person may mean to allow. An answer in own words denies,
 // so they are asked what they mean.
-var almostYes = []string{"y", "yes", "ok", "okay", "allow", "allowed", "approve", "approved", "go", "sure"}
+var almostYes = []string{"y", "yes", "ok", "okay", "allow", "allowed", "approve", "approved", "go", "sure", "allow once", "allow it", "do it"}
 
 // judge turns what a person answers to an approval into the verdict on it. It refuses to
 // decide what is decided, withdrawn or expired, or whose session is gone.
@@ -157,7 +156,7 @@ func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string)
 		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s has expired", id).Suggest(tooLate)
 	case len(records) == 0 || entry.Facts.AskedBy != "" && records[0].Run != entry.Facts.AskedBy || !records[0].Died.IsZero():
 		return draft, c3po.Errorf(c3po.InvalidRequest, "the session that asked %s has ended", id).Suggest(tooLate)
-	case slices.Contains(almostYes, strings.ToLower(strings.TrimSpace(response))):
+	case response != c3po.AllowOnce && slices.Contains(almostYes, strings.ToLower(strings.Trim(response, " \t\n.!"))):
 		return draft, c3po.Errorf(c3po.InvalidRequest, "%q is none of the choices, and own words deny", response).
 			Suggest("Choose 1 to allow it once, or 2 to deny it.")
 	}

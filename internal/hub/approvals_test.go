@@ -66,6 +66,22 @@ func TestADenialInOwnWordsReachesTheAgent(t *testing.T) {
 	})
 }
 
+// Own words deny, so what may be meant as a yes decides nothing.
+func TestAWordThatMayMeanYesDecidesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		asked := must(h.as("api").RequestApproval(t.Context(), touching("x", "s1", "r1")))(t)
+		for _, word := range []string{"yes", "OK!", " allow once", "Allow Once.", "do it"} {
+			_, err := h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: word})
+			refused(t, err, c3po.InvalidRequest, "none of the choices")
+		}
+		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: c3po.AllowOnce}))(t)
+		if verdict, ok := h.waitFor("api", c3po.WaitInput{MessageID: asked.MessageID}).atOnce(t).Verdict(); !ok || !verdict.Allow {
+			t.Errorf("the verdict is %+v", verdict)
+		}
+	})
+}
+
 func TestARequestThatIsOverCannotBeDecided(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

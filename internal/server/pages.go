@@ -53,8 +53,8 @@ func (f face) pages(addr net.Addr, localhost bool) passkey.Origins {
 		if _, err := netip.ParseAddr(name); err == nil || name == "localhost" {
 			continue
 		}
-		// Browsers have passkeys on encrypted pages alone, and on localhost. The proxy before
-		// a coordinator has a port of its own.
+		// Browsers have passkeys on encrypted pages alone, and on localhost. A proxy in
+		// front of the coordinator usually has another port.
 		pages = append(pages, "https://"+strings.ToLower(name)+":"+port, "https://"+strings.ToLower(name))
 	}
 	slices.Sort(pages)

@@ -155,7 +155,7 @@ func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 func mustJSON(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and numbers of ours
+		panic(err) // strings and numbers always marshal
 	}
 	return data
 }

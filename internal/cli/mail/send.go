@@ -230,7 +230,7 @@ message you have read that expects one, and only the text is given.`,
 					return reply, err
 				}
 				if unread > 0 {
-					a.Warn(fmt.Sprintf("%s came since and you have not read it", console.CountOf(unread, "newer question")), "Read it with: c3po inbox")
+					a.Warn(fmt.Sprintf("%s came since, unread", console.CountOf(unread, "newer question")), "Read first with: c3po inbox")
 				}
 				if first, _, _ := strings.Cut(asked.Text(), "\n"); !a.JSON {
 					fmt.Fprintf(a.Stdout, "to %s: %s\n", console.Inline(string(asked.FromAgent)), console.Inline(c3po.Clip(first)))
