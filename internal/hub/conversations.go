@@ -58,13 +58,22 @@ func showSpan(c *c3po.Conversation, span store.ThreadSpan) {
 
 // excerpt is the first line of a text that says something, cut short.
 func excerpt(text string) string {
+	found := ""
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.Trim(line, "`#*->_=~ ") != "" {
-			if runes := []rune(line); len(runes) > excerptRunes {
-				return string(runes[:excerptRunes-1]) + "…"
+		line = strings.TrimSpace(line)
+		if strings.Trim(line, "`#*->_=~ ") == "" {
+			continue
+		}
+		// What begins a block of code says only its language.
+		if code := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"); !code || found == "" {
+			found = line
+			if !code {
+				break
 			}
-			return line
 		}
 	}
-	return ""
+	if runes := []rune(found); len(runes) > excerptRunes {
+		return string(runes[:excerptRunes-1]) + "…"
+	}
+	return found
 }

@@ -12,7 +12,7 @@ func TestAConversationIsListedWithItsFirstAndLastLine(t *testing.T) {
 	h := build(t)
 	h.enter("api", "web", "docs")
 	asked := h.send("web", "api", "\n---\n## Which fields?\n\nI need two.")
-	h.reply("api", asked.ID, "id and total\nand more")
+	h.reply("api", asked.ID, "```json\nid and total\nand more")
 	h.send("docs", "api", strings.Repeat("long ", 100))
 	list := must(h.asPerson().Conversations(t.Context(), c3po.ConversationsInput{}))(t).Conversations
 	same(t, "how many", len(list), 2)

@@ -85,7 +85,8 @@ export function parseMarkdown(text: string): Block[] {
 // subject is the first line that says something.
 export function subject(text: string): string {
   const lines = text.split("\n");
-  const first = lines.find((l) => /[\p{L}\p{N}]/u.test(l)) ?? lines.find((l) => l.trim() !== "") ?? "";
+  const says = lines.filter((l) => /[\p{L}\p{N}]/u.test(l));
+  const first = says.find((l) => !/^\s*(```|~~~)/.test(l)) ?? says[0] ?? lines.find((l) => l.trim() !== "") ?? "";
   return first
     .replace(/^[\s#>*-]+/, "")
     .replace(/[*`]/g, "")

@@ -367,4 +367,6 @@ test("a text without a letter is still called by its first line", async () => {
   const { subject } = await load("markdown.ts");
   assert.equal(subject("\n  \n🚀🚀\n"), "🚀🚀");
   assert.equal(subject("---\nDone."), "Done.");
+  assert.equal(subject("```html\n<p>Done</p>\n```"), "<p>Done</p>");
+  assert.equal(subject("```html"), "html");
 });
