@@ -79,7 +79,7 @@ const freshFor = 10 * time.Second
 func (s SessionState) words() (before, after string) {
 	switch s {
 	case SessionDialog:
-		return "in a dialog", ""
+		return "waiting at its terminal", ""
 	case SessionUnarmed:
 		return "idle", ", nothing wakes it"
 	case SessionFailed:

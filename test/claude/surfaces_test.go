@@ -23,7 +23,7 @@ func (is truth) faces() map[string]face {
 	return map[truth]map[string]face{
 		trulyIdle:    {"agents": {"idle", "wakes now"}, "top": {"idle", "now"}, "dashboard": {"idle", "now"}},
 		trulyWorking: {"agents": {"working", "reads it at its next step"}, "top": {"working", "at next step"}, "dashboard": {"working", "next_step"}},
-		trulyDialog:  {"agents": {"in a dialog", "when its user answers a dialog"}, "top": {"in a dialog", "dialog open"}, "dashboard": {"dialog", "when_dialog_closes"}},
+		trulyDialog:  {"agents": {"waiting at its terminal", "when its user answers a dialog"}, "top": {"waiting at its terminal", "dialog open"}, "dashboard": {"dialog", "when_dialog_closes"}},
 		trulyOff:     {"agents": {"switched off", "once switched on"}, "top": {"switched off", "once switched on"}, "dashboard": {"off", "when_switched_on"}},
 		trulyStopped: {"agents": {"no reaction", "does not react"}, "top": {"no reaction", "unknown"}, "dashboard": {"unknown", "unknown"}},
 		trulyGone:    {"agents": {"offline, seen", "when it starts again"}, "top": {"offline, seen", "when started"}, "dashboard": {"offline", "offline"}},

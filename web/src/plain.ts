@@ -42,7 +42,7 @@ const freshFor = 10_000; // how long what was read of an agent may be shown as i
 
 // The words for a state, before and after its age.
 const states: Record<string, [string, string?]> = {
-  dialog: ["in a dialog"],
+  dialog: ["waiting at its terminal"],
   unarmed: ["idle", ", nothing wakes it"],
   failed: ["idle", ", its last turn failed"],
   off: ["switched off"],

@@ -26,7 +26,7 @@ func gemini() Client {
 		Name: "gemini", Title: "Gemini CLI", Program: "gemini",
 		Approves: []string{
 			"Gemini may use the tools of c3po without asking you each time (trust)",
-			"four hooks run `c3po hook`: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the c3po session process for new mail and do nothing else",
+			"five hooks run `c3po hook`: at the start of a session, at a prompt, before a permission dialog, after a tool, at the end of a turn. They ask the c3po session process for new mail, tell it that a dialog opens, and do nothing else",
 		},
 		Notes: []string{
 			"nothing can wake an idle Gemini from outside: mail waits until your next prompt. `c3po install gemini --stay-reachable` makes the end of each turn wait for mail instead; Esc ends the wait",
@@ -40,7 +40,7 @@ func gemini() Client {
 // called where they are decided.
 func geminiHooks() [][2]string {
 	return [][2]string{
-		{"SessionStart", "SessionStart"}, {"BeforeAgent", "UserPromptSubmit"}, {"AfterTool", "AfterTool"}, {"AfterAgent", "Stop"},
+		{"SessionStart", "SessionStart"}, {"BeforeAgent", "UserPromptSubmit"}, {"Notification", "Notification"}, {"AfterTool", "AfterTool"}, {"AfterAgent", "Stop"},
 	}
 }
 

@@ -20,7 +20,7 @@ func kimi() Client {
 	return Client{
 		Name: "kimi", Title: "Kimi Code", Program: "kimi",
 		Approves: []string{
-			"four hooks run `c3po hook`: at a prompt, after a tool, at the end of a turn and of a session. They ask the c3po session process for new mail and do nothing else",
+			"seven hooks run `c3po hook`: at a prompt, after a tool, when a permission dialog opens and closes, when a turn is interrupted, at the end of a turn and of a session. They ask the c3po session process for new mail, tell it of dialogs, and do nothing else",
 		},
 		Notes: []string{
 			"Kimi asks you before each use of a tool of c3po, and has no setting against it that works: start it as `kimi --auto` if it should answer mail by itself",
@@ -33,7 +33,9 @@ func kimi() Client {
 
 // kimiHooks are the events of Kimi that are answered. What is said at the start of
 // a session does not reach its model, so it is said at the first prompt.
-func kimiHooks() []string { return []string{"UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"} }
+func kimiHooks() []string {
+	return []string{"UserPromptSubmit", "PostToolUse", "PermissionRequest", "PermissionResult", "Interrupt", "Stop", "SessionEnd"}
+}
 
 func kimiHome(p Place) string { return p.folderFor("KIMI_CODE_HOME", ".kimi-code") }
 
