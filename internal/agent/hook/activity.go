@@ -10,6 +10,10 @@ import (
 // person who interrupts a turn ends it, and no hook says so.
 const silenceTimeout = 90 * time.Second
 
+// typedWithin is how exactly it is known when somebody has typed: two keys within it may
+// look like one.
+const typedWithin = 8 * time.Second
+
 // interruptTimeout is how long after an interrupted call the turn may go on.
 const interruptTimeout = 2 * time.Second
 
@@ -51,6 +55,28 @@ func (a Activity) Works(now time.Time) Activity {
 // Asks is a dialog that opens: only the user can close it.
 func (a Activity) Asks(now time.Time) Activity {
 	a.phase, a.at, a.until = dialog, now, now.Add(silenceTimeout)
+	return a
+}
+
+// StillAsks is a dialog that must still be open, if one was.
+func (a Activity) StillAsks(now time.Time) Activity {
+	if a.phase == dialog {
+		a.until = now.Add(silenceTimeout)
+	}
+	return a
+}
+
+// Typed is when somebody last typed at the terminal, as known now and before. A dialog
+// that was open is believed to be while nobody can have closed it, and not once somebody
+// may have.
+func (a Activity) Typed(at, before, now time.Time) Activity {
+	switch {
+	case a.phase != dialog || a.says || at.IsZero():
+	case at.After(before) && !before.IsZero() && !at.Before(a.at.Truncate(time.Second)):
+		return a.Works(now)
+	case a.at.Sub(at) > typedWithin:
+		return a.StillAsks(now)
+	}
 	return a
 }
 

@@ -11,7 +11,7 @@ type Event struct {
 	Name       string `json:"hook_event_name"`
 	SessionID  string `json:"session_id,omitempty"`
 	Source     string `json:"source,omitempty"` // of SessionStart: startup, resume, clear or compact
-	Reason     string `json:"reason,omitempty"` // of SessionEnd
+	Reason     string `json:"reason,omitempty"` // of SessionEnd; of Approve: what the agent said before, if its client tells
 	Kind       string `json:"notification_type,omitempty"`
 	ToolName   string `json:"tool_name,omitempty"`
 	ToolUseID  string `json:"tool_use_id,omitempty"`
@@ -78,6 +78,8 @@ const (
 	StopFailure      = "StopFailure" // the turn ended because the model could not be asked
 	DialogOpens      = "PermissionRequest"
 	Notification     = "Notification"
+	// DialogCloses is a dialog that is decided, or moot.
+	DialogCloses = "DialogCloses"
 	// Approve is a dialog that opens, asked by a hook that waits for the person's verdict.
 	Approve = "Approve"
 )
@@ -137,7 +139,11 @@ func (by Dialect) Judge(allow bool, words string) string {
 	if !allow {
 		d = decision{"deny", DeniedByPerson(words)}
 	}
-	text, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": DialogOpens, "decision": d}})
+	var out any = map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": DialogOpens, "decision": d}}
+	if by == Copilot {
+		out = d
+	}
+	text, err := json.Marshal(out)
 	if err != nil {
 		return "{}" // texts cannot fail to become JSON
 	}

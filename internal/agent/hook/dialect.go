@@ -83,6 +83,9 @@ func (by Dialect) Prints() bool { return by == Kimi }
 // Blocks says that the client opens no dialog while a hook decides about it.
 func (by Dialect) Blocks() bool { return by == Codex || by == Copilot }
 
+// TellsClosing says that the client tells when a dialog closes, however it does.
+func (by Dialect) TellsClosing() bool { return by == OpenCode || by == Kimi }
+
 // Deaf says that the client does not pass on what a hook says in the middle of a
 // turn.
 func (by Dialect) Deaf() bool { return by == Kimi }
@@ -136,11 +139,12 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 			Session string          `json:"sessionId"`
 			Tool    string          `json:"toolName"`
 			Input   json.RawMessage `json:"toolArgs"`
+			Asked   Object          `json:"toolInput"` // of a dialog
 		}
 		if json.Unmarshal(data, &own) != nil {
 			return Event{}, false
 		}
-		event.SessionID, event.ToolName = cmp.Or(own.Session, event.SessionID), own.Tool
+		event.SessionID, event.ToolName, event.Input = cmp.Or(own.Session, event.SessionID), own.Tool, own.Asked
 		if name == "preToolUse" && !copilotMay(own.Tool, own.Input) {
 			return Event{}, false
 		}
@@ -190,13 +194,15 @@ func (by Dialect) event(name string) string {
 	own := map[string]string{}
 	switch by {
 	case OpenCode:
-		own = map[string]string{"busy": PreToolUse}
+		own = map[string]string{"busy": PreToolUse, DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve}
 	case Gemini:
-		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent}
+		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent, Notification: Notification}
+	case Kimi:
+		own = map[string]string{DialogOpens: DialogOpens, "PermissionResult": DialogCloses, "Interrupt": DialogCloses}
 	case Copilot:
 		own = map[string]string{
 			"sessionStart": SessionStart, "userPromptSubmitted": UserPromptSubmit, "preToolUse": PreToolUse, "postToolUse": PostToolUse,
-			"agentStop": StopEvent, "sessionEnd": SessionEnd,
+			"agentStop": StopEvent, "sessionEnd": SessionEnd, "permissionRequest": Approve,
 		}
 	}
 	if decided := own[name]; decided != "" {

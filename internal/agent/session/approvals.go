@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -19,9 +20,9 @@ import (
 const (
 	// askTimeout is how long the coordinator may take to be asked for an approval.
 	askTimeout = 5 * time.Second
-	// blockedTimeout is how long the person is asked elsewhere only, by a client that opens
-	// its dialog when the hook has ended.
-	blockedTimeout = time.Minute
+	// DefaultApprovalWait is how long the person is asked elsewhere only, by a client that
+	// opens its dialog when the hook has ended.
+	DefaultApprovalWait = time.Minute
 	// withdrawTimeout is how long one attempt to withdraw a request may take.
 	withdrawTimeout = 2 * time.Second
 	// withdrawPause is how long after a failed attempt it is tried again. What cannot be
@@ -40,6 +41,7 @@ type request struct {
 	asked    time.Time
 	id       c3po.MessageID     // of the question to the person, once it is asked
 	settled  context.CancelFunc // it was decided at the terminal, or is moot
+	typed    time.Time          // when somebody had last typed at the terminal before it
 }
 
 // approve puts a dialog before the person, wherever they are, and gives what the client
@@ -61,17 +63,20 @@ func (s *Server) approve(ctx context.Context, event hook.Event) string {
 		return "{}"
 	}
 	defer s.closes(r)
-	patience := askTimeout
-	if s.dialect.Blocks() { // the person at the terminal sees nothing meanwhile
-		patience = hookTimeout
-		limited, cancel := context.WithTimeout(ctx, blockedTimeout)
+	most := askTimeout
+	if s.dialect.Blocks() {
+		if s.isThere() {
+			return "{}"
+		}
+		most = hookTimeout
+		limited, cancel := context.WithTimeout(ctx, s.patience)
 		defer cancel()
 		ctx = limited
 	}
-	asking, cancel := context.WithTimeout(ctx, patience)
+	asking, cancel := context.WithTimeout(ctx, most)
 	asked, err := s.to().RequestApproval(asking, c3po.ApprovalInput{
 		Tool: approval.Tool, Input: approval.Input, Session: approval.Session, Request: approval.Request, Folder: approval.Folder,
-		Reason: lastWords(event.Transcript),
+		Reason: shorten(cmp.Or(event.Reason, lastWords(event.Transcript))),
 	})
 	cancel()
 	if err != nil || asked.MessageID == "" {
@@ -189,7 +194,11 @@ func (s *Server) opens(r *request) bool {
 	if s.conversation.scripted {
 		return false
 	}
+	r.typed = s.typed
 	s.requests[r] = true
+	if s.dialect.Blocks() { // no other hook tells of it, and it opens if nobody decides it elsewhere
+		s.conversation.activity = s.conversation.activity.Asks(r.asked)
+	}
 	return true
 }
 
@@ -293,6 +302,11 @@ func lastWords(transcript string) string {
 			}
 		}
 	}
+	return words
+}
+
+// shorten cuts what the agent said before it asked.
+func shorten(words string) string {
 	if runes := []rune(words); len(runes) > maxReason {
 		words = string(runes[:maxReason]) + "…"
 	}

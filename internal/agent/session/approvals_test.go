@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,6 +187,43 @@ func TestWithoutACoordinatorADialogIsTheTerminalsAlone(t *testing.T) {
 		proxy.Heal()
 		r.hangUp()
 	}
+}
+
+// A client that opens its dialog only when the hook has ended is not kept from it while
+// somebody is there.
+func TestADialogThatIsHeldBackOpensForWhoeverIsAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	c := coordinator(t)
+	var typed atomic.Pointer[time.Time]
+	leave := func() { typed.Store(new(time.Now().Add(-time.Hour))) }
+	leave()
+	r := startAs(t, c.URL(), "box:1:1", func(cfg *session.Config) {
+		cfg.Approves, cfg.Dialect, cfg.Attended = func() bool { return true }, hook.Codex, true
+		cfg.Sees, cfg.ApprovalWait = func() session.Sight { return session.Sight{Typed: *typed.Load()} }, 3*time.Second
+	})
+	r.prompt()
+	eventually(t, "it is there", func() bool { return len(r.agents()) > 0 })
+
+	d := r.opens("x")
+	id := r.asked("x")
+	typed.Store(new(time.Now()))
+	if said := d.says(t); said != "{}" {
+		t.Errorf("somebody has typed, and the hook says %s", said)
+	}
+	eventually(t, "the question is withdrawn", func() bool { return r.questions() == 0 })
+	if err := r.allow(id); err == nil {
+		t.Error("a late verdict was taken")
+	}
+	if said := r.opens("x").says(t); said != "{}" || r.questions() != 0 {
+		t.Errorf("somebody is there: the hook says %s, and there are %d questions", said, r.questions())
+	}
+	leave()
+	eventually(t, "they are asked elsewhere once they have left, and no longer than they want", func() bool {
+		began := time.Now()
+		said := r.opens("x").says(t)
+		return said == "{}" && time.Since(began) > 2*time.Second
+	})
+	eventually(t, "the question is withdrawn", func() bool { return r.questions() == 0 })
 }
 
 func TestNobodyIsAskedElsewhereWhoDoesNotWantIt(t *testing.T) {

@@ -25,6 +25,7 @@ type Sight struct {
 	Stopped bool      // its process is halted
 	Says    string    // what it says that it does; empty if it does not
 	Since   time.Time // since when
+	Typed   time.Time // when somebody last typed at its terminal; zero if that is not known
 }
 
 // observe follows what is seen of the client, and the person's switch, which no hook
@@ -47,6 +48,7 @@ func (s *Server) observe(ctx context.Context) {
 				s.conversation.activity = s.conversation.activity.Says(seen.Says, seen.Since)
 			}
 			s.sawDecided(seen)
+			s.sawTyping(seen, time.Now())
 			s.mu.Unlock()
 		}
 		if s.switchedOn() {
@@ -112,7 +114,7 @@ func (s *Server) evidence(event hook.Event) {
 		c.hinted, c.brought = 0, nil // the model was not asked
 		return
 	case hook.Notification:
-		if event.Kind == "permission_prompt" || event.Kind == "elicitation_dialog" {
+		if event.Kind == "permission_prompt" || event.Kind == "elicitation_dialog" || event.Kind == "ToolPermission" {
 			c.activity = c.activity.Asks(now)
 		}
 		return

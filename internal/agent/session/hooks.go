@@ -29,7 +29,11 @@ func (s *Server) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	var event hook.Event
 	text := "{}"
 	// A hook that is not understood changes nothing: it must not disturb a session.
-	if err := json.Unmarshal(req.Params.Arguments, &event); err == nil {
+	switch err := json.Unmarshal(req.Params.Arguments, &event); {
+	case err != nil:
+	case event.Name == hook.Approve:
+		text = s.approve(ctx, event)
+	default:
 		text = s.answerHook(ctx, event)
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil

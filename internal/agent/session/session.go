@@ -9,6 +9,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -64,6 +65,9 @@ type Config struct {
 	// Approves says that the person wants to decide the client's dialogs from elsewhere
 	// too; never if nil.
 	Approves func() bool
+	// ApprovalWait is how long a client that opens its dialog only after the hook has ended
+	// is kept from it; a minute if zero.
+	ApprovalWait time.Duration
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
 	// Rouse starts a turn of an idle session with a line, for a client that has no
@@ -105,6 +109,7 @@ type Server struct {
 	before   func(context.Context, *client.Client) error
 	holds    func(c3po.AgentID)
 	approves func() bool
+	patience time.Duration
 	dialect  hook.Dialect
 	rouse    func(ctx context.Context, conversation, line string) error
 	attended bool
@@ -139,6 +144,7 @@ type Server struct {
 	silent     bool              // the coordinator did not answer the last hook in time
 	ran        HookRun           // the last one
 	requests   map[*request]bool // dialogs that the person can decide elsewhere
+	typed      time.Time         // when somebody last typed at the terminal; zero if that is not known
 	doubtful   map[string]string // keys of calls that failed and may have been carried out, by what they said
 	unanswered bool              // nothing shows that the coordinator answers
 }
@@ -147,7 +153,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
-		approves: cfg.Approves, requests: map[*request]bool{},
+		approves: cfg.Approves, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), requests: map[*request]bool{},
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,

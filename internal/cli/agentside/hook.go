@@ -110,8 +110,12 @@ func answerHook(ctx context.Context, a *console.Console, by hook.Dialect, name s
 	if !ok {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, hookTimeout)
-	defer cancel()
+	limited := ctx
+	if event.Name != hook.Approve { // which waits for the person
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, hookTimeout)
+		defer cancel()
+	}
 	answer, ok := session.AskHere(limited, socket, a.Trust(socket), event)
 	if !ok {
 		return

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ type InstallFlags struct {
 	stay    bool
 	// approvals lets the person decide the client's dialogs from elsewhere.
 	approvals bool
+	hold      time.Duration // the same, for a client that keeps them closed meanwhile
 	rooms     []string
 }
 
@@ -45,10 +47,28 @@ type Target struct {
 	// stays says that it can be made to wait for mail at the end of a turn.
 	stays bool
 	// approves says that its dialogs can be decided from elsewhere.
-	approves  bool
+	approves bool
+	// holds says that they open only when the person was asked elsewhere.
+	holds     bool
 	long      string
 	Installer func(InstallFlags) (Installer, error)
 }
+
+// approvalsHelp says what --approvals does where the dialog stays usable.
+const approvalsHelp = `
+
+With --approvals a permission dialog is also a question to you, wherever you are: decide
+it at the terminal or with c3po answer, whichever is first. Installing again without it
+takes that back; c3po off --approvals does so for a while.`
+
+// holdsHelp is the same where the dialog opens only then.
+const holdsHelp = `
+
+With --approvals you are asked elsewhere before a permission dialog opens, for a minute,
+or longer with --approvals=10m: %[1]s opens its dialog only when c3po's hook has ended.
+It opens at once if you typed at its terminal within the last minute or the coordinator
+is away, and as soon as you press a key there. Installing again without it takes that
+back; c3po off --approvals does so for a while.`
 
 // Targets are all of them, in the order they are shown.
 func Targets(a *console.Console) []Target {
@@ -60,16 +80,19 @@ nothing; c3po uninstall claude takes it back. Sessions that run already do not h
 it. It ends with a test of what was installed.
 
 With --room every session joins these rooms and has the tools for rooms; installing
-again without it takes that back. Sessions stay in the rooms they have joined.
-
-With --approvals a permission dialog is also a question to you, wherever you are: decide
-it at the terminal or with c3po answer, whichever is first. Installing again without it
-takes that back; c3po off --approvals does so for a while.`, approves: true,
+again without it takes that back. Sessions stay in the rooms they have joined.` + approvalsHelp, approves: true,
 		Installer: func(f InstallFlags) (Installer, error) { return claudeInstaller(a, f) },
 	}}
 	for _, c := range clients.All() {
+		more := ""
+		switch {
+		case c.Holds:
+			more = fmt.Sprintf(holdsHelp, c.Title)
+		case c.Approvals:
+			more = approvalsHelp
+		}
 		all = append(all, Target{
-			Name: c.Name, Title: c.Title, Program: c.Program, files: true, stays: c.Stays,
+			Name: c.Name, Title: c.Title, Program: c.Program, files: true, stays: c.Stays, approves: c.Approvals, holds: c.Holds,
 			long: fmt.Sprintf(`Add c3po to the settings of %[1]s, for all your projects or for the current folder:
 tools, hooks, and a skill that says how to use them. Everything else in the files
 stays, and a backup is kept. It says what you approve. Repeating it changes nothing;
@@ -77,7 +100,7 @@ c3po uninstall %[2]s undoes it. Restart sessions that are already running. It en
 with c3po verify.
 
 With --room every session joins these rooms and has the tools for rooms; installing
-again without it takes that back. Sessions stay in the rooms they have joined.`, c.Title, c.Name),
+again without it takes that back. Sessions stay in the rooms they have joined.`, c.Title, c.Name) + more,
 			Installer: func(f InstallFlags) (Installer, error) { return NewFileInstaller(a, c, f) },
 		})
 	}
@@ -117,7 +140,11 @@ func TargetCommand(a *console.Console, t Target, verb, short, long string, do fu
 	if verb == "install" {
 		cmd.Example = "  c3po install " + t.Name + "\n  c3po install " + t.Name + " --room build --room lobby\n  c3po install " + t.Name + " --dry-run"
 		cmd.Flags().StringSliceVar(&flags.rooms, "room", nil, "a room that every session joins when it starts; can be given again")
-		if t.approves {
+		switch {
+		case t.holds:
+			cmd.Flags().DurationVar(&flags.hold, "approvals", 0, "permission dialogs are questions to you first, for so long; installing again without it takes that back")
+			cmd.Flags().Lookup("approvals").NoOptDefVal = session.DefaultApprovalWait.String()
+		case t.approves:
 			cmd.Flags().BoolVar(&flags.approvals, "approvals", false, "permission dialogs are questions to you too; installing again without it takes that back")
 		}
 		if t.stays {
@@ -151,6 +178,13 @@ func Everywhere(ctx context.Context, a *console.Console, out io.Writer, flags In
 	return failed
 }
 
+// minHold and maxHold bound how long a permission dialog may be kept closed while the
+// person is asked elsewhere.
+const (
+	minHold = 5 * time.Second
+	maxHold = time.Hour
+)
+
 // A FileInstaller changes the files of a client.
 type FileInstaller struct {
 	console *console.Console
@@ -175,7 +209,10 @@ func NewFileInstaller(a *console.Console, c clients.Client, flags InstallFlags) 
 	if err != nil {
 		return nil, err
 	}
-	place := clients.Place{Home: home, Program: program, Rooms: rooms, Stay: flags.stay, Getenv: a.Getenv}
+	if flags.hold != 0 && (flags.hold < minHold || flags.hold > maxHold) {
+		return nil, console.BadUsage("--approvals is "+flags.hold.String(), "It must be between "+minHold.String()+" and "+maxHold.String()+".")
+	}
+	place := clients.Place{Home: home, Program: program, Rooms: rooms, Stay: flags.stay, Approvals: flags.approvals || flags.hold > 0, Hold: flags.hold, Getenv: a.Getenv}
 	if flags.project {
 		if place.Project, err = os.Getwd(); err != nil {
 			return nil, err
@@ -196,6 +233,9 @@ func (i *FileInstaller) Install(ctx context.Context, out io.Writer) error {
 	for _, words := range i.Plan.Client.Approves {
 		fmt.Fprintf(out, "you approve: %s\n", words)
 	}
+	if i.Plan.Place.Approvals {
+		fmt.Fprintln(out, "you approve: a hook of c3po at each permission dialog. What you allow from elsewhere runs, once, as if you had allowed it in the dialog")
+	}
 	if i.flags.DryRun {
 		return nil
 	}
@@ -204,6 +244,9 @@ func (i *FileInstaller) Install(ctx context.Context, out io.Writer) error {
 	}
 	for _, words := range i.Plan.Client.Notes {
 		fmt.Fprintf(out, "note: %s\n", words)
+	}
+	if i.Plan.Place.Hold > 0 {
+		fmt.Fprintf(out, "note: %s opens a permission dialog only after you were asked elsewhere, for up to %s. Press a key at its terminal to see it sooner\n", i.Plan.Client.Title, i.Plan.Place.Hold)
 	}
 	return i.test(ctx, out)
 }

@@ -30,6 +30,7 @@ import (
 func MCP(a *console.Console) *cobra.Command {
 	var tools, rooms, clientName string
 	var timeout int
+	var approvalWait time.Duration
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to a coding agent over stdin and stdout",
@@ -64,7 +65,7 @@ call after a minute. So without --client, which c3po install sets, a wait ends a
 			if err != nil {
 				return err
 			}
-			cfg.Tools = sets
+			cfg.Tools, cfg.ApprovalWait = sets, approvalWait
 			if cfg.Rooms, err = roomNames(rooms); err != nil {
 				return err
 			}
@@ -81,6 +82,7 @@ call after a minute. So without --client, which c3po install sets, a wait ends a
 	cmd.Flags().StringVar(&rooms, "auto-join-rooms", "", "rooms to join when the session starts, separated by commas")
 	console.Setting(cmd.Flags(), "auto-join-rooms", "C3PO_AUTO_JOIN_ROOMS", "")
 	cmd.Flags().StringVar(&clientName, "client", "", "the program that starts this, for example claude-code")
+	cmd.Flags().DurationVar(&approvalWait, "approval-wait", 0, "how long a permission dialog waits while you are asked elsewhere; c3po install sets it")
 	console.WaitFlag(cmd.Flags(), &timeout)
 	return cmd
 }

@@ -18,7 +18,10 @@ import (
 // not understood, says nothing.
 func sight(a *console.Console, clientName string, pid int) func() session.Sight {
 	if clientName != string(hook.ClaudeCode) {
-		return func() session.Sight { return session.Sight{Stopped: engine.Stopped(pid)} }
+		return func() session.Sight {
+			typed, _ := engine.Typed(pid)
+			return session.Sight{Stopped: engine.Stopped(pid), Typed: typed}
+		}
 	}
 	name := ClaudeFolder(a, "sessions", fmt.Sprintf("%d.json", pid))
 	started := engine.Started(pid)

@@ -115,6 +115,7 @@ func examineFiles(i *agentside.FileInstaller) doctor.Client {
 	if at := slices.Index(setup.Command, "--auto-join-rooms"); at >= 0 && at+1 < len(setup.Command) {
 		i.Plan.Place.Rooms = setup.Command[at+1]
 	}
+	i.Plan.Place.Approvals, i.Plan.Place.Hold = setup.Approvals, setup.Hold
 	plan, err := i.Plan.PlanInstall()
 	c.Err = err
 	for _, change := range plan {

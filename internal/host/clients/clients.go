@@ -7,6 +7,8 @@ package clients
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/c3po-dev/c3po/internal/host/configedit"
 )
@@ -22,6 +24,10 @@ type Client struct {
 	Notes []string
 	// Stays says that the end of a turn can be made to wait for mail.
 	Stays bool
+	// Approvals says that its permission dialogs can be decided from elsewhere.
+	Approvals bool
+	// Holds says that it opens them only when the person was asked elsewhere.
+	Holds bool
 	Files func(Place) ([]File, error)
 	// Setup is what the files of the client name now, ours or not.
 	Setup func(Place) (Setup, error)
@@ -33,6 +39,10 @@ type Setup struct {
 	Hooks   []Hook
 	Monitor []string // that says when mail comes to an idle session; none if the files name none
 	Wakes   bool     // it should have one
+	// Approvals says that its permission dialogs are questions to the person elsewhere, and
+	// Hold for how long they may be kept closed for that.
+	Approvals bool
+	Hold      time.Duration
 }
 
 // A Hook is what is done at an event of a session: a command is run, or a tool of
@@ -57,7 +67,10 @@ type Place struct {
 	Program string // ours, by its full path
 	Rooms   string // to join when a session starts, separated by commas
 	Stay    bool   // the end of a turn waits for mail
-	Getenv  func(string) string
+	// Approvals makes permission dialogs questions to the person elsewhere.
+	Approvals bool
+	Hold      time.Duration // how long a client that Holds may keep them closed for that
+	Getenv    func(string) string
 }
 
 // folderFor is a folder that a variable names, or else one in the home.
@@ -74,8 +87,31 @@ func (p Place) arguments(client string) []string {
 	if p.Rooms != "" {
 		args = append(args, "--tools", "core,rooms", "--auto-join-rooms", p.Rooms)
 	}
+	if p.Hold > 0 {
+		args = append(args, holdFlag, p.Hold.String())
+	}
 	return args
 }
+
+// holdFlag says for how long dialogs wait, in the arguments that start our tools.
+const holdFlag = "--approval-wait"
+
+// held is what such arguments say; zero if they do not.
+func held(command []string) time.Duration {
+	at := slices.Index(command, holdFlag)
+	if at < 0 || at+1 == len(command) {
+		return 0
+	}
+	most, err := time.ParseDuration(command[at+1])
+	if err != nil {
+		return 0
+	}
+	return most
+}
+
+// hookSeconds is how many seconds a hook may take that holds a dialog back: more than the
+// session process does.
+func (p Place) hookSeconds() int { return int(p.Hold/time.Second) + 10 }
 
 // A File is one that gets something of ours.
 type File struct {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/c3po-dev/c3po/internal/host/clients"
 )
@@ -152,5 +155,40 @@ func TestTheSkillIsShort(t *testing.T) {
 	t.Logf("%d bytes, limit 1500", len(text))
 	if len(text) > 1500 {
 		t.Errorf("it has %d bytes", len(text))
+	}
+}
+
+func TestInstallingAgainWithoutApprovalsTakesThemBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range clients.All() {
+		if !c.Approvals {
+			continue
+		}
+		home := t.TempDir()
+		before := tree(t, home)
+		without := installerOf(t, home, c)
+		install(t, without)
+		plain := tree(t, home)
+		with := without
+		with.Place.Approvals = true
+		if c.Holds {
+			with.Place.Hold = 5 * time.Minute
+		}
+		install(t, with)
+		if setup, err := c.Setup(without.Place); err != nil || !setup.Approvals || setup.Hold != with.Place.Hold || len(setup.Hooks) == 0 {
+			t.Errorf("%s: %+v, %v", c.Name, setup, err)
+		}
+		if plan, err := with.PlanInstall(); err != nil || slices.ContainsFunc(plan, func(c clients.Change) bool { return !bytes.Equal(c.Before, c.After) }) {
+			t.Errorf("%s: twice is not once: %v", c.Name, err)
+		}
+		install(t, without)
+		if diff := cmp.Diff(plain, tree(t, home), cmpopts.IgnoreMapEntries(func(name, _ string) bool { return strings.HasPrefix(name, "/ours/") })); diff != "" {
+			t.Errorf("%s: not as without approvals:\n%s", c.Name, diff)
+		}
+		install(t, with)
+		uninstall(t, without)
+		if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+			t.Errorf("%s: not as before:\n%s", c.Name, diff)
+		}
 	}
 }

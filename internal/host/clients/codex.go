@@ -13,7 +13,8 @@ import (
 
 const (
 	// codexMark is in every hook of ours: the tool of the session process that answers it.
-	codexMark = `tool = "c3po_hook"`
+	codexMark = `tool = "` + codexTool + `"`
+	codexTool = "c3po_hook"
 	// codexTrust is behind every trust of ours, so that it is found again wherever
 	// in its list the hook is by then.
 	codexTrust = "# c3po"
@@ -29,7 +30,8 @@ func codex() Client {
 			"Codex may use the tools of c3po without asking you each time",
 			"four hooks of c3po count as reviewed: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the c3po session process for new mail and start no other program",
 		},
-		Notes: []string{"a Codex that runs already, and its daemon, do not have it: end them first (codex app-server daemon stop)"},
+		Notes:     []string{"a Codex that runs already, and its daemon, do not have it: end them first (codex app-server daemon stop)"},
+		Approvals: true, Holds: true,
 		Files: codexFiles, Setup: codexSetup,
 	}
 }
@@ -50,22 +52,26 @@ func codexSetup(p Place) (Setup, error) {
 	if err := configedit.DecodeTOML(text, &file); err != nil {
 		return Setup{}, err
 	}
-	var out Setup
-	if server := file.Servers["c3po"]; server.Command != "" {
-		out.Command = append([]string{server.Command}, server.Args...)
-	}
-	for _, h := range codexHooks() {
-		found := Hook{Event: h.event, Tool: "c3po_hook", Input: h.arguments(), Missing: true}
-		groups, _ := file.Hooks[h.event].([]any)
+	calls := func(event string) bool {
+		groups, _ := file.Hooks[event].([]any)
 		for _, group := range groups {
 			table, _ := group.(map[string]any)
 			list, _ := table["hooks"].([]any)
 			for _, each := range list {
-				written, _ := each.(map[string]any)
-				found.Missing = found.Missing && written["tool"] != found.Tool
+				if written, _ := each.(map[string]any); written["tool"] == codexTool {
+					return true
+				}
 			}
 		}
-		out.Hooks = append(out.Hooks, found)
+		return false
+	}
+	var out Setup
+	if server := file.Servers["c3po"]; server.Command != "" {
+		out.Command = append([]string{server.Command}, server.Args...)
+	}
+	out.Approvals, out.Hold = calls(codexAsks(p).event), held(out.Command)
+	for _, h := range codexHooks() {
+		out.Hooks = append(out.Hooks, Hook{Event: h.event, Tool: codexTool, Input: h.arguments(), Missing: !calls(h.event)})
 	}
 	return out, nil
 }
@@ -79,19 +85,26 @@ func codexUser(p Place) string {
 type codexHook struct {
 	event, state string
 	input        []string
+	name         string // by which the session process knows the event
+	seconds      int
 }
 
 func codexHooks() []codexHook {
 	return []codexHook{
-		{"SessionStart", "session_start", []string{"source"}},
-		{"UserPromptSubmit", "user_prompt_submit", nil},
-		{"PostToolUse", "post_tool_use", []string{"tool_use_id"}},
-		{"Stop", "stop", []string{"stop_hook_active"}},
+		{"SessionStart", "session_start", []string{"source"}, "SessionStart", codexHookTimeoutSeconds},
+		{"UserPromptSubmit", "user_prompt_submit", nil, "UserPromptSubmit", codexHookTimeoutSeconds},
+		{"PostToolUse", "post_tool_use", []string{"tool_use_id"}, "PostToolUse", codexHookTimeoutSeconds},
+		{"Stop", "stop", []string{"stop_hook_active"}, "Stop", codexHookTimeoutSeconds},
 	}
 }
 
+// codexAsks is the event of a permission dialog that is about to open.
+func codexAsks(p Place) codexHook {
+	return codexHook{"PermissionRequest", "permission_request", []string{"tool_name", "tool_input", "cwd"}, "Approve", p.hookSeconds()}
+}
+
 func (h codexHook) arguments() map[string]string {
-	in := map[string]string{"hook_event_name": h.event, "session_id": "${session_id}"}
+	in := map[string]string{"hook_event_name": h.name, "session_id": "${session_id}"}
 	for _, name := range h.input {
 		in[name] = "${" + name + "}"
 	}
@@ -100,11 +113,11 @@ func (h codexHook) arguments() map[string]string {
 
 // text is the hook as a value in config.toml.
 func (h codexHook) text() string {
-	in := `{ hook_event_name = "` + h.event + `", session_id = "${session_id}"`
+	in := `{ hook_event_name = "` + h.name + `", session_id = "${session_id}"`
 	for _, name := range h.input {
 		in += fmt.Sprintf(`, %s = "${%s}"`, name, name)
 	}
-	return fmt.Sprintf(`[{ type = "mcp_tool", server = "c3po", %s, timeout = %d, input = %s } }]`, codexMark, codexHookTimeoutSeconds, in)
+	return fmt.Sprintf(`[{ type = "mcp_tool", server = "c3po", %s, timeout = %d, input = %s } }]`, codexMark, h.seconds, in)
 }
 
 // hash is how Codex names what was reviewed: the hook as JSON with sorted keys.
@@ -112,7 +125,7 @@ func (h codexHook) hash() (string, error) {
 	text, err := json.Marshal(map[string]any{
 		"event_name": h.state,
 		"hooks": []any{map[string]any{
-			"type": "mcp_tool", "server": "c3po", "tool": "c3po_hook", "timeout": codexHookTimeoutSeconds, "input": h.arguments(),
+			"type": "mcp_tool", "server": "c3po", "tool": codexTool, "timeout": h.seconds, "input": h.arguments(),
 		}},
 	})
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), err
@@ -130,15 +143,12 @@ func codexFiles(p Place) ([]File, error) {
 // codexFile is a config.toml that gets the server and the hooks, the trust in the
 // hooks of the file of that name, or both.
 func codexFile(p Place, path string, server bool, trusted string) File {
-	tables := func(text []byte) (configedit.TOML, error) {
-		out := configedit.TOML{Ours: func(path []string, _ bool, body string) bool {
-			return trusted != "" && len(path) == 3 && path[0] == "hooks" && path[1] == "state" &&
-				strings.HasPrefix(path[2], trusted+":") && strings.Contains(body, codexTrust)
-		}}
+	tables := func(text []byte, hooks []codexHook) (configedit.TOML, error) {
+		out := configedit.TOML{Ours: codexTrusts(trusted, "")}
 		if server {
 			out.Tables = append(out.Tables, codexServer(p))
 		}
-		for _, h := range codexHooks() {
+		for _, h := range hooks {
 			list := []string{"hooks", h.event}
 			if server {
 				out.Tables = append(out.Tables, configedit.Table{
@@ -172,19 +182,40 @@ func codexFile(p Place, path string, server bool, trusted string) File {
 	return File{
 		Path: path,
 		Add: func(text []byte) ([]byte, []configedit.Undo, error) {
-			ours, err := tables(text)
+			hooks, asks := codexHooks(), codexAsks(p)
+			var err error
+			if p.Approvals {
+				hooks = append(hooks, asks)
+			} else {
+				before := configedit.TOML{Ours: codexTrusts(trusted, asks.state)}
+				if server {
+					before.Tables = []configedit.Table{{Path: []string{"hooks", asks.event}, Array: true, Mark: codexMark}}
+				}
+				text, err = before.Remove(text)
+			}
+			var ours configedit.TOML
+			if err == nil {
+				ours, err = tables(text, hooks)
+			}
 			if err == nil {
 				text, err = ours.Add(text)
 			}
 			return text, nil, err
 		},
 		Remove: func(text []byte, _ []configedit.Undo) ([]byte, error) {
-			ours, err := tables(text)
+			ours, err := tables(text, append(codexHooks(), codexAsks(p)))
 			if err == nil {
 				text, err = ours.Remove(text)
 			}
 			return text, err
 		},
+	}
+}
+
+// codexTrusts tells the trust in our hooks of a file, for one event or all.
+func codexTrusts(file, state string) func(path []string, array bool, body string) bool {
+	return func(path []string, _ bool, body string) bool {
+		return file != "" && len(path) == 3 && path[0] == "hooks" && path[1] == "state" && strings.HasPrefix(path[2], file+":"+state) && strings.Contains(body, codexTrust)
 	}
 }
 

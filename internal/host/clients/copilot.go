@@ -21,6 +21,7 @@ func copilot() Client {
 		Notes: []string{
 			"an idle Copilot wakes up only while `c3po wait --notice` runs in one of its background shells, which it starts at the start of a session",
 		},
+		Approvals: true, Holds: true,
 		Files: copilotFiles, Setup: copilotSetup,
 	}
 }
@@ -33,6 +34,9 @@ func copilotHooks() [][2]string {
 		{"postToolUse", "postToolUse"}, {"agentStop", "Stop"}, {"sessionEnd", "SessionEnd"},
 	}
 }
+
+// copilotAsks is the event of a permission dialog that is about to open.
+const copilotAsks = "permissionRequest"
 
 // copilotPlaces are the file of its servers and the one of our hooks. The .mcp.json
 // of a project is read by others too, who would not speak as Copilot does.
@@ -68,6 +72,9 @@ func copilotFiles(p Place) ([]File, error) {
 	for _, h := range copilotHooks() {
 		written.Hooks[h[0]] = []copilotHook{{Type: "command", Bash: p.hookCommand("copilot", h[0]), Seconds: copilotHookTimeoutSeconds}}
 	}
+	if p.Approvals {
+		written.Hooks[copilotAsks] = []copilotHook{{Type: "command", Bash: p.hookCommand("copilot", copilotAsks), Seconds: p.hookSeconds()}}
+	}
 	text, err := json.MarshalIndent(written, "", "  ")
 	if err != nil {
 		return nil, err
@@ -98,7 +105,8 @@ func copilotSetup(p Place) (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
-	out := Setup{Command: file.Servers.ourCommand()}
+	out := Setup{Command: file.Servers.ourCommand(), Approvals: len(hooks.Hooks[copilotAsks]) > 0}
+	out.Hold = held(out.Command)
 	for _, h := range copilotHooks() {
 		found := Hook{Event: h[1], Missing: true}
 		for _, written := range hooks.Hooks[h[0]] {

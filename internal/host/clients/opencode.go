@@ -3,6 +3,7 @@ package clients
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 
@@ -18,6 +19,10 @@ var opencodePlugin string
 // opencodeProgram is the line of the plugin that names our program.
 var opencodeProgram = regexp.MustCompile(`(?m)^const c3po = (".*")$`)
 
+// opencodeApprovals is the line of the plugin that says whether dialogs are questions to
+// the person elsewhere.
+var opencodeApprovals = regexp.MustCompile(`(?m)^const approvals: boolean = (true|false)$`)
+
 // opencodeToolTimeoutMillis is how many milliseconds a tool may take: more than the longest
 // wait there is.
 const opencodeToolTimeoutMillis = 3_900_000
@@ -29,8 +34,9 @@ func opencode() Client {
 			"a plugin of c3po runs inside OpenCode. It starts no program but c3po, and starts a turn when there is mail",
 			"OpenCode may use the tools of c3po without asking you each time, unless your permissions say otherwise",
 		},
-		Notes: []string{"OpenCode gets @opencode-ai/plugin from npm when it first starts with a plugin; without a network that start takes a minute longer"},
-		Files: opencodeFiles, Setup: opencodeSetup,
+		Notes:     []string{"OpenCode gets @opencode-ai/plugin from npm when it first starts with a plugin; without a network that start takes a minute longer"},
+		Approvals: true,
+		Files:     opencodeFiles, Setup: opencodeSetup,
 	}
 }
 
@@ -98,6 +104,7 @@ func opencodeFiles(p Place) ([]File, error) {
 		return nil, err
 	}
 	plugin := opencodeProgram.ReplaceAllLiteralString(opencodePlugin, "const c3po = "+string(program))
+	plugin = opencodeApprovals.ReplaceAllLiteralString(plugin, fmt.Sprintf("const approvals: boolean = %t", p.Approvals))
 	return []File{
 		{Path: path, Add: config.Add, Remove: config.Remove},
 		wholeFile(opencodePluginFile(p), []byte(plugin)),
@@ -126,6 +133,9 @@ func opencodeSetup(p Place) (Setup, error) {
 	}
 	if err != nil {
 		return out, err
+	}
+	if line := opencodeApprovals.FindSubmatch(text); line != nil {
+		out.Approvals = string(line[1]) == "true"
 	}
 	if program != "" {
 		out.Monitor = []string{program, "monitor", "--client", "opencode"}

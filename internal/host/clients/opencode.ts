@@ -1,6 +1,7 @@
 // c3po in OpenCode. It tells the c3po session process what a session does, puts the
 // notices that the session process answers before the model, and starts a turn when mail
-// comes to a session that is idle. The text of a message never passes here.
+// comes to a session that is idle. The text of a message never passes here. If you want
+// to, you can decide permission dialogs from elsewhere; the dialog stays usable.
 //
 // c3po install opencode writes this file; c3po uninstall opencode removes it.
 import { spawn, type ChildProcess } from "node:child_process"
@@ -9,6 +10,8 @@ import type { Plugin } from "@opencode-ai/plugin"
 
 // The program; installing writes its full path here.
 const c3po = "c3po"
+// Whether permission dialogs are questions to you elsewhere too: --approvals sets it.
+const approvals: boolean = false
 
 // How long a prompt may take to start a turn before it is sent again.
 const startTimeoutMs = 10_000
@@ -19,14 +22,30 @@ const busyEvery = 60_000
 // opencode run ends with its first turn: nothing can be told after it.
 const oneTurn = process.argv.slice(2).includes("run")
 
-type Answer = { systemMessage?: string; hookSpecificOutput?: { additionalContext?: string } }
-type About = { session_id: string; source?: string; tool_name?: string; stop_hook_active?: string }
+type Verdict = { behavior: "allow" | "deny"; message?: string }
+type Answer = { systemMessage?: string; hookSpecificOutput?: { additionalContext?: string; decision?: Verdict } }
+type About = {
+  session_id: string
+  source?: string
+  tool_name?: string
+  tool_input?: unknown
+  cwd?: string
+  reason?: string
+  stop_hook_active?: string
+}
+// What OpenCode says when it asks for a permission. The types of the plugin are older.
+type Asked = { id: string; sessionID: string; permission: string; patterns: string[]; tool?: { messageID: string; callID: string } }
+type Replied = { requestID: string }
 
 // hook hands an event to the session process. It never fails: a session must not notice
-// that c3po is away.
-const hook = (event: string, about: About) =>
+// that c3po is away. One that waits for a person is handed to its caller, who may end it.
+const hook = (event: string, about: About, waits?: (child: ChildProcess) => void) =>
   new Promise<Answer>((resolve) => {
-    const child = spawn(c3po, ["hook", "--client", "opencode", event], { stdio: ["pipe", "pipe", "ignore"], timeout: 2_000 })
+    const child = spawn(c3po, ["hook", "--client", "opencode", event], {
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: waits ? undefined : 2_000,
+    })
+    waits?.(child)
     let said = ""
     child.stdout.on("data", (data) => (said += data))
     child.stdin.on("error", () => {})
@@ -41,7 +60,7 @@ const hook = (event: string, about: About) =>
     child.stdin.end(JSON.stringify(about))
   })
 
-export const C3PO: Plugin = async ({ client }) => {
+export const C3PO: Plugin = async ({ client, directory }) => {
   // The session that the person last wrote in, and with what.
   let session: { id: string; agent: string; model: { providerID: string; modelID: string } } | undefined
   let monitor: ChildProcess | undefined
@@ -52,6 +71,8 @@ export const C3PO: Plugin = async ({ client }) => {
   let whole = false // the last words of the model are: nobody has interrupted them
   let owed = "" // what the session is still to be told
   const children = new Map<string, boolean>()
+  // The permission dialogs that are open, and what asks the person elsewhere.
+  const dialogs = new Map<string, { session: string; asks?: ChildProcess }>()
 
   // A subagent has a session of its own. Mail is for the session it works for.
   const isSubagent = async (id: string) => {
@@ -103,10 +124,65 @@ export const C3PO: Plugin = async ({ client }) => {
     if (monitor.stdout) createInterface({ input: monitor.stdout }).on("line", (line) => void prompt(line))
   }
 
+  // works says that the turn goes on, or that a dialog waits; what is said last counts.
+  let said = Promise.resolve<Answer>({})
+  const works = () => {
+    said = said.then(() => hook(dialogs.size > 0 ? "PermissionRequest" : "busy", { session_id: session?.id ?? "" }))
+  }
+
+  // call is the call of a tool that a permission is asked for, and what the model said before.
+  const call = async ({ sessionID, permission, patterns, tool }: Asked) => {
+    if (!tool) return { tool_name: permission, tool_input: { patterns } }
+    const { data } = await client.session.message({ path: { id: sessionID, messageID: tool.messageID } })
+    const parts = data?.parts ?? []
+    const at = parts.findIndex((part) => part.type === "tool" && part.callID === tool.callID)
+    const part = parts[at]
+    if (part?.type !== "tool") return undefined
+    const words = parts.slice(0, at).filter((before) => before.type === "text").at(-1)
+    // A command may also need a permission for a folder, an edit of any kind has one name.
+    const other = permission !== part.tool && permission !== "edit"
+    const asks = other ? { "asks for": [permission, ...patterns].join(" ") } : {}
+    if (other && "asks for" in part.state.input) return undefined
+    return { tool_name: part.tool, tool_input: { ...part.state.input, ...asks }, reason: words?.type === "text" ? words.text : "" }
+  }
+
+  // opens puts a dialog before the person elsewhere, and hands their verdict to OpenCode,
+  // which takes none for a dialog that is decided.
+  const opens = async (asked: Asked) => {
+    const dialog: { session: string; asks?: ChildProcess } = { session: asked.sessionID }
+    dialogs.set(asked.id, dialog)
+    works()
+    if (!approvals || oneTurn) return
+    const about = await call(asked)
+    if (!about || !dialogs.has(asked.id)) return
+    const answer = await hook("Approve", { session_id: asked.sessionID, cwd: directory, ...about }, (child) => (dialog.asks = child))
+    const verdict = answer.hookSpecificOutput?.decision
+    if (!verdict || !dialogs.has(asked.id)) return
+    const body = verdict.behavior === "allow" ? { reply: "once" } : { reply: "reject", message: verdict.message }
+    await client["_client"].post({
+      url: "/permission/{requestID}/reply",
+      path: { requestID: asked.id },
+      body,
+      headers: { "Content-Type": "application/json" },
+    })
+  }
+
+  // closes is what follows when dialogs are decided, or moot.
+  const closes = (decided: (id: string, session: string) => boolean) => {
+    const before = dialogs.size
+    for (const [id, { session, asks }] of dialogs) {
+      if (!decided(id, session)) continue
+      dialogs.delete(id)
+      asks?.kill()
+    }
+    if (dialogs.size < before) works()
+  }
+
   return {
     dispose: async () => {
       clearInterval(beat)
       monitor?.kill()
+      for (const { asks } of dialogs.values()) asks?.kill()
     },
 
     "chat.message": async (input, output) => {
@@ -141,6 +217,9 @@ export const C3PO: Plugin = async ({ client }) => {
     event: async ({ event }) => {
       if (!session) return
       const about = { session_id: session.id }
+      const { type, properties } = event as { type: string; properties: unknown }
+      if (type === "permission.asked") return void opens(properties as Asked).catch(() => {})
+      if (type === "permission.replied") return closes((id) => id === (properties as Replied).requestID)
       switch (event.type) {
         case "message.updated": {
           const { info } = event.properties
@@ -150,20 +229,25 @@ export const C3PO: Plugin = async ({ client }) => {
         case "session.compacted":
           if (event.properties.sessionID === session.id) owed = await tell("SessionStart", { ...about, source: "compact" })
           return
-        case "session.status":
-          if (event.properties.sessionID === session.id) break
+        case "session.status": {
+          const { sessionID, status } = event.properties
+          // Whoever interrupts a turn closes its dialogs, of which OpenCode says nothing.
+          if (status.type === "idle") closes((_, asks) => asks === sessionID || sessionID === session?.id)
+          if (sessionID === session.id) break
           return
+        }
         default:
           return
       }
       clearInterval(beat)
       if (event.properties.status.type !== "idle") {
-        beat = setInterval(() => void hook("busy", about), busyEvery)
+        beat = setInterval(works, busyEvery)
         return
       }
       // Who has interrupted a turn wants the word: the session process waits a while. OpenCode
       // says that it is idle before it says that it was interrupted.
       if (!whole || oneTurn) return
+      await said
       const text = await tell("Stop", { ...about, stop_hook_active: String(ours) })
       if (text) await prompt(text)
     },

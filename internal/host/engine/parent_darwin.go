@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,3 +39,6 @@ func Arguments(pid int) (args []string, known bool) {
 // OnTerminal knows nothing here: what a process reads from is told by no command that
 // is always there.
 func OnTerminal(int) (is, known bool) { return false, false }
+
+// Typed knows nothing here.
+func Typed(int) (at time.Time, known bool) { return time.Time{}, false }

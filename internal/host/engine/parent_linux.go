@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // look reads what there is to know of a process in one go, so that it belongs together.
@@ -57,4 +58,21 @@ func Arguments(pid int) (args []string, known bool) {
 func OnTerminal(pid int) (is, known bool) {
 	from, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", pid))
 	return strings.HasPrefix(from, "/dev/pts/") || strings.HasPrefix(from, "/dev/tty") || from == "/dev/console", err == nil
+}
+
+// Typed is when something was last typed at the terminal that a process reads from, as
+// exactly as the kernel says it: to eight seconds. Not known if it reads from no terminal.
+func Typed(pid int) (at time.Time, known bool) {
+	if is, _ := OnTerminal(pid); !is {
+		return time.Time{}, false
+	}
+	about, err := os.Stat(fmt.Sprintf("/proc/%d/fd/0", pid))
+	if err != nil {
+		return time.Time{}, false
+	}
+	stat, known := about.Sys().(*syscall.Stat_t)
+	if !known {
+		return time.Time{}, false
+	}
+	return time.Unix(stat.Atim.Unix()), true
 }

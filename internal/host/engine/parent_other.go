@@ -2,6 +2,8 @@
 
 package engine
 
+import "time"
+
 // look sees nothing here, and nothing above it.
 func look(int) (looked, sight) { return looked{}, plain }
 
@@ -13,3 +15,6 @@ func Arguments(int) (args []string, known bool) { return nil, false }
 
 // OnTerminal knows nothing here.
 func OnTerminal(int) (is, known bool) { return false, false }
+
+// Typed knows nothing here.
+func Typed(int) (at time.Time, known bool) { return time.Time{}, false }
