@@ -1,12 +1,14 @@
 package c3po
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // badArguments says what is wrong with arguments that are to be of a type.
@@ -33,6 +35,49 @@ func badArguments(err error, of reflect.Type) *Error {
 		}
 	}
 	return refused
+}
+
+// A decoder reads the arguments of one call after another, so that a call does not make a
+// buffer of its own. One that has failed is not used again, and none keeps a large buffer.
+type decoder struct {
+	*json.Decoder
+	from *bytes.Reader
+	home *sync.Pool // nil if it is not used again
+}
+
+const maxDecoderBytes = 16 << 10
+
+// Those that refuse fields they do not know, and those that do not.
+var closedDecoders, openDecoders sync.Pool
+
+func decoderOf(closed bool, length int) *decoder {
+	home := &openDecoders
+	if closed {
+		home = &closedDecoders
+	}
+	if length > maxDecoderBytes {
+		return newDecoder(closed, nil)
+	}
+	if d, ok := home.Get().(*decoder); ok {
+		return d
+	}
+	return newDecoder(closed, home)
+}
+
+func newDecoder(closed bool, home *sync.Pool) *decoder {
+	d := &decoder{from: bytes.NewReader(nil), home: home}
+	d.Decoder = json.NewDecoder(d.from)
+	if closed {
+		d.DisallowUnknownFields()
+	}
+	return d
+}
+
+func (d *decoder) release() {
+	d.from.Reset(nil)
+	if d.home != nil {
+		d.home.Put(d)
+	}
 }
 
 // otherWords are words that callers use for an argument, besides its own name.

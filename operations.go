@@ -335,15 +335,14 @@ func decode[In any](arguments []byte, closed bool) (In, error) {
 	if !utf8.Valid(arguments) {
 		return in, Errorf(InvalidRequest, "the request is not valid UTF-8").Suggest("Send the text as UTF-8.")
 	}
-	d := json.NewDecoder(bytes.NewReader(arguments))
-	if closed {
-		d.DisallowUnknownFields()
-	}
+	d := decoderOf(closed, len(arguments))
+	d.from.Reset(arguments)
 	if err := d.Decode(&in); err != nil {
 		return in, badArguments(err, reflect.TypeFor[In]())
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return in, Errorf(InvalidRequest, "there is something after the JSON object").Suggest("Send one JSON object.")
 	}
+	d.release()
 	return in, nil
 }

@@ -127,8 +127,8 @@ func (g *gate) fromElsewhere(r *http.Request) bool {
 			return true
 		}
 	}
-	if opensPage(r) {
-		return false
+	if len(origin) == 0 && r.Header.Get("Sec-Fetch-Site") == "" || opensPage(r) {
+		return false // no browser, or a page that anybody may open
 	}
 	// The standard protection lets every GET pass, because a page cannot read its answer.
 	// Here a GET can wait for an hour, and no page needs one.
@@ -151,6 +151,9 @@ func isJSON(header http.Header) bool {
 	given := header.Values("Content-Type")
 	if len(given) != 1 {
 		return false
+	}
+	if given[0] == "application/json" {
+		return true
 	}
 	kind, _, err := mime.ParseMediaType(given[0])
 	return err == nil && kind == "application/json"

@@ -54,7 +54,11 @@ func TextDigest(from, to c3po.AgentID, d Draft) string {
 	if d.Distinct {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(string(from) + "\x00" + string(to) + "\x00" + d.Text + "\x00" + d.Context))
+	whole := make([]byte, 0, len(from)+len(to)+len(d.Text)+len(d.Context)+3)
+	for _, field := range [...]string{string(from), "\x00", string(to), "\x00", d.Text, "\x00", d.Context} {
+		whole = append(whole, field...)
+	}
+	sum := sha256.Sum256(whole)
 	return hex.EncodeToString(sum[:6])
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,10 @@ import (
 // those that declare it.
 type with map[string]any
 
+// A plain is a word or a key that is a text. What the busiest steps give is plain: a map
+// of them would cost them more than most of what they do.
+type plain struct{ name, text string }
+
 // A slot is one key or word of a head, alone or in a table.
 type slot struct{ table, name, is string }
 
@@ -44,6 +49,7 @@ type signature struct {
 	lists       []*rows
 	fixed       []constant
 	names       map[string]bool // the locals that it makes
+	places      map[string]int  // where in words a word stands, and behind those a key
 }
 
 // A constant is a word that is the same each time.
@@ -61,6 +67,17 @@ func (s signature) fix(fixed map[string]string) signature {
 			s.fixed = append(s.fixed, constant{f, value})
 		} else {
 			s.words = append(s.words, f)
+		}
+	}
+	return s.placed()
+}
+
+// placed finds the places of those keys and words that stand alone.
+func (s signature) placed() signature {
+	s.places = map[string]int{}
+	for i, f := range slices.Concat(s.words, s.keys) {
+		if f.table == "" {
+			s.places[f.name] = i
 		}
 	}
 	return s
@@ -119,7 +136,7 @@ func signatureOf(file, text string) signature {
 			}
 		}
 	}
-	return s
+	return s.placed()
 }
 
 func partsOf(file, text string) (parts [][]string) {
@@ -211,7 +228,7 @@ func (s signature) prelude(shared map[string]bool) string {
 
 // bind puts what a script is given into the order of its head. It fails if
 // something is missing, or if the script knows nothing of it.
-func (s signature) bind(k keys, standing func(string) (string, bool), given with) (keyNames, words []string, err error) {
+func (s signature) bind(k keys, standing func(string) (string, bool), given with, texts ...plain) (keyNames, words []string, err error) {
 	complain := func(what, name string) {
 		if err == nil {
 			err = fmt.Errorf("it is given %s %q", what, name)
@@ -230,9 +247,26 @@ func (s signature) bind(k keys, standing func(string) (string, bool), given with
 		}
 		return text
 	}
-	keyNames, words = make([]string, 0, len(s.keys)), make([]string, 0, len(s.words))
+	keyNames, words = make([]string, len(s.keys)), make([]string, len(s.words))
+	found := make([]bool, len(s.words)+len(s.keys))
+	for _, text := range texts {
+		i, known := s.places[text.name]
+		switch {
+		case !known:
+			complain("an unknown", text.name)
+			continue
+		case i < len(words):
+			words[i] = text.text
+		default:
+			keyNames[i-len(words)] = text.text
+		}
+		found[i] = true
+	}
 	var room spelling
-	for _, f := range s.keys {
+	for i, f := range s.keys {
+		if found[len(s.words)+i] {
+			continue
+		}
 		named, from := func(name string) (string, bool) { return room.ofSpace(k, name) }, given
 		if f.table != "" {
 			from = nil
@@ -240,10 +274,12 @@ func (s signature) bind(k keys, standing func(string) (string, bool), given with
 				named = func(name string) (string, bool) { return room.ofAgent(whose, name) }
 			}
 		}
-		keyNames = append(keyNames, value(from, f.name, named))
+		keyNames[i] = value(from, f.name, named)
 	}
-	for _, f := range s.words {
-		words = append(words, value(given, f.name, standing))
+	for i, f := range s.words {
+		if !found[i] {
+			words[i] = value(given, f.name, standing)
+		}
 	}
 	none := func(string) (string, bool) { return "", false }
 	for _, list := range s.lists {

@@ -81,5 +81,7 @@ func decodeBody(stored string) (body, bool) {
 }
 
 func checksum(text []byte) string {
-	return hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, castagnoli)))
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(text, castagnoli))
+	return hex.EncodeToString(sum[:])
 }

@@ -26,6 +26,14 @@ func capsOf(l c3po.Limits) string {
 	return "{ " + b.String() + millis(l.SameTextWindow) + " }"
 }
 
+// textDigest is that of a text whose repeats are counted; empty if they are not.
+func (s *Store) textDigest(from, to c3po.AgentID, d store.Draft) string {
+	if s.limits.SameTexts == 0 {
+		return ""
+	}
+	return store.TextDigest(from, to, d)
+}
+
 func spentOf(answer []rueidis.RedisMessage) store.Spent {
 	spent := store.Spent{Whose: word(answer[1]), What: word(answer[2]), Account: word(answer[3])}
 	switch state := word(answer[4]); state {

@@ -33,14 +33,18 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	messages, inboxBytes, share := s.limits.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	answer, err := s.run(ctx, "message_send", k, with{
-		"agent": k.agent(step.To), "sender": k.agent(step.From), "mail": k.of(step.To), "rate": k.rate(step.Counted()),
-		"from": step.From, "to": step.To, "kind": step.Kind, "thread": step.Thread, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
-		"text": body, "bytes": step.Bytes(), "key_bytes": step.KeyBytes(), "run": step.Run, "durability": step.Durability,
-		"limit": step.RateLimit, "fail_if_away": step.FailIfAway, "alias": step.Alias, "mailbox": mailboxWord(step), "pause": step.PauseFrom,
-		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
-		"answer_within": millis(step.Within), "chain": step.Chain, "digest": store.TextDigest(step.From, step.To, step.Draft), "unpaid": step.Unpaid,
-	})
+	answer, err := s.run(ctx, "message_send", k, with{"mail": k.of(step.To)},
+		plain{"agent", k.agent(step.To)}, plain{"sender", k.agent(step.From)}, plain{"rate", k.rate(step.Counted())},
+		plain{"from", string(step.From)}, plain{"to", string(step.To)}, plain{"kind", string(step.Kind)}, plain{"thread", step.Thread},
+		plain{"urgent", flag(step.Priority == c3po.Urgent)}, plain{"expects", flag(step.ExpectsReply)},
+		plain{"text", body}, plain{"bytes", itoa(step.Bytes())}, plain{"key_bytes", itoa(step.KeyBytes())}, plain{"run", step.Run},
+		plain{"durability", string(step.Durability)}, plain{"limit", itoa(step.RateLimit)}, plain{"fail_if_away", flag(step.FailIfAway)},
+		plain{"alias", step.Alias}, plain{"mailbox", mailboxWord(step)}, plain{"pause", step.PauseFrom},
+		plain{"field", field}, plain{"fingerprint", fingerprint}, plain{"window", millis(window)},
+		plain{"max_messages", itoa(messages)}, plain{"max_bytes", itoa(inboxBytes)}, plain{"share", itoa(share)},
+		plain{"answer_within", millis(step.Within)}, plain{"chain", step.Chain}, plain{"digest", s.textDigest(step.From, step.To, step.Draft)},
+		plain{"unpaid", flag(step.Unpaid)},
+	)
 	if err != nil {
 		return store.Stored{}, err
 	}
@@ -95,7 +99,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
 		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Queue(), "handed_to": step.HandedTo, "asked": asked,
 		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
-		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": store.TextDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
+		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": s.textDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
 	})
 	if err != nil {
 		return store.Stored{}, err

@@ -62,14 +62,13 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 		_, _, hex := id.Split()
 		hexes = append(hexes, hex)
 	}
-	given := with{
-		"agent": k.agent(owner), "inbox": k.inbox(owner), "body": k.body(owner), "fact": k.fact(owner), "mark": k.mark(owner),
-		"run": q.Run, "reader": q.Reader, "min": q.MinSeq, "incoming": q.Incoming, "positioned": q.Positioned, "most": s.looks,
-		"after": 0, "open": 0, "found": false, "given": hexes,
-	}
 	var out store.NextMessage
-	for {
-		answer, err := s.run(ctx, "message_find", k, given)
+	for after, open := int64(0), int64(0); ; {
+		answer, err := s.run(ctx, "message_find", k, with{"given": hexes},
+			plain{"agent", k.agent(owner)}, plain{"inbox", k.inbox(owner)}, plain{"body", k.body(owner)}, plain{"fact", k.fact(owner)}, plain{"mark", k.mark(owner)},
+			plain{"run", q.Run}, plain{"reader", q.Reader}, plain{"min", itoa(q.MinSeq)}, plain{"incoming", flag(q.Incoming)},
+			plain{"positioned", flag(q.Positioned)}, plain{"most", itoa(s.looks)},
+			plain{"after", itoa(after)}, plain{"open", itoa(open)}, plain{"found", flag(out.Entry != nil)})
 		if err != nil {
 			return store.NextMessage{}, err
 		}
@@ -86,7 +85,7 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 		if rest == 0 {
 			return out, nil
 		}
-		given["after"], given["open"], given["found"] = rest, integer(answer[2]), out.Entry != nil
+		after, open = rest, integer(answer[2])
 	}
 }
 

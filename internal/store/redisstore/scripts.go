@@ -189,12 +189,12 @@ func read(name string) string {
 
 // run executes a script and gives its answer, whose first element is always a
 // word for the outcome (message_read.lua, a plain read, aside).
-func (s *Store) run(ctx context.Context, name scriptName, k keys, given with) ([]rueidis.RedisMessage, error) {
+func (s *Store) run(ctx context.Context, name scriptName, k keys, given with, texts ...plain) ([]rueidis.RedisMessage, error) {
 	sc, known := s.scripts[name]
 	if !known {
 		return nil, fmt.Errorf("there is no script %s.lua", name)
 	}
-	keys, args, err := sc.head.bind(k, s.standing(k), given)
+	keys, args, err := sc.head.bind(k, s.standing(k), given, texts...)
 	if err != nil {
 		return nil, fmt.Errorf("run %s.lua: %w", sc.name, err)
 	}

@@ -71,8 +71,11 @@ func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Ha
 	})
 }
 
-// These headers as net/http keeps them.
+// These headers as net/http keeps them, and the values of those that are always the same.
 var (
+	asJSON     = []string{"application/json"}
+	notGuessed = []string{"nosniff"}
+	notKept    = []string{"no-store"}
 	actedAsKey = http.CanonicalHeaderKey(c3po.ActedAsHeader)
 	epochKey   = http.CanonicalHeaderKey(c3po.EpochHeader)
 )
@@ -139,10 +142,9 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 
 func write(w http.ResponseWriter, status int, data []byte) error {
 	data = append(data, '\n')
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	h := w.Header()
+	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, notGuessed, notKept
+	h.Set("Content-Length", strconv.Itoa(len(data)))
 	w.WriteHeader(status)
 	_, err := w.Write(data)
 	return err

@@ -104,9 +104,17 @@ func readBody(r *http.Request) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, c3po.Errorf(c3po.InvalidRequest, "the body must be JSON").
 			Suggest("Send the header Content-Type: application/json.")
 	}
 	return data, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
 }

@@ -37,7 +37,7 @@ func Watch(log *slog.Logger, observe Observer, next http.Handler) http.Handler {
 			}
 			took := time.Since(began)
 			log.InfoContext(r.Context(), "request", "method", r.Method, "route", r.Pattern, "status", seen.statusSent(),
-				"duration", took, "agent", seen.Header().Get(c3po.ActedAsHeader))
+				"duration", took, "agent", seen.Header().Get(actedAsKey))
 			if observe != nil {
 				observe(r.Pattern, seen.statusSent(), took)
 			}
