@@ -33,14 +33,14 @@ func newDoor(s *Server) *door {
 
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A proxy that collects an answer before it passes it on defeats keep-alive.
-	w.Header().Set("X-Accel-Buffering", "no")
+	w.Header()["X-Accel-Buffering"] = unbuffered
 	if r.Method != http.MethodPost {
 		d.sdk.ServeHTTP(w, r)
 		return
 	}
-	body, whole := readBody(w, r)
+	body, err := readBody(w, r)
 	m, plain := parseMessage(body)
-	if whole && plain {
+	if err == nil && plain {
 		switch m.method {
 		case methodCall:
 			if call, ok := plainCall(r, m, visitOf(r.Context()).offer.tools, d.versions); ok {
@@ -57,8 +57,13 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			d.cancel(r, m.params)
 		}
 	}
+	// The SDK also says what is wrong with a body that could not be read whole.
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 	d.sdk.ServeHTTP(w, r)
 }
+
+// unbuffered is the value of a header of every answer.
+var unbuffered = []string{"no"}
 
 // answer runs a call and writes its answer. The call ends when its client hangs
 // up or takes it back.
@@ -97,17 +102,14 @@ func (d *door) cancel(r *http.Request, params json.RawMessage) {
 	})
 }
 
-// readBody reads the body and puts it back for the SDK, which also says what is
-// wrong with one that could not be read whole.
-func readBody(w http.ResponseWriter, r *http.Request) (body []byte, whole bool) {
+// readBody reads the body, as far as it can be read.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	var read bytes.Buffer
 	// The length is the client's word; memory is given for what arrives.
 	const atOnce = 64 << 10
 	read.Grow(int(min(max(r.ContentLength, 0)+bytes.MinRead, atOnce)))
 	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, maxBodyBytes))
-	body = read.Bytes()
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
-	return body, err == nil
+	return read.Bytes(), err
 }
 
 // failing is a reader that ends as another one ended.

@@ -11,8 +11,9 @@ import (
 // errWithdrawn is why a call ended that its client no longer wants.
 var errWithdrawn = errors.New("the client has cancelled the call")
 
-// identifying are the headers by which a caller says, or proves, who it is.
-var identifying = []string{sessionHeader, "Authorization", "X-Agent-ID", "X-Session-ID", "X-C3PO-Space", "X-C3PO-Run"}
+// identifying are the headers by which a caller says, or proves, who it is, as net/http
+// keeps them.
+var identifying = []string{sessionHeader, "Authorization", "X-Agent-Id", "X-Session-Id", "X-C3po-Space", "X-C3po-Run"}
 
 // heldCalls are the calls under way here that a client may cancel with a separate
 // request. Clients older than 2026-07-28 do: they leave the connection of the call open
@@ -28,12 +29,15 @@ type heldCall struct{ cancel context.CancelCauseFunc }
 // session, everything the caller proves itself with, and the number of the call.
 // It is false without a session, since the numbers of two clients are the same.
 func holdName(r *http.Request, id string) (string, bool) {
+	if r.Header.Get(sessionHeader) == "" {
+		return "", false
+	}
 	parts := make([]string, 0, len(identifying)+1)
 	for _, name := range identifying {
-		parts = append(parts, strings.Join(r.Header.Values(name), "\t"))
+		parts = append(parts, strings.Join(r.Header[name], "\t"))
 	}
 	// No header holds a line break.
-	return strings.Join(append(parts, id), "\n"), parts[0] != ""
+	return strings.Join(append(parts, id), "\n"), true
 }
 
 // hold makes a call one that can be cancelled, until release is called.

@@ -12,7 +12,11 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-const maxBodyBytes = 2 << 20
+const (
+	maxBodyBytes = 2 << 20
+	// So many queries, and so long ones, are remembered with what they choose.
+	maxChosen, maxChosenBytes = 64, 256
+)
 
 // Handler serves MCP over Streamable HTTP. The query parameter tools chooses
 // toolsets (?tools=core,more). Checking which web page a request comes from is
@@ -37,12 +41,12 @@ func (s *Server) sdkHandler() http.Handler {
 // receive finds out what a request asks of whom, and refuses who may not come in.
 func (s *Server) receive(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sets, err := toolsetsOf(r.URL)
+		offer, err := s.offerTo(r.URL)
 		if err != nil {
 			refuse(w, err)
 			return
 		}
-		v := visit{request: r, offer: s.sharedOffer(sets)}
+		v := visit{request: r, offer: offer}
 		v.service, v.refusal = s.config.Service(r)
 		// A caller that is not admitted gets an HTTP status. Any other refusal comes from
 		// the tools, where a model can read it.
@@ -87,6 +91,27 @@ func whileConnected(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 	stop := context.AfterFunc(r.Context(), cancel)
 	return ctx, func() { stop(); cancel() }
+}
+
+// offerTo is what the query of a URL chooses.
+func (s *Server) offerTo(u *url.URL) (*offer, error) {
+	s.mu.Lock()
+	known := s.chosen[u.RawQuery]
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	sets, err := toolsetsOf(u)
+	if err != nil {
+		return nil, err
+	}
+	found := s.sharedOffer(sets)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.chosen) < maxChosen && len(u.RawQuery) <= maxChosenBytes {
+		s.chosen[u.RawQuery] = found
+	}
+	return found, nil
 }
 
 func toolsetsOf(u *url.URL) ([]c3po.Toolset, error) {

@@ -76,21 +76,29 @@ func (p *reply) begin(status int) {
 	}
 	p.begun = true
 	h := p.w.Header()
-	h.Set("Cache-Control", "no-store, no-transform")
-	h.Set("X-Content-Type-Options", "nosniff")
+	h["Cache-Control"], h["X-Content-Type-Options"] = notKept, notGuessed
 	if p.acting != nil && p.acting.ID() != "" {
-		h.Set(c3po.ActedAsHeader, string(p.acting.ID()))
-		h.Set(c3po.EpochHeader, strconv.FormatInt(p.acting.Epoch(), 10))
+		h.Set(actedAsKey, string(p.acting.ID()))
+		h.Set(epochKey, strconv.FormatInt(p.acting.Epoch(), 10))
 	}
 	if status != http.StatusNoContent {
-		kind := "application/json"
+		h["Content-Type"] = asJSON
 		if p.call.stream {
-			kind = "text/event-stream"
+			h["Content-Type"] = asEvents
 		}
-		h.Set("Content-Type", kind)
 	}
 	p.w.WriteHeader(status)
 }
+
+// Headers as net/http keeps them, and their values where those are always the same.
+var (
+	actedAsKey = http.CanonicalHeaderKey(c3po.ActedAsHeader)
+	epochKey   = http.CanonicalHeaderKey(c3po.EpochHeader)
+	notKept    = []string{"no-store, no-transform"}
+	notGuessed = []string{"nosniff"}
+	asJSON     = []string{"application/json"}
+	asEvents   = []string{"text/event-stream"}
+)
 
 // finish writes the answer. Nothing follows it. It reports whether the answer
 // went out.

@@ -59,8 +59,9 @@ type Server struct {
 	config Config
 	log    *slog.Logger
 
-	mu    sync.Mutex
-	built map[string]*offer // by toolsets
+	mu     sync.Mutex
+	built  map[string]*offer // by toolsets
+	chosen map[string]*offer // by the query that chose them
 }
 
 // An offer is a choice of toolsets: their tools by name, and the SDK's server
@@ -76,7 +77,7 @@ func New(config Config) *Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{config: config, log: log, built: map[string]*offer{}}
+	return &Server{config: config, log: log, built: map[string]*offer{}, chosen: map[string]*offer{}}
 }
 
 // toolsets are those that can be chosen, in the order they are named to people.

@@ -161,6 +161,9 @@ func isJSON(contentType string) bool {
 // elsewhere, as a web page does that lets its own name point here.
 func foreignHost(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if tcp, is := local.(*net.TCPAddr); is {
+		return tcp.IP.IsLoopback() && !isLoopback(r.Host)
+	}
 	return ok && isLoopback(local.String()) && !isLoopback(r.Host)
 }
 
