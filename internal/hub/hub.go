@@ -127,7 +127,8 @@ func New(c Config) *Hub {
 		features = []string{}
 	}
 	calls := node.NewLastCalls(c.Limits)
-	fresh := node.NewFreshStore(c.Store, calls, c.Watches)
+	presence := node.NewPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease, c.Stopped)
+	fresh := node.NewFreshStore(c.Store, calls, presence, c.Watches)
 	h := &Hub{
 		store:    fresh,
 		host:     c.Host,
@@ -142,7 +143,7 @@ func New(c Config) *Hub {
 		acted:    c.Acted,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
-		presence: node.NewPresence(fresh, c.Log, c.Node, c.Limits.NodeLease, c.Stopped),
+		presence: presence,
 		draining: make(chan struct{}),
 	}
 	h.lastCalls = calls

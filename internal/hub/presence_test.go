@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -227,6 +228,61 @@ func TestAnAgentWhoseWaitHasEndedIsNotSaidToWake(t *testing.T) {
 		same(t, "when its time was over", h.agent("bob").Reachability, c3po.ReachNow)
 		pass(510 * time.Millisecond)
 		same(t, "when no other wait has followed", h.agent("bob").Reachability, c3po.ReachNextCall)
+	})
+}
+
+func TestAnotherCoordinatorSeesThatAWaitIsOver(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		h.enter("bob")
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 60})
+		pass(time.Second)
+		h.send("alice", "bob", "hi")
+		wait.result(t)
+		pass(260 * time.Millisecond)
+		same(t, "when its wait brought mail", other.agent("bob").Reachability, c3po.ReachNextCall)
+	})
+}
+
+func TestAnAgentThatWaitsAgainAtOnceIsWrittenDownOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		for i := range 8 {
+			wait := h.waitFor("bob", c3po.WaitInput{Timeout: 60})
+			pass(time.Second)
+			same(t, "while it waits", h.agent("bob").Reachability, c3po.ReachNow)
+			h.send("alice", "bob", strconv.Itoa(i))
+			wait.result(t)
+			pass(10 * time.Millisecond)
+			same(t, "between two waits", h.agent("bob").Reachability, c3po.ReachNextCall)
+		}
+		same(t, "attached", h.calls.of("Attach"), 1)
+	})
+}
+
+// Its place at the first coordinator is gone when it comes back, however soon.
+func TestAnAgentWhoseMailComesElsewhereIsAttachedWhereItWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		other := h.neighbour()
+		h.enter("bob")
+		for i := range 3 {
+			for j, node := range []*testHub{h, other} {
+				wait := node.waitFor("bob", c3po.WaitInput{Timeout: 60})
+				pass(10 * time.Millisecond)
+				sent := h.send("alice", "bob", strconv.Itoa(2*i+j))
+				wait.result(t)
+				must(node.as("bob").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{sent.ID}}))(t)
+			}
+		}
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 60})
+		pass(10 * time.Second)
+		for _, node := range []*testHub{h, other} {
+			same(t, "reachability", node.agent("bob").Reachability, c3po.ReachNow)
+		}
+		wait.result(t)
 	})
 }
 

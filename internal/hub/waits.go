@@ -120,7 +120,7 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 			continue // what was said there in the meantime was missed
 		}
 		if leave == nil {
-			leave = box.hub.presence.Attach(ctx, box.space, box.id, node.Wait{State: box.state, PID: box.process()})
+			leave = box.hub.presence.Attach(ctx, box.space, box.id, box.place, node.Wait{State: box.state, PID: box.process()})
 		}
 		var recheck <-chan time.Time
 		if pause := q.again(); pause > 0 {
@@ -206,7 +206,7 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 	end, err := box.await(ctx, timeout, box.queues(), looking(func(ctx context.Context) (bool, error) {
 		looks++
 		next, err := box.nextMessage(ctx, incoming, after)
-		last = next
+		last, box.place = next, next.Node
 		if err != nil || next.Entry != nil {
 			return next.Entry != nil, err
 		}

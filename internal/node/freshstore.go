@@ -9,17 +9,19 @@ import (
 )
 
 // A FreshStore is the store plus what this node knows sooner about agents: that they have
-// called here, which the store hears later, and that their processes are watched here.
+// called here or wait here no longer, which the store hears later, and that their processes
+// are watched here.
 // All records are read through it, so no reader has to remember.
 type FreshStore struct {
 	store.Store
-	calls   *LastCalls
-	watches func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
+	calls    *LastCalls
+	presence *Presence
+	watches  func(space c3po.Space, id c3po.AgentID, pid int, start int64) bool
 }
 
-// NewFreshStore corrects what a store says by the calls made here and the processes watched here.
-func NewFreshStore(kept store.Store, calls *LastCalls, watches func(c3po.Space, c3po.AgentID, int, int64) bool) FreshStore {
-	return FreshStore{Store: kept, calls: calls, watches: watches}
+// NewFreshStore corrects what a store says by the calls and waits made here and the processes watched here.
+func NewFreshStore(kept store.Store, calls *LastCalls, presence *Presence, watches func(c3po.Space, c3po.AgentID, int, int64) bool) FreshStore {
+	return FreshStore{Store: kept, calls: calls, presence: presence, watches: watches}
 }
 
 // Correct corrects a record. What an agent that has ended its session called was
@@ -28,6 +30,11 @@ func (s FreshStore) Correct(space c3po.Space, r store.Record) store.Record {
 	r.Watched = r.Profile.PID > 0 && s.watches(space, r.ID, r.Profile.PID, r.Profile.PIDStart)
 	if r.Left {
 		return r
+	}
+	if r.State != "" && r.Node == s.presence.node {
+		if left, over := s.presence.left(space, r.ID); over {
+			r.State, r.StateAt = "", left.UTC()
+		}
 	}
 	if last := s.calls.last(agentKey{space, r.ID}); last.After(r.Seen) {
 		r.Seen = last.UTC()

@@ -19,6 +19,10 @@ const (
 	// slice is the gap between two waits in which the agent cannot have been
 	// elsewhere, so that its place here is still what the store has.
 	slice = 500 * time.Millisecond
+	// between is how long the store is not told that the last wait of an agent is over: a
+	// program that acks its mail and waits again would cost two writes each time. This
+	// node knows at once, so it corrects what the store says.
+	between = 250 * time.Millisecond
 	// detachEvery is how often the node looks for agents that have left.
 	detachEvery = time.Second
 )
@@ -39,8 +43,10 @@ type Presence struct {
 	// come back is skipped when its turn comes.
 	leaving []departure
 	// quiet holds the same agents until it is sure that no other wait follows: from
-	// then on nothing wakes them.
+	// then on nothing wakes them. Of those in over that is sure, and the store is not
+	// told yet.
 	quiet  []departure
+	over   []departure
 	poke   chan struct{} // nothing waits for somebody any more, or may soon not: look
 	leases map[c3po.Space]*lease
 }
@@ -60,6 +66,7 @@ type attachment struct {
 	// hungUp says that it ended because its caller was gone, and that this caller
 	// lives no longer than its connection.
 	hungUp bool
+	over   bool // no other wait follows the last one by itself
 	// turn is a lock that can be given up waiting for. It keeps an attach and a
 	// detach of the same agent from overtaking each other on their way.
 	turn   chan struct{}
@@ -87,8 +94,9 @@ func NewPresence(store store.Store, log *slog.Logger, node string, length time.D
 
 // Attach says that a wait of the agent sleeps here until the returned function
 // is called, with whether it is over for good, and whether its caller is gone with it. It
-// never fails: a wait whose presence could not be written down still brings its mail.
-func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, by Wait) (leave func(over, hungUp bool)) {
+// never fails: a wait whose presence could not be written down still brings its mail. The
+// place is the node that the store has just had the agent at; empty if that is not known.
+func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, place string, by Wait) (leave func(over, hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
 	held := p.attached[key]
@@ -100,7 +108,8 @@ func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 		}
 		p.leases[space].agents++
 	}
-	if len(held.waits) == 0 && time.Since(held.left) >= slice {
+	// After a wait that brought mail it may have waited elsewhere, however short the gap.
+	if len(held.waits) == 0 && (time.Since(held.left) >= slice || held.over && place != p.node) {
 		held.stored = false
 	}
 	held.waits = append(held.waits, by)
@@ -175,16 +184,27 @@ func (p *Presence) leave(key agentKey, held *attachment, by Wait, over, hungUp b
 		}
 		return
 	}
-	held.left, held.pid, held.hungUp = time.Now(), by.PID, hungUp
+	held.left, held.pid, held.hungUp, held.over = time.Now(), by.PID, hungUp, over
 	p.leaving = append(p.leaving, departure{key, held.left.Add(linger)})
+	list, due := &p.quiet, held.left.Add(slice)
 	if over {
-		p.quiet = append([]departure{{key, held.left}}, p.quiet...)
-	} else {
-		p.quiet = append(p.quiet, departure{key, held.left.Add(slice)})
+		list, due = &p.over, held.left.Add(between)
 	}
-	if over || len(p.quiet) == 1 {
+	if *list = append(*list, departure{key, due}); len(*list) == 1 {
 		p.wake()
 	}
+}
+
+// left is when the last wait of an agent was over, if the store may not know yet that it
+// does not wait here any more.
+func (p *Presence) left(space c3po.Space, id c3po.AgentID) (at time.Time, over bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := p.attached[agentKey{space, id}]
+	if held == nil || !held.over || len(held.waits)+len(held.halted) > 0 {
+		return time.Time{}, false
+	}
+	return held.left, true
 }
 
 func (p *Presence) wake() {
@@ -217,14 +237,16 @@ func (p *Presence) RunDetaches(ctx context.Context) {
 	}
 }
 
-// firstQuiet is when the next agent is known to wait no longer.
-func (p *Presence) firstQuiet() (time.Time, bool) {
+// firstQuiet is when the store is next to be told that an agent waits no longer.
+func (p *Presence) firstQuiet() (first time.Time, some bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.quiet) == 0 {
-		return time.Time{}, false
+	for _, list := range [][]departure{p.quiet, p.over} {
+		if len(list) > 0 && (!some || list[0].due.Before(first)) {
+			first, some = list[0].due, true
+		}
 	}
-	return p.quiet[0].due, true
+	return first, some
 }
 
 // rewrite writes down what has changed of an agent that is still attached.
@@ -251,23 +273,26 @@ func (p *Presence) takeDeparted(now time.Time) (gone, changed []agentKey) {
 		}
 	}
 	p.leaving = without(p.leaving, n)
-	for n = 0; n < len(p.quiet) && !p.quiet[n].due.After(now); n++ {
-		key := p.quiet[n].agentKey
-		if held := p.attached[key]; held != nil && len(held.waits) == 0 && held.settle() && !p.isGone(key, now) {
-			changed = append(changed, key)
+	for _, list := range []*[]departure{&p.quiet, &p.over} {
+		for n = 0; n < len(*list) && !(*list)[n].due.After(now); n++ {
+			key := (*list)[n].agentKey
+			if held := p.attached[key]; held != nil && len(held.waits) == 0 && held.settle() && !p.isGone(key, now) {
+				changed = append(changed, key)
+			}
 		}
+		*list = without(*list, n)
 	}
-	p.quiet = without(p.quiet, n)
 	return gone, changed
 }
 
-// without is a list without its first n, in memory of its own: what is taken off the
-// front of a list is never given back otherwise.
+// without is a list without its first n. Their memory is given back when the list is empty
+// or has to grow. A list of seconds is not copied for each that is taken off it.
 func without(list []departure, n int) []departure {
-	if n == 0 {
-		return list
+	if n == len(list) {
+		return nil
 	}
-	return append([]departure(nil), list[n:]...)
+	clear(list[:n])
+	return list[n:]
 }
 
 // isGone is called with the lock held.

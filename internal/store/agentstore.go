@@ -17,6 +17,7 @@ type Record struct {
 	Epoch        int64
 	Seen         time.Time
 	Attached     bool              // a live node holds a connection or wait of it
+	Node         string            // that one; empty unless it is attached
 	State        c3po.SessionState // of its session; empty unless it is attached
 	StateAt      time.Time         // since when
 	Died         time.Time         // when its host saw that the process of the run has ended; zero if it has not
@@ -35,7 +36,7 @@ type Record struct {
 // Told is what of a record a receipt tells its sender, or is made from.
 func (r Record) Told() Record {
 	return Record{
-		ID: r.ID, Seen: r.Seen, Attached: r.Attached, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
+		ID: r.ID, Seen: r.Seen, Attached: r.Attached, Node: r.Node, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
 		Paused: r.Paused, Gone: r.Gone,
 		Profile: Profile{Capabilities: r.Profile.Capabilities, PID: r.Profile.PID, PIDStart: r.Profile.PIDStart, Heartbeat: r.Profile.Heartbeat},
 	}

@@ -201,6 +201,7 @@ type NextMessage struct {
 	// Looked is how many messages were looked at. If they were many, a GivenNote
 	// spares the next look most of them.
 	Looked int
+	Node   string // at which the owner waits, or did; empty if it was detached
 }
 
 // AckOutcome is what became of one id.

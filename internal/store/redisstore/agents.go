@@ -164,7 +164,7 @@ func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
 		Profile:      store.Profile{PID: int(atoi(of("pid"))), PIDStart: atoi(of("pid_start")), Heartbeat: int(atoi(of("heartbeat")))},
 	}
 	if r.Attached {
-		r.State, r.StateAt = c3po.SessionState(of("state")), instant(atoi(of("state_at")))
+		r.Node, r.State, r.StateAt = of("node"), c3po.SessionState(of("state")), instant(atoi(of("state_at")))
 	}
 	if text := of("capabilities"); text != "" && text != "[]" {
 		_ = json.Unmarshal([]byte(text), &r.Profile.Capabilities)
@@ -199,7 +199,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 		},
 	}
 	if r.Attached {
-		r.State, r.StateAt = c3po.SessionState(fields["state"]), instant(atoi(fields["state_at"]))
+		r.Node, r.State, r.StateAt = fields["node"], c3po.SessionState(fields["state"]), instant(atoi(fields["state_at"]))
 	}
 	r.Rooms = roomNames(strings.Fields(fields["rooms"]))
 	if r.Paused == "" {

@@ -76,7 +76,7 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 			return store.NextMessage{}, store.RefuseSuperseded(owner)
 		}
 		out.Count, out.Seq, out.Now, out.Rooms = int(integer(answer[1])), integer(answer[2])-1, instant(integer(answer[3])), integer(answer[7]) == 1
-		out.Looked += int(integer(answer[8]))
+		out.Looked, out.Node = out.Looked+int(integer(answer[8])), word(answer[10])
 		if hex := word(answer[4]); hex != "" {
 			e := entry(owner, hex, word(answer[5]), word(answer[6]))
 			out.Entry = &e

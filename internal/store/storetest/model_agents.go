@@ -76,7 +76,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) store.Record {
 		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut,
 	}
 	if r.Attached {
-		r.State, r.StateAt = a.state, a.stateAt
+		r.Node, r.State, r.StateAt = a.node, a.state, a.stateAt
 	}
 	return r
 }

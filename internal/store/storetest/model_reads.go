@@ -109,6 +109,9 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q s
 	}
 	mail := sp.pending(owner)
 	next := store.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
+	if a := sp.agents[owner]; a != nil {
+		next.Node = a.node
+	}
 	from := sp.place(q.MinSeq)
 	if is := sp.marks[owner][q.Reader]; is != nil && !q.Positioned {
 		from = max(from, sp.place(is.given))

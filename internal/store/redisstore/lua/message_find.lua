@@ -9,18 +9,20 @@
 -- Most is how many it looks at, from behind the position after. Open is the lowest number
 -- not given so far (0: none is known); given are the hexes this node gave.
 -- Returns {"ok", count, lowest number not given, now, hex, fact, body, rooms,
--- looked at, position to go on from or 0}; hex is empty if there is none, or if one
--- was found before.
+-- looked at, position to go on from or 0, node of the agent}; hex is empty if there is none,
+-- or if one was found before.
 given = set_of(given)
 
 if superseded(agent, run) then return { 'superseded' } end
-min = place(meta, min)
-if positioned ~= '1' then
+local books, count = redis.call('HMGET', meta, 'began', 'seq'), redis.call('ZCARD', inbox)
+local began = counted_as(books[1], 'began')
+if min < began then min = 0 end -- as place does
+if positioned ~= '1' and count > 0 then
   local mine = marked(mark, reader)
-  if mine and mine.g then min = math.max(min, place(meta, mine.g)) end
+  if mine and mine.g and mine.g >= began then min = math.max(min, mine.g) end
 end
 -- What comes while this is looked for is above the number of the first step.
-if open == 0 then open = number(meta, 'seq') + 1 end
+if open == 0 then open = counted_as(books[2], 'seq') + 1 end
 
 local function was_served(f)
   for _, s in ipairs(f.sv or {}) do
@@ -30,7 +32,7 @@ local function was_served(f)
 end
 
 local looked, rest, found_hex, found_fact = 0, 0, '', ''
-for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
+for _, band in ipairs(count > 0 and { { 0, BAND }, { BAND, BAND * 2 } } or {}) do
   local from, few = math.max(after, band[1] + min), math.min(4, most)
   local more = from < band[2] and rest == 0
   while more do
@@ -59,6 +61,7 @@ for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
     end
   end
 end
-local out = { 'ok', redis.call('ZCARD', inbox), open, now, found_hex, found_fact, '', talk(meta, agent), looked, rest }
+local rooms, node = talk(meta, agent)
+local out = { 'ok', count, open, now, found_hex, found_fact, '', rooms, looked, rest, node }
 if found_hex ~= '' then out[7] = redis.call('HGET', body, found_hex) or '' end
 return out

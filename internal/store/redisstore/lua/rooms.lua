@@ -66,11 +66,12 @@ local function paused_why(meta, agent)
 end
 
 -- talk says whether an agent may have posts to read: it is in rooms, or there
--- were broadcasts since.
+-- were broadcasts since. It also gives the node at which the agent waits or did.
 local function talk(meta, agent)
-  local is = redis.call('HMGET', agent, 'rooms', 'cast')
-  if is[1] and is[1] ~= '' then return 1 end
-  if not is[2] then return 0 end
+  local is = redis.call('HMGET', agent, 'rooms', 'cast', 'node')
+  local node = is[3] or ''
+  if is[1] and is[1] ~= '' then return 1, node end
+  if not is[2] then return 0, node end
   local _, ordinal = seat(is[2])
-  return number(meta, 'casts') > ordinal and 1 or 0
+  return number(meta, 'casts') > ordinal and 1 or 0, node
 end
