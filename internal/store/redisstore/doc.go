@@ -50,7 +50,7 @@
 //	              zset
 //	expire        zset    message id by the lived second its life ends
 //	flow, flowx   hash,   budgets, by t:CHAIN, p:AGENT AGENT and a:AGENT (flow.lua), and when each
-//	              zset    was last used; paused chains are not in flowx
+//	              zset    was last used, or of a pair or an agent its hour began; paused chains are not in flowx
 //	threads       zset    "length:thread\0seq\0message id", all at score 0; here and in tickets
 //	                      the id may have a former name of the recipient
 //	tickets       zset    message id of all that expect an answer, by sequence; of those that have

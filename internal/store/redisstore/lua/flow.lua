@@ -123,13 +123,17 @@ local function spending(accounts)
   return { c.n, c.b, c.hops, p.n, p.b, a.n, a.b, p.same or 0 }
 end
 
--- charge writes accounts down; id names the chain of a message that began one.
+-- charge writes accounts down; id names the chain of a message that began one. When an
+-- account was used last decides when it is forgotten. Of a pair or an agent nothing counts
+-- that is older than an hour, so it is enough to know when its hour began.
 local function charge(accounts, id)
   local fields, used = {}, {}
   for _, entry in ipairs(accounts) do
-    local field = entry[1] == 't:' and 't:' .. id or entry[1]
-    fields[#fields + 1], fields[#fields + 2] = field, written(entry[2])
-    if entry[2].state == '-' then used[#used + 1], used[#used + 2] = whole(now), field end
+    local field, a = entry[1] == 't:' and 't:' .. id or entry[1], entry[2]
+    fields[#fields + 1], fields[#fields + 2] = field, written(a)
+    if a.state == '-' and (a.start == now or string.byte(field) == 116 or caps[9] > HOUR) then -- 116 is "t"
+      used[#used + 1], used[#used + 2] = whole(now), field
+    end
   end
   if #fields > 0 then redis.call('HSET', flow, unpack(fields)) end
   if #used > 0 then redis.call('ZADD', flowx, unpack(used)) end
