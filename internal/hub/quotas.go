@@ -27,25 +27,25 @@ func (s spaceHub) warning(ctx context.Context, stored store.Stored) string {
 		return ""
 	}
 	var said []string
-	warn := func(of string, used int, sentence string, args ...any) {
+	warn := func(of string, used int, whose, sentence string) {
 		if used < warnAt {
 			return
 		}
 		s.hub.meter.Warned(of)
-		said = append(said, fmt.Sprintf(sentence, append(args, used)...))
+		said = append(said, fmt.Sprintf(sentence, whose, used))
 	}
 	l, fill, to := s.hub.limits, stored.Fill, stored.Message.ToAgent
 	inbox := max(store.Percent(int64(fill.Messages), int64(l.InboxMessages)), store.Percent(int64(fill.Bytes), int64(l.InboxBytes)))
-	warn(WarnInbox, inbox, "the inbox of '%s' is %d %% full", to)
+	warn(WarnInbox, inbox, string(to), "the inbox of '%s' is %d %% full")
 	// An answer does not count against a sender's share.
 	if share := int64(l.SenderShare); share > 1 && to != c3po.Human && inbox < warnAt && stored.Message.Kind != c3po.KindReply {
 		own := max(store.Percent(int64(fill.OwnMessages)*share, int64(l.InboxMessages)), store.Percent(int64(fill.OwnBytes)*share, int64(l.InboxBytes)))
-		warn(WarnSender, own, "your share of the inbox of '%s' is %d %% full", to)
+		warn(WarnSender, own, string(to), "your share of the inbox of '%s' is %d %% full")
 	}
-	warn(WarnSpace, store.Percent(fill.SpaceBytes, int64(l.SpaceBytes)), "space '%s' is %d %% full of unacked mail", s.space)
+	warn(WarnSpace, store.Percent(fill.SpaceBytes, int64(l.SpaceBytes)), string(s.space), "space '%s' is %d %% full of unacked mail")
 	// The message is stored, so an engine that does not report its memory is no failure.
 	if memory, err := s.hub.store.Memory(ctx); err == nil {
-		warn(WarnMemory, memory.Percent(), "the memory of Redis is %d %% full")
+		warn(WarnMemory, memory.Percent(), "Redis", "the memory of %s is %d %% full")
 	}
 	full := ""
 	if len(said) > 0 {

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -16,7 +17,8 @@ type spaceHub struct {
 // tell logs a change of state, in the words of the event log. Bodies have no
 // place in it.
 func (s spaceHub) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentID, id c3po.MessageID) {
-	s.hub.log.InfoContext(ctx, "changed", "kind", string(kind), "space", string(s.space), "agent", string(agent), "message_id", string(id))
+	s.hub.log.LogAttrs(ctx, slog.LevelInfo, "changed", slog.String("kind", string(kind)), slog.String("space", string(s.space)),
+		slog.String("agent", string(agent)), slog.String("message_id", string(id)))
 }
 
 // record reads one agent.

@@ -28,8 +28,8 @@ type body struct {
 	taken   int64
 }
 
-func newBody(w http.ResponseWriter, from io.ReadCloser, flight *flight, caller flier) *body {
-	b := &body{ReadCloser: from, ctrl: http.NewResponseController(w), flight: flight, caller: caller}
+func newBody(ctrl *http.ResponseController, from io.ReadCloser, flight *flight, caller flier) *body {
+	b := &body{ReadCloser: from, ctrl: ctrl, flight: flight, caller: caller}
 	// Not every writer of a test has a deadline to set.
 	_ = b.ctrl.SetReadDeadline(time.Now().Add(bodyTimeout))
 	return b

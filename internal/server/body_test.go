@@ -31,7 +31,7 @@ func (w *clockedWriter) SetReadDeadline(until time.Time) error {
 func TestABodyHasATimeLimitThatEndsWithIt(t *testing.T) {
 	t.Parallel()
 	w := &clockedWriter{ResponseWriter: httptest.NewRecorder()}
-	b := newBody(w, io.NopCloser(iotest.OneByteReader(strings.NewReader(`{"a":1}`))), newFlight(), flier{name: "ann"})
+	b := newBody(http.NewResponseController(w), io.NopCloser(iotest.OneByteReader(strings.NewReader(`{"a":1}`))), newFlight(), flier{name: "ann"})
 	for range len(`{"a":1}`) {
 		if left := time.Until(w.until); left <= 0 || left > bodyTimeout {
 			t.Fatalf("while the body is read there are %v left", left)
@@ -57,7 +57,7 @@ func TestDepthIsSeenAcrossPieces(t *testing.T) {
 		`"\\"` + strings.Repeat("[", 65):           true,
 		`["` + strings.Repeat(`\\\"[`, 100) + `"]`: false,
 	} {
-		b := newBody(httptest.NewRecorder(), io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), newFlight(), flier{name: "ann"})
+		b := newBody(http.NewResponseController(httptest.NewRecorder()), io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), newFlight(), flier{name: "ann"})
 		_, err := io.ReadAll(b)
 		if got := err != nil; got != refused {
 			t.Errorf("%.40s: %v", text, err)
@@ -73,7 +73,7 @@ func TestACallerThatStallsInItsBodiesLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	flight := newFlight()
 	open := func(caller string) *body {
-		return newBody(httptest.NewRecorder(), io.NopCloser(strings.NewReader(strings.Repeat(" ", 2<<20))), flight, flier{name: caller})
+		return newBody(http.NewResponseController(httptest.NewRecorder()), io.NopCloser(strings.NewReader(strings.Repeat(" ", 2<<20))), flight, flier{name: caller})
 	}
 	most := make([]byte, 2<<20)
 	stalled := []*body{}

@@ -63,7 +63,7 @@ func (g *gate) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		if account, known := g.known(r); known {
 			by = flier{name: account}
 		}
-		sent := newBody(w, r.Body, g.flight, by)
+		sent := newBody(w.ctrl, r.Body, g.flight, by)
 		defer sent.release()
 		r.Body = sent
 	}

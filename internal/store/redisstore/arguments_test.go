@@ -161,6 +161,16 @@ func TestAScriptIsGivenWhatItsHeadDeclares(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
+	given := whole()
+	delete(given, "owner")
+	delete(given, "log")
+	plainKeys, plainWords, err := head.bind(k, standing, given, plain{"owner", "bob"}, plain{"log", whole()["log"].(string)})
+	if err != nil || !slices.Equal(plainKeys, keyNames) || !slices.Equal(plainWords, words) {
+		t.Errorf("what is plain is given as %v %v (%v), want %v %v", plainKeys, plainWords, err, keyNames, words)
+	}
+	if _, _, err := head.bind(k, standing, whole(), plain{"ownr", "bob"}); err == nil {
+		t.Error("a misspelled name is taken")
+	}
 }
 
 // Rows of lists aside, what a call gives to a script stands in the code, so that all
@@ -281,9 +291,13 @@ func scriptCalls(t *testing.T) []scriptCall {
 				script = string(knownRegister)
 			}
 			found := scriptCall{at: set.Position(call.Pos()).String(), script: script}
-			switch last := call.Args[len(call.Args)-1].(type) {
+			args := call.Args
+			for name, ok := plainName(args); ok; name, ok = plainName(args) {
+				found.names, args = append(found.names, name), args[:len(args)-1]
+			}
+			switch last := args[len(args)-1].(type) {
 			case *ast.CompositeLit:
-				found.names = namesIn(last)
+				found.names = append(found.names, namesIn(last)...)
 			case *ast.Ident:
 				found.names = puts[f.Name.Name][last.Name]
 			case *ast.SelectorExpr:
@@ -299,6 +313,18 @@ func scriptCalls(t *testing.T) []scriptCall {
 		})
 	}
 	return calls
+}
+
+// plainName is the name of the last argument if that is a plain.
+func plainName(args []ast.Expr) (string, bool) {
+	literal, ok := args[len(args)-1].(*ast.CompositeLit)
+	if !ok {
+		return "", false
+	}
+	if kind, ok := literal.Type.(*ast.Ident); !ok || kind.Name != "plain" {
+		return "", false
+	}
+	return unquoted(literal.Elts[0].(*ast.BasicLit)), true
 }
 
 // namesPut are the names that a function gives a with, by what the with is called.

@@ -227,6 +227,9 @@ func word(m rueidis.RedisMessage) string {
 }
 
 func integer(m rueidis.RedisMessage) int64 {
+	if m.IsArray() {
+		return 0 // without an error made for it
+	}
 	if n, err := m.AsInt64(); err == nil {
 		return n
 	}

@@ -66,7 +66,7 @@ func TestTheStepsOfADeliveryTakeFewCommands(t *testing.T) {
 	}{
 		{"send", 26, send(plain, "plain", 0)},
 		{"send with budgets and rate", 35, send(kept, "kept", 1<<30)},
-		{"next", 12, func(int) error {
+		{"next", 11, func(int) error {
 			_, err := plain.Next(t.Context(), "plain", "bob", store.NextQuery{Reader: "session"})
 			return err
 		}},

@@ -36,8 +36,8 @@ func Watch(log *slog.Logger, observe Observer, next http.Handler) http.Handler {
 				}
 			}
 			took := time.Since(began)
-			log.InfoContext(r.Context(), "request", "method", r.Method, "route", r.Pattern, "status", seen.statusSent(),
-				"duration", took, "agent", seen.Header().Get(actedAsKey))
+			log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", r.Pattern),
+				slog.Int("status", seen.statusSent()), slog.Duration("duration", took), slog.String("agent", seen.Header().Get(actedAsKey)))
 			if observe != nil {
 				observe(r.Pattern, seen.statusSent(), took)
 			}
