@@ -59,11 +59,12 @@ type Message struct {
 	Redelivered  bool            `json:"redelivered,omitempty"`
 	Claim        *Claim          `json:"claim,omitempty"` // of a role's mail: who holds it
 	Deliveries   int             `json:"deliveries,omitempty"`
-	Choices      []string        `json:"choices,omitempty"`   // of a question to a person
-	Deadline     time.Time       `json:"deadline,omitzero"`   // of a question to a person: when it is asked again
-	BodyGone     bool            `json:"body_gone,omitempty"` // the text was trimmed; the record is still there
-	Proof        *Proof          `json:"proof,omitempty"`     // a person confirmed it with a passkey
-	Warning      string          `json:"warning,omitempty"`   // to who wrote it, when it was stored: something is nearly full or spent
+	Choices      []string        `json:"choices,omitempty"`      // of a question to a person
+	Deadline     time.Time       `json:"deadline,omitzero"`      // of a question to a person: when it is asked again
+	BodyGone     bool            `json:"body_gone,omitempty"`    // the text was trimmed; the record is still there
+	Proof        *Proof          `json:"proof,omitempty"`        // a person confirmed it with a passkey
+	GoesBackTo   *Word           `json:"goes_back_to,omitempty"` // what a person wrote and this follows from
+	Warning      string          `json:"warning,omitempty"`      // to who wrote it, when it was stored: something is nearly full or spent
 }
 
 // Text is what the sender wrote, whichever field carries it.

@@ -67,6 +67,14 @@ type Proof struct {
 	At      time.Time `json:"at"`
 }
 
+// A Word is a message that a person wrote. What other agents write because of it goes back
+// to it. That says who began, and not that they agree with what was made of it.
+type Word struct {
+	ID      MessageID `json:"id"`
+	At      time.Time `json:"at"`
+	Passkey string    `json:"passkey,omitempty"` // that confirmed it; empty if a token was enough
+}
+
 // ProofHeader carries the id of a proof with the repeated request that it is for.
 const ProofHeader = "X-C3PO-Proof"
 

@@ -31,7 +31,8 @@ type Trace struct {
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`
 	Deliveries   int        `json:"deliveries"`
-	Proof        *Proof     `json:"proof,omitempty"` // its sender, a person, confirmed it with a passkey
+	Proof        *Proof     `json:"proof,omitempty"`        // its sender, a person, confirmed it with a passkey
+	GoesBackTo   *Word      `json:"goes_back_to,omitempty"` // what a person wrote and this follows from
 	// Of a pending message to an agent: when it reads mail that waits now, and since when
 	// its session is in the state which that follows from.
 	Reachability Reachability `json:"reachability,omitempty" jsonschema:"Of a pending message to an agent: when it reads mail that waits now"`

@@ -30,8 +30,9 @@ type binding struct {
 	notice string
 	queues []c3po.AgentID // the mailboxes of its queues
 	cause  cause          // what it was given last
-	beat   int            // the interval it declared, in seconds
-	noted  time.Time      // when the store last heard that it is alive
+	given  given
+	beat   int       // the interval it declared, in seconds
+	noted  time.Time // when the store last heard that it is alive
 	used   time.Time
 	// sessions the store knows of. A run may use several at once; each is
 	// registered by its first call.
@@ -81,6 +82,7 @@ func (b *bindings) put(key bindingKey, session string, given binding) {
 				given.sessions = append(given.sessions, s)
 			}
 		}
+		given.given = known.given
 	}
 	b.known[key] = &given
 }

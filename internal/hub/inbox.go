@@ -14,6 +14,7 @@ import (
 type inbox struct {
 	*identity
 	cause *cause // what the answer gives the caller to react to
+	given *given // the mail that the answer gives it
 	// handed is what the answer carries; it is served once the answer is written.
 	handed      []store.ServedNote
 	handedPosts []store.PostServedNote
@@ -175,6 +176,7 @@ func (box *inbox) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.M
 	note := store.ServedNote{ID: m.ID, Reader: box.readerOf(m.ToAgent), Route: box.caller.Route, Cursor: cursor, At: now}
 	box.handed = append(box.handed, note)
 	box.reactsTo(entry)
+	box.gives(entry.Message)
 	times, given := box.hub.notes.TimesServed(box.space, note)
 	m.Deliveries = deliveries(entry) + times + 1
 	m.Redelivered = given || m.Deliveries > 1
@@ -195,6 +197,10 @@ func (a *Actor) Delivered() {
 	if a.inbox.cause != nil {
 		a.hub.bindings.setCause(a.key(), *a.inbox.cause)
 		a.inbox.cause = nil
+	}
+	if a.inbox.given != nil {
+		a.hub.bindings.setGiven(a.key(), *a.inbox.given)
+		a.inbox.given = nil
 	}
 }
 
@@ -259,6 +265,7 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if err != nil {
 		return c3po.AckResult{}, err
 	}
+	a.inbox.takes(ctx, ids)
 	outcomes, err := a.inbox.takeAll(ctx, ids)
 	return a.inbox.recordAcked(ctx, mail, outcomes, err)
 }

@@ -64,9 +64,13 @@ func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		return c3po.Receipt{}, 0, err
 	}
 	step := store.SendStep{Payer: o.caller.Payer, Draft: draft, Run: o.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
+	if o.id == c3po.Human {
+		step.Proof = c3po.ProofOf(ctx)
+	}
 	if draft.To == c3po.Human {
 		step.Mailbox = true
 	} else {
+		step.GoesBackTo = o.leading()
 		step.RateLimit = o.hub.limits.SendsPerMinute
 	}
 	if draft.Thread == "" && draft.To != c3po.Human {

@@ -45,8 +45,11 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 		}
 	}
 	return newOutbox(as).answer(ctx, id, in.Response, store.ReplyStep{
-		Draft: store.Draft{From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey},
-		Run:   as.caller.Run,
+		Draft: store.Draft{
+			From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
+			GoesBackTo: a.outbox.leading(),
+		},
+		Run: as.caller.Run,
 	})
 }
 

@@ -140,6 +140,7 @@ func (box *inbox) servePost(entry store.Entry, now time.Time, cursor int64) c3po
 	m := box.showPost(entry, now)
 	note := store.PostServedNote{ID: m.ID, Seq: m.Seq, Agent: box.id, Reader: box.caller.Reader(), Cursor: cursor, At: now}
 	box.handedPosts = append(box.handedPosts, note)
+	box.gives(m)
 	m.Redelivered = entry.GivenBefore || box.hub.notes.HasServedPost(box.space, note)
 	box.hub.meter.Served(box.caller.Route, m.Redelivered, now.Sub(entry.Facts.Accepted))
 	return m

@@ -205,6 +205,7 @@ func life(e store.Entry) c3po.Trace {
 		Answered:   append([]c3po.Answered{}, e.Facts.Answers...),
 		Deliveries: deliveries(e),
 		Proof:      m.Proof,
+		GoesBackTo: m.GoesBackTo,
 	}
 	for _, note := range e.Facts.Notified {
 		trace.Notified = append(trace.Notified, c3po.Fact{At: note.At, Session: note.Reader, Route: note.Route})

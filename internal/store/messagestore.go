@@ -25,6 +25,7 @@ type Draft struct {
 	Choices      []string      // of a question to a person
 	Room         c3po.RoomName // of a post, and of mail that mentions a member
 	Proof        *c3po.Proof   // of a person's word, if it was asked for
+	GoesBackTo   *c3po.Word    // what a person wrote and the sender was given last; a reply follows from what it answers instead, if that goes back to a person
 	// Key makes the send idempotent for KeyLife. Without one the same draft
 	// (sender, recipient, thread as given, answered message, text, context) is the same message while
 	// the first is pending, for RepeatWindow.

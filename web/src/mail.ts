@@ -1,3 +1,4 @@
+import { plain } from "./plain";
 import type { Agent, Message } from "./wire";
 
 // An agent, and when the page read it.
@@ -24,4 +25,11 @@ export function home(id: string): string[] | undefined {
 
 export function textOf(m: Message): string {
   return (m.kind === "reply" ? m.response : m.message) ?? "";
+}
+
+// answering is what an answer in a person's own words is called. To a request for
+// permission it is a no: only the choice allows.
+export function answering(question: Message): { label: string; button: string } {
+  const asker = plain(question.from_agent);
+  return question.kind === "approval" ? { label: `Deny ${asker} with these words`, button: "Deny" } : { label: `Answer ${asker}`, button: "Answer" };
 }

@@ -182,6 +182,7 @@ export interface Delivery {
   deliveries?: number;
   earlier_run?: boolean;
   expects_reply?: boolean;
+  goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
   kind?: Kind;
@@ -359,6 +360,7 @@ export interface Message {
   deliveries?: number;
   earlier_run?: boolean;
   expects_reply?: boolean;
+  goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
   kind?: Kind;
@@ -495,6 +497,7 @@ export interface Question {
   deliveries?: number;
   earlier_run?: boolean;
   expects_reply?: boolean;
+  goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
   kind?: Kind;
@@ -541,6 +544,7 @@ export interface Receipt {
   deliveries?: number;
   earlier_run?: boolean;
   expects_reply?: boolean;
+  goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
   kind?: Kind;
@@ -787,6 +791,7 @@ export interface Trace {
   claimed?: Claim;
   expires?: string;
   follows?: string;
+  goes_back_to?: Word;
   message_id?: MessageID;
   proof?: Proof;
   reachability?: Reachability;
@@ -838,3 +843,9 @@ export interface WaitOutcome {
 }
 
 export type WaitResult = Delivery | WaitEnd;
+
+export interface Word {
+  id: MessageID;
+  at: string;
+  passkey?: string;
+}

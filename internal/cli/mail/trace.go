@@ -50,6 +50,9 @@ func printTrace(w io.Writer, t c3po.Trace) {
 	if t.Follows != "" {
 		fmt.Fprintf(w, "follows from thread %s\n", console.Inline(t.Follows))
 	}
+	if t.GoesBackTo != nil {
+		fmt.Fprintf(w, "goes back to %s, which you wrote at %s, %s\n", console.Inline(string(t.GoesBackTo.ID)), t.GoesBackTo.At.Local().Format("2006-01-02 15:04"), wordProof(*t.GoesBackTo))
+	}
 	console.Table(w, func(row func(...string)) {
 		for _, o := range life(t, console.Inline(string(from)), console.Inline(string(to))) {
 			row(o.at.Local().Format("2006-01-02 15:04:05.000"), o.what)
@@ -113,6 +116,14 @@ func provedBy(proof *c3po.Proof) string {
 		return ""
 	}
 	return ", proved by passkey " + console.Inline(proof.Passkey)
+}
+
+// wordProof is what is known of it that it was the person.
+func wordProof(word c3po.Word) string {
+	if word.Passkey == "" {
+		return "by token"
+	}
+	return "proved by passkey " + console.Inline(word.Passkey)
 }
 
 func where(f c3po.Fact) string {

@@ -40,6 +40,7 @@ type fact struct {
 	AskedBy    string            `json:"u,omitempty"`
 	Chain      string            `json:"ch,omitempty"`
 	Quiet      int               `json:"qt,omitempty"`
+	GoesBack   string            `json:"g,omitempty"` // see wordText
 	Seal       string            `json:"h,omitempty"` // over what of this never changes
 	Replies    []replyFact       `json:"an,omitempty"`
 	Claim      *claimFact        `json:"cl,omitempty"`
@@ -112,6 +113,9 @@ func (f fact) seal() string {
 		string(f.From), f.Thread, string(f.Kind), string(f.Priority), number(int64(f.Expects)), itoa(f.Accepted), string(f.Durability),
 		itoa(f.Bytes), string(f.Answers), string(f.Ticket), string(f.HandedFrom), number(int64(f.Quiet)), number(f.Deadline),
 	}, "\n")
+	if f.GoesBack != "" {
+		lasting += "\n" + f.GoesBack
+	}
 	sum := sha1.Sum([]byte(lasting)) // #nosec G401 -- it finds damage, not intent, and is the one digest that Redis offers to scripts
 	return hex.EncodeToString(sum[:])[:8]
 }
@@ -160,7 +164,7 @@ func outline(owner c3po.AgentID, hex string, f fact) store.Entry {
 		Message: c3po.Message{
 			ID: c3po.NewMessageID(f.From, owner, hex), MessageID: f.Answers, FromAgent: f.From, ToAgent: owner, Kind: f.Kind,
 			Timestamp: instant(f.Accepted), Thread: f.Thread, Priority: cmp.Or(f.Priority, c3po.Normal),
-			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1,
+			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1, GoesBackTo: f.word(),
 		},
 		Facts: store.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, KeyBytes: f.KeyBytes, Expires: f.Expires, Ended: instant(f.Ended),
 			Cancelled: instant(f.Cancelled), Silent: instant(f.Silent), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},

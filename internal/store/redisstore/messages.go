@@ -43,7 +43,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 		plain{"field", field}, plain{"fingerprint", fingerprint}, plain{"window", millis(window)},
 		plain{"max_messages", itoa(messages)}, plain{"max_bytes", itoa(inboxBytes)}, plain{"share", itoa(share)},
 		plain{"answer_within", millis(step.Within)}, plain{"chain", step.Chain}, plain{"digest", s.textDigest(step.From, step.To, step.Draft)},
-		plain{"unpaid", flag(step.Unpaid)},
+		plain{"unpaid", flag(step.Unpaid)}, plain{"goes_back", wordText(step.Draft)},
 	)
 	if err != nil {
 		return store.Stored{}, err
@@ -100,6 +100,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Queue(), "handed_to": step.HandedTo, "asked": asked,
 		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
 		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": s.textDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
+		"goes_back": wordText(step.Draft),
 	})
 	if err != nil {
 		return store.Stored{}, err
@@ -187,8 +188,8 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 	if d.ExpectsReply {
 		f.Expects = 1
 	}
-	if len(answer) > 9 {
-		f.Quiet = int(integer(answer[9]))
+	if f.GoesBack = wordText(d); len(answer) > 12 {
+		f.GoesBack, f.Quiet = word(answer[12]), int(integer(answer[9]))
 	}
 	e := outline(d.To, hex, f)
 	bodyOf(d).fill(&e.Message)

@@ -28,6 +28,12 @@ func (d *comparison) send(a *comparedSpace) {
 		},
 		Run: run, Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), Payer: draw(d, "payer", []string{"", "", sharedPayer}), FailIfAway: d.oneIn(8, "fail if away"),
 	}
+	switch {
+	case from == c3po.Human && d.oneIn(2, "proved"):
+		in.Proof = &c3po.Proof{ID: "p", Passkey: "my phone"}
+	case from != c3po.Human:
+		in.GoesBackTo = d.word()
+	}
 	if to.Name() == "a" && d.oneIn(2, "by name") {
 		in.Alias = "|a"
 	}
@@ -86,11 +92,22 @@ func (d *comparison) reply(a *comparedSpace) {
 		},
 		Run: d.run(a, from), Durability: c3po.OnDisk, Answers: answers, ResumeTo: from == c3po.Human,
 	}
+	if from != c3po.Human {
+		in.GoesBackTo = d.word()
+	}
 	if d.oneIn(3, "hands over") {
 		in.Status, in.HandedTo = c3po.ReplyHandedOver, draw(d, "handed to", append(slices.Clone(a.agents), "nobody"))
 	}
 	stored, err := both(d, "reply", func(s store.Store) (store.Stored, error) { return s.Reply(d.ctx, a.space, in) })
 	d.keep(a, stored, err)
+}
+
+// word is what a message goes back to, sometimes.
+func (d *comparison) word() *c3po.Word {
+	if !d.oneIn(4, "goes back") {
+		return nil
+	}
+	return &c3po.Word{ID: "human::a::0000002a", At: time.UnixMilli(1_700_000_000_000).UTC(), Passkey: draw(d, "passkey", []string{"", "my phone"})}
 }
 
 func (d *comparison) some(a *comparedSpace, owner c3po.AgentID) []c3po.MessageID {

@@ -272,7 +272,7 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d store.Draft, bytes int, kind c3
 			ID: id, MessageID: answers, FromAgent: d.From, ToAgent: d.To, Kind: d.Kind, Context: d.Context, Status: d.Status,
 			Timestamp: now, Thread: cmp.Or(d.Thread, string(id)), Priority: cmp.Or(d.Priority, c3po.Normal), ExpectsReply: d.ExpectsReply,
 			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Room: d.Room, Seq: sp.books.Seq,
-			Choices: slices.Clone(d.Choices), Proof: d.Proof,
+			Choices: slices.Clone(d.Choices), Proof: d.Proof, GoesBackTo: d.GoesBackTo,
 		},
 		state:  c3po.StatePending,
 		listed: id,

@@ -56,6 +56,10 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	}
 	answer := step.Draft
 	answer.To, answer.Thread, answer.Kind = cmp.Or(step.ReplyTo, question.view.FromAgent), question.view.Thread, c3po.KindReply
+	answer.GoesBackTo = cmp.Or(question.leads(), step.GoesBackTo)
+	if answer.To == c3po.Human || step.From == c3po.Human {
+		answer.GoesBackTo = nil
+	}
 	mailbox := answer.To == c3po.Human
 	if !mailbox && sp.agents[answer.To] == nil {
 		return store.Stored{}, store.RefuseNoAgent(answer.To)
@@ -125,6 +129,18 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	fill.SpaceBytes = sp.books.PendingBytes
 	stored.Acked, stored.MovedTo, stored.Fill = acked, answered.MovedTo, fill
 	return stored, nil
+}
+
+// leads is the person's word that an answer to the message goes back to; nil if there is none.
+func (m *message) leads() *c3po.Word {
+	if m.view.FromAgent != c3po.Human || m.view.Ticket != "" {
+		return m.view.GoesBackTo
+	}
+	word := &c3po.Word{ID: m.view.ID, At: m.view.Timestamp}
+	if m.view.Proof != nil {
+		word.Passkey = m.view.Proof.Passkey
+	}
+	return word
 }
 
 // Ack implements store.Store.

@@ -216,7 +216,7 @@ func (sp *space) handOver(question *message, step store.ReplyStep) (func(c3po.Me
 	draft := store.Draft{
 		From: q.FromAgent, To: step.HandedTo, Kind: q.Kind, Thread: q.Thread, Priority: q.Priority, ExpectsReply: q.ExpectsReply,
 		Text: q.Text(), Context: q.Context, Status: q.Status, ContentType: q.ContentType, Metadata: q.Metadata, HandedTo: q.HandedTo,
-		Room: q.Room,
+		Room: q.Room, GoesBackTo: question.leads(), Proof: q.Proof,
 	}
 	if err := sp.roomFor(draft, question.facts.Bytes, false); err != nil {
 		return nil, err

@@ -38,6 +38,52 @@ func replyPromises() []promise {
 			same(w, "question", w.entry(question).State, c3po.StateAcked)
 			same(w, "answered", w.entry(question).Facts.Answers, []c3po.Answered{{ID: stored.Message.ID, At: w.now(), MovedTo: stored.MovedTo}})
 		}},
+		{"what follows from a person's message goes back to it, and what is handed on does", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			step := letter(c3po.Human, alice, "release it")
+			step.Proof = &c3po.Proof{ID: "p", Passkey: "my phone", At: w.now()}
+			said := w.sendStep(step).Message
+			word := &c3po.Word{ID: said.ID, At: said.Timestamp, Passkey: "my phone"}
+			same(w, "itself", w.entry(said.ID).Message.GoesBackTo, (*c3po.Word)(nil))
+			w.advance(time.Second)
+			ask := letter(alice, bob, "is it green?")
+			ask.GoesBackTo = word
+			asked := w.sendStep(ask).Message
+			same(w, "a message", asked.GoesBackTo, word)
+			w.advance(time.Second)
+			hand := answer(bob, asked.ID, "ask carol")
+			hand.Status, hand.HandedTo = c3po.ReplyHandedOver, carol
+			stored, err := w.store.Reply(w.ctx, w.space, hand)
+			w.must(err)
+			same(w, "the reply", stored.Message.GoesBackTo, word)
+			same(w, "what is handed on", w.entry(stored.MovedTo).Message.GoesBackTo, word)
+			same(w, "the reply to that", w.entry(w.reply(carol, stored.MovedTo, "it is")).Message.GoesBackTo, word)
+			hand = answer(alice, said.ID, "ask carol")
+			hand.Status, hand.HandedTo, hand.GoesBackTo = c3po.ReplyHandedOver, carol, word
+			stored, err = w.store.Reply(w.ctx, w.space, hand)
+			w.must(err)
+			same(w, "the answer to the person", w.entry(stored.Message.ID).Message.GoesBackTo, (*c3po.Word)(nil))
+			moved := w.entry(stored.MovedTo).Message
+			same(w, "the person's message, handed on", moved.GoesBackTo, word)
+			same(w, "its proof", moved.Proof, step.Proof)
+		}},
+		{"a reply goes back to what its sender was given, unless what it answers says otherwise", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			first, second := w.send(c3po.Human, alice, "one"), w.send(c3po.Human, bob, "two")
+			plain := answer(bob, w.send(alice, bob, "why?"), "because")
+			plain.GoesBackTo = &c3po.Word{ID: second, At: w.now()}
+			stored, err := w.store.Reply(w.ctx, w.space, plain)
+			w.must(err)
+			same(w, "what it was given", stored.Message.GoesBackTo, plain.GoesBackTo)
+			ask := letter(alice, bob, "how?")
+			ask.GoesBackTo = &c3po.Word{ID: first, At: w.now()}
+			led := answer(bob, w.sendStep(ask).Message.ID, "so")
+			led.GoesBackTo = plain.GoesBackTo
+			stored, err = w.store.Reply(w.ctx, w.space, led)
+			w.must(err)
+			same(w, "what it answers", stored.Message.GoesBackTo, ask.GoesBackTo)
+			same(w, "as it is kept", w.entry(stored.Message.ID).Message.GoesBackTo, ask.GoesBackTo)
+		}},
 		{"a conversation goes back and forth in one thread", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			first := w.send(alice, bob, "1")

@@ -62,6 +62,10 @@ func TestAnswersReadAsWritten(t *testing.T) {
 	handed.ID, handed.HandedFrom, handed.Ticket = "api::db::0000002d", "web", "api::web::0000002a"
 	late := answer()
 	late.EarlierRun = true
+	led := question()
+	led.GoesBackTo = &c3po.Word{ID: "human::api::00000029", At: led.Timestamp.Add(-time.Hour), Passkey: "my phone"}
+	ledBefore := answer()
+	ledBefore.GoesBackTo = &c3po.Word{ID: "human::web::00000009", At: ledBefore.Timestamp.Add(-48 * time.Hour)}
 	reply := answer()
 	replied.Reply = &reply
 	timedOut.Wait = timeout
@@ -72,6 +76,7 @@ func TestAnswersReadAsWritten(t *testing.T) {
 		"inbox-past":    fixed.Inbox("get_messages", c3po.MessageList{Count: 3}),
 		"inbox-human":   fixed.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{fromHuman}, Count: 1}),
 		"inbox-moved":   fixed.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{handed, late}, Count: 2}),
+		"inbox-word":    fixed.Inbox("get_messages", c3po.MessageList{Messages: []c3po.Message{led, ledBefore}, Count: 2}),
 		"thread":        fixed.Thread("get_thread", c3po.MessageList{Messages: []c3po.Message{question(), gone}, Count: 2}),
 		"thread-empty":  fixed.Thread("get_thread", c3po.MessageList{}),
 		"wait":          fixed.Wait(c3po.WaitResult{Message: question(), Unacked: 3, Cursor: 41}),

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
-import { Body } from "../Body";
+import { Body, Exact } from "../Body";
 import { act as actAsPerson, call, clientKey } from "../api";
 import { clock, moment, plain } from "../plain";
 import { go, to } from "../route";
@@ -9,7 +9,7 @@ import { useShortcuts } from "../keys";
 import { subject } from "../markdown";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, say, sayError, Text, Trouble, Who } from "../ui";
-import { textOf } from "../mail";
+import { answering, textOf } from "../mail";
 import { readEnd, useThread } from "../thread";
 import type { Message } from "../wire";
 import "./Conversation.css";
@@ -130,8 +130,8 @@ export function Conversation({ thread, drawn }: { thread: string; drawn: boolean
       )}
       {act && !drawn && (asked || other) && (
         <Compose
-          label={asked ? `Answer ${plain(asked.from_agent ?? "")}` : `Write to ${plain(other ?? "")}`}
-          button={asked ? "Answer" : "Send"}
+          label={asked ? answering(asked).label : `Write to ${plain(other ?? "")}`}
+          button={asked ? answering(asked).button : "Send"}
           draft={asked ? asked.id : `in ${thread}`}
           busy={busy}
           onSend={send}
@@ -151,9 +151,17 @@ function Bubble({ message: m }: { message: Message }) {
         {m.kind && m.kind !== "message" && m.kind !== "reply" && <span className="badge">{plain(m.kind)}</span>}
         {m.status === "error" && <span className="badge bad">error</span>}
         {m.priority === "urgent" && <span className="badge bad">urgent</span>}
+        {m.proof && <span className="badge">passkey {plain(m.proof.passkey)}</span>}
         {m.timestamp && <time title={moment(m.timestamp)}>{clock(m.timestamp)}</time>}
       </div>
-      {m.body_gone ? <p className="quiet">The text was trimmed; the record is still there.</p> : <Body>{textOf(m)}</Body>}
+      {m.goes_back_to && m.from_agent !== "human" && (
+        <p className="quiet">
+          Goes back to <a href={to("conversations", m.goes_back_to.id)}>what you wrote</a> at{" "}
+          <time title={moment(m.goes_back_to.at)}>{clock(m.goes_back_to.at)}</time>, {m.goes_back_to.passkey ? `passkey ${plain(m.goes_back_to.passkey)}` : "by token"}
+        </p>
+      )}
+      {m.body_gone && <p className="quiet">The text was trimmed; the record is still there.</p>}
+      {!m.body_gone && (m.kind === "approval" ? <Exact>{textOf(m)}</Exact> : <Body>{textOf(m)}</Body>)}
       {m.context && (
         <details>
           <summary>Background</summary>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { request } from "../api";
+import { Exact } from "../Body";
 import { plain } from "../plain";
 import { useAsked } from "../proof";
 import { useRoute } from "../route";
@@ -116,7 +117,7 @@ function Act({ of }: { of: ProofRequest }) {
       {question.data && (
         <blockquote>
           <p className="quiet">{plain(question.data.from_agent)} asks</p>
-          <p className="said">{plain(question.data.message ?? "")}</p>
+          {question.data.kind === "approval" ? <Exact>{question.data.message ?? ""}</Exact> : <p className="said">{plain(question.data.message ?? "")}</p>}
         </blockquote>
       )}
       <dl className="given">

@@ -7,7 +7,7 @@ import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
-import { textOf } from "../mail";
+import { answering, textOf } from "../mail";
 import { subject } from "../markdown";
 import { behindEach, countdown, sorted, stateOfThings } from "../needs";
 import { ago, moment, plain } from "../plain";
@@ -139,8 +139,7 @@ function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked)
         )}
         {act && (
           <Compose
-            label={`Answer ${plain(asker)}`}
-            button="Answer"
+            {...answering(q)}
             draft={q.id}
             busy={false}
             onSend={(text) => {

@@ -141,7 +141,7 @@ local function answerable(fact) return fact.k ~= 'bounce' and fact.k ~= 'notice'
 -- never change. facts.go makes the same and compares.
 local function seal(fact)
   local lasting = { fact.f, fact.t, fact.k, fact.p or '', fact.e or '', whole(fact.a), fact.d, whole(fact.z), fact.r or '',
-    fact.o or '', fact.b or '', fact.qt or '', fact.dl and whole(fact.dl) or '' }
+    fact.o or '', fact.b or '', fact.qt or '', fact.dl and whole(fact.dl) or '', fact.g }
   return string.sub(redis.sha1hex(table.concat(lasting, '\n')), 1, 8)
 end
 
@@ -157,7 +157,7 @@ local function countable(n) return type(n) == 'number' and n >= 0 and n == math.
 
 -- SHAPE is what those facts are that a message need not have.
 local SHAPE = { a = 'number', d = 'string', k = 'string', p = 'string', e = 'number', ch = 'string', qt = 'number', r = 'string', dl = 'number',
-  o = 'string', b = 'string', u = 'string', x = 'number', h = 'string', s = 'string', w = 'string', n = 'number', l = 'number', c = 'number', sl = 'number' }
+  o = 'string', b = 'string', u = 'string', x = 'number', h = 'string', s = 'string', w = 'string', n = 'number', l = 'number', c = 'number', sl = 'number', g = 'string' }
 local ROWS = { sv = { l = 'number', n = 'number', r = 'string' }, an = { h = 'string' }, nt = { n = 'number', u = 'number' } }
 local function shaped(fact)
   for name, is in pairs(SHAPE) do
@@ -239,7 +239,7 @@ local function put(log, k, m, holds)
   -- What seal makes of these facts. Names and kinds come from Go, but for those of a message that is handed on.
   local sealed = redis.sha1hex(m.from .. '\n' .. thread .. '\n' .. kind .. '\n' .. (m.urgent and 'urgent' or '') .. '\n' .. (m.expects and '1' or '')
     .. '\n' .. log.at .. '\n' .. m.durability .. '\n' .. bytes .. '\n' .. answers .. '\n' .. ticket .. '\n' .. handed .. '\n'
-    .. (m.quiet and '1' or '') .. '\n' .. deadline)
+    .. (m.quiet and '1' or '') .. '\n' .. deadline .. (m.goes_back and '\n' .. m.goes_back or ''))
   local fact = '{"q":' .. number .. ',"f":' .. (m.ticket and quoted(m.from) or '"' .. m.from .. '"')
     .. ',"t":' .. (thread == id and '"' .. id .. '"' or quoted(thread)) .. ',"k":' .. (m.ticket and quoted(kind) or '"' .. kind .. '"') .. ',"a":' .. log.at .. ',"d":"' .. m.durability
     .. '","z":' .. bytes .. ',"h":"' .. string.sub(sealed, 1, 8) .. '"'
@@ -247,7 +247,7 @@ local function put(log, k, m, holds)
     .. (m.urgent and ',"p":"urgent"' or '') .. (m.expects and ',"e":1' or '') .. (m.quiet and ',"qt":1' or '')
     .. (m.chain and ',"ch":' .. quoted(m.chain) or '') .. (answers ~= '' and ',"r":' .. quoted(answers) or '')
     .. (m.deadline and ',"dl":' .. deadline or '') .. (m.ticket and ',"o":' .. quoted(ticket) or '') .. (m.handed_by and ',"b":' .. quoted(handed) or '')
-    .. (m.asked_by and ',"u":' .. quoted(m.asked_by) or '')
+    .. (m.asked_by and ',"u":' .. quoted(m.asked_by) or '') .. (m.goes_back and ',"g":' .. quoted(m.goes_back) or '')
   if m.expects then redis.call('ZADD', tickets, number, id) end
   if m.expires > 0 then
     local expires = whole(m.expires)

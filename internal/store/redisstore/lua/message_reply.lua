@@ -9,12 +9,12 @@
 --       fingerprint window:number key_life:number message_life:number max_messages:number max_bytes:number
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps:literal space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
---       unpaid:flag
+--       unpaid:flag goes_back
 -- USES  keys flow tickets
 -- The agent and mail are of who asked, own is the replier's or of the queue whose message
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
 -- answered message is in, and role its queue, if it is in one.
--- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent} or {"repeat", …} as message_send does, or
+-- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent, what it goes back to} or {"repeat", …} as message_send does, or
 -- superseded, conflict, no_message, cancelled, answered, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
 -- spent <see flow.lua>, unpaid.
@@ -71,12 +71,18 @@ if question.e and handed_to == '' then
 end
 
 local ticket = question.o or answered
+-- What follows from a person's message goes back to it, and so does what follows from that. Answers
+-- to the person need not say so.
+local word = question.g
+if question.f == 'human' and not question.o then word = answered .. ' ' .. whole(question.a) .. (word and ' ' .. word or '') end
+local origin = from ~= 'human' and word or goes_back
+if origin == '' or to == 'human' then origin = nil end
 local expires = 0
 if mailbox == '' then expires = lived + message_life end
 local new, _, seq = put(log, mail, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, key_bytes = key_bytes, durability = durability, answers = ticket, expires = expires, asked_by = question.u,
-  chain = question.ch, quiet = quiet,
+  chain = question.ch, quiet = quiet, goes_back = origin,
 }, holds)
 remember(to, new, question.t, lived)
 charge(accounts, chain)
@@ -87,7 +93,7 @@ if handed_to ~= '' then
   _, moved_to = put(log, onward, {
     event = 'accepted', from = question.f, to = handed_to, kind = question.k, thread = question.t, urgent = question.p == 'urgent',
     expects = question.e == 1, body = text_of_question, bytes = question.z, durability = durability, answers = question.r or '',
-    expires = lived + message_life, ticket = ticket, handed_by = from, asked_by = question.u, chain = question.ch,
+    expires = lived + message_life, ticket = ticket, handed_by = from, asked_by = question.u, chain = question.ch, goes_back = word,
   })
 end
 question.an = question.an or {}
@@ -104,4 +110,4 @@ if resume == '1' and relieve(log, agent, to, owner .. '::' .. hex) then
   recipient = addressee(agent, nodes, log.paused, now, online_window)
 end
 return { 'ok', new, seq, question.t, now, recipient, acked, ticket, moved_to or '', quiet and 1 or 0,
-  { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes }, spending(accounts) }
+  { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes }, spending(accounts), origin or '' }

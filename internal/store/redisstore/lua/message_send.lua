@@ -6,6 +6,7 @@
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
 --       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
 --       answer_within:number chain digest caps:literal space_bytes:number key_bytes:number unpaid:flag
+--       goes_back
 -- USES  keys flow
 -- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
@@ -62,7 +63,7 @@ local hex, id, seq = put(log, mail, {
   event = 'accepted', from = from, to = to, kind = kind, thread = thread, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, key_bytes = key_bytes, durability = durability, answers = '', expires = expires, deadline = deadline,
   asked_by = expects == '1' and run ~= '' and run or nil,
-  chain = chain ~= '' and chain ~= thread and chain or nil,
+  chain = chain ~= '' and chain ~= thread and chain or nil, goes_back = goes_back ~= '' and goes_back or nil,
 }, holds)
 if thread == '' then thread = id end
 remember(to, hex, thread, lived)
