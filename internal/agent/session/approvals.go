@@ -20,6 +20,9 @@ import (
 const (
 	// askTimeout is how long the coordinator may take to be asked for an approval.
 	askTimeout = 5 * time.Second
+	// blockedAsk is the same for a client that opens its dialog when the hook has ended: with
+	// the hook's own start it is what a person does not notice.
+	blockedAsk = 120 * time.Millisecond
 	// DefaultApprovalWait is how long the person is asked elsewhere only, by a client that
 	// opens its dialog when the hook has ended.
 	DefaultApprovalWait = time.Minute
@@ -68,7 +71,7 @@ func (s *Server) approve(ctx context.Context, event hook.Event) string {
 		if s.isThere() {
 			return "{}"
 		}
-		most = hookTimeout
+		most = blockedAsk
 		limited, cancel := context.WithTimeout(ctx, s.patience)
 		defer cancel()
 		ctx = limited
