@@ -120,6 +120,9 @@ func (m *model) questionAsked() []string {
 	if len(q.Choices) > 0 {
 		all, ask = append(all, ""), "Your answer, or the number of a choice:"
 	}
+	if q.Permits {
+		ask = "The number of a choice. Your words deny it, and the agent reads them:"
+	}
 	return append(all, faint().of(ask), m.inputLine())
 }
 

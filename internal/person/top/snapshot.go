@@ -73,6 +73,7 @@ type Question struct {
 	Deadline time.Time `json:"deadline,omitzero"` // when the person is reminded
 	Frees    int       `json:"frees,omitempty"`   // agents that wait behind its asker
 	Informs  bool      `json:"informs,omitempty"` // it expects no answer
+	Permits  bool      `json:"permits,omitempty"` // it asks for permission: own words deny
 }
 
 // Look reads a snapshot. Which tickets are looked at is as in
@@ -146,7 +147,7 @@ func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
 	for _, m := range mail.Messages {
 		s.Questions = append(s.Questions, Question{
 			ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text(), Why: m.Context, Choices: m.Choices, Deadline: m.Deadline,
-			Informs: !m.AsksPerson() && !m.ExpectsReply,
+			Informs: !m.AsksPerson() && !m.ExpectsReply, Permits: m.Kind == c3po.KindApproval,
 		})
 	}
 	return nil
