@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -25,15 +26,17 @@ type prover struct {
 	person string
 	agent  string
 	key    *authenticator.Authenticator
+	policy c3po.ProofPolicy
 	asks   int
 }
 
 // startProving has a passkey added and the policy set.
 func startProving(t *testing.T, policy c3po.ProofPolicy) *prover {
 	t.Helper()
-	g := startGuarded(t, redistest.Start(t), server.Config{})
+	// Behind a proxy other hosts can reach it, and be invited.
+	g := startGuarded(t, redistest.Start(t), server.Config{Names: []string{"nas.lan"}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}})
 	p := &prover{
-		guarded: g, t: t, page: strings.Replace(g.url, "127.0.0.1", "localhost", 1), key: authenticator.New(),
+		guarded: g, t: t, page: strings.Replace(g.url, "127.0.0.1", "localhost", 1), key: authenticator.New(), policy: policy,
 		admin:  g.mint(t, auth.Grant{Role: c3po.RoleAdmin}).Secret,
 		person: g.mint(t, auth.Grant{Role: c3po.RoleHuman}).Secret,
 		agent:  g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}).Secret,
@@ -122,6 +125,18 @@ func (p *prover) question() c3po.MessageID {
 	var asked c3po.Escalation
 	if status, refusal := p.do(p.t, p.agent, "api", "escalate_to_human", c3po.EscalateInput{Reason: fmt.Sprintf("May I drop table %d?", p.asks), Choices: []string{"yes", "no"}}, &asked); status != http.StatusOK {
 		p.t.Fatalf("asking: %d %+v", status, refusal)
+	}
+	return asked.MessageID
+}
+
+// request has an agent ask for permission, and gives the id of the question.
+func (p *prover) request() c3po.MessageID {
+	p.t.Helper()
+	p.asks++
+	var asked c3po.ApprovalAsked
+	in := c3po.ApprovalInput{Tool: "Bash", Input: json.RawMessage(`{"command":"touch x"}`), Session: "s", Request: fmt.Sprint("r", p.asks)}
+	if status, refusal := p.do(p.t, p.agent, "api", "request_approval", in, &asked); status != http.StatusOK {
+		p.t.Fatalf("asking for an approval: %d %+v", status, refusal)
 	}
 	return asked.MessageID
 }
@@ -298,12 +313,7 @@ func TestNoTokenAndNoFileAnswersWithoutThePasskey(t *testing.T) {
 			return p.send("POST", "/api/op/reply", `{"message_id":"`+string(id)+`","response":"yes"}`, p.admin, "X-Agent-ID", "human")
 		},
 		"its own permission request": func() (int, string) {
-			var asked c3po.ApprovalAsked
-			in := c3po.ApprovalInput{Tool: "Bash", Input: json.RawMessage(`{"command":"touch x"}`), Session: "s", Request: "r"}
-			if status, refusal := p.do(t, p.agent, "api", "request_approval", in, &asked); status != http.StatusOK {
-				t.Fatalf("asking for an approval: %d %+v", status, refusal)
-			}
-			return p.send("POST", answerPath, answerOf(asked.MessageID, c3po.AllowOnce), p.person)
+			return p.send("POST", answerPath, answerOf(p.request(), c3po.AllowOnce), p.person)
 		},
 		"resuming itself": func() (int, string) { return p.send("POST", "/api/op/resume", `{"agent_id":"api"}`, p.person) },
 	}
