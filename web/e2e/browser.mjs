@@ -45,7 +45,7 @@ export async function violations(page) {
 // settled waits until a view has what it asked for. The stream of events stays
 // open, so the network is never idle.
 export async function settled(page) {
-  await page.waitForFunction(() => !document.body.innerText.includes("Loading …") && document.querySelector("main h1"));
+  await page.waitForFunction(() => !document.body.innerText.includes("Loading …") && document.querySelector("main h1") !== null);
   await page.waitForTimeout(250);
 }
 
