@@ -41,6 +41,7 @@ const (
 	ReachOff             Reachability = "when_switched_on"    // its user has switched c3po off there
 	ReachNextSession     Reachability = "next_session"        // a script runs it, so it hears of no mail
 	ReachUnknown         Reachability = "unknown"             // it does not react, or has not been heard of for too long
+	ReachStarts          Reachability = "starts_when_mailed"  // its session is closed, and mail that expects an answer resumes it
 	ReachOffline         Reachability = "offline"             // it reads its mail when it starts again
 )
 
@@ -59,12 +60,13 @@ const (
 	SessionOff        SessionState = "off"        // its user has switched c3po off
 	SessionUnattended SessionState = "unattended" // a script runs it for its output, and it hears of no mail
 	SessionUnknown    SessionState = "unknown"    // it does not react, or its last sign is too old
+	SessionClosed     SessionState = "closed"     // it has ended, and its host resumes it for mail that expects an answer
 )
 
 // Known says that a word is one of the states.
 func (s SessionState) Known() bool {
 	switch s {
-	case SessionIdle, SessionWaiting, SessionWorking, SessionFailed, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown:
+	case SessionIdle, SessionWaiting, SessionWorking, SessionFailed, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown, SessionClosed:
 		return true
 	}
 	return false

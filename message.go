@@ -285,6 +285,8 @@ type ReceivedInput struct {
 	MessageIDs []MessageID `json:"message_ids,omitempty" jsonschema:"Messages whose text the client has taken"`
 	Silent     []MessageID `json:"silent,omitempty" jsonschema:"Messages that the session has read, whose sender expects an answer, and without answering which its turn has ended"`
 	Notified   int64       `json:"notified,omitempty" jsonschema:"The session was told of all mail up to this sequence"`
+	// Started is for who resumes a closed session; with it nothing but Notified counts.
+	Started string `json:"started,omitempty" jsonschema:"What was started because of the mail up to notified: the program, by what, and with which rights"`
 }
 
 // Pending is the answer of /api/pending and /api/wait.
@@ -310,7 +312,7 @@ type PendingInput struct {
 	// Asleep is what clients say that do not know of State.
 	Asleep bool `json:"asleep,omitempty" jsonschema:"Mail that comes now does not wake you: you read it when your person writes to you"`
 	// State is for who waits on behalf of a session.
-	State SessionState `json:"state,omitempty" jsonschema:"What the session that you wait for does: idle, working, failed, dialog, unarmed, off, unattended or unknown"`
+	State SessionState `json:"state,omitempty" jsonschema:"What the session that you wait for does: idle, working, failed, dialog, unarmed, off, unattended, unknown or closed"`
 }
 
 // PendingResult is pending mail, or the reason a wait ended without any.

@@ -53,6 +53,8 @@ func (r Reachability) When() string {
 		return "once switched on"
 	case ReachNextSession:
 		return "in its next session"
+	case ReachStarts:
+		return "when mail starts it"
 	case ReachOffline:
 		return "when it starts again"
 	default:
@@ -65,6 +67,8 @@ func (r Reachability) Prospect() string {
 	switch r {
 	case ReachNow:
 		return "wakes now"
+	case ReachStarts:
+		return "starts when mailed"
 	case ReachUnknown:
 		return "does not react; when it reads it is unknown"
 	default:

@@ -63,7 +63,7 @@ func TestAStateIsShownWithHowOldItIs(t *testing.T) {
 		shown[c.State] = true
 	}
 	for _, state := range []c3po.SessionState{
-		c3po.SessionIdle, c3po.SessionWaiting, c3po.SessionWorking, c3po.SessionFailed, c3po.SessionDialog, c3po.SessionUnarmed, c3po.SessionOff, c3po.SessionUnattended, c3po.SessionUnknown,
+		c3po.SessionIdle, c3po.SessionWaiting, c3po.SessionWorking, c3po.SessionFailed, c3po.SessionDialog, c3po.SessionUnarmed, c3po.SessionOff, c3po.SessionUnattended, c3po.SessionUnknown, c3po.SessionClosed,
 	} {
 		if !shown[state] {
 			t.Errorf("no case shows %q", state)

@@ -24,6 +24,7 @@ type Trace struct {
 	Reason       string     `json:"reason,omitempty"`
 	Accepted     Fact       `json:"accepted"`
 	Notified     []Fact     `json:"notified"`
+	Started      []Fact     `json:"started,omitempty"` // sessions that were resumed for it: what, by what and with which rights is in their session
 	Served       []Fact     `json:"served"`
 	Received     *Fact      `json:"received"`
 	Claimed      *Claim     `json:"claimed,omitempty"` // of a role's mail: who claimed it last

@@ -230,6 +230,9 @@ func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResu
 // Received records what the caller's client has provably taken, and up to where
 // its session was told that there is mail.
 func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckResult, error) {
+	if in.Started != "" {
+		return ackResult(nil, nil), a.inbox.recordStart(ctx, in)
+	}
 	if err := a.enter(ctx); err != nil {
 		return c3po.AckResult{}, err
 	}

@@ -163,6 +163,11 @@ func (o outbox) receipt(ctx context.Context, stored store.Stored, durability c3p
 	}
 	to := stored.Recipient
 	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
+	if receipt.Reachability == c3po.ReachStarts && !stored.Message.ExpectsReply {
+		receipt.Reachability = c3po.ReachOffline
+		receipt.Notice = sentences(o.notice, fmt.Sprintf("'%s' is closed, and starts for mail that expects an answer; it reads this when it starts again", to.ID))
+		return receipt
+	}
 	receipt.Notice = sentences(o.notice, o.people.absence(ctx, to))
 	return receipt
 }

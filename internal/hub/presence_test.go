@@ -306,6 +306,65 @@ func TestASenderIsToldWhatTheSessionDoes(t *testing.T) {
 	})
 }
 
+func TestMailStartsAClosedSessionForAsLongAsItsHostWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		ctx, hangUp := context.WithCancel(t.Context())
+		host := start(func() (c3po.PendingResult, error) {
+			return h.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 3600, State: c3po.SessionClosed})
+		})
+		pass(time.Minute)
+		closed := h.agent("bob")
+		same(t, "reachability", closed.Reachability, c3po.ReachStarts)
+		same(t, "status", closed.Status, c3po.Offline)
+		same(t, "state", closed.State, c3po.SessionClosed)
+		word := must(h.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "FYI", ExpectsReply: new(bool)}))(t)
+		same(t, "what a message says that expects no answer", word.Reachability, c3po.ReachOffline)
+		same(t, "what its host hears of", len(host.result(t).Messages), 1)
+
+		after := word.Seq
+		again := start(func() (c3po.PendingResult, error) {
+			return h.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 3600, State: c3po.SessionClosed, After: &after})
+		})
+		pass(time.Second)
+		question := h.send("web", "bob", "Which port?")
+		same(t, "the receipt", question.Reachability, c3po.ReachStarts)
+		again.result(t)
+		const what = "claude-code 1234 on pi, by c3po attend, permission mode manual"
+		must(h.as("bob").Received(t.Context(), c3po.ReceivedInput{Started: what, Notified: question.Seq}))(t)
+		pass(5 * time.Second)
+		trace := must(h.as("web").Trace(t.Context(), c3po.MessageInput{MessageID: question.ID}))(t)
+		if len(trace.Started) != 1 || trace.Started[0].Session != what || len(trace.Notified) != 0 {
+			t.Errorf("the trace says %+v, %+v", trace.Started, trace.Notified)
+		}
+		same(t, "status after a start", h.agent("bob").Status, c3po.Offline)
+		same(t, "when its host waits no longer", h.agent("bob").Reachability, c3po.ReachOffline)
+
+		go h.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 3600, State: c3po.SessionClosed, After: &question.Seq})
+		pass(time.Second)
+		same(t, "who opens the session", must(h.As(c3po.Caller{ID: "bob", Run: "pi:7:1", Session: "s", Role: c3po.RoleAgent}).RegisterAgent(t.Context(), c3po.RegisterInput{}))(t).ID, c3po.AgentID("bob"))
+		same(t, "when it is open", h.agent("bob").Status, c3po.Online)
+		hangUp()
+		pass(10 * time.Second)
+		same(t, "when its host waits no longer for it to close", h.agent("bob").Status, c3po.Online)
+	})
+}
+
+func TestNobodyAttendsToAnAgentThatIsUnknownOrAnothers(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		_, err := h.as("nobody").Pending(t.Context(), c3po.PendingInput{State: c3po.SessionClosed})
+		refused(t, err, c3po.AgentNotFound)
+		h.enter("bob")
+		_, err = h.As(c3po.Caller{ID: "bob", Role: c3po.RoleAgent, Agents: "pi/*"}).Pending(t.Context(), c3po.PendingInput{State: c3po.SessionClosed})
+		refused(t, err, c3po.Forbidden)
+		_, err = h.as("bob").Received(t.Context(), c3po.ReceivedInput{Started: "something"})
+		refused(t, err, c3po.InvalidRequest)
+	})
+}
+
 // The store has the agent at its node by the new name, the node by the old one.
 func TestAnAgentThatIsRenamedAfterItsLastWaitGoesOffline(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -92,7 +92,7 @@ func reachability(r store.Record) c3po.Reachability {
 	case r.Paused != "":
 		return c3po.ReachResumed
 	case r.Attached && r.State != "":
-		return reachOf(r.State)
+		return reachOf(r.State) // of one that is closed, its host is attached
 	case r.Online:
 		return c3po.ReachNextCall
 	default:
@@ -117,6 +117,8 @@ func reachOf(state c3po.SessionState) c3po.Reachability {
 		return c3po.ReachOff
 	case c3po.SessionUnattended:
 		return c3po.ReachNextSession
+	case c3po.SessionClosed:
+		return c3po.ReachStarts
 	default:
 		return c3po.ReachUnknown
 	}

@@ -208,6 +208,10 @@ func life(e store.Entry) c3po.Trace {
 		GoesBackTo: m.GoesBackTo,
 	}
 	for _, note := range e.Facts.Notified {
+		if note.Route == startRoute {
+			trace.Started = append(trace.Started, c3po.Fact{At: note.At, Session: note.Reader})
+			continue
+		}
 		trace.Notified = append(trace.Notified, c3po.Fact{At: note.At, Session: note.Reader, Route: note.Route})
 	}
 	for _, fact := range e.Facts.Served {

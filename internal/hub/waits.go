@@ -279,7 +279,11 @@ func (box *inbox) nextMessage(ctx context.Context, incoming bool, after *int64) 
 // Pending shows unacked mail without recording that it was seen, and with a
 // timeout waits until there is some.
 func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.PendingResult, error) {
-	if err := a.enter(ctx); err != nil {
+	enter := a.enter
+	if in.State == c3po.SessionClosed {
+		enter = a.enterForClosed
+	}
+	if err := enter(ctx); err != nil {
 		return c3po.PendingResult{}, err
 	}
 	timeout, err := a.hub.checkWait("timeout", in.Timeout)
@@ -292,7 +296,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	switch {
 	case in.State != "" && !in.State.Known():
-		return c3po.PendingResult{}, refuse("state is %q; it must be idle, working, failed, dialog, unarmed, off, unattended or unknown", in.State)
+		return c3po.PendingResult{}, refuse("state is %q; it must be idle, working, failed, dialog, unarmed, off, unattended, unknown or closed", in.State)
 	case in.State != "":
 		a.inbox.state = in.State
 	case in.Asleep:

@@ -26,6 +26,9 @@ func (held *attachment) settle() (changed bool) {
 		if slices.Contains(held.halted, w.PID) {
 			continue
 		}
+		if w.State == c3po.SessionClosed && state != "" {
+			continue // its host waits for it to close
+		}
 		if state = w.State; state == c3po.SessionWaiting {
 			break
 		}

@@ -78,7 +78,9 @@ type presenceStore interface {
 	// Attach renews; one whose node has died is offline until it is seen again. So is
 	// one that hung up: its process ended, or its network, and no call of its will
 	// say so. Attach also says what the session does. Without a state nothing of it
-	// waits at the node any more, which changes nothing if it is elsewhere by now.
+	// waits at the node any more, which changes nothing if it is elsewhere by now. For a
+	// closed session its host is attached: the agent stays offline and its name free, and
+	// one whose session goes on is left as it is.
 	Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, state c3po.SessionState) error
 	Detach(ctx context.Context, space c3po.Space, id c3po.AgentID, node string, hungUp bool, ago time.Duration) error
 	// RenewLease extends the node's lease in the space by Limits.NodeLease.

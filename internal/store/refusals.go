@@ -14,6 +14,11 @@ func RefuseNoAgent(id c3po.AgentID) *c3po.Error {
 		Suggest("Check the spelling of the agent id; list_agents shows who is there.")
 }
 
+// RefuseNotClosed is the refusal to take a session for closed that goes on.
+func RefuseNotClosed(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.InvalidRequest, "'%s' is online: its session is not closed", id).Suggest("Wait until it is offline.")
+}
+
 // RefuseNoBrief is the refusal of a brief id that fits no agent, or several.
 func RefuseNoBrief(text string) *c3po.Error {
 	return c3po.Errorf(c3po.AgentNotFound, "Agent '%s' not found", text).Suggest("Give its whole id.")

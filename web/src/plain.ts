@@ -109,6 +109,7 @@ const words: Record<string, string> = {
   when_dialog_closes: "when its user answers a dialog",
   when_switched_on: "once switched on",
   next_session: "in its next session",
+  starts_when_mailed: "starts when mailed",
   unknown: "unknown",
   waiting_for_human: "waits for you",
   offline: "offline",
@@ -132,6 +133,7 @@ const reasons: Record<string, string> = {
   when_person_returns: "It is idle and nothing can wake it; mail is kept until its person comes back.",
   when_resumed: "A person has paused it; mail is kept until it is resumed.",
   waiting_for_human: "It has asked a person and waits for the answer; other mail is kept.",
+  starts_when_mailed: "Its session is closed. Its host resumes it for mail that expects an answer; other mail is kept.",
   offline: "No session of it is running; it reads its mail when it starts again.",
 };
 

@@ -519,7 +519,7 @@ export interface Question {
   warning?: string;
 }
 
-export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "offline";
+export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";
@@ -689,7 +689,7 @@ export interface ServerInfo {
   paused?: string;
 }
 
-export type SessionState = "idle" | "waiting" | "working" | "failed" | "dialog" | "unarmed" | "off" | "unattended" | "unknown";
+export type SessionState = "idle" | "waiting" | "working" | "failed" | "dialog" | "unarmed" | "off" | "unattended" | "unknown" | "closed";
 
 export interface Sickness {
   status: "error";
@@ -797,6 +797,7 @@ export interface Trace {
   reachability?: Reachability;
   reason?: string;
   silent?: Fact;
+  started?: Fact[];
   state_since?: string;
 }
 

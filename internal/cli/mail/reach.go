@@ -44,6 +44,8 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		say("A script runs it for its output, so it is left alone: its next session hears of mail.")
 	case c3po.ReachUnknown:
 		say("Its session has not reacted for %s: it is stopped, or has begun no turn after a notice.", inState(agent, now))
+	case c3po.ReachStarts:
+		say("Its session is closed, and its host resumes it for mail that expects an answer: c3po attend list, there.")
 	case c3po.ReachOffline:
 		say("It was last seen %s: no program runs that could be woken.", console.Ago(now, agent.LastSeen))
 	}

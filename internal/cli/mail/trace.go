@@ -88,6 +88,9 @@ func life(t c3po.Trace, from, to string) []occurrence {
 	for _, f := range t.Notified {
 		all = append(all, occurrence{f.At, to + " was told that there is mail" + where(f)})
 	}
+	for _, f := range t.Started {
+		all = append(all, occurrence{f.At, to + "'s session was resumed: " + console.Inline(f.Session)})
+	}
 	for _, f := range t.Served {
 		served := "served to " + to + where(f)
 		if f.Times > 1 {

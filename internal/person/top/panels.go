@@ -231,6 +231,8 @@ func reach(a c3po.Agent) string {
 		return warn().of("next session")
 	case c3po.ReachUnknown:
 		return warn().of("unknown")
+	case c3po.ReachStarts:
+		return "mail starts it"
 	case c3po.ReachOffline:
 		return faint().of("when started")
 	default:

@@ -27,6 +27,9 @@ func (s *Store) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, n
 	if err != nil {
 		return err
 	}
+	if word(answer[0]) == "open" {
+		return store.RefuseNotClosed(id)
+	}
 	return agentOutcome(word(answer[0]), id)
 }
 

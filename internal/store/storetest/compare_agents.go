@@ -64,7 +64,7 @@ func (d *comparison) presence(a *comparedSpace) {
 	id, node := d.agent(a, "agent"), draw(d, "node", []string{"n1", "n2"})
 	switch draw(d, "presence", []string{"attach", "attach", "detach", "hang up", "renew", "end"}) {
 	case "attach":
-		state := draw(d, "state", []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, ""})
+		state := draw(d, "state", []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, c3po.SessionClosed, ""})
 		d.done("attach", func(s store.Store) error { return s.Attach(d.ctx, a.space, id, node, state) })
 	case "detach":
 		ago := draw(d, "ago", []time.Duration{0, 0, time.Second})

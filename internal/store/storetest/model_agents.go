@@ -140,6 +140,9 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step store.Register
 	}
 	a.profile.Client = step.Profile.Client
 	sp.see(a, now)
+	if a.state == c3po.SessionClosed {
+		a.node = "" // its host was attached in its place
+	}
 	a.goneAt = time.Time{}
 	if step.Run != "" || step.Explicit && step.Profile.PID > 0 {
 		a.diedAt = time.Time{}

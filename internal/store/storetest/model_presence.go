@@ -23,11 +23,21 @@ func (m *Model) Attach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	if state == "" && a.node != node {
 		return nil // it waits elsewhere by now
 	}
+	if state == c3po.SessionClosed && a.goneAt.IsZero() {
+		if sp.online(a, m.now()) {
+			return store.RefuseNotClosed(id)
+		}
+		a.goneAt, a.cut = m.now(), false
+	}
+	gone := !a.goneAt.IsZero()
 	if a.node == "" || !slices.Contains(state.Alike(), a.state) {
 		a.stateAt = m.now()
 	}
 	a.state = state
-	a.node, a.seen, a.goneAt, a.lastKnown = node, m.now(), time.Time{}, sp.books.Lived
+	a.node, a.lastKnown = node, sp.books.Lived
+	if closed := gone && (state == c3po.SessionClosed || state == ""); !closed {
+		a.seen, a.goneAt = m.now(), time.Time{}
+	}
 	sp.leases[node] = m.now().Add(m.limits.NodeLease)
 	return nil
 }
@@ -43,6 +53,9 @@ func (m *Model) Detach(_ context.Context, name c3po.Space, id c3po.AgentID, node
 	}
 	if a.node == node {
 		a.node, a.lastKnown = "", sp.books.Lived
+		if !a.goneAt.IsZero() {
+			return nil // its session is closed, and its host was attached
+		}
 		if left := m.now().Add(-ago.Truncate(time.Millisecond)); left.After(a.seen) {
 			a.seen = left
 		}
@@ -70,7 +83,10 @@ func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error 
 	delete(sp.leases, node)
 	for _, a := range sp.agents {
 		if a.node == node {
-			a.node, a.seen, a.lastKnown = "", m.now(), sp.books.Lived
+			a.node, a.lastKnown = "", sp.books.Lived
+			if a.goneAt.IsZero() {
+				a.seen = m.now()
+			}
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 	if a == nil {
 		return store.RetireUnknown, nil
 	}
-	if sp.online(a, now) {
+	if sp.online(a, now) || sp.attached(a, now) {
 		a.lastKnown = sp.books.Lived
 		return store.RetireKept, nil
 	}

@@ -12,15 +12,17 @@ for _, one in ipairs(agents) do
   local agent, id = one.agent, one.id
   if redis.call('HGET', agent, 'node') == node then
     redis.call('HDEL', agent, 'node')
-    local at = math.max(left, amount(redis.call('HGET', agent, 'seen')))
-    redis.call('HSET', agent, 'seen', whole(at))
     redis.call('ZADD', heard, whole(lived), id)
-    if hung_up then
+    local at = math.max(left, amount(redis.call('HGET', agent, 'seen')))
+    -- Of a closed session its host was attached: nothing was seen of the session itself.
+    local closed = redis.call('HEXISTS', agent, 'gone') == 1
+    if not closed then redis.call('HSET', agent, 'seen', whole(at)) end
+    if hung_up and not closed then
       redis.call('HSET', agent, 'gone', whole(now), 'cut', 1)
       redis.call('ZADD', seen, 0, id)
       -- No event: only who waits for its answer needs to look.
       redis.call('SPUBLISH', channel, '0 ' .. id)
-    else
+    elseif not closed then
       redis.call('ZADD', seen, whole(signed(at, redis.call('HGET', agent, 'heartbeat'), online_window)), id)
     end
   end

@@ -103,7 +103,8 @@ elseif changed then
   redis.call('HDEL', agent, 'pid', 'pid_start', 'heartbeat', 'availability', 'task')
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
-if node ~= '' and (changed or not is_attached(node, nodes, now)) then
+-- Of a closed session its host is attached, until the agent is heard of again.
+if node ~= '' and (changed or not is_attached(node, nodes, now) or redis.call('HGET', agent, 'state') == 'closed') then
   redis.call('ZREM', attached, node .. ' ' .. name)
   redis.call('HDEL', agent, 'node')
   node = ''

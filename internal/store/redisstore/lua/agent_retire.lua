@@ -10,7 +10,8 @@
 local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles', 'rooms', 'heartbeat')
 if not r[1] then return { 'unknown' } end
 local lived, node = number(meta, 'lived'), r[2] or ''
-if online(agent, nodes, now, online_window) then
+-- The host of a closed session is attached in its place.
+if online(agent, nodes, now, online_window) or is_attached(node, nodes, now) then
   redis.call('ZADD', heard, whole(lived), id)
   return { 'kept' }
 end
@@ -22,7 +23,8 @@ if lived - last < silent then
   if node ~= '' then
     redis.call('ZREM', attached, node .. ' ' .. id)
     redis.call('HDEL', agent, 'node')
-    redis.call('ZADD', seen, whole(signed(amount(r[1]), r[6], online_window)), id)
+    local gone = redis.call('HEXISTS', agent, 'gone') == 1
+    redis.call('ZADD', seen, gone and 0 or whole(signed(amount(r[1]), r[6], online_window)), id)
   end
   return { 'kept' }
 end
