@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"image":    {},
 
 	"internal/agent":          {},
+	"internal/agent/attend":   {".", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/paths"},
 	"internal/agent/session":  {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
 	"internal/agent/hook":     {"."},
 	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
@@ -36,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/auth/pki":     {"."},
 
 	"internal/cli":           {".", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
-	"internal/cli/agentside": {".", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
+	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
 	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
 	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/transport/dialect"},
 	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "plugin", "internal/runner/container"},

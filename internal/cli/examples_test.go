@@ -40,6 +40,7 @@ var (
 		"c3po agent stop":       "needs containers; test/runner",
 		"c3po agent setup":      "needs a token; agent.txtar",
 		"c3po agent setup-c3po": "needs a token; agent.txtar",
+		"c3po attend":           "waits for mail until it is ended; test/claude",
 		"c3po restore":          "needs a Redis that is empty; backup.txtar",
 		"c3po export":           "needs a coordinator that is down; export.txtar",
 		"c3po import":           "needs an export of another machine; export.txtar",

@@ -19,6 +19,7 @@ type Event struct {
 	Cwd        string `json:"cwd,omitempty"`             // of Approve: where the tool would run
 	Transcript string `json:"transcript_path,omitempty"` // of Approve: where the client keeps what was said
 	Mode       string `json:"permission_mode,omitempty"`
+	Model      string `json:"model,omitempty"`      // of SessionStart, if the client says it
 	AgentID    string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType  string `json:"agent_type,omitempty"` // of a subagent
 	Again      Word   `json:"stop_hook_active,omitempty"`

@@ -76,7 +76,10 @@ func (s *Server) stay(ctx context.Context) {
 
 // settle registers the agent and looks what mail it has.
 func (s *Server) settle(ctx context.Context) error {
-	if err := s.before(ctx, s.to()); err != nil {
+	s.mu.Lock()
+	session := s.conversation.id
+	s.mu.Unlock()
+	if err := s.before(ctx, s.to(), session); err != nil {
 		return err
 	}
 	self, err := s.to().RegisterAgent(ctx, s.profile)
@@ -114,6 +117,7 @@ func (s *Server) settle(ctx context.Context) error {
 		s.conversation.memory = s.conversation.memory.Ungreeted() // it is somebody else now, and must hear it
 	}
 	s.conversation.place = place
+	s.keepSoon()
 	s.conversation.paused.seq = 0 // numbers from before may be another store's
 	s.conversation.replace(seen)
 	s.trouble, s.unanswered = nil, false

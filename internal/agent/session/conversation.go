@@ -58,6 +58,7 @@ type conversation struct {
 	warned   bool // the person knows that the coordinator is away
 	alone    bool // it runs for its output, which mail must not change
 	scripted bool // its prompts are no person's
+	kept     Kept // what it takes to resume it
 
 	texts    map[c3po.MessageID]c3po.Message // mail that may come with a wake
 	bringing []c3po.Message                  // was sent to the monitors
@@ -99,7 +100,7 @@ func (c *conversation) begin(id string) {
 		c.former[c.id] = c.memory
 	}
 	c.id, c.memory = id, c.former[id]
-	c.prompts, c.invited = 0, false
+	c.prompts, c.invited, c.kept = 0, false, Kept{ID: id}
 }
 
 // turn begins one: a hook that still waits at the end of the last waits in vain.

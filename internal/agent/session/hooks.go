@@ -56,6 +56,7 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 	}
 	if event.SessionID != "" {
 		s.enter(event)
+		s.keepSoon()
 	}
 	switch event.Name {
 	case hook.SessionStart:
@@ -143,6 +144,7 @@ func (s *Server) enter(event hook.Event) {
 	if event.Name == hook.UserPromptSubmit {
 		s.conversation.prompts++
 	}
+	s.conversation.shows(event)
 	// Kimi does not tell; a second prompt says that somebody is there.
 	if s.dialect == hook.Kimi {
 		s.conversation.scripted = s.conversation.prompts < 2

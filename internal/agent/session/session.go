@@ -58,9 +58,10 @@ type Config struct {
 	// Switch lets agents take part, or not, in this project or everywhere; if nil, the
 	// session cannot switch it.
 	Switch func(on, everywhere bool) error
-	// Before is done each time before the agent registers, which it does not if that
-	// fails; Registered when it has an id. Nothing if nil.
-	Before     func(ctx context.Context, to *client.Client) error
+	// Before is done each time before the agent registers, with the client's session as far
+	// as it is known; if it fails the agent does not register. Registered is done when it
+	// has an id. Nothing if nil.
+	Before     func(ctx context.Context, to *client.Client, session string) error
 	Registered func(c3po.AgentID)
 	// Approves says that the person wants to decide the client's dialogs from elsewhere
 	// too; never if nil.
@@ -87,7 +88,9 @@ type Config struct {
 	Sees func() Sight
 	// Note records when a hook last ran, so that it is known after the session too; may
 	// be nil.
-	Note  func(HookRun)
+	Note func(HookRun)
+	// Keep records what it takes to resume the session once it is closed; may be nil.
+	Keep  func(Kept)
 	Tools []c3po.Toolset // core if none
 	// Defaults are the values of arguments that a model leaves out, by operation.
 	Defaults map[string]map[string]any
@@ -106,7 +109,7 @@ type Server struct {
 	stranger func(net.Conn) bool
 	off      func() bool
 	switched func(on, everywhere bool) error
-	before   func(context.Context, *client.Client) error
+	before   func(ctx context.Context, to *client.Client, session string) error
 	holds    func(c3po.AgentID)
 	approves func() bool
 	patience time.Duration
@@ -116,6 +119,7 @@ type Server struct {
 	answers  bool
 	sees     func() Sight
 	note     func(HookRun)
+	keep     func(Kept)
 	tools    []c3po.Toolset
 	defaults map[string]map[string]any
 	version  string
@@ -124,6 +128,7 @@ type Server struct {
 	wanted     chan struct{} // a hook or a call wants the agent to be there
 	reportable chan struct{} // there is something to report
 	notable    chan struct{} // a hook has run
+	keepable   chan struct{} // there may be more to keep of the session
 	settling   chan struct{} // there may be questions to withdraw
 
 	mu           sync.Mutex
@@ -154,12 +159,12 @@ func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
 		approves: cfg.Approves, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), requests: map[*request]bool{},
-		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
-		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
+		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), keepable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,
 	}
 	if s.before == nil {
-		s.before = func(context.Context, *client.Client) error { return nil }
+		s.before = func(context.Context, *client.Client, string) error { return nil }
 	}
 	if s.holds == nil {
 		s.holds = func(c3po.AgentID) {}
@@ -197,6 +202,9 @@ func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	running.Go(func() { s.settleAsks(ctx) })
 	if s.note != nil {
 		running.Go(func() { s.noteRuns(ctx) })
+	}
+	if s.keep != nil {
+		running.Go(func() { s.keepSession(ctx) })
 	}
 	if s.rouse != nil {
 		running.Go(func() { s.rousing(ctx) })

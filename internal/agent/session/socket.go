@@ -52,6 +52,7 @@ func (s *Server) receive(ctx context.Context) {
 	// The hook that began the session may have run before we listened.
 	if event, ok := readNote(s.socket); ok && !s.off() {
 		s.enter(event)
+		s.keepSoon()
 		s.want()
 	}
 	for {

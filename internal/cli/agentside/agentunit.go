@@ -1,12 +1,8 @@
 package agentside
 
 import (
-	"cmp"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,21 +44,10 @@ secret in it.`,
 			if err != nil {
 				return err
 			}
-			service := agentService(a, program, file)
-			written := writtenUnit{For: system}
-			switch system {
-			case "systemd":
-				written.Text = service.Systemd()
-			case "launchd":
-				written.Text = service.Launchd()
-			default:
-				return console.BadUsage(fmt.Sprintf("there are no services of %q", system), "Give systemd or launchd.")
-			}
-			return a.Show(written, func(w io.Writer) { fmt.Fprint(w, written.Text) })
+			return showUnit(a, system, agentService(a, program, file))
 		},
 	}
-	systems := map[string]string{"darwin": "launchd"}
-	cmd.Flags().StringVar(&system, "for", cmp.Or(systems[runtime.GOOS], "systemd"), "systemd or launchd")
+	addSystem(cmd, &system)
 	return cmd
 }
 

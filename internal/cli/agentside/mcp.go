@@ -165,7 +165,11 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 			}
 			return a.Folders.SwitchOff(where)
 		},
-		Before: func(ctx context.Context, to *client.Client) error {
+		Keep: keeper(a, r, clientName, project),
+		Before: func(ctx context.Context, to *client.Client, session string) error {
+			if err := makeWay(ctx, a, session); err != nil {
+				return err
+			}
 			noteRun(a, r, to.ID())
 			return reportEnded(ctx, a, to)
 		},

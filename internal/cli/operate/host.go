@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
@@ -115,6 +116,8 @@ func (h *host) run(ctx context.Context, ready func(paths.Coordinator)) error {
 	}
 	served := false
 	var unpublished error
+	var attending sync.WaitGroup
+	defer attending.Wait()
 	err = h.settings.run(ctx, h.console, h.note.Socket, h.log, func(url string) {
 		var note paths.Coordinator
 		if note, unpublished = h.publish(url); unpublished != nil {
@@ -124,6 +127,7 @@ func (h *host) run(ctx context.Context, ready func(paths.Coordinator)) error {
 		}
 		served = true
 		ready(note)
+		attending.Go(func() { h.attend(ctx) })
 	})
 	stop()
 	err = errors.Join(err, unpublished, <-kept, h.note.Remove(h.state))
@@ -132,6 +136,14 @@ func (h *host) run(ctx context.Context, ready func(paths.Coordinator)) error {
 		err = errors.Join(err, h.stopEngine(context.WithoutCancel(ctx)))
 	}
 	return err
+}
+
+// attend lets mail resume the closed sessions of this user, if the person has agreed and
+// no other process does so.
+func (h *host) attend(ctx context.Context) {
+	if err := agentside.Attendance(h.console, h.log).Run(ctx); err != nil {
+		h.log.WarnContext(ctx, "this process does not resume closed sessions", "err", err)
+	}
 }
 
 func (h *host) stopEngine(ctx context.Context) error {

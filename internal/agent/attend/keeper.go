@@ -1,0 +1,220 @@
+package attend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
+	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+)
+
+const (
+	waitSlice  = 50 * time.Second
+	maxLetters = 50
+	// minRest and maxRest are how long a session is left closed whose last run has failed.
+	minRest = time.Second
+	maxRest = 5 * time.Minute
+	// hour is what the budget of starts is for.
+	hour = time.Hour
+)
+
+// A keeper attends to one session.
+type keeper struct {
+	*Service
+	session paths.Session
+	consent paths.Consent
+	log     *slog.Logger
+
+	left   map[c3po.MessageID]bool // a run has ended well and left it unanswered: another would too
+	asked  c3po.MessageID          // the question whether it may be started more often
+	denied time.Time               // the person wants no more starts until then
+}
+
+func (k *keeper) run(ctx context.Context) {
+	away, failed := resident.Backoff(), attempt.Backoff{Min: minRest, Max: maxRest}
+	for ctx.Err() == nil {
+		if k.open() || time.Now().Before(k.denied) {
+			attempt.Sleep(ctx, lookEvery)
+			continue
+		}
+		mail, to, err := k.await(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, context.Canceled):
+			continue
+		case err != nil:
+			k.log.WarnContext(ctx, "cannot look for mail", "err", err)
+			attempt.Sleep(ctx, away.Step())
+			continue
+		}
+		away.Reset()
+		if !k.affordable(ctx, to) {
+			continue
+		}
+		if err := k.resume(ctx, to, mail); err != nil {
+			rest := failed.Step()
+			k.log.WarnContext(ctx, "the resumed session has failed", "err", err, "next_in", rest)
+			attempt.Sleep(ctx, rest)
+			continue
+		}
+		failed.Reset()
+	}
+}
+
+// open says that a process has the session: the person's, or one that was resumed before.
+func (k *keeper) open() bool {
+	now, ok := k.cfg.Folders.Session(k.session.ID)
+	return ok && k.cfg.Lives(now.Run)
+}
+
+// opened says that a person has the session open.
+func (k *keeper) opened() bool {
+	now, ok := k.cfg.Folders.Session(k.session.ID)
+	return ok && !now.Resumed && k.cfg.Lives(now.Run)
+}
+
+// await waits for mail that expects an answer. Meanwhile others see that mail starts the
+// agent. It ends with context.Canceled when the session is opened, or is to stay closed.
+func (k *keeper) await(ctx context.Context) (found resident.View, to *client.Client, err error) {
+	if to, err = k.cfg.Client(k.session); err != nil {
+		return found, nil, err
+	}
+	if err := k.cfg.ReportEnded(ctx, k.session); err != nil {
+		return found, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go k.whenOpened(ctx, cancel)
+	after, paused := int64(0), ""
+	for {
+		in := c3po.PendingInput{After: &after, Limit: maxLetters, Paused: &paused, State: c3po.SessionClosed, Timeout: int(waitSlice / time.Second)}
+		found, err = resident.Look(ctx, to, in, maxLetters, func(m c3po.Message) bool { return k.asked != "" && m.MessageID == k.asked })
+		if ctx.Err() != nil {
+			return found, to, context.Canceled
+		}
+		if err != nil {
+			return found, to, err
+		}
+		k.decided(ctx, to, found.Texts)
+		if found.Paused != nil && *found.Paused != paused {
+			paused, after = *found.Paused, 0
+			continue // what came before counts again
+		}
+		if time.Now().Before(k.denied) {
+			return found, to, context.Canceled
+		}
+		if paused == "" && slices.ContainsFunc(found.Mail, k.calls) {
+			return found, to, nil
+		}
+		after = max(after, found.Seq)
+	}
+}
+
+// calls says that a message is worth a start.
+func (k *keeper) calls(l hook.Letter) bool { return l.ExpectsReply && !k.left[l.ID] }
+
+// whenOpened cancels once the session is open.
+func (k *keeper) whenOpened(ctx context.Context, cancel func()) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if k.open() {
+			cancel()
+			return
+		}
+	}
+}
+
+// affordable says that another start is within the budget. If not, the person is asked,
+// once, and mail waits for the answer.
+func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
+	if k.recentStarts(time.Now()) < k.consent.Starts {
+		return true
+	}
+	done, err := to.EscalateToHuman(ctx, c3po.EscalateInput{
+		Reason:   fmt.Sprintf("Mail has resumed the closed session of %s %d times within an hour, which is as often as you allow.", k.session.Agent, k.consent.Starts),
+		Question: "May mail resume it further?", Choices: []string{goOn, stayClosed},
+	})
+	if err != nil {
+		k.log.WarnContext(ctx, "cannot ask whether the session may be resumed further", "err", err)
+		attempt.Sleep(ctx, maxRest)
+		return false
+	}
+	k.asked = done.MessageID
+	k.leave(ctx, to)
+	k.log.WarnContext(ctx, "all starts of this hour are used up; the person is asked", "starts", k.consent.Starts)
+	return false
+}
+
+// What a person is offered when all starts are used up.
+const (
+	goOn       = "Resume it further"
+	stayClosed = "Leave it closed for an hour"
+)
+
+// decided takes in the person's answer.
+func (k *keeper) decided(ctx context.Context, to *client.Client, answers []c3po.Message) {
+	for _, answer := range answers {
+		if answer.Text() == goOn {
+			k.forgetStarts()
+		} else {
+			k.denied = time.Now().Add(hour)
+		}
+		k.asked = ""
+		if _, err := to.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{answer.ID}}); err != nil {
+			k.log.WarnContext(ctx, "cannot ack the person's answer", "err", err)
+		}
+		k.leave(ctx, to)
+	}
+}
+
+// leave ends what a call in the agent's name has begun, if one has: its session is closed.
+func (k *keeper) leave(ctx context.Context, to *client.Client) {
+	if !k.opened() {
+		resident.Leave(ctx, to, k.log)
+	}
+}
+
+// recentStarts is how many starts the agent has had within the hour.
+func (k *keeper) recentStarts(now time.Time) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	recent := slices.DeleteFunc(slices.Clone(k.starts[k.session.Agent]), func(at time.Time) bool { return now.Sub(at) >= hour })
+	k.starts[k.session.Agent] = recent
+	return len(recent)
+}
+
+func (k *keeper) noteStart(now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.starts[k.session.Agent] = append(k.starts[k.session.Agent], now.UTC())
+	k.saveStarts()
+}
+
+func (k *keeper) forgetStarts() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.starts, k.session.Agent)
+	k.saveStarts()
+}
+
+// saveStarts is called with the lock held.
+func (k *keeper) saveStarts() {
+	if err := k.cfg.Folders.KeepStarts(k.starts); err != nil {
+		k.log.Warn("cannot write down when sessions were resumed", "err", err)
+	}
+}

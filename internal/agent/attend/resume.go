@@ -1,0 +1,138 @@
+package attend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
+	"github.com/c3po-dev/c3po/internal/client"
+)
+
+const (
+	// maxRun is how long a resumed session may take to answer.
+	maxRun = 30 * time.Minute
+	// endTimeout is how long it may take to end once it is told to.
+	endTimeout = 2 * time.Second
+	maxSaid    = 2 << 10
+)
+
+// Prompt is what a resumed session is told. It is no person's: hooks know c3po's own lines
+// by their begin.
+const Prompt = "c3po: your session was closed, and is resumed because there is mail that expects an answer. Nobody sits at this session. " +
+	"Call get_messages, answer each message with reply from what you know and may do here, and end. If you lack a permission that an answer needs, say so in it."
+
+// errOpened says that a person has opened the session that was resumed.
+var errOpened = errors.New("the person has opened the session")
+
+// resume runs the client of the session once, for mail that was found. It is an error if
+// the client ended badly; that the person wanted the session meanwhile is none.
+func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.View) error {
+	cmd, err := k.cfg.Command(k.session, k.consent.Mode, Prompt)
+	if err != nil {
+		return err
+	}
+	lock, err := k.cfg.Folders.ResumeLock(k.session.ID)
+	if err != nil {
+		return err
+	}
+	if lock == nil {
+		return errors.New("it was resumed before, by a process that has not ended")
+	}
+	defer lock.Release()
+	if k.open() {
+		return nil
+	}
+	// Somebody may have called in its name meanwhile, as a command with --as does: the
+	// resumed session gets the name.
+	k.leave(ctx, to)
+	cmd.ExtraFiles = []*os.File{lock.File()} // it holds the lock for as long as it lives
+	started := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", k.session.Client, k.session.ID, k.host(), k.consent.Mode)
+	if _, err := to.Received(ctx, c3po.ReceivedInput{Started: started, Notified: mail.Seq}); err != nil {
+		return err
+	}
+	k.noteStart(time.Now())
+	k.log.InfoContext(ctx, "mail resumes the session", "messages", len(mail.Mail), "folder", k.session.Folder, "permission_mode", k.consent.Mode)
+	began := time.Now()
+	err = k.execute(ctx, cmd)
+	k.log.InfoContext(ctx, "the resumed session has ended", "took", time.Since(began).Round(time.Millisecond), "err", err)
+	switch {
+	case ctx.Err() != nil, errors.Is(err, errOpened):
+		return nil
+	case err != nil:
+		return err
+	}
+	clear(k.left) // what was left before is among the mail, or answered
+	for _, l := range mail.Mail {
+		k.left[l.ID] = true
+	}
+	return nil
+}
+
+func (k *keeper) host() string {
+	if k.cfg.Host == "" {
+		return "this host"
+	}
+	return k.cfg.Host
+}
+
+// execute runs a command to its end, which comes early if the person opens the session.
+func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, maxRun, fmt.Errorf("it took longer than %v", maxRun))
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	said := &tail{}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, io.Discard, said
+	group(cmd)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var kill <-chan time.Time
+	for asked := ctx.Done(); ; {
+		select {
+		case err := <-ended:
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			if err != nil {
+				return fmt.Errorf("%w: %s", err, said)
+			}
+			return nil
+		case <-tick.C:
+			if k.opened() {
+				stop(errOpened)
+			}
+		case <-asked:
+			asked = nil
+			endGroup(cmd, false)
+			kill = time.After(endTimeout)
+		case <-kill:
+			endGroup(cmd, true)
+		}
+	}
+}
+
+// A tail keeps the last of what is written to it.
+type tail struct{ bytes.Buffer }
+
+func (t *tail) Write(data []byte) (int, error) {
+	n, err := t.Buffer.Write(data)
+	if over := t.Len() - maxSaid; over > 0 {
+		t.Next(over)
+	}
+	return n, err
+}
+
+func (t *tail) String() string { return strings.TrimSpace(strings.ToValidUTF8(t.Buffer.String(), "")) }

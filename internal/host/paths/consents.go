@@ -1,0 +1,153 @@
+package paths
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Consent is a person's word that mail may resume an agent's closed session, and with
+// which rights.
+type Consent struct {
+	Mode   string `json:"mode"`   // of permissions, as its client calls it
+	Starts int    `json:"starts"` // in an hour, at the most
+}
+
+// Everyone stands for each agent that has no consent of its own.
+const Everyone = "*"
+
+// Consents are by the name of an agent, or Everyone.
+type Consents map[string]Consent
+
+// For is the consent for an agent. Its whole id counts before its bare name.
+func (c Consents) For(id c3po.AgentID) (Consent, bool) {
+	for _, name := range []string{string(id), id.Name(), Everyone} {
+		if consent, ok := c[name]; ok {
+			return consent, true
+		}
+	}
+	return Consent{}, false
+}
+
+const (
+	consentsFile = "consents.json"
+	startsFile   = "starts.json"
+	attendFolder = "attend"
+)
+
+// Consents reads what the person has allowed.
+func (f Folders) Consents() (Consents, error) {
+	all := Consents{}
+	return all, f.readAttend(consentsFile, &all)
+}
+
+// Consent allows it for an agent, or with nil does so no longer. It says whether there was
+// one before.
+func (f Folders) Consent(name string, to *Consent) (was bool, err error) {
+	all, err := f.Consents()
+	if err != nil {
+		return false, err
+	}
+	changed := maps.Clone(all)
+	_, was = all[name]
+	delete(changed, name)
+	if to != nil {
+		changed[name] = *to
+	}
+	return was, f.writeAttend(consentsFile, changed)
+}
+
+// Starts are when the session of each agent was resumed, of late.
+func (f Folders) Starts() (map[c3po.AgentID][]time.Time, error) {
+	all := map[c3po.AgentID][]time.Time{}
+	return all, f.readAttend(startsFile, &all)
+}
+
+// KeepStarts keeps when the session of each agent was resumed.
+func (f Folders) KeepStarts(all map[c3po.AgentID][]time.Time) error {
+	return f.writeAttend(startsFile, all)
+}
+
+// AttendLock is held by the one process that resumes sessions for this user.
+func (f Folders) AttendLock() (*Lock, error) {
+	dir, err := f.attendFolder()
+	if err != nil {
+		return nil, err
+	}
+	return TryLock(filepath.Join(dir, "lock"))
+}
+
+// ResumeLock is held by the process that has a session because mail has resumed it: of a
+// session there is never more than one. It is nil if there is one.
+func (f Folders) ResumeLock(session string) (*Lock, error) {
+	dir, err := f.attendFolder()
+	if err != nil {
+		return nil, err
+	}
+	return TryLock(filepath.Join(dir, lockOf(session)))
+}
+
+// IsResumed says that there is a process that has a session because mail has resumed it.
+func (f Folders) IsResumed(session string) bool {
+	name, err := f.StateFile(filepath.Join(attendFolder, lockOf(session)))
+	if err != nil {
+		return false
+	}
+	if _, err := os.Stat(name); err != nil {
+		return false // it never was; looking leaves no trace
+	}
+	lock, err := TryLock(name)
+	if lock != nil {
+		_ = lock.Release()
+	}
+	return err == nil && lock == nil
+}
+
+func lockOf(session string) string {
+	return strings.TrimSuffix(sessionNote(session), ".json") + ".lock"
+}
+
+func (f Folders) attendFolder() (string, error) {
+	state, err := f.State()
+	if err != nil {
+		return "", err
+	}
+	return private(filepath.Join(state, attendFolder))
+}
+
+func (f Folders) readAttend(name string, into any) error {
+	file, err := f.StateFile(filepath.Join(attendFolder, name))
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return c3po.Errorf(c3po.InvalidRequest, "cannot read %s: %w", file, err).Suggest("Repair it, or remove it.")
+	}
+	return nil
+}
+
+func (f Folders) writeAttend(name string, from any) error {
+	dir, err := f.attendFolder()
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(from, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, name), append(data, '\n'))
+}

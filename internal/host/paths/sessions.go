@@ -1,0 +1,115 @@
+package paths
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// A Session is a coding agent's session on this host, with what it takes to resume it once
+// it is closed. There is no secret in it.
+type Session struct {
+	Client string       `json:"client"`
+	ID     string       `json:"id"` // as its client calls it
+	Agent  c3po.AgentID `json:"agent,omitempty"`
+	Folder string       `json:"folder"`
+	Model  string       `json:"model,omitempty"`
+	Mode   string       `json:"mode,omitempty"` // of permissions, as the person last had it
+	// What the client was started with, empty if it was not set.
+	URL    string `json:"url,omitempty"`
+	Space  string `json:"space,omitempty"`
+	As     string `json:"as,omitempty"`
+	Config string `json:"config,omitempty"` // the client's own folder
+	Run    string `json:"run"`              // the process that last had it
+	// Resumed says that c3po attend has started that process.
+	Resumed bool      `json:"resumed,omitempty"`
+	Said    bool      `json:"said"` // something was said in it, so that there is something to resume
+	At      time.Time `json:"at"`
+}
+
+const (
+	sessionsFolder = "sessions"
+	maxSessions    = 256 // of one user on one host
+)
+
+// KeepSession keeps a session, and forgets the oldest of too many.
+func (f Folders) KeepSession(s Session) error {
+	state, err := f.State()
+	if err != nil {
+		return err
+	}
+	dir, err := private(filepath.Join(state, sessionsFolder))
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := WriteFile(filepath.Join(dir, sessionNote(s.ID)), append(data, '\n')); err != nil {
+		return err
+	}
+	if all := f.Sessions(); len(all) > maxSessions {
+		return f.ForgetSession(all[0].ID)
+	}
+	return nil
+}
+
+// Sessions are those that are kept, the oldest first.
+func (f Folders) Sessions() []Session {
+	dir, err := f.StateFile(sessionsFolder)
+	if err != nil {
+		return nil
+	}
+	names, _ := os.ReadDir(dir) // there is none before the first session
+	var all []Session
+	for _, name := range names {
+		if s, ok := readSession(filepath.Join(dir, name.Name())); ok {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b Session) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// Session is the one that its client calls by that id.
+func (f Folders) Session(id string) (Session, bool) {
+	dir, err := f.StateFile(sessionsFolder)
+	if err != nil {
+		return Session{}, false
+	}
+	return readSession(filepath.Join(dir, sessionNote(id)))
+}
+
+// ForgetSession is for a session that is not to be resumed.
+func (f Folders) ForgetSession(id string) error {
+	dir, err := f.StateFile(sessionsFolder)
+	if err == nil {
+		err = os.Remove(filepath.Join(dir, sessionNote(id)))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func readSession(name string) (Session, bool) {
+	var s Session
+	data, err := os.ReadFile(name)
+	ok := err == nil && json.Unmarshal(data, &s) == nil && s.ID != ""
+	return s, ok
+}
+
+// sessionNote keeps what a session is called from being another path.
+func sessionNote(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:16]) + ".json"
+}
