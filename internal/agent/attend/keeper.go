@@ -146,7 +146,7 @@ func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
 		return true
 	}
 	done, err := to.EscalateToHuman(ctx, c3po.EscalateInput{
-		Reason:   fmt.Sprintf("Mail has resumed the closed session of %s %d times within an hour, which is as often as you allow.", k.session.Agent, k.consent.Starts),
+		Reason:   fmt.Sprintf("Mail has resumed the closed session of %s as often as you allow in an hour (%d).", k.session.Agent, k.consent.Starts),
 		Question: "May mail resume it further?", Choices: []string{goOn, stayClosed},
 	})
 	if err != nil {
