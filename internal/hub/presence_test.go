@@ -2,11 +2,17 @@ package hub_test
 
 import (
 	"context"
+	"log/slog"
+	"runtime"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/node"
+	"github.com/c3po-dev/c3po/internal/store/storetest"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // Claims: A5
@@ -283,6 +289,37 @@ func TestAnAgentWhoseMailComesElsewhereIsAttachedWhereItWaits(t *testing.T) {
 			same(t, "reachability", node.agent("bob").Reachability, c3po.ReachNow)
 		}
 		wait.result(t)
+	})
+}
+
+// At a thousand messages a second three thousand agents have left in the last three seconds.
+// It does not run beside others: what they allocate would count.
+func TestAWaitThatBringsMailCostsLittleHoweverManyDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := node.NewPresence(storetest.NewModel(c3po.DefaultLimits()), slog.New(slog.DiscardHandler), "node-1", time.Minute, nil)
+		ended := make(chan struct{})
+		go func() {
+			p.RunDetaches(ctx)
+			close(ended)
+		}()
+		wait := func(n int) {
+			for i := range n {
+				leave := p.Attach(ctx, "main", c3po.AgentID(strconv.Itoa(i%100)), "node-1", node.Wait{State: c3po.SessionWaiting})
+				pass(time.Millisecond)
+				leave(true, false)
+			}
+		}
+		wait(4_000)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		wait(1_000)
+		runtime.ReadMemStats(&after)
+		bytes := int(after.TotalAlloc-before.TotalAlloc) / 1_000
+		t.Logf("a wait that brings mail allocates %d bytes for its presence", bytes)
+		faultrig.Hold(t, "bytes of a wait that brings mail", bytes, 8<<10)
+		cancel()
+		<-ended
 	})
 }
 

@@ -18,7 +18,8 @@ import (
 
 // What a send over REST and one over MCP allocate in the coordinator. The client
 // allocates nothing, and the coordinator does nothing else meanwhile, so these are
-// counts, and not measurements. It does not run beside others.
+// counts, and not measurements. It does not run beside others. The limits leave room for
+// the race detector, which adds fifteen to twenty-five.
 func TestASendAllocatesLittle(t *testing.T) {
 	n := faultrig.Size(500, 20_000)
 	limits := c3po.DefaultLimits().Unbudgeted()
@@ -31,9 +32,9 @@ func TestASendAllocatesLittle(t *testing.T) {
 		allocations               int
 		first                     int64
 	}{
-		{"REST", "/api/op/send_message", `{"target":"bob","message":"` + text + `","client_key":"KEY"}`, "", 218, 1e11},
+		{"REST", "/api/op/send_message", `{"target":"bob","message":"` + text + `","client_key":"KEY"}`, "", 115, 1e11},
 		{"MCP", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"target":"bob","message":"` + text + `","client_key":"KEY"}}}`,
-			"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n", 266, 2e11},
+			"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n", 150, 2e11},
 	} {
 		address := strings.TrimPrefix(c.url, "http://")
 		conn, err := net.Dial("tcp", address)
