@@ -37,9 +37,13 @@ func approving(t *testing.T, client string, call func(r *testAgent, command stri
 // touching is a model that touches a file when it is told "touch NAME".
 func touching(r *testAgent, call func(r *testAgent, command string) llm.Step) llm.Script {
 	return llm.Following(llm.When(`(?m)touch (\w+)\s*$`, func(_ llm.Request, match []string) llm.Step {
-		return call(r, "touch "+match[1])
+		return call(r, command(match[1]))
 	}), llm.Else(done))
 }
+
+// command touches a file. What some clients would put in the place of variables stays as
+// it is.
+func command(file string) string { return "touch " + file + " # ${cwd}" }
 
 // leave has nobody have typed at the terminal for an hour.
 func (r *testAgent) leave() {
@@ -85,7 +89,7 @@ func (r *testAgent) has(file string) bool {
 // shows wants a question to show exactly what the tool would do.
 func (r *testAgent) shows(q c3po.Message, command string) {
 	r.T.Helper()
-	if approval, ok := q.Approval(); !ok || approval.Host != "pi" || approval.Folder != r.Folder || !strings.Contains(q.Message, "$ "+command+"\n") && !strings.HasSuffix(q.Message, "$ "+command) {
+	if approval, ok := q.Approval(); !ok || approval.Host != "pi" || approval.Folder != r.Folder || !strings.Contains(q.Message+"\n", "$ "+command+"\n") {
 		r.T.Errorf("the person reads %+v", q)
 	}
 }
@@ -94,7 +98,7 @@ func (r *testAgent) shows(q c3po.Message, command string) {
 func (r *testAgent) allows(file string) {
 	r.T.Helper()
 	q := r.asked()
-	r.shows(q, "touch "+file)
+	r.shows(q, command(file))
 	if r.has(file) {
 		r.T.Fatal("the tool ran before anybody allowed it")
 	}

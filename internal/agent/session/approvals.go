@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -66,12 +67,12 @@ func (s *Server) approve(ctx context.Context, event hook.Event) string {
 		return "{}"
 	}
 	defer s.closes(r)
-	most := askTimeout
+	most, expires := askTimeout, ""
 	if s.dialect.Blocks() {
 		if s.isThere() {
 			return "{}"
 		}
-		most = blockedAsk
+		most, expires = blockedAsk, fmt.Sprintf("%ds", max(1, s.patience/time.Second))
 		limited, cancel := context.WithTimeout(ctx, s.patience)
 		defer cancel()
 		ctx = limited
@@ -79,7 +80,7 @@ func (s *Server) approve(ctx context.Context, event hook.Event) string {
 	asking, cancel := context.WithTimeout(ctx, most)
 	asked, err := s.to().RequestApproval(asking, c3po.ApprovalInput{
 		Tool: approval.Tool, Input: approval.Input, Session: approval.Session, Request: approval.Request, Folder: approval.Folder,
-		Reason: shorten(cmp.Or(event.Reason, lastWords(event.Transcript))),
+		Expires: expires, Reason: shorten(cmp.Or(event.Reason, lastWords(event.Transcript))),
 	})
 	cancel()
 	if err != nil || asked.MessageID == "" {

@@ -23,7 +23,10 @@ func (s *Server) sawTyping(seen Sight, now time.Time) {
 	case s.dialect.Blocks() && len(s.requests) > 0:
 		c.activity = c.activity.StillAsks(now)
 		for r := range s.requests {
-			if seen.Typed.After(r.typed) && !r.typed.IsZero() {
+			switch {
+			case r.typed.IsZero(): // it was not known yet
+				r.typed = seen.Typed
+			case seen.Typed.After(r.typed):
 				r.settled()
 				c.activity = c.activity.Works(now) // the key may have interrupted the turn
 			}

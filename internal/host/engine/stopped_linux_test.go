@@ -51,6 +51,9 @@ func TestAProcessThatReadsFromAPipeIsNotOnATerminal(t *testing.T) {
 		if is, known := engine.OnTerminal(cmd.Process.Pid); is || !known {
 			t.Errorf("%s: a terminal: %v, known: %v", name, is, known)
 		}
+		if at, known := engine.Typed(cmd.Process.Pid); known {
+			t.Errorf("%s: somebody typed at %v", name, at)
+		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
