@@ -157,7 +157,8 @@ function Bubble({ message: m }: { message: Message }) {
       {m.goes_back_to && m.from_agent !== "human" && (
         <p className="quiet">
           Goes back to <a href={to("conversations", m.goes_back_to.id)}>what you wrote</a> at{" "}
-          <time title={moment(m.goes_back_to.at)}>{clock(m.goes_back_to.at)}</time>, {m.goes_back_to.passkey ? `passkey ${plain(m.goes_back_to.passkey)}` : "by token"}
+          <time title={moment(m.goes_back_to.at)}>{clock(m.goes_back_to.at)}</time>,{" "}
+          {m.goes_back_to.passkey ? `passkey ${plain(m.goes_back_to.passkey)}` : "by token"}
         </p>
       )}
       {m.body_gone && <p className="quiet">The text was trimmed; the record is still there.</p>}

@@ -1,0 +1,201 @@
+// A person decides in the dashboard what a coding agent may do. The requests are those that
+// its hook makes; Chromium's virtual authenticator stands for the security key.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { launch, open, settled, view, violations } from "./browser.mjs";
+import { Rig, until } from "./rig.mjs";
+
+let asks = 0;
+
+// ask has an agent ask for permission, and gives the id of the question.
+async function ask(rig, tool, input, reason = "") {
+  asks++;
+  const asked = await rig.as("api", "request_approval", { tool, input, session: "s", request: `r${asks}`, folder: "/src/api", reason });
+  return asked.message_id;
+}
+
+const decided = (rig, id) => until("the verdict", async () => (await rig.person("human_show", { message_id: id })).reply);
+
+// verdict is what the session that asked is given.
+async function verdict(rig, id) {
+  const answer = await decided(rig, id);
+  assert.equal(answer.content_type, "application/vnd.c3po.verdict");
+  return { ...answer.metadata, words: answer.response, passkey: answer.proof?.passkey };
+}
+
+describe("a person decides what an agent may do", () => {
+  let rig, browser, page, wrong;
+  before(async () => {
+    rig = await Rig.start();
+    browser = await launch();
+    await rig.as("api", "register_agent", {});
+    ({ page, wrong } = await open(browser, rig));
+  });
+  after(async () => {
+    await browser?.close();
+    await rig?.stop();
+  });
+  const card = (id) => page.locator(`.card[data-id="${id}"]`);
+
+  test("a command is a command, letter for letter, and is allowed once", async () => {
+    const id = await ask(rig, "Bash", { command: "echo **bold** `tick` && rm -rf build\u202e\u200b # ok\x1b[2K", timeout: 5000 }, "The build folder is stale.");
+    await card(id).getByText("Allow Bash in /src/api").waitFor();
+    const code = card(id).locator(".code pre");
+    assert.equal(await code.innerText(), "$ echo **bold** `tick` && rm -rf build⟨U+202E⟩⟨U+200B⟩ # ok⟨U+001B⟩[2K\ntimeout: 5000");
+    assert.equal(await card(id).locator(".codehead span").innerText(), "bash");
+    assert.equal(await card(id).locator(".code strong, .code code").count(), 0);
+    await card(id).getByRole("complementary", { name: "Background" }).getByText("The build folder is stale.").waitFor();
+    await card(id)
+      .getByRole("button", { name: /Allow once/ })
+      .click();
+    await page.getByRole("button", { name: "Send now" }).click();
+    const given = await verdict(rig, id);
+    assert.equal(given.allow, true);
+    assert.equal(given.request, `r${asks}`);
+    await card(id).waitFor({ state: "detached" });
+  });
+
+  test("a change is a diff, whole, however long it is", async () => {
+    const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`);
+    const id = await ask(rig, "Edit", {
+      file_path: "/src/api/main.go",
+      old_string: [...lines, "# heading", "end"].join("\n"),
+      new_string: [...lines, "# other heading", "end"].join("\n"),
+    });
+    const code = card(id).locator(".code pre");
+    await code.waitFor();
+    assert.equal(await card(id).locator(".codehead span").innerText(), "diff");
+    const shown = (await code.innerText()).split("\n");
+    assert.deepEqual(shown, ["/src/api/main.go", ...lines.map((l) => ` ${l}`), "-# heading", "+# other heading", " end"]);
+    await until("colors", async () => (await code.locator("span").count()) > 0);
+    await card(id)
+      .getByRole("button", { name: /^2 Deny$/ })
+      .click();
+    await page.getByRole("button", { name: "Send now" }).click();
+    assert.equal((await verdict(rig, id)).allow, false);
+  });
+
+  test("own words deny, and the agent reads them", async () => {
+    const id = await ask(rig, "WebFetch", { url: "https://example.com/?q=1", prompt: "read it" });
+    assert.equal(await card(id).locator(".code pre").innerText(), "https://example.com/?q=1\nprompt: read it");
+    await card(id).getByLabel("Deny api with these words").fill("Use the copy in docs/.");
+    await card(id).getByRole("button", { name: "Deny", exact: true }).click();
+    await page.getByRole("button", { name: "Send now" }).click();
+    const given = await verdict(rig, id);
+    assert.deepEqual([given.allow, given.words], [false, "Use the copy in docs/."]);
+  });
+
+  test("what was decided at the terminal is gone, and can't be decided any more", async () => {
+    const id = await ask(rig, "Bash", { command: "make" });
+    await card(id).waitFor();
+    const from = Date.now();
+    await rig.as("api", "cancel", { message_id: id });
+    await card(id).waitFor({ state: "detached" });
+    console.log(`# from the withdrawal to an empty list: ${Date.now() - from} ms (limit 1000)`);
+    await assert.rejects(rig.person("human_answer", { message_id: id, choice: "1" }), /withdrawn/);
+  });
+
+  test("the conversation shows it as exactly", async () => {
+    const id = await ask(rig, "Bash", { command: "echo **bold** > `x`\u200b" });
+    await view(page, rig, "conversations", id);
+    const bubble = page.getByRole("listitem").filter({ hasText: "approval" });
+    assert.equal(await bubble.locator(".code pre").innerText(), "$ echo **bold** > `x`⟨U+200B⟩");
+    assert.equal(await bubble.locator("strong").count(), 0);
+    await page.getByLabel("Deny api with these words").fill("Not now.");
+    await page.getByRole("button", { name: "Deny", exact: true }).click();
+    assert.deepEqual([(await verdict(rig, id)).allow, (await verdict(rig, id)).words], [false, "Not now."]);
+  });
+
+  test("what follows from the person's word says so", async () => {
+    await rig.as("web", "register_agent", {});
+    const said = await rig.person("send_message", { target: "api", message: "Release it." });
+    await rig.as("api", "get_messages", {});
+    const sent = await rig.as("api", "send_message", { target: "web", message: "Are the tests green?" });
+    await view(page, rig, "conversations", sent.id);
+    await page.getByText(/Goes back to what you wrote at \d\d:\d\d.*, by token/).waitFor();
+    await page.getByRole("link", { name: "what you wrote" }).click();
+    await page.getByText("Release it.").first().waitFor();
+    assert.ok(page.url().includes(encodeURIComponent(said.id)));
+  });
+
+  test("nothing ran, was fetched or was blocked", async () => {
+    await settled(page);
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
+describe("a person with a passkey decides what an agent may do", () => {
+  let rig, browser, page;
+  before(async () => {
+    rig = await Rig.start();
+    browser = await launch();
+    await rig.as("api", "register_agent", {});
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(10_000);
+    page = await context.newPage();
+    const cdp = await context.newCDPSession(page);
+    await cdp.send("WebAuthn.enable");
+    await cdp.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "usb",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.goto(await rig.c3po("passkey", "add", "--print"));
+    await page.getByLabel("Name of a new one").fill("key ring");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByText("Added key ring").waitFor();
+    await page.getByRole("radio", { name: /Decisions/ }).click();
+    await confirm();
+    await page.getByText("Saved").waitFor();
+  });
+  after(async () => {
+    await browser?.close();
+    await rig?.stop();
+  });
+  const dialog = () => page.getByRole("dialog", { name: "Confirm with your passkey" });
+  const confirm = () => dialog().getByRole("button", { name: "Use passkey" }).click();
+  const show = (id) => page.goto(new URL(`/#/q/${encodeURIComponent(id)}`, page.url()).href);
+  const card = (id) => page.locator(`.card[data-id="${id}"]`);
+
+  test("allows, denies and denies in words, each with a touch, and sees what it is for", async () => {
+    for (const [choose, want] of [
+      [(c) => c.getByRole("button", { name: /Allow once/ }).click(), { allow: true, words: "Allow once" }],
+      [(c) => c.getByRole("button", { name: /^2 Deny$/ }).click(), { allow: false, words: "Deny" }],
+      [
+        async (c) => {
+          await c.getByLabel("Deny api with these words").fill("Use make.");
+          await c.getByRole("button", { name: "Deny", exact: true }).click();
+        },
+        { allow: false, words: "Use make." },
+      ],
+    ]) {
+      const id = await ask(rig, "Bash", { command: `touch **x${asks}**\u200b` });
+      await show(id);
+      await choose(card(id));
+      assert.equal(await dialog().locator(".code pre").innerText(), `$ touch **x${asks - 1}**⟨U+200B⟩`);
+      assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
+      await confirm();
+      const { allow, words, passkey } = await verdict(rig, id);
+      assert.deepEqual({ allow, words, passkey }, { ...want, passkey: "key ring" });
+      await card(id).waitFor({ state: "detached" });
+    }
+  });
+
+  test("nothing is allowed by closing the dialog, or by a token alone", async () => {
+    const id = await ask(rig, "Bash", { command: "touch y" });
+    await show(id);
+    await card(id)
+      .getByRole("button", { name: /Allow once/ })
+      .click();
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Not confirmed, so nothing was done").waitFor();
+    await assert.rejects(rig.person("human_answer", { message_id: id, choice: "1" }), /passkey/);
+    assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
+  });
+});
