@@ -1,0 +1,49 @@
+package session_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+)
+
+// From a dialog, as its hook tells the session of it, to the notice that the push server gets.
+func TestAPhoneHearsOfADialogSoon(t *testing.T) {
+	t.Parallel()
+	notices := make(chan string, 100)
+	ntfy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		notices <- string(body)
+	}))
+	t.Cleanup(ntfy.Close)
+	c := faultrig.StartWith(t, redistest.New(t).URL(), "notify:\n  ntfy: "+ntfy.URL+"/topic\n  bodies: true\n  allow: [127.0.0.1]\n")
+	r := approving(t, c.URL())
+	var took []time.Duration
+	for i := range 5 {
+		file := fmt.Sprint("x", i)
+		began := time.Now()
+		d := r.opens(file)
+		for heard := false; !heard; {
+			select {
+			case notice := <-notices:
+				heard = strings.Contains(notice, "$ touch "+file)
+			case <-time.After(30 * time.Second):
+				t.Fatal("no notice came")
+			}
+		}
+		took = append(took, time.Since(began))
+		if err := r.allow(r.asked(file)); err != nil {
+			t.Fatal(err)
+		}
+		if said := d.says(t); said != granted {
+			t.Errorf("the hook says %s", said)
+		}
+	}
+	faultrig.Hold(t, "from a dialog to the phone's notice", median(took), time.Second)
+}
