@@ -29,10 +29,10 @@ func TestAPhoneHearsOfADialogSoon(t *testing.T) {
 		file := fmt.Sprint("x", i)
 		began := time.Now()
 		d := r.opens(file)
-		for heard := false; !heard; {
+		for came := false; !came; {
 			select {
 			case notice := <-notices:
-				heard = strings.Contains(notice, "$ touch "+file)
+				came = strings.Contains(notice, "$ touch "+file)
 			case <-time.After(30 * time.Second):
 				t.Fatal("no notice came")
 			}
