@@ -120,9 +120,9 @@ func resumeCommand(s paths.Session, mode, prompt string) (*exec.Cmd, error) {
 	argv := by.argv(s, mode, prompt)
 	cmd := exec.Command(argv[0], argv[1:]...) // #nosec G204 -- the client's own command, and what it has told us
 	cmd.Dir = s.Folder
+	// The settings of who starts it are not its own, and a coordinator's have secrets.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains([]string{"C3PO_RUN", "C3PO_COORDINATOR_URL", "C3PO_SPACE", "C3PO_AGENT_ID", configVariable}, name)
+		return strings.HasPrefix(v, "C3PO_") && !strings.HasPrefix(v, "C3PO_BINARY=") || strings.HasPrefix(v, configVariable+"=")
 	})
 	for name, value := range map[string]string{
 		"C3PO_COORDINATOR_URL": s.URL, "C3PO_SPACE": s.Space, "C3PO_AGENT_ID": s.As, configVariable: s.Config,

@@ -1,0 +1,40 @@
+package agentside
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/c3po-dev/c3po/internal/host/paths"
+)
+
+func TestAResumedSessionHasItsOwnSettingsAndNoSecretsOfItsStarter(t *testing.T) {
+	for name, value := range map[string]string{
+		"C3PO_NOTIFY_SECRET": "hidden", "C3PO_TOKEN": "hidden", "C3PO_REDIS": "redis://:hidden@nas", "C3PO_RUN": "pi:1:1", "C3PO_SPACE": "starters", "CLAUDE_CONFIG_DIR": "/starters",
+	} {
+		t.Setenv(name, value)
+	}
+	t.Setenv("ANTHROPIC_BASE_URL", "http://model")
+	folder := t.TempDir()
+	cmd, err := resumeCommand(paths.Session{Client: ClaudeType, ID: "s1", Folder: folder, Model: "opus", Mode: "bypassPermissions", Space: "own"}, "manual", "go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"claude", "--resume", "s1", "--print", "go", "--permission-mode", "manual", "--model", "opus"}; !slices.Equal(cmd.Args, want) || cmd.Dir != folder {
+		t.Errorf("it runs %q in %s, want %q", cmd.Args, cmd.Dir, want)
+	}
+	environment := strings.Join(cmd.Env, "\n")
+	for _, secret := range []string{"hidden", "C3PO_RUN", "starters"} {
+		if strings.Contains(environment, secret) {
+			t.Errorf("its environment has %q", secret)
+		}
+	}
+	for _, want := range []string{"C3PO_SPACE=own", "C3PO_UNATTENDED=answer", "C3PO_RESUMED=s1", "ANTHROPIC_BASE_URL=http://model", "PWD=" + folder} {
+		if !slices.Contains(cmd.Env, want) {
+			t.Errorf("its environment lacks %s", want)
+		}
+	}
+	if _, err := resumeCommand(paths.Session{Client: "nosuch", ID: "s1"}, "manual", "go"); err == nil {
+		t.Error("a session of an unknown client is resumed")
+	}
+}
