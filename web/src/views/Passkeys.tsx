@@ -51,7 +51,8 @@ export default function Passkeys() {
       {all.error && <Trouble err={all.error} />}
       {all.data?.reset_at && (
         <p className="trouble" role="alert">
-          All passkeys will be forgotten at {moment(all.data.reset_at)}, as somebody asked. If that wasn’t you, use one of yours now, for anything: that ends it.
+          All passkeys will be forgotten at {moment(all.data.reset_at)}, as somebody asked. If that wasn’t you, use one of yours now, for anything: that ends
+          it.
         </p>
       )}
       {all.data && (
