@@ -191,3 +191,30 @@ func TestAWitnessIsToldOfWhatWasCarriedOut(t *testing.T) {
 		t.Errorf("told of %v", w.done)
 	}
 }
+
+// Decoders are used again: what one call was given must never be seen by the next, nor
+// changed by it.
+func TestTheArgumentsOfOneCallNeverReachAnother(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		Text string          `json:"text"`
+		Raw  json.RawMessage `json:"raw"`
+	}
+	first, err := c3po.Decode[input]([]byte(`{"text":"first","raw":{"secret":"` + strings.Repeat("s", 500) + `"}}` + "  \n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := string(first.Raw)
+	for _, wrong := range []string{`{"text":"cut`, `{"text":"two"} {"text":"left over"}`, `{"text":1}`, `{"other":1}`, `{} x`} {
+		if _, err := c3po.Decode[input]([]byte(wrong)); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+		next, err := c3po.Decode[input]([]byte(`{"raw":{"public":true}}`))
+		if err != nil || next.Text != "" || string(next.Raw) != `{"public":true}` {
+			t.Errorf("after %q, another call is given %+v: %v", wrong, next, err)
+		}
+	}
+	if string(first.Raw) != kept {
+		t.Errorf("what the first call was given is now %s", first.Raw)
+	}
+}
