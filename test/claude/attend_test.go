@@ -273,7 +273,7 @@ func TestThePersonWhoOpensAResumedSessionWins(t *testing.T) {
 			resumed.Add(1)
 		}
 		return step{Hangs: true}, mine
-	}))
+	}), "--starts", "100")
 	for n := range int32(faultrig.Size(2, 20)) {
 		question := w.send("web", "api", "Which port has the printer?")
 		eventually(t, 30*time.Second, "it is resumed", func() bool { return resumed.Load() > n })
