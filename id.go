@@ -219,11 +219,12 @@ func isAddress(s string) bool {
 
 // Split gives the parts of a valid id.
 func (m MessageID) Split() (from, to AgentID, hex string) {
-	parts := strings.Split(string(m), "::")
-	if len(parts) != 3 {
+	first, rest, _ := strings.Cut(string(m), "::")
+	second, hex, found := strings.Cut(rest, "::")
+	if !found || strings.Contains(hex, "::") {
 		return "", "", ""
 	}
-	return AgentID(parts[0]), AgentID(parts[1]), parts[2]
+	return AgentID(first), AgentID(second), hex
 }
 
 // UnmarshalText accepts the empty text, so that optional ids can be left out.

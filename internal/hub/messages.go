@@ -35,7 +35,8 @@ func (a *Actor) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, time.Duration, error) {
 	// What is wrong with the message itself makes nobody an agent.
 	_, brief := c3po.BriefName(in.Target)
-	if _, err := o.draft(in); err != nil && !brief {
+	draft, err := o.draft(in)
+	if err != nil && !brief {
 		return c3po.Receipt{}, 0, err
 	}
 	if err := o.enter(ctx); err != nil {
@@ -47,11 +48,11 @@ func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 			return c3po.Receipt{}, 0, err
 		}
 		in.Target = string(to)
+		if draft, err = o.draft(in); err != nil {
+			return c3po.Receipt{}, 0, err
+		}
 	}
-	draft, err := o.draft(in)
-	if err != nil {
-		return c3po.Receipt{}, 0, err
-	}
+	draft.From = o.id // which it has since it entered
 	wait, err := o.hub.checkWait("wait_seconds", in.WaitSeconds)
 	if err != nil {
 		return c3po.Receipt{}, 0, err
