@@ -68,6 +68,16 @@ func (r *testSession) asked(file string) (id c3po.MessageID) {
 	return id
 }
 
+// awaits returns once the session knows that its question is asked and waits for the verdict,
+// besides its wait for mail. Before, a coordinator that dies leaves the dialog to its terminal.
+func (r *testSession) awaits() {
+	r.t.Helper()
+	eventually(r.t, "the session waits for the verdict", func() bool {
+		info, err := r.as("").ServerInfo(r.t.Context(), c3po.None{})
+		return err == nil && info.Waiters >= 2
+	})
+}
+
 func (r *testSession) allow(id c3po.MessageID) error {
 	_, err := r.as("").HumanAnswer(r.t.Context(), c3po.AnswerInput{MessageID: id, Choice: c3po.AllowOnce})
 	return err
@@ -141,6 +151,7 @@ func TestApprovalsSurviveACoordinatorThatIsKilled(t *testing.T) {
 		file := fmt.Sprint("x", i)
 		d := r.opens(file)
 		id := r.asked(file)
+		r.awaits()
 		c.Kill()
 		c.Restart()
 		eventually(t, "the person's verdict is taken", func() bool { return r.allow(id) == nil })
