@@ -34,6 +34,7 @@ func TestApprovalsSurviveARedisThatIsKilled(t *testing.T) {
 		file := fmt.Sprint("x", i)
 		d := r.opens(file)
 		id := r.asked(file)
+		r.awaits()
 		redis.Kill()
 		if r.allowsWithin(500*time.Millisecond, id) {
 			t.Errorf("round %d: a verdict was taken without Redis", i)
