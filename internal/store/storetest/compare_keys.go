@@ -102,7 +102,7 @@ func (h holdings) agents(sp *space) {
 			h.put(list, string(id))
 		}
 		h.put("names", id.Name()+" "+string(id))
-		if a.node != "" {
+		if a.node != "" && a.goneAt.IsZero() {
 			h.put("attached", a.node+" "+string(id))
 		}
 		for _, queue := range c3po.QueuesOf(a.profile.Capabilities) {

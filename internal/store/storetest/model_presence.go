@@ -82,11 +82,8 @@ func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error 
 	sp := m.space(name)
 	delete(sp.leases, node)
 	for _, a := range sp.agents {
-		if a.node == node {
-			a.node, a.lastKnown = "", sp.books.Lived
-			if a.goneAt.IsZero() {
-				a.seen = m.now()
-			}
+		if a.node == node && a.goneAt.IsZero() {
+			a.node, a.lastKnown, a.seen = "", sp.books.Lived, m.now()
 		}
 	}
 	return nil

@@ -37,6 +37,11 @@ redis.call('HSET', agent, 'state', state)
 if was == '' or not same then redis.call('HSET', agent, 'state_at', whole(now)) end
 if not closed then redis.call('ZADD', seen, 'inf', id) end
 redis.call('ZADD', heard, whole(lived), id)
-redis.call('ZADD', attached, 0, node .. ' ' .. id)
+-- Whoever is attached counts as online, which a closed session does not.
+if closed then
+  redis.call('ZREM', attached, node .. ' ' .. id)
+else
+  redis.call('ZADD', attached, 0, node .. ' ' .. id)
+end
 redis.call('HSET', nodes, node, whole(now + lease))
 return { 'ok' }
