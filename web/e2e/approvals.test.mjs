@@ -14,6 +14,27 @@ async function ask(rig, tool, input, reason = "") {
   return asked.message_id;
 }
 
+// hidden gives the words of a text that are beside the screen, and what cuts it off.
+const hidden = (element) =>
+  element.evaluate((of) => {
+    const range = document.createRange();
+    const found = [];
+    const nodes = document.createTreeWalker(of, window.NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) {
+      for (const word of nodes.currentNode.data.matchAll(/\S+/g)) {
+        range.setStart(nodes.currentNode, word.index);
+        range.setEnd(nodes.currentNode, word.index + word[0].length);
+        if ([...range.getClientRects()].some((r) => r.left < 0 || r.right > innerWidth)) found.push(word[0]);
+      }
+    }
+    for (let e = of; e; e = e.parentElement) {
+      if (e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX !== "visible") found.push(`${e.tagName}.${e.className} is cut`);
+    }
+    return found;
+  });
+
+const wide = `ls${" ".repeat(400)}; rm -rf / ${"x".repeat(400)}`;
+
 const decided = (rig, id) => until("the verdict", async () => (await rig.person("human_show", { message_id: id })).reply);
 
 // verdict is what the session that asked is given.
@@ -104,6 +125,24 @@ describe("a person decides what an agent may do", () => {
     await page.getByLabel("Deny api with these words").fill("Not now.");
     await page.getByRole("button", { name: "Deny", exact: true }).click();
     assert.deepEqual([(await verdict(rig, id)).allow, (await verdict(rig, id)).words], [false, "Not now."]);
+  });
+
+  test("a long line wraps, on a phone too, and nothing of it is out of sight", async () => {
+    const id = await ask(rig, "Bash", { command: wide });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await view(page, rig, "questions");
+    for (const [where, at] of [
+      [card(id).locator(".code pre"), ["questions"]],
+      [page.getByRole("listitem").filter({ hasText: "approval" }).locator(".code pre"), ["conversations", id]],
+    ]) {
+      await view(page, rig, ...at);
+      await where.waitFor();
+      await until("colors", async () => (await where.locator("span").count()) > 0);
+      assert.equal((await where.textContent()).length, wide.length + 2);
+      assert.deepEqual(await hidden(where), []);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await rig.as("api", "cancel", { message_id: id });
   });
 
   test("what follows from the person's word says so", async () => {
@@ -197,5 +236,21 @@ describe("a person with a passkey decides what an agent may do", () => {
     await page.getByText("Not confirmed, so nothing was done").waitFor();
     await assert.rejects(rig.person("human_answer", { message_id: id, choice: "1" }), /passkey/);
     assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
+  });
+
+  test("sees all of a long line before confirming, on a phone too", async () => {
+    const id = await ask(rig, "Bash", { command: wide });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await show(id);
+    await card(id)
+      .getByRole("button", { name: /Allow once/ })
+      .click();
+    const code = dialog().locator(".code pre");
+    await code.waitFor();
+    assert.equal((await code.textContent()).length, wide.length + 2);
+    assert.deepEqual(await hidden(code), []);
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await rig.as("api", "cancel", { message_id: id });
   });
 });

@@ -41,12 +41,12 @@ export function Body({ children: text }: { children: string }) {
 }
 
 // Exact is what an agent asks permission for. A person decides about these very
-// characters, so none of them is formatted and no line is left out.
+// characters, so none of them is formatted, no line is left out and long lines wrap.
 export function Exact({ children: text }: { children: string }) {
   const end = text.indexOf("\n\n");
   const input = end < 0 ? "" : text.slice(end + 2);
   return (
-    <div className="view-body" dir="auto">
+    <div className="view-body exact" dir="auto">
       <p className="text">{plain(end < 0 ? text : text.slice(0, end))}</p>
       {input !== "" && <Part block={{ kind: "code", language: input.startsWith("$ ") ? "bash" : "diff", text: input }} />}
     </div>
