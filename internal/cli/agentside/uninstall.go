@@ -37,7 +37,7 @@ func (i *ClaudeInstaller) Uninstall(ctx context.Context, out io.Writer) error {
 		return nil
 	}
 	if err := i.step("remove "+i.Folder+" and "+cache, func() error {
-		return errors.Join(os.RemoveAll(i.Folder), os.RemoveAll(cache), os.RemoveAll(data), i.console.Folders.ForgetHookRun(ClaudeType))
+		return errors.Join(os.RemoveAll(i.Folder), os.RemoveAll(cache), os.RemoveAll(data), i.console.Folders.ForgetHookRun(ClaudeType), i.console.Folders.ForgetSessions(ClaudeType))
 	}); err != nil || !known {
 		return err
 	}

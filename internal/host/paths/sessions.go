@@ -101,6 +101,24 @@ func (f Folders) ForgetSession(id string) error {
 	return err
 }
 
+// ForgetSessions is for a client that c3po is taken out of: without it none of its sessions
+// answers mail.
+func (f Folders) ForgetSessions(client string) error {
+	for _, s := range f.Sessions() {
+		if s.Client != client {
+			continue
+		}
+		if err := f.ForgetSession(s.ID); err != nil {
+			return err
+		}
+	}
+	dir, err := f.StateFile(sessionsFolder)
+	if err == nil {
+		_ = os.Remove(dir) // if it is empty
+	}
+	return err
+}
+
 func readSession(name string) (Session, bool) {
 	var s Session
 	data, err := os.ReadFile(name)
