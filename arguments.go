@@ -37,6 +37,37 @@ func badArguments(err error, of reflect.Type) *Error {
 	return refused
 }
 
+// CheckNames refuses arguments of which a reader sees something else than the operation
+// takes: one that is given twice, or under its name in other letters, which JSON in Go takes
+// for the same.
+func (o Operation) CheckNames(arguments []byte) error {
+	if len(bytes.TrimSpace(arguments)) == 0 || o.In == nil || o.In.Kind() != reflect.Struct {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(arguments))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil // decoding it says what is wrong
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		name, _ := key.(string)
+		if err != nil || d.Decode(new(json.RawMessage)) != nil {
+			return nil
+		}
+		if seen[name] {
+			return Errorf(InvalidRequest, "argument %q is given twice", Clip(name)).Suggest("Give each argument once.")
+		}
+		seen[name] = true
+		for _, field := range reflect.VisibleFields(o.In) {
+			if argument, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != argument && strings.EqualFold(name, argument) {
+				return Errorf(InvalidRequest, "argument %q is not spelled %q", Clip(name), argument).Suggest("Spell it %s.", argument)
+			}
+		}
+	}
+	return nil
+}
+
 // A decoder reads the arguments of one call after another, so that a call does not make a
 // buffer of its own. One that has failed is not used again, and none keeps a large buffer.
 type decoder struct {

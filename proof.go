@@ -58,6 +58,12 @@ type Act struct {
 	Space     Space           `json:"space"`
 	As        AgentID         `json:"as,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Of an answer: who asks, the exact text that is answered, and the exact words. The
+	// coordinator puts them here, so that they are signed too.
+	Asker    AgentID `json:"asker,omitempty"`
+	Kind     Kind    `json:"kind,omitempty"`
+	Question string  `json:"question,omitempty"`
+	Answer   string  `json:"answer,omitempty"`
 }
 
 // A Proof says that a person confirmed an act with a passkey.

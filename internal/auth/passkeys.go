@@ -144,7 +144,7 @@ func (k *Keeper) changePasskey(ctx context.Context, caller c3po.Caller, operatio
 	if err != nil {
 		return ctx, err
 	}
-	if ctx, err = k.Prove(ctx, caller, c3po.Human, operation, arguments); err != nil {
+	if ctx, err = k.Prove(ctx, caller, c3po.Act{Operation: operation, As: c3po.Human, Arguments: arguments}, nil); err != nil {
 		return ctx, err
 	}
 	if proof := c3po.ProofOf(ctx); proof != nil {
@@ -185,7 +185,7 @@ func (k *Keeper) SetProofPolicy(ctx context.Context, caller c3po.Caller, in c3po
 	if err != nil {
 		return c3po.Passkeys{}, err
 	}
-	if ctx, err = k.Prove(ctx, caller, c3po.Human, opProofPolicy, arguments); err != nil {
+	if ctx, err = k.Prove(ctx, caller, c3po.Act{Operation: opProofPolicy, As: c3po.Human, Arguments: arguments}, nil); err != nil {
 		return c3po.Passkeys{}, err
 	}
 	if err := put(ctx, k.store, policyName, heldPolicy{policy}); err != nil {

@@ -55,17 +55,23 @@ func challenge(id, act string) []byte {
 
 // Prove lets an act through if its caller needs no proof for it, or shows one that is for
 // exactly this act and unused. Otherwise PROOF_REQUIRED names what is to be signed.
-func (k *Keeper) Prove(ctx context.Context, caller c3po.Caller, as c3po.AgentID, operation string, arguments []byte) (context.Context, error) {
+// describe, if it is not nil, adds what the act is about once that is wanted.
+func (k *Keeper) Prove(ctx context.Context, caller c3po.Caller, in c3po.Act, describe func(context.Context, *c3po.Act) error) (context.Context, error) {
 	if !caller.Person() || k.mode == None {
 		return ctx, nil
 	}
 	if err := k.vault.refresh(ctx, k.store, k.now()); err != nil {
 		return ctx, err
 	}
-	if !k.vault.demands(operation) {
+	if !k.vault.demands(in.Operation) {
 		return ctx, nil
 	}
-	act, err := actJSON(caller, as, operation, arguments)
+	if describe != nil {
+		if err := describe(ctx, &in); err != nil {
+			return ctx, err
+		}
+	}
+	act, err := actJSON(caller, in)
 	if err != nil {
 		return ctx, err
 	}
@@ -75,7 +81,7 @@ func (k *Keeper) Prove(ctx context.Context, caller c3po.Caller, as c3po.AgentID,
 	}
 	signed, err := k.spend(ctx, id, act)
 	if err != nil {
-		k.refusedProof(ctx, caller, operation, err)
+		k.refusedProof(ctx, caller, in.Operation, err)
 		return ctx, err
 	}
 	return c3po.WithProof(ctx, signed), nil
@@ -87,17 +93,18 @@ func (k *Keeper) proveInput(ctx context.Context, caller c3po.Caller, operation s
 	if err != nil {
 		return ctx, err
 	}
-	return k.Prove(ctx, caller, caller.ID, operation, arguments)
+	return k.Prove(ctx, caller, c3po.Act{Operation: operation, As: caller.ID, Arguments: arguments}, nil)
 }
 
-func actJSON(caller c3po.Caller, as c3po.AgentID, operation string, arguments []byte) (string, error) {
+func actJSON(caller c3po.Caller, in c3po.Act) (string, error) {
 	var exact bytes.Buffer
-	if len(bytes.TrimSpace(arguments)) > 0 {
-		if err := json.Compact(&exact, arguments); err != nil {
+	if len(bytes.TrimSpace(in.Arguments)) > 0 {
+		if err := json.Compact(&exact, in.Arguments); err != nil {
 			return "", c3po.Because(err, c3po.InvalidRequest, "the arguments are not JSON").Suggest("Check parameter values and formats.")
 		}
 	}
-	act, err := json.Marshal(c3po.Act{Operation: operation, Space: caller.Space, As: as, Arguments: exact.Bytes()})
+	in.Space, in.Arguments = caller.Space, exact.Bytes()
+	act, err := json.Marshal(in)
 	return string(act), err
 }
 

@@ -40,7 +40,10 @@ func (a *Actor) Prove(ctx context.Context, o c3po.Operation, arguments []byte) (
 	if !o.Recorded(a.caller.Role, a.caller.ID) {
 		return ctx, nil
 	}
-	return a.hub.proved(ctx, a.caller, a.caller.ID, o.Name, arguments)
+	if err := o.CheckNames(arguments); err != nil {
+		return ctx, err
+	}
+	return a.hub.proved(ctx, a.caller, c3po.Act{Operation: o.Name, As: a.caller.ID, Arguments: arguments}, a.describeAct)
 }
 
 // Done hands what was done for a person on to the audit.

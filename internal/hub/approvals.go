@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -125,13 +126,22 @@ func approvalText(a c3po.Approval) string {
 	return fmt.Sprintf("Allow %s%s?\n\n%s", a.Tool, where, toolinput.Text(a.Input))
 }
 
-// almostYes are words by which a person may mean to allow. An answer in own words denies,
-// so they are asked what they mean.
-var almostYes = []string{"y", "yes", "ok", "okay", "allow", "allowed", "approve", "approved", "go", "sure", "allow once", "allow it", "do it"}
+// yesWords begin what a person may mean as a yes. An answer in own words denies, so they are
+// asked what they mean.
+var yesWords = []string{"y", "yes", "yeah", "yep", "ok", "okay", "allow", "allowed", "approve", "approved", "go", "sure", "fine", "proceed", "lgtm", "do"}
+
+// maxYesWords is how many words such a yes has at the most.
+const maxYesWords = 3
+
+func maybeYes(response string) bool {
+	words := strings.FieldsFunc(strings.ToLower(response), func(r rune) bool { return !unicode.IsLetter(r) })
+	return len(words) > 0 && len(words) <= maxYesWords && slices.Contains(yesWords, words[0])
+}
 
 // judge turns what a person answers to an approval into the verdict on it. It refuses to
-// decide what is decided, withdrawn or expired, or whose session is gone.
-func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string) (store.Draft, error) {
+// decide what is decided, withdrawn or expired, or whose session is gone. Only a choice
+// allows: words may be meant as anything.
+func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string, chosen bool) (store.Draft, error) {
 	draft := store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, ContentType: c3po.VerdictType}
 	id := entry.Message.ID
 	approval, ok := entry.Message.Approval()
@@ -150,20 +160,20 @@ func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string)
 	switch {
 	case len(entry.Facts.Answers) > 0 && !s.decidedSo(ctx, id, response):
 		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s is decided already", id).Suggest(tooLate)
-	case !entry.Facts.Cancelled.IsZero():
-		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s was withdrawn: it was decided at the agent's terminal, or its turn has ended", id).Suggest(tooLate)
 	case !now.Before(approval.Expires):
 		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s has expired", id).Suggest(tooLate)
-	case len(records) == 0 || entry.Facts.AskedBy != "" && records[0].Run != entry.Facts.AskedBy || !records[0].Died.IsZero():
+	case !entry.Facts.Cancelled.IsZero():
+		return draft, c3po.Errorf(c3po.InvalidRequest, "the request %s was withdrawn: it was decided at the agent's terminal, or its turn has ended", id).Suggest(tooLate)
+	case len(records) == 0 || entry.Facts.AskedBy != "" && records[0].Run != entry.Facts.AskedBy || !records[0].Died.IsZero() || records[0].Gone:
 		return draft, c3po.Errorf(c3po.InvalidRequest, "the session that asked %s has ended", id).Suggest(tooLate)
-	case response != c3po.AllowOnce && slices.Contains(almostYes, strings.ToLower(strings.Trim(response, " \t\n.!"))):
+	case !chosen && maybeYes(response):
 		return draft, c3po.Errorf(c3po.InvalidRequest, "%q is none of the choices, and own words deny", response).
 			Suggest("Choose 1 to allow it once, or 2 to deny it.")
 	}
 	// One key for all answers: the store takes the first, and the same again.
 	draft.Key = "verdict:" + approval.Request
 	draft.Metadata, err = json.Marshal(c3po.Verdict{
-		Allow: response == c3po.AllowOnce, Hash: approval.Hash, Session: approval.Session, Request: approval.Request, Expires: approval.Expires,
+		Allow: chosen && response == c3po.AllowOnce, Hash: approval.Hash, Session: approval.Session, Request: approval.Request, Expires: approval.Expires,
 	})
 	return draft, err
 }

@@ -71,11 +71,11 @@ func TestAWordThatMayMeanYesDecidesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		asked := must(h.as("api").RequestApproval(t.Context(), touching("x", "s1", "r1")))(t)
-		for _, word := range []string{"yes", "OK!", " allow once", "Allow Once.", "do it"} {
+		for _, word := range []string{"yes", "OK!", " allow once", "Allow Once.", "do it", "go ahead", "sure, go", "lgtm", "Allow  once, please", c3po.AllowOnce} {
 			_, err := h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: word})
 			refused(t, err, c3po.InvalidRequest, "none of the choices")
 		}
-		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: c3po.AllowOnce}))(t)
+		must(h.asPerson().HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Choice: c3po.AllowOnce}))(t)
 		if verdict, ok := h.waitFor("api", c3po.WaitInput{MessageID: asked.MessageID}).atOnce(t).Verdict(); !ok || !verdict.Allow {
 			t.Errorf("the verdict is %+v", verdict)
 		}
@@ -93,8 +93,12 @@ func TestARequestThatIsOverCannotBeDecided(t *testing.T) {
 		in.Expires = "10s"
 		expired := must(h.as("api").RequestApproval(t.Context(), in))(t)
 		pass(11 * time.Second)
-		refused(t, h.decide(t, expired.MessageID, "1"), c3po.InvalidRequest)
+		refused(t, h.decide(t, expired.MessageID, "1"), c3po.InvalidRequest, "has expired")
 		same(t, "what waits for the person", must(h.asPerson().HumanList(t.Context(), c3po.GetMessagesInput{}))(t).Count, 0)
+
+		left := must(h.as("api").RequestApproval(t.Context(), touching("x", "s1", "r3")))(t)
+		must(h.as("api").Unregister(t.Context(), c3po.None{}))(t)
+		refused(t, h.decide(t, left.MessageID, "1"), c3po.InvalidRequest, "has ended")
 	})
 }
 

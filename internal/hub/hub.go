@@ -51,7 +51,7 @@ type Config struct {
 	Holders func(store.Record) []string
 	// Proved lets a person's act through if it needs no proof or has one, and gives the
 	// context to go on with. It may be nil.
-	Proved func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, operation string, arguments []byte) (context.Context, error)
+	Proved func(ctx context.Context, caller c3po.Caller, act c3po.Act, describe func(context.Context, *c3po.Act) error) (context.Context, error)
 	// Acted is called after each operation that belongs in the audit, with the caller and
 	// the agent it acted as. It may be nil.
 	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte)
@@ -71,7 +71,7 @@ type Hub struct {
 	entered   func(c3po.Space, c3po.AgentID, string)
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	holders   func(store.Record) []string
-	proved    func(context.Context, c3po.Caller, c3po.AgentID, string, []byte) (context.Context, error)
+	proved    func(context.Context, c3po.Caller, c3po.Act, func(context.Context, *c3po.Act) error) (context.Context, error)
 	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte)
 	bindings  *bindings
 	accounts  *accounts
@@ -109,7 +109,7 @@ func New(c Config) *Hub {
 		c.Holders = func(store.Record) []string { return nil }
 	}
 	if c.Proved == nil {
-		c.Proved = func(ctx context.Context, _ c3po.Caller, _ c3po.AgentID, _ string, _ []byte) (context.Context, error) {
+		c.Proved = func(ctx context.Context, _ c3po.Caller, _ c3po.Act, _ func(context.Context, *c3po.Act) error) (context.Context, error) {
 			return ctx, nil
 		}
 	}

@@ -206,7 +206,7 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 	}
 	draft := store.Draft{From: c3po.Human, Status: c3po.ReplySuccess, Key: in.ClientKey}
 	if entry.Message.Kind == c3po.KindApproval {
-		if draft, err = a.judge(ctx, *entry, in.Response); err != nil {
+		if draft, err = a.judge(ctx, *entry, in.Response, in.Choice != ""); err != nil {
 			return c3po.Message{}, err
 		}
 	}

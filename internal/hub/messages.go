@@ -66,6 +66,9 @@ func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	}
 	step := store.SendStep{Payer: o.caller.Payer, Draft: draft, Run: o.caller.Run, Durability: durability, FailIfAway: in.IfAway == "fail"}
 	if o.id == c3po.Human {
+		if ctx, err = o.proveOwn(ctx, "send_message", in); err != nil {
+			return c3po.Receipt{}, 0, err
+		}
 		step.Proof = c3po.ProofOf(ctx)
 	}
 	if draft.To == c3po.Human {

@@ -103,7 +103,7 @@ func (o outbox) checkHandover(ctx context.Context, status string, to c3po.AgentI
 func (o outbox) answer(ctx context.Context, id c3po.MessageID, response string, step store.ReplyStep) (c3po.Message, error) {
 	if step.From == c3po.Human {
 		var err error
-		if ctx, err = o.proveAnswer(ctx, id, response); err != nil {
+		if ctx, err = o.proveOwn(ctx, "human_answer", c3po.AnswerInput{MessageID: id, Response: response}); err != nil {
 			return c3po.Message{}, err
 		}
 		step.Proof = c3po.ProofOf(ctx)
@@ -117,17 +117,17 @@ func (o outbox) answer(ctx context.Context, id c3po.MessageID, response string, 
 	return stored.Message, nil
 }
 
-// proveAnswer asks for the proof of a person's answer, whichever door it came through, if
+// proveOwn asks for the proof of what a person writes, whichever door it came through, if
 // it was not given with the operation.
-func (o outbox) proveAnswer(ctx context.Context, id c3po.MessageID, response string) (context.Context, error) {
+func (o outbox) proveOwn(ctx context.Context, operation string, in any) (context.Context, error) {
 	if c3po.ProofOf(ctx) != nil {
 		return ctx, nil
 	}
-	arguments, err := json.Marshal(c3po.AnswerInput{MessageID: id, Response: response})
+	arguments, err := json.Marshal(in)
 	if err != nil {
 		return ctx, err
 	}
-	return o.hub.proved(ctx, o.caller, c3po.Human, "human_answer", arguments)
+	return o.hub.proved(ctx, o.caller, c3po.Act{Operation: operation, As: c3po.Human, Arguments: arguments}, o.describeAct)
 }
 
 // replyToRenamed answers somebody who has another name by now.

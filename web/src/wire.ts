@@ -20,8 +20,12 @@ export interface AckResult {
 export interface Act {
   operation: string;
   space: Space;
+  answer?: string;
   arguments?: Record<string, unknown>;
   as?: AgentID;
+  asker?: AgentID;
+  kind?: Kind;
+  question?: string;
 }
 
 export interface Agent {

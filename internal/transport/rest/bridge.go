@@ -116,11 +116,19 @@ func (s *server) bridgeSend(r *http.Request) (string, bridgeCall, error) {
 		}
 		actor := s.hub.As(caller)
 		out, err := dialect.Broker{Service: actor}.Send(r.Context(), target, in)
+		record(r, actor, "bridge_send_message", target, err)
 		if in.ExpectReply == nil || *in.ExpectReply {
 			out.WaitEndpoint = "/replies/" + url.PathEscape(out.TicketID) + "/stream"
 		}
 		return s.bridgeAnswer(w, r, actor, out, err)
 	}, err
+}
+
+// record hands what was done for a person on to the audit, as a call of the operation does.
+func record(r *http.Request, actor *hub.Actor, operation, to string, err error) {
+	if arguments, wrong := json.Marshal(map[string]string{"target": to}); err == nil && wrong == nil {
+		actor.Done(r.Context(), operationCalled(operation), arguments)
+	}
 }
 
 // address is where a request comes from, without the port, which is another one
@@ -150,6 +158,7 @@ func (s *server) bridgeReply(r *http.Request) (string, bridgeCall, error) {
 	reply := func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
 		_, err := dialect.Broker{Service: actor}.Reply(r.Context(), in)
+		record(r, actor, "post_reply", in.TicketID, err)
 		introduce(w.Header(), actor)
 		if err == nil {
 			w.WriteHeader(http.StatusNoContent)
