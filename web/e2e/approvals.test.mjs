@@ -87,7 +87,7 @@ describe("a person decides what an agent may do", () => {
     await code.waitFor();
     assert.equal(await card(id).locator(".codehead span").innerText(), "diff");
     const shown = (await code.innerText()).split("\n");
-    assert.deepEqual(shown, ["/src/api/main.go", ...lines.map((l) => ` ${l}`), "-# heading", "+# other heading", " end"]);
+    assert.deepEqual(shown, ["file: /src/api/main.go", " ⟨117 lines unchanged⟩", ...lines.slice(-3).map((l) => ` ${l}`), "-# heading", "+# other heading", " end"]);
     await until("colors", async () => (await code.locator("span").count()) > 0);
     await card(id)
       .getByRole("button", { name: /^2 Deny$/ })
@@ -98,7 +98,7 @@ describe("a person decides what an agent may do", () => {
 
   test("own words deny, and the agent reads them", async () => {
     const id = await ask(rig, "WebFetch", { url: "https://example.com/?q=1", prompt: "read it" });
-    assert.equal(await card(id).locator(".code pre").innerText(), "https://example.com/?q=1\nprompt: read it");
+    assert.equal(await card(id).locator(".code pre").innerText(), "url: https://example.com/?q=1\nprompt: read it");
     await card(id).getByLabel("Deny api with these words").fill("Use the copy in docs/.");
     await card(id).getByRole("button", { name: "Deny", exact: true }).click();
     await page.getByRole("button", { name: "Send now" }).click();
