@@ -85,26 +85,37 @@ func answerAll(ctx context.Context, a *console.Console, svc *client.Client) erro
 }
 
 // settle does with a question what the person says: answers it, or takes what expects no
-// answer off the list. What somebody else has answered meanwhile is said, and done too.
+// answer off the list. An answer that is refused is asked for again. A question that was
+// answered or withdrawn meanwhile is done too.
 func settle(ctx context.Context, a *console.Console, svc *client.Client, question c3po.Message, typed <-chan string) (done bool, err error) {
-	reply, err := askFor(ctx, a, question, typed)
-	if err != nil || reply == nil {
-		return false, err
+	for {
+		reply, err := askFor(ctx, a, question, typed)
+		if err != nil || reply == nil {
+			return false, err
+		}
+		if reply.MessageID == "" {
+			_, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{question.ID}})
+			return err == nil, err
+		}
+		answered, err := svc.HumanAnswer(ctx, *reply)
+		if err == nil {
+			printAnswered(a.Stdout, answered)
+			return true, nil
+		}
+		now, look := svc.HumanShow(ctx, c3po.MessageInput{MessageID: question.ID})
+		if look == nil && now.Reply != nil {
+			fmt.Fprintln(a.Stdout, console.Inline(wasAnswered(now).Message))
+			return true, nil
+		}
+		refusal, ok := errors.AsType[*c3po.Error](err)
+		if !ok || refusal.Code != c3po.InvalidRequest || look != nil {
+			return false, err
+		}
+		fmt.Fprintln(a.Stdout, console.Inline(strings.TrimSpace(refusal.Message+". "+refusal.Suggestion)))
+		if now.State == c3po.TicketCancelled || question.Kind == c3po.KindApproval && !now.State.Open() {
+			return true, nil
+		}
 	}
-	if reply.MessageID == "" {
-		_, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{question.ID}})
-		return err == nil, err
-	}
-	answered, err := svc.HumanAnswer(ctx, *reply)
-	if err == nil {
-		printAnswered(a.Stdout, answered)
-		return true, nil
-	}
-	if now, look := svc.HumanShow(ctx, c3po.MessageInput{MessageID: question.ID}); look == nil && now.Reply != nil {
-		fmt.Fprintln(a.Stdout, console.Inline(wasAnswered(now).Message))
-		return true, nil
-	}
-	return false, err
 }
 
 // askFor is what the person types about a question; nil leaves it for later, and an
@@ -121,7 +132,7 @@ func askFor(ctx context.Context, a *console.Console, question c3po.Message, type
 			fmt.Fprintln(a.Stdout)
 			return nil, err
 		}
-		number, notANumber := strconv.Atoi(text)
+		choice, isNumber := choiceNumber(text)
 		switch {
 		case text == "q":
 			return nil, io.EOF
@@ -129,14 +140,25 @@ func askFor(ctx context.Context, a *console.Console, question c3po.Message, type
 			return nil, nil
 		case text == "d" && !question.ExpectsReply:
 			return &c3po.AnswerInput{}, nil
-		case notANumber != nil || len(question.Choices) == 0:
+		case !isNumber || len(question.Choices) == 0:
 			return &c3po.AnswerInput{MessageID: question.ID, Response: text}, nil
-		case number >= 1 && number <= len(question.Choices):
-			return &c3po.AnswerInput{MessageID: question.ID, Choice: text}, nil
+		case choice >= 1 && choice <= len(question.Choices):
+			return &c3po.AnswerInput{MessageID: question.ID, Choice: strconv.Itoa(choice)}, nil
 		default:
 			fmt.Fprintf(a.Stdout, "There is no choice %s; type a number from 1 to %d, or a text.\n", console.Inline(text), len(question.Choices))
 		}
 	}
+}
+
+// choiceNumber is the number that a person types, perhaps with a dot after it. What is
+// written like no choice, as +1 or 01, is the number of none.
+func choiceNumber(text string) (choice int, isNumber bool) {
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
+	number, err := strconv.Atoi(text)
+	if err != nil || strconv.Itoa(number) != text {
+		return 0, err == nil
+	}
+	return number, true
 }
 
 // pasteTime is how soon after a line the next one of a pasted text comes.
@@ -175,6 +197,14 @@ func wasAnswered(q c3po.Question) *c3po.Error {
 }
 
 func printAnswered(w io.Writer, answer c3po.Message) {
+	if verdict, ok := answer.Verdict(); ok {
+		done := "denied"
+		if verdict.Allow {
+			done = "allowed once"
+		}
+		fmt.Fprintln(w, done)
+		return
+	}
 	fmt.Fprintf(w, "answered %s\n", console.Inline(string(answer.MessageID)))
 }
 
@@ -208,8 +238,12 @@ Without TEXT, or with -, the answer is read from stdin.`,
 					return err
 				}
 				// As the prompt, the dashboard and top take a number.
-				if _, err := strconv.Atoi(in.Response); err == nil && len(question.Choices) > 0 {
-					in.Choice, in.Response = in.Response, ""
+				if choice, isNumber := choiceNumber(in.Response); isNumber && len(question.Choices) > 0 {
+					if choice < 1 || choice > len(question.Choices) {
+						return c3po.Errorf(c3po.InvalidRequest, "%.80q is none of the choices", in.Response).
+							Suggest("Choose a number from 1 to %d, or answer in your own words.", len(question.Choices))
+					}
+					in.Choice, in.Response = strconv.Itoa(choice), ""
 				}
 			}
 			answer, err := svc.HumanAnswer(cmd.Context(), in)
