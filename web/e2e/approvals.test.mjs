@@ -116,6 +116,40 @@ describe("a person decides what an agent may do", () => {
     await assert.rejects(rig.person("human_answer", { message_id: id, choice: "1" }), /withdrawn/);
   });
 
+  test("a click or a key that was meant for a question that has just gone answers no other", async () => {
+    const gone = await ask(rig, "Bash", { command: `ls -la / ${"x".repeat(80)}` });
+    const next = await ask(rig, "Bash", { command: `rm -rf / ${"x".repeat(80)}` });
+    const allow = card(gone).locator("button[data-choice]").first();
+    await card(next).waitFor();
+    await page.locator("button[data-choice][aria-disabled=false]").first().waitFor();
+    const at = await allow.boundingBox();
+    const hit = page.evaluate(
+      ({ x, y, id }) =>
+        new Promise((done) => {
+          const seen = new window.MutationObserver(() => {
+            if (document.querySelector(`.card[data-id="${id}"]`)) return;
+            seen.disconnect();
+            const button = document.elementFromPoint(x, y).closest("button");
+            button?.click();
+            document.body.dispatchEvent(new window.KeyboardEvent("keydown", { key: "1", bubbles: true }));
+            done(button?.closest(".card").dataset.id);
+          });
+          seen.observe(document.body, { childList: true, subtree: true });
+        }),
+      { x: at.x + at.width / 2, y: at.y + at.height / 2, id: gone },
+    );
+    await rig.as("api", "cancel", { message_id: gone });
+    assert.equal(await hit, next);
+    await card(next).locator("button[data-choice][aria-disabled=false]").first().waitFor();
+    assert.equal(await page.getByText("Allowing once").count(), 0);
+    // Once the list has stayed as it is, the key answers, and what it allows is named.
+    await page.keyboard.press("1");
+    await page.getByText(`Allowing once: rm -rf / ${"x".repeat(51)} …`, { exact: true }).waitFor();
+    await page.keyboard.press("u");
+    await card(next).waitFor();
+    await rig.as("api", "cancel", { message_id: next });
+  });
+
   test("the conversation shows it as exactly", async () => {
     const id = await ask(rig, "Bash", { command: "echo **bold** > `x`\u200b" });
     await view(page, rig, "conversations", id);
@@ -138,7 +172,7 @@ describe("a person decides what an agent may do", () => {
       await view(page, rig, ...at);
       await where.waitFor();
       await until("colors", async () => (await where.locator("span").count()) > 0);
-      assert.equal((await where.textContent()).length, wide.length + 2);
+      assert.match(await where.textContent(), /^\$ ls.*; rm -rf \/ x{400}$/s);
       assert.deepEqual(await hidden(where), []);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -155,6 +189,32 @@ describe("a person decides what an agent may do", () => {
     await page.getByRole("link", { name: "what you wrote" }).click();
     await page.getByText("Release it.").first().waitFor();
     assert.ok(page.url().includes(encodeURIComponent(said.id)));
+  });
+
+  test("words typed where it says Deny never allow, and the refusal is shown", async () => {
+    const id = await ask(rig, "Bash", { command: "make install" });
+    const sent = [];
+    page.on("request", (r) => r.url().endsWith("/human_answer") && sent.push(r.postDataJSON()));
+    await view(page, rig, "questions");
+    await card(id).getByLabel("Deny api with these words").fill("Allow once");
+    await card(id).getByRole("button", { name: "Deny", exact: true }).click();
+    await page.getByText("Denying: make install", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Send now" }).click();
+    await page.locator(".toasts .bad", { hasText: /own words deny/i }).waitFor();
+    assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
+    await card(id)
+      .getByRole("button", { name: /Allow once/ })
+      .click();
+    await page.getByText("Allowing once: make install", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Send now" }).click();
+    assert.equal((await verdict(rig, id)).allow, true);
+    assert.deepEqual(
+      sent.map(({ response, choice }) => ({ response, choice })),
+      [
+        { response: "Allow once", choice: undefined },
+        { response: undefined, choice: "Allow once" },
+      ],
+    );
   });
 
   test("nothing ran, was fetched or was blocked", async () => {
@@ -247,7 +307,7 @@ describe("a person with a passkey decides what an agent may do", () => {
       .click();
     const code = dialog().locator(".code pre");
     await code.waitFor();
-    assert.equal((await code.textContent()).length, wide.length + 2);
+    assert.match(await code.textContent(), /^\$ ls.*; rm -rf \/ x{400}$/s);
     assert.deepEqual(await hidden(code), []);
     await dialog().getByRole("button", { name: "Cancel" }).click();
     await page.setViewportSize({ width: 1280, height: 800 });

@@ -37,7 +37,7 @@ describe("the dashboard", () => {
 
   test("a choice that is offered is one key", async () => {
     const question = await rig.as("web", "escalate_to_human", { reason: "Which one?", choices: ["one column", "two columns"] });
-    await page.getByRole("button", { name: "two columns" }).waitFor();
+    await page.locator("[data-choice][aria-disabled=false]", { hasText: "two columns" }).waitFor();
     const answer = rig.as("web", "wait_for_message", { message_id: question.message_id, timeout: 20 });
     await page.locator("main").click({ position: { x: 5, y: 5 } });
     await page.keyboard.press("2");

@@ -51,12 +51,12 @@ describe("what needs the person", () => {
     await page.locator("main").click({ position: { x: 5, y: 5 } });
     const card = page.locator(".card", { hasText: "May I drop orders.legacy_total?" });
     await page.keyboard.press("j");
-    await page.locator(".card.chosen", { hasText: "legacy_total" }).waitFor();
+    await page.locator(".card.chosen", { hasText: "legacy_total" }).locator("[data-choice][aria-disabled=false]").first().waitFor();
     await page.keyboard.press("1");
     await card.waitFor({ state: "detached" });
     await page.getByText("Answering api: drop it").waitFor();
     await page.keyboard.press("u");
-    await card.waitFor();
+    await card.locator("[data-choice][aria-disabled=false]").first().waitFor();
     assert.equal((await rig.person("human_show", { message_id: day.asked.soon })).state, "pending");
     await page.keyboard.press("2");
     await card.waitFor({ state: "detached" });

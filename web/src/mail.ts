@@ -27,6 +27,20 @@ export function textOf(m: Message): string {
   return (m.kind === "reply" ? m.response : m.message) ?? "";
 }
 
+const nameLength = 60; // of a command in one line
+
+// deciding names an answer that is on its way: for a request for permission by what is
+// allowed or denied, so that a person sees at once if it is another one than they meant.
+export function deciding(question: Message, text: string, choice: boolean): string {
+  if (question.kind !== "approval") return `Answering ${plain(question.from_agent)}: ${plain(text.split("\n", 1)[0] ?? "")}`;
+  const asked = textOf(question);
+  const input = asked.slice(asked.indexOf("\n\n") + 2).replace(/^\$ /, "");
+  const [first = "", ...rest] = plain(input.trim()).split("\n");
+  const line = first.replace(/\s+/g, " ");
+  const short = line.length > nameLength ? line.slice(0, nameLength) : line;
+  return `${choice && text === "Allow once" ? "Allowing once" : "Denying"}: ${short}${short !== line || rest.length > 0 ? " …" : ""}`;
+}
+
 // answering is what an answer in a person's own words is called. To a request for
 // permission it is a no: only the choice allows.
 export function answering(question: Message): { label: string; button: string } {

@@ -13,6 +13,7 @@ import { behindEach, countdown, sorted, stateOfThings } from "../needs";
 import { ago, moment, plain } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
+import { useSteady } from "../steady";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
 import type { Agent, Message } from "../wire";
 import "./Questions.css";
@@ -32,6 +33,7 @@ export function Questions({ wanted }: { wanted: string | undefined }) {
   const questions = sorted(unsorted, behind);
   const lastPlace = useRef(0);
   const ids = questions.map((q) => q.id);
+  const steady = useSteady(data && ids);
   const chosen = place(ids, chosenID, lastPlace.current);
   useEffect(() => {
     lastPlace.current = chosen;
@@ -82,6 +84,7 @@ export function Questions({ wanted }: { wanted: string | undefined }) {
             behind={behind.get(q.id) ?? 0}
             now={now}
             chosen={n === chosen}
+            steady={steady}
             beside={n < besideFirst || n === chosen}
             onChoose={() => setChosenID(q.id)}
           />
@@ -97,11 +100,12 @@ interface Asked {
   behind: number;
   now: number;
   chosen: boolean;
+  steady: boolean; // a click on a choice is meant for this question
   beside: boolean;
   onChoose: () => void;
 }
 
-function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked) {
+function Question({ question: q, behind, now, chosen, steady, beside, onChoose }: Asked) {
   const act = mayAct(useSession());
   const pause = usePause();
   const asker = q.from_agent;
@@ -131,7 +135,7 @@ function Question({ question: q, behind, now, chosen, beside, onChoose }: Asked)
         {act && choices.length > 0 && (
           <div className="row choices">
             {choices.map((c, n) => (
-              <button key={c} data-choice onClick={() => answer(q, c, true)}>
+              <button key={c} data-choice aria-disabled={!steady} onClick={() => steady && answer(q, c, true)}>
                 <kbd>{n + 1}</kbd> <Id>{c}</Id>
               </button>
             ))}
