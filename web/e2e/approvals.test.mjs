@@ -87,7 +87,14 @@ describe("a person decides what an agent may do", () => {
     await code.waitFor();
     assert.equal(await card(id).locator(".codehead span").innerText(), "diff");
     const shown = (await code.innerText()).split("\n");
-    assert.deepEqual(shown, ["file: /src/api/main.go", " ⟨117 lines unchanged⟩", ...lines.slice(-3).map((l) => ` ${l}`), "-# heading", "+# other heading", " end"]);
+    assert.deepEqual(shown, [
+      "file: /src/api/main.go",
+      " ⟨117 lines unchanged⟩",
+      ...lines.slice(-3).map((l) => ` ${l}`),
+      "-# heading",
+      "+# other heading",
+      " end",
+    ]);
     await until("colors", async () => (await code.locator("span").count()) > 0);
     await card(id)
       .getByRole("button", { name: /^2 Deny$/ })
@@ -278,6 +285,7 @@ describe("a person with a passkey decides what an agent may do", () => {
       await show(id);
       await choose(card(id));
       assert.equal(await dialog().locator(".code pre").innerText(), `$ touch **x${asks - 1}**⟨U+200B⟩`);
+      await dialog().getByText(`Your answer: ${want.words}`, { exact: true }).waitFor();
       assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
       await confirm();
       const { allow, words, passkey } = await verdict(rig, id);
@@ -312,5 +320,50 @@ describe("a person with a passkey decides what an agent may do", () => {
     await dialog().getByRole("button", { name: "Cancel" }).click();
     await page.setViewportSize({ width: 1280, height: 800 });
     await rig.as("api", "cancel", { message_id: id });
+  });
+
+  test("can't confirm what is withdrawn or decided meanwhile", async () => {
+    let decidedElsewhere = "";
+    for (const [end, says] of [
+      [(id) => rig.as("api", "cancel", { message_id: id }), "The question was withdrawn."],
+      [(id) => (decidedElsewhere = id), "The question was answered meanwhile."],
+    ]) {
+      const id = await ask(rig, "Bash", { command: "touch z" });
+      await page.route("**/api/op/human_show", async (route) => {
+        const answer = await route.fetch();
+        const question = await answer.json();
+        if (question.id === decidedElsewhere) question.state = "responded";
+        await route.fulfill({ response: answer, json: question });
+      });
+      await show(id);
+      await card(id)
+        .getByRole("button", { name: /Allow once/ })
+        .click();
+      await dialog().getByRole("button", { name: "Use passkey" }).waitFor();
+      await end(id);
+      await dialog().getByText(says).waitFor();
+      assert.equal(await dialog().getByRole("button", { name: "Use passkey" }).count(), 0);
+      await dialog().getByRole("button", { name: "Close" }).click();
+      await page.unroute("**/api/op/human_show");
+      await rig.as("api", "cancel", { message_id: id }).catch(() => undefined);
+    }
+  });
+
+  test("can't confirm an answer to a question that the coordinator doesn't name", async () => {
+    const id = await ask(rig, "Bash", { command: "touch w" });
+    await page.route("**/api/proofs/*", async (route) => {
+      const answer = await route.fetch();
+      const proof = await answer.json();
+      delete proof.act.question;
+      await route.fulfill({ response: answer, json: proof });
+    });
+    await show(id);
+    await card(id)
+      .getByRole("button", { name: /Allow once/ })
+      .click();
+    await dialog().getByText("doesn’t say what this answers").waitFor();
+    assert.equal(await dialog().getByRole("button", { name: "Use passkey" }).count(), 0);
+    await dialog().getByRole("button", { name: "Close" }).click();
+    await page.unroute("**/api/proofs/*");
   });
 });

@@ -39,17 +39,29 @@ async function ask(options: Record<string, unknown>): Promise<unknown> {
   return credential?.toJSON();
 }
 
-function Confirm({ id, withCode = false, onDone, onCancel }: { id: string; withCode?: boolean; onDone: () => void; onCancel?: () => void }) {
+interface Confirming {
+  id: string;
+  withCode?: boolean;
+  onDone: () => void;
+  onCancel?: () => void;
+}
+
+function Confirm({ id, ...rest }: Confirming) {
   const path = `/api/proofs/${encodeURIComponent(id)}`;
   const act = useQuery({ queryKey: ["proof", id], queryFn: () => request<ProofRequest>("GET", path), staleTime: Infinity, retry: false });
-  const [trouble, setTrouble] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const options = act.data?.options;
-  useEffect(() => button.current?.focus(), [options]);
   if (act.error) return <Trouble err={act.error} />;
   if (!act.data) return <p className="quiet">Loading …</p>;
   if (act.data.state !== "waits") return <p role="status">This was confirmed before.</p>;
+  return <Sign of={act.data} path={path} {...rest} />;
+}
+
+function Sign({ of, path, withCode = false, onDone, onCancel }: Omit<Confirming, "id"> & { of: ProofRequest; path: string }) {
+  const [trouble, setTrouble] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const { options } = of;
+  const over = useOver(of.act);
+  useEffect(() => button.current?.focus(), []);
   const sign = async () => {
     setBusy(true);
     setTrouble(undefined);
@@ -62,15 +74,20 @@ function Confirm({ id, withCode = false, onDone, onCancel }: { id: string; withC
       setBusy(false);
     }
   };
+  const stopped = over ?? (unknown(of.act) ? "The coordinator doesn’t say what this answers, so you can’t confirm it here." : undefined);
   return (
     <div className="view-proof stack">
       {withCode && (
         <p>
-          Your terminal shows the code <strong className="code">{act.data.code}</strong>. If it shows another one, or none, don’t confirm.
+          Your terminal shows the code <strong className="code">{of.code}</strong>. If it shows another one, or none, don’t confirm.
         </p>
       )}
-      <Act of={act.data} />
-      {options ? (
+      <Act of={of.act} />
+      {stopped !== undefined ? (
+        <p role="status" className="trouble">
+          {stopped}
+        </p>
+      ) : options ? (
         <div className="row acts">
           <button ref={button} className="primary" disabled={busy} onClick={() => void sign()}>
             Use passkey
@@ -85,6 +102,33 @@ function Confirm({ id, withCode = false, onDone, onCancel }: { id: string; withC
       {trouble !== undefined && <Trouble err={trouble} />}
     </div>
   );
+}
+
+function answers(act: ProofRequest["act"]): boolean {
+  return act.operation === "human_answer" || act.operation === "reply";
+}
+
+function unknown(act: ProofRequest["act"]): boolean {
+  return answers(act) && (act.question === undefined || act.answer === undefined);
+}
+
+const lookEvery = 1000; // ms
+
+// useOver says why there is nothing left to answer, as soon as it is so.
+function useOver(act: ProofRequest["act"]): string | undefined {
+  const about = act.arguments?.["message_id"];
+  const { data } = useQuery({
+    queryKey: ["proof question", about],
+    queryFn: () => request<Question>("POST", "/api/op/human_show", { message_id: about }),
+    enabled: answers(act) && typeof about === "string",
+    refetchInterval: lookEvery,
+    staleTime: 0,
+    retry: false,
+  });
+  if (data?.state === "cancelled") return "The question was withdrawn. There is nothing left to answer.";
+  if (data?.state === "responded") return "The question was answered meanwhile. There is nothing left to answer.";
+  if (data?.state === "timed_out" && data.kind === "approval") return "The request has expired. There is nothing left to answer.";
+  return undefined;
 }
 
 const titles: Record<string, string> = {
@@ -102,27 +146,25 @@ const titles: Record<string, string> = {
 };
 
 // Act shows everything that is signed, in words where there are some.
-function Act({ of }: { of: ProofRequest }) {
-  const given = of.act.arguments ?? {};
-  const about = typeof given["message_id"] === "string" ? given["message_id"] : "";
-  const question = useQuery({
-    queryKey: ["proof question", about],
-    queryFn: () => request<Question>("POST", "/api/op/human_show", { message_id: about }),
-    enabled: about !== "" && of.act.operation !== "thread_resume",
-    retry: false,
-  });
+function Act({ of }: { of: ProofRequest["act"] }) {
+  const told = new Set(["client_key", ...(of.answer === undefined ? [] : ["choice", "response"])]);
   return (
     <>
-      <h3>{titles[of.act.operation] ?? plain(of.act.operation.replaceAll("_", " "))}</h3>
-      {question.data && (
+      <h3>{titles[of.operation] ?? plain(of.operation.replaceAll("_", " "))}</h3>
+      {of.question !== undefined && (
         <blockquote>
-          <p className="quiet">{plain(question.data.from_agent)} asks</p>
-          {question.data.kind === "approval" ? <Exact>{question.data.message ?? ""}</Exact> : <p className="said">{plain(question.data.message ?? "")}</p>}
+          <p className="quiet">{plain(of.asker ?? "")} asks</p>
+          {of.kind === "approval" ? <Exact>{of.question}</Exact> : <p className="said">{plain(of.question)}</p>}
         </blockquote>
       )}
+      {of.answer !== undefined && (
+        <p className="said answer">
+          Your answer: <strong>{plain(of.answer)}</strong>
+        </p>
+      )}
       <dl className="given">
-        {Object.entries(given)
-          .filter(([name]) => name !== "client_key")
+        {Object.entries(of.arguments ?? {})
+          .filter(([name]) => !told.has(name))
           .map(([name, value]) => (
             <div key={name}>
               <dt>{plain(name.replaceAll("_", " "))}</dt>
@@ -131,7 +173,7 @@ function Act({ of }: { of: ProofRequest }) {
           ))}
         <div>
           <dt>space</dt>
-          <dd>{plain(of.act.space)}</dd>
+          <dd>{plain(of.space)}</dd>
         </div>
       </dl>
     </>
