@@ -68,8 +68,8 @@ func (o Operation) CheckNames(arguments []byte) error {
 	return nil
 }
 
-// A decoder reads the arguments of one call after another, so that a call does not make a
-// buffer of its own. One that has failed is not used again, and none keeps a large buffer.
+// A decoder reads the arguments of one call after another, so that a call need not make
+// another buffer. One that has failed is not used again, and none keeps a large buffer.
 type decoder struct {
 	*json.Decoder
 	from *bytes.Reader

@@ -31,7 +31,7 @@ func TestWhatFollowsFromAPersonsWordGoesBackToIt(t *testing.T) {
 		want := string(said.ID) + " phone"
 		same(t, "the person's own message", h.inbox("api")[0].GoesBackTo, (*c3po.Word)(nil))
 
-		// A hop, its reply, another hop in a thread of its own.
+		// A hop, its reply, another hop in a new thread.
 		asked := h.send("api", "web", "Are the tests green?")
 		got := h.inbox("web")[0]
 		same(t, "a new message", goesBack(got), want)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// group gives a command a group of its own, with what it starts.
+// group puts a command and what it starts into a new group of processes.
 func group(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // endGroup ends a command with what it has started: it may take a moment, or at once.

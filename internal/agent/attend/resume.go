@@ -19,7 +19,7 @@ import (
 const (
 	// maxRun is how long a resumed session may take to answer.
 	maxRun = 30 * time.Minute
-	// endTimeout is how long it may take to end once it is told to.
+	// endTimeout is how long it may take to end after SIGTERM.
 	endTimeout = 2 * time.Second
 	maxSaid    = 2 << 10
 )

@@ -20,7 +20,7 @@ type Consent struct {
 	Starts int    `json:"starts"` // in an hour, at the most
 }
 
-// Everyone stands for each agent that has no consent of its own.
+// Everyone stands for each agent that is not named.
 const Everyone = "*"
 
 // Consents are by the name of an agent, or Everyone.

@@ -26,7 +26,7 @@ func capsOf(l c3po.Limits) string {
 	return "{ " + b.String() + millis(l.SameTextWindow) + " }"
 }
 
-// textDigest is that of a text whose repeats are counted; empty if they are not.
+// textDigest is the digest of a text whose repeats are counted; empty if they are not.
 func (s *Store) textDigest(from, to c3po.AgentID, d store.Draft) string {
 	if s.limits.SameTexts == 0 {
 		return ""
