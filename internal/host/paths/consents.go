@@ -77,7 +77,7 @@ func (f Folders) KeepStarts(all map[c3po.AgentID][]time.Time) error {
 
 // AttendLock is held by the one process that resumes sessions for this user.
 func (f Folders) AttendLock() (*Lock, error) {
-	dir, err := f.attendFolder()
+	dir, err := f.within(attendFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (f Folders) AttendLock() (*Lock, error) {
 // ResumeLock is held by the process that has a session because mail has resumed it: of a
 // session there is never more than one. It is nil if there is one.
 func (f Folders) ResumeLock(session string) (*Lock, error) {
-	dir, err := f.attendFolder()
+	dir, err := f.within(attendFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +111,7 @@ func (f Folders) IsResumed(session string) bool {
 }
 
 func lockOf(session string) string {
-	return strings.TrimSuffix(sessionNote(session), ".json") + ".lock"
-}
-
-func (f Folders) attendFolder() (string, error) {
-	state, err := f.State()
-	if err != nil {
-		return "", err
-	}
-	return private(filepath.Join(state, attendFolder))
+	return strings.TrimSuffix(noteOf(session), ".json") + ".lock"
 }
 
 func (f Folders) readAttend(name string, into any) error {
@@ -141,7 +133,7 @@ func (f Folders) readAttend(name string, into any) error {
 }
 
 func (f Folders) writeAttend(name string, from any) error {
-	dir, err := f.attendFolder()
+	dir, err := f.within(attendFolder)
 	if err != nil {
 		return err
 	}

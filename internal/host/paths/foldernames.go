@@ -32,11 +32,7 @@ func (f Folders) NoteFolder(space c3po.Space, id c3po.AgentID, folder string) er
 	if other, err := f.OtherFolder(space, id, folder); err != nil || other != "" {
 		return err
 	}
-	state, err := f.State()
-	if err != nil {
-		return err
-	}
-	dir, err := private(filepath.Join(state, foldersFolder))
+	dir, err := f.within(foldersFolder)
 	if err != nil {
 		return err
 	}

@@ -30,11 +30,7 @@ func (f Folders) NoteHookRun(client string, run HookRun) error {
 	if !clientForm.MatchString(client) {
 		return nil
 	}
-	state, err := f.State()
-	if err != nil {
-		return err
-	}
-	dir, err := private(filepath.Join(state, hooksFolder))
+	dir, err := f.within(hooksFolder)
 	if err != nil {
 		return err
 	}

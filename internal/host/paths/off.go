@@ -37,11 +37,7 @@ func (f Folders) SwitchOff(project string) error { return f.mark(offFolder, proj
 func (f Folders) SwitchApprovalsOff(project string) error { return f.mark(approvalsFolder, project) }
 
 func (f Folders) mark(folder, project string) error {
-	state, err := f.State()
-	if err != nil {
-		return err
-	}
-	dir, err := private(filepath.Join(state, folder))
+	dir, err := f.within(folder)
 	if err != nil {
 		return err
 	}

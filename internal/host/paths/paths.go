@@ -127,6 +127,16 @@ func (f Folders) getenv(name string) string {
 	return f.Getenv(name)
 }
 
+// within is a folder of the state folder that only this user may enter. It is made if it
+// is not there.
+func (f Folders) within(name string) (string, error) {
+	state, err := f.State()
+	if err != nil {
+		return "", err
+	}
+	return private(filepath.Join(state, name))
+}
+
 // private makes a folder that only its owner can enter, and refuses one that
 // somebody else made in its place.
 func private(dir string) (string, error) {

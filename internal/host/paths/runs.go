@@ -26,11 +26,7 @@ const (
 
 // NoteRun keeps a run for whoever comes after it.
 func (f Folders) NoteRun(run Run) error {
-	state, err := f.State()
-	if err != nil {
-		return err
-	}
-	dir, err := private(filepath.Join(state, runsFolder))
+	dir, err := f.within(runsFolder)
 	if err != nil {
 		return err
 	}
@@ -41,7 +37,7 @@ func (f Folders) NoteRun(run Run) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(dir, runNote(run.Run)), append(data, '\n'))
+	return WriteFile(filepath.Join(dir, noteOf(run.Run)), append(data, '\n'))
 }
 
 // Runs are those that were noted and not forgotten.
@@ -65,7 +61,7 @@ func (f Folders) Runs() []Run {
 func (f Folders) ForgetRun(run string) error {
 	dir, err := f.StateFile(runsFolder)
 	if err == nil {
-		err = os.Remove(filepath.Join(dir, runNote(run)))
+		err = os.Remove(filepath.Join(dir, noteOf(run)))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -83,8 +79,9 @@ func (f Folders) ForgetRuns() error {
 	return os.Remove(dir)
 }
 
-// runNote keeps what a run is called from being another path.
-func runNote(run string) string {
-	sum := sha256.Sum256([]byte(run))
+// noteOf is the file about a run or a session. Its name keeps what that is called from
+// being another path.
+func noteOf(called string) string {
+	sum := sha256.Sum256([]byte(called))
 	return hex.EncodeToString(sum[:16]) + ".json"
 }

@@ -1,8 +1,6 @@
 package paths
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -42,11 +40,7 @@ const (
 
 // KeepSession keeps a session, and forgets the oldest of too many.
 func (f Folders) KeepSession(s Session) error {
-	state, err := f.State()
-	if err != nil {
-		return err
-	}
-	dir, err := private(filepath.Join(state, sessionsFolder))
+	dir, err := f.within(sessionsFolder)
 	if err != nil {
 		return err
 	}
@@ -54,7 +48,7 @@ func (f Folders) KeepSession(s Session) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(filepath.Join(dir, sessionNote(s.ID)), append(data, '\n')); err != nil {
+	if err := WriteFile(filepath.Join(dir, noteOf(s.ID)), append(data, '\n')); err != nil {
 		return err
 	}
 	if all := f.Sessions(); len(all) > maxSessions {
@@ -86,14 +80,14 @@ func (f Folders) Session(id string) (Session, bool) {
 	if err != nil {
 		return Session{}, false
 	}
-	return readSession(filepath.Join(dir, sessionNote(id)))
+	return readSession(filepath.Join(dir, noteOf(id)))
 }
 
 // ForgetSession is for a session that is not to be resumed.
 func (f Folders) ForgetSession(id string) error {
 	dir, err := f.StateFile(sessionsFolder)
 	if err == nil {
-		err = os.Remove(filepath.Join(dir, sessionNote(id)))
+		err = os.Remove(filepath.Join(dir, noteOf(id)))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -124,10 +118,4 @@ func readSession(name string) (Session, bool) {
 	data, err := os.ReadFile(name)
 	ok := err == nil && json.Unmarshal(data, &s) == nil && s.ID != ""
 	return s, ok
-}
-
-// sessionNote keeps what a session is called from being another path.
-func sessionNote(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:16]) + ".json"
 }
