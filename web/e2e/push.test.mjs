@@ -28,7 +28,7 @@ describe("a browser's push service", () => {
         return { endpoint: subscription.endpoint, toJSON: () => ({ keys: subscription }) };
       };
     }, service.subscription());
-    const [worker] = await Promise.all([context.waitForEvent("serviceworker"), page.getByRole("button", { name: "Notify me of questions" }).click()]);
+    await Promise.all([context.waitForEvent("serviceworker"), page.getByRole("button", { name: "Notify me of questions" }).click()]);
     await page.getByText("also when this page is closed").waitFor();
     assert.match(await page.evaluate(() => window.asked.applicationServerKey), /^B[\w-]{86}$/);
     assert.deepEqual(await violations(page), []);
@@ -44,13 +44,20 @@ describe("a browser's push service", () => {
     const { message_id: id } = await rig.as("api", "escalate_to_human", { reason: "May I drop orders.legacy_total?" });
     const notice = JSON.parse(await until("the notice", async () => service.notices[0]));
     assert.deepEqual(notice, { title: "api asks you", body: "May I drop orders.legacy_total?", id, space: "main" });
-    await cdp.send("ServiceWorker.deliverPushMessage", { origin: rig.url, registrationId, data: service.notices[0] });
+    // Chromium may end an idle worker at any time, and the message handed to one that is
+    // ending is lost without a word: it is handed over until it shows, as one notification.
+    const worker = () => context.serviceWorkers().at(-1);
     const shown = () =>
-      worker.evaluate(async () => (await self.registration.getNotifications()).map((n) => ({ title: n.title, body: n.body, link: n.data.link })));
-    const [one] = await until("the notification", async () => ((await shown()).length === 1 ? shown() : undefined));
-    assert.deepEqual(one, { title: "api asks you", body: notice.body, link: `/#/q/${encodeURIComponent(id)}` });
+      worker().evaluate(async () => (await self.registration.getNotifications()).map((n) => ({ title: n.title, body: n.body, link: n.data.link })));
+    const handOver = async () => {
+      await cdp.send("ServiceWorker.deliverPushMessage", { origin: rig.url, registrationId, data: service.notices[0] });
+      return until("the notification", async () => ((await shown()).length > 0 ? shown() : undefined), 2_000);
+    };
+    const all = await until("the notification", handOver);
+    assert.equal(all.length, 1);
+    assert.deepEqual(all[0], { title: "api asks you", body: notice.body, link: `/#/q/${encodeURIComponent(id)}` });
     // A click is not to be had in a test: its event is, and a page that it leads to.
-    const [link] = await worker.evaluate(async () => {
+    const [link] = await worker().evaluate(async () => {
       const opened = [];
       self.clients.openWindow = async (link) => void opened.push(link);
       self.clients.matchAll = async () => [];
