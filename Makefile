@@ -121,10 +121,10 @@ built:
 	@$(GO) build -o /dev/null ./cmd/c3po
 
 drivers: ## the tests that drive real processes and measure them
-	$(TEST) -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
+	$(PATIENTLY) $(TEST) -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
 
 race: ## the tests in one process, with the race detector
-	$(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+	$(PATIENTLY) $(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
 
 diverge: ## Redis against the model: CHECKS random sequences
 	$(GO) test -count=1 -timeout 10h $(DIVERGE) -rapid.checks=$(CHECKS)

@@ -14,6 +14,7 @@ declare -A packages=(
 	[kimi]="@moonshot-ai/kimi-code@2.1.0 node@24.21.0" # and a Node that it runs on
 )
 
+patiently=$PWD/.ci/patiently # a program that is not ours may miss a second
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -54,22 +55,6 @@ offline() { # offline COMMAND…
 	"${own[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$@"
 }
 
-# patiently runs tests, and those that fail once more, alone: a program that is not
-# ours may miss a second on a busy machine. What fails twice has failed. What passes only
-# the second time is said loudly, with what it said the first time.
-patiently() { # patiently COMMAND…, which is a test program with its flags
-	local log=$folder/first failed
-	if "$@" 2>&1 | tee "$log"; then
-		return
-	fi
-	failed=$(sed -n 's/^--- FAIL: \([A-Za-z0-9_]*\).*/\1/p' "$log" | sort -u)
-	if [ -z "$failed" ] || [ "$(wc -l <<<"$failed")" -gt 2 ] || grep -q '^panic: ' "$log"; then
-		return 1
-	fi
-	printf '\n*** once more, alone: %s ***\n\n' "$(tr '\n' ' ' <<<"$failed")" >&2
-	"$@" -test.run "^($(paste -sd '|' <<<"$failed"))\$"
-}
-
 run_tests() { # run_tests FOLDER [go test flags]: those of test/FOLDER
 	local name=$1 limit=20m
 	shift
@@ -77,6 +62,6 @@ run_tests() { # run_tests FOLDER [go test flags]: those of test/FOLDER
 	# Before the network goes away: what the tests build then finds all it needs.
 	go test -c -o "$folder/$name.test" "./test/$name"
 	go build -o /dev/null ./cmd/c3po
-	(cd "test/$name" && patiently offline "$folder/$name.test" -test.timeout="$limit" -test.parallel="${PARALLEL:-2}" "$@")
+	(cd "test/$name" && offline "$patiently" "$folder/$name.test" -test.timeout="$limit" -test.parallel="${PARALLEL:-2}" "$@")
 	[ ${#missing[@]} -eq 0 ] || give_up "${missing[*]}" "npm could not install it"
 }

@@ -79,5 +79,5 @@ fi
 # The image is built while there is a network.
 C3PO_RUNNER_STAGE=image "$folder/runner.test" -test.timeout=10m -test.run '^TestTheImage' "$@"
 for stage in agents checks; do # the latter puts another program in the image
-	C3PO_RUNNER_STAGE=$stage patiently offline "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
+	C3PO_RUNNER_STAGE=$stage offline "$patiently" "$folder/runner.test" -test.timeout=20m -test.parallel="${PARALLEL:-2}" "$@"
 done

@@ -17,4 +17,4 @@ cd web
 tests=(e2e/*.test.mjs)
 [ $# -eq 0 ] || tests=("${@/%/.test.mjs}")
 [ $# -eq 0 ] || tests=("${tests[@]/#/e2e/}")
-C3PO_BIN=$bin/c3po node --test --test-concurrency=1 "${tests[@]}"
+C3PO_BIN=$bin/c3po ../.ci/patiently node --test --test-concurrency=1 "${tests[@]}"
