@@ -1,6 +1,10 @@
 package c3po
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // What a question to the person may have.
 const (
@@ -48,6 +52,17 @@ type AnswerInput struct {
 	Response  string    `json:"response,omitempty" jsonschema:"The answer in own words"`
 	Choice    string    `json:"choice,omitempty" jsonschema:"One of the choices, or its number from 1"`
 	ClientKey string    `json:"client_key,omitempty" jsonschema:"Idempotency key"`
+}
+
+// ChoiceNumber is the number of a choice as a person types it, perhaps with a dot after it.
+// What no list shows, as +1 or 01, is the number of none.
+func ChoiceNumber(text string) (choice int, isNumber bool) {
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
+	number, err := strconv.Atoi(text)
+	if err != nil || strconv.Itoa(number) != text {
+		return 0, err == nil
+	}
+	return number, true
 }
 
 // A Notification is word to the person, outside of c3po, that an agent asks.

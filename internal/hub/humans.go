@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -218,7 +217,7 @@ func chosen(choices []string, choice string) (string, error) {
 	if slices.Contains(choices, choice) {
 		return choice, nil
 	}
-	if n, err := strconv.Atoi(choice); err == nil && n >= 1 && n <= len(choices) {
+	if n, isNumber := c3po.ChoiceNumber(choice); isNumber && n >= 1 && n <= len(choices) {
 		return choices[n-1], nil
 	}
 	if len(choices) == 0 {

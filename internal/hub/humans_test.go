@@ -69,6 +69,10 @@ func TestAQuestionOffersChoices(t *testing.T) {
 	refused(t, err, c3po.InvalidRequest, "none of the choices")
 	_, err = answer(id, c3po.AnswerInput{Choice: "4"})
 	refused(t, err, c3po.InvalidRequest, "none of the choices")
+	for _, oddly := range []string{"+1", "01", "1e0", "-1", "0", "1.0", "99999999999999999999"} {
+		_, err = answer(id, c3po.AnswerInput{Choice: oddly})
+		refused(t, err, c3po.InvalidRequest, "none of the choices")
+	}
 	_, err = answer(id, c3po.AnswerInput{Choice: "1", Response: "or not"})
 	refused(t, err, c3po.InvalidRequest, "not both")
 	_, err = answer(id, c3po.AnswerInput{})

@@ -132,7 +132,7 @@ func askFor(ctx context.Context, a *console.Console, question c3po.Message, type
 			fmt.Fprintln(a.Stdout)
 			return nil, err
 		}
-		choice, isNumber := choiceNumber(text)
+		choice, isNumber := c3po.ChoiceNumber(text)
 		switch {
 		case text == "q":
 			return nil, io.EOF
@@ -148,17 +148,6 @@ func askFor(ctx context.Context, a *console.Console, question c3po.Message, type
 			fmt.Fprintf(a.Stdout, "There is no choice %s; type a number from 1 to %d, or a text.\n", console.Inline(text), len(question.Choices))
 		}
 	}
-}
-
-// choiceNumber is the number that a person types, perhaps with a dot after it. What is
-// written like no choice, as +1 or 01, is the number of none.
-func choiceNumber(text string) (choice int, isNumber bool) {
-	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
-	number, err := strconv.Atoi(text)
-	if err != nil || strconv.Itoa(number) != text {
-		return 0, err == nil
-	}
-	return number, true
 }
 
 // pasteTime is how soon after a line the next one of a pasted text comes.
@@ -238,7 +227,7 @@ Without TEXT, or with -, the answer is read from stdin.`,
 					return err
 				}
 				// As the prompt, the dashboard and top take a number.
-				if choice, isNumber := choiceNumber(in.Response); isNumber && len(question.Choices) > 0 {
+				if choice, isNumber := c3po.ChoiceNumber(in.Response); isNumber && len(question.Choices) > 0 {
 					if choice < 1 || choice > len(question.Choices) {
 						return c3po.Errorf(c3po.InvalidRequest, "%.80q is none of the choices", in.Response).
 							Suggest("Choose a number from 1 to %d, or answer in your own words.", len(question.Choices))

@@ -32,6 +32,14 @@ func TestAPersonDecidesFromTheScreenWhatAnAgentMayDo(t *testing.T) {
 		for _, line := range []string{"Allow Edit in /src", "/src/" + one.name, " keep", "-**old**", `+\u202e**new**`, "1 Allow once", "2 Deny", "Your words deny it"} {
 			term.see(line)
 		}
+		for _, oddly := range []string{"+1", "01", "3"} {
+			term.press("-l", oddly)
+			term.press("Enter")
+			term.see("There is no choice " + oddly)
+			for range oddly {
+				term.press("BSpace")
+			}
+		}
 		term.press("-l", one.keys)
 		term.press("Enter")
 		term.see("nobody waits for you")

@@ -1,7 +1,7 @@
 package top
 
 import (
-	"strconv"
+	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -217,12 +217,16 @@ func (m *model) answer() tea.Cmd {
 		m.say("Write the answer first, or press Esc.", true)
 		return nil
 	default:
-		m.mode = listing
-		m.say("Answering "+string(m.asked.From)+"…", false)
 		in := c3po.AnswerInput{MessageID: m.asked.ID, Response: text}
-		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(m.asked.Choices) {
+		if n, isNumber := c3po.ChoiceNumber(text); isNumber && len(m.asked.Choices) > 0 {
+			if n < 1 || n > len(m.asked.Choices) {
+				m.say(fmt.Sprintf("There is no choice %s; type a number from 1 to %d, or a text.", text, len(m.asked.Choices)), true)
+				return nil
+			}
 			in.Response, in.Choice = "", m.asked.Choices[n-1]
 		}
+		m.mode = listing
+		m.say("Answering "+string(m.asked.From)+"…", false)
 		return m.act(act{answer: &in})
 	}
 }
