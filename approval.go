@@ -2,6 +2,7 @@ package c3po
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -43,6 +44,7 @@ type ApprovalAsked struct {
 // words of a denial are the answer's text.
 type Verdict struct {
 	Allow   bool      `json:"allow"`
+	Tool    string    `json:"tool,omitempty"` // what it is about, for the record; Hash binds it
 	Hash    string    `json:"hash"`
 	Session string    `json:"session"`
 	Request string    `json:"request"`
@@ -74,6 +76,14 @@ func (m Message) Verdict() (Verdict, bool) {
 	var verdict Verdict
 	ok := m.Kind == KindReply && m.FromAgent == Human && m.ContentType == VerdictType && json.Unmarshal(m.Metadata, &verdict) == nil
 	return verdict, ok
+}
+
+// Decision is what the person decided, in words: "allowed Bash once" or "denied Bash".
+func (v Verdict) Decision() string {
+	if v.Allow {
+		return "allowed " + cmp.Or(v.Tool, "it") + " once"
+	}
+	return "denied " + cmp.Or(v.Tool, "it")
 }
 
 // IsFor says that the verdict decides this request of this session, for this tool with

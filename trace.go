@@ -74,6 +74,7 @@ type Answered struct {
 	ID      MessageID `json:"id"`
 	At      time.Time `json:"at"`
 	Proof   *Proof    `json:"proof,omitempty"`    // a person confirmed it with a passkey
+	Verdict string    `json:"verdict,omitempty"`  // what a person decided on an approval: allowed Bash once, denied Bash
 	MovedTo MessageID `json:"moved_to,omitempty"` // it hands the ticket over: the message that has it now
 }
 

@@ -44,8 +44,8 @@ func (k *Keeper) AuditHeads(ctx context.Context) (c3po.AuditHeads, error) {
 }
 
 // Acted writes down what was done for a person by the request whose context it is
-// given. Of what was said with it only what it was done to is kept.
-func (k *Keeper) Acted(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte) {
+// given. Of what was said with it only what it was done to is kept, and what was decided by it.
+func (k *Keeper) Acted(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte, decided string) {
 	var to struct {
 		AgentID   string         `json:"agent_id"`
 		Target    string         `json:"target"`
@@ -60,6 +60,9 @@ func (k *Keeper) Acted(ctx context.Context, caller c3po.Caller, as c3po.AgentID,
 		what += " everybody"
 	} else if whom != "" {
 		what += " " + clip(whom)
+	}
+	if decided != "" {
+		what += ": you " + clip(decided)
 	}
 	remote, _ := ctx.Value(remoteKey{}).(string)
 	k.Record(ctx, AuditEntry{

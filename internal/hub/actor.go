@@ -15,6 +15,8 @@ type Actor struct {
 	rooms  roomView
 	outbox outbox
 	inbox  inbox
+	// decided is what a person said to an approval by this request, for the audit.
+	decided string
 }
 
 func newActor(h *Hub, caller c3po.Caller) *Actor {
@@ -49,7 +51,7 @@ func (a *Actor) Prove(ctx context.Context, o c3po.Operation, arguments []byte) (
 // Done hands what was done for a person on to the audit.
 func (a *Actor) Done(ctx context.Context, o c3po.Operation, arguments []byte) {
 	if o.Recorded(a.caller.Role, a.ID()) {
-		a.hub.acted(ctx, a.caller, a.ID(), o, arguments)
+		a.hub.acted(ctx, a.caller, a.ID(), o, arguments, a.decided)
 	}
 }
 

@@ -173,7 +173,7 @@ func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string,
 	// One key for all answers: the store takes the first, and the same again.
 	draft.Key = "verdict:" + approval.Request
 	draft.Metadata, err = json.Marshal(c3po.Verdict{
-		Allow: chosen && response == c3po.AllowOnce, Hash: approval.Hash, Session: approval.Session, Request: approval.Request, Expires: approval.Expires,
+		Allow: chosen && response == c3po.AllowOnce, Tool: approval.Tool, Hash: approval.Hash, Session: approval.Session, Request: approval.Request, Expires: approval.Expires,
 	})
 	return draft, err
 }

@@ -52,9 +52,9 @@ type Config struct {
 	// Proved lets a person's act through if it needs no proof or has one, and gives the
 	// context to go on with. It may be nil.
 	Proved func(ctx context.Context, caller c3po.Caller, act c3po.Act, describe func(context.Context, *c3po.Act) error) (context.Context, error)
-	// Acted is called after each operation that belongs in the audit, with the caller and
-	// the agent it acted as. It may be nil.
-	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte)
+	// Acted is called after each operation that belongs in the audit, with the caller, the
+	// agent it acted as, and what a person decided by it if that was an approval. It may be nil.
+	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte, decided string)
 	Meter Meter        // nobody counts if nil
 	Log   *slog.Logger // silent if nil
 }
@@ -72,7 +72,7 @@ type Hub struct {
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	holders   func(store.Record) []string
 	proved    func(context.Context, c3po.Caller, c3po.Act, func(context.Context, *c3po.Act) error) (context.Context, error)
-	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte)
+	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte, string)
 	bindings  *bindings
 	accounts  *accounts
 	notes     *node.Notes
@@ -114,7 +114,7 @@ func New(c Config) *Hub {
 		}
 	}
 	if c.Acted == nil {
-		c.Acted = func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte) {}
+		c.Acted = func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte, string) {}
 	}
 	if c.Watches == nil {
 		c.Watches = func(c3po.Space, c3po.AgentID, int, int64) bool { return false }

@@ -209,7 +209,11 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 			return c3po.Message{}, err
 		}
 	}
-	return a.outbox.answer(ctx, in.MessageID, in.Response, store.ReplyStep{Draft: draft, ResumeTo: true})
+	answer, err := a.outbox.answer(ctx, in.MessageID, in.Response, store.ReplyStep{Draft: draft, ResumeTo: true})
+	if verdict, ok := answer.Verdict(); ok && err == nil {
+		a.decided = verdict.Decision()
+	}
+	return answer, err
 }
 
 // chosen is the choice that is meant by its words, or else by its number.

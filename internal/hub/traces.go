@@ -154,7 +154,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 	return trace, nil
 }
 
-// proofs says which answers a person confirmed with a passkey.
+// proofs says which answers a person confirmed with a passkey, and what they decided.
 func (s spaceHub) proofs(ctx context.Context, answers []c3po.Answered) error {
 	for i, answer := range answers {
 		if from, _, _ := answer.ID.Split(); from != c3po.Human {
@@ -166,6 +166,9 @@ func (s spaceHub) proofs(ctx context.Context, answers []c3po.Answered) error {
 		}
 		if entry != nil {
 			answers[i].Proof = entry.Message.Proof
+			if verdict, ok := entry.Message.Verdict(); ok {
+				answers[i].Verdict = verdict.Decision()
+			}
 		}
 	}
 	return nil

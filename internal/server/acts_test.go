@@ -13,6 +13,16 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
+// personActs is what the audit holds of a person's deeds.
+func (g *guarded) personActs(t *testing.T) []auth.AuditEntry {
+	t.Helper()
+	entries, err := g.store.AuditTail(t.Context(), "0", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(entries, func(e auth.AuditEntry) bool { return e.Event != auth.EventPersonAct })
+}
+
 func TestWhatAPersonDoesHasAnEntryWhicheverDoorItCameThrough(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})
@@ -37,21 +47,46 @@ func TestWhatAPersonDoesHasAnEntryWhicheverDoorItCameThrough(t *testing.T) {
 		}
 	}
 	g.do(t, agent, "bob", "send_message", c3po.SendInput{Target: "human", Message: "no deed of a person"}, nil)
-	entries, err := g.store.AuditTail(t.Context(), "0", 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var done []string
-	for _, e := range entries {
-		if e.Event == auth.EventPersonAct {
-			done = append(done, e.Detail)
-			if e.KID != person.KID || e.Role != c3po.RoleHuman || e.Remote == "" || e.Space != "main" {
-				t.Errorf("the entry of a deed is %+v", e)
-			}
+	for _, e := range g.personActs(t) {
+		done = append(done, e.Detail)
+		if e.KID != person.KID || e.Role != c3po.RoleHuman || e.Remote == "" || e.Space != "main" {
+			t.Errorf("the entry of a deed is %+v", e)
 		}
 	}
 	slices.Sort(done)
 	if want := []string{"pause bob", "send_message bob", "send_message bob", "sweep", "sweep"}; !slices.Equal(done, want) {
+		t.Errorf("written down are %q, want %q", done, want)
+	}
+}
+
+func TestATicketThatAPersonSendsOrAnswersHasAnEntry(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, redistest.Start(t), server.Config{})
+	admin := g.mint(t, auth.Grant{Role: c3po.RoleAdmin})
+	agent := g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}).Secret
+	var asked c3po.Escalation
+	if status, refusal := g.do(t, agent, "bob", "escalate_to_human", c3po.EscalateInput{Reason: "Drop it?"}, &asked); status != http.StatusOK {
+		t.Fatalf("asking: %d %+v", status, refusal)
+	}
+	post := func(secret, as, path, body string) {
+		t.Helper()
+		status, text, err := call(t.Context(), http.DefaultClient, "POST", g.url+path, secret, body, auth.AgentHeader, as)
+		if err != nil || status/100 != 2 {
+			t.Fatalf("%s as %s: %d %s %v", path, as, status, text, err)
+		}
+	}
+	post(admin.Secret, "human", "/agents/bob/send", `{"payload":"Go on, a secret.","expectReply":false}`)
+	post(admin.Secret, "human", "/replies", fmt.Sprintf(`{"ticketId":%q,"payload":"Yes, a secret."}`, asked.MessageID))
+	post(agent, "carl", "/agents/bob/send", `{"payload":"no deed of a person","expectReply":false}`)
+	var done []string
+	for _, e := range g.personActs(t) {
+		done = append(done, e.Agent+" "+e.Detail)
+		if e.KID != admin.KID || e.Remote == "" || e.Space != "main" {
+			t.Errorf("the entry of a deed is %+v", e)
+		}
+	}
+	if want := []string{"human bridge_send_message bob", "human post_reply " + string(asked.MessageID)}; !slices.Equal(done, want) {
 		t.Errorf("written down are %q, want %q", done, want)
 	}
 }

@@ -87,7 +87,7 @@ func (d buttonDoor) answer(ctx context.Context, p notify.Press) error {
 	}
 	arguments, err := json.Marshal(in)
 	if err == nil {
-		d.keeper.Acted(ctx, caller, c3po.Human, c3po.Operation{Name: "human_answer"}, arguments)
+		person.Done(ctx, c3po.Operation{Name: "human_answer"}, arguments)
 	}
 	return err
 }

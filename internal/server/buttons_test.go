@@ -274,12 +274,23 @@ func TestAButtonWorksOnceAndOnlyAsItWasMade(t *testing.T) {
 	if shown.Reply.Response != "yes" {
 		t.Errorf("the answer is %q now", shown.Reply.Response)
 	}
-	entries, err := g.store.AuditTail(t.Context(), "0", 1000)
-	if err != nil {
-		t.Fatal(err)
+	var request c3po.ApprovalAsked
+	g.do(t, agent, "api", "request_approval", c3po.ApprovalInput{Tool: "Bash", Input: json.RawMessage(`{"command":"touch x"}`), Session: "s", Request: "r"}, &request)
+	n.await(t, "team", func(m ntfyMessage) bool {
+		return len(m.Actions) == 2 && strings.Contains(m.Message, string(request.MessageID))
+	}).Actions[0].press(t)
+	var got c3po.WaitResult
+	g.do(t, agent, "api", "wait_for_message", c3po.WaitInput{MessageID: request.MessageID, Timeout: 20}, &got)
+	want := []string{"human_answer " + string(asked.MessageID), "human_answer " + string(request.MessageID) + ": you allowed Bash once"}
+	faultrig.Within(longEnough, func() bool { return len(g.personActs(t)) == len(want) })
+	acts := g.personActs(t)
+	if len(acts) != len(want) {
+		t.Fatalf("the deeds of the person are %+v, want %q", acts, want)
 	}
-	if acts := slices.DeleteFunc(entries, func(e auth.AuditEntry) bool { return e.Event != auth.EventPersonAct }); len(acts) != 1 || acts[0].Remote != "ntfy button" || !strings.HasPrefix(acts[0].Detail, "human_answer ") {
-		t.Errorf("the deeds of the person are %+v", acts)
+	for i, e := range acts {
+		if e.Remote != "ntfy button" || e.Detail != want[i] {
+			t.Errorf("the deed of the person is %+v, want %s", e, want[i])
+		}
 	}
 }
 

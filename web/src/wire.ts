@@ -59,6 +59,7 @@ export interface Answered {
   at: string;
   moved_to?: MessageID;
   proof?: Proof;
+  verdict?: string;
 }
 
 export interface ApprovalAsked {

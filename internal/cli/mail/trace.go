@@ -105,7 +105,11 @@ func life(t c3po.Trace, from, to string) []occurrence {
 		all = append(all, occurrence{t.Silent.At, to + "'s turn ended without an answer"})
 	}
 	for _, answer := range t.Answered {
-		all = append(all, occurrence{answer.At, "answered with " + console.Inline(string(answer.ID)) + provedBy(answer.Proof)})
+		answered := "answered with " + console.Inline(string(answer.ID))
+		if answer.Verdict != "" {
+			answered = "you " + console.Inline(answer.Verdict)
+		}
+		all = append(all, occurrence{answer.At, answered + provedBy(answer.Proof)})
 	}
 	if t.Ended != nil {
 		all = append(all, occurrence{t.Ended.At, console.Inline(t.State)})

@@ -187,11 +187,7 @@ func wasAnswered(q c3po.Question) *c3po.Error {
 
 func printAnswered(w io.Writer, answer c3po.Message) {
 	if verdict, ok := answer.Verdict(); ok {
-		done := "denied"
-		if verdict.Allow {
-			done = "allowed once"
-		}
-		fmt.Fprintln(w, done)
+		fmt.Fprintln(w, console.Inline(verdict.Decision()))
 		return
 	}
 	fmt.Fprintf(w, "answered %s\n", console.Inline(string(answer.MessageID)))
