@@ -74,6 +74,7 @@ type Keeper struct {
 	personal func(pid int) bool
 	pace     pacer
 	vault    vault
+	proofs   openProofs
 
 	mu       sync.Mutex
 	cache    map[string]cached

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -17,6 +18,10 @@ import (
 
 // proofLife is how long an act waits for its signature: the time to find a phone.
 const proofLife = 5 * time.Minute
+
+// maxOpenProofs is how many acts of one token wait for a signature at a time, so that a
+// program that has it cannot fill the store with them.
+const maxOpenProofs = 50
 
 // A ProofRecord is an act and the signature of the person who agreed to it.
 type ProofRecord struct {
@@ -77,7 +82,7 @@ func (k *Keeper) Prove(ctx context.Context, caller c3po.Caller, in c3po.Act, des
 	}
 	id, _ := ctx.Value(proofIDKey{}).(string)
 	if id == "" {
-		return ctx, k.askForProof(ctx, act)
+		return ctx, k.askForProof(ctx, caller.KID, act)
 	}
 	signed, err := k.spend(ctx, id, act)
 	if err != nil {
@@ -109,7 +114,7 @@ func actJSON(caller c3po.Caller, in c3po.Act) (string, error) {
 }
 
 // askForProof stores the act and refuses it until it is signed.
-func (k *Keeper) askForProof(ctx context.Context, act string) error {
+func (k *Keeper) askForProof(ctx context.Context, kid, act string) error {
 	k.vault.mu.Lock()
 	none := len(k.vault.live()) == 0
 	k.vault.mu.Unlock()
@@ -118,6 +123,10 @@ func (k *Keeper) askForProof(ctx context.Context, act string) error {
 			Suggest("Add one on the dashboard, under Access: `c3po open`.")
 	}
 	id := strings.ToLower(rand.Text())
+	if !k.proofs.open(kid, id, k.now()) {
+		return c3po.Errorf(c3po.RateLimited, "%d acts of this token already wait for your passkey", maxOpenProofs).
+			Suggest("Wait %d minutes. If it was not you, a program has your token: end it with `c3po token revoke`.", int(proofLife/time.Minute))
+	}
 	if _, err := k.store.PutProof(ctx, id, act, proofLife); err != nil {
 		return err
 	}
@@ -125,6 +134,46 @@ func (k *Keeper) askForProof(ctx context.Context, act string) error {
 		Suggest("Confirm it on the dashboard within 5 minutes: #/prove/%s", id)
 	refusal.Proof = id
 	return refusal
+}
+
+// openProofs counts the acts that wait for a signature, on this coordinator.
+type openProofs struct {
+	mu  sync.Mutex
+	all map[string]openProof
+}
+
+type openProof struct {
+	kid     string
+	expires time.Time
+}
+
+// open counts one more, unless its token has too many.
+func (o *openProofs) open(kid, id string, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	own := 0
+	for id, one := range o.all {
+		switch {
+		case !now.Before(one.expires):
+			delete(o.all, id)
+		case one.kid == kid:
+			own++
+		}
+	}
+	if own >= maxOpenProofs {
+		return false
+	}
+	if o.all == nil {
+		o.all = map[string]openProof{}
+	}
+	o.all[id] = openProof{kid, now.Add(proofLife)}
+	return true
+}
+
+func (o *openProofs) close(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.all, id)
 }
 
 // spend checks everything about a proof, and uses it up.
@@ -151,6 +200,7 @@ func (k *Keeper) spend(ctx context.Context, id, act string) (c3po.Proof, error) 
 	if outcome != ProofOK {
 		return c3po.Proof{}, refuseProof(refusals[outcome])
 	}
+	k.proofs.close(id)
 	k.keepPasskeys(ctx)
 	return c3po.Proof{ID: id, Passkey: held.Name, At: k.now().UTC()}, nil
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -22,6 +24,9 @@ const (
 	maxApprovalBytes = 200
 	maxFolderBytes   = 4096
 	maxReasonLetters = 2000
+	// maxOpenApprovals is how many questions of one agent may wait for the person when it
+	// asks for an approval: more than subagents ask at once, and few enough to read.
+	maxOpenApprovals = 20
 )
 
 // RequestApproval puts a coding agent's question for permission into the person's mailbox.
@@ -46,6 +51,15 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 	if len(records) > 0 {
 		approval.Host = records[0].Profile.Host
 	}
+	unlock := a.hub.approving.lock(a.space, a.id)
+	defer unlock()
+	if asked, err := a.askedBefore(ctx, draft.Key, approval); err != nil || asked.MessageID != "" {
+		return asked, err
+	}
+	if err := a.roomForApproval(ctx); err != nil {
+		a.outbox.countRejected(err)
+		return c3po.ApprovalAsked{}, err
+	}
 	approval.Expires = now.Add(draft.Within).UTC().Truncate(time.Millisecond)
 	draft.Text = approvalText(approval)
 	if err := checkText("input", draft.Text, a.hub.limits.Characters); err != nil {
@@ -66,18 +80,66 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 		a.outbox.countRejected(err)
 		return c3po.ApprovalAsked{}, a.dropIfSuperseded(err)
 	}
-	if stored.Repeat {
-		first, ok := stored.Message.Approval()
-		if !ok || first.Hash != approval.Hash || first.Session != approval.Session {
-			return c3po.ApprovalAsked{}, refuse("the request %q has asked for something else", in.Request)
-		}
-		approval = first
-	} else {
+	if !stored.Repeat {
 		a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 		a.hub.deadlines.Add(a.space, stored.Message.ID, draft.Within)
 		a.hub.notices.AskSoon(a.space)
 	}
 	return c3po.ApprovalAsked{MessageID: stored.Message.ID, Hash: approval.Hash, Expires: approval.Expires}, nil
+}
+
+// askedBefore finds what a request has asked: the same again is the same question, whatever
+// became of it. Nothing, if it is new.
+func (a *Actor) askedBefore(ctx context.Context, key string, again c3po.Approval) (c3po.ApprovalAsked, error) {
+	id, err := a.hub.store.Keyed(ctx, a.space, a.id, key)
+	if err != nil || id == "" {
+		return c3po.ApprovalAsked{}, err
+	}
+	entry, err := a.hub.store.Message(ctx, a.space, id)
+	if err != nil || entry == nil {
+		return c3po.ApprovalAsked{}, err
+	}
+	first, ok := entry.Message.Approval()
+	if !ok || first.Hash != again.Hash || first.Session != again.Session {
+		return c3po.ApprovalAsked{}, store.RefuseKeyConflict(key)
+	}
+	return c3po.ApprovalAsked{MessageID: entry.Message.ID, Hash: first.Hash, Expires: first.Expires}, nil
+}
+
+// roomForApproval refuses an agent with too many questions before the person already.
+func (a *Actor) roomForApproval(ctx context.Context) error {
+	open, before := 0, int64(0)
+	for scanned := 0; scanned < maxScanned; scanned += ticketScan {
+		marks, err := a.hub.store.OpenTickets(ctx, a.space, before, ticketScan)
+		if err != nil {
+			return err
+		}
+		for _, mark := range marks {
+			if from, to, _ := mark.ID.Split(); from == a.id && to == c3po.Human {
+				open++
+			}
+			before = mark.Seq
+		}
+		switch {
+		case open >= maxOpenApprovals:
+			return c3po.Errorf(c3po.InboxFull, "%d of your questions already wait for the user", open).
+				Suggest("Have this one decided at your terminal, or withdraw others first.")
+		case len(marks) < ticketScan:
+			return nil
+		}
+	}
+	return nil
+}
+
+// stripes let one request of an agent after the other pass, so that many at once are counted.
+type stripes [64]sync.Mutex
+
+func (s *stripes) lock(space c3po.Space, id c3po.AgentID) (unlock func()) {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(string(space) + "\x00" + string(id))) // it never fails
+	one := &s[hash.Sum32()%uint32(len(s))]
+	one.Lock()
+	return one.Unlock
 }
 
 // approval checks everything about a request that needs no store.

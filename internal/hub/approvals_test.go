@@ -2,8 +2,11 @@ package hub_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +55,60 @@ func TestAPersonAllowsOneCallOfATool(t *testing.T) {
 		}
 		refused(t, h.decide(t, asked.MessageID, "2"), c3po.InvalidRequest, "decided already")
 	})
+}
+
+// A client that did not hear the answer asks again, and gets the question it has asked.
+func TestTheSameRequestAgainIsTheSameQuestion(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		in := touching("x", "s1", "r1")
+		first := must(h.as("api").RequestApproval(t.Context(), in))(t)
+		pass(3 * time.Second)
+		same(t, "asked again later", must(h.as("api").RequestApproval(t.Context(), in))(t), first)
+		other := in
+		other.Session = "s2"
+		_, err := h.as("api").RequestApproval(t.Context(), other)
+		refused(t, err, c3po.KeyConflict)
+		if err := h.decide(t, first.MessageID, "2"); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "asked again once decided", must(h.as("api").RequestApproval(t.Context(), in))(t), first)
+		same(t, "questions", len(must(h.asPerson().HumanList(t.Context(), c3po.GetMessagesInput{}))(t).Messages), 0)
+	})
+}
+
+// Attack: an agent floods the person's list with requests
+func TestAnAgentHasAtMostTwentyRequestsBeforeThePerson(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("api")
+	ask := func(from c3po.AgentID, n int) (c3po.ApprovalAsked, error) {
+		return h.as(from).RequestApproval(t.Context(), touching("x", "s1", fmt.Sprint("r", n)))
+	}
+	var asking sync.WaitGroup
+	asked := make([]c3po.ApprovalAsked, 60)
+	for n := range asked {
+		asking.Go(func() {
+			got, err := ask("api", n)
+			if asked[n] = got; err != nil && !errors.Is(err, c3po.InboxFull) {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
+	asked = slices.DeleteFunc(asked, func(one c3po.ApprovalAsked) bool { return one.MessageID == "" })
+	same(t, "requests that were taken", len(asked), 20)
+	_, err := ask("api", 100)
+	refused(t, err, c3po.InboxFull, "20 of your questions already wait", "at your terminal")
+	must(ask("web", 1))(t)
+	if err := h.decide(t, asked[0].MessageID, "2"); err != nil {
+		t.Fatal(err)
+	}
+	must(ask("api", 101))(t)
+	must(h.as("api").Cancel(t.Context(), c3po.MessageInput{MessageID: asked[1].MessageID}))(t)
+	must(ask("api", 102))(t)
+	_, err = ask("api", 103)
+	refused(t, err, c3po.InboxFull)
 }
 
 func TestADenialInOwnWordsReachesTheAgent(t *testing.T) {

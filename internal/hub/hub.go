@@ -83,6 +83,7 @@ type Hub struct {
 	notices   *node.Notices
 	wakes     *node.Wakes
 	vitals    vitalsCache
+	approving stripes
 	auditing  atomic.Bool   // one fsck runs
 	draining  chan struct{} // closed by Drain
 	drain     sync.Once

@@ -390,6 +390,31 @@ func TestNoTokenAndNoFileAnswersWithoutThePasskey(t *testing.T) {
 	t.Logf("%d ways were refused", len(ways))
 }
 
+// Attack: a program with the person's token fills the store with acts to confirm
+func TestATokenHasAtMostFiftyActsToConfirm(t *testing.T) {
+	t.Parallel()
+	p := startProving(t, c3po.ProofDecisions)
+	first := p.ask("POST", answerPath, answerOf(p.question(), "yes"), p.person)
+	body := answerOf(p.question(), "no")
+	for range 49 {
+		p.ask("POST", answerPath, body, p.person)
+	}
+	status, text := p.send("POST", answerPath, body, p.person)
+	if status != http.StatusTooManyRequests || !strings.Contains(text, "50 acts of this token already wait") {
+		t.Errorf("one too many: %d %s", status, text)
+	}
+	p.ask("POST", answerPath, body, p.admin, "X-Agent-ID", "human") // another token
+	p.sign(first, p.key)
+	arguments, err := json.Marshal(first.Act.Arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, text := p.send("POST", answerPath, string(arguments), p.person, c3po.ProofHeader, first.ID); status != http.StatusOK {
+		t.Fatalf("what was signed: %d %s", status, text)
+	}
+	p.ask("POST", answerPath, body, p.person) // there is room again
+}
+
 func TestAProofWorksOnce(t *testing.T) {
 	t.Parallel()
 	p := startProving(t, c3po.ProofDecisions)

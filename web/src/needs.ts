@@ -18,13 +18,25 @@ function deadline(m: Message): number {
   return m.deadline ? Date.parse(m.deadline) : Infinity;
 }
 
+// firstOfEach is how many questions of one agent come before those of others: who asks
+// a hundred times hides nobody.
+const firstOfEach = 3;
+
 // sorted puts what is overdue first, then by deadline, by how many agents wait
-// behind it, and by age.
+// behind it, and by age. An agent's further questions follow the first ones of all.
 export function sorted(questions: Message[], behind: Map<string, number>): Message[] {
-  return [...questions].sort(
+  const all = [...questions].sort(
     (a, b) =>
       compare(deadline(a), deadline(b)) || compare(behind.get(b.id) ?? 0, behind.get(a.id) ?? 0) || compare(Date.parse(a.timestamp), Date.parse(b.timestamp)),
   );
+  const asked = new Map<string, number>();
+  const further = new Set<Message>();
+  for (const q of all) {
+    const n = (asked.get(q.from_agent) ?? 0) + 1;
+    asked.set(q.from_agent, n);
+    if (n > firstOfEach) further.add(q);
+  }
+  return [...all.filter((q) => !further.has(q)), ...further];
 }
 
 function compare(a: number, b: number): number {

@@ -137,6 +137,15 @@ test("a route survives any id", async () => {
   assert.deepEqual(parts("#/a/%E0%A4%A"), ["a", "%E0%A4%A"]);
 });
 
+test("an agent that asks often hides nobody", async () => {
+  const { sorted } = await load("needs.ts");
+  const loud = Array.from({ length: 20 }, (_, n) => ({ id: `l${n}`, from_agent: "loud", timestamp: "2026-01-01T00:00:00Z", deadline: "2026-01-01T00:00:01Z" }));
+  const quiet = { id: "q", from_agent: "quiet", timestamp: "2026-01-01T00:00:00Z" };
+  const order = sorted([...loud, quiet], new Map()).map((q) => q.id);
+  assert.equal(order.length, 21);
+  assert.equal(order[3], "q");
+});
+
 test("what needs the person is sorted by deadline, by who waits behind it, and by age", async () => {
   const { countdown, sorted, stateOfThings } = await load("needs.ts");
   const q = (id, more) => ({ id, from_agent: id, timestamp: before(100), ...more });

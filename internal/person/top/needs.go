@@ -55,6 +55,30 @@ func (s *Snapshot) arrange(stuck c3po.Stuck, open []c3po.Ticket) {
 	slices.SortStableFunc(s.Questions, func(a, b Question) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.due().Compare(b.due()), cmp.Compare(b.Frees, a.Frees), a.At.Compare(b.At))
 	})
+	s.Questions = fairly(s.Questions)
+}
+
+// firstOfEach is how many questions of one agent come before those of others: who asks a
+// hundred times hides nobody.
+const firstOfEach = 3
+
+// fairly puts the further questions of an agent after the first ones of all, and what only
+// informs last.
+func fairly(questions []Question) []Question {
+	asked := map[c3po.AgentID]int{}
+	var first, further, informing []Question
+	for _, q := range questions {
+		asked[q.From]++
+		switch {
+		case q.Informs:
+			informing = append(informing, q)
+		case asked[q.From] > firstOfEach:
+			further = append(further, q)
+		default:
+			first = append(first, q)
+		}
+	}
+	return slices.Concat(first, further, informing)
 }
 
 // addQuestion is for those who may not read what the person is asked: tickets that are

@@ -15,6 +15,21 @@ func question(id string, ago time.Duration) Question {
 	return Question{ID: c3po.MessageID(id), From: c3po.AgentID(id), At: at(ago)}
 }
 
+// Attack: an agent with many requests that expire soon hides another agent's
+func TestAnAgentThatAsksOftenHidesNobody(t *testing.T) {
+	t.Parallel()
+	s := Snapshot{Questions: []Question{question("quiet", time.Hour)}}
+	for range 20 {
+		loud := question("loud", time.Minute)
+		loud.Deadline = noon.Add(time.Second)
+		s.Questions = append(s.Questions, loud)
+	}
+	s.arrange(c3po.Stuck{}, nil)
+	if len(s.Questions) != 21 || s.Questions[firstOfEach].From != "quiet" {
+		t.Errorf("the order is %+v", s.Questions)
+	}
+}
+
 func TestWhatNeedsThePersonIsInTheOrderOfTheDashboard(t *testing.T) {
 	t.Parallel()
 	due := func(q Question, in time.Duration) Question { q.Deadline = noon.Add(in); return q }
