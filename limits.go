@@ -24,6 +24,7 @@ type Limits struct {
 	ChainMessages  int           `zero:"off"` // an hour, of a thread and what follows from it; 0 = off
 	ChainBytes     int           `zero:"off"` // an hour, likewise; 0 = off
 	ChainHops      int           `zero:"off"` // likewise, since a person had a part in it; 0 = off
+	ChainTokens    int           `zero:"off"` // an hour, likewise, as the agents' clients report them; 0 = off
 	PairMessages   int           `zero:"off"` // an hour, between two agents; 0 = off
 	PairBytes      int           `zero:"off"` // an hour, between two agents; 0 = off
 	AgentMessages  int           `zero:"off"` // an hour, of one agent, answers too; 0 = off
@@ -67,7 +68,7 @@ type Limits struct {
 // loops, for who measures or trusts its agents.
 func (l Limits) Unbudgeted() Limits {
 	l.SendsPerMinute, l.SameTexts = 0, 0
-	l.ChainMessages, l.ChainBytes, l.ChainHops = 0, 0, 0
+	l.ChainMessages, l.ChainBytes, l.ChainHops, l.ChainTokens = 0, 0, 0, 0
 	l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes = 0, 0, 0, 0
 	l.TokenAgents, l.TokenMessages, l.TokenBytes, l.TokenQuestions, l.TokenCalls = 0, 0, 0, 0, 0
 	return l
@@ -104,6 +105,7 @@ func DefaultLimits() Limits {
 		ChainMessages:  40,
 		ChainBytes:     4 << 20,
 		ChainHops:      200,
+		ChainTokens:    20_000_000,
 		PairMessages:   600,
 		PairBytes:      32 << 20,
 		AgentMessages:  2_000,

@@ -31,6 +31,8 @@ type Trace struct {
 	Silent       *Fact      `json:"silent,omitempty"`  // the asked agent had read it and ended its turn without an answer
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`
+	Cost         *Cost      `json:"cost,omitempty"`       // what its answer has cost; missing: unknown
+	ChainCost    *Cost      `json:"chain_cost,omitempty"` // what the conversation has cost, this and all that followed from it; missing: unknown
 	Deliveries   int        `json:"deliveries"`
 	Proof        *Proof     `json:"proof,omitempty"`        // its sender, a person, confirmed it with a passkey
 	GoesBackTo   *Word      `json:"goes_back_to,omitempty"` // what a person wrote and this follows from

@@ -70,7 +70,11 @@ func (o outbox) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 			Durability: durability, Mailbox: to == c3po.Human,
 		})
 	}
-	stored, err := say(c3po.Human, c3po.KindEscalation, o.questionOfSpent(s, chain, to))
+	cost, err := o.hub.store.ChainCost(ctx, o.space, chain)
+	if err != nil {
+		return err
+	}
+	stored, err := say(c3po.Human, c3po.KindEscalation, o.questionOfSpent(s, chain, to, cost))
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (o outbox) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 }
 
 // questionOfSpent is what the person reads.
-func (o outbox) questionOfSpent(s store.Spent, chain string, to c3po.AgentID) string {
+func (o outbox) questionOfSpent(s store.Spent, chain string, to c3po.AgentID, cost *c3po.Cost) string {
 	if s.Whose != store.SpentChain {
 		return fmt.Sprintf("'%s' has sent more to '%s' than %s may in an hour, and is held back until the hour is over. "+
 			"`c3po pause %s` stops it for longer.", o.id, to, map[string]string{store.SpentPair: "a pair", store.SpentAgent: "an agent"}[s.Whose], o.id)
@@ -100,8 +104,12 @@ func (o outbox) questionOfSpent(s store.Spent, chain string, to c3po.AgentID) st
 	for _, id := range s.Handlers {
 		handlers = append(handlers, string(id))
 	}
-	return fmt.Sprintf("A conversation has used its budget and is paused. Lately it went: %s. `c3po thread %s` shows it; "+
-		"to let it go on: c3po thread resume %s", strings.Join(handlers, " → "), chain, chain)
+	known := ""
+	if cost != nil {
+		known = fmt.Sprintf(" It has cost %s, as far as its agents report.", cost.Usage)
+	}
+	return fmt.Sprintf("A conversation has used its budget and is paused.%s Lately it went: %s. `c3po thread %s` shows it; "+
+		"to let it go on: c3po thread resume %s", known, strings.Join(handlers, " → "), chain, chain)
 }
 
 // ThreadResume lets a conversation go on whose budget is spent.

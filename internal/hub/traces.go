@@ -134,6 +134,11 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 	if err := a.proofs(ctx, trace.Answered); err != nil {
 		return c3po.Trace{}, err
 	}
+	if in.MessageID.Room() == "" {
+		if trace.ChainCost, err = a.hub.store.ChainCost(ctx, a.space, chainOf(*entry)); err != nil {
+			return c3po.Trace{}, err
+		}
+	}
 	if (entry.State == c3po.StatePending || entry.State == c3po.StatePosted) && entry.Facts.Expires > 0 {
 		counters, err := a.hub.store.Counters(ctx, a.space)
 		if err != nil {
@@ -220,7 +225,7 @@ func life(e store.Entry) c3po.Trace {
 	for _, fact := range e.Facts.Served {
 		trace.Served = append(trace.Served, c3po.Fact{At: fact.First, Session: fact.Reader, Route: fact.Route, Times: fact.Times})
 	}
-	trace.Claimed = e.Facts.Claim
+	trace.Claimed, trace.Cost = e.Facts.Claim, costOf(e.Facts.Used)
 	if r := e.Facts.Received; r != nil {
 		trace.Received = &c3po.Fact{At: r.First, Session: r.Reader, Route: r.Route}
 	}

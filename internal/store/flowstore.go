@@ -14,6 +14,31 @@ import (
 // its last message. It is longer than the hour a budget is for.
 const FlowIdle = 2 * time.Hour
 
+// CostLife is how long it is known what a chain has cost, after the last report.
+const CostLife = 7 * 24 * time.Hour
+
+// MaxUsageRuns is how many runs are told apart that report what one message has cost.
+// The oldest are then added up.
+const MaxUsageRuns = 8
+
+// UsageStep reports what a run has used for a message since it was given it.
+type UsageStep struct {
+	Agent  c3po.AgentID // who says so of itself
+	Run    string       // SUPERSEDED if another run holds Agent; empty passes
+	Client string       // what counts
+	ID     c3po.MessageID
+	Usage  c3po.Usage
+	Shared bool
+}
+
+// RunUsage is what one run has used for a message.
+type RunUsage struct {
+	Run    string
+	Client string
+	Usage  c3po.Usage
+	Shared bool
+}
+
 // Whose budget is spent.
 const (
 	SpentChain = "chain" // of messages that followed from one another: it is paused
@@ -39,6 +64,14 @@ type flowStore interface {
 	// ResumeChain gives a paused chain a new budget, and acks the question that the
 	// person was asked about it. It works when the store is full.
 	ResumeChain(ctx context.Context, space c3po.Space, chain string) (Resumed, error)
+	// Use records what a run has used for a message in its agent's mailbox, or one of a
+	// queue that the agent has claimed, and adds what is new to the message's chain. Each
+	// number of a run only grows, so a repeat adds nothing. A chain whose ChainTokens of an
+	// hour are used is paused as a spent one. It reports false, and changes nothing, for
+	// any other message, and if nothing is new.
+	Use(ctx context.Context, space c3po.Space, step UsageStep) (bool, error)
+	// ChainCost is what a chain has cost; nil if nobody has said so.
+	ChainCost(ctx context.Context, space c3po.Space, chain string) (*c3po.Cost, error)
 }
 
 // Resumed is what became of a chain that was told to go on.

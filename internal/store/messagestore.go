@@ -141,6 +141,7 @@ type Facts struct {
 	Silent     time.Time // when who has read it ended its turn without an answer; zero if that did not happen
 	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
 	Answers    []c3po.Answered
+	Used       []RunUsage   // what its answer has cost, by the run that said so
 	Notices    []NoticeFact // of a question to a person, by name
 }
 

@@ -167,6 +167,13 @@ export interface Conversation {
   subject?: string;
 }
 
+export interface Cost {
+  usage: Usage;
+  clients?: string[];
+  messages?: number;
+  shared?: boolean;
+}
+
 export interface DeathResult {
   agent_id: AgentID;
   died: boolean;
@@ -793,7 +800,9 @@ export interface Trace {
   answered: Answered[];
   deliveries: number;
   body_gone?: boolean;
+  chain_cost?: Cost;
   claimed?: Claim;
+  cost?: Cost;
   expires?: string;
   follows?: string;
   goes_back_to?: Word;
@@ -809,6 +818,14 @@ export interface Trace {
 export interface Unregistered {
   status: string;
   message: string;
+}
+
+export interface Usage {
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  input_tokens?: number;
+  micro_usd?: number;
+  output_tokens?: number;
 }
 
 export type Visibility = "public" | "invite_only";

@@ -66,11 +66,34 @@ func printTrace(w io.Writer, t c3po.Trace) {
 	default:
 		fmt.Fprintf(w, "now %s\n", console.Inline(t.State))
 	}
+	printCost(w, t)
 	if t.Reachability != "" {
 		fmt.Fprintf(w, "%s %s%s\n", console.Inline(string(to)), console.Inline(t.Reachability.Prospect()), sinceWhen(t.StateSince, time.Now()))
 	}
 	if t.BodyGone {
 		fmt.Fprintln(w, "its text is no longer kept")
+	}
+}
+
+// printCost says what an answer has cost, and the conversation. Of an answer for which no
+// client has said so, that is unknown.
+func printCost(w io.Writer, t c3po.Trace) {
+	_, to, _ := t.ID.Split()
+	switch {
+	case t.Cost != nil:
+		about, says := "", ""
+		if t.Cost.Shared {
+			about = "about "
+		}
+		if len(t.Cost.Clients) > 0 {
+			says = ", as " + strings.Join(t.Cost.Clients, " and ") + " reports"
+		}
+		fmt.Fprintf(w, "cost %s%s%s\n", about, t.Cost.Usage, console.Inline(says))
+	case len(t.Answered) > 0 && to != c3po.Human:
+		fmt.Fprintln(w, "cost unknown")
+	}
+	if c := t.ChainCost; c != nil && (t.Cost == nil || c.Usage != t.Cost.Usage) {
+		fmt.Fprintf(w, "the whole conversation %s, from %s\n", c.Usage, console.CountOf(c.Messages, "answer"))
 	}
 }
 

@@ -50,7 +50,8 @@
 //	              zset
 //	expire        zset    message id by the lived second its life ends
 //	flow, flowx   hash,   budgets, by t:CHAIN, p:AGENT AGENT and a:AGENT (flow.lua), and when each
-//	              zset    was last used, or of a pair or an agent its hour began; paused chains are not in flowx
+//	              zset    was last used, or of a pair or an agent its hour began; paused chains are not in flowx.
+//	                      c:CHAIN is what a chain has cost (usage_record.lua), in flowx by a time to come
 //	threads       zset    "length:thread\0seq\0message id", all at score 0; here and in tickets
 //	                      the id may have a former name of the recipient
 //	tickets       zset    message id of all that expect an answer, by sequence; of those that have
@@ -116,7 +117,7 @@
 //	the message         its places in threads, tickets, deadlines, expire, dead, owed, ending: with
 //	                    its end or its life (message_trim.lua, letter_trim.lua, letter_bury.lua)
 //	the key             idem, idemx: by its life (key_trim.lua)
-//	the account         flow, flowx: unused for two hours (account_trim.lua); of a paused chain, after
+//	the account         flow, flowx: unused for two hours, a cost for seven days (account_trim.lua); of a paused chain, after
 //	                    the life of dead letters, when its thread is empty (sweeps.go)
 //	the room            rooms, roomorder, room, members, invited: when somebody ends it, or it was
 //	                    empty and silent for long (room_end.lua); posts by number and bytes (room_post.lua)

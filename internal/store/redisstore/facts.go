@@ -48,6 +48,25 @@ type fact struct {
 	Notices    map[string]notice `json:"nt,omitempty"`
 	Served     []served          `json:"sv,omitempty"`
 	Received   *served           `json:"rc,omitempty"`
+	Used       []runUsage        `json:"us,omitempty"`
+}
+
+// runUsage is what one run has used for the message.
+type runUsage struct {
+	Run        string `json:"r"`
+	Client     string `json:"b"`
+	Input      int64  `json:"i"`
+	Output     int64  `json:"o"`
+	CacheRead  int64  `json:"c"`
+	CacheWrite int64  `json:"w"`
+	MicroUSD   int64  `json:"m"`
+	Shared     int    `json:"s,omitempty"`
+}
+
+func (u runUsage) usage() store.RunUsage {
+	return store.RunUsage{Run: u.Run, Client: u.Client, Shared: u.Shared == 1, Usage: c3po.Usage{
+		InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, MicroUSD: u.MicroUSD,
+	}}
 }
 
 type replyFact struct {
@@ -175,6 +194,9 @@ func outline(owner c3po.AgentID, hex string, f fact) store.Entry {
 	}
 	for _, r := range f.Served {
 		e.Facts.Served = append(e.Facts.Served, r.fact())
+	}
+	for _, u := range f.Used {
+		e.Facts.Used = append(e.Facts.Used, u.usage())
 	}
 	if f.Claim != nil {
 		e.Facts.Claim = &c3po.Claim{By: f.Claim.By, At: instant(f.Claim.At)}

@@ -14,7 +14,7 @@ import (
 // if there are none, so that nothing is kept of what is not limited.
 func capsOf(l c3po.Limits) string {
 	caps := []int{l.ChainMessages, l.ChainBytes, l.ChainHops, l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes, l.SameTexts}
-	limited := false
+	limited := l.ChainTokens > 0
 	var b strings.Builder
 	for _, most := range caps {
 		limited = limited || most > 0
@@ -23,7 +23,7 @@ func capsOf(l c3po.Limits) string {
 	if !limited {
 		return "{}"
 	}
-	return "{ " + b.String() + millis(l.SameTextWindow) + " }"
+	return "{ " + b.String() + millis(l.SameTextWindow) + ", " + itoa(l.ChainTokens) + " }"
 }
 
 // textDigest is the digest of a text whose repeats are counted; empty if they are not.

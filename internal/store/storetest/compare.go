@@ -36,6 +36,7 @@ func tightLimits() c3po.Limits {
 	l.PersonMessages, l.PersonBytes = 1, 1_000
 	l.MessageLife, l.KeyLife, l.NameLife = 10*time.Minute, 25*time.Minute, 15*time.Minute
 	l.ChainMessages, l.ChainHops, l.PairMessages, l.AgentMessages, l.AgentBytes = 4, 6, 9, 14, 4_000
+	l.ChainTokens = 5_000
 	l.EndedLife, l.EndedBytes, l.DeadLife = 20*time.Minute, 2_500, 12*time.Minute
 	return roomLimits(l)
 }

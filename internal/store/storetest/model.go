@@ -56,6 +56,7 @@ type space struct {
 	marks         map[c3po.AgentID]map[string]*reader // by who reads
 	queues        map[c3po.AgentID]bool               // that anybody ever registered with
 	accounts      map[string]*account
+	costs         map[string]*chainCost
 	rooms         map[c3po.RoomName]*room
 	servedPosts   map[servedPostKey]store.PostServedNote
 	lastTick      time.Time

@@ -53,7 +53,7 @@ type bill map[string]account
 // reckon makes the bill of a message, or says what is spent.
 func (sp *space) reckon(d store.Draft, chain, digest string, now time.Time) (bill, *store.Spent) {
 	l := sp.limits
-	limited := l.ChainMessages+l.ChainBytes+l.ChainHops+l.PairMessages+l.PairBytes+l.AgentMessages+l.AgentBytes+l.SameTexts > 0
+	limited := l.ChainMessages+l.ChainBytes+l.ChainHops+l.PairMessages+l.PairBytes+l.AgentMessages+l.AgentBytes+l.SameTexts+l.ChainTokens > 0
 	if !limited || d.From == c3po.System || d.To == c3po.Human {
 		return nil, nil
 	}
@@ -64,6 +64,9 @@ func (sp *space) reckon(d store.Draft, chain, digest string, now time.Time) (bil
 		}
 		a := sp.account(chainName, now)
 		a.hops, a.messages, a.bytes = 0, 0, 0
+		if !a.spent() {
+			a.start = now
+		}
 		return bill{chainName: a}, nil
 	}
 	pairName, agentName := "p:"+string(min(d.From, d.To))+" "+string(max(d.From, d.To)), "a:"+string(d.From)

@@ -195,6 +195,7 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 	sp := m.space(name)
 	now := m.now()
 	sp.trimAccounts(limit, now)
+	sp.trimCosts(now)
 	forgotten := sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit)
 	if forgotten == 0 {
 		sp.sweepUp(now)

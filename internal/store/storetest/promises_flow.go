@@ -11,7 +11,7 @@ import (
 
 func budgets(set func(l *c3po.Limits)) func(l *c3po.Limits) {
 	return func(l *c3po.Limits) {
-		l.ChainMessages, l.ChainBytes, l.ChainHops, l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes, l.SameTexts = 0, 0, 0, 0, 0, 0, 0, 0
+		l.ChainMessages, l.ChainBytes, l.ChainHops, l.PairMessages, l.PairBytes, l.AgentMessages, l.AgentBytes, l.SameTexts, l.ChainTokens = 0, 0, 0, 0, 0, 0, 0, 0, 0
 		l.InboxMessages, l.SenderShare = 1000, 1
 		set(l)
 	}

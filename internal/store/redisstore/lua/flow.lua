@@ -8,6 +8,9 @@
 -- question a person was asked. A chain stays so until it is resumed, the others
 -- until their hour is over.
 --
+-- What a chain has cost is the field c:CHAIN (usage_record.lua). Steps that store a
+-- message do not read it: the report that uses up the tokens pauses the chain.
+--
 -- KEYS  flow flowx
 -- ARGV  now caps
 
@@ -78,6 +81,7 @@ local function reckon(m)
     if not raw then return {} end
     local a = account(raw, now, true)
     a.hops, a.n, a.b = 0, 0, 0
+    if a.state == '-' then a.start = now end -- its tokens are those of this hour
     return { { 't:' .. m.chain, a } }
   end
   local pair = m.from < m.to and m.from .. ' ' .. m.to or m.to .. ' ' .. m.from

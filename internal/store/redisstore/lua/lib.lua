@@ -158,7 +158,8 @@ local function countable(n) return type(n) == 'number' and n >= 0 and n == math.
 -- SHAPE is what those facts are that a message need not have.
 local SHAPE = { a = 'number', d = 'string', k = 'string', p = 'string', e = 'number', ch = 'string', qt = 'number', r = 'string', dl = 'number',
   o = 'string', b = 'string', u = 'string', x = 'number', h = 'string', s = 'string', w = 'string', n = 'number', l = 'number', c = 'number', sl = 'number', g = 'string' }
-local ROWS = { sv = { l = 'number', n = 'number', r = 'string' }, an = { h = 'string' }, nt = { n = 'number', u = 'number' } }
+local ROWS = { sv = { l = 'number', n = 'number', r = 'string' }, an = { h = 'string' }, nt = { n = 'number', u = 'number' },
+  us = { r = 'string', b = 'string', i = 'number', o = 'number', c = 'number', w = 'number', m = 'number' } }
 local function shaped(fact)
   for name, is in pairs(SHAPE) do
     if fact[name] ~= nil and type(fact[name]) ~= is then return false end
