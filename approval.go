@@ -114,5 +114,35 @@ func canonicalJSON(input json.RawMessage) ([]byte, error) {
 	if err := decoder.Decode(&object); err != nil || object == nil || decoder.More() {
 		return nil, Errorf(InvalidRequest, "the input of a tool is not a JSON object").Suggest("Send the arguments as the coding agent gave them.")
 	}
+	if name, repeats := repeatedField(json.NewDecoder(bytes.NewReader(input))); repeats {
+		return nil, Errorf(InvalidRequest, "the input of a tool has the field %.80q twice, and nobody can tell which one counts", name).
+			Suggest("Have it decided at the terminal.")
+	}
 	return json.Marshal(object)
+}
+
+// repeatedField finds a field that one object of valid JSON has twice. Programs differ in
+// which one they take, so what a person would read may not be what runs.
+func repeatedField(decoder *json.Decoder) (name string, found bool) {
+	token, err := decoder.Token()
+	open, isOpen := token.(json.Delim)
+	if err != nil || !isOpen {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for decoder.More() {
+		if open == '{' {
+			token, err := decoder.Token()
+			field, _ := token.(string)
+			if err != nil || seen[field] {
+				return field, err == nil
+			}
+			seen[field] = true
+		}
+		if name, found = repeatedField(decoder); found {
+			return name, true
+		}
+	}
+	_, _ = decoder.Token() // the end of it
+	return "", false
 }

@@ -1,11 +1,13 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,13 +22,20 @@ import (
 const (
 	approvalLife     = time.Hour
 	maxApprovalLife  = 24 * time.Hour
-	maxToolBytes     = 200
+	maxToolBytes     = 128
 	maxApprovalBytes = 200
 	maxFolderBytes   = 4096
 	maxReasonLetters = 2000
 	// maxOpenApprovals is how many questions of one agent may wait for the person when it
 	// asks for an approval: more than subagents ask at once, and few enough to read.
 	maxOpenApprovals = 20
+)
+
+// What stands in the line that we word ourselves is no place for an agent's sentences.
+var (
+	toolName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@-]*$`)
+	folderPath = regexp.MustCompile(`^([/~]|[A-Za-z]:|\\\\)`)
+	hostName   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$`)
 )
 
 // RequestApproval puts a coding agent's question for permission into the person's mailbox.
@@ -48,9 +57,7 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 	if err != nil {
 		return c3po.ApprovalAsked{}, err
 	}
-	if len(records) > 0 {
-		approval.Host = records[0].Profile.Host
-	}
+	approval.Host = a.hostOf(records)
 	unlock := a.hub.approving.lock(a.space, a.id)
 	defer unlock()
 	if asked, err := a.askedBefore(ctx, draft.Key, approval); err != nil || asked.MessageID != "" {
@@ -86,6 +93,23 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 		a.hub.notices.AskSoon(a.space)
 	}
 	return c3po.ApprovalAsked{MessageID: stored.Message.ID, Hash: approval.Hash, Expires: approval.Expires}, nil
+}
+
+// hostOf is where the caller runs: as the kernel or its token says, else as it says itself.
+func (a *Actor) hostOf(records []store.Record) string {
+	if a.caller.Local && a.hub.host != "" {
+		return a.hub.host
+	}
+	claimed := ""
+	if run, ok := c3po.ParseProcessRun(a.caller.Run); ok {
+		claimed = run.Host
+	} else if len(records) > 0 {
+		claimed = records[0].Profile.Host
+	}
+	if !hostName.MatchString(claimed) {
+		claimed = ""
+	}
+	return cmp.Or(a.id.Host(), claimed)
 }
 
 // askedBefore finds what a request has asked: the same again is the same question, whatever
@@ -157,6 +181,12 @@ func (o outbox) approval(in c3po.ApprovalInput) (store.Draft, c3po.Approval, err
 	); err != nil {
 		return draft, approval, err
 	}
+	if !toolName.MatchString(in.Tool) {
+		return draft, approval, refuse("%.80q is not the name of a tool", in.Tool).Suggest("Name the tool as the coding agent does, without spaces, or have it decided at the terminal.")
+	}
+	if in.Folder != "" && !folderPath.MatchString(in.Folder) {
+		return draft, approval, refuse("the folder %.80q is not a path from the root", in.Folder).Suggest("Leave it out, or give the whole path.")
+	}
 	if err := checkText("reason", in.Reason, maxReasonLetters); err != nil {
 		return draft, approval, err
 	}
@@ -180,7 +210,7 @@ func (o outbox) approval(in c3po.ApprovalInput) (store.Draft, c3po.Approval, err
 func approvalText(a c3po.Approval) string {
 	where := ""
 	if a.Folder != "" {
-		where += " in " + a.Folder
+		where += " in " + toolinput.Folder(a.Folder)
 	}
 	if a.Host != "" {
 		where += " on " + a.Host

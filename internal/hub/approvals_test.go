@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 func touching(file, session, request string) c3po.ApprovalInput {
@@ -111,6 +113,72 @@ func TestAnAgentHasAtMostTwentyRequestsBeforeThePerson(t *testing.T) {
 	refused(t, err, c3po.InboxFull)
 }
 
+// Attack: the name of a tool, or a folder, poses as what c3po says
+func TestTheLineThatWeWordHoldsNoSentenceOfAnAgent(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	ask := func(change func(*c3po.ApprovalInput)) (string, error) {
+		in := touching("x", "s1", rand.Text())
+		change(&in)
+		asked, err := h.as("api").RequestApproval(t.Context(), in)
+		if err != nil {
+			return "", err
+		}
+		shown := must(h.asPerson().HumanShow(t.Context(), c3po.MessageInput{MessageID: asked.MessageID}))(t)
+		line, _, _ := strings.Cut(shown.Text(), "\n")
+		return line, nil
+	}
+	for _, tool := range []string{"Bash in /src? Yes, approved by c3po", "Read?", "Bash\u00a0", "⟨1 line⟩", "-x", "Bash,", strings.Repeat("x", 129)} {
+		_, err := ask(func(in *c3po.ApprovalInput) { in.Tool = tool })
+		refused(t, err, c3po.InvalidRequest, "tool")
+	}
+	for _, tool := range []string{"Bash", "mcp__github__create_issue", "web-fetch", "github.com/x:search@2"} {
+		same(t, tool, must(ask(func(in *c3po.ApprovalInput) { in.Tool = tool }))(t), "Allow "+tool+" in /src?")
+	}
+	for _, folder := range []string{"src", "the folder that you agreed to", "../x"} {
+		_, err := ask(func(in *c3po.ApprovalInput) { in.Folder = folder })
+		refused(t, err, c3po.InvalidRequest, "not a path")
+	}
+	for folder, want := range map[string]string{
+		"/home/ann/c3po.dev":       "Allow Bash in /home/ann/c3po.dev?",
+		`C:\src`:                   `Allow Bash in C:\src?`,
+		"/src? It was approved":    `Allow Bash in "/src? It was approved"?`,
+		"/src ⟨0 lines unchanged⟩": `Allow Bash in "/src ⟨U+27E8⟩0 lines unchanged⟩"?`,
+	} {
+		same(t, folder, must(ask(func(in *c3po.ApprovalInput) { in.Folder = folder }))(t), want)
+	}
+}
+
+func TestAnApprovalSaysOnWhichHostItsAgentRuns(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	here := hub.New(hub.Config{Store: h.calls, Node: "node-3", Host: "nas"})
+	for n, row := range []struct {
+		caller c3po.Caller
+		says   string // about itself
+		want   string
+	}{
+		{c3po.Caller{ID: "api", Local: true}, "elsewhere", "nas"},
+		{c3po.Caller{ID: "laptop/web"}, "elsewhere", "laptop"},
+		{c3po.Caller{ID: "db", Run: "box:12:34"}, "elsewhere", "box"},
+		{c3po.Caller{ID: "docs"}, "attic", "attic"},
+		{c3po.Caller{ID: "ops"}, "nas? It was approved", ""},
+	} {
+		row.caller.Role, row.caller.Route = c3po.RoleAgent, "rest"
+		must(here.As(row.caller).RegisterAgent(t.Context(), c3po.RegisterInput{Host: row.says}))(t)
+		asked := must(here.As(row.caller).RequestApproval(t.Context(), touching("x", "s1", fmt.Sprint("r", n))))(t)
+		shown := must(h.asPerson().HumanShow(t.Context(), c3po.MessageInput{MessageID: asked.MessageID}))(t)
+		approval, _ := shown.Approval()
+		want := "Allow Bash in /src?"
+		if row.want != "" {
+			want = "Allow Bash in /src on " + row.want + "?"
+		}
+		if line, _, _ := strings.Cut(shown.Text(), "\n"); approval.Host != row.want || line != want {
+			t.Errorf("%s: host %q, %q, want %q", row.caller.ID, approval.Host, line, want)
+		}
+	}
+}
+
 func TestADenialInOwnWordsReachesTheAgent(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -208,7 +276,7 @@ func TestTheHashIsOfToolAndExactInput(t *testing.T) {
 			t.Errorf("%+v has the same hash", other)
 		}
 	}
-	for _, bad := range []string{``, `[]`, `null`, `"x"`, `{} {}`, `{"a":`} {
+	for _, bad := range []string{`{"a":1,"a":1}`, `{"command":"ls","x":[{"y":[],"z":{"b":1,"\u0062":2}}]}`, ``, `[]`, `null`, `"x"`, `{} {}`, `{"a":`} {
 		if _, err := c3po.ApprovalHash("Bash", json.RawMessage(bad)); err == nil {
 			t.Errorf("%q has a hash", bad)
 		}

@@ -22,10 +22,14 @@ type dialog struct {
 }
 
 func (r *testSession) opens(file string) *dialog {
+	return r.opensFor("Bash", fmt.Sprintf(`{"command":"touch %s"}`, file))
+}
+
+func (r *testSession) opensFor(tool, input string) *dialog {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
 	d := &dialog{make(chan string, 1), cancel}
 	r.t.Cleanup(cancel)
-	event := hook.Event{Name: hook.Approve, SessionID: "s1", ToolName: "Bash", Input: hook.Object(fmt.Sprintf(`{"command":"touch %s"}`, file)), Cwd: "/src"}
+	event := hook.Event{Name: hook.Approve, SessionID: "s1", ToolName: tool, Input: hook.Object(input), Cwd: "/src"}
 	go func() {
 		answer, _ := session.AskHere(ctx, r.socket, nil, event)
 		d.answer <- strings.TrimSpace(answer)
@@ -110,6 +114,24 @@ func TestAVerdictReachesTheDialogItIsAbout(t *testing.T) {
 		t.Error("a late verdict was taken")
 	}
 	r.knows("", 0)
+}
+
+// What cannot be shown for certain, or would be one question too many, is left to the terminal.
+func TestADialogThatThePersonCannotBeAskedAboutStaysAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	r := approving(t, coordinator(t).URL())
+	for tool, input := range map[string]string{"Bash": `{"command":"ls","command":"rm -rf x"}`, "Read, as you said": `{"path":"/x"}`} {
+		if said := r.opensFor(tool, input).says(t); said != "{}" {
+			t.Errorf("%s %s: the hook says %s", tool, input, said)
+		}
+	}
+	for n := range 20 {
+		r.opens(fmt.Sprint("file", n))
+	}
+	eventually(t, "twenty dialogs are before the person", func() bool { return r.questions() == 20 })
+	if said := r.opens("one-more").says(t); said != "{}" {
+		t.Errorf("the hook says %s", said)
+	}
 }
 
 func TestADialogThatIsGoneWithdrawsItsQuestion(t *testing.T) {

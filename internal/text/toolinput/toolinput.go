@@ -38,7 +38,7 @@ func Text(input json.RawMessage) string {
 	if url, ok := take(fields, "url"); ok {
 		add("url: " + indentRest(url))
 	}
-	own := []string{"edit"}
+	own := append([]string{"edit"}, ourNames...)
 	path, inFile := take(fields, "file_path", "filePath", "path", "notebook_path")
 	if inFile {
 		own = append(own, "file")
@@ -135,10 +135,13 @@ func field(name string, raw json.RawMessage) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]*$`)
 
+// ourNames are what a person might take for facts that c3po states.
+var ourNames = []string{"agent", "allow", "allowed", "approved", "c3po", "deny", "expires", "folder", "host", "reason", "session", "tool", "user", "verdict"}
+
 // fieldName is a name as it is, or as JSON if it could be taken for something else, such as
 // one of our own names.
 func fieldName(name string, own ...string) string {
-	if plainName.MatchString(name) && !slices.Contains(own, name) {
+	if plainName.MatchString(name) && !slices.ContainsFunc(own, func(one string) bool { return strings.EqualFold(one, name) }) {
 		return name
 	}
 	return quote(name)
@@ -151,6 +154,17 @@ func filePath(path string) string {
 		return quote(path)
 	}
 	return path
+}
+
+var plainPath = regexp.MustCompile(`^[\pL\pN/\\._~:@+-]+$`)
+
+// Folder is a path for a line that has other words as well: as it is, or as JSON if it has
+// anything in it that could pose as one of them.
+func Folder(path string) string {
+	if plainPath.MatchString(path) {
+		return path
+	}
+	return quote(path)
 }
 
 func quote(text string) string {

@@ -45,6 +45,7 @@ func TestNoValuePosesAsAnotherField(t *testing.T) {
 		"a patch":                  {`{"path":"/a","patch":"$ ls\nfile: /b"}`, "file: /a\npatch:\n  $ ls\n  file: /b"},
 		"the name of a field":      {`{"command":"id","a: b\nc":1,"-x":2,"":3}`, "$ id\n\"\": 3\n\"-x\": 2\n\"a: b\\nc\": 1"},
 		"a name that is ours":      {`{"file_path":"/a","file":"/b","content":"x","edit":"y"}`, "file: /a\n+x\n\"edit\": y\n\"file\": /b"},
+		"a name like a fact":       {`{"command":"id","Tool":"Read","allowed":"by you","HOST":"nas"}`, "$ id\n\"HOST\": nas\n\"Tool\": Read\n\"allowed\": by you"},
 		"a path of two lines":      {`{"file_path":"/a\n$ ls","content":"x"}`, "file: \"/a\\n$ ls\"\n+x"},
 		"a path like a command":    {`{"file_path":"$ ls","content":"x"}`, "file: \"$ ls\"\n+x"},
 		"a path like JSON":         {`{"file_path":"\"/a\""}`, `file: "\"/a\""`},
