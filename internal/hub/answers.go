@@ -262,7 +262,8 @@ func askedChanged(id c3po.MessageID, before, now store.Record, read bool) *c3po.
 	const kept = "The message stays in its inbox. Wait again with wait_for_message and this message_id, ask somebody else, or withdraw it with cancel."
 	outcome.Suggestion = kept
 	switch {
-	case !now.Died.IsZero() && before.Died.IsZero():
+	case !now.Died.IsZero() && before.Died.IsZero() && (before.Online || !before.Left):
+		// The process of an agent that has left ends a moment later, and changes nothing.
 		outcome.Status = c3po.WaitDied
 		outcome.Message = fmt.Sprintf("'%s' has died: its process ended before it answered", now.ID)
 	case !now.Online && before.Online && (now.Left || before.Attached):

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // asking is a send that waits for its answer.
@@ -65,6 +66,24 @@ func TestAWaitEndsWhenSomethingHappensToWhoWasAsked(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAnAgentWhoseProcessEndsAfterItHasLeftIsWaitedFor(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		bob := h.asRun("bob", "box:7:8")
+		must(bob.RegisterAgent(t.Context(), c3po.RegisterInput{Host: "box", PID: 7, PIDStart: 8}))(t)
+		must(bob.Unregister(t.Context(), c3po.None{}))(t)
+		asked := h.asking("alice", "bob")
+		pass(time.Second)
+		if died := must(h.DeclaredEnded(t.Context(), "main", "bob", store.Declared{PID: 7, Start: 8, Seen: true}))(t); !died {
+			t.Fatal("its end is no news")
+		}
+		pass(time.Second)
+		if asked.isDone() {
+			t.Fatalf("the wait ended with %+v", asked.atOnce(t).Wait)
+		}
+	})
 }
 
 func TestAnAgentThatOnlyFallsSilentIsWaitedFor(t *testing.T) {
