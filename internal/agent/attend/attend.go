@@ -28,8 +28,9 @@ type Config struct {
 	Folders paths.Folders
 	// Client acts for the agent of a session.
 	Client func(paths.Session) (*client.Client, error)
-	// Command resumes a session with a prompt; an error says that its client cannot.
-	Command func(s paths.Session, mode, prompt string) (*exec.Cmd, error)
+	// Command resumes a session with a prompt, in the mode that the person chose or a more
+	// restrictive one, which it tells; an error says that its client cannot.
+	Command func(s paths.Session, chosen, prompt string) (cmd *exec.Cmd, mode string, err error)
 	// Lives says that the process of a run is there.
 	Lives func(run string) bool
 	// ReportEnded tells the coordinator of runs on this host that are over.
@@ -57,7 +58,6 @@ func New(cfg Config) *Service {
 // A running keeper is for one session, as long as that is the one to resume.
 type running struct {
 	session paths.Session
-	consent paths.Consent
 	stop    context.CancelFunc
 	done    chan struct{}
 }
@@ -94,7 +94,7 @@ func (s *Service) Run(ctx context.Context) error {
 			s.cfg.Log.ErrorContext(ctx, "cannot see which sessions may be resumed", "err", err)
 		}
 		for id, k := range keepers {
-			if now, still := wanted[id]; !still || now.session.ID != k.session.ID || now.consent != k.consent {
+			if now, still := wanted[id]; !still || now.ID != k.session.ID {
 				k.stop()
 				<-k.done
 				delete(keepers, id)
@@ -102,7 +102,7 @@ func (s *Service) Run(ctx context.Context) error {
 		}
 		for id, w := range wanted {
 			if _, kept := keepers[id]; !kept {
-				keepers[id] = s.keep(ctx, w.session, w.consent)
+				keepers[id] = s.keep(ctx, w)
 			}
 		}
 		select {
@@ -115,18 +115,27 @@ func (s *Service) Run(ctx context.Context) error {
 
 // wanted are the sessions that mail may resume: of each agent the last, if its person has
 // agreed and not switched c3po off there.
-func (s *Service) wanted() (map[c3po.AgentID]running, error) {
+func (s *Service) wanted() (map[c3po.AgentID]paths.Session, error) {
 	consents, err := s.cfg.Folders.Consents()
 	if err != nil || len(consents) == 0 {
 		return nil, err
 	}
-	all := map[c3po.AgentID]running{}
+	all := map[c3po.AgentID]paths.Session{}
 	for _, one := range Last(s.cfg.Folders.Sessions()) {
-		if consent, ok := consents.For(one.Agent); ok && !s.cfg.Folders.Off(one.Folder) {
-			all[one.Agent] = running{session: one, consent: consent}
+		if _, ok := Permitted(one, consents); ok && !s.cfg.Folders.Off(one.Folder) {
+			all[one.Agent] = one
 		}
 	}
 	return all, nil
+}
+
+// Permitted is the mode in which mail may resume a session, if it may.
+func Permitted(s paths.Session, by paths.Consents) (mode string, ok bool) {
+	consent, ok := by.For(s.Agent)
+	if !ok {
+		return "", false
+	}
+	return Clients()[s.Client].Mode(consent.Mode)
 }
 
 // Last is of each agent the session it had last, if something was said in it.
@@ -147,13 +156,13 @@ func Last(sessions []paths.Session) []paths.Session {
 	return last
 }
 
-func (s *Service) keep(ctx context.Context, session paths.Session, consent paths.Consent) running {
+func (s *Service) keep(ctx context.Context, session paths.Session) running {
 	ctx, stop := context.WithCancel(ctx)
-	k := &keeper{Service: s, session: session, consent: consent, left: map[c3po.MessageID]bool{}, log: s.cfg.Log.With("agent", session.Agent, "session", session.ID)}
+	k := &keeper{Service: s, session: session, left: map[c3po.MessageID]bool{}, log: s.cfg.Log.With("agent", session.Agent, "session", session.ID)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		k.run(ctx)
 	}()
-	return running{session: session, consent: consent, stop: stop, done: done}
+	return running{session: session, stop: stop, done: done}
 }

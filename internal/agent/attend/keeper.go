@@ -30,7 +30,6 @@ const (
 type keeper struct {
 	*Service
 	session paths.Session
-	consent paths.Consent
 	log     *slog.Logger
 
 	left   map[c3po.MessageID]bool // a run has ended well and left it unanswered: another would too
@@ -73,13 +72,21 @@ func (k *keeper) run(ctx context.Context) {
 // open says that a process has the session: the person's, or one that was resumed before.
 func (k *keeper) open() bool {
 	now, ok := k.cfg.Folders.Session(k.session.ID)
-	return ok && k.cfg.Lives(now.Run)
+	return ok && k.cfg.Lives(now.Run) || k.opening()
 }
 
 // opened says that a person has the session open.
 func (k *keeper) opened() bool {
 	now, ok := k.cfg.Folders.Session(k.session.ID)
-	return ok && !now.Resumed && k.cfg.Lives(now.Run)
+	return ok && !now.Resumed && k.cfg.Lives(now.Run) || k.opening()
+}
+
+// opening says that a person may have the session open: its client runs in its folder, and
+// has not shown yet which session it has.
+func (k *keeper) opening() bool {
+	return slices.ContainsFunc(k.cfg.Folders.Openings(), func(o paths.Opening) bool {
+		return o.Client == k.session.Client && o.Folder == k.session.Folder && k.cfg.Lives(o.Run)
+	})
 }
 
 // await waits for mail that expects an answer. Meanwhile others see that mail starts the
@@ -139,14 +146,28 @@ func (k *keeper) whenOpened(ctx context.Context, cancel func()) {
 	}
 }
 
+// consent is what the person allows by now.
+func (k *keeper) consent() (paths.Consent, bool) {
+	all, err := k.cfg.Folders.Consents()
+	if err != nil {
+		return paths.Consent{}, false // the service says so
+	}
+	return all.For(k.session.Agent)
+}
+
 // affordable says that another start is within the budget. If not, the person is asked,
 // once, and mail waits for the answer.
 func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
-	if k.recentStarts(time.Now()) < k.consent.Starts {
+	consent, ok := k.consent()
+	if !ok {
+		attempt.Sleep(ctx, lookEvery)
+		return false
+	}
+	if k.recentStarts(time.Now()) < consent.Starts {
 		return true
 	}
 	done, err := to.EscalateToHuman(ctx, c3po.EscalateInput{
-		Reason:   fmt.Sprintf("Mail has resumed the closed session of %s as often as you allow in an hour (%d).", k.session.Agent, k.consent.Starts),
+		Reason:   fmt.Sprintf("Mail has resumed the closed session of %s as often as you allow in an hour (%d).", k.session.Agent, consent.Starts),
 		Question: "May mail resume it further?", Choices: []string{goOn, stayClosed},
 	})
 	if err != nil {
@@ -156,7 +177,7 @@ func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
 	}
 	k.asked = done.MessageID
 	k.leave(ctx, to)
-	k.log.WarnContext(ctx, "all starts of this hour are used up; the person is asked", "starts", k.consent.Starts)
+	k.log.WarnContext(ctx, "all starts of this hour are used up; the person is asked", "starts", consent.Starts)
 	return false
 }
 

@@ -35,7 +35,11 @@ var errOpened = errors.New("the person has opened the session")
 // resume runs the client of the session once, for mail that was found. It is an error if
 // the client ended badly; that the person wanted the session meanwhile is none.
 func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.View) error {
-	cmd, err := k.cfg.Command(k.session, k.consent.Mode, Prompt)
+	consent, ok := k.consent()
+	if !ok {
+		return nil // it was taken back a moment ago
+	}
+	cmd, mode, err := k.cfg.Command(k.session, consent.Mode, Prompt)
 	if err != nil {
 		return err
 	}
@@ -54,12 +58,12 @@ func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.Vi
 	// resumed session gets the name.
 	k.leave(ctx, to)
 	cmd.ExtraFiles = []*os.File{lock.File()} // it holds the lock for as long as it lives
-	started := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", k.session.Client, k.session.ID, k.host(), k.consent.Mode)
+	started := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", k.session.Client, k.session.ID, k.host(), mode)
 	if _, err := to.Received(ctx, c3po.ReceivedInput{Started: started, Notified: mail.Seq}); err != nil {
 		return err
 	}
 	k.noteStart(time.Now())
-	k.log.InfoContext(ctx, "mail resumes the session", "messages", len(mail.Mail), "folder", k.session.Folder, "permission_mode", k.consent.Mode)
+	k.log.InfoContext(ctx, "mail resumes the session", "messages", len(mail.Mail), "folder", k.session.Folder, "permission_mode", mode)
 	began := time.Now()
 	err = k.execute(ctx, cmd)
 	k.log.InfoContext(ctx, "the resumed session has ended", "took", time.Since(began).Round(time.Millisecond), "err", err)

@@ -28,37 +28,6 @@ import (
 // otherwise.
 const defaultStarts = 12
 
-// A resumption is how a client resumes one of its sessions with a prompt and without a
-// terminal.
-type resumption struct {
-	// modes are the permission modes in which it runs unattended, the most restrictive
-	// first: what would open a dialog in it is denied.
-	modes []string
-	argv  func(s paths.Session, mode, prompt string) []string
-}
-
-// resumptions are by what a client calls itself.
-func resumptions() map[string]resumption {
-	return map[string]resumption{
-		ClaudeType: {
-			modes: []string{"manual", "acceptEdits", "auto", "bypassPermissions"},
-			argv: func(s paths.Session, mode, prompt string) []string {
-				argv := []string{"claude", "--resume", s.ID, "--print", prompt, "--permission-mode", mode}
-				if s.Model != "" {
-					argv = append(argv, "--model", s.Model)
-				}
-				return argv
-			},
-		},
-	}
-}
-
-// canResume says that closed sessions of a client can be resumed by mail.
-func canResume(clientName string) bool {
-	_, ok := resumptions()[clientName]
-	return ok
-}
-
 func Attend(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attend",
@@ -111,35 +80,47 @@ func clientFor(a *console.Console, s paths.Session, run string) (*client.Client,
 	return client.New(cfg), err
 }
 
-// resumeCommand is the command line that resumes a session, with the settings it had.
-func resumeCommand(s paths.Session, mode, prompt string) (*exec.Cmd, error) {
-	by, ok := resumptions()[s.Client]
+// resumeCommand is the command that resumes a session, with the settings it had, and the
+// mode it runs in.
+func resumeCommand(s paths.Session, chosen, prompt string) (cmd *exec.Cmd, mode string, err error) {
+	by, ok := attend.Clients()[s.Client]
 	if !ok {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "sessions of %s cannot be resumed", s.Client)
+		return nil, "", c3po.Errorf(c3po.InvalidRequest, "sessions of %s cannot be resumed", s.Client)
 	}
-	argv := by.argv(s, mode, prompt)
-	cmd := exec.Command(argv[0], argv[1:]...) // #nosec G204 -- the client's own command, and what it has told us
+	mode, ok = by.Mode(chosen)
+	if !ok {
+		return nil, "", c3po.Errorf(c3po.InvalidRequest, "%s has no permission mode as restrictive as %s", s.Client, chosen)
+	}
+	argv := by.Argv(s, mode, prompt)
+	cmd = exec.Command(argv[0], argv[1:]...) // #nosec G204 -- the client's own command, and what it has told us
 	cmd.Dir = s.Folder
+	own := map[string]string{
+		"C3PO_COORDINATOR_URL": s.URL, "C3PO_SPACE": s.Space, "C3PO_AGENT_ID": s.As,
+		answersVariable: "answer", attend.ResumedVariable: s.ID, "PWD": s.Folder,
+	}
+	if by.Folder != "" {
+		own[by.Folder] = s.Config
+	}
 	// The settings of who starts it are not its own, and a coordinator's have secrets.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "C3PO_") && !strings.HasPrefix(v, "C3PO_BINARY=") || strings.HasPrefix(v, configVariable+"=")
+		name, _, _ := strings.Cut(v, "=")
+		_, replaced := own[name]
+		return replaced || strings.HasPrefix(name, "C3PO_") && name != "C3PO_BINARY"
 	})
-	for name, value := range map[string]string{
-		"C3PO_COORDINATOR_URL": s.URL, "C3PO_SPACE": s.Space, "C3PO_AGENT_ID": s.As, configVariable: s.Config,
-		answersVariable: "answer", resumedVariable: s.ID, "PWD": s.Folder,
-	} {
+	for name, value := range own {
 		if value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	return cmd, nil
+	cmd.Env = append(cmd.Env, by.Rights[mode].Env...)
+	return cmd, mode, nil
 }
 
 func attendAllow(a *console.Console) *cobra.Command {
 	var all bool
 	var mode string
 	var starts int
-	modes := resumptions()[ClaudeType].modes
+	modes := attend.Modes()
 	cmd := &cobra.Command{
 		Use:   "allow [NAME]",
 		Short: "Let mail resume an agent's closed session",
@@ -160,6 +141,9 @@ in an hour, --starts, you are asked before another.`,
 				return console.BadUsage("--starts must be at least 1", "To allow none: c3po attend deny "+name)
 			}
 			consent := paths.Consent{Mode: mode, Starts: starts}
+			if err := checkMode(a, name, consent); err != nil {
+				return err
+			}
 			if _, err := a.Folders.Consent(name, &consent); err != nil {
 				return err
 			}
@@ -173,6 +157,20 @@ in an hour, --starts, you are asked before another.`,
 	console.CheckedFlag(cmd.Flags(), &mode, "mode", modes[0], "permission mode of resumed sessions: "+strings.Join(modes, ", "), console.OneOf(modes...))
 	cmd.Flags().IntVar(&starts, "starts", defaultStarts, "how often in an hour before you are asked")
 	return console.WithoutSettings(cmd)
+}
+
+// checkMode refuses a mode that the client of the agent's session does not have.
+func checkMode(a *console.Console, name string, consent paths.Consent) error {
+	for _, s := range attend.Last(a.Folders.Sessions()) {
+		if name != string(s.Agent) && name != s.Agent.Name() {
+			continue
+		}
+		if _, ok := attend.Permitted(s, paths.Consents{name: consent}); !ok {
+			return console.BadUsage(fmt.Sprintf("%s of %s has no mode as restrictive as %s when nobody sits at it", s.Client, s.Agent, consent.Mode),
+				fmt.Sprintf("If it may do everything: c3po attend allow %s --mode %s", name, attend.Bypass))
+		}
+	}
+	return nil
 }
 
 func attendDeny(a *console.Console) *cobra.Command {
@@ -284,10 +282,11 @@ func attendedRows(a *console.Console) ([]attendedRow, error) {
 	}
 	rows := []attendedRow{}
 	for _, s := range attend.Last(a.Folders.Sessions()) {
-		consent, allowed := consents.For(s.Agent)
+		consent, _ := consents.For(s.Agent)
+		mode, allowed := attend.Permitted(s, consents)
 		recent := slices.DeleteFunc(starts[s.Agent], func(at time.Time) bool { return time.Since(at) >= time.Hour })
 		rows = append(rows, attendedRow{
-			Agent: s.Agent, Client: s.Client, Session: s.ID, Folder: s.Folder, Open: runLives(s.Run), Allowed: allowed, Mode: consent.Mode,
+			Agent: s.Agent, Client: s.Client, Session: s.ID, Folder: s.Folder, Open: runLives(s.Run), Allowed: allowed, Mode: mode,
 			Starts: len(recent), Most: consent.Starts, At: s.At,
 		})
 	}

@@ -16,12 +16,12 @@ func TestAResumedSessionHasItsOwnSettingsAndNoSecretsOfItsStarter(t *testing.T) 
 	}
 	t.Setenv("ANTHROPIC_BASE_URL", "http://model")
 	folder := t.TempDir()
-	cmd, err := resumeCommand(paths.Session{Client: ClaudeType, ID: "s1", Folder: folder, Model: "opus", Mode: "bypassPermissions", Space: "own"}, "manual", "go")
+	cmd, mode, err := resumeCommand(paths.Session{Client: ClaudeType, ID: "s1", Folder: folder, Model: "opus", Mode: "bypassPermissions", Space: "own"}, "manual", "go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"claude", "--resume", "s1", "--print", "go", "--permission-mode", "manual", "--model", "opus"}; !slices.Equal(cmd.Args, want) || cmd.Dir != folder {
-		t.Errorf("it runs %q in %s, want %q", cmd.Args, cmd.Dir, want)
+	if want := []string{"claude", "--resume", "s1", "--print", "go", "--model", "opus", "--permission-mode", "manual"}; !slices.Equal(cmd.Args, want) || cmd.Dir != folder || mode != "manual" {
+		t.Errorf("it runs %q in %s, mode %s, want %q", cmd.Args, cmd.Dir, mode, want)
 	}
 	environment := strings.Join(cmd.Env, "\n")
 	for _, secret := range []string{"hidden", "C3PO_RUN", "starters"} {
@@ -34,7 +34,7 @@ func TestAResumedSessionHasItsOwnSettingsAndNoSecretsOfItsStarter(t *testing.T) 
 			t.Errorf("its environment lacks %s", want)
 		}
 	}
-	if _, err := resumeCommand(paths.Session{Client: "nosuch", ID: "s1"}, "manual", "go"); err == nil {
+	if _, _, err := resumeCommand(paths.Session{Client: "nosuch", ID: "s1"}, "manual", "go"); err == nil {
 		t.Error("a session of an unknown client is resumed")
 	}
 }

@@ -3,6 +3,7 @@ package agentside
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -265,7 +266,7 @@ func (i *FileInstaller) Uninstall(_ context.Context, out io.Writer) error {
 	if err := i.Plan.Uninstall(plan); err != nil || i.flags.project {
 		return err
 	}
-	return i.console.Folders.ForgetHookRun(i.Plan.Client.Name)
+	return errors.Join(i.console.Folders.ForgetHookRun(i.Plan.Client.Name), i.console.Folders.ForgetSessions(i.Plan.Client.Name))
 }
 
 // say tells what the plan does to which files, and whether it does anything.

@@ -5,37 +5,41 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/attend"
 	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/verify"
 )
 
-const (
-	// resumedVariable tells the session process that c3po attend has resumed the session it
-	// names. What that session starts inherits it, but is another session.
-	resumedVariable = "C3PO_RESUMED"
-	configVariable  = "CLAUDE_CONFIG_DIR"
-	// wayTimeout is how long a person's session waits for the same session to end that
-	// c3po attend has resumed.
-	wayTimeout, wayLook = 5 * time.Second, 50 * time.Millisecond
-)
+// wayTimeout is how long a person's session waits for the same session to end that
+// c3po attend has resumed.
+const wayTimeout, wayLook = 5 * time.Second, 50 * time.Millisecond
 
 // keeper records what it takes to resume a session of a client that can be resumed; nil of
 // another.
 func keeper(a *console.Console, r ClientRun, clientName, project string) func(session.Kept) {
-	if !canResume(clientName) {
+	by, ok := attend.Clients()[clientName]
+	if !ok {
 		return nil
+	}
+	config := ""
+	if by.Folder != "" {
+		config = a.Getenv(by.Folder)
 	}
 	space, err := a.InSpace()
 	if err != nil {
 		return nil // the session says why, when it registers
 	}
 	return func(k session.Kept) {
+		if verify.IsProbe(k.ID) {
+			return
+		}
 		now := paths.Session{
 			Client: clientName, ID: k.ID, Agent: k.Agent, Folder: project, Model: k.Model, Mode: k.Mode, Said: k.Said,
-			URL: a.URL, Space: string(space), As: a.As, Config: a.Getenv(configVariable), Run: r.Name, Resumed: a.Getenv(resumedVariable) == k.ID, At: time.Now().UTC(),
+			URL: a.URL, Space: string(space), As: a.As, Config: config, Run: r.Name, Resumed: a.Getenv(attend.ResumedVariable) == k.ID, At: time.Now().UTC(),
 		}
 		if was, known := a.Folders.Session(k.ID); known {
 			if now.Resumed && isPersons(was) {
@@ -53,7 +57,24 @@ func keeper(a *console.Console, r ClientRun, clientName, project string) func(se
 			}
 		}
 		_ = a.Folders.KeepSession(now) // that it cannot be resumed later is no reason to disturb it
+		_ = a.Folders.ForgetOpening(r.Name)
 	}
+}
+
+// noteOpening notes a client that does not show yet which session it has, until the end.
+// What c3po attend has resumed has the session that it was told, and no script has a
+// person's.
+func noteOpening(a *console.Console, r ClientRun, clientName, project string) (end func()) {
+	for _, o := range a.Folders.Openings() {
+		if !runLives(o.Run) {
+			_ = a.Folders.ForgetOpening(o.Run) // else it is looked at once more
+		}
+	}
+	if !attend.Clients()[clientName].Late || a.Getenv(attend.ResumedVariable) != "" || isUnattended(a, clientName) {
+		return func() {}
+	}
+	_ = a.Folders.NoteOpening(paths.Opening{Client: clientName, Folder: project, Run: r.Name}) // no reason to disturb a session
+	return func() { _ = a.Folders.ForgetOpening(r.Name) }
 }
 
 // isPersons says that the person has a session open.
@@ -71,7 +92,7 @@ func makeWay(ctx context.Context, a *console.Console, id string) error {
 	if id == "" {
 		return nil
 	}
-	if a.Getenv(resumedVariable) == id {
+	if a.Getenv(attend.ResumedVariable) == id {
 		if s, ok := a.Folders.Session(id); ok && isPersons(s) {
 			return c3po.Errorf(c3po.Superseded, "the person has opened the session")
 		}

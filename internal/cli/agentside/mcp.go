@@ -72,6 +72,7 @@ call after a minute. So without --client, which c3po install sets, a wait ends a
 			if cfg.Defaults, err = bridgeDefaults(a); err != nil {
 				return err
 			}
+			defer noteOpening(a, r, clientName, cfg.Profile.Cwd)()
 			b := session.New(cfg)
 			err = b.Run(cmd.Context(), io.NopCloser(a.Stdin), unclosed{a.Stdout})
 			reportEnd(cmd.Context(), a, r, cfg.Client, !b.Owes())

@@ -133,7 +133,12 @@ func (s *session) begin(ctx context.Context) (string, error) {
 	return name, err
 }
 
-func newSession() string { return "verify-" + strings.ToLower(rand.Text()[:12]) }
+const probed = "verify-"
+
+// IsProbe says that a session is one that a probe pretends to be.
+func IsProbe(session string) bool { return strings.HasPrefix(session, probed) }
+
+func newSession() string { return probed + strings.ToLower(rand.Text()[:12]) }
 
 // goesOn is the next sign of the session, by which it has taken what it was told.
 func (s *session) goesOn(ctx context.Context, name, event string) error {

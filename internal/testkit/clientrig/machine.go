@@ -88,6 +88,16 @@ func (m *Machine) Text(name string) string {
 	return string(text)
 }
 
+// Glob are the files below the home that match a pattern.
+func (m *Machine) Glob(pattern string) []string {
+	m.T.Helper()
+	found, err := filepath.Glob(filepath.Join(m.Home(), pattern))
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	return found
+}
+
 // Processes are those of the machine whose command line has these words.
 func (m *Machine) Processes(words string) []int {
 	var found []int

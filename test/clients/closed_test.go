@@ -1,0 +1,252 @@
+package clients_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
+)
+
+// resumedFor is in the prompt of every resumed session.
+const resumedFor = "is resumed because there is mail"
+
+var printerPort = regexp.MustCompile(`port of the printer is (\d+)`)
+
+// ends are both ends of what a resumed session may do: it runs no command, and any.
+var ends = []string{"manual", "bypassPermissions"}
+
+// A closedClient is one whose closed sessions mail can resume.
+type closedClient struct {
+	name     string
+	shell    func(command string) llm.Step // what its model does to run a command
+	sessions string                        // the files of its conversations, below the home
+	modes    []string                      // the most restrictive that it has, and the other end
+	again    bool                          // only with its second prompt it is known to be a person's
+	quit     string                        // what ends it, if the end of its terminal does not
+	limit    time.Duration                 // from mail to its first question to its model
+}
+
+// remembering is a model that answers its mail from what was said in its conversation, but
+// first tries to make a file.
+func (c closedClient) remembering(file string) llm.Script {
+	var tried atomic.Bool
+	return func(q llm.Request) llm.Step {
+		if strings.Contains(q.Fresh(), resumedFor) {
+			tried.Store(true)
+			return c.shell("touch " + file)
+		}
+		if tried.Swap(false) {
+			return llm.Call("get_messages", nil)
+		}
+		known := "I don't know"
+		if fact := printerPort.FindStringSubmatch(q.All()); fact != nil {
+			known = fact[1]
+		}
+		return llm.Following(llm.Answers(known), llm.Else(done))(q)
+	}
+}
+
+// A listedSession is one as c3po attend list shows it.
+type listedSession struct {
+	Session string `json:"session"`
+	Open    bool   `json:"open"`
+	Starts  int    `json:"starts_this_hour"`
+}
+
+func (r *testAgent) listed() listedSession {
+	r.T.Helper()
+	var rows []listedSession
+	out := r.C3PO("attend", "list", "--json")
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 1 || rows[0].Session == "" {
+		r.T.Fatalf("the list is %s, %v", out, err)
+	}
+	return rows[0]
+}
+
+// attend runs c3po attend until the test ends.
+func (r *testAgent) attend() {
+	r.T.Helper()
+	argv := r.Argv(faultrig.Binary(r.T), "attend")
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = r.Home(), r.Environ()
+	var log strings.Builder
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		r.T.Fatal(err)
+	}
+	r.T.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		err := cmd.Wait()
+		if r.T.Failed() {
+			r.T.Logf("c3po attend: %v\n%s", err, log.String())
+		}
+	})
+}
+
+// closed is a session that was told a fact and closed.
+func (c closedClient) closed(t *testing.T) (*testAgent, listedSession) {
+	t.Helper()
+	r := newTestAgent(t, c.name, nil)
+	r.Model.Script = c.remembering(filepath.Join(r.Folder, "made"))
+	term := r.Open()
+	term.Rest()
+	term.Enter("The port of the printer is 9100.")
+	term.See("ALL-DONE")
+	r.c.Online("api")
+	term.Rest()
+	if c.again {
+		term.Enter("Thank you.")
+		term.Rest()
+	}
+	if c.quit != "" {
+		term.Enter(c.quit)
+	} else {
+		term.Close()
+	}
+	r.c.Offline("api")
+	return r, r.listed()
+}
+
+// resumes wants mail to resume a closed session: it answers from what it knows, with the
+// rights it was given, and ends.
+func (c closedClient) resumes(t *testing.T) {
+	t.Helper()
+	r, kept := c.closed(t)
+	for i, mode := range c.modes[:c.rounds()] {
+		r.C3PO("attend", "allow", "api", "--mode", mode)
+		if i == 0 {
+			r.attend()
+		}
+		c.answers(r, kept, mode, i+1)
+		_, err := os.Stat(filepath.Join(r.Folder, "made"))
+		if made, may := err == nil, mode == "bypassPermissions"; made != may {
+			t.Errorf("in mode %s it has run a command: %v", mode, made)
+		}
+	}
+	if all := r.Glob(c.sessions); len(all) != 1 {
+		t.Errorf("it keeps %d conversations: %v", len(all), all)
+	}
+	r.c.Only("api", "web")
+}
+
+// rounds is how many modes are tried: one of a client that takes long.
+func (c closedClient) rounds() int {
+	if c.limit > 3*time.Second {
+		return faultrig.Size(1, len(c.modes))
+	}
+	return len(c.modes)
+}
+
+// answers wants mail to resume the session, for the time of that number.
+func (c closedClient) answers(r *testAgent, kept listedSession, mode string, starts int) {
+	t := r.T
+	t.Helper()
+	r.c.Reached("api", "it is closed", c3po.ReachStarts)
+	before, sent := len(r.Model.Seen()), time.Now()
+	question := r.ask("Which port has the printer?")
+	if question.Reachability != c3po.ReachStarts || question.Recipient != c3po.Offline {
+		t.Errorf("the receipt says %s, %s", question.Recipient, question.Reachability)
+	}
+	r.c.Answered("web", question, "9100", 60)
+	faultrig.Hold(t, "from mail to the first model request of a resumed "+c.name, r.Model.Seen()[before].At.Sub(sent), c.limit)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", c.name, kept.Session, host, mode)
+	clientrig.Eventually(t, 5*time.Second, "the trace says "+want, func() bool {
+		trace, err := r.c.As("web").Trace(t.Context(), c3po.MessageInput{MessageID: question.ID})
+		return err == nil && len(trace.Started) == 1 && trace.Started[0].Session == want && len(trace.Answered) == 1
+	})
+	clientrig.Eventually(t, 20*time.Second, "no process has the session", func() bool { return len(r.Processes(kept.Session)) == 0 })
+	r.c.Reached("api", "it is closed again", c3po.ReachStarts)
+	if now := r.listed(); now.Session != kept.Session || now.Open || now.Starts != starts {
+		t.Errorf("the session is %+v, it was %+v", now, kept)
+	}
+}
+
+var closedCodex = closedClient{
+	name: "codex", modes: ends, limit: 3 * time.Second, sessions: ".codex/sessions/*/*/*/rollout-*.jsonl",
+	shell: func(command string) llm.Step { return llm.Call("exec_command", map[string]any{"cmd": command}) },
+}
+
+// Claims: A6
+func TestMailResumesAClosedSessionOfCodex(t *testing.T) {
+	t.Parallel()
+	closedCodex.resumes(t)
+}
+
+// Codex shows which session it has only with the first prompt.
+func TestMailDoesNotResumeASessionOfCodexThatThePersonHasOpened(t *testing.T) {
+	t.Parallel()
+	r, kept := closedCodex.closed(t)
+	r.C3PO("attend", "allow", "api")
+	r.attend()
+	r.c.Reached("api", "it is closed", c3po.ReachStarts)
+	term := r.Open("resume", kept.Session)
+	term.Rest() // it starts its servers twice
+	r.c.Reached("api", "the person has opened it", c3po.ReachOffline)
+	before := len(r.Model.Seen())
+	question := r.ask("Which port has the printer?")
+	if faultrig.Within(3*time.Second, func() bool { return len(r.Model.Seen()) > before || r.listed().Starts > 0 }) {
+		t.Error("mail has resumed it")
+	}
+	term.Enter("Hello again.")
+	r.c.Answered("web", question, "9100", 60)
+	if n := r.listed().Starts; n != 0 {
+		t.Errorf("it was resumed %d times", n)
+	}
+}
+
+// Claims: A6
+func TestMailResumesAClosedSessionOfOpenCode(t *testing.T) {
+	t.Parallel()
+	closedClient{
+		name: "opencode", modes: ends, limit: 8 * time.Second, sessions: ".local/share/opencode/opencode.db",
+		shell: func(command string) llm.Step {
+			return llm.Call("bash", map[string]any{"command": command, "description": "Make a file"})
+		},
+	}.resumes(t)
+}
+
+// Claims: A6
+func TestMailResumesAClosedSessionOfGemini(t *testing.T) {
+	t.Parallel()
+	closedClient{
+		name: "gemini", modes: ends, quit: "/quit", limit: 5 * time.Second, sessions: ".gemini/tmp/*/chats/session-*.json*",
+		shell: func(command string) llm.Step {
+			return llm.Call("run_shell_command", map[string]any{"command": command, "description": "Make a file"})
+		},
+	}.resumes(t)
+}
+
+// Claims: A6
+func TestMailResumesAClosedSessionOfCopilot(t *testing.T) {
+	t.Parallel()
+	closedClient{
+		name: "copilot", modes: ends, limit: 3 * time.Second, sessions: ".copilot/session-state/*-*-*-*-*",
+		shell: func(command string) llm.Step {
+			return llm.Call("bash", map[string]any{"command": command, "description": "Make a file"})
+		},
+	}.resumes(t)
+}
+
+// Claims: A6
+func TestMailResumesAClosedSessionOfKimi(t *testing.T) {
+	t.Parallel()
+	closedClient{
+		name: "kimi", modes: ends[1:], again: true, limit: 5 * time.Second, sessions: ".kimi-code/sessions/wd_*/session_*",
+		shell: func(command string) llm.Step { return llm.Call("Bash", map[string]any{"command": command}) },
+	}.resumes(t)
+}
