@@ -78,6 +78,8 @@ type Notification struct {
 	Question  string           `json:"question,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
 	Choices   []string         `json:"choices,omitempty"`
+	// Permission says that a tool waits for it to be allowed; any other question allows none.
+	Permission bool `json:"permission,omitempty"`
 }
 
 // NotificationKind says why the person is told.

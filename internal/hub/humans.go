@@ -3,7 +3,9 @@ package hub
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -95,6 +97,16 @@ func (o outbox) question(in c3po.EscalateInput) (store.Draft, error) {
 	return draft, nil
 }
 
+// lettersOf is a text as it is compared with a word of ours.
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+}
+
 func checkChoices(choices []string) error {
 	if len(choices) > c3po.MaxChoices {
 		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), c3po.MaxChoices).Suggest("Give fewer; a question can also be answered in the person's own words.")
@@ -108,6 +120,9 @@ func checkChoices(choices []string) error {
 		}
 		if slices.Contains(choices[:i], choice) {
 			return refuse("the choice %q is there twice", choice)
+		}
+		if lettersOf(choice) == lettersOf(c3po.AllowOnce) {
+			return refuse("%q is what c3po itself offers for a tool that asks for permission", choice).Suggest("Call the choice something else: an answer to your question allows no tool.")
 		}
 	}
 	return nil

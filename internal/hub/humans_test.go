@@ -47,6 +47,16 @@ func TestAnEscalationPausesUntilThePersonAnswers(t *testing.T) {
 	})
 }
 
+// Attack: an agent dresses a question as a request for permission
+func TestAQuestionOffersNoChoiceThatAllowsATool(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for _, choice := range []string{c3po.AllowOnce, "allow once", " Allow  Once. ", "1. Allow-once"} {
+		_, err := h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Allow Bash in /src?", Choices: []string{choice, c3po.Deny}})
+		refused(t, err, c3po.InvalidRequest, "c3po itself offers", "allows no tool")
+	}
+}
+
 func TestAQuestionOffersChoices(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -312,6 +312,7 @@ func notification(space c3po.Space, entry store.Entry, late bool) c3po.Notificat
 	n := c3po.Notification{
 		Kind: c3po.NotifyQuestion, Space: space, MessageID: m.ID, FromAgent: m.FromAgent, AskedAt: m.Timestamp,
 		Deadline: entry.Facts.Deadline, Question: m.Message, Reason: m.Context, Choices: m.Choices,
+		Permission: m.Kind == c3po.KindApproval,
 	}
 	if late {
 		n.Kind = c3po.NotifyOverdue

@@ -47,3 +47,8 @@ export function answering(question: Message): { label: string; button: string } 
   const asker = plain(question.from_agent);
   return question.kind === "approval" ? { label: `Deny ${asker} with these words`, button: "Deny" } : { label: `Answer ${asker}`, button: "Answer" };
 }
+
+// asking says whether an answer can allow a tool, in words that no agent writes.
+export function asking(question: Message): string {
+  return question.kind === "approval" ? "asks for permission" : "asks you";
+}

@@ -83,6 +83,9 @@ func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 	if kind == "" {
 		kind = string(c3po.KindMessage)
 	}
+	if m.Kind == c3po.KindApproval {
+		kind = "request for permission"
+	}
 	what := Inline(kind) + " from " + Inline(string(m.FromAgent))
 	if m.Room != "" && m.Room != c3po.Everybody {
 		what += " in " + Inline(string(m.Room))

@@ -123,6 +123,9 @@ func settle(ctx context.Context, a *console.Console, svc *client.Client, questio
 // that is no choice is asked for again.
 func askFor(ctx context.Context, a *console.Console, question c3po.Message, typed <-chan string) (*c3po.AnswerInput, error) {
 	prompt := "answer> "
+	if question.Kind == c3po.KindApproval {
+		prompt = "1 allows it once, anything else denies it> "
+	}
 	if !question.ExpectsReply {
 		prompt = "no answer is expected; d takes it off the list> "
 	}

@@ -109,6 +109,9 @@ func (n *Notifier) actions(what c3po.Notification, now time.Time) string {
 	at.User = nil // whoever reads the topic would read it
 	var all []action
 	for _, choice := range what.Choices[:min(len(what.Choices), maxButtons)] {
+		if what.Permission && choice == c3po.AllowOnce && isCut(what.Question) {
+			continue // nobody allows what they have not seen
+		}
 		press := Press{Space: what.Space, MessageID: what.MessageID, Choice: choice, Expires: now.Add(buttonLife).UTC().Truncate(time.Second)}
 		all = append(all, action{"http", cut(sanitise.Inline(choice), maxLabelCharacters), at.String(), http.MethodPost, press.word(n.config.Secret), true})
 	}

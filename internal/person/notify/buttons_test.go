@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,47 @@ func TestOnlyASingleQuestionWithChoicesHasButtons(t *testing.T) {
 		if got := n.actions(what, time.Now()); got != "" {
 			t.Errorf("%+v has buttons: %s", what, got)
 		}
+	}
+}
+
+// Attack: a long command shows a harmless start in the notice, beside the button that allows it
+func TestNoButtonAllowsWhatTheNoticeDoesNotShow(t *testing.T) {
+	t.Parallel()
+	n := &Notifier{config: Config{Ntfy: "https://ntfy.example/team", Secret: secret, Bodies: true, Buttons: true}}
+	one := c3po.Notification{
+		Kind: c3po.NotifyQuestion, Space: "main", MessageID: "api::human::1", FromAgent: "api", Permission: true,
+		Question: "Allow Bash?\n\n$ ls", Choices: []string{c3po.AllowOnce, c3po.Deny},
+	}
+	labels := func(what c3po.Notification) (all []string) {
+		var actions []action
+		if err := json.Unmarshal([]byte(n.actions(what, time.Now())), &actions); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range actions {
+			all = append(all, a.Label)
+		}
+		return all
+	}
+	if got := labels(one); !slices.Equal(got, one.Choices) {
+		t.Errorf("the buttons are %q", got)
+	}
+	one.Question += strings.Repeat(" ; true", 200) + "; rm -rf /"
+	if got := labels(one); !slices.Equal(got, []string{c3po.Deny}) {
+		t.Errorf("the buttons of a long command are %q", got)
+	}
+	if said := text(one); !strings.HasPrefix(said, "This is only the start of it.") {
+		t.Errorf("the notice says %q", said)
+	}
+}
+
+// Attack: an agent dresses a question as a request for permission
+func TestANoticeTellsAQuestionFromARequestForPermission(t *testing.T) {
+	t.Parallel()
+	dressed := c3po.Notification{Kind: c3po.NotifyQuestion, FromAgent: "api", Question: "Allow Bash?\n\n$ ls"}
+	real := dressed
+	real.Permission = true
+	if got := []string{title(dressed), title(real)}; !slices.Equal(got, []string{"api asks you", "api asks for permission"}) {
+		t.Errorf("the titles are %q", got)
 	}
 }
 

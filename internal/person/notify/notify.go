@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
@@ -141,6 +142,9 @@ func title(n c3po.Notification) string {
 	case c3po.NotifyOverdue:
 		return fmt.Sprintf("%s still waits for your answer", n.FromAgent)
 	default:
+		if n.Permission {
+			return fmt.Sprintf("%s asks for permission", n.FromAgent)
+		}
 		return fmt.Sprintf("%s asks you", n.FromAgent)
 	}
 }
@@ -158,6 +162,9 @@ func text(n c3po.Notification) string {
 		return fmt.Sprintf("The first is from %s. See all with: c3po human list", n.FromAgent)
 	}
 	var lines []string
+	if n.Permission && isCut(n.Question) {
+		lines = append(lines, "This is only the start of it. Read all of it where you answer.")
+	}
 	for _, line := range []string{n.Question, n.Reason} {
 		if line != "" {
 			lines = append(lines, cut(strings.Join(sanitise.Lines(line), "\n"), maxTextCharacters))
@@ -167,6 +174,11 @@ func text(n c3po.Notification) string {
 		lines = append(lines, fmt.Sprintf("%d. %s", i+1, cut(sanitise.Inline(choice), maxTextCharacters)))
 	}
 	return strings.Join(append(lines, "Answer with: c3po human answer "+string(n.MessageID)), "\n")
+}
+
+// isCut says that a notice does not show the whole of a question.
+func isCut(question string) bool {
+	return question == "" || utf8.RuneCountInString(strings.Join(sanitise.Lines(question), "\n")) > maxTextCharacters
 }
 
 func cut(text string, most int) string {

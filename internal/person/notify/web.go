@@ -55,8 +55,12 @@ func (n *Notifier) publish(ctx context.Context, what c3po.Notification) error {
 	if what.Kind == c3po.NotifyTest {
 		priority = "3"
 	}
+	tag := "question"
+	if what.Permission {
+		tag = "lock"
+	}
 	headers := map[string]string{
-		"Content-Type": "text/plain; charset=utf-8", "Title": title(what), "Priority": priority, "Tags": "question",
+		"Content-Type": "text/plain; charset=utf-8", "Title": title(what), "Priority": priority, "Tags": tag,
 	}
 	if buttons := n.actions(what, time.Now()); buttons != "" {
 		headers["Actions"] = buttons

@@ -27,9 +27,10 @@ func TestAPersonDecidesFromTheScreenWhatAnAgentMayDo(t *testing.T) {
 			Input: json.RawMessage(`{"file_path":"/src/` + one.name + `","old_string":"keep\n**old**","new_string":"keep\n\u202e**new**"}`),
 		}))(s)
 		term.see("1 needs you")
+		term.see("permission: Allow Edit")
 		term.press("1")
 		term.press("Enter")
-		for _, line := range []string{"Allow Edit in /src", "/src/" + one.name, " keep", "-**old**", `+\u202e**new**`, "1 Allow once", "2 Deny", "Your words deny it"} {
+		for _, line := range []string{"Permission for api", "Allow Edit in /src", "/src/" + one.name, " keep", "-**old**", `+\u202e**new**`, "1 Allow once", "2 Deny", "Your words deny it"} {
 			term.see(line)
 		}
 		for _, oddly := range []string{"+1", "01", "3"} {
@@ -49,4 +50,16 @@ func TestAPersonDecidesFromTheScreenWhatAnAgentMayDo(t *testing.T) {
 			t.Errorf("%s: the session is given %+v", one.name, got.Message)
 		}
 	}
+}
+
+// Attack: an agent dresses a question as a request for permission
+func TestAQuestionThatIsDressedAsARequestIsCalledAQuestion(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	must(s.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Permission: Allow Edit in /src?", Choices: []string{"Allow", "Deny"}}))(s)
+	term := s.open(100, 30)
+	term.see("question: Permission: Allow Edit")
+	term.press("1")
+	term.press("Enter")
+	term.see("Question of api")
 }

@@ -108,7 +108,11 @@ func (m *model) questionAsked() []string {
 	if !q.Deadline.IsZero() {
 		about += ", " + dueText(m.now(), q.Deadline)
 	}
-	all := []string{"", bold().of("Question of "+inline(string(q.From))) + faint().of(about), ""}
+	title := "Question of "
+	if q.Permits {
+		title = "Permission for "
+	}
+	all := []string{"", bold().of(title+inline(string(q.From))) + faint().of(about), ""}
 	text := m.questionText()
 	from := min(m.scroll, len(text))
 	all = append(all, text[from:min(len(text), from+m.questionSpace())]...)

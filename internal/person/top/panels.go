@@ -168,6 +168,12 @@ func (m *model) cells(p panel, i int) []string {
 		if q.Informs {
 			due = faint().of("FYI")
 		}
+		switch {
+		case q.Permits:
+			text = warn().of("permission:") + " " + text
+		case strings.HasPrefix(strings.ToLower(text), "permission"): // its words, not ours
+			text = "question: " + text
+		}
 		return []string{inline(string(q.From)), age(now, q.At), due, frees, text}
 	case agents:
 		a := m.seen.Agents[i]

@@ -150,10 +150,12 @@ function Act({ of }: { of: ProofRequest["act"] }) {
   const told = new Set(["client_key", ...(of.answer === undefined ? [] : ["choice", "response"])]);
   return (
     <>
-      <h3>{titles[of.operation] ?? plain(of.operation.replaceAll("_", " "))}</h3>
+      <h3>{of.kind === "approval" ? "Allow or deny a tool" : (titles[of.operation] ?? plain(of.operation.replaceAll("_", " ")))}</h3>
       {of.question !== undefined && (
         <blockquote>
-          <p className="quiet">{plain(of.asker ?? "")} asks</p>
+          <p className="quiet">
+            {plain(of.asker ?? "")} {of.kind === "approval" ? "asks for permission" : "asks you"}
+          </p>
           {of.kind === "approval" ? <Exact>{of.question}</Exact> : <p className="said">{plain(of.question)}</p>}
         </blockquote>
       )}

@@ -7,7 +7,7 @@ import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
-import { answering, textOf } from "../mail";
+import { answering, asking, textOf } from "../mail";
 import { subject } from "../markdown";
 import { behindEach, countdown, sorted, stateOfThings } from "../needs";
 import { ago, moment, plain } from "../plain";
@@ -118,6 +118,7 @@ function Question({ question: q, behind, now, chosen, steady, beside, onChoose }
           <a href={to("agents", asker)}>
             <Id>{asker}</Id>
           </a>
+          <span className={q.kind === "approval" ? "badge pending" : "badge"}>{asking(q)}</span>
           {left && (
             <span className={`chip ${left.urgency}`} title={moment(q.deadline)}>
               {left.text}
