@@ -2,6 +2,7 @@ package session
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po"
@@ -86,6 +87,11 @@ func (c *conversation) comes(prompt string) {
 	for _, line := range c.frame {
 		if !strings.Contains(prompt, line) {
 			return
+		}
+	}
+	for _, m := range c.bringing {
+		if m.ExpectsReply {
+			c.meter.begins(m.ID, time.Now())
 		}
 	}
 	c.brought, c.bringing, c.frame = c.bringing, nil, nil

@@ -61,6 +61,7 @@ func (s *Server) observe(ctx context.Context) {
 		s.slept()
 		s.wake()
 		s.leaves()
+		s.counts()
 	}
 }
 
@@ -104,6 +105,12 @@ func (s *Server) evidence(event hook.Event) {
 	defer s.mu.Unlock()
 	s.settles(event)
 	c := &s.conversation
+	switch {
+	case event.ByPerson():
+		c.meter.holds(now)
+	case event.Name == hook.StopEvent || event.Name == hook.StopFailure:
+		c.meter.releases(now)
+	}
 	if event.SessionID != "" && event.SessionID != c.id {
 		c.hinted, c.brought = 0, nil // another session shows nothing of what the last one took
 	}

@@ -43,6 +43,7 @@ func (s *Server) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 	defer s.slept()
 	defer s.hasRun(event.Name, time.Now())
+	s.follow(event)
 	s.evidence(event)
 	s.personSwitches(event)
 	switch {

@@ -32,7 +32,7 @@ func (s *Server) report(ctx context.Context) {
 
 // reportSoon is called with the lock held.
 func (s *Server) reportSoon() {
-	if len(s.conversation.proved) == 0 && len(s.conversation.silent) == 0 && s.conversation.told == 0 {
+	if len(s.conversation.proved) == 0 && len(s.conversation.silent) == 0 && s.conversation.told == 0 && !s.conversation.meter.due(time.Now()) {
 		return
 	}
 	select {
@@ -54,6 +54,44 @@ func (s *Server) reportAgain() {
 func (s *Server) sendReport(ctx context.Context) {
 	s.sendTaken(ctx)
 	s.sendSilent(ctx)
+	s.sendUsed(ctx)
+}
+
+// sendUsed reports what the session has used for the messages that it works on. What it
+// has used only grows, so a report that fails is made good by the next. A coordinator that
+// is older than this refuses it.
+func (s *Server) sendUsed(ctx context.Context) {
+	now := time.Now()
+	s.mu.Lock()
+	m := &s.conversation.meter
+	due := m.due(now)
+	m.wanted = false
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	requests := s.transcript.more(s.dialect)
+	s.mu.Lock()
+	m.looked = now
+	m.count(requests)
+	used := m.report(now)
+	s.mu.Unlock()
+	if len(used) == 0 {
+		return
+	}
+	_, err := s.to().Received(ctx, c3po.ReceivedInput{Used: used})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err == nil || errors.Is(err, c3po.InvalidRequest):
+		m.sent(used)
+	default:
+		s.log.InfoContext(ctx, "cannot report what was used", "err", err)
+		m.wanted = true
+		time.AfterFunc(reportPause, s.reportAgain)
+	}
 }
 
 // sendSilent reports what was left unanswered. A coordinator that is older than this

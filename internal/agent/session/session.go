@@ -131,6 +131,9 @@ type Server struct {
 	keepable   chan struct{} // there may be more to keep of the session
 	settling   chan struct{} // there may be questions to withdraw
 
+	counting   sync.Mutex // held while the transcript is read
+	transcript transcript
+
 	mu           sync.Mutex
 	client       *client.Client
 	conversation conversation

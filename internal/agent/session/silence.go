@@ -22,6 +22,7 @@ func (c *conversation) hand(m c3po.Message) {
 	delete(c.asked, m.MessageID)
 	if m.ExpectsReply {
 		c.owed[m.ID] = true
+		c.meter.begins(m.ID, time.Now())
 	}
 }
 
@@ -30,6 +31,9 @@ func (c *conversation) hand(m c3po.Message) {
 func (c *conversation) leave() {
 	if len(c.owed) == 0 || len(c.asked) > 0 || c.paused.why != "" {
 		return
+	}
+	for id := range c.owed {
+		c.meter.ends(id, time.Now())
 	}
 	c.silent = append(c.silent, slices.Collect(maps.Keys(c.owed))...)
 	clear(c.owed)
@@ -46,6 +50,15 @@ func (s *Server) leaves() {
 	}
 	s.conversation.leave()
 	s.reportSoon()
+}
+
+// counts looks whether the client has written down what the session has used.
+func (s *Server) counts() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conversation.meter.due(time.Now()) {
+		s.reportSoon()
+	}
 }
 
 // waitsFor says that the session has asked somebody, and has no answer yet.
@@ -72,4 +85,6 @@ func (s *Server) forgetOwed(id c3po.MessageID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conversation.owed, id)
+	s.conversation.meter.ends(id, time.Now())
+	s.reportSoon()
 }

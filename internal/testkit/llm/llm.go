@@ -35,6 +35,7 @@ type Step struct {
 	Tool  string // c3po's by its short name; one of the client's own by its full name
 	Input map[string]any
 	Hangs bool // nothing is ever said
+	Used  int  // tokens that the model says it has written; 5 if 0
 }
 
 // A Request is what a client has put before the model.

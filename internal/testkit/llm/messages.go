@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
@@ -72,6 +73,6 @@ func writeMessage(w http.ResponseWriter, asked Request, answer Step) {
 		write(map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": answer.Text})
 	}
 	write(block, delta)
-	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": 5}})
+	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": cmp.Or(answer.Used, 5)}})
 	event("message_stop", map[string]any{})
 }

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+)
+
+// maxTranscriptRead is how much of a transcript is read at once.
+const maxTranscriptRead = 8 << 20
+
+// A modelRequest is what one request to the model has used. A client may write down the same
+// one more than once, with numbers that grow.
+type modelRequest struct {
+	id    string
+	at    time.Time // when the model had answered
+	usage c3po.Usage
+}
+
+// A transcript follows the file in which a client writes down what was said. What was
+// in it before is not read.
+type transcript struct {
+	path   string
+	offset int64
+	answer time.Time // of Codex: when the model began to answer
+}
+
+// follow takes in where the client writes down what is said. A subagent has its own file,
+// which is not read.
+func (s *Server) follow(event hook.Event) {
+	if event.Transcript == "" || event.AgentID != "" {
+		return
+	}
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	s.transcript.follow(event.Transcript)
+}
+
+// follow makes path the file that is read from now on.
+func (t *transcript) follow(path string) {
+	if path == t.path {
+		return
+	}
+	*t = transcript{path: path}
+	if info, err := os.Stat(path); err == nil { // a new session has none yet
+		t.offset = info.Size()
+	}
+}
+
+// more gives the requests that were written down since it was last called.
+func (t *transcript) more(by hook.Dialect) []modelRequest {
+	file, err := os.Open(t.path) // #nosec G304 -- the client's own, named by its hook
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if info.Size() < t.offset {
+		t.offset = info.Size() // written anew: nobody knows what of it is
+		return nil
+	}
+	data, err := io.ReadAll(io.NewSectionReader(file, t.offset, min(info.Size()-t.offset, maxTranscriptRead)))
+	if err != nil {
+		return nil
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	if whole == 0 && len(data) == maxTranscriptRead {
+		whole = len(data) // a line that long says nothing of usage
+	}
+	t.offset += int64(whole)
+	var all []modelRequest
+	for line := range bytes.Lines(data[:whole]) {
+		var r modelRequest
+		var ok bool
+		switch {
+		case by.IsClaude():
+			r, ok = claudeRequest(line)
+		case by == hook.Codex:
+			r, ok = t.codexRequest(line)
+		}
+		if ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// claudeRequest reads a line of Claude Code, which writes one for each block of an answer.
+func claudeRequest(line []byte) (modelRequest, bool) {
+	if !bytes.Contains(line, []byte(`"usage"`)) {
+		return modelRequest{}, false
+	}
+	var said struct {
+		Type    string    `json:"type"`
+		At      time.Time `json:"timestamp"`
+		Message struct {
+			ID    string `json:"id"`
+			Usage struct {
+				Input      int64 `json:"input_tokens"`
+				Output     int64 `json:"output_tokens"`
+				CacheRead  int64 `json:"cache_read_input_tokens"`
+				CacheWrite int64 `json:"cache_creation_input_tokens"`
+			} `json:"usage"`
+		} `json:"message"`
+	}
+	if json.Unmarshal(line, &said) != nil || said.Type != "assistant" || said.Message.ID == "" {
+		return modelRequest{}, false
+	}
+	u := said.Message.Usage
+	return modelRequest{said.Message.ID, said.At, c3po.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite}}, true
+}
+
+// codexRequest reads a line of Codex, which counts after it has begun to do what the
+// model said: a request is as old as the first part of its answer.
+func (t *transcript) codexRequest(line []byte) (modelRequest, bool) {
+	var said struct {
+		Type    string    `json:"type"`
+		At      time.Time `json:"timestamp"`
+		Payload struct {
+			Type string `json:"type"`
+			Role string `json:"role"`
+			Info struct {
+				Total struct {
+					All json.Number `json:"total_tokens"`
+				} `json:"total_token_usage"`
+				Last struct {
+					Input  int64 `json:"input_tokens"`
+					Cached int64 `json:"cached_input_tokens"`
+					Output int64 `json:"output_tokens"`
+				} `json:"last_token_usage"`
+			} `json:"info"`
+		} `json:"payload"`
+	}
+	if json.Unmarshal(line, &said) != nil {
+		return modelRequest{}, false
+	}
+	p := said.Payload
+	switch {
+	case said.Type == "response_item" && t.answer.IsZero() && (p.Type != "message" && p.Type != "function_call_output" || p.Role == "assistant"):
+		t.answer = said.At
+	case said.Type == "event_msg" && p.Type == "token_count" && p.Info.Total.All != "":
+		at := t.answer
+		if at.IsZero() {
+			at = said.At
+		}
+		t.answer = time.Time{}
+		last := p.Info.Last
+		// The sum so far names the request: Codex repeats it to tell of limits.
+		return modelRequest{p.Info.Total.All.String(), at, c3po.Usage{
+			InputTokens: last.Input - min(last.Cached, last.Input), OutputTokens: last.Output, CacheReadTokens: min(last.Cached, last.Input),
+		}}, true
+	}
+	return modelRequest{}, false
+}
