@@ -48,7 +48,7 @@ type SendStep struct {
 	Durability c3po.Durability
 	RateLimit  int          // sends of From in the last 60 s; 0 = not counted
 	Payer      string       // whose sends are counted instead of From's, if several callers share that id
-	FailIfAway bool         // AGENT_UNAVAILABLE if the recipient is offline, away or paused
+	FailIfAway bool         // AGENT_UNAVAILABLE if the recipient is away or paused, or offline and does not start for this message
 	Asked      c3po.AgentID // the former name of To that was asked for; repeats are told by it
 	Alias      string       // the bare name that was resolved to To, if it was
 	Mailbox    bool         // To needs no registration (human); such mail does not expire

@@ -135,7 +135,8 @@ func (sp *space) mayCome(step store.SendStep, now time.Time) error {
 	}
 	if step.FailIfAway && known {
 		r := sp.record(step.To, now)
-		if !r.Online || r.Availability == c3po.Away || r.Paused != "" {
+		starts := r.Attached && step.ExpectsReply
+		if !r.Online && !starts || r.Availability == c3po.Away || r.Paused != "" {
 			return store.RefuseAway(step.To)
 		}
 	}

@@ -139,6 +139,20 @@ func sendPromises() []promise {
 			w.enter(alice)
 			w.sendStep(step)
 		}},
+		{"a question of who asked to fail reaches a closed session that it starts", nil, func(w *testStore) {
+			w.enter(bob)
+			w.register(alice, "r1")
+			w.unregister(alice, "r1")
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed))
+			step := letter(bob, alice, "hi")
+			step.FailIfAway, step.ExpectsReply = true, false
+			w.unchanged(func() { w.sendRefused(step, c3po.AgentUnavailable) })
+			step.ExpectsReply = true
+			w.sendStep(step)
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false, 0))
+			step.Text = "again"
+			w.unchanged(func() { w.sendRefused(step, c3po.AgentUnavailable) })
+		}},
 		{"away or paused agents get mail of who did not ask to fail", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.must(w.store.SetStatus(w.ctx, w.space, alice, "", c3po.Away, ""))

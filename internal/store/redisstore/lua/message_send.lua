@@ -38,7 +38,9 @@ if alias ~= '' then
 end
 if fail_if_away == '1' and known then
   local is = recipient[1]
-  if recipient[3] == 0 or is[5] == 'away' or (is[6] and is[6] ~= '') or recipient[4] ~= '' then return { 'away' } end
+  -- Of an agent that is not online its host may be attached, which starts it for a question.
+  local starts = recipient[2] == 1 and expects == '1'
+  if (recipient[3] == 0 and not starts) or is[5] == 'away' or (is[6] and is[6] ~= '') or recipient[4] ~= '' then return { 'away' } end
 end
 local sent = -1
 if limit > 0 then
