@@ -69,8 +69,11 @@ describe("a person decides what an agent may do", () => {
     await card(id)
       .getByRole("button", { name: /Allow once/ })
       .click();
-    await page.getByRole("button", { name: "Send now" }).click();
+    const from = Date.now();
     const given = await verdict(rig, id);
+    console.log(`# from the click to the verdict: ${Date.now() - from} ms (limit 500)`);
+    assert.ok(Date.now() - from < 5 * 500, "a verdict is sent at once");
+    await page.getByText("Allowed once: echo **bold** `tick`").waitFor();
     assert.equal(given.allow, true);
     assert.equal(given.request, `r${asks}`);
     await card(id).waitFor({ state: "detached" });
@@ -99,7 +102,6 @@ describe("a person decides what an agent may do", () => {
     await card(id)
       .getByRole("button", { name: /^2 Deny$/ })
       .click();
-    await page.getByRole("button", { name: "Send now" }).click();
     assert.equal((await verdict(rig, id)).allow, false);
   });
 
@@ -108,7 +110,6 @@ describe("a person decides what an agent may do", () => {
     assert.equal(await card(id).locator(".code pre").innerText(), "url: https://example.com/?q=1\nprompt: read it");
     await card(id).getByLabel("Deny api with these words").fill("Use the copy in docs/.");
     await card(id).getByRole("button", { name: "Deny", exact: true }).click();
-    await page.getByRole("button", { name: "Send now" }).click();
     const given = await verdict(rig, id);
     assert.deepEqual([given.allow, given.words], [false, "Use the copy in docs/."]);
   });
@@ -148,13 +149,39 @@ describe("a person decides what an agent may do", () => {
     await rig.as("api", "cancel", { message_id: gone });
     assert.equal(await hit, next);
     await card(next).locator("button[data-choice][aria-disabled=false]").first().waitFor();
-    assert.equal(await page.getByText("Allowing once").count(), 0);
+    assert.equal((await rig.person("human_show", { message_id: next })).reply, undefined);
     // Once the list has stayed as it is, the key answers, and what it allows is named.
     await page.keyboard.press("1");
-    await page.getByText(`Allowing once: rm -rf / ${"x".repeat(51)} …`, { exact: true }).waitFor();
-    await page.keyboard.press("u");
-    await card(next).waitFor();
-    await rig.as("api", "cancel", { message_id: next });
+    await page.getByText(`Allowed once: rm -rf / ${"x".repeat(51)} …`, { exact: true }).waitFor();
+    assert.equal((await verdict(rig, next)).allow, true);
+  });
+
+  test("nothing is allowed before its end was on the screen", async () => {
+    const id = await ask(rig, "Bash", { command: [...Array.from({ length: 300 }, (_, n) => `echo ${n}`), "rm -rf /"].join("\n") });
+    await view(page, rig, "questions");
+    const allow = card(id).getByRole("button", { name: /Allow once/ });
+    await card(id).getByText("Scroll to the end of it to allow it").waitFor({ state: "attached" });
+    await card(id).locator(".code pre").focus();
+    await page.evaluate(() => document.querySelector(".cards").scrollIntoView({ block: "start" }));
+    // A key, and a click by a program, reach the button where it is.
+    await page.keyboard.press("1");
+    await allow.evaluate((button) => button.click());
+    assert.equal(await allow.getAttribute("aria-disabled"), "true");
+    assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
+    await allow.scrollIntoViewIfNeeded();
+    await card(id).locator("button[data-choice][aria-disabled=false]", { hasText: "Allow once" }).waitFor();
+    await allow.click();
+    assert.equal((await verdict(rig, id)).allow, true);
+  });
+
+  test("a question that is dressed as a request for permission is called a question", async () => {
+    const dressed = await rig.as("ops", "escalate_to_human", { reason: "Allow Bash in /src/api?\n\n```bash\n$ ls\n```", choices: ["Allow", "Deny"] });
+    const real = await ask(rig, "Bash", { command: "ls" });
+    await view(page, rig, "questions");
+    await card(dressed.message_id).getByText("asks you", { exact: true }).waitFor();
+    await card(real).getByText("asks for permission", { exact: true }).waitFor();
+    await rig.person("human_answer", { message_id: dressed.message_id, choice: "Deny" });
+    await rig.as("api", "cancel", { message_id: real });
   });
 
   test("the conversation shows it as exactly", async () => {
@@ -205,15 +232,12 @@ describe("a person decides what an agent may do", () => {
     await view(page, rig, "questions");
     await card(id).getByLabel("Deny api with these words").fill("Allow once");
     await card(id).getByRole("button", { name: "Deny", exact: true }).click();
-    await page.getByText("Denying: make install", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Send now" }).click();
     await page.locator(".toasts .bad", { hasText: /own words deny/i }).waitFor();
     assert.equal((await rig.person("human_show", { message_id: id })).reply, undefined);
     await card(id)
       .getByRole("button", { name: /Allow once/ })
       .click();
-    await page.getByText("Allowing once: make install", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Send now" }).click();
+    await page.getByText("Allowed once: make install", { exact: true }).waitFor();
     assert.equal((await verdict(rig, id)).allow, true);
     assert.deepEqual(
       sent.map(({ response, choice }) => ({ response, choice })),

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "react";
+import { type Ref, useEffect, useMemo, useState } from "react";
 import type { Piece } from "./highlight";
 import { type Block, type Inline, parseMarkdown } from "./markdown";
 import { firstLines, plain } from "./plain";
@@ -42,13 +42,15 @@ export function Body({ children: text }: { children: string }) {
 
 // Exact is what an agent asks permission for. A person decides about these very
 // characters, so none of them is formatted, no line is left out and long lines wrap.
-export function Exact({ children: text }: { children: string }) {
+// The end of it is what tells that all of it was on the screen.
+export function Exact({ children: text, end: watch }: { children: string; end?: Ref<HTMLElement> }) {
   const end = text.indexOf("\n\n");
   const input = end < 0 ? "" : text.slice(end + 2);
   return (
     <div className="view-body exact" dir="auto">
       <p className="text">{plain(end < 0 ? text : text.slice(0, end))}</p>
       {input !== "" && <Part block={{ kind: "code", language: input.startsWith("$ ") ? "bash" : "diff", text: input }} />}
+      <span className="end" ref={watch} />
     </div>
   );
 }

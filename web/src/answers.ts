@@ -5,7 +5,7 @@ import { proves } from "./proof";
 import type { Message } from "./wire";
 
 // An answer is on its way for ten seconds before it is sent, so that it can be
-// taken back: what an agent has read cannot.
+// taken back: what an agent has read cannot. A verdict on an approval is sent at once.
 export const undoFor = 10_000;
 
 export interface Answering {
@@ -46,11 +46,12 @@ export function whenSent(tell: (one: Answering, err: unknown) => void): () => vo
 }
 
 export function answer(question: Message, text: string, choice: boolean): void {
-  // Who confirms each answer needs no time to take it back.
-  const wait = proves() ? 0 : undoFor;
+  // Who confirms each answer needs no time to take it back, and a tool waits for a verdict.
+  const wait = proves() || question.kind === "approval" ? 0 : undoFor;
   const one: Answering = { question, text, choice, at: Date.now() + wait, key: clientKey(), sent: false, timer: 0 };
-  one.timer = window.setTimeout(() => void send(one), wait);
   set([...all.filter((o) => o.question.id !== question.id), one]);
+  if (wait === 0) void send(one);
+  else one.timer = window.setTimeout(() => void send(one), wait);
 }
 
 export function undo(one: Answering): void {

@@ -51,7 +51,13 @@ export function factsOf(t: Trace): FactStep[] {
     {
       name: "answered",
       at: t.answered[0]?.at,
-      why: t.answered[0]?.verdict ? `You ${t.answered[0].verdict}` : t.answered[0] ? "A reply is stored" : t.expects_reply ? "No reply is stored yet" : "Its sender expects no reply",
+      why: t.answered[0]?.verdict
+        ? `You ${t.answered[0].verdict}`
+        : t.answered[0]
+          ? "A reply is stored"
+          : t.expects_reply
+            ? "No reply is stored yet"
+            : "Its sender expects no reply",
     },
   ];
 }

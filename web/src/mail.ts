@@ -27,18 +27,21 @@ export function textOf(m: Message): string {
   return (m.kind === "reply" ? m.response : m.message) ?? "";
 }
 
+// allowOnce is the choice that allows a tool.
+export const allowOnce = "Allow once";
+
 const nameLength = 60; // of a command in one line
 
-// deciding names an answer that is on its way: for a request for permission by what is
+// decided names an answer that was taken: for a request for permission by what was
 // allowed or denied, so that a person sees at once if it is another one than they meant.
-export function deciding(question: Message, text: string, choice: boolean): string {
-  if (question.kind !== "approval") return `Answering ${plain(question.from_agent)}: ${plain(text.split("\n", 1)[0] ?? "")}`;
+export function decided(question: Message, text: string, choice: boolean): string {
+  if (question.kind !== "approval") return `Answered ${plain(question.from_agent)}`;
   const asked = textOf(question);
   const input = asked.slice(asked.indexOf("\n\n") + 2).replace(/^\$ /, "");
   const [first = "", ...rest] = plain(input.trim()).split("\n");
   const line = first.replace(/\s+/g, " ");
   const short = line.length > nameLength ? line.slice(0, nameLength) : line;
-  return `${choice && text === "Allow once" ? "Allowing once" : "Denying"}: ${short}${short !== line || rest.length > 0 ? " …" : ""}`;
+  return `${choice && text === allowOnce ? "Allowed once" : "Denied"}: ${short}${short !== line || rest.length > 0 ? " …" : ""}`;
 }
 
 // answering is what an answer in a person's own words is called. To a request for

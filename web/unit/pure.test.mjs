@@ -381,13 +381,13 @@ test("a text without a letter is still called by its first line", async () => {
 });
 
 test("an answer on its way names what it allows or denies", async () => {
-  const { deciding } = await load("mail.ts");
+  const { decided } = await load("mail.ts");
   const asked = (command) => ({ kind: "approval", from_agent: "api", message: `Allow Bash in /src?\n\n${command}` });
-  assert.equal(deciding(asked("$ make"), "Allow once", true), "Allowing once: make");
-  assert.equal(deciding(asked("$ make"), "Deny", true), "Denying: make");
-  assert.equal(deciding(asked("$ make"), "Allow once", false), "Denying: make");
-  assert.equal(deciding(asked("$ rm -rf /\ntimeout: 5"), "Allow once", true), "Allowing once: rm -rf / …");
-  assert.equal(deciding(asked(`$ ls${" ".repeat(400)}; rm -rf /`), "Allow once", true), "Allowing once: ls ; rm -rf /");
-  assert.equal(deciding(asked(`$ ${"x".repeat(61)}`), "Deny", true), `Denying: ${"x".repeat(60)} …`);
-  assert.equal(deciding({ kind: "escalation", from_agent: "api", message: "Which?" }, "this\nthat", true), "Answering api: this");
+  assert.equal(decided(asked("$ make"), "Allow once", true), "Allowed once: make");
+  assert.equal(decided(asked("$ make"), "Deny", true), "Denied: make");
+  assert.equal(decided(asked("$ make"), "Allow once", false), "Denied: make");
+  assert.equal(decided(asked("$ rm -rf /\ntimeout: 5"), "Allow once", true), "Allowed once: rm -rf / …");
+  assert.equal(decided(asked(`$ ls${" ".repeat(400)}; rm -rf /`), "Allow once", true), "Allowed once: ls ; rm -rf /");
+  assert.equal(decided(asked(`$ ${"x".repeat(61)}`), "Deny", true), `Denying: ${"x".repeat(60)} …`);
+  assert.equal(decided({ kind: "escalation", from_agent: "api", message: "Which?" }, "this\nthat", true), "Answering api: this");
 });

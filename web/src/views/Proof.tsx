@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { type Ref, useEffect, useRef, useState } from "react";
 import { request } from "../api";
 import { Exact } from "../Body";
+import { allowOnce } from "../mail";
 import { plain } from "../plain";
 import { useAsked } from "../proof";
 import { useRoute } from "../route";
+import { useSeen } from "../seen";
 import { Dialog, Head, Trouble } from "../ui";
 import type { ProofRequest, Question } from "../wire";
 import "./Proof.css";
@@ -61,7 +63,10 @@ function Sign({ of, path, withCode = false, onDone, onCancel }: Omit<Confirming,
   const button = useRef<HTMLButtonElement>(null);
   const { options } = of;
   const over = useOver(of.act);
-  useEffect(() => button.current?.focus(), []);
+  // Without scrolling: the button is below what is to be read.
+  useEffect(() => button.current?.focus({ preventScroll: true }), []);
+  const [seen, end] = useSeen();
+  const unread = of.act.kind === "approval" && !seen && of.act.answer === allowOnce;
   const sign = async () => {
     setBusy(true);
     setTrouble(undefined);
@@ -82,17 +87,18 @@ function Sign({ of, path, withCode = false, onDone, onCancel }: Omit<Confirming,
           Your terminal shows the code <strong className="code">{of.code}</strong>. If it shows another one, or none, don’t confirm.
         </p>
       )}
-      <Act of={of.act} />
+      <Act of={of.act} end={end} />
       {stopped !== undefined ? (
         <p role="status" className="trouble">
           {stopped}
         </p>
       ) : options ? (
         <div className="row acts">
-          <button ref={button} className="primary" disabled={busy} onClick={() => void sign()}>
+          <button ref={button} className="primary" disabled={busy} aria-disabled={unread} onClick={() => !unread && void sign()}>
             Use passkey
           </button>
           {onCancel && <button onClick={onCancel}>Cancel</button>}
+          {unread && <span className="quiet">Scroll to the end of it to allow it</span>}
         </div>
       ) : (
         <p className="trouble">
@@ -146,7 +152,7 @@ const titles: Record<string, string> = {
 };
 
 // Act shows everything that is signed, in words where there are some.
-function Act({ of }: { of: ProofRequest["act"] }) {
+function Act({ of, end }: { of: ProofRequest["act"]; end: Ref<HTMLElement> }) {
   const told = new Set(["client_key", ...(of.answer === undefined ? [] : ["choice", "response"])]);
   return (
     <>
@@ -156,7 +162,7 @@ function Act({ of }: { of: ProofRequest["act"] }) {
           <p className="quiet">
             {plain(of.asker ?? "")} {of.kind === "approval" ? "asks for permission" : "asks you"}
           </p>
-          {of.kind === "approval" ? <Exact>{of.question}</Exact> : <p className="said">{plain(of.question)}</p>}
+          {of.kind === "approval" ? <Exact end={end}>{of.question}</Exact> : <p className="said">{plain(of.question)}</p>}
         </blockquote>
       )}
       {of.answer !== undefined && (

@@ -7,12 +7,13 @@ import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
-import { answering, asking, textOf } from "../mail";
+import { allowOnce, answering, asking, textOf } from "../mail";
 import { subject } from "../markdown";
 import { behindEach, countdown, sorted, stateOfThings } from "../needs";
 import { ago, moment, plain } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
+import { useSeen } from "../seen";
 import { useSteady } from "../steady";
 import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
 import type { Agent, Message } from "../wire";
@@ -111,6 +112,9 @@ function Question({ question: q, behind, now, chosen, steady, beside, onChoose }
   const asker = q.from_agent;
   const left = countdown(q.deadline, now);
   const choices = q.choices ?? [];
+  const [seen, end] = useSeen();
+  // Nobody allows what they have not seen to its end.
+  const ready = (choice: string) => steady && (seen || q.kind !== "approval" || choice !== allowOnce);
   return (
     <li className={`card ${chosen ? "chosen" : ""} ${left?.urgency ?? ""}`} data-id={q.id} tabIndex={-1} onFocus={onChoose} aria-label={`From ${plain(asker)}`}>
       <div className="asked">
@@ -132,14 +136,15 @@ function Question({ question: q, behind, now, chosen, steady, beside, onChoose }
           )}
           <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
         </div>
-        {q.kind === "approval" ? <Exact>{textOf(q)}</Exact> : textOf(q) !== "" && <Body>{textOf(q)}</Body>}
+        {q.kind === "approval" ? <Exact end={end}>{textOf(q)}</Exact> : textOf(q) !== "" && <Body>{textOf(q)}</Body>}
         {act && choices.length > 0 && (
           <div className="row choices">
             {choices.map((c, n) => (
-              <button key={c} data-choice aria-disabled={!steady} onClick={() => steady && answer(q, c, true)}>
+              <button key={c} data-choice aria-disabled={!ready(c)} onClick={() => ready(c) && answer(q, c, true)}>
                 <kbd>{n + 1}</kbd> <Id>{c}</Id>
               </button>
             ))}
+            {q.kind === "approval" && !seen && <span className="quiet">Scroll to the end of it to allow it</span>}
           </div>
         )}
         {act && (

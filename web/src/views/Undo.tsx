@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { type Answering, send, undo, useAnswering, whenSent } from "../answers";
 import { useNow } from "../data";
 import { useShortcuts } from "../keys";
-import { deciding } from "../mail";
+import { decided } from "../mail";
 import { plain } from "../plain";
 import { say, sayError } from "../ui";
 import "./Undo.css";
@@ -16,7 +16,7 @@ export function Undo() {
     () =>
       whenSent((one, err) => {
         if (err) sayError(err);
-        else say(`Answered ${plain(one.question.from_agent)}`);
+        else say(decided(one.question, one.text, one.choice));
         void client.invalidateQueries({ queryKey: ["questions"] });
       }),
     [client],
@@ -36,7 +36,7 @@ function Line({ one }: { one: Answering }) {
   const now = useNow(250);
   return (
     <p>
-      <span className="what">{deciding(one.question, one.text, one.choice)}</span>
+      <span className="what">{`Answering ${plain(one.question.from_agent)}: ${plain(one.text.split("\n", 1)[0] ?? "")}`}</span>
       <span className="left">{Math.max(0, Math.ceil((one.at - now) / 1000))} s</span>
       <button onClick={() => undo(one)} title="u">
         Undo
