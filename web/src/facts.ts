@@ -1,4 +1,4 @@
-import type { Fact, Trace } from "./wire";
+import type { Cost, Fact, Trace } from "./wire";
 
 // A Step is one of the six facts of a message, or how it ended otherwise.
 export interface FactStep {
@@ -70,4 +70,26 @@ export function happened(s: FactStep): boolean {
 // latest is the fact that says how far a message has come.
 export function latest(steps: FactStep[]): FactStep {
   return steps.findLast(happened) ?? steps[0]!;
+}
+
+// amount is what was used, as clients count it.
+function amount({ usage: u }: Cost): string {
+  const tokens = (u.input_tokens ?? 0) + (u.output_tokens ?? 0) + (u.cache_read_tokens ?? 0) + (u.cache_write_tokens ?? 0);
+  const dollars = (u.micro_usd ?? 0) / 1e6;
+  return tokens.toLocaleString("en-US") + " tokens" + (dollars ? `, $${dollars.toFixed(dollars < 0.01 ? 4 : 2)}` : "");
+}
+
+// costOf is what an answer and its conversation have cost; empty if there is no answer and
+// nobody has said so.
+export function costOf(t: Trace): string {
+  const parts: string[] = [];
+  if (t.cost) {
+    parts.push(`Cost ${t.cost.shared ? "about " : ""}${amount(t.cost)}${t.cost.clients?.length ? `, as reported by ${t.cost.clients.join(" and ")}` : ""}.`);
+  } else if (t.answered.length > 0 && t.id.split("::")[1] !== "human") {
+    parts.push("Cost unknown.");
+  }
+  if (t.chain_cost && (!t.cost || amount(t.chain_cost) !== amount(t.cost))) {
+    parts.push(`The whole conversation: ${amount(t.chain_cost)}, from ${t.chain_cost.messages === 1 ? "1 answer" : `${t.chain_cost.messages} answers`}.`);
+  }
+  return parts.join(" ");
 }

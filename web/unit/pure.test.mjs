@@ -391,3 +391,16 @@ test("an answer on its way names what it allows or denies", async () => {
   assert.equal(decided(asked(`$ ${"x".repeat(61)}`), "Deny", true), `Denying: ${"x".repeat(60)} …`);
   assert.equal(decided({ kind: "escalation", from_agent: "api", message: "Which?" }, "this\nthat", true), "Answering api: this");
 });
+
+test("what an answer has cost is unknown unless a client says so", async () => {
+  const { costOf } = await load("facts.ts");
+  const asked = { id: "a::b::1", answered: [] };
+  const answered = { ...asked, answered: [{}] };
+  assert.equal(costOf(asked), "");
+  assert.equal(costOf(answered), "Cost unknown.");
+  assert.equal(costOf({ ...answered, id: "a::human::1" }), "");
+  const cost = { usage: { input_tokens: 1000, cache_read_tokens: 234 }, clients: ["codex"] };
+  assert.equal(costOf({ ...answered, cost, chain_cost: { ...cost, messages: 1 } }), "Cost 1,234 tokens, as reported by codex.");
+  const all = { usage: { output_tokens: 5000, micro_usd: 70_000 }, messages: 3 };
+  assert.equal(costOf({ ...answered, chain_cost: all }), "Cost unknown. The whole conversation: 5,000 tokens, $0.07, from 3 answers.");
+});

@@ -86,7 +86,7 @@ func printCost(w io.Writer, t c3po.Trace) {
 			about = "about "
 		}
 		if len(t.Cost.Clients) > 0 {
-			says = ", as " + strings.Join(t.Cost.Clients, " and ") + " reports"
+			says = ", as reported by " + strings.Join(t.Cost.Clients, " and ")
 		}
 		fmt.Fprintf(w, "cost %s%s%s\n", about, t.Cost.Usage, console.Inline(says))
 	case len(t.Answered) > 0 && to != c3po.Human:

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api";
-import { factsOf, happened, latest } from "../facts";
+import { costOf, factsOf, happened, latest } from "../facts";
 import { ends } from "../mail";
 import { age, clock, moment, plain, reach } from "../plain";
 import { useNow } from "../data";
@@ -46,6 +46,7 @@ function Facts({ trace: t }: { trace: Trace }) {
         ))}
       </ol>
       {t.silent && <p>{plain(reader)} has read it, and its turn ended without an answer.</p>}
+      {costOf(t) && <p>{plain(costOf(t))}</p>}
       {t.claimed && (
         <p>
           Claimed by {plain(t.claimed.by)}, {clock(t.claimed.at)}.
