@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"image":    {},
 
 	"internal/agent":          {},
-	"internal/agent/attend":   {".", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/paths"},
+	"internal/agent/attend":   {".", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/group", "internal/host/paths"},
 	"internal/agent/session":  {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
 	"internal/agent/hook":     {"."},
 	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/auth/pki":     {"."},
 
 	"internal/cli":           {".", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
-	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
+	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
 	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
 	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/transport/dialect"},
 	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "plugin", "internal/runner/container"},
@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 	"internal/host/clients":    {".", "internal/host/configedit", "internal/host/paths"},
 	"internal/host/configedit": {"."},
 	"internal/host/doctor":     {"."},
+	"internal/host/group":      {},
 	"internal/host/engine":     {".", "internal/host/paths", "internal/host/resp"},
 	"internal/host/liveness":   {"."},
 	"internal/host/paths":      {"."},
@@ -77,7 +78,8 @@ var mayImport = map[string][]string{
 	"internal/person/notify":    {".", "internal/text/sanitise"},
 	"internal/person/top":       {".", "internal/client/attempt", "internal/text/sanitise"},
 
-	"internal/runner":           {".", "image", "internal/agent/resident", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
+	"internal/runner":           {".", "image", "internal/agent/resident", "internal/runner/acp", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/group", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
+	"internal/runner/acp":       {".", "internal/host/group", "internal/text/sanitise"},
 	"internal/runner/agentfile": {"."},
 	"internal/runner/container": {"."},
 	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
@@ -144,6 +146,7 @@ var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/store/redisstore"}},
 	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/session", "internal/testkit/faultrig", "internal/ops/reference"}},
 	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile", "internal/ops/reference"}}, // agentfile's tests try the schema of agents.yaml with it
+	{prefix: "github.com/coder/acp-go-sdk", in: []string{"internal/runner/acp"}},                                                                     // the protocol's own schema as types, and its framing; needs nothing else
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}}, // knows the line of every key, and needs nothing else

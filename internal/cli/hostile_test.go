@@ -124,6 +124,7 @@ var (
 		"completion":         "prints what is built in",
 		"man":                "prints what is built in",
 		"exit-codes":         "prints what is built in",
+		"acp":                "asks no coordinator itself; TestWhatAnAgentSaysDoesNothingToTheTerminal",
 		"format-stream":      "asks no coordinator; streamfmt is fuzzed for it, and format-stream.txtar shows something hostile",
 		"invite":             "prints what is checked character by character",
 		"join":               "prints times, and what is checked character by character",

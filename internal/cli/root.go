@@ -57,7 +57,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		people.Human(a), mail.Stuck(a), mail.Search(a), operate.Notify(a), people.Pause(a), people.Resume(a), people.Token(a), people.Passkey(a), people.Audit(a), people.Invite(a), people.Join(a), people.Login(a), people.Leave(a), operate.Fsck(a), operate.Sweep(a), mail.DeadLetter(a), operate.Backup(a), operate.Restore(a), operate.Export(a), operate.ImportFile(a), operate.Bench(a), operate.Config(a), operate.Version(a), operate.Upgrade(a),
 		people.Open(a), operate.Demo(a), people.Answer(a), operate.Logs(a),
 		agentside.MCP(a), agentside.Run(a), agentside.Agent(a), agentside.Attend(a), agentside.Hook(a), agentside.Monitor(a), agentside.Install(a), operate.Uninstall(a), people.On(a), people.Off(a),
-		mail.BridgeRegister(a), mail.BridgeReply(a), mail.BridgeControl(a), agentside.FormatStream(a),
+		mail.BridgeRegister(a), mail.BridgeReply(a), mail.BridgeControl(a), agentside.FormatStream(a), agentside.ACP(a),
 		completion(a), man(a), console.ExitTopic(),
 	)
 	for _, t := range agentside.Targets(a) {

@@ -56,6 +56,16 @@ func command(agent agentfile.Agent, prompt string, how Streaming, plugin bool) (
 	if agent.Client == shellClient {
 		return []string{"/bin/sh", "-c", prompt}, false
 	}
+	if agent.Via == agentfile.ViaACP {
+		argv = []string{"c3po", "acp", agent.Client}
+		if agent.Model != "" {
+			argv = append(argv, "--model", agent.Model)
+		}
+		if how != Buffered {
+			argv = append(argv, "--steps")
+		}
+		return append(argv, "--", prompt), false
+	}
 	if argv := otherClients()[agent.Client]; argv != nil {
 		if agent.Model != "" {
 			argv = append(argv, "--model", agent.Model)

@@ -30,6 +30,10 @@ func TestEveryClientIsGivenItsPromptAndModelAndAsksNobody(t *testing.T) {
 	for client := range want {
 		t.Errorf("nobody can be %s", client)
 	}
+	got, _ := command(agentfile.Agent{Client: "gemini", Via: agentfile.ViaACP, Model: "m"}, "go", Formatted, false)
+	if diff := cmp.Diff([]string{"c3po", "acp", "gemini", "--model", "m", "--steps", "--", "go"}, got); diff != "" {
+		t.Errorf("by the Agent Client Protocol (-want +got):\n%s", diff)
+	}
 	if !slices.Contains(Clients(), agentfile.DefaultClient) {
 		t.Error("the client that is meant if none is named is missing")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/image"
+	"github.com/c3po-dev/c3po/internal/host/group"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 	"github.com/c3po-dev/c3po/internal/runner/container"
 )
@@ -143,7 +144,8 @@ func git(ctx context.Context, clone string, environ []string, args ...string) (s
 	cmd.Dir, cmd.Env, cmd.WaitDelay = filepath.Dir(clone), append(gitEnvironment(environ), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), pauseTimeout
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &boundedBuffer{Buffer: &complaint, left: 2 << 10}
-	endWithChildren(cmd)
+	group.Own(cmd)
+	cmd.Cancel = func() error { return group.End(cmd) } // with what it has started
 	if err := cmd.Run(); err != nil {
 		return "", c3po.Errorf(c3po.InvalidRequest, "git %s: %w: %s", verbOf(args), err, strings.Join(strings.Fields(complaint.String()), " ")).
 			Suggest("Check `push` in agents.yaml, and that git may push there.")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client/attempt"
+	"github.com/c3po-dev/c3po/internal/host/group"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
@@ -99,7 +100,8 @@ func (r *Runner) shell(ctx context.Context, command string, agent agentfile.Agen
 	cmd.Env = append(slices.Clone(environ), WorkspaceVariable+"="+agent.Workspace, "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder), "PWD="+folder)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, r.cfg.Stderr, r.cfg.Stderr
 	cmd.WaitDelay = pauseTimeout
-	endWithChildren(cmd)
+	group.Own(cmd)
+	cmd.Cancel = func() error { return group.End(cmd) } // with what it has started
 	return cmd.Run()
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/group"
 )
 
 const (
@@ -95,7 +96,7 @@ func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
 	defer stop(nil)
 	said := &tail{}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, io.Discard, said
-	group(cmd)
+	group.Own(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -120,10 +121,10 @@ func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
 			}
 		case <-asked:
 			asked = nil
-			endGroup(cmd, false)
+			_ = group.Ask(cmd) // it may just have ended
 			kill = time.After(endTimeout)
 		case <-kill:
-			endGroup(cmd, true)
+			_ = group.End(cmd)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/runner"
+	"github.com/c3po-dev/c3po/internal/runner/acp"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 	"github.com/c3po-dev/c3po/internal/runner/container"
 )
@@ -40,7 +41,7 @@ func Home(a *console.Console) string {
 
 // agentFile reads agents.yaml.
 func agentFile(a *console.Console, p runner.Places) (*agentfile.File, error) {
-	return agentfile.Read(agentfile.Config{Path: p.AgentFile, Home: Home(a), Clients: runner.Clients()})
+	return agentfile.Read(agentfile.Config{Path: p.AgentFile, Home: Home(a), Clients: runner.Clients(), ACP: acp.Clients()})
 }
 
 // agentsOfHost are those of the agents.yaml where it belongs.

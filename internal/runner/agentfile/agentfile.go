@@ -9,6 +9,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -27,6 +29,9 @@ const DefaultClient = "claude"
 // ShellClient is an agent without a model: its prompt is a script.
 const ShellClient = "shell"
 
+// ViaACP has the client do its prompt by the Agent Client Protocol.
+const ViaACP = "acp"
+
 // MemoryThread is the memory of an agent that is shown, at each start, the
 // conversation it was woken for and the notes it has made.
 const MemoryThread = "thread"
@@ -42,6 +47,7 @@ type Config struct {
 	Path    string   // what errors call the file
 	Home    string   // what ~ stands for
 	Clients []string // the coding agents that may be named; only DefaultClient if empty
+	ACP     []string // those of them that speak the Agent Client Protocol
 }
 
 // A File is what agents.yaml says.
@@ -56,6 +62,7 @@ type Agent struct {
 	Workspace string // a full path
 	Host      string // the first part of its id; the runner decides if empty
 	Client    string
+	Via       string // ViaACP, or the client's own way to do one prompt
 	Image     string // the one we build if empty
 	Model     string
 	Prompt    string
@@ -210,6 +217,10 @@ func (r reader) agent(pair *ast.MappingValueNode) (Agent, error) {
 	if err == nil && agent.Client != DefaultClient && agent.Client != ShellClient && agent.Image == "" {
 		err = r.at(pair.Key).refuse("agent %s runs %s, which the built-in image does not have", name, agent.Client).
 			Suggest("Name an image that has it with `image:`.")
+	}
+	if err == nil && agent.Via == ViaACP && !slices.Contains(r.ACP, agent.Client) {
+		err = r.at(pair.Key).refuse("agent %s runs %s, which does not speak the Agent Client Protocol", name, agent.Client).
+			Suggest("Leave out `via:`. These speak it: %s.", strings.Join(r.ACP, ", "))
 	}
 	if err == nil && agent.Push != nil && agent.Push.Branch == "" {
 		agent.Push.Branch = name

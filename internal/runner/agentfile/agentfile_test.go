@@ -19,7 +19,7 @@ import (
 )
 
 func config() agentfile.Config {
-	return agentfile.Config{Path: "agents.yaml", Home: "/home/ada", Clients: []string{"claude", "codex", "shell"}}
+	return agentfile.Config{Path: "agents.yaml", Home: "/home/ada", Clients: []string{"claude", "codex", "gemini", "shell"}, ACP: []string{"gemini"}}
 }
 
 const whole = `# what this host runs
@@ -123,6 +123,8 @@ var mistakes = []struct {
 	{"a host in a name", "docker/a: /w\n", "cannot be the name", "`host:`", ""},
 	{"an unknown client", "a:\n  workspace: /w\n  client: codx\n", `agents.yaml:3:11: client cannot be "codx"`, "Did you mean codex?", "the clients are those of the program that reads the file"},
 	{"a client that our image does not have", "a:\n  workspace: /w\n  client: codex\n", "agents.yaml:1:1: agent a runs codex", "image", "it depends on two keys"},
+	{"a client that does not speak ACP", "a:\n  workspace: /w\n  client: codex\n  image: img\n  via: acp\n", "agents.yaml:1:1: agent a runs codex, which does not speak", "These speak it: gemini.", "it depends on two keys"},
+	{"a way that is none", "a:\n  workspace: /w\n  via: acpp\n", `via cannot be "acpp"`, "acp", ""},
 	{"a shell without a script", "a:\n  workspace: /w\n  client: shell\n", "agents.yaml:1:1: agent a is a shell without a script", "prompt", "it depends on two keys"},
 	{"an option for an image", "a:\n  workspace: /w\n  image: --privileged\n", "image cannot be", "Give a name", ""},
 	{"an option for a model", "a:\n  workspace: /w\n  model: --x\n", "model cannot be", "Give a name", ""},

@@ -31,6 +31,7 @@ func agentKeys(a *Agent, triggers *ast.Node) []key {
 		{"workspace", func(r reader, v ast.Node) (err error) { a.Workspace, err = r.folder(v, "workspace"); return err }},
 		{"host", func(r reader, v ast.Node) (err error) { a.Host, err = r.host(v); return err }},
 		{"client", func(r reader, v ast.Node) (err error) { a.Client, err = r.oneOf(v, "client", r.Clients); return err }},
+		{"via", func(r reader, v ast.Node) (err error) { a.Via, err = r.oneOf(v, "via", []string{ViaACP}); return err }},
 		{"image", matching(&a.Image, "image", imageForm, "Give a name such as registry.example/team/agent:1.")},
 		{"model", matching(&a.Model, "model", modelForm, "Give a name such as opus.")},
 		{"env", func(r reader, v ast.Node) (err error) { a.Env, err = r.variables(v); return err }},

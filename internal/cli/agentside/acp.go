@@ -1,0 +1,68 @@
+package agentside
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/runner/acp"
+)
+
+// ACP is what the runner starts in a container for an agent with `via: acp`.
+func ACP(a *console.Console) *cobra.Command {
+	var session, model string
+	var steps bool
+	cmd := &cobra.Command{
+		Use:   "acp CLIENT PROMPT",
+		Short: "Have a coding agent do one prompt by the Agent Client Protocol",
+		Long: `Start a coding agent (` + strings.Join(acp.Clients(), ", ") + `) in this folder, have it do one prompt
+by the Agent Client Protocol, and end it. It gets c3po's tools, except for Copilot CLI, in which c3po
+must be installed. What it says goes to stdout; what it used, and the session that --session goes on
+with, to stderr.
+
+Whatever it asks leave for is allowed, once each time: it is for a container, whose walls are what
+the agent is kept in. agents.yaml has it as via: acp.`,
+		Example: `  c3po acp gemini "Deal with your mail."
+  c3po acp opencode --session ses_1 "What did I tell you?"`,
+		Args:   console.Arguments(2, 2, "CLIENT PROMPT"),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, known := acp.Named(args[0])
+			if !known {
+				return c3po.Errorf(c3po.InvalidRequest, "%.80q does not speak the Agent Client Protocol", args[0]).
+					Suggest("These do: %s.", strings.Join(acp.Clients(), ", "))
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			folder, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			turn := acp.Turn{
+				Command: client.Command, Folder: folder, Session: session, Model: model, Prompt: args[1],
+				Said: a.Stdout, Stderr: a.Stderr,
+			}
+			if client.TakesTools {
+				turn.Tools = []string{self, "mcp"}
+			}
+			if steps {
+				turn.Did = a.Stdout
+			}
+			outcome, err := turn.Do(cmd.Context())
+			if outcome.Session != "" {
+				fmt.Fprintf(a.Stderr, "\nsession %s, %s\n", outcome.Session, outcome.Usage)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "the conversation to go on with")
+	cmd.Flags().StringVar(&model, "model", "", "the model, as the client calls it")
+	cmd.Flags().BoolVar(&steps, "steps", false, "also a line for each tool it uses")
+	return cmd
+}

@@ -1,0 +1,67 @@
+package clients_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
+)
+
+// remembering is a model that answers its mail with what it was told before.
+var remembering = llm.Following(
+	llm.When(llm.ToAnswer.String(), func(r llm.Request, match []string) llm.Step {
+		port := regexp.MustCompile(`the port is (\d+)`).FindStringSubmatch(r.All())
+		if port == nil {
+			port = []string{"", "unknown"}
+		}
+		return llm.Call("reply", map[string]any{"message_id": match[1], "response": "port " + port[1]})
+	}),
+	llm.On("Deal with your mail", llm.Call("get_messages", nil)),
+	llm.Else(done))
+
+// Only Copilot CLI has c3po installed: to the others the protocol brings the tools along.
+// Gemini CLI finds the conversation that it has written only sometimes, so here it has one.
+//
+// Claims: C10
+func TestAnAgentThatSpeaksACPGoesOnWithItsConversationAndAnswersItsMail(t *testing.T) {
+	t.Parallel()
+	for _, client := range []string{"copilot", "gemini", "kimi", "opencode"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			c := clientrig.Start(t)
+			r := &testAgent{c.Machine("").Agent(client, "api", remembering), c}
+			flags := []string{}
+			switch client {
+			case "copilot":
+				install(r.Agent)
+			case "gemini":
+				flags = []string{"--model", "gemini-2.5-flash"} // its own choice asks another model first
+			}
+			session := func(words ...string) string {
+				t.Helper()
+				got := r.Run("", slices.Concat([]string{faultrig.Binary(t), "acp", client}, flags, words)...)
+				named := regexp.MustCompile(`session (\S+), (.*)`).FindStringSubmatch(got.Stderr)
+				if !strings.Contains(got.Stdout, "ALL-DONE") || got.Code != 0 || named == nil {
+					t.Fatalf("%+v", got)
+				}
+				if told := named[2] != "usage unknown"; told != (client != "kimi") {
+					t.Errorf("what it used: %s", named[2])
+				}
+				return named[1]
+			}
+			const fact, work = "Remember that the port is 4711.", "Deal with your mail."
+			r.c.Exists("api")
+			asked := r.ask("Which port?")
+			if client == "gemini" {
+				session(fact + " " + work)
+			} else if first := session(fact); session("--session", first, work) != first {
+				t.Error("it has gone on with another conversation")
+			}
+			r.c.Answered("web", asked, "port 4711", 1)
+		})
+	}
+}
