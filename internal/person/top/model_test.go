@@ -160,7 +160,6 @@ func TestANumberIsOneOfTheChoicesIfThereAreSoMany(t *testing.T) {
 	s.Questions[0].Choices = []string{"Keep it", "Drop it"}
 	for typed, want := range map[string]c3po.AnswerInput{
 		"2": {MessageID: "a", Choice: "Drop it"},
-		"3": {MessageID: "a", Response: "3"},
 		"n": {MessageID: "a", Response: "n"},
 	} {
 		m := newModel(s, "", func() time.Time { return noon })
@@ -169,6 +168,15 @@ func TestANumberIsOneOfTheChoicesIfThereAreSoMany(t *testing.T) {
 		press(m, "enter", typed, "enter")
 		if got != want {
 			t.Errorf("%s is sent as %+v", typed, got)
+		}
+	}
+	// A number that is no choice is nobody's words: it is asked for again.
+	for _, typed := range []string{"3", "0", "01"} {
+		m := newModel(s, "", func() time.Time { return noon })
+		m.act = func(a act) tea.Cmd { t.Errorf("%s is sent as %+v", typed, *a.answer); return nil }
+		press(m, "enter", typed, "enter")
+		if !strings.Contains(m.word, "There is no choice "+typed) {
+			t.Errorf("after %s it says %q", typed, m.word)
 		}
 	}
 }
