@@ -42,7 +42,7 @@ func allSteps() []step {
 		{"received", 3, (*comparison).received},
 		{"cancel", 4, (*comparison).cancel},
 		{"leave unanswered", 3, (*comparison).leaveUnanswered},
-		{"use", 3, (*comparison).use},
+		{"use", 4, (*comparison).use},
 		{"lapse", 2, (*comparison).lapse},
 		{"notice", 2, (*comparison).notice},
 		{"tickets", 2, (*comparison).tickets},

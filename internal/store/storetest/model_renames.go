@@ -96,6 +96,7 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 			r.creator = new
 		}
 	}
+	maps.DeleteFunc(sp.servedPosts, func(key servedPostKey, _ store.PostServedNote) bool { return key.agent == new })
 	for key, note := range maps.Clone(sp.servedPosts) {
 		if key.agent == old {
 			delete(sp.servedPosts, key)

@@ -56,6 +56,7 @@ local moving = redis.call('HGET', meta, 'moving') or ''
 local log = opened()
 emit(log, 'renamed', old, '', 'moving', moving .. old .. ' ' .. new .. '\n')
 emit(log, 'renamed', new, '')
+redis.call('UNLINK', is.reads) -- what somebody of that name had read of rooms is not this agent's
 for name, key in pairs(was) do
   if redis.call('EXISTS', key) == 1 then redis.call('RENAME', key, is[name]) end
 end
