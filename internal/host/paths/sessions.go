@@ -3,9 +3,11 @@ package paths
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -40,6 +42,9 @@ const (
 
 // KeepSession keeps a session, and forgets the oldest of too many.
 func (f Folders) KeepSession(s Session) error {
+	if !s.nameable() {
+		return fmt.Errorf("a session %.80q with the model %.80q cannot be resumed", s.ID, s.Model)
+	}
 	dir, err := f.within(sessionsFolder)
 	if err != nil {
 		return err
@@ -113,9 +118,20 @@ func (f Folders) ForgetSessions(client string) error {
 	return err
 }
 
+// Both stand in the command line that resumes the session, and come from an agent's hooks:
+// neither may be an option there.
+var (
+	sessionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+	modelForm   = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127})?$`)
+)
+
+func (s Session) nameable() bool {
+	return sessionForm.MatchString(s.ID) && modelForm.MatchString(s.Model)
+}
+
 func readSession(name string) (Session, bool) {
 	var s Session
 	data, err := os.ReadFile(name)
-	ok := err == nil && json.Unmarshal(data, &s) == nil && s.ID != ""
+	ok := err == nil && json.Unmarshal(data, &s) == nil && s.nameable()
 	return s, ok
 }
