@@ -380,7 +380,7 @@ test("a text without a letter is still called by its first line", async () => {
   assert.equal(subject("```html"), "html");
 });
 
-test("an answer on its way names what it allows or denies", async () => {
+test("an answer that was taken names what it allows or denies", async () => {
   const { decided } = await load("mail.ts");
   const asked = (command) => ({ kind: "approval", from_agent: "api", message: `Allow Bash in /src?\n\n${command}` });
   assert.equal(decided(asked("$ make"), "Allow once", true), "Allowed once: make");
@@ -388,8 +388,8 @@ test("an answer on its way names what it allows or denies", async () => {
   assert.equal(decided(asked("$ make"), "Allow once", false), "Denied: make");
   assert.equal(decided(asked("$ rm -rf /\ntimeout: 5"), "Allow once", true), "Allowed once: rm -rf / …");
   assert.equal(decided(asked(`$ ls${" ".repeat(400)}; rm -rf /`), "Allow once", true), "Allowed once: ls ; rm -rf /");
-  assert.equal(decided(asked(`$ ${"x".repeat(61)}`), "Deny", true), `Denying: ${"x".repeat(60)} …`);
-  assert.equal(decided({ kind: "escalation", from_agent: "api", message: "Which?" }, "this\nthat", true), "Answering api: this");
+  assert.equal(decided(asked(`$ ${"x".repeat(61)}`), "Deny", true), `Denied: ${"x".repeat(60)} …`);
+  assert.equal(decided({ kind: "escalation", from_agent: "api", message: "Which?" }, "this\nthat", true), "Answered api");
 });
 
 test("what an answer has cost is unknown unless a client says so", async () => {
