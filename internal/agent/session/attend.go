@@ -292,7 +292,8 @@ func (s *Server) goodbye(ctx context.Context) {
 	if s.silent {
 		most = hurriedGoodbyeTimeout
 	}
-	s.conversation.leave() // nobody answers any more
+	s.conversation.leave()                    // nobody answers any more
+	s.conversation.meter.releases(time.Now()) // what was written down since it last looked counts too
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

@@ -191,3 +191,20 @@ func (r *testSession) enters(id c3po.AgentID) {
 		r.t.Fatal(err)
 	}
 }
+
+func TestASessionThatEndsReportsWhatItsClientHasWrittenDownLast(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	r.enters("web")
+	said := r.transcript()
+	question := r.send("web", "Which port?").ID
+	r.reads()
+	said.says("msg_1", 20)
+	r.replies(question)
+	eventually(t, "it has just looked", func() bool { got, _ := r.cost(question); return got.Usage == requests(1, 20) })
+	said.says("msg_1", 26)
+	r.hangUp()
+	if got, _ := r.cost(question); got.Usage != requests(1, 26) {
+		t.Errorf("the answer has cost %+v, want %+v", got.Usage, requests(1, 26))
+	}
+}
