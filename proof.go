@@ -58,7 +58,7 @@ type Act struct {
 	Space     Space           `json:"space"`
 	As        AgentID         `json:"as,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// Of an answer: who asks, the exact text that is answered, and the exact words. The
+	// For an answer: who asks, the exact question, and the exact words of the answer. The
 	// coordinator puts them here, so that they are signed too.
 	Asker    AgentID `json:"asker,omitempty"`
 	Kind     Kind    `json:"kind,omitempty"`

@@ -97,7 +97,8 @@ func (o outbox) question(in c3po.EscalateInput) (store.Draft, error) {
 	return draft, nil
 }
 
-// lettersOf is a text as it is compared with a word of ours.
+// lettersOf reduces a text to its lower-case letters, so that no other spelling of a word
+// that we keep for ourselves passes.
 func lettersOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) {

@@ -212,7 +212,7 @@ func TestNoContainerSharesTheHostsNetworkUnasked(t *testing.T) {
 
 func TestAWorkspaceThatHoldsWhatTheRunnerReadsIsRefused(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t, ".claude-docker", ".config/c3po", ".local/state/c3po/agent/agents/other", "bin", "real/work/sub", "secret")
+	v := newVictim(t, ".claude-docker", ".config/c3po", ".local/state/c3po/agent/agents/other", "bin", "real/code/sub", "secret")
 	v.cfg.Binary = filepath.Join(v.home, "bin", "c3po")
 	if err := os.Symlink(filepath.Join(v.home, ".config"), filepath.Join(v.home, "innocent")); err != nil {
 		t.Fatal(err)
@@ -225,14 +225,14 @@ func TestAWorkspaceThatHoldsWhatTheRunnerReadsIsRefused(t *testing.T) {
 		}
 	}
 	// An agent whose workspace has another's in it puts a link in its place.
-	outer, inner := filepath.Join(v.home, "real"), filepath.Join(v.home, "real", "work", "sub")
+	outer, inner := filepath.Join(v.home, "real"), filepath.Join(v.home, "real", "code", "sub")
 	v.cfg.Workspaces = []string{outer, inner}
 	agent := v.agent("inner")
 	agent.Workspace = inner
 	if err := v.CheckWorkspace(agent); err != nil {
 		t.Errorf("an honest folder is refused: %v", err)
 	}
-	v.sh(outer, "mv work/sub work/gone && ln -s ../../secret work/sub")
+	v.sh(outer, "mv code/sub code/gone && ln -s ../../secret code/sub")
 	if err := v.CheckWorkspace(agent); err == nil {
 		t.Error("the other agent decides which folder is mounted")
 	}

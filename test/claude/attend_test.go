@@ -1,9 +1,7 @@
 package claude_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
@@ -90,18 +89,7 @@ func (c *closedSession) attend() {
 	argv := c.onHost(c.binary, "attend")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = c.home(), append(c.env(), "PATH="+filepath.Dir(claudeBinary(c.t))+":/usr/local/bin:/usr/bin:/bin")
-	var log strings.Builder
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		err := cmd.Wait()
-		if c.t.Failed() {
-			c.t.Logf("c3po attend: %v\n%s", err, log.String())
-		}
-	})
+	clientrig.RunAttend(c.t, cmd)
 }
 
 func (w *testCoordinator) reach(id c3po.AgentID) c3po.Reachability {
@@ -112,21 +100,10 @@ func (w *testCoordinator) reach(id c3po.AgentID) c3po.Reachability {
 	return agent.Reachability
 }
 
-type listedSession struct {
-	Session string `json:"session"`
-	Open    bool   `json:"open"`
-	Starts  int    `json:"starts_this_hour"`
-}
-
 // listed is the session as c3po attend list shows it.
-func (c *closedSession) listed() listedSession {
+func (c *closedSession) listed() clientrig.KeptSession {
 	c.t.Helper()
-	var rows []listedSession
-	out := c.must(c.binary, "attend", "list", "--json")
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 1 || rows[0].Session == "" {
-		c.t.Fatalf("the list is %s, %v", out, err)
-	}
-	return rows[0]
+	return clientrig.OnlySession(c.t, c.must(c.binary, "attend", "list", "--json"))
 }
 
 // transcripts are the conversations that Claude Code keeps.

@@ -1,7 +1,6 @@
 package clients_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -57,45 +56,21 @@ func (c closedClient) remembering(file string) llm.Script {
 	}
 }
 
-// A listedSession is one as c3po attend list shows it.
-type listedSession struct {
-	Session string `json:"session"`
-	Open    bool   `json:"open"`
-	Starts  int    `json:"starts_this_hour"`
-}
-
-func (r *testAgent) listed() listedSession {
+func (r *testAgent) listed() clientrig.KeptSession {
 	r.T.Helper()
-	var rows []listedSession
-	out := r.C3PO("attend", "list", "--json")
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 1 || rows[0].Session == "" {
-		r.T.Fatalf("the list is %s, %v", out, err)
-	}
-	return rows[0]
+	return clientrig.OnlySession(r.T, r.C3PO("attend", "list", "--json"))
 }
 
-// attend runs c3po attend until the test ends.
 func (r *testAgent) attend() {
 	r.T.Helper()
 	argv := r.Argv(faultrig.Binary(r.T), "attend")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = r.Home(), r.Environ()
-	var log strings.Builder
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		r.T.Fatal(err)
-	}
-	r.T.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		err := cmd.Wait()
-		if r.T.Failed() {
-			r.T.Logf("c3po attend: %v\n%s", err, log.String())
-		}
-	})
+	clientrig.RunAttend(r.T, cmd)
 }
 
 // closed is a session that was told a fact and closed.
-func (c closedClient) closed(t *testing.T) (*testAgent, listedSession) {
+func (c closedClient) closed(t *testing.T) (*testAgent, clientrig.KeptSession) {
 	t.Helper()
 	r := newTestAgent(t, c.name, nil)
 	r.Model.Script = c.remembering(filepath.Join(r.Folder, "made"))
@@ -149,7 +124,7 @@ func (c closedClient) rounds() int {
 }
 
 // answers wants mail to resume the session, for the time of that number.
-func (c closedClient) answers(r *testAgent, kept listedSession, mode string, starts int) {
+func (c closedClient) answers(r *testAgent, kept clientrig.KeptSession, mode string, starts int) {
 	t := r.T
 	t.Helper()
 	r.c.Reached("api", "it is closed", c3po.ReachStarts)

@@ -56,7 +56,11 @@ the agent is kept in. agents.yaml has it as via: acp.`,
 			}
 			outcome, err := turn.Do(cmd.Context())
 			if outcome.Session != "" {
-				fmt.Fprintf(a.Stderr, "\nsession %s, %s\n", outcome.Session, outcome.Usage)
+				used := "usage unknown"
+				if outcome.Usage != nil {
+					used = outcome.Usage.String()
+				}
+				fmt.Fprintf(a.Stderr, "\nsession %s, %s\n", console.Inline(outcome.Session), used)
 			}
 			return err
 		},

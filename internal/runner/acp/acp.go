@@ -18,7 +18,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/group"
 )
 
-// A Turn is one prompt, and who is to do it.
+// A Turn is one prompt and the agent that does it.
 type Turn struct {
 	Command []string // the agent's program in its ACP mode
 	Folder  string
@@ -33,28 +33,8 @@ type Turn struct {
 
 // An Outcome is how a turn ended.
 type Outcome struct {
-	Session string // its own name for the conversation
-	Usage   *Usage // nil if it does not tell
-}
-
-// Usage is what an agent says it used.
-type Usage struct {
-	Tokens   int // in and out; 0 if it counts none
-	Cost     float64
-	Currency string // of the cost; empty if it names none
-}
-
-// String says it for people.
-func (u *Usage) String() string {
-	switch {
-	case u == nil:
-		return "usage unknown"
-	case u.Currency == "":
-		return fmt.Sprintf("%d tokens", u.Tokens)
-	case u.Tokens == 0:
-		return fmt.Sprintf("%.4f %s", u.Cost, u.Currency)
-	}
-	return fmt.Sprintf("%d tokens, %.4f %s", u.Tokens, u.Cost, u.Currency)
+	Session string      // its own name for the conversation
+	Usage   *c3po.Usage // nil if it does not tell
 }
 
 const (

@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/runner/acp"
 )
 
@@ -60,6 +61,14 @@ func (a *agent) Prompt(ctx context.Context, ask sdk.PromptRequest) (sdk.PromptRe
 		say("\x1b]0;owned\x07first\nsecond")
 	case "stays":
 		say("pid " + strconv.Itoa(os.Getpid()))
+	case "counts":
+		_ = a.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: ask.SessionId, Update: sdk.SessionUpdate{
+			UsageUpdate: &sdk.SessionUsageUpdate{SessionUpdate: "usage_update", Cost: &sdk.Cost{Amount: 0.0123, Currency: "USD"}, Used: 1, Size: 2},
+		}})
+		thought, cached := 5, 30
+		return sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn, Usage: &sdk.Usage{
+			InputTokens: 45, OutputTokens: 20, ThoughtTokens: &thought, CachedReadTokens: &cached, TotalTokens: 100,
+		}}, nil
 	case "refuses":
 		return sdk.PromptResponse{StopReason: sdk.StopReasonRefusal}, nil
 	case "once", "always":
@@ -109,6 +118,18 @@ func TestAnAgentIsAllowedOnceAndNeverForGood(t *testing.T) {
 		if _, said, err := turn(t, do); said != want || err != nil {
 			t.Errorf("%s: it was given %q, want %q (%v)", do, said, want, err)
 		}
+	}
+}
+
+func TestWhatAnAgentUsedAddsUpToItsOwnTotal(t *testing.T) {
+	t.Parallel()
+	outcome, _, err := turn(t, "counts")
+	want := c3po.Usage{InputTokens: 45, OutputTokens: 25, CacheReadTokens: 30, MicroUSD: 12_300}
+	if err != nil || outcome.Usage == nil || *outcome.Usage != want {
+		t.Errorf("it used %+v, want %+v (%v)", outcome.Usage, want, err)
+	}
+	if outcome, _, err := turn(t, "hostile"); err != nil || outcome.Usage != nil {
+		t.Errorf("of one that does not tell: %+v (%v)", outcome.Usage, err)
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/coder/acp-go-sdk"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
@@ -46,31 +48,38 @@ func (l *listener) SessionUpdate(_ context.Context, note acp.SessionNotification
 }
 
 // usage is what the agent told at the end, or on the way there; nil if it told nothing.
-func (l *listener) usage(end acp.PromptResponse) *Usage {
+func (l *listener) usage(end acp.PromptResponse) *c3po.Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var u Usage
-	if end.Usage != nil {
-		u.Tokens = end.Usage.TotalTokens
-	} else {
-		u.Tokens = geminiTokens(end.Meta)
+	u := geminiUsage(end.Meta)
+	if told := end.Usage; told != nil {
+		u = c3po.Usage{OutputTokens: count(&told.OutputTokens) + count(told.ThoughtTokens), CacheReadTokens: count(told.CachedReadTokens), CacheWriteTokens: count(told.CachedWriteTokens)}
+		// Agents differ in whether what was cached is part of the input: the total is what counts.
+		u.InputTokens = max(0, int64(told.TotalTokens)-u.Tokens())
 	}
-	if l.used != nil && l.used.Cost != nil {
-		u.Cost, u.Currency = l.used.Cost.Amount, l.used.Cost.Currency
+	if l.used != nil && l.used.Cost != nil && l.used.Cost.Currency == "USD" {
+		u.MicroUSD = int64(math.Round(max(0, l.used.Cost.Amount) * 1e6))
 	}
-	if u == (Usage{}) {
+	if u == (c3po.Usage{}) {
 		return nil
 	}
 	return &u
 }
 
-// geminiTokens is what Gemini CLI counts, outside the fields that the protocol has for it.
-func geminiTokens(meta map[string]any) int {
+func count(n *int) int64 {
+	if n == nil {
+		return 0
+	}
+	return max(0, int64(*n))
+}
+
+// geminiUsage is what Gemini CLI counts, outside the fields that the protocol has for it.
+func geminiUsage(meta map[string]any) c3po.Usage {
 	quota, _ := meta["quota"].(map[string]any)
-	count, _ := quota["token_count"].(map[string]any)
-	in, _ := count["input_tokens"].(float64)
-	out, _ := count["output_tokens"].(float64)
-	return int(in + out)
+	tokens, _ := quota["token_count"].(map[string]any)
+	in, _ := tokens["input_tokens"].(float64)
+	out, _ := tokens["output_tokens"].(float64)
+	return c3po.Usage{InputTokens: int64(max(0, in)), OutputTokens: int64(max(0, out))}
 }
 
 // RequestPermission allows what was asked for, once.

@@ -74,7 +74,7 @@ func blanks(run []rune) string {
 	}
 }
 
-// unseen says that a character looks like nothing, or begins a mark of ours.
+// unseen says that a character cannot be seen, or begins one of the marks we write.
 func unseen(letters []rune, i int) bool {
 	const (
 		blankPattern = 0x2800 // the Braille pattern without dots

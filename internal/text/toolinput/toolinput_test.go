@@ -104,7 +104,7 @@ func read(t *testing.T, examples map[string]example) {
 }
 
 // Whatever the input is, a person reads every word of it that no count stands for, and
-// each line begins with something of ours.
+// each line begins with a mark that we wrote.
 func FuzzText(f *testing.F) {
 	f.Add([]byte(`{"command":"a","cmd":"b"}`))
 	f.Add([]byte(`{"old_string":"a\nb","new_string":"a\nc","path":"p"}`))
@@ -123,7 +123,7 @@ func FuzzText(f *testing.F) {
 		}
 		for line := range strings.SplitSeq(read, "\n") {
 			if !ours.MatchString(line) {
-				t.Errorf("%q of %q begins with nothing of ours", line, read)
+				t.Errorf("%q of %q does not begin with a mark that we wrote", line, read)
 			}
 		}
 		if strings.Contains(read, "unchanged⟩") {
