@@ -23,6 +23,9 @@ type Caller struct {
 	// Confined is a program of the coordinator's own user that an agent may have
 	// started. It does not act as an agent that another live process here holds.
 	Confined bool
+	// Closed is the host of a session that has ended, calling for it: the agent stays as it
+	// is, offline as a rule, and its name free for whoever opens the session.
+	Closed bool
 	// Lineage are the runs that the processes before it would have, the nearest
 	// first, as the kernel says; empty if nobody can tell.
 	Lineage   []string

@@ -28,12 +28,14 @@ const (
 	// AncestorsHeader names the processes our command line was started by, so that
 	// what an agent starts cannot pass for its person by accident.
 	AncestorsHeader = "X-C3PO-Ancestors"
+	// ClosedHeader is set by the host of a closed session that calls for it.
+	ClosedHeader = "X-C3PO-Closed"
 )
 
 // canonical are these headers as net/http keeps them, which takes memory to find out.
 var canonical = func() map[string]string {
 	as := map[string]string{}
-	for _, name := range []string{AgentHeader, SessionHeader, SpaceHeader, RunHeader, EpochHeader, ClientHeader, AncestorsHeader} {
+	for _, name := range []string{AgentHeader, SessionHeader, SpaceHeader, RunHeader, EpochHeader, ClientHeader, AncestorsHeader, ClosedHeader} {
 		as[name] = http.CanonicalHeaderKey(name)
 	}
 	return as
@@ -54,6 +56,7 @@ func fromHeaders(r *http.Request, route string) (c3po.Caller, error) {
 		Run:     parseHeader(&h, RunHeader, printable(RunHeader)),
 		Epoch:   parseHeader(&h, EpochHeader, epoch),
 		Client:  parseHeader(&h, ClientHeader, printable(ClientHeader)),
+		Closed:  parseHeader(&h, ClosedHeader, isSet),
 		Route:   route,
 		Local:   local(r),
 		PID:     pidIn(r.Context()),
@@ -122,6 +125,13 @@ func epoch(s string) (int64, error) {
 			Suggest("Send back the %s of an earlier answer, or leave it out.", EpochHeader)
 	}
 	return n, nil
+}
+
+func isSet(s string) (bool, error) {
+	if s != "" && s != "1" {
+		return false, c3po.Errorf(c3po.InvalidRequest, "header %s is not 1", ClosedHeader).Suggest("Send 1, or leave it out.")
+	}
+	return s == "1", nil
 }
 
 func printable(name string) func(string) (string, error) {

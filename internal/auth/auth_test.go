@@ -34,13 +34,13 @@ func TestACallerIsWhoItsHeadersSay(t *testing.T) {
 	t.Parallel()
 	got, err := fromHeaders(request(
 		"X-Agent-ID", "box/api", "X-Session-ID", "s1", "X-C3PO-Space", "team", "X-C3PO-Run", "box:7:99",
-		"X-C3PO-Epoch", "4", "X-C3PO-Client", "c3po/1.2 claude-code"), "rest")
+		"X-C3PO-Epoch", "4", "X-C3PO-Client", "c3po/1.2 claude-code", "X-C3PO-Closed", "1"), "rest")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := c3po.Caller{
 		Space: "team", ID: "box/api", Session: "s1", Run: "box:7:99", Epoch: 4,
-		Client: "c3po/1.2 claude-code", Route: "rest", Role: c3po.RoleAdmin, AllSpaces: true,
+		Client: "c3po/1.2 claude-code", Route: "rest", Role: c3po.RoleAdmin, AllSpaces: true, Closed: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("caller (-want +got):\n%s", diff)
@@ -89,6 +89,7 @@ func TestMalformedHeadersAreRefused(t *testing.T) {
 		"a space that is an address":   {"X-C3PO-Space", "room"},
 		"an epoch that is a word":      {"X-C3PO-Epoch", "late"},
 		"an epoch below zero":          {"X-C3PO-Epoch", "-1"},
+		"a closed session by a word":   {"X-C3PO-Closed", "yes"},
 		"a client that turns the text": {"X-C3PO-Client", "a\u202eb"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,7 @@ type Config struct {
 	Space      c3po.Space
 	Session    string // the session id of the program the client works for
 	Run        string // what holds the agent id; the one anonymous run if empty
+	Closed     bool   // it calls for a session that has ended, which stays so
 	ClientName string // the program it works for, for example "claude-code"
 	Version    string // of c3po
 	Token      string // what the caller proves itself with
@@ -113,6 +114,9 @@ func New(cfg Config) *Client {
 		if value != "" {
 			c.header.Set(name, value)
 		}
+	}
+	if cfg.Closed {
+		c.header.Set("X-C3PO-Closed", "1")
 	}
 	if cfg.Token != "" {
 		c.header.Set("Authorization", "Bearer "+cfg.Token)

@@ -65,7 +65,7 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 		w.Header().Set("X-C3PO-Epoch", "4")
 		answers(c3po.Pong{Pong: true})(w, r)
 	})
-	c := s.client(t, client.Config{AgentID: "api", Space: "lab", Session: "s1", Run: "box:1:2", ClientName: "codex", Version: "1.2"})
+	c := s.client(t, client.Config{AgentID: "api", Space: "lab", Session: "s1", Run: "box:1:2", ClientName: "codex", Version: "1.2", Closed: true})
 	if c.ID() != "api" || c.Epoch() != 0 {
 		t.Errorf("before any answer: %s, %d", c.ID(), c.Epoch())
 	}
@@ -82,7 +82,7 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 	}
 	calls := s.requests()
 	for name, want := range map[string]string{
-		"X-Agent-ID": "api", "X-C3PO-Space": "lab", "X-Session-ID": "s1", "X-C3PO-Run": "box:1:2", "X-C3PO-Client": "c3po/1.2 codex",
+		"X-Agent-ID": "api", "X-C3PO-Space": "lab", "X-Session-ID": "s1", "X-C3PO-Run": "box:1:2", "X-C3PO-Client": "c3po/1.2 codex", "X-C3PO-Closed": "1",
 		"X-C3PO-Protocol": c3po.OwnProtocols().String(),
 	} {
 		if got := calls[0].header.Get(name); got != want {

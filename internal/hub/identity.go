@@ -31,6 +31,9 @@ func (me *identity) enter(ctx context.Context) error {
 		me.actAs(binding{id: c3po.Human})
 		return nil
 	}
+	if me.caller.Closed {
+		return me.enterForClosed(ctx)
+	}
 	if err := me.requireName(ctx); err != nil {
 		return err
 	}

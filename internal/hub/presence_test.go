@@ -389,6 +389,29 @@ func TestMailStartsAClosedSessionForAsLongAsItsHostWaits(t *testing.T) {
 	})
 }
 
+func TestWhatItsHostAsksAndAcksForAClosedSessionDoesNotOpenIt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob", "web")
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		host := h.As(c3po.Caller{ID: "bob", Role: c3po.RoleAgent, Closed: true})
+		offline := func(after string) {
+			t.Helper()
+			same(t, "status after "+after, h.agent("bob").Status, c3po.Offline)
+		}
+		asked := must(host.EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "All starts are used up.", Question: "May I go on?"}))(t)
+		offline("a question to the person")
+		waits := h.waitFor("web", c3po.WaitInput{MessageID: h.send("web", "bob", "Which port?").ID, Timeout: 60})
+		answer := must(h.As(c3po.Caller{ID: c3po.Human, Role: c3po.RoleHuman}).HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.MessageID, Response: "yes"}))(t)
+		must(host.AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{answer.ID}}))(t)
+		offline("an ack")
+		pass(30 * time.Second)
+		if waits.isDone() {
+			t.Errorf("the asker waits no longer: %+v", waits.result(t).Outcome)
+		}
+	})
+}
+
 func TestNobodyAttendsToAnAgentThatIsUnknownOrAnothers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -26,7 +26,7 @@ const (
 // Config says what is attended to, and how.
 type Config struct {
 	Folders paths.Folders
-	// Client acts for the agent of a session.
+	// Client acts for the agent of a session, which stays closed.
 	Client func(paths.Session) (*client.Client, error)
 	// Command resumes a session with a prompt, in the mode that the person chose or a more
 	// restrictive one, which it tells; an error says that its client cannot.

@@ -176,7 +176,6 @@ func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
 		return false
 	}
 	k.asked = done.MessageID
-	k.leave(ctx, to)
 	k.log.WarnContext(ctx, "all starts of this hour are used up; the person is asked", "starts", consent.Starts)
 	return false
 }
@@ -199,14 +198,6 @@ func (k *keeper) decided(ctx context.Context, to *client.Client, answers []c3po.
 		if _, err := to.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{answer.ID}}); err != nil {
 			k.log.WarnContext(ctx, "cannot ack the person's answer", "err", err)
 		}
-		k.leave(ctx, to)
-	}
-}
-
-// leave ends what a call in the agent's name has begun, if one has: its session is closed.
-func (k *keeper) leave(ctx context.Context, to *client.Client) {
-	if !k.opened() {
-		resident.Leave(ctx, to, k.log)
 	}
 }
 

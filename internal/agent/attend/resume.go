@@ -57,7 +57,9 @@ func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.Vi
 	}
 	// Somebody may have called in its name meanwhile, as a command with --as does: the
 	// resumed session gets the name.
-	k.leave(ctx, to)
+	if !k.opened() {
+		resident.Leave(ctx, to, k.log)
+	}
 	cmd.ExtraFiles = []*os.File{lock.File()} // it holds the lock for as long as it lives
 	started := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", k.session.Client, k.session.ID, k.host(), mode)
 	if _, err := to.Received(ctx, c3po.ReceivedInput{Started: started, Notified: mail.Seq}); err != nil {

@@ -76,7 +76,7 @@ func clientFor(a *console.Console, s paths.Session, run string) (*client.Client,
 	own := *a
 	own.URL, own.Space, own.As = s.URL, s.Space, s.As
 	cfg, err := own.ClientConfig(s.Agent)
-	cfg.ClientName, cfg.Run = "attend", run
+	cfg.ClientName, cfg.Run, cfg.Closed = "attend", run, true
 	return client.New(cfg), err
 }
 
