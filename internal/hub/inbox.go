@@ -15,6 +15,7 @@ type inbox struct {
 	*identity
 	cause *cause // what the answer gives the caller to react to
 	given *given // the mail that the answer gives it
+	shown *given // what it lets the caller read besides
 	// handed is what the answer carries; it is served once the answer is written.
 	handed      []store.ServedNote
 	handedPosts []store.PostServedNote
@@ -153,6 +154,7 @@ func (box *inbox) show(entry store.Entry, now time.Time) c3po.Message {
 // peek is show with how often the reader was served before, which this does not add to.
 func (box *inbox) peek(entry store.Entry, now time.Time) c3po.Message {
 	m := box.show(entry, now)
+	box.shows(m)
 	if m.ID.Room() == "" {
 		times, given := box.hub.notes.TimesServed(box.space, store.ServedNote{ID: m.ID, Reader: box.readerOf(m.ToAgent)})
 		m.Deliveries = deliveries(entry) + times
@@ -201,6 +203,10 @@ func (a *Actor) Delivered() {
 	if a.inbox.given != nil {
 		a.hub.bindings.setGiven(a.key(), *a.inbox.given)
 		a.inbox.given = nil
+	}
+	if a.inbox.shown != nil {
+		a.hub.bindings.endWord(a.key(), a.inbox.shown.word)
+		a.inbox.shown = nil
 	}
 }
 

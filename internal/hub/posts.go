@@ -154,7 +154,9 @@ func (a *Actor) RoomHistory(ctx context.Context, in c3po.RoomHistoryInput) (c3po
 			return c3po.MessageList{}, store.RefuseNotInRoom(in.Room)
 		}
 	}
-	return a.history(ctx, in.Room, before, limit)
+	page, err := a.history(ctx, in.Room, before, limit)
+	a.inbox.shows(page.Messages...)
+	return page, err
 }
 
 func (s spaceHub) history(ctx context.Context, room c3po.RoomName, before int64, limit int) (c3po.MessageList, error) {

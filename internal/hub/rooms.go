@@ -60,6 +60,7 @@ func (a *Actor) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJ
 		return out, nil
 	}
 	out.Messages, out.Next = history.Messages, history.Next
+	a.inbox.shows(history.Messages...)
 	return out, nil
 }
 

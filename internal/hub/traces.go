@@ -46,7 +46,9 @@ func (a *Actor) GetThread(ctx context.Context, in c3po.ThreadInput) (c3po.Messag
 		return c3po.MessageList{}, c3po.Errorf(c3po.InvalidRequest, "there is no thread '%s' you have a part in", in.Thread).
 			Suggest("Copy the thread from one of your messages.")
 	}
-	return a.threadPage(entries, limit), nil
+	page := a.threadPage(entries, limit)
+	a.inbox.shows(page.Messages...)
+	return page, nil
 }
 
 // enterForThread lets callers that may read everything read without being an agent.

@@ -36,21 +36,39 @@ func wordOf(m c3po.Message) *c3po.Word {
 	return word
 }
 
-// gives notes what the answer of the call gives the caller. Several messages that do not go
-// back to the same word go back to none: nobody knows which of them the caller acts on. What
-// the system writes, and verdicts, which no model reads, do not count.
-func (box *inbox) gives(m c3po.Message) {
+// sameWord says that both are the same word of a person.
+func sameWord(a, b *c3po.Word) bool { return a != nil && b != nil && a.ID == b.ID }
+
+// with is what an answer carries, and one message more. Several that do not go back to the
+// same word go back to none: nobody knows which of them the caller acts on. What the system
+// writes, and verdicts, which no model reads, do not count.
+func (g *given) with(m c3po.Message) *given {
 	if m.FromAgent == c3po.System || m.FromAgent == c3po.Human && m.ContentType == c3po.VerdictType {
-		return
+		return g
 	}
 	word := wordOf(m)
 	switch {
-	case box.given == nil:
-		box.given = &given{word: word}
-	case word == nil || box.given.word == nil || word.ID != box.given.word.ID:
-		box.given.word = nil
+	case g == nil:
+		g = &given{word: word}
+	case !sameWord(word, g.word):
+		g.word = nil
 	}
-	box.given.ids = append(box.given.ids, m.ID)
+	g.ids = append(g.ids, m.ID)
+	return g
+}
+
+// gives notes what the answer of the call gives the caller.
+func (box *inbox) gives(m c3po.Message) { box.given = box.given.with(m) }
+
+// shows notes what the answer lets the caller read without giving it: by peek, or from a
+// conversation or a room. What a model has read may lead to what it writes next, so it ends
+// what led before. It never leads itself: what is not given need not be for the caller.
+func (box *inbox) shows(all ...c3po.Message) {
+	for _, m := range all {
+		if m.FromAgent != box.id {
+			box.shown = box.shown.with(m)
+		}
+	}
 }
 
 // takes is gives for mail that reached the caller's model without an answer that carried it:
@@ -92,6 +110,15 @@ func (b *bindings) setGiven(key bindingKey, now given) {
 		now.ids = append(slices.Clone(known.given.ids), now.ids...)
 		now.ids = now.ids[max(0, len(now.ids)-givenKept):]
 		known.given = now
+	}
+}
+
+// endWord forgets the word that led, unless what was read since goes back to it as well.
+func (b *bindings) endWord(key bindingKey, read *c3po.Word) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.known[key]; ok && !sameWord(read, known.given.word) {
+		known.given.word = nil
 	}
 }
 
