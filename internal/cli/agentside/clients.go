@@ -1,13 +1,16 @@
 package agentside
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/host/clients"
 	"github.com/c3po-dev/c3po/internal/host/verify"
 	"github.com/c3po-dev/c3po/plugin"
 )
@@ -76,4 +79,34 @@ func (i Installation) verifyClient(env []string) verify.Client {
 		c.Trouble, c.Fix = "the plugin is switched off in Claude Code", "claude plugin enable "+PluginID
 	}
 	return c
+}
+
+// ApprovalsMissing are the commands that make permission dialogs questions to the person, if
+// no coding agent was installed so: for all projects, or for the one in this folder.
+func ApprovalsMissing(ctx context.Context, a *console.Console, project string) []string {
+	for _, i := range Installations(ctx, a) {
+		hooks, err := os.ReadFile(filepath.Join(i.Folder, "hooks", "hooks.json")) // #nosec G304 -- the plugin's, as Claude Code names it
+		if err == nil && i.Folder != "" && !i.Off && bytes.Contains(hooks, []byte(permissionHook+`"`)) {
+			return nil
+		}
+	}
+	for _, c := range clients.All() {
+		for _, folder := range []string{"", project} {
+			setup, err := c.Setup(clients.Place{Home: a.Getenv("HOME"), Project: folder, Getenv: a.Getenv})
+			if c.Approvals && err == nil && setup.Approvals {
+				return nil
+			}
+		}
+	}
+	install := func(t Target) string { return "c3po install " + t.Name + " --approvals" }
+	var all []string
+	for _, t := range TargetsHere(a) {
+		if t.approves {
+			all = append(all, install(t))
+		}
+	}
+	if len(all) == 0 { // none is in the PATH, and the person may have one nevertheless
+		all = []string{install(Targets(a)[0])}
+	}
+	return all
 }

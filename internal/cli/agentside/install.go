@@ -274,6 +274,9 @@ func WithRooms(servers []byte, rooms string) ([]byte, error) {
 // itself expires sooner.
 const approvalTimeout = 24 * time.Hour
 
+// permissionHook is how the command of such a hook ends.
+const permissionHook = " hook permission"
+
 // WithApprovals is the plugin's hooks with one that asks the person about dialogs, and with
 // what a tool was given, by which the session knows that it has run.
 func WithApprovals(hooks []byte) ([]byte, error) {
@@ -295,7 +298,7 @@ func WithApprovals(hooks []byte) ([]byte, error) {
 		}
 	}
 	file.Hooks["PermissionRequest"] = append(file.Hooks["PermissionRequest"], group{Hooks: []map[string]any{{
-		"type": "command", "command": `"${CLAUDE_PLUGIN_ROOT}/bin/launch" hook permission`, "timeout": int(approvalTimeout / time.Second),
+		"type": "command", "command": `"${CLAUDE_PLUGIN_ROOT}/bin/launch"` + permissionHook, "timeout": int(approvalTimeout / time.Second),
 	}}})
 	out, err := json.MarshalIndent(file, "", "  ")
 	return append(out, '\n'), err

@@ -16,7 +16,7 @@ func On(a *console.Console) *cobra.Command {
 --all, everywhere. Running sessions notice it at their next step.
 
 With --approvals, permission dialogs are questions to you again, where c3po was
-installed with --approvals.`, a.Folders.SwitchOn, a.Folders.SwitchApprovalsOn)
+installed with --approvals. If it was installed so nowhere, it says what to run.`, a.Folders.SwitchOn, a.Folders.SwitchApprovalsOn)
 }
 
 func Off(a *console.Console) *cobra.Command {
@@ -33,6 +33,8 @@ type switched struct {
 	Approvals     bool   `json:"approvals,omitempty"`      // of approvals only
 	Project       string `json:"project,omitempty"`        // empty: everywhere
 	OffEverywhere bool   `json:"off_everywhere,omitempty"` // so that on here changes nothing
+	// Install are commands to run: approvals are on, and no coding agent was installed with them.
+	Install []string `json:"install,omitempty"`
 }
 
 func switching(a *console.Console, word, short, long string, act, approve func(project string) error) *cobra.Command {
@@ -43,7 +45,7 @@ func switching(a *console.Console, word, short, long string, act, approve func(p
 		Long:    long,
 		Example: "  c3po " + word + "\n  c3po " + word + " --all",
 		Args:    console.Arguments(0, 1, "[FOLDER]"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			where, project := "everywhere", ""
 			if !all {
 				var err error
@@ -65,10 +67,19 @@ func switching(a *console.Console, word, short, long string, act, approve func(p
 				return err
 			}
 			done := switched{State: word, Approvals: approvals, Project: project, OffEverywhere: word == "on" && off(project)}
+			if approvals && word == "on" {
+				done.Install = agentside.ApprovalsMissing(cmd.Context(), a, project)
+			}
 			return a.Show(done, func(w io.Writer) {
 				fmt.Fprintf(w, "%s %s %s\n", what, word, console.Inline(where))
 				if done.OffEverywhere {
 					fmt.Fprintln(w, "but it is off everywhere: c3po on --all"+flag)
+				}
+				if len(done.Install) > 0 {
+					fmt.Fprintln(w, "but no coding agent here was installed with approvals, so you won't be asked. Run:")
+				}
+				for _, command := range done.Install {
+					fmt.Fprintln(w, "  "+command)
 				}
 			})
 		},
