@@ -34,6 +34,7 @@ const (
 	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
 	ReachNextCall        Reachability = "next_call"           // it has called lately and nothing of it listens: it may have ended since
 	ReachRetry           Reachability = "when_retried"        // its last turn failed: its mail starts another after a pause
+	ReachQuota           Reachability = "when_quota_returns"  // its model is refused to it, and its mail waits until its quota is back
 	ReachPersonReturns   Reachability = "when_person_returns" // it is idle and nothing can wake it
 	ReachResumed         Reachability = "when_resumed"        // a person has paused it
 	ReachWaitingForHuman Reachability = "waiting_for_human"   // it has asked its person and waits
@@ -99,6 +100,7 @@ type Agent struct {
 	Reachability Reachability    `json:"reachability"`
 	State        SessionState    `json:"state,omitempty"`       // of its session, while that is connected
 	StateSince   *time.Time      `json:"state_since,omitempty"` // when the coordinator first heard so; of one that is idle, that its turn had ended
+	OutOfQuota   *OutOfQuota     `json:"out_of_quota,omitempty"`
 	Capabilities []string        `json:"capabilities"`
 	Type         string          `json:"type,omitempty"`
 	Host         string          `json:"host,omitempty"`

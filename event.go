@@ -34,6 +34,7 @@ const (
 	EventTimedOut     EventKind = "timed_out"    // the deadline of a ticket; Agent is who asked
 	EventCancelled    EventKind = "cancelled"    // Agent is who asked
 	EventClaimed      EventKind = "claimed"      // a message of a role has a holder; no Agent
+	EventReleased     EventKind = "released"     // its holder cannot work on it now, so others may take it; Agent is the role's address
 	EventRedelivered  EventKind = "redelivered"  // a dead letter is back in the inbox; Agent is its recipient
 	EventRenamed      EventKind = "renamed"      // twice: Agent is the former id, then the new one
 	EventRetired      EventKind = "retired"      // Agent is the agent

@@ -74,7 +74,7 @@ func ParseDuration(text string) (time.Duration, error) {
 // EventKinds are all kinds of events.
 func EventKinds() []EventKind {
 	return []EventKind{
-		EventAccepted, EventAnswered, EventAcked, EventDead, EventRedelivered, EventRetired, EventRenamed, EventDelivered, EventClaimed, EventTimedOut, EventCancelled, EventRegistered, EventUnregistered, EventDied, EventPaused, EventResumed,
+		EventAccepted, EventAnswered, EventAcked, EventDead, EventRedelivered, EventRetired, EventRenamed, EventDelivered, EventClaimed, EventReleased, EventTimedOut, EventCancelled, EventRegistered, EventUnregistered, EventDied, EventPaused, EventResumed,
 		EventPosted, EventJoined, EventLeft, EventRoomEnded, EventRollback,
 	}
 }

@@ -282,10 +282,11 @@ type ThreadInput struct {
 
 // ReceivedInput reports what a client has provably taken.
 type ReceivedInput struct {
-	MessageIDs []MessageID `json:"message_ids,omitempty" jsonschema:"Messages whose text the client has taken"`
-	Silent     []MessageID `json:"silent,omitempty" jsonschema:"Messages that the session has read, whose sender expects an answer, and without answering which its turn has ended"`
-	Notified   int64       `json:"notified,omitempty" jsonschema:"The session was told of all mail up to this sequence"`
-	Used       []Used      `json:"used,omitempty" jsonschema:"What the session has used so far for messages it was given"`
+	MessageIDs []MessageID  `json:"message_ids,omitempty" jsonschema:"Messages whose text the client has taken"`
+	Silent     []MessageID  `json:"silent,omitempty" jsonschema:"Messages that the session has read, whose sender expects an answer, and without answering which its turn has ended"`
+	Notified   int64        `json:"notified,omitempty" jsonschema:"The session was told of all mail up to this sequence"`
+	Used       []Used       `json:"used,omitempty" jsonschema:"What the session has used so far for messages it was given"`
+	Quota      *QuotaReport `json:"quota,omitempty" jsonschema:"The session's model is refused to it because its quota is used up, or no longer is"`
 	// Started is for who resumes a closed session; with it nothing but Notified counts.
 	Started string `json:"started,omitempty" jsonschema:"What was started because of the mail up to notified: the program, by what, and with which rights"`
 }

@@ -59,4 +59,6 @@ func QueuesOf(capabilities []string) []AgentID {
 type Claim struct {
 	By AgentID   `json:"by"`
 	At time.Time `json:"at"`
+	// Released is a claim whose holder cannot work on the message now: others may take it.
+	Released bool `json:"released,omitempty"`
 }

@@ -41,6 +41,8 @@ func (r Reachability) When() string {
 		return "when it next calls"
 	case ReachRetry:
 		return "at its next try, within 15 min"
+	case ReachQuota:
+		return "once its quota is back"
 	case ReachPersonReturns:
 		return "when its person returns"
 	case ReachResumed:
@@ -117,6 +119,8 @@ func (a Agent) Standing(read, now time.Time) string {
 	seen := "seen " + Ago(now, a.LastSeen)
 	fresh := now.Sub(read) < freshFor
 	switch {
+	case a.OutOfQuota != nil && now.Before(a.OutOfQuota.Until) && a.Reachability == ReachQuota:
+		return a.OutOfQuota.Left(now)
 	case a.State != "" && fresh:
 		return a.State.For(a.StateSince, read)
 	case a.State != "":

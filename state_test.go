@@ -20,7 +20,7 @@ func TestTheDashboardSaysInTheWordsOfTheCommandsWhenMailIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, reach := range []c3po.Reachability{
-		c3po.ReachNextStep, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachDialog, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachUnknown,
+		c3po.ReachNextStep, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachQuota, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachDialog, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachUnknown,
 	} {
 		if line := fmt.Sprintf("  %s: %q,\n", reach, reach.When()); !strings.Contains(string(page), line) {
 			t.Errorf("the dashboard does not say %s", line)
@@ -40,6 +40,8 @@ func TestAStateIsShownWithHowOldItIs(t *testing.T) {
 		Status      c3po.Status
 		Since, Seen *float64 // seconds ago
 		Read        float64
+		Quota       *float64 // seconds from now on
+		Exact       bool
 		Want        string
 	}
 	if err := json.Unmarshal(text, &cases); err != nil {
@@ -53,6 +55,10 @@ func TestAStateIsShownWithHowOldItIs(t *testing.T) {
 		if c.Since != nil {
 			since := before(*c.Since)
 			agent.StateSince = &since
+		}
+		if c.Quota != nil {
+			agent.Reachability = c3po.ReachQuota
+			agent.OutOfQuota = &c3po.OutOfQuota{Until: before(-*c.Quota), Exact: c.Exact}
 		}
 		if c.Seen != nil {
 			agent.LastSeen = before(*c.Seen)

@@ -251,6 +251,9 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if err := a.hub.checkUsed(in.Used); err != nil {
 		return c3po.AckResult{}, err
 	}
+	if err := checkQuota(in.Quota); err != nil {
+		return c3po.AckResult{}, err
+	}
 	if in.Notified < 0 {
 		return c3po.AckResult{}, refuse("notified cannot be negative")
 	}
@@ -268,6 +271,9 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	// Of a post the cursor says how far the agent is; nothing else is kept of it.
 	mail := slices.DeleteFunc(slices.Clone(in.MessageIDs), func(id c3po.MessageID) bool { return id.Room() != "" })
 	if err := a.inbox.reportUsed(ctx, in.Used); err != nil {
+		return c3po.AckResult{}, err
+	}
+	if err := a.inbox.reportQuota(ctx, in.Quota); err != nil {
 		return c3po.AckResult{}, err
 	}
 	if err := a.inbox.reportSilence(ctx, in.Silent); err != nil {

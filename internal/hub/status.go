@@ -21,6 +21,7 @@ func view(r store.Record) c3po.Agent {
 		Reachability: reachability(r),
 		State:        r.State,
 		StateSince:   stateSince(r),
+		OutOfQuota:   r.OutOfQuota,
 		Capabilities: r.Profile.Capabilities,
 		Type:         r.Profile.Type,
 		Host:         r.Profile.Host,
@@ -91,6 +92,8 @@ func reachability(r store.Record) c3po.Reachability {
 		return c3po.ReachWaitingForHuman
 	case r.Paused != "":
 		return c3po.ReachResumed
+	case r.OutOfQuota != nil && waitsForQuota(r):
+		return c3po.ReachQuota
 	case r.Attached && r.State != "":
 		return reachOf(r.State) // of one that is closed, its host is attached
 	case r.Online:
@@ -98,6 +101,18 @@ func reachability(r store.Record) c3po.Reachability {
 	default:
 		return c3po.ReachOffline
 	}
+}
+
+// waitsForQuota says that nothing but its quota keeps an agent from its mail.
+func waitsForQuota(r store.Record) bool {
+	if !r.Attached || r.State == "" {
+		return r.Online
+	}
+	switch r.State {
+	case c3po.SessionIdle, c3po.SessionWaiting, c3po.SessionWorking, c3po.SessionFailed, c3po.SessionClosed:
+		return true
+	}
+	return false
 }
 
 // reachOf is what becomes of mail to a session in a state.
@@ -140,6 +155,8 @@ func prospect(r store.Record) string {
 		return fmt.Sprintf("'%s' is paused (%s); it reads this %s", r.ID, r.Paused, when)
 	case c3po.ReachRetry:
 		return fmt.Sprintf("the last turn of '%s' failed; it gets this with its next try, within 15 minutes", r.ID)
+	case c3po.ReachQuota:
+		return fmt.Sprintf("'%s' is out of quota %s; its mail waits until then", r.ID, r.OutOfQuota.When())
 	case c3po.ReachDialog:
 		return fmt.Sprintf("'%s' has a dialog open; it reads this %s", r.ID, when)
 	case c3po.ReachOff:

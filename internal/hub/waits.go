@@ -330,10 +330,15 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 		if moved {
 			_, err = look(ctx)
 		}
-	case in.Paused == nil:
-		end, err = a.inbox.await(ctx, timeout, a.queues(), looking(look))
 	default:
-		end, err = a.inbox.await(ctx, timeout, a.queues(), minding{look, &a.identity})
+		var q quest = looking(look)
+		if in.Paused != nil {
+			q = minding{look, &a.identity}
+		}
+		if in.State == c3po.SessionClosed || a.caller.Role == c3po.RoleRunner {
+			q = &untilQuota{quest: q, box: &a.inbox}
+		}
+		end, err = a.inbox.await(ctx, timeout, a.queues(), q)
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err

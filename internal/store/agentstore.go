@@ -27,8 +27,9 @@ type Record struct {
 	Profile      Profile
 	Availability c3po.Availability // "" = available
 	CurrentTask  string
-	Paused       string // why; empty if not paused. The space's pause is included
-	Gone         bool   // it ended its session itself, or its host saw its process end
+	Paused       string           // why; empty if not paused. The space's pause is included
+	OutOfQuota   *c3po.OutOfQuota // nil unless it is so now
+	Gone         bool             // it ended its session itself, or its host saw its process end
 	Rooms        []c3po.RoomName
 	Former       []c3po.AgentID // what it was called before, the latest first
 }
@@ -37,9 +38,18 @@ type Record struct {
 func (r Record) Told() Record {
 	return Record{
 		ID: r.ID, Seen: r.Seen, Attached: r.Attached, Node: r.Node, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
-		Paused: r.Paused, Gone: r.Gone,
+		Paused: r.Paused, Gone: r.Gone, OutOfQuota: r.OutOfQuota,
 		Profile: Profile{Capabilities: r.Profile.Capabilities, PID: r.Profile.PID, PIDStart: r.Profile.PIDStart, Heartbeat: r.Profile.Heartbeat},
 	}
+}
+
+// A QuotaStep says that an agent's model is refused to it because its quota is used up.
+type QuotaStep struct {
+	Agent    c3po.AgentID  // who says so of itself
+	Run      string        // SUPERSEDED if another run holds Agent; empty passes
+	For      time.Duration // from now on; 0: it no longer is
+	Exact    bool          // its provider has named that time
+	Evidence string
 }
 
 // A Profile is what an agent says of itself when it registers.
@@ -114,6 +124,9 @@ type agentStore interface {
 	DieDeclared(ctx context.Context, space c3po.Space, id c3po.AgentID, process Declared) (bool, error)
 	// SetStatus stores availability and task.
 	SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID, run string, a c3po.Availability, task string) error
+	// SetQuota records for how long an agent is out of quota. That ends by itself, with
+	// the next run of the agent, or when it says so. It works when the store is full.
+	SetQuota(ctx context.Context, space c3po.Space, step QuotaStep) error
 	// SetPaused pauses (why not empty) or resumes an agent; an empty id means the
 	// whole space. AGENT_NOT_FOUND if there is no such agent. It works when the
 	// store is full.

@@ -139,6 +139,7 @@ type Facts struct {
 	Cancelled  time.Time // also of a message that had ended as acked
 	AskedBy    string    // the run that sent the ticket, also of the answer to it; empty if it had none
 	Silent     time.Time // when who has read it ended its turn without an answer; zero if that did not happen
+	Stalled    time.Time // since when the agent that has it makes no step; zero if it does
 	Deadline   time.Time // by which the sender hoped for an answer; zero if it named none
 	Answers    []c3po.Answered
 	Used       []RunUsage   // what its answer has cost, by the run that said so
@@ -159,11 +160,13 @@ type ServedFact struct {
 // InboxQuery selects unacked mail in reading order: urgent first, then by
 // sequence.
 type InboxQuery struct {
-	Run    string // SUPERSEDED if another run holds the id; empty passes
-	After  int64  // reading position of the last entry of the page before; 0 = from the start
-	Limit  int
-	Bytes  int   // stop after so many bytes of bodies, but never before the first entry
-	MinSeq int64 // only messages with a greater sequence
+	Run   string // SUPERSEDED if another run holds the id; empty passes
+	After int64  // reading position of the last entry of the page before; 0 = from the start
+	Limit int
+	Bytes int // stop after so many bytes of bodies, but never before the first entry
+	// MinSeq is for only messages with a greater sequence; and of a role, all of them if
+	// one was released since.
+	MinSeq int64
 	// Member reads the mailbox of a role: the run is that agent's, and what it
 	// sent itself or what another agent holds is left out.
 	Member c3po.AgentID

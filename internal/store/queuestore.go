@@ -31,7 +31,7 @@ type Claimed struct {
 type queueStore interface {
 	// Claim gives the agent a pending message of a queue. It then holds it while it
 	// is registered and its last sign of life, or the claim itself, is less than
-	// ClaimLease ago; a connection to a live node is a sign of life. Nobody else can
+	// ClaimLease ago, until HoldUp releases it; a connection to a live node is a sign of life. Nobody else can
 	// claim a message that is held, and nobody what it sent itself. SUPERSEDED for
 	// another run, FORBIDDEN for an agent that is not in the queue and for a message that is
 	// held, INVALID_REQUEST for one that is unknown or has ended. Claiming again

@@ -28,6 +28,33 @@ type SilenceStep struct {
 	Durability c3po.Durability
 }
 
+// A HoldUpReason is why the agent that has a message does not go on with it.
+type HoldUpReason string
+
+// The reasons of a hold-up.
+const (
+	HeldUpByQuota HoldUpReason = "quota"   // it is out of quota
+	Stalled       HoldUpReason = "stalled" // it has made no step for too long
+	GoesOn        HoldUpReason = ""        // it goes on
+)
+
+// A HoldUpStep says that an agent does not go on with a message that it has, or goes on.
+type HoldUpStep struct {
+	Agent      c3po.AgentID // who says so of itself
+	Run        string       // SUPERSEDED if another run holds Agent; empty passes
+	ID         c3po.MessageID
+	Why        HoldUpReason
+	To         c3po.AgentID // the asker's name today; empty if nobody is notified
+	Notice     string
+	Durability c3po.Durability
+}
+
+// A HeldUp is what became of it.
+type HeldUp struct {
+	Changed bool // false: that was known, or the message is not one that the agent has to deal with
+	Told    bool // the asker was sent the notice
+}
+
 // Cancelled is what became of it.
 type Cancelled struct {
 	Outcome c3po.CancelOutcome
@@ -57,6 +84,12 @@ type ticketStore interface {
 	// handed on, cancelled or buried, or of which it was said before. It works when
 	// the store is full.
 	Silence(ctx context.Context, space c3po.Space, step SilenceStep) (bool, error)
+	// HoldUp records that the agent does not go on with a message in its mailbox, or with one
+	// of a role that it has claimed, or that it goes on. A message of a role is released:
+	// other members are shown it anew and may claim it until its holder goes on. Who asked
+	// hears of each reason once: AGENT_NOT_FOUND, and nothing changes, if To is not
+	// registered. It works when the store is full.
+	HoldUp(ctx context.Context, space c3po.Space, step HoldUpStep) (HeldUp, error)
 	// Lapse writes the event that a ticket's deadline has passed unanswered, once;
 	// it reports whether it did.
 	Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error)

@@ -1,4 +1,5 @@
 import { hidden } from "./hidden";
+import type { OutOfQuota } from "./wire";
 
 // Text of others is shown, never interpreted: it only ever becomes text nodes.
 // Characters that do something instead of being seen are spelt out, but for what joins
@@ -52,7 +53,23 @@ const states: Record<string, [string, string?]> = {
 
 // standing says what is known of an agent and how old that is, as Agent.Standing says it
 // elsewhere. If the agent was read long ago, nothing is said of now.
-export function standing(a: { status: string; state?: string; state_since?: string; last_seen: string; read: number }, now: number): string {
+export function standing(
+  a: {
+    status: string;
+    state?: string;
+    state_since?: string;
+    last_seen: string;
+    read: number;
+    reachability?: string;
+    out_of_quota?: Pick<OutOfQuota, "until" | "exact">;
+  },
+  now: number,
+): string {
+  const quota = a.out_of_quota;
+  if (quota && a.reachability === "when_quota_returns" && now < Date.parse(quota.until)) {
+    const left = age((Date.parse(quota.until) - now) / 1000);
+    return quota.exact ? `out of quota for ${left}` : `out of quota, tries again in ${left}`;
+  }
   const seen = `seen ${ago(a.last_seen, now)}`;
   const fresh = now - a.read < freshFor;
   if (!a.state && a.status === "online") return `last call ${ago(a.last_seen, now)}`;
@@ -106,6 +123,7 @@ const words: Record<string, string> = {
   when_person_returns: "when its person returns",
   when_resumed: "once resumed",
   when_retried: "at its next try, within 15 min",
+  when_quota_returns: "once its quota is back",
   when_dialog_closes: "when its user answers a dialog",
   when_switched_on: "once switched on",
   next_session: "in its next session",
@@ -126,6 +144,7 @@ const reasons: Record<string, string> = {
   next_call: "It has called lately and nothing of it listens, so nothing can wake it; it may have ended since.",
   when_retried:
     "Its last turn failed, as its model could not be asked. Its mail starts another after 5 and 15 seconds, 1, 5 and 15 minutes, and every 15 minutes from then on.",
+  when_quota_returns: "It is out of quota, as its client says; its mail waits until that ends and wakes it then.",
   when_dialog_closes: "A dialog is open in its session; mail is read when its user has answered it.",
   when_switched_on: "Its user has switched c3po off there; mail is kept until it is switched on.",
   next_session: "A script runs it for its output and it hears of no mail; its next session reads it.",

@@ -46,6 +46,7 @@ export interface Agent {
   host?: string;
   metadata?: Record<string, unknown>;
   name?: string;
+  out_of_quota?: OutOfQuota;
   state?: SessionState;
   state_since?: string;
   type?: string;
@@ -144,6 +145,7 @@ export interface CancelResult {
 export interface Claim {
   by: AgentID;
   at: string;
+  released?: boolean;
 }
 
 export interface CoWorker {
@@ -253,7 +255,7 @@ export interface Event {
   room?: string;
 }
 
-export type EventKind = "accepted" | "answered" | "acked" | "dead" | "delivered" | "timed_out" | "cancelled" | "claimed" | "redelivered" | "renamed" | "retired" | "registered" | "unregistered" | "died" | "paused" | "resumed" | "posted" | "joined" | "left" | "room_ended" | "rollback";
+export type EventKind = "accepted" | "answered" | "acked" | "dead" | "delivered" | "timed_out" | "cancelled" | "claimed" | "released" | "redelivered" | "renamed" | "retired" | "registered" | "unregistered" | "died" | "paused" | "resumed" | "posted" | "joined" | "left" | "room_ended" | "rollback";
 
 export interface Eviction {
   room: string;
@@ -411,6 +413,13 @@ export interface NewToken {
 
 export type Notify = "all" | "mentions" | "none";
 
+export interface OutOfQuota {
+  until: string;
+  exact: boolean;
+  since: string;
+  evidence?: string;
+}
+
 export interface Passkey {
   id: string;
   name: string;
@@ -531,7 +540,7 @@ export interface Question {
   warning?: string;
 }
 
-export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
+export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";
@@ -680,6 +689,7 @@ export interface Self {
   metadata?: Record<string, unknown>;
   name?: string;
   notice?: string;
+  out_of_quota?: OutOfQuota;
   session_id?: string;
   state?: SessionState;
   state_since?: string;

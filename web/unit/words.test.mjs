@@ -17,6 +17,8 @@ test("a state is shown with how old it is, in the words of the commands", async 
       state_since: before(c.since),
       last_seen: before(c.seen) ?? "0001-01-01T00:00:00Z",
       read: now - (c.read ?? 0) * 1000,
+      reachability: c.quota === undefined ? undefined : "when_quota_returns",
+      out_of_quota: c.quota === undefined ? undefined : { until: before(-c.quota), exact: c.exact ?? false },
     };
     assert.equal(standing(agent, now), c.want, JSON.stringify(c));
   }

@@ -34,6 +34,11 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		say("It is idle and nothing can wake it: it reads mail when its person writes to it.")
 	case c3po.ReachResumed:
 		say("It is paused, so mail does not wake it: c3po resume %s.", agent.ID)
+	case c3po.ReachQuota:
+		say("It is out of quota %s. Its mail waits until then.", agent.OutOfQuota.When())
+		if agent.OutOfQuota.Evidence != "" {
+			say("Its client said: %s", agent.OutOfQuota.Evidence)
+		}
 	case c3po.ReachRetry:
 		say("Its last turn failed %s ago, because its model could not be asked: its mail starts another within 15 min.", inState(agent, now))
 	case c3po.ReachDialog:

@@ -223,6 +223,8 @@ func reach(a c3po.Agent) string {
 		return "at next step"
 	case c3po.ReachNextCall:
 		return "at next call"
+	case c3po.ReachQuota:
+		return warn().of("out of quota")
 	case c3po.ReachRetry:
 		return warn().of("at next try")
 	case c3po.ReachPersonReturns:

@@ -145,6 +145,7 @@ func profileFields(p store.Profile) []with {
 // toldFields are what addressee() of lib.lua reads of an agent, in its order.
 var toldFields = []string{
 	"seen", "node", "gone", "heartbeat", "availability", "paused", "cut", "state", "state_at", "pid", "pid_start", "capabilities",
+	"quota_until", "quota",
 }
 
 // recipient reads what the steps that store a message say of its recipient.
@@ -165,6 +166,9 @@ func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
 	}
 	if r.Attached {
 		r.Node, r.State, r.StateAt = of("node"), c3po.SessionState(of("state")), instant(atoi(of("state_at")))
+	}
+	if integer(parts[4]) == 1 {
+		r.OutOfQuota = outOfQuota(of("quota_until"), of("quota"))
 	}
 	if text := of("capabilities"); text != "" && text != "[]" {
 		_ = json.Unmarshal([]byte(text), &r.Profile.Capabilities)
@@ -200,6 +204,9 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 	}
 	if r.Attached {
 		r.Node, r.State, r.StateAt = fields["node"], c3po.SessionState(fields["state"]), instant(atoi(fields["state_at"]))
+	}
+	if integer(parts[4]) == 1 {
+		r.OutOfQuota = outOfQuota(fields["quota_until"], fields["quota"])
 	}
 	r.Rooms = roomNames(strings.Fields(fields["rooms"]))
 	if r.Paused == "" {
@@ -266,6 +273,25 @@ func (s *Store) SetStatus(ctx context.Context, space c3po.Space, id c3po.AgentID
 		return err
 	}
 	return agentOutcome(word(answer[0]), id)
+}
+
+// SetQuota implements store.Store.
+func (s *Store) SetQuota(ctx context.Context, space c3po.Space, step store.QuotaStep) error {
+	k := keysOf(space)
+	answer, err := s.run(ctx, "quota_set", k, with{
+		"agent": k.agent(step.Agent), "run": step.Run, "length": millis(step.For), "exact": step.Exact, "evidence": step.Evidence,
+	})
+	if err != nil {
+		return err
+	}
+	return agentOutcome(word(answer[0]), step.Agent)
+}
+
+// outOfQuota reads what quota_set.lua wrote.
+func outOfQuota(until, said string) *c3po.OutOfQuota {
+	since, said, _ := strings.Cut(said, " ")
+	exact, evidence, _ := strings.Cut(said, " ")
+	return &c3po.OutOfQuota{Until: instant(atoi(until)), Since: instant(atoi(since)), Exact: exact == "1", Evidence: evidence}
 }
 
 // SetPaused implements store.Store.

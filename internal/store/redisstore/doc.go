@@ -14,6 +14,7 @@
 //	                      ended_bytes, pending_bytes, lived, lived_ms, ticked, ticker (the node that
 //	                      looks after the space), sweep (the lived second of the next sweep),
 //	                      empty, empty_seq (since when nothing is left), imported (the last import),
+//	                      released (the last event that released a message of a role),
 //	                      paused, schema, min_reader,
 //	                      epoch (1 if missing), began (the first number of the epoch),
 //	                      moving (a line for each renaming, "old new", and retirement,
@@ -33,7 +34,8 @@
 //	                      where it is not mentions, "room=all …"), cast (its cursor in the
 //	                      built-in room "all", which nobody joins), asks (its open questions
 //	                      to a person, "human::hex" each), state and state_at (while
-//	                      attached: what its session does, and since when in ms)
+//	                      attached: what its session does, and since when in ms), quota_until
+//	                      (in ms) and quota ("since exact evidence"): it is out of quota
 //	                      The mailbox of a role has the ID role/NAME, and no record.
 //	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
 //	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts

@@ -34,6 +34,7 @@ type fact struct {
 	Ended      int64             `json:"n,omitempty"`
 	Cancelled  int64             `json:"c,omitempty"`
 	Silent     int64             `json:"sl,omitempty"` // when who has read it ended its turn without an answer
+	Stalled    int64             `json:"st,omitempty"` // since when who has it makes no step
 	Deadline   int64             `json:"dl,omitempty"`
 	Ticket     c3po.MessageID    `json:"o,omitempty"`
 	HandedFrom c3po.AgentID      `json:"b,omitempty"`
@@ -77,8 +78,9 @@ type replyFact struct {
 }
 
 type claimFact struct {
-	By c3po.AgentID `json:"b"`
-	At int64        `json:"a"`
+	By       c3po.AgentID `json:"b"`
+	At       int64        `json:"a"`
+	Released int          `json:"x,omitempty"`
 }
 
 type served struct {
@@ -186,7 +188,7 @@ func outline(owner c3po.AgentID, hex string, f fact) store.Entry {
 			ExpectsReply: f.Expects == 1, Seq: f.Seq, Ticket: f.Ticket, HandedFrom: f.HandedFrom, Quiet: f.Quiet == 1, GoesBackTo: f.word(),
 		},
 		Facts: store.Facts{Accepted: instant(f.Accepted), Durability: f.Durability, Bytes: f.Bytes, KeyBytes: f.KeyBytes, Expires: f.Expires, Ended: instant(f.Ended),
-			Cancelled: instant(f.Cancelled), Silent: instant(f.Silent), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
+			Cancelled: instant(f.Cancelled), Silent: instant(f.Silent), Stalled: instant(f.Stalled), Deadline: instant(f.Deadline), AskedBy: f.AskedBy},
 	}
 	e.Facts.Chain = f.Chain
 	for _, r := range f.Replies {
@@ -199,7 +201,7 @@ func outline(owner c3po.AgentID, hex string, f fact) store.Entry {
 		e.Facts.Used = append(e.Facts.Used, u.usage())
 	}
 	if f.Claim != nil {
-		e.Facts.Claim = &c3po.Claim{By: f.Claim.By, At: instant(f.Claim.At)}
+		e.Facts.Claim = &c3po.Claim{By: f.Claim.By, At: instant(f.Claim.At), Released: f.Claim.Released == 1}
 	}
 	e.Facts.Notices = noticesOf(e.Message.ID, f.Notices)
 	if f.Received != nil {

@@ -89,6 +89,31 @@ func (s *Store) Silence(ctx context.Context, space c3po.Space, step store.Silenc
 	return word(answer[0]) == "silent", nil
 }
 
+// HoldUp implements store.Store.
+func (s *Store) HoldUp(ctx context.Context, space c3po.Space, step store.HoldUpStep) (store.HeldUp, error) {
+	from, owner, hex := step.ID.Split()
+	note := store.Draft{From: c3po.System, To: step.To, Kind: c3po.KindNotice, Text: step.Notice}
+	body, err := encodeBody(note)
+	if err != nil {
+		return store.HeldUp{}, err
+	}
+	k := keysOf(space)
+	answer, err := s.run(ctx, "holdup_record", k, with{
+		"reader": k.agent(step.Agent), "facts": k.fact(owner), "back": k.of(cmp.Or(step.To, from)), "owner": owner, "from": from, "hex": hex,
+		"agent": step.Agent, "run": step.Run, "why": step.Why, "to": step.To, "notice": body, "bytes": note.Bytes(), "durability": step.Durability,
+	})
+	if err != nil {
+		return store.HeldUp{}, err
+	}
+	switch word(answer[0]) {
+	case "superseded":
+		return store.HeldUp{}, store.RefuseSuperseded(step.Agent)
+	case "unknown":
+		return store.HeldUp{}, store.RefuseNoAgent(step.To)
+	}
+	return store.HeldUp{Changed: word(answer[0]) != "left", Told: word(answer[0]) == "told"}, nil
+}
+
 // Lapse implements store.Store.
 func (s *Store) Lapse(ctx context.Context, space c3po.Space, id c3po.MessageID) (bool, error) {
 	from, owner, hex := id.Split()

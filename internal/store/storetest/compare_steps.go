@@ -42,6 +42,8 @@ func allSteps() []step {
 		{"received", 3, (*comparison).received},
 		{"cancel", 4, (*comparison).cancel},
 		{"leave unanswered", 3, (*comparison).leaveUnanswered},
+		{"hold up", 4, (*comparison).holdUp},
+		{"quota", 2, (*comparison).quota},
 		{"use", 4, (*comparison).use},
 		{"lapse", 2, (*comparison).lapse},
 		{"notice", 2, (*comparison).notice},

@@ -66,6 +66,7 @@ type space struct {
 	livedFor      time.Duration // Counters.Lived is its whole seconds
 	epoch         int64         // how often it was raised
 	began         int64         // the first number of the epoch
+	released      int64         // the number of the last event that released a message
 	published     func(c3po.Event)
 }
 

@@ -31,6 +31,7 @@ type agent struct {
 	availability c3po.Availability
 	task         string
 	paused       string
+	quota        *c3po.OutOfQuota
 	asks         []c3po.MessageID // open questions to a person
 	rooms        map[c3po.RoomName]seat
 	notify       map[c3po.RoomName]c3po.Notify
@@ -73,7 +74,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) store.Record {
 		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
-		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut,
+		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut, OutOfQuota: a.outOfQuota(now),
 	}
 	if r.Attached {
 		r.Node, r.State, r.StateAt = a.node, a.state, a.stateAt
@@ -189,6 +190,7 @@ func (a *agent) takeOver(run string) {
 	a.run, a.node = run, ""
 	a.epoch++
 	a.profile.PID, a.profile.PIDStart, a.profile.Heartbeat = 0, 0, 0
+	a.quota = nil
 	a.endWork()
 }
 

@@ -29,6 +29,7 @@ func (m *Model) Revive(_ context.Context, name c3po.Space, id c3po.MessageID, st
 	sp.event(c3po.EventRedelivered, msg.view.ToAgent, id, now)
 	msg.view.Seq, msg.listed = sp.books.Seq, id
 	msg.state, msg.reason, msg.facts.Claim = c3po.StatePending, "", nil
+	msg.facts.Stalled = time.Time{}
 	msg.facts.Ended, msg.endSeq, msg.endedAt = time.Time{}, 0, 0
 	for i := range msg.facts.Served {
 		msg.facts.Served[i].Before = true

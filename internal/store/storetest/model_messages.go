@@ -19,7 +19,8 @@ type message struct {
 	endSeq  int64       // number of the event that ended it
 	endedAt int64       // in lived seconds
 	spoilt  bool
-	lapsed  bool // its deadline passed unanswered, and nobody waits on
+	lapsed  bool                        // its deadline passed unanswered, and nobody waits on
+	heldUp  map[store.HoldUpReason]bool // what was said of it
 }
 
 // alias is what a bare name was last resolved to.

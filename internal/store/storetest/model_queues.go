@@ -24,7 +24,7 @@ func (sp *space) sign(a *agent) time.Time {
 // held says whether the newest claim of a message still holds.
 func (sp *space) held(msg *message, now time.Time) bool {
 	claim := msg.facts.Claim
-	if claim == nil {
+	if claim == nil || claim.Released {
 		return false
 	}
 	a := sp.agents[claim.By]
@@ -81,7 +81,7 @@ func (m *Model) Claim(_ context.Context, name c3po.Space, step store.ClaimStep) 
 		return out, nil
 	}
 	if !sp.held(chosen, now) || chosen.facts.Claim.By != step.Agent {
-		chosen.facts.Claim = &c3po.Claim{By: step.Agent, At: now}
+		chosen.facts.Claim, chosen.facts.Stalled = &c3po.Claim{By: step.Agent, At: now}, time.Time{}
 		sp.event(c3po.EventClaimed, "", chosen.view.ID, now)
 	}
 	entry := sp.entry(chosen)

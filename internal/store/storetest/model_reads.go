@@ -85,6 +85,9 @@ func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q 
 		mail = slices.DeleteFunc(mail, func(msg *message) bool { return !sp.forMember(msg, q.Member, page.Now) })
 	}
 	size, last, from := 0, int64(0), sp.place(q.MinSeq)
+	if q.Member != "" && sp.released > from {
+		from = 0 // what was released is older
+	}
 	for _, msg := range mail {
 		if position(msg) <= q.After || msg.view.Seq <= from {
 			continue

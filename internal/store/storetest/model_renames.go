@@ -85,7 +85,7 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	for _, queue := range c3po.QueuesOf(a.profile.Capabilities) {
 		for _, task := range sp.pending(queue) {
 			if claim := task.facts.Claim; claim != nil && claim.By == old {
-				task.facts.Claim = &c3po.Claim{By: new, At: claim.At}
+				task.facts.Claim = &c3po.Claim{By: new, At: claim.At, Released: claim.Released}
 			}
 		}
 	}

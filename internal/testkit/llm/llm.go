@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,10 +21,30 @@ import (
 type Model struct {
 	URL     string
 	Script  Script
-	Refuses func() int // the status it answers with instead, if it is not OK; nil for never
+	Refuses func() int        // the status it answers with instead, if it is not OK; nil for never
+	Limited func() *RateLimit // how it refuses a request for its quota, if it does; nil for never
 
 	mu       sync.Mutex
 	requests []Request
+}
+
+// A RateLimit is a refusal because the quota is used up.
+type RateLimit struct {
+	RetryAfter time.Duration // what its header says, in whole seconds; none if it is 0
+	Message    string
+}
+
+func (l RateLimit) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	if l.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(l.RetryAfter/time.Second)))
+	}
+	w.WriteHeader(http.StatusTooManyRequests)
+	said, err := json.Marshal(l.Message)
+	if err != nil {
+		said = []byte(`""`) // a text cannot fail to become JSON
+	}
+	fmt.Fprintf(w, `{"type":"error","error":{"type":"rate_limit_error","message":%s}}`, said)
 }
 
 // A Script decides what the model says to a request.
@@ -188,6 +209,12 @@ func (m *Model) serve(api api) http.HandlerFunc {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(status)
 				fmt.Fprint(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
+				return
+			}
+		}
+		if m.Limited != nil {
+			if limit := m.Limited(); limit != nil {
+				limit.write(w)
 				return
 			}
 		}

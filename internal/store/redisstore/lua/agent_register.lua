@@ -100,7 +100,7 @@ elseif changed then
   redis.call('HSET', agent, 'epoch', whole(epoch_before + 1))
   redis.call('HSET', agent, 'run', run)
   -- The process, and what was said of its work, were the run's before.
-  redis.call('HDEL', agent, 'pid', 'pid_start', 'heartbeat', 'availability', 'task')
+  redis.call('HDEL', agent, 'pid', 'pid_start', 'heartbeat', 'availability', 'task', 'quota_until', 'quota')
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
 -- Of a closed session its host is attached, until the agent is heard of again.

@@ -11,6 +11,8 @@
 -- messages, bytes, position of the last}, {hex, fact, body} …} or {"superseded"}.
 if superseded(agent, run) then return { 'superseded' } end
 min = place(meta, min)
+-- What was released since is older than that, so a member is shown all there is.
+if member ~= '' and number(meta, 'released') > min then min = 0 end
 local own = member == ''
 local out = { 'ok', 0, redis.call('ZCARD', inbox), number(meta, 'seq'), now, own and talk(meta, agent) or 0, own and paused_why(meta, agent) or '', {} }
 local alive = member ~= '' and lives(seen, attached, nodes, now, lease)

@@ -25,7 +25,7 @@ log.pending, log.bytes = log.pending + 1, log.bytes + fact.z
 local seq = emit(log, 'redelivered', owner, id, 'pending', whole(log.pending), 'pending_bytes', whole(log.bytes))
 redis.call('HINCRBY', meta, 'dead', -1)
 unlisted(fact)
-fact.q, fact.s, fact.w, fact.n, fact.l, fact.cl = seq, nil, nil, nil, nil, nil
+fact.q, fact.s, fact.w, fact.n, fact.l, fact.cl, fact.st = seq, nil, nil, nil, nil, nil, nil
 -- Who was served before is served again: that it was is still told.
 for _, s in ipairs(fact.sv or {}) do s.b = 1 end
 if fact.x then

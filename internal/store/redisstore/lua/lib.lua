@@ -157,7 +157,8 @@ local function countable(n) return type(n) == 'number' and n >= 0 and n == math.
 
 -- SHAPE is what those facts are that a message need not have.
 local SHAPE = { a = 'number', d = 'string', k = 'string', p = 'string', e = 'number', ch = 'string', qt = 'number', r = 'string', dl = 'number',
-  o = 'string', b = 'string', u = 'string', x = 'number', h = 'string', s = 'string', w = 'string', n = 'number', l = 'number', c = 'number', sl = 'number', g = 'string' }
+  o = 'string', b = 'string', u = 'string', x = 'number', h = 'string', s = 'string', w = 'string', n = 'number', l = 'number', c = 'number', sl = 'number', g = 'string',
+  st = 'number', ts = 'number', tq = 'number' }
 local ROWS = { sv = { l = 'number', n = 'number', r = 'string' }, an = { h = 'string' }, nt = { n = 'number', u = 'number' },
   us = { r = 'string', b = 'string', i = 'number', o = 'number', c = 'number', w = 'number', m = 'number' } }
 local function shaped(fact)
@@ -177,7 +178,7 @@ local function shaped(fact)
     end
   end
   local claim = fact.cl
-  return claim == nil or type(claim) == 'table' and type(claim.b) == 'string' and type(claim.a) == 'number'
+  return claim == nil or type(claim) == 'table' and type(claim.b) == 'string' and type(claim.a) == 'number' and (claim.x == nil or claim.x == 1)
 end
 
 local function legible(raw)
@@ -494,19 +495,19 @@ local function superseded(agent, run)
 end
 
 -- card is an agent's record as it goes back to Go: its fields, then whether it
--- is attached and online, and why the whole space is paused.
+-- is attached and online, why the whole space is paused, and whether it is out of quota.
 local function card(agent, nodes, meta, now, window)
   local fields, is = redis.call('HGETALL', agent), {}
   for i = 1, #fields, 2 do is[fields[i]] = fields[i + 1] end
   return { fields, is_attached(is.node, nodes, now) and 1 or 0, present(is.gone, is.node, is.seen, is.heartbeat, nodes, now, window) and 1 or 0,
-    redis.call('HGET', meta, 'paused') or '' }
+    redis.call('HGET', meta, 'paused') or '', amount(is.quota_until) > now and 1 or 0 }
 end
 
 -- addressee is what a receipt says of a recipient, in the order of toldFields in Go, and as
 -- in a card. Nobody is registered if there is no first field.
 local function addressee(agent, nodes, paused, now, window)
   local is = redis.call('HMGET', agent, 'seen', 'node', 'gone', 'heartbeat', 'availability', 'paused', 'cut', 'state', 'state_at', 'pid', 'pid_start',
-    'capabilities')
+    'capabilities', 'quota_until', 'quota')
   local attached = is_attached(is[2], nodes, now)
   local online = attached
   if is[3] then
@@ -514,7 +515,7 @@ local function addressee(agent, nodes, paused, now, window)
   elseif not is[2] or is[2] == '' then
     online = now - amount(is[1]) < lasting(is[4], window)
   end
-  return { is, attached and 1 or 0, online and 1 or 0, paused }
+  return { is, attached and 1 or 0, online and 1 or 0, paused, amount(is[13]) > now and 1 or 0 }
 end
 
 -- asks are the open questions an agent waits for a person with. relieve takes
@@ -540,8 +541,8 @@ local function relieve(log, agent, id, ask)
   return true
 end
 
--- lives makes a function that says whether a claim still holds: the agent is
--- registered, and its last sign of life or the claim itself is not too old. The
+-- lives makes a function that says whether a claim still holds: it was not released, the
+-- agent is registered, and its last sign of life or the claim itself is not too old. The
 -- nodes are read once, when a claim of an attached agent first asks, and so is
 -- each agent: one can hold a whole mailbox.
 local function lives(seen, attachments, nodes, now, lease)
@@ -557,6 +558,7 @@ local function lives(seen, attachments, nodes, now, lease)
     return 0
   end
   return function(claim)
+    if claim.x then return false end
     if signs[claim.b] == nil then signs[claim.b] = last_sign(claim.b) end
     local at = signs[claim.b]
     return at and now - math.max(at, claim.a) < lease

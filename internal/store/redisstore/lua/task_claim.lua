@@ -67,7 +67,7 @@ if not found then return { 'ok', count, now, '', '', '', rest } end
 if not (found.cl and found.cl.b == id and alive(found.cl)) then
   local log = opened()
   emit(log, 'claimed', '', found.f .. '::' .. mailbox .. '::' .. hex)
-  found.cl = { b = id, a = now }
+  found.cl, found.st = { b = id, a = now }, nil
   redis.call('HSET', fact, hex, cjson.encode(found))
 end
 return { 'ok', count, now, hex, redis.call('HGET', fact, hex), redis.call('HGET', body, hex) or '', 0 }
