@@ -97,13 +97,22 @@ func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	said := &tail{}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, io.Discard, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = nil, io.Discard, said, endTimeout
 	group.Own(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() {
+		err := cmd.Wait()
+		// Many a client is a small program that runs the real one, which would go on with
+		// the session if only the small one was killed.
+		_ = group.End(cmd) // as a rule nothing is left
+		if errors.Is(err, exec.ErrWaitDelay) {
+			err = nil // it has ended well, and something held its output open
+		}
+		ended <- err
+	}()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var kill <-chan time.Time

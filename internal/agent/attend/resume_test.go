@@ -1,0 +1,64 @@
+package attend
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+)
+
+// keeperOf is one of a home in which nothing is open.
+func keeperOf(t *testing.T) *keeper {
+	t.Helper()
+	home := t.TempDir()
+	return &keeper{Service: New(Config{
+		Folders: paths.Folders{Getenv: func(string) string { return home }}, Lives: func(string) bool { return false },
+	})}
+}
+
+// Clients are often a small program that runs the real one. If only that is killed, the
+// real one would have the session for ever.
+func TestWhatIsLeftOfAKilledClientEndsWithIt(t *testing.T) {
+	t.Parallel()
+	k := keeperOf(t)
+	left := filepath.Join(t.TempDir(), "left")
+	began := time.Now()
+	err := k.execute(t.Context(), exec.Command("sh", "-c", `sleep 600 & echo $! >"$0.new"; mv "$0.new" "$0"; kill -KILL $$`, left))
+	if err == nil {
+		t.Error("a client that was killed has ended well")
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("its end was seen after %v", took)
+	}
+	written, err := os.ReadFile(left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(written)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !faultrig.Within(10*time.Second, func() bool { return !runs(pid) }) {
+		t.Error("what it had started goes on")
+	}
+}
+
+// runs says that a process is there and not only waits to be taken note of.
+func runs(pid int) bool {
+	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(string(state), "Z")
+}
+
+func TestAClientThatLeavesItsOutputOpenHasEndedWell(t *testing.T) {
+	t.Parallel()
+	k := keeperOf(t)
+	if err := k.execute(t.Context(), exec.Command("sh", "-c", `sleep 600 & exit 0`)); err != nil {
+		t.Error(err)
+	}
+}
