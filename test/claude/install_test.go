@@ -291,11 +291,11 @@ type nas struct {
 }
 
 // nas starts a coordinator on the host, which listens there with TLS.
-func (h *host) nas(listen string) nas {
+func (h *host) nas(listen string, env ...string) nas {
 	h.t.Helper()
 	a := h.agent("base", quiet)
 	n := nas{agent: a, binary: strings.TrimPrefix(a.extra[0], "C3PO_BINARY=")}
-	a.extra = []string{"C3PO_LISTEN=" + listen + ":0", "C3PO_TLS=on"}
+	a.extra = append([]string{"C3PO_LISTEN=" + listen + ":0", "C3PO_TLS=on"}, env...)
 	_, n.address, _ = strings.Cut(strings.TrimSpace(a.must(n.binary, "up")), "https://")
 	h.t.Cleanup(func() {
 		argv := a.onHost(n.binary, "down")

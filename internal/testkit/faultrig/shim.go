@@ -121,25 +121,29 @@ func (p *Powered) onDisk() (map[uint64]int64, error) {
 	return safe, nil
 }
 
-// A Clocked server is one whose clock can be moved.
-type Clocked struct {
-	*redistest.Server
-	t      testing.TB
-	offset string
+// A Clock is the wall clock of programs that run with its variables, and can be moved.
+// Programs that ask no C library for the time, as c3po itself, keep the true one.
+type Clock struct {
+	t       testing.TB
+	offset  string
+	library string
 }
 
-// NewClocked starts a server with the given arguments, on time.
-func NewClocked(t testing.TB, args ...string) *Clocked {
+// NewClock is a clock that goes right.
+func NewClock(t testing.TB) *Clock {
 	t.Helper()
-	library := Shim(t, "clock", clockSource)
-	c := &Clocked{t: t, offset: filepath.Join(t.TempDir(), "offset")}
+	c := &Clock{t: t, offset: filepath.Join(t.TempDir(), "offset"), library: Shim(t, "clock", clockSource)}
 	c.Move(0)
-	c.Server = redistest.NewIn(t, []string{"LD_PRELOAD=" + library, "FAULTRIG_CLOCK=" + c.offset}, args...)
 	return c
 }
 
-// Move sets the server's clock to so much after the true time.
-func (c *Clocked) Move(by time.Duration) {
+// Env are the variables of programs that go by the clock.
+func (c *Clock) Env() []string {
+	return []string{"LD_PRELOAD=" + c.library, "FAULTRIG_CLOCK=" + c.offset}
+}
+
+// Move sets the clock to so much after the true time.
+func (c *Clock) Move(by time.Duration) {
 	c.t.Helper()
 	file, err := os.OpenFile(c.offset, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -149,4 +153,17 @@ func (c *Clocked) Move(by time.Duration) {
 	if _, err := file.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(by.Microseconds())), 0); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// A Clocked server is one whose clock can be moved.
+type Clocked struct {
+	*redistest.Server
+	*Clock
+}
+
+// NewClocked starts a server with the given arguments, on time.
+func NewClocked(t testing.TB, args ...string) *Clocked {
+	t.Helper()
+	clock := NewClock(t)
+	return &Clocked{redistest.NewIn(t, clock.Env(), args...), clock}
 }
