@@ -1,8 +1,7 @@
 import { useSyncExternalStore } from "react";
-import { call, clientKey } from "./api";
+import { call, clientKey, request } from "./api";
 import { keep } from "./kept";
-import { proves } from "./proof";
-import type { Message } from "./wire";
+import type { Message, Passkeys } from "./wire";
 
 // An answer is on its way for ten seconds before it is sent, so that it can be
 // taken back: what an agent has read cannot. A verdict on an approval is sent at once.
@@ -46,12 +45,22 @@ export function whenSent(tell: (one: Answering, err: unknown) => void): () => vo
 }
 
 export function answer(question: Message, text: string, choice: boolean): void {
-  // Who confirms each answer needs no time to take it back, and a tool waits for a verdict.
-  const wait = proves() || question.kind === "approval" ? 0 : undoFor;
+  const wait = question.kind === "approval" ? 0 : undoFor; // a tool waits for a verdict
   const one: Answering = { question, text, choice, at: Date.now() + wait, key: clientKey(), sent: false, timer: 0 };
   set([...all.filter((o) => o.question.id !== question.id), one]);
   if (wait === 0) void send(one);
-  else one.timer = window.setTimeout(() => void send(one), wait);
+  else {
+    one.timer = window.setTimeout(() => void send(one), wait);
+    void sendIfConfirmed(one);
+  }
+}
+
+// sendIfConfirmed sends an answer at once that its person confirms with a passkey: it needs
+// no time to be taken back. The coordinator is asked each time, because what needs a passkey
+// may have been changed elsewhere.
+async function sendIfConfirmed(one: Answering): Promise<void> {
+  const known = await request<Passkeys>("GET", "/api/passkeys").catch(() => undefined);
+  if (known && known.policy !== "off" && all.includes(one)) void send(one);
 }
 
 export function undo(one: Answering): void {

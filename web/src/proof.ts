@@ -28,19 +28,5 @@ export function useAsked(): Asked | undefined {
 
 // confirmed ends when the person has signed the act, and fails when they will not.
 export function confirmed(id: string): Promise<void> {
-  localStorage.setItem(key, "yes");
   return new Promise<void>((done, refuse) => set([...asked, { id, done, refuse }])).finally(() => set(asked.filter((one) => one.id !== id)));
-}
-
-const key = "c3po.proves";
-
-// proves says that this person confirms what they do: an answer then needs no time in
-// which it can be taken back.
-export function proves(): boolean {
-  return localStorage.getItem(key) !== null;
-}
-
-export function setProves(on: boolean): void {
-  if (on) localStorage.setItem(key, "yes");
-  else localStorage.removeItem(key);
 }
