@@ -2,17 +2,18 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useId, useState } from "react";
 import { sendAll } from "./answers";
 import { Boundary, later } from "./boundary";
+import { request } from "./api";
 import { canNotify, endPush, showCount, useNotify, useNotifying, usePush } from "./attention";
-import { useLiveData, useNeeds, usePausedAll, useQuestionCount } from "./data";
+import { useLiveData, useNeeds, usePasskeys, usePausedAll, useQuestionCount } from "./data";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { follow, useLine } from "./live";
-import { plain } from "./plain";
+import { moment, plain } from "./plain";
 import { useAsked } from "./proof";
 import { go, to, useRoute } from "./route";
 import { mayAct, setSession, spacesToPick, useSession, visit } from "./session";
 import { nextTheme, useTheme } from "./theme";
-import { Help, say, Toasts } from "./ui";
+import { Help, say, sayError, Toasts } from "./ui";
 import { Agent } from "./views/Agent";
 import { Agents } from "./views/Agents";
 import { Conversation } from "./views/Conversation";
@@ -124,6 +125,7 @@ function Signed() {
       <main id="main" tabIndex={-1}>
         <Away />
         <Paused />
+        <Forgetting />
         <Boundary key={view}>
           {route[0] === "prove" && <Proving key={route[1]} />}
           {view === "questions" && route[0] !== "prove" && <Questions wanted={route[0] === "q" ? route[1] : undefined} />}
@@ -281,6 +283,28 @@ function Paused() {
         )}
       </span>
       {act && <button onClick={() => void pause("", false)}>Resume all</button>}
+    </p>
+  );
+}
+
+// Forgetting stays, in every view, for as long as all passkeys are about to be forgotten:
+// whoever can start the coordinator can ask for that, and only their owner can end it.
+function Forgetting() {
+  const client = useQueryClient();
+  const { data } = usePasskeys();
+  if (!data?.reset_at) return null;
+  const keep = async () => {
+    try {
+      client.setQueryData(["passkeys"], await request("POST", "/api/passkeys/policy", { policy: data.policy }));
+      say("You keep your passkeys");
+    } catch (err) {
+      sayError(err);
+    }
+  };
+  return (
+    <p className="banner paused" role="alert">
+      <span>Somebody asked to forget all your passkeys at {moment(data.reset_at)}. If that wasn’t you, use one now: that ends it.</span>
+      <button onClick={() => void keep()}>Keep my passkeys</button>
     </p>
   );
 }

@@ -1,14 +1,14 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { settle, useAnswering } from "./answers";
-import { call, list, type Page } from "./api";
+import { call, list, type Page, request } from "./api";
 import { backfill, onEvents } from "./live";
 import { mayAct, useSession } from "./session";
 import { type SeenAgent, ends } from "./mail";
 import { asks } from "./needs";
 import { refreshConversations } from "./conversations";
 import { refreshThreads } from "./thread";
-import type { Agent, Event, Message, ServerInfo, Stuck, Ticket } from "./wire";
+import type { Agent, Event, Message, Passkeys, ServerInfo, Stuck, Ticket } from "./wire";
 
 type AgentPage = Page<SeenAgent>;
 
@@ -107,6 +107,12 @@ export function useAnyAgent(): boolean {
 // usePausedAll gives why everybody is paused; nothing if they are not.
 export function usePausedAll(): string | undefined {
   return useQuery({ queryKey: ["pause"], queryFn: () => call<ServerInfo>("server_info"), refetchInterval: 60_000 }).data?.paused;
+}
+
+// usePasskeys reads what the person confirms with which passkeys. Who only looks has none.
+export function usePasskeys() {
+  const act = mayAct(useSession());
+  return useQuery({ queryKey: ["passkeys"], queryFn: () => request<Passkeys>("GET", "/api/passkeys"), enabled: act, refetchInterval: 60_000 });
 }
 
 export function useQuestionCount(): number {

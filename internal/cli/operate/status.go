@@ -26,6 +26,8 @@ type report struct {
 	AgentsOnline int    `json:"agents_online"`
 	c3po.ServerInfo
 	Here *runningHere `json:"here,omitempty"` // if it is this user's own
+	// PasskeysEnd is when all passkeys are forgotten, if somebody asked for that.
+	PasskeysEnd time.Time `json:"passkeys_end,omitzero"`
 }
 
 // runningHere is what this host knows of the coordinator that c3po up started.
@@ -74,7 +76,8 @@ func Status(a *console.Console) *cobra.Command {
 				return report{}, err
 			}
 			health, err := svc.Health(ctx)
-			return report{URL: svc.URL(), AgentsOnline: health.AgentsOnline, ServerInfo: info, Here: findRunning(a, svc.URL())}, err
+			passkeys, _ := svc.Passkeys(ctx) // an agent isn't told
+			return report{URL: svc.URL(), AgentsOnline: health.AgentsOnline, ServerInfo: info, Here: findRunning(a, svc.URL()), PasskeysEnd: passkeys.ResetAt}, err
 		}, func(w io.Writer, r report) {
 			console.Table(w, func(row func(...string)) {
 				row("coordinator", console.Inline(r.URL)+", version "+console.Inline(r.Version)+", node "+console.Inline(r.Node))
@@ -91,6 +94,9 @@ func Status(a *console.Console) *cobra.Command {
 				row("redis", version+"answers; what is accepted is "+console.Worth(r.Durability))
 				if r.Auth == string(auth.None) {
 					row(a.Ink().Warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
+				}
+				if !r.PasskeysEnd.IsZero() {
+					row(a.Ink().Warn("passkeys"), "all are forgotten at "+r.PasskeysEnd.Local().Format("15:04")+", unless you use one before: c3po open")
 				}
 				agents := fmt.Sprintf("%d online", r.AgentsOnline)
 				if r.Paused != "" {

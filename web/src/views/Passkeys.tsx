@@ -1,9 +1,8 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../api";
-import { useNow } from "../data";
-import { ago, moment, plain } from "../plain";
-import { setProves } from "../proof";
+import { useNow, usePasskeys } from "../data";
+import { ago, plain } from "../plain";
 import { Head, Id, say, sayError, Trouble } from "../ui";
 import type { PasskeyOffer, Passkeys as All, ProofPolicy } from "../wire";
 import "./Passkeys.css";
@@ -18,7 +17,7 @@ const policies: [ProofPolicy, string][] = [
 export default function Passkeys() {
   const client = useQueryClient();
   const now = useNow();
-  const all = useQuery({ queryKey: ["passkeys"], queryFn: () => request<All>("GET", "/api/passkeys") });
+  const all = usePasskeys();
   const [name, setName] = useState("");
   const [busy, setBusy] = useState(false);
   const works = all.data?.pages.includes(window.location.origin) ?? false;
@@ -28,7 +27,6 @@ export default function Passkeys() {
     try {
       const next = await what();
       client.setQueryData(["passkeys"], next);
-      setProves(next.policy !== "off");
       say(done);
     } catch (err) {
       sayError(err instanceof DOMException ? "The browser made no passkey. Try again." : err);
@@ -49,12 +47,6 @@ export default function Passkeys() {
       <Head title="Passkeys" />
       <p>A program on your computer can read your token. With a passkey, what you decide needs your touch.</p>
       {all.error && <Trouble err={all.error} />}
-      {all.data?.reset_at && (
-        <p className="trouble" role="alert">
-          All passkeys will be forgotten at {moment(all.data.reset_at)}, as somebody asked. If that wasn’t you, use one of yours now, for anything: that ends
-          it.
-        </p>
-      )}
       {all.data && (
         <>
           <ul className="plainlist">

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type Ref, useEffect, useRef, useState } from "react";
 import { request } from "../api";
 import { Exact } from "../Body";
@@ -58,6 +58,7 @@ function Confirm({ id, ...rest }: Confirming) {
 }
 
 function Sign({ of, path, withCode = false, onDone, onCancel }: Omit<Confirming, "id"> & { of: ProofRequest; path: string }) {
+  const client = useQueryClient();
   const [trouble, setTrouble] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -72,6 +73,7 @@ function Sign({ of, path, withCode = false, onDone, onCancel }: Omit<Confirming,
     setTrouble(undefined);
     try {
       await request<ProofRequest>("POST", path, { credential: await ask(options!) });
+      void client.invalidateQueries({ queryKey: ["passkeys"] }); // its use ends a reset
       onDone();
     } catch (err) {
       setTrouble(err instanceof DOMException ? "The passkey was not used. Try again." : err);
