@@ -34,6 +34,7 @@ type closedClient struct {
 	again    bool                          // only with its second prompt it is known to be a person's
 	quit     string                        // what ends it, if the end of its terminal does not
 	limit    time.Duration                 // from mail to its first question to its model
+	reopen   []string                      // what a person gives it before the session's id to open that
 }
 
 // remembering is a model that answers its mail from what was said in its conversation, but
@@ -152,7 +153,7 @@ func (c closedClient) answers(r *testAgent, kept clientrig.KeptSession, mode str
 }
 
 var closedCodex = closedClient{
-	name: "codex", modes: ends, limit: 3 * time.Second, sessions: ".codex/sessions/*/*/*/rollout-*.jsonl",
+	name: "codex", reopen: []string{"resume"}, modes: ends, limit: 3 * time.Second, sessions: ".codex/sessions/*/*/*/rollout-*.jsonl",
 	shell: func(command string) llm.Step { return llm.Call("exec_command", map[string]any{"cmd": command}) },
 }
 
@@ -184,44 +185,52 @@ func TestMailDoesNotResumeASessionOfCodexThatThePersonHasOpened(t *testing.T) {
 	}
 }
 
+var closedOpenCode = closedClient{
+	name: "opencode", reopen: []string{"--session"}, modes: ends, limit: 8 * time.Second, sessions: ".local/share/opencode/opencode.db",
+	shell: func(command string) llm.Step {
+		return llm.Call("bash", map[string]any{"command": command, "description": "Make a file"})
+	},
+}
+
 // Claims: A6
 func TestMailResumesAClosedSessionOfOpenCode(t *testing.T) {
 	t.Parallel()
-	closedClient{
-		name: "opencode", modes: ends, limit: 8 * time.Second, sessions: ".local/share/opencode/opencode.db",
-		shell: func(command string) llm.Step {
-			return llm.Call("bash", map[string]any{"command": command, "description": "Make a file"})
-		},
-	}.resumes(t)
+	closedOpenCode.resumes(t)
+}
+
+var closedGemini = closedClient{
+	name: "gemini", reopen: []string{"--resume"}, modes: ends, quit: "/quit", limit: 5 * time.Second, sessions: ".gemini/tmp/*/chats/session-*.json*",
+	shell: func(command string) llm.Step {
+		return llm.Call("run_shell_command", map[string]any{"command": command, "description": "Make a file"})
+	},
 }
 
 // Claims: A6
 func TestMailResumesAClosedSessionOfGemini(t *testing.T) {
 	t.Parallel()
-	closedClient{
-		name: "gemini", modes: ends, quit: "/quit", limit: 5 * time.Second, sessions: ".gemini/tmp/*/chats/session-*.json*",
-		shell: func(command string) llm.Step {
-			return llm.Call("run_shell_command", map[string]any{"command": command, "description": "Make a file"})
-		},
-	}.resumes(t)
+	closedGemini.resumes(t)
+}
+
+var closedCopilot = closedClient{
+	name: "copilot", reopen: []string{"--resume"}, modes: ends, limit: 3 * time.Second, sessions: ".copilot/session-state/*-*-*-*-*",
+	shell: func(command string) llm.Step {
+		return llm.Call("bash", map[string]any{"command": command, "description": "Make a file"})
+	},
 }
 
 // Claims: A6
 func TestMailResumesAClosedSessionOfCopilot(t *testing.T) {
 	t.Parallel()
-	closedClient{
-		name: "copilot", modes: ends, limit: 3 * time.Second, sessions: ".copilot/session-state/*-*-*-*-*",
-		shell: func(command string) llm.Step {
-			return llm.Call("bash", map[string]any{"command": command, "description": "Make a file"})
-		},
-	}.resumes(t)
+	closedCopilot.resumes(t)
+}
+
+var closedKimi = closedClient{
+	name: "kimi", reopen: []string{"--session"}, modes: ends[1:], again: true, limit: 5 * time.Second, sessions: ".kimi-code/sessions/wd_*/session_*",
+	shell: func(command string) llm.Step { return llm.Call("Bash", map[string]any{"command": command}) },
 }
 
 // Claims: A6
 func TestMailResumesAClosedSessionOfKimi(t *testing.T) {
 	t.Parallel()
-	closedClient{
-		name: "kimi", modes: ends[1:], again: true, limit: 5 * time.Second, sessions: ".kimi-code/sessions/wd_*/session_*",
-		shell: func(command string) llm.Step { return llm.Call("Bash", map[string]any{"command": command}) },
-	}.resumes(t)
+	closedKimi.resumes(t)
 }

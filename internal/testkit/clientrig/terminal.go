@@ -34,6 +34,16 @@ func (a *Agent) OpenIn(folder string, more ...string) *Terminal {
 	return term
 }
 
+// Reopen starts the client with a conversation it has, in a folder it trusts, and returns
+// when it shows a text of that and stands still.
+func (a *Agent) Reopen(text string, more ...string) *Terminal {
+	a.T.Helper()
+	term := a.Show(a.Folder, a.command(append(a.Client.Open, more...)...)...)
+	term.See(text)
+	term.Rest()
+	return term
+}
+
 // Show starts any program in a terminal.
 func (a *Agent) Show(folder string, argv ...string) *Terminal {
 	a.T.Helper()
