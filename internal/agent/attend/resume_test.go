@@ -1,6 +1,7 @@
 package attend
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,5 +61,20 @@ func TestAClientThatLeavesItsOutputOpenHasEndedWell(t *testing.T) {
 	k := keeperOf(t)
 	if err := k.execute(t.Context(), exec.Command("sh", "-c", `sleep 600 & exit 0`)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAResumedClientEndsWhenThePersonOpensItsSession(t *testing.T) {
+	t.Parallel()
+	k := keeperOf(t)
+	k.session = paths.Session{ID: "s1", Client: "claude-code", Folder: "/project", Agent: "api"}
+	k.cfg.Lives = func(run string) bool { return run == "box:7:1" }
+	time.AfterFunc(lookEvery, func() {
+		if err := k.cfg.Folders.NoteOpening(paths.Opening{Client: "claude-code", Folder: "/project", Run: "box:7:1"}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := k.execute(t.Context(), exec.Command("sleep", "20")); !errors.Is(err, errOpened) {
+		t.Errorf("it ends with %v", err)
 	}
 }
