@@ -2,9 +2,13 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -33,12 +37,43 @@ type transcript struct {
 // follow takes in where the client writes down what is said. A subagent has its own file,
 // which is not read.
 func (s *Server) follow(event hook.Event) {
-	if event.Transcript == "" || event.AgentID != "" {
+	if event.AgentID != "" {
 		return
 	}
+	path := event.Transcript
 	s.counting.Lock()
 	defer s.counting.Unlock()
-	s.transcript.follow(event.Transcript)
+	if path == "" && !s.transcript.of(event.SessionID) {
+		path = transcriptOf(s.dialect, event.SessionID, os.Getenv)
+	}
+	if path != "" {
+		s.transcript.follow(path)
+	}
+}
+
+var plainID = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
+
+// transcriptOf is the file of a client whose hooks do not name it; empty if there is none yet.
+func transcriptOf(by hook.Dialect, session string, getenv func(string) string) string {
+	places := map[hook.Dialect][3]string{
+		hook.Codex:   {"CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*" + session + ".jsonl"},
+		hook.Copilot: {"COPILOT_HOME", ".copilot", "session-state/" + session + "/events.jsonl"},
+	}
+	place, known := places[by]
+	if !known || !plainID.MatchString(session) {
+		return ""
+	}
+	folder := cmp.Or(getenv(place[0]), filepath.Join(getenv("HOME"), place[1]))
+	found, err := filepath.Glob(filepath.Join(folder, place[2]))
+	if err != nil || len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// of says that it follows the file of a session, which those files are named after.
+func (t *transcript) of(session string) bool {
+	return session == "" || strings.Contains(t.path, session)
 }
 
 // follow makes path the file that is read from now on.
@@ -85,6 +120,10 @@ func (t *transcript) more(by hook.Dialect) []modelRequest {
 			r, ok = claudeRequest(line)
 		case by == hook.Codex:
 			r, ok = t.codexRequest(line)
+		case by == hook.Gemini:
+			r, ok = geminiRequest(line)
+		case by == hook.Copilot:
+			r, ok = copilotRequest(line)
 		}
 		if ok {
 			all = append(all, r)
@@ -159,4 +198,51 @@ func (t *transcript) codexRequest(line []byte) (modelRequest, bool) {
 		}}, true
 	}
 	return modelRequest{}, false
+}
+
+// geminiRequest reads a line of Gemini CLI, which repeats an answer with what its tools said.
+func geminiRequest(line []byte) (modelRequest, bool) {
+	var said struct {
+		ID     string    `json:"id"`
+		Type   string    `json:"type"`
+		At     time.Time `json:"timestamp"`
+		Tokens *struct {
+			Input    int64 `json:"input"` // with what was cached
+			Output   int64 `json:"output"`
+			Cached   int64 `json:"cached"`
+			Thoughts int64 `json:"thoughts"`
+			Tool     int64 `json:"tool"`
+		} `json:"tokens"`
+	}
+	if json.Unmarshal(line, &said) != nil || said.Type != "gemini" || said.ID == "" || said.Tokens == nil {
+		return modelRequest{}, false
+	}
+	u := said.Tokens
+	cached := min(u.Cached, u.Input)
+	return modelRequest{said.ID, said.At, c3po.Usage{InputTokens: u.Input - cached + u.Tool, OutputTokens: u.Output + u.Thoughts, CacheReadTokens: cached}}, true
+}
+
+// copilotRequest reads a line of Copilot CLI. Its input is taken to be with what was cached,
+// as that of most providers: rather too little than too much.
+func copilotRequest(line []byte) (modelRequest, bool) {
+	var said struct {
+		ID   string    `json:"id"`
+		Type string    `json:"type"`
+		At   time.Time `json:"timestamp"`
+		Data struct {
+			Usage struct {
+				Input      int64 `json:"inputTokens"`
+				Output     int64 `json:"outputTokens"`
+				CacheRead  int64 `json:"cacheReadTokens"`
+				CacheWrite int64 `json:"cacheWriteTokens"`
+			} `json:"usage"`
+		} `json:"data"`
+	}
+	if !bytes.Contains(line, []byte(`"session.usage_record"`)) || json.Unmarshal(line, &said) != nil || said.Type != "session.usage_record" || said.ID == "" {
+		return modelRequest{}, false
+	}
+	u := said.Data.Usage
+	return modelRequest{said.ID, said.At, c3po.Usage{
+		InputTokens: max(0, u.Input-u.CacheRead-u.CacheWrite), OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+	}}, true
 }
