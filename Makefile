@@ -104,6 +104,7 @@ secrets: ## gitleaks, as pinned in tools/go.mod and set up in .gitleaks.toml
 
 tidy: ## go.mod says what the code uses
 	$(GO) mod tidy -diff
+	cd test/peers && $(GO) mod tidy -diff
 
 # These drive real processes and measure them. The race detector in the driver
 # would only slow what it measures, and two of them at once would too.

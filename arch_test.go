@@ -21,9 +21,11 @@ const module = "github.com/c3po-dev/c3po"
 // mayImport says which of our packages a package may import, "." being the
 // root. Tests may import more; nothing but tests imports a package of testsOnly.
 var mayImport = map[string][]string{
-	".":        {},
-	"cmd/c3po": {"internal/cli"},
-	"image":    {},
+	".":               {},
+	"client":          {".", "internal/client", "internal/client/attempt", "internal/host/engine", "internal/host/paths", "internal/host/reach"},
+	"cmd/c3po":        {"internal/cli"},
+	"examples/worker": {".", "client"},
+	"image":           {},
 
 	"internal/agent":          {},
 	"internal/agent/attend":   {".", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/group", "internal/host/paths"},
@@ -37,11 +39,11 @@ var mayImport = map[string][]string{
 	"internal/auth/pki":     {"."},
 
 	"internal/cli":           {".", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
-	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
-	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
+	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
+	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
 	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/transport/dialect"},
-	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "plugin", "internal/runner/container"},
-	"internal/cli/people":    {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/person/top"},
+	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "plugin", "internal/runner/container"},
+	"internal/cli/people":    {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/host/reach", "internal/person/top"},
 
 	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
 	"internal/client/attempt": {},
@@ -55,6 +57,7 @@ var mayImport = map[string][]string{
 	"internal/host/liveness":   {"."},
 	"internal/host/paths":      {"."},
 	"internal/host/release":    {"."},
+	"internal/host/reach":      {".", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths"},
 	"internal/host/resp":       {},
 	"internal/host/settings":   {"."},
 	"internal/host/unit":       {},

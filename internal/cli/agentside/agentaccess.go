@@ -12,6 +12,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/reach"
 	"github.com/c3po-dev/c3po/internal/runner"
 	"github.com/c3po-dev/c3po/internal/runner/acp"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
@@ -123,7 +124,7 @@ func runnerAccess(ctx context.Context, a *console.Console) (runner.Coordinator, 
 	if mine.Host != "" {
 		c.Host = mine.Host
 	}
-	if c.Client.TLS, err = console.TrustIn(mine.CA); err != nil || c.Token != "" {
+	if c.Client.TLS, err = reach.Trust(mine.CA); err != nil || c.Token != "" {
 		return c, err
 	}
 	c.Token = mine.Runner

@@ -14,6 +14,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/reach"
 	"github.com/c3po-dev/c3po/internal/runner"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
@@ -208,11 +209,11 @@ invitation that c3po invite --runner has printed, does the same and more.`,
 // runnerTokenFrom is the token that was given, or if that is an admin's, one of
 // a runner made with it: what agents are near must not be able to do everything.
 func runnerTokenFrom(a *console.Console, cmd *cobra.Command, mine paths.Credentials, token string) (string, error) {
-	trust, err := console.TrustIn(mine.CA)
+	trust, err := reach.Trust(mine.CA)
 	if err != nil {
 		return "", err
 	}
-	socket, err := a.SocketOf(mine.URL)
+	socket, err := reach.SocketOf(a.Folders, mine.URL)
 	if err != nil {
 		return "", err
 	}

@@ -2,90 +2,24 @@ package console
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/auth/pki"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/reach"
 )
 
 // TokenVariable holds a token. There is no flag for it: everybody can read the
 // arguments of a process.
 const TokenVariable = "C3PO_TOKEN" // #nosec G101 -- a name
 
-// Reach is how an agent of this user reaches the coordinator: at the address it
-// was told; else the one that runs here; else the one this host has joined. A
-// token is sent to no other coordinator than its own, and one of this user's own
-// is reached through its socket: at its address anybody on this machine may
-// listen once it is down.
+// Reach is how an agent of this user reaches the coordinator.
 func (a *Console) Reach() (client.Config, error) {
-	cfg := client.Config{URL: a.URL, Token: a.Getenv(TokenVariable)}
-	if a.URL == "" {
-		note, err := a.Folders.Coordinator()
-		if err != nil {
-			return cfg, err
-		}
-		if note != nil && note.URL != "" {
-			cfg.URL, cfg.Socket = note.URL, note.Socket
-			return cfg, nil
-		}
-	}
-	mine, err := a.Folders.Credentials()
-	if err != nil {
-		return cfg, err
-	}
-	if cfg.URL == "" && mine != nil {
-		cfg.URL = mine.URL
-	}
-	if person, err := a.Folders.Person(); err == nil && cfg.URL == "" && person != nil {
-		// A host whose person has signed in, and that has not joined itself.
-		cfg.URL = person.URL
-		if cfg.TLS, err = TrustIn(person.CA); err != nil {
-			return cfg, err
-		}
-	}
-	if cfg.Socket, err = a.SocketOf(cfg.URL); err != nil || mine == nil || !mine.For(cfg.URL) {
-		return cfg, err
-	}
-	if cfg.Token == "" {
-		if err := checkProved(cfg); err != nil && !mine.Unproved {
-			return cfg, err
-		}
-		cfg.Token = mine.Token
-	}
-	cfg.TLS, err = TrustIn(mine.CA)
-	return cfg, err
-}
-
-// SocketOf is the socket of this user's own coordinator at an address; empty if it
-// is another's. One that is down is not there, and nobody else can put it there.
-func (a *Console) SocketOf(url string) (string, error) {
-	mine, err := a.Folders.Credentials()
-	if err != nil {
-		return "", err
-	}
-	if mine != nil && mine.SocketOf(url) != "" {
-		return mine.SocketOf(url), nil
-	}
-	person, err := a.Folders.Person()
-	if err != nil {
-		return "", err
-	}
-	if person != nil && person.SocketOf(url) != "" {
-		return person.SocketOf(url), nil
-	}
-	note, err := a.Folders.Coordinator()
-	if err != nil || note == nil || !paths.SameAddress(note.URL, url) {
-		return "", err
-	}
-	return note.Socket, nil
+	return reach.Agents(a.Folders, a.URL, a.Getenv(TokenVariable))
 }
 
 // Elsewhere is where the coordinators of other hosts are that the agents of this host,
@@ -116,17 +50,6 @@ func (a *Console) OwnCoordinator() (*paths.Coordinator, error) {
 		return nil, err
 	}
 	return note, nil
-}
-
-// checkProved refuses to send a token from a file to an address of this machine
-// where nothing proves whose program listens.
-func checkProved(cfg client.Config) error {
-	at, err := url.Parse(cfg.URL)
-	if cfg.Socket != "" || !auth.KnowsPeers || err != nil || at.Scheme != "http" || !auth.Loopback(at.Hostname()) {
-		return nil
-	}
-	return c3po.Errorf(c3po.CoordDown, "nothing proves that your coordinator listens at %s, so no token was sent there", cfg.URL).
-		Suggest("Start it with `c3po up`. One that runs and is older than this program has to be started again.")
 }
 
 // Answering is the client of a command that may leave it to the coordinator as
@@ -200,7 +123,7 @@ func (a *Console) Personal(pick func(paths.Person) string) (*client.Client, erro
 		return client.New(cfg), nil
 	}
 	if a.Getenv(TokenVariable) == "" {
-		if err := checkProved(cfg); err != nil {
+		if err := reach.CheckProved(cfg); err != nil {
 			return nil, err
 		}
 		if cfg.Token = pick(*mine); cfg.Token == "" {
@@ -208,7 +131,7 @@ func (a *Console) Personal(pick func(paths.Person) string) (*client.Client, erro
 				Suggest("Run it on the host where the coordinator runs.")
 		}
 	}
-	if cfg.TLS, err = TrustIn(mine.CA); err != nil {
+	if cfg.TLS, err = reach.Trust(mine.CA); err != nil {
 		return nil, err
 	}
 	var svc *client.Client
@@ -258,13 +181,4 @@ func Ancestors(pid int) (runs []string, whole bool) {
 func (a *Console) BelowAgent() bool {
 	_, below := a.SessionAbove()
 	return below || a.agentAbove() != ""
-}
-
-// TrustIn is how a coordinator proves itself whose authority was stored; as the
-// system says if there is none.
-func TrustIn(authority string) (*tls.Config, error) {
-	if authority == "" {
-		return nil, nil
-	}
-	return pki.Trust([]byte(authority))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/engine"
+	"github.com/c3po-dev/c3po/internal/host/reach"
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
@@ -146,7 +147,7 @@ func serveSocket(a *console.Console, s coordinator, log *slog.Logger) string {
 	if person, err := a.Folders.Person(); s.auth == string(auth.None) && err == nil && person == nil {
 		return "" // nobody has a token to keep
 	}
-	socket, err := a.Folders.Socket(fmt.Sprintf(console.ServeSocketName, os.Getpid()))
+	socket, err := a.Folders.Socket(fmt.Sprintf(reach.ServeSocketName, os.Getpid()))
 	if err != nil {
 		log.Warn("no socket for the programs of this user; a person's token is accepted at the address", "err", err)
 		return ""

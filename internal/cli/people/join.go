@@ -23,6 +23,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/reach"
 )
 
 // beforeJoin is the end of the name of a copy of the credentials that new ones replaced.
@@ -146,7 +147,7 @@ func joinWith(ctx context.Context, a *console.Console, invited pki.Invitation, h
 		}
 		mine.CA = string(authority)
 	}
-	trust, err := console.TrustIn(mine.CA)
+	trust, err := reach.Trust(mine.CA)
 	if err != nil {
 		return joining{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/host/reach"
 )
 
 // Login is join for the person who uses a host. It takes no invitation for the host's
@@ -40,7 +41,7 @@ Without an argument it asks for the invitation and doesn't show what you paste; 
 
 // signIn keeps the person's credentials, once they are known to work.
 func signIn(ctx context.Context, a *console.Console, config string, mine paths.Person, host string) (joining, error) {
-	trust, err := console.TrustIn(mine.CA)
+	trust, err := reach.Trust(mine.CA)
 	if err != nil {
 		return joining{}, err
 	}
