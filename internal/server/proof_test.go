@@ -357,7 +357,7 @@ func TestNoTokenAndNoFileAnswersWithoutThePasskey(t *testing.T) {
 			return signed(r, p.key.Get(r.Options, p.page))
 		},
 		"the bridge": func() (int, string) {
-			return p.send("POST", "/replies", `{"ticketId":"`+string(id)+`","content":"yes"}`, p.admin, "X-Agent-ID", "human")
+			return p.send("POST", "/replies", `{"ticketId":"`+string(id)+`","payload":"yes"}`, p.admin, "X-Agent-ID", "human")
 		},
 		"a reply in the person's name": func() (int, string) {
 			return p.send("POST", "/api/op/reply", `{"message_id":"`+string(id)+`","response":"yes"}`, p.admin, "X-Agent-ID", "human")
