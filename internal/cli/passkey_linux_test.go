@@ -153,12 +153,16 @@ func (i *intruder) sign(request c3po.ProofRequest, credential json.RawMessage) a
 	return i.tcp("human", "POST", "/api/proofs/"+request.ID, string(body))
 }
 
-// question and request are what the intruder asks of its person.
+// question and request are what the intruder asks of its person: each as another agent, as
+// one has at most 20 open.
 func (i *intruder) question() c3po.MessageID {
 	i.t.Helper()
 	i.asks++
 	var asked c3po.Escalation
-	i.decode(i.tcp("agent", "POST", "/api/op/escalate_to_human", fmt.Sprintf(`{"reason":"May I drop table %d?","choices":["yes","no"]}`, i.asks), "X-Agent-ID", "api"), &asked)
+	i.decode(i.tcp("agent", "POST", "/api/op/escalate_to_human", fmt.Sprintf(`{"reason":"May I drop table %d?","choices":["yes","no"]}`, i.asks), "X-Agent-ID", fmt.Sprint("api", i.asks)), &asked)
+	if asked.MessageID == "" {
+		i.t.Fatal("nothing was asked")
+	}
 	return asked.MessageID
 }
 
@@ -166,7 +170,10 @@ func (i *intruder) request() c3po.MessageID {
 	i.t.Helper()
 	i.asks++
 	var asked c3po.ApprovalAsked
-	i.decode(i.tcp("agent", "POST", "/api/op/request_approval", fmt.Sprintf(`{"tool":"Bash","input":{"command":"touch x"},"session":"s","request":"r%d"}`, i.asks), "X-Agent-ID", "api"), &asked)
+	i.decode(i.tcp("agent", "POST", "/api/op/request_approval", fmt.Sprintf(`{"tool":"Bash","input":{"command":"touch x"},"session":"s","request":"r%d"}`, i.asks), "X-Agent-ID", fmt.Sprint("api", i.asks)), &asked)
+	if asked.MessageID == "" {
+		i.t.Fatal("nothing was asked")
+	}
 	return asked.MessageID
 }
 
