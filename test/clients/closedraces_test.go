@@ -28,7 +28,8 @@ type closedAgent struct {
 	hung  atomic.Int32
 }
 
-// attended is a closed session of the client whose host attends to it.
+// attended is a closed session of the client whose host attends to it. Without a network
+// OpenCode may take a minute to start, so tests wait for it longer than a person would.
 func (c closedClient) attended(t *testing.T) *closedAgent {
 	t.Helper()
 	r, kept := c.closed(t)
@@ -136,7 +137,7 @@ func TestTenMessagesAtOnceResumeASessionOnce(t *testing.T) {
 		}
 		all.Wait()
 		for _, receipt := range receipts {
-			a.c.Answered("web", receipt, "9100", 60)
+			a.c.Answered("web", receipt, "9100", 180)
 			a.once(receipt.ID)
 		}
 		a.quiet()
@@ -152,13 +153,13 @@ func TestAResumedSessionThatIsKilledAnswersOnceInTheEnd(t *testing.T) {
 		for n := range rounds {
 			a.hangs.Store(true)
 			question := a.ask("Which port has the printer?")
-			clientrig.Eventually(t, 60*time.Second, "it asks its model", func() bool { return a.hung.Load() == int32(n+1) })
+			clientrig.Eventually(t, 180*time.Second, "it asks its model", func() bool { return a.hung.Load() == int32(n+1) })
 			pids := a.begun()
 			if len(pids) != 1 {
 				t.Fatalf("%d processes have the session", len(pids))
 			}
 			clientrig.Kill(t, pids[0])
-			clientrig.Eventually(t, 60*time.Second, "it is answered", func() bool { return a.answersTo(question.ID) > 0 })
+			clientrig.Eventually(t, 180*time.Second, "it is answered", func() bool { return a.answersTo(question.ID) > 0 })
 			a.quiet()
 			a.once(question.ID)
 		}
@@ -176,7 +177,7 @@ func TestThePersonWhoOpensAResumedSessionWins(t *testing.T) {
 		for n := range rounds {
 			a.hangs.Store(true)
 			question := a.ask("Which port has the printer?")
-			clientrig.Eventually(t, 60*time.Second, "it is resumed", func() bool { return a.hung.Load() == int32(n+1) })
+			clientrig.Eventually(t, 180*time.Second, "it is resumed", func() bool { return a.hung.Load() == int32(n+1) })
 			term := a.Reopen("ALL-DONE", append(a.reopen, a.kept.Session)...)
 			clientrig.Eventually(t, 20*time.Second, "the resumed one has ended", func() bool { return len(a.begun()) == 0 })
 			if strings.Contains(term.Shown(), "Resume anyway") { // Copilot CLI has seen the other
@@ -184,7 +185,7 @@ func TestThePersonWhoOpensAResumedSessionWins(t *testing.T) {
 				term.Rest()
 			}
 			term.Enter("Hello again.")
-			a.c.Answered("web", question, "9100", 60)
+			a.c.Answered("web", question, "9100", 180)
 			a.once(question.ID)
 			a.c.Only("api", "web")
 			term.Rest()
