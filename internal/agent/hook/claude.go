@@ -23,8 +23,10 @@ type Event struct {
 	AgentID    string `json:"agent_id,omitempty"`   // of a subagent
 	AgentType  string `json:"agent_type,omitempty"` // of a subagent
 	Again      Word   `json:"stop_hook_active,omitempty"`
-	Prompt     string `json:"prompt,omitempty"`   // of UserPromptSubmit; empty if the client does not show it
-	Attended   string `json:"attended,omitempty"` // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
+	Prompt     string `json:"prompt,omitempty"`                 // of UserPromptSubmit; empty if the client does not show it
+	Error      string `json:"error,omitempty"`                  // of StopFailure: what kind of failure it was
+	Said       string `json:"last_assistant_message,omitempty"` // of StopFailure: what its user reads
+	Attended   string `json:"attended,omitempty"`               // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
 }
 
 // A Word is a text, or a truth value that its client writes as one or the other.

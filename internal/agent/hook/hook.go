@@ -72,6 +72,16 @@ func (m Memory) Read(ids ...c3po.MessageID) Memory {
 // HasRead says that the text of a message was handed to the session.
 func (m Memory) HasRead(id c3po.MessageID) bool { return m.read[id] }
 
+// Unread takes back that the text of these messages was handed to the session: its turn
+// failed before it could deal with them.
+func (m Memory) Unread(ids ...c3po.MessageID) Memory {
+	m.read = maps.Clone(m.read)
+	for _, id := range ids {
+		delete(m.read, id)
+	}
+	return m
+}
+
 // Blocked says that a message has kept a turn from ending.
 func (m Memory) Blocked(id c3po.MessageID) bool { return m.blocked[id] }
 

@@ -66,6 +66,7 @@ type conversation struct {
 	brought  []c3po.Message                  // is in a prompt, with which the model is not known to have been asked
 
 	meter meter
+	quota quota
 
 	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered
 	asked map[c3po.MessageID]bool // its own questions, to which it may be waiting for an answer

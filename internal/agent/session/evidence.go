@@ -58,6 +58,9 @@ func (s *Server) observe(ctx context.Context) {
 			asked = time.Now()
 			s.relook(ctx, askEvery/2)
 		}
+		if s.quotaReturns(time.Now()) {
+			s.relook(ctx, askEvery/2)
+		}
 		s.slept()
 		s.wake()
 		s.leaves()
@@ -110,6 +113,9 @@ func (s *Server) evidence(event hook.Event) {
 		c.meter.holds(now)
 	case event.Name == hook.StopEvent || event.Name == hook.StopFailure:
 		c.meter.releases(now)
+	}
+	if event.Name == hook.StopEvent || event.Name == hook.PostToolUse {
+		c.answers()
 	}
 	if event.SessionID != "" && event.SessionID != c.id {
 		c.hinted, c.brought = 0, nil // another session shows nothing of what the last one took
@@ -165,15 +171,16 @@ func (s *Server) asksPerson(event hook.Event) string {
 
 // failTurn is the end of a turn in which the model could not be asked: what it was
 // told has not been heard. Its mail starts another after a while.
-func (s *Server) failTurn() {
+func (s *Server) failTurn(event hook.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.conversation
 	now, mail := time.Now(), c.turnFor
 	c.turnFor = nil
 	again, waits := c.activity.Again(now)
+	refusal, refused := event.RefusedForQuota(now)
 	switch {
-	case c.rearm(mail):
+	case c.rearm(mail) || refused:
 		again = now.Add(failedPauses[min(c.failures, len(failedPauses)-1)])
 		c.failures++
 		c.again = append(c.again, mail...)
@@ -184,6 +191,10 @@ func (s *Server) failTurn() {
 		return
 	}
 	c.activity = c.activity.Fails(now, again) // then observe wakes it
+	if refused {
+		c.refuse(refusal, again, now)
+		s.reportSoon()
+	}
 }
 
 func later(a, b time.Time) time.Time {

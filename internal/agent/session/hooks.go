@@ -76,7 +76,7 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 	case hook.StopEvent:
 		return s.dialect.Write(s.onStop(ctx, event), event.Name)
 	case hook.StopFailure:
-		s.failTurn()
+		s.failTurn(event)
 	case hook.SessionEnd:
 		// A session that is cleared or changed for another is not the end of the run.
 		if event.Reason != "clear" && event.Reason != "resume" {
@@ -100,7 +100,7 @@ func (s *Server) noteWhileOff(event hook.Event) {
 	case hook.StopEvent:
 		s.putOff()
 	case hook.StopFailure:
-		s.failTurn()
+		s.failTurn(event)
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *Server) leaves() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since, idle := s.conversation.activity.Idle(now, len(s.conversation.monitors) > 0)
-	if !idle || off || now.Sub(since) < silentAfter || len(s.conversation.waking) > 0 {
+	if !idle || off || now.Sub(since) < silentAfter || len(s.conversation.waking) > 0 || s.conversation.quota.out(now) {
 		return
 	}
 	s.conversation.leave()

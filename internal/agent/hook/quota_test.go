@@ -1,0 +1,54 @@
+package hook
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheEndOfALimitIsReadFromWhatAClientSays(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC)
+	for said, want := range map[string]time.Duration{
+		"API Error: Request rejected (429) · usage limit until 2026-11-17T14:30:30Z":   30 * time.Second,
+		"limit reached, resets at 2026-11-17T16:30+02:00":                              0,
+		"Claude AI usage limit reached|1794925860":                                     time.Minute,
+		"You've hit your limit · resets 3pm (UTC)":                                     30 * time.Minute,
+		"You've hit your limit · resets 2:15pm (UTC)":                                  23*time.Hour + 45*time.Minute,
+		"Limit reached · resets Nov 20, 12am (UTC)":                                    57*time.Hour + 30*time.Minute,
+		"Limit reached · resets at 5pm (Europe/Berlin)":                                90 * time.Minute,
+		"You've hit your usage limit. Try again in 1 day 2 hours 5 minutes.":           26*time.Hour + 5*time.Minute,
+		"Please retry in 30.5s":                                                        30500 * time.Millisecond,
+		"Your quota will reset after 3h20m5s.":                                         3*time.Hour + 20*time.Minute + 5*time.Second,
+		"You've hit your usage limit, or try again at 3:05 PM.":                        35 * time.Minute,
+		"This request would exceed your account's rate limit. Please try again later.": -1,
+		"resets at 3pm (Nowhere/Town)":                                                 -1,
+		"usage limit until 2026-11-17T14:29:59Z":                                       -1,
+		"usage limit until 2026-12-17T14:29:59Z":                                       -1,
+		"limited to 5 requests in 1 minute":                                            -1,
+		"":                                                                             -1,
+	} {
+		got := resetTime(said, now)
+		if want < 0 && !got.IsZero() || want >= 0 && !got.Equal(now.Add(want)) {
+			t.Errorf("%q: %s, want %s from %s", said, got, want, now)
+		}
+	}
+}
+
+func TestOnlyATurnThatFailedForItsQuotaIsARefusal(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC)
+	for name, event := range map[string]Event{
+		"another failure":            {Name: StopFailure, Error: "overloaded", Said: "rate limit"},
+		"a client that says nothing": {Name: StopFailure},
+		"a turn that went well":      {Name: StopEvent, Error: "rate_limit"},
+	} {
+		if refusal, refused := event.RefusedForQuota(now); refused {
+			t.Errorf("%s: %+v", name, refusal)
+		}
+	}
+	refusal, refused := Event{Name: StopFailure, Error: "rate_limit", Said: "limit\n· " + strings.Repeat("ü", 300)}.RefusedForQuota(now)
+	if !refused || len(refusal.Evidence) > 200 || !strings.HasPrefix(refusal.Evidence, "limit · üü") || !refusal.Until.IsZero() {
+		t.Errorf("refused: %v, %+v", refused, refusal)
+	}
+}
