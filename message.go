@@ -284,6 +284,8 @@ type ThreadInput struct {
 type ReceivedInput struct {
 	MessageIDs []MessageID  `json:"message_ids,omitempty" jsonschema:"Messages whose text the client has taken"`
 	Silent     []MessageID  `json:"silent,omitempty" jsonschema:"Messages that the session has read, whose sender expects an answer, and without answering which its turn has ended"`
+	Stalled    []MessageID  `json:"stalled,omitempty" jsonschema:"Messages that the session works on, and has made no step for too long"`
+	Moves      []MessageID  `json:"moves,omitempty" jsonschema:"Messages that were reported as stalled, and that the session goes on with"`
 	Notified   int64        `json:"notified,omitempty" jsonschema:"The session was told of all mail up to this sequence"`
 	Used       []Used       `json:"used,omitempty" jsonschema:"What the session has used so far for messages it was given"`
 	Quota      *QuotaReport `json:"quota,omitempty" jsonschema:"The session's model is refused to it because its quota is used up, or no longer is"`

@@ -12,10 +12,11 @@ type Wait struct {
 	State     TicketState `json:"state"`
 	Since     time.Time   `json:"since"`
 	Deadline  time.Time   `json:"deadline,omitzero"`
-	Silent    bool        `json:"silent,omitempty"` // the one it waits for has read it and ended its turn without an answer
-	Questions int         `json:"questions"`        // how many it has asked that one and waits for
-	Depth     int         `json:"depth"`            // 1 waits for the hold-up itself, 2 for one that does
-	Behind    int         `json:"behind"`           // agents that wait for FromAgent, directly or through others
+	Stalled   bool        `json:"stalled,omitempty"` // the one it waits for makes no step
+	Silent    bool        `json:"silent,omitempty"`  // the one it waits for has read it and ended its turn without an answer
+	Questions int         `json:"questions"`         // how many it has asked that one and waits for
+	Depth     int         `json:"depth"`             // 1 waits for the hold-up itself, 2 for one that does
+	Behind    int         `json:"behind"`            // agents that wait for FromAgent, directly or through others
 }
 
 // A HoldUp is one that others wait for and that waits for nobody itself: the

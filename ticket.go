@@ -34,7 +34,8 @@ type Ticket struct {
 	CreatedAt   time.Time   `json:"created_at"`
 	DeliveredAt time.Time   `json:"delivered_at,omitzero"`
 	RespondedAt time.Time   `json:"responded_at,omitzero"`
-	SilentAt    time.Time   `json:"silent_at,omitzero"` // the asked agent had read it and ended its turn without an answer; one may still come
+	StalledAt   time.Time   `json:"stalled_at,omitzero"` // since when the agent that has it makes no step; it may go on
+	SilentAt    time.Time   `json:"silent_at,omitzero"`  // the asked agent had read it and ended its turn without an answer; one may still come
 	TimedOutAt  time.Time   `json:"timed_out_at,omitzero"`
 	CancelledAt time.Time   `json:"cancelled_at,omitzero"`
 	Deadline    time.Time   `json:"deadline,omitzero"`

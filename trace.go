@@ -28,6 +28,7 @@ type Trace struct {
 	Served       []Fact     `json:"served"`
 	Received     *Fact      `json:"received"`
 	Claimed      *Claim     `json:"claimed,omitempty"` // of a role's mail: who claimed it last
+	Stalled      *Fact      `json:"stalled,omitempty"` // since when the agent that has it makes no step
 	Silent       *Fact      `json:"silent,omitempty"`  // the asked agent had read it and ended its turn without an answer
 	Ended        *Fact      `json:"ended"`
 	Answered     []Answered `json:"answered"`

@@ -251,6 +251,11 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	if err := a.hub.checkUsed(in.Used); err != nil {
 		return c3po.AckResult{}, err
 	}
+	for _, ids := range [][]c3po.MessageID{in.Stalled, in.Moves} {
+		if err := a.hub.checkIDs(ids); err != nil {
+			return c3po.AckResult{}, err
+		}
+	}
 	if err := checkQuota(in.Quota); err != nil {
 		return c3po.AckResult{}, err
 	}
@@ -274,6 +279,12 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 		return c3po.AckResult{}, err
 	}
 	if err := a.inbox.reportQuota(ctx, in.Quota); err != nil {
+		return c3po.AckResult{}, err
+	}
+	if err := a.inbox.reportStall(ctx, in.Moves, store.GoesOn); err != nil {
+		return c3po.AckResult{}, err
+	}
+	if err := a.inbox.reportStall(ctx, in.Stalled, store.Stalled); err != nil {
 		return c3po.AckResult{}, err
 	}
 	if err := a.inbox.reportSilence(ctx, in.Silent); err != nil {

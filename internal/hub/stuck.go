@@ -35,7 +35,7 @@ func (a *Actor) Stuck(ctx context.Context, _ c3po.None) (c3po.Stuck, error) {
 				seen[t.ID] = true
 				waits = append(waits, c3po.Wait{
 					ID: t.ID, FromAgent: t.FromAgent, ToAgent: t.ToAgent, Thread: t.Thread, State: t.State,
-					Since: t.CreatedAt, Deadline: t.Deadline, Silent: !t.SilentAt.IsZero(),
+					Since: t.CreatedAt, Deadline: t.Deadline, Silent: !t.SilentAt.IsZero(), Stalled: !t.StalledAt.IsZero(),
 				})
 			}
 		}

@@ -66,6 +66,10 @@ func addFacts(t *c3po.Ticket, e store.Entry) (next c3po.MessageID) {
 		t.TimedOutAt = e.Facts.Ended
 	}
 	t.CancelledAt, t.SilentAt = e.Facts.Cancelled, e.Facts.Silent
+	t.StalledAt = time.Time{}
+	if len(e.Facts.Answers) == 0 && e.Facts.Cancelled.IsZero() {
+		t.StalledAt = e.Facts.Stalled
+	}
 	return next
 }
 

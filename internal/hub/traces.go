@@ -231,6 +231,9 @@ func life(e store.Entry) c3po.Trace {
 	if r := e.Facts.Received; r != nil {
 		trace.Received = &c3po.Fact{At: r.First, Session: r.Reader, Route: r.Route}
 	}
+	if !e.Facts.Stalled.IsZero() && len(e.Facts.Answers) == 0 {
+		trace.Stalled = &c3po.Fact{At: e.Facts.Stalled}
+	}
 	if !e.Facts.Silent.IsZero() {
 		trace.Silent = &c3po.Fact{At: e.Facts.Silent}
 	}

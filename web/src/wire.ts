@@ -768,6 +768,7 @@ export interface Ticket {
   kept_until?: string;
   responded_at?: string;
   silent_at?: string;
+  stalled_at?: string;
   timed_out_at?: string;
 }
 
@@ -821,6 +822,7 @@ export interface Trace {
   reachability?: Reachability;
   reason?: string;
   silent?: Fact;
+  stalled?: Fact;
   started?: Fact[];
   state_since?: string;
 }
@@ -852,6 +854,7 @@ export interface Wait {
   behind: number;
   deadline?: string;
   silent?: boolean;
+  stalled?: boolean;
 }
 
 export interface WaitEnd {

@@ -178,6 +178,12 @@ func (a Activity) Idle(now time.Time, monitored bool) (since time.Time, known bo
 	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && (!a.shell || monitored) && !left
 }
 
+// SilentTurn is since when a turn has shown nothing, if one runs as far as
+// is known, and no call of ours and no dialog explains it.
+func (a Activity) SilentTurn() (since time.Time, runs bool) {
+	return a.at, a.phase == working && a.calls == 0
+}
+
 // BelievedUntil is when the evidence ends.
 func (a Activity) BelievedUntil() time.Time { return a.until }
 

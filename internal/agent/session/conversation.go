@@ -67,6 +67,7 @@ type conversation struct {
 
 	meter meter
 	quota quota
+	stall stall
 
 	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered
 	asked map[c3po.MessageID]bool // its own questions, to which it may be waiting for an answer

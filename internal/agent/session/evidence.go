@@ -64,6 +64,7 @@ func (s *Server) observe(ctx context.Context) {
 		s.slept()
 		s.wake()
 		s.leaves()
+		s.stalls()
 		s.counts()
 	}
 }

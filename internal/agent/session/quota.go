@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -37,7 +35,7 @@ func (c *conversation) refuse(refusal hook.Refusal, again, now time.Time) {
 		until, exact = again, false
 	}
 	c.quota = quota{until: until, exact: exact, evidence: refusal.Evidence, report: true}
-	owed := slices.Collect(maps.Keys(c.owed))
+	owed := c.inHand()
 	c.memory = c.memory.Unread(owed...)
 	c.rearm(owed)
 	c.activity = c.activity.Fails(now, until)

@@ -32,7 +32,7 @@ func (s *Server) report(ctx context.Context) {
 
 // reportSoon is called with the lock held.
 func (s *Server) reportSoon() {
-	if len(s.conversation.proved) == 0 && len(s.conversation.silent) == 0 && !s.conversation.quota.report && s.conversation.told == 0 && !s.conversation.meter.due(time.Now()) {
+	if len(s.conversation.proved) == 0 && len(s.conversation.silent) == 0 && !s.conversation.quota.report && !s.conversation.stall.due() && s.conversation.told == 0 && !s.conversation.meter.due(time.Now()) {
 		return
 	}
 	select {
@@ -54,6 +54,7 @@ func (s *Server) reportAgain() {
 func (s *Server) sendReport(ctx context.Context) {
 	s.sendTaken(ctx)
 	s.sendQuota(ctx)
+	s.sendStall(ctx)
 	s.sendSilent(ctx)
 	s.sendUsed(ctx)
 }

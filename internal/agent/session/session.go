@@ -69,6 +69,9 @@ type Config struct {
 	// ApprovalWait is how long a client that opens its dialog only after the hook has ended
 	// is kept from it; a minute if zero.
 	ApprovalWait time.Duration
+	// StalledAfter is how long the session may work on a question without a step before who
+	// asked hears of it; DefaultStalledAfter if zero.
+	StalledAfter time.Duration
 	// Dialect is how the client takes what its hooks are answered.
 	Dialect hook.Dialect
 	// Rouse starts a turn of an idle session with a line, for a client that has no
@@ -100,30 +103,31 @@ type Config struct {
 
 // A Session process serves one run of one client.
 type Server struct {
-	reach    func() *client.Client
-	asked    c3po.AgentID
-	profile  c3po.RegisterInput
-	rooms    []c3po.RoomName
-	run      string
-	socket   string
-	stranger func(net.Conn) bool
-	off      func() bool
-	switched func(on, everywhere bool) error
-	before   func(ctx context.Context, to *client.Client, session string) error
-	holds    func(c3po.AgentID)
-	approves func() bool
-	patience time.Duration
-	dialect  hook.Dialect
-	rouse    func(ctx context.Context, conversation, line string) error
-	attended bool
-	answers  bool
-	sees     func() Sight
-	note     func(HookRun)
-	keep     func(Kept)
-	tools    []c3po.Toolset
-	defaults map[string]map[string]any
-	version  string
-	log      *slog.Logger
+	reach        func() *client.Client
+	asked        c3po.AgentID
+	profile      c3po.RegisterInput
+	rooms        []c3po.RoomName
+	run          string
+	socket       string
+	stranger     func(net.Conn) bool
+	off          func() bool
+	switched     func(on, everywhere bool) error
+	before       func(ctx context.Context, to *client.Client, session string) error
+	holds        func(c3po.AgentID)
+	approves     func() bool
+	patience     time.Duration
+	stalledAfter time.Duration
+	dialect      hook.Dialect
+	rouse        func(ctx context.Context, conversation, line string) error
+	attended     bool
+	answers      bool
+	sees         func() Sight
+	note         func(HookRun)
+	keep         func(Kept)
+	tools        []c3po.Toolset
+	defaults     map[string]map[string]any
+	version      string
+	log          *slog.Logger
 
 	wanted     chan struct{} // a hook or a call wants the agent to be there
 	reportable chan struct{} // there is something to report
@@ -161,7 +165,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
-		approves: cfg.Approves, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), requests: map[*request]bool{},
+		approves: cfg.Approves, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), stalledAfter: cmp.Or(cfg.StalledAfter, DefaultStalledAfter), requests: map[*request]bool{},
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), keepable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,

@@ -30,7 +30,7 @@ import (
 func MCP(a *console.Console) *cobra.Command {
 	var tools, rooms, clientName string
 	var timeout int
-	var approvalWait time.Duration
+	var approvalWait, stalledAfter time.Duration
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to a coding agent over stdin and stdout",
@@ -65,7 +65,7 @@ call after a minute. So without --client, which c3po install sets, a wait ends a
 			if err != nil {
 				return err
 			}
-			cfg.Tools, cfg.ApprovalWait = sets, approvalWait
+			cfg.Tools, cfg.ApprovalWait, cfg.StalledAfter = sets, approvalWait, stalledAfter
 			if cfg.Rooms, err = roomNames(rooms); err != nil {
 				return err
 			}
@@ -84,6 +84,8 @@ call after a minute. So without --client, which c3po install sets, a wait ends a
 	console.Setting(cmd.Flags(), "auto-join-rooms", "C3PO_AUTO_JOIN_ROOMS", "")
 	cmd.Flags().StringVar(&clientName, "client", "", "the program that starts this, for example claude-code")
 	cmd.Flags().DurationVar(&approvalWait, "approval-wait", 0, "how long a permission dialog waits while you are asked elsewhere; c3po install sets it")
+	cmd.Flags().DurationVar(&stalledAfter, "stalled-after", session.DefaultStalledAfter, "how long a question that was read may see no step before who asked hears of it")
+	console.Setting(cmd.Flags(), "stalled-after", "C3PO_STALLED_AFTER", "")
 	console.WaitFlag(cmd.Flags(), &timeout)
 	return cmd
 }

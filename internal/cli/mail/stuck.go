@@ -64,6 +64,8 @@ func holdUpLine(h c3po.HoldUp) string {
 func waitLine(now time.Time, w c3po.Wait) string {
 	facts := []string{c3po.Age(now.Sub(w.Since))}
 	switch {
+	case w.Stalled:
+		facts = append(facts, "read, and no step for a while: stalled")
 	case w.Silent:
 		facts = append(facts, "read, and its turn ended without an answer")
 	case w.State == c3po.TicketPending:

@@ -117,6 +117,9 @@ func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, state, na
 // ticketState is the state of a ticket, and of one that was read whether its reader has gone
 // on to other things.
 func ticketState(t c3po.Ticket) string {
+	if t.State == c3po.TicketDelivered && !t.StalledAt.IsZero() {
+		return console.TicketState(t.State) + ", stalled"
+	}
 	if t.State == c3po.TicketDelivered && !t.SilentAt.IsZero() {
 		return console.TicketState(t.State) + ", no answer"
 	}
@@ -127,6 +130,9 @@ func ticketState(t c3po.Ticket) string {
 func stateSince(t c3po.Ticket) time.Time {
 	switch t.State {
 	case c3po.TicketDelivered:
+		if !t.StalledAt.IsZero() {
+			return t.StalledAt
+		}
 		if !t.SilentAt.IsZero() {
 			return t.SilentAt
 		}

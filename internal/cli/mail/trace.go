@@ -124,6 +124,9 @@ func life(t c3po.Trace, from, to string) []occurrence {
 	if t.Received != nil {
 		all = append(all, occurrence{t.Received.At, "received by " + to + where(*t.Received)})
 	}
+	if t.Stalled != nil {
+		all = append(all, occurrence{t.Stalled.At, to + " stalled: it has made no step for a while"})
+	}
 	if t.Silent != nil {
 		all = append(all, occurrence{t.Silent.At, to + "'s turn ended without an answer"})
 	}

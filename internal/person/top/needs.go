@@ -12,9 +12,10 @@ import (
 // A Wait is an open ticket where it stands in the chain of those who wait.
 type Wait struct {
 	c3po.Ticket
-	Silent bool // who has it ended a turn without an answer
-	Depth  int  // 1 waits for who holds up the others, 2 for one that does
-	Behind int  // agents that wait for its asker, directly or through others
+	Silent  bool // who has it ended a turn without an answer
+	Stalled bool // who has it makes no step
+	Depth   int  // 1 waits for who holds up the others, 2 for one that does
+	Behind  int  // agents that wait for its asker, directly or through others
 }
 
 // arrange puts what the person is asked in order, and the open tickets into the chains
@@ -39,14 +40,14 @@ func (s *Snapshot) arrange(stuck c3po.Stuck, open []c3po.Ticket) {
 				t = c3po.Ticket{ID: w.ID, FromAgent: w.FromAgent, ToAgent: w.ToAgent, Thread: w.Thread, State: w.State, CreatedAt: w.Since, Deadline: w.Deadline}
 			}
 			if !seen[w.ID] {
-				s.Waits = append(s.Waits, Wait{Ticket: t, Silent: w.Silent, Depth: w.Depth, Behind: w.Behind})
+				s.Waits = append(s.Waits, Wait{Ticket: t, Silent: w.Silent, Stalled: w.Stalled, Depth: w.Depth, Behind: w.Behind})
 				seen[w.ID] = true
 			}
 		}
 	}
 	for _, t := range s.Tickets {
 		if !seen[t.ID] {
-			s.Waits = append(s.Waits, Wait{Ticket: t, Silent: !t.SilentAt.IsZero(), Depth: 1})
+			s.Waits = append(s.Waits, Wait{Ticket: t, Silent: !t.SilentAt.IsZero(), Stalled: !t.StalledAt.IsZero(), Depth: 1})
 		}
 	}
 	for i := range s.Questions {
@@ -143,6 +144,8 @@ func (w Wait) how() string {
 	switch {
 	case w.ToAgent == c3po.Human && w.State == c3po.TicketPending:
 		return "" // what needs the person says so
+	case w.Stalled:
+		return "stalled, no step"
 	case w.Silent:
 		return "turn ended, no answer"
 	case w.State != c3po.TicketPending:

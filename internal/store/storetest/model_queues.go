@@ -50,10 +50,12 @@ func (sp *space) forMember(msg *message, id c3po.AgentID, now time.Time) bool {
 
 // unfit says why an agent may not end a message of a queue; empty if it may.
 func (sp *space) unfit(msg *message, id c3po.AgentID) store.AckOutcome {
-	switch claim := msg.facts.Claim; {
-	case claim != nil && claim.By != id:
+	claim := msg.facts.Claim
+	free := claim == nil || claim.Released && claim.By != id
+	switch {
+	case !free && claim.By != id:
 		return store.AckStale
-	case claim == nil && (!sp.inQueue(id, msg.view.ToAgent) || msg.view.FromAgent == id):
+	case free && (!sp.inQueue(id, msg.view.ToAgent) || msg.view.FromAgent == id):
 		return store.AckNotYours
 	default:
 		return ""

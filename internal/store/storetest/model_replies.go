@@ -115,7 +115,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 		answered.MovedTo = moved(ticket, now)
 	}
 	question.facts.Answers = append(question.facts.Answers, answered)
-	if owner.Queue() != "" && question.facts.Claim == nil {
+	if owner.Queue() != "" && (question.facts.Claim == nil || question.facts.Claim.Released) {
 		question.facts.Claim = &c3po.Claim{By: step.From, At: now}
 	}
 	acked := question.state == c3po.StatePending

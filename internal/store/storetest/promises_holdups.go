@@ -102,6 +102,17 @@ func holdUpPromises() []promise {
 			w.unchanged(func() { same(w, "not hers", w.heldUp(alice, id, store.Stalled), store.HeldUp{}) })
 			same(w, "bob acks", w.ackClaimed(bob, id), []store.AckOutcome{store.AckDone})
 		}},
+		{"a member may answer a role's message that was released without claiming it, and nobody after", nil, func(w *testStore) {
+			w.enter(carol)
+			w.join(alice, bob)
+			id := w.task(carol, "first")
+			same(w, "alice", w.claim(alice), "first")
+			w.heldUp(alice, id, store.HeldUpByQuota)
+			w.reply(bob, id, "done")
+			same(w, "whose it is", w.entry(id).Facts.Claim.By, bob)
+			_, err := w.store.Reply(w.ctx, w.space, answer(alice, id, "late"))
+			w.refused(err, c3po.Forbidden)
+		}},
 		{"who goes on with a role's message that nobody took has it again", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)

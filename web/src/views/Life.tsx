@@ -45,6 +45,7 @@ function Facts({ trace: t }: { trace: Trace }) {
           </li>
         ))}
       </ol>
+      {t.stalled && <p>{plain(reader)} has read it, and has made no step for a while: it is stalled.</p>}
       {t.silent && <p>{plain(reader)} has read it, and its turn ended without an answer.</p>}
       {costOf(t) && <p>{plain(costOf(t))}</p>}
       {t.claimed && (

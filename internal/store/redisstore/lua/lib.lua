@@ -565,9 +565,10 @@ local function lives(seen, attachments, nodes, now, lease)
   end
 end
 
--- unfit says why an agent may not end a message of a queue; nil if it may.
+-- unfit says why an agent may not end a message of a queue; nil if it may. One that was
+-- released is its holder's, and everybody's.
 local function unfit(fact, agent, member)
-  if fact.cl then return fact.cl.b ~= agent and 'stale' or nil end
+  if fact.cl and (fact.cl.b == agent or not fact.cl.x) then return fact.cl.b ~= agent and 'stale' or nil end
   if not member or fact.f == agent then return 'not_yours' end
   return nil
 end

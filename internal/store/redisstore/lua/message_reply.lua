@@ -98,7 +98,7 @@ if handed_to ~= '' then
 end
 question.an = question.an or {}
 table.insert(question.an, { h = new, a = now, f = from, m = moved_to })
-if role ~= '' then question.cl = question.cl or { b = from, a = now } end
+if role ~= '' and (not question.cl or question.cl.x) then question.cl = { b = from, a = now } end
 if not moved_to then closed(question) end
 local acked = question.s and 0 or 1
 if question.s then
