@@ -51,6 +51,7 @@ type Limits struct {
 	OnlineWindow   time.Duration // a caller without a connection is online for so long
 	NodeLease      time.Duration // of a coordinator that holds connections
 	ClaimLease     time.Duration // of a role's message, from the last sign of life of who claimed it
+	LeaseIdle      time.Duration // of a file's lease, from the last sign of its holder's work
 	SeenEvery      time.Duration // last_seen is written at most so often
 	WaitDefault    time.Duration
 	MaxWait        time.Duration
@@ -132,6 +133,7 @@ func DefaultLimits() Limits {
 		OnlineWindow:   90 * time.Second,
 		NodeLease:      60 * time.Second,
 		ClaimLease:     15 * time.Minute,
+		LeaseIdle:      30 * time.Minute,
 		SeenEvery:      30 * time.Second,
 		WaitDefault:    60 * time.Second,
 		MaxWait:        3600 * time.Second,

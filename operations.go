@@ -60,6 +60,12 @@ type Service interface {
 	Resume(context.Context, PauseInput) (PauseResult, error)
 	ThreadResume(context.Context, ThreadResumeInput) (ThreadResumed, error)
 
+	LeaseTake(context.Context, LeaseTakeInput) (LeaseTaken, error)
+	LeaseRelease(context.Context, LeaseReleaseInput) (LeaseReleased, error)
+	LeaseCheck(context.Context, LeaseCheckInput) (LeaseConflicts, error)
+	LeaseList(context.Context, LeaseListInput) (LeaseList, error)
+	LeaseBreak(context.Context, LeaseBreakInput) (LeaseReleased, error)
+
 	Trace(context.Context, MessageInput) (Trace, error)
 	TailLog(context.Context, LogInput) (LogPage, error)
 	Fsck(context.Context, None) (Audit, error)
@@ -262,6 +268,7 @@ var native = []Operation{
 	Op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, ReadOnly, CarriesBodies, Command("inbox")),
 	Op("claim", More, "Take a c3po message that was sent to your queue, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies, Command("claim")),
 	Op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, ReadOnly, ForViewers, Command("agents")),
+	Op("lease_list", More, "List who edits which files, with the lease of each. Editing takes a lease by itself, in repositories where leases are on.", Service.LeaseList, ReadOnly, ForViewers, Command("leases")),
 
 	Op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, Idempotent, CarriesBodies, Command("room join")),
 	Op("room_leave", Rooms, "Leave a c3po room.", Service.RoomLeave, Idempotent, Command("room leave")),
@@ -289,6 +296,10 @@ var native = []Operation{
 	Op("conversations", "", "List conversations with their first and last line.", Service.Conversations, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tickets` lists them, `c3po thread` reads one"), noTool("for the person")),
 	Op("search", "", "Find messages by their words, the newest first.", Service.Search, ReadOnly, CarriesBodies, forWatchers, Command("search"), noTool("for the person")),
 	Op("request_approval", "", "Ask the person to allow a tool, once.", Service.RequestApproval, Idempotent, NoCommand("a coding agent's hook asks"), noTool("for hooks: a model cannot ask for its own permission")),
+	Op("lease_take", "", "Take the leases of files that are about to be edited, or learn who holds one.", Service.LeaseTake, Idempotent, NoCommand("a coding agent's hook takes them before an edit"), noTool("for hooks: a lease costs a model nothing")),
+	Op("lease_release", "", "End the leases of files that are committed or unchanged.", Service.LeaseRelease, Idempotent, NoCommand("the session sees what is committed or unchanged"), noTool("for our own processes")),
+	Op("lease_check", "", "Find files among those to commit whose leases others hold or have had since.", Service.LeaseCheck, ReadOnly, ForWriters, Command("leases check"), noTool("for the git hook")),
+	Op("lease_break", "", "End a lease, whoever holds it.", Service.LeaseBreak, Idempotent, forPersons, Command("leases release"), noTool("for the person")),
 	Op("human_list", "", "Questions that wait for the person.", Service.HumanList, ReadOnly, CarriesBodies, forPersons, Command("human list"), noTool("for the person")),
 	Op("human_show", "", "One question to the person, and what became of it.", Service.HumanShow, ReadOnly, CarriesBodies, forPersons, Command("human show"), noTool("for the person")),
 	Op("human_answer", "", "Answer a question as the person.", Service.HumanAnswer, forPersons, Command("human answer"), noTool("for the person")),

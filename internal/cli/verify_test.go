@@ -134,7 +134,7 @@ func (h *verifiedHost) through(odd func(w http.ResponseWriter, r *http.Request) 
 
 // everyPath is what a host with the plugin has.
 var everyPath = []string{
-	"rest", "wait", "claude-code tools", "claude-code hook SessionStart", "claude-code hook UserPromptSubmit", "claude-code hook PreToolUse",
+	"rest", "wait", "claude-code tools", "claude-code hook SessionStart", "claude-code hook UserPromptSubmit", "claude-code hook PreToolUse", "claude-code hook PreToolUse",
 	"claude-code hook PermissionRequest", "claude-code hook Notification",
 	"claude-code hook PostToolUse", "claude-code hook Stop", "claude-code hook StopFailure", "claude-code monitor",
 }

@@ -140,6 +140,26 @@ func (c *Client) ThreadResume(ctx context.Context, in c3po.ThreadResumeInput) (c
 	return call[c3po.ThreadResumed](ctx, c, "thread_resume", in)
 }
 
+func (c *Client) LeaseTake(ctx context.Context, in c3po.LeaseTakeInput) (c3po.LeaseTaken, error) {
+	return call[c3po.LeaseTaken](ctx, c, "lease_take", in)
+}
+
+func (c *Client) LeaseRelease(ctx context.Context, in c3po.LeaseReleaseInput) (c3po.LeaseReleased, error) {
+	return call[c3po.LeaseReleased](ctx, c, "lease_release", in)
+}
+
+func (c *Client) LeaseCheck(ctx context.Context, in c3po.LeaseCheckInput) (c3po.LeaseConflicts, error) {
+	return call[c3po.LeaseConflicts](ctx, c, "lease_check", in)
+}
+
+func (c *Client) LeaseList(ctx context.Context, in c3po.LeaseListInput) (c3po.LeaseList, error) {
+	return call[c3po.LeaseList](ctx, c, "lease_list", in)
+}
+
+func (c *Client) LeaseBreak(ctx context.Context, in c3po.LeaseBreakInput) (c3po.LeaseReleased, error) {
+	return call[c3po.LeaseReleased](ctx, c, "lease_break", in)
+}
+
 func (c *Client) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, error) {
 	return call[c3po.Trace](ctx, c, "trace", in)
 }

@@ -28,6 +28,7 @@ type Store interface {
 	flowStore
 	reaperStore
 	retirementStore
+	leaseStore
 	renameStore
 	letterStore
 	eventStore

@@ -302,6 +302,36 @@ export interface Joined {
 
 export type Kind = "message" | "reply" | "bounce" | "notice" | "escalation" | "approval" | "cancelled" | "post" | "broadcast";
 
+export interface Lease {
+  number: number;
+  repository: string;
+  path: string;
+  holder: AgentID;
+  since: string;
+  edited: string;
+  branch?: string;
+  ended?: string;
+  task?: string;
+  tree?: string;
+}
+
+export interface LeaseConflicts {
+  leases: Lease[];
+}
+
+export interface LeaseList {
+  leases: Lease[];
+}
+
+export interface LeaseReleased {
+  released: number;
+}
+
+export interface LeaseTaken {
+  held?: Lease;
+  numbers?: number[];
+}
+
 export interface LeftBehind {
   id: AgentID;
   unread: number;

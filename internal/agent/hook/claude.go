@@ -16,7 +16,9 @@ type Event struct {
 	ToolName   string `json:"tool_name,omitempty"`
 	ToolUseID  string `json:"tool_use_id,omitempty"`
 	Input      Object `json:"tool_input,omitempty"`      // the tool's arguments
-	Cwd        string `json:"cwd,omitempty"`             // of Approve: where the tool would run
+	File       string `json:"file_path,omitempty"`       // of a tool that edits one, if the client says it apart
+	Notebook   string `json:"notebook_path,omitempty"`   // likewise
+	Cwd        string `json:"cwd,omitempty"`             // of Approve and an edit: where the tool would run
 	Transcript string `json:"transcript_path,omitempty"` // of Approve: where the client keeps what was said
 	Mode       string `json:"permission_mode,omitempty"`
 	Model      string `json:"model,omitempty"`      // of SessionStart, if the client says it
@@ -85,6 +87,8 @@ const (
 	DialogCloses = "DialogCloses"
 	// Approve is a dialog that opens, asked by a hook that waits for the person's verdict.
 	Approve = "Approve"
+	// Commit is git's: the files in Input are about to be committed.
+	Commit = "Commit"
 )
 
 type output struct {

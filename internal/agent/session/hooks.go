@@ -46,7 +46,12 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 	s.follow(event)
 	s.evidence(event)
 	s.personSwitches(event)
+	s.edited(event)
 	switch {
+	case event.Name == hook.Commit:
+		return s.checkCommit(ctx, event)
+	case event.Name == hook.PreToolUse && event.Changes():
+		return s.beforeEdit(ctx, event)
 	case event.Name == hook.PreToolUse:
 		return s.allow(event)
 	case event.Name == hook.DialogOpens:
@@ -70,9 +75,13 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 		if settles {
 			decision = hook.Settled(decision)
 		}
-		return s.dialect.Write(decision, event.Name)
+		return s.dialect.Write(s.tellOverlaps(decision), event.Name)
 	case hook.PostToolUse:
-		return s.dialect.Write(s.showAsk(s.onToolUsed(event)), event.Name)
+		decision := s.showAsk(s.onToolUsed(event))
+		if !s.dialect.Deaf() {
+			decision = s.tellOverlaps(decision)
+		}
+		return s.dialect.Write(decision, event.Name)
 	case hook.StopEvent:
 		return s.dialect.Write(s.onStop(ctx, event), event.Name)
 	case hook.StopFailure:

@@ -135,6 +135,8 @@ type Server struct {
 	keepable   chan struct{} // there may be more to keep of the session
 	settling   chan struct{} // there may be questions to withdraw
 
+	leases leases
+
 	counting   sync.Mutex // held while the transcript is read
 	transcript transcript
 
@@ -169,6 +171,7 @@ func New(cfg Config) *Server {
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), keepable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,
+		leases: leases{trees: map[string]*leasedTree{}, underWay: map[string][]string{}, due: make(chan struct{}, 1)},
 	}
 	if s.before == nil {
 		s.before = func(context.Context, *client.Client, string) error { return nil }
@@ -207,6 +210,7 @@ func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	running.Go(func() { s.report(ctx) })
 	running.Go(func() { s.observe(ctx) })
 	running.Go(func() { s.settleAsks(ctx) })
+	running.Go(func() { s.tidyLeases(ctx) })
 	if s.note != nil {
 		running.Go(func() { s.noteRuns(ctx) })
 	}

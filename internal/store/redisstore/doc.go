@@ -69,6 +69,10 @@
 //	imported      hash    what came from another coordinator, as it was called there, to what
 //	                      it is here: the id of a message or an agent, the name of a room,
 //	                      "sequence ordinal" of a post
+//	edits         hash    "repository\0t:tree\0path" and "repository\0b:branch\0path" to the lease of
+//	                      that file, held or ended, JSON (edits.lua)
+//	editors       hash    term to the agent whose session edits by it, JSON; the agent's record
+//	                      names the term in editing, and meta the last number given in fence
 //	rooms         hash    room to its row: creator, visibility, counts, last post, and without
 //	                      members since when it is empty and silent; JSON
 //	roomorder     zset    room by the number of the event that made it
@@ -123,7 +127,7 @@
 //	                    the life of dead letters, when its thread is empty (sweeps.go)
 //	the room            rooms, roomorder, room, members, invited: when somebody ends it, or it was
 //	                    empty and silent for long (room_end.lua); posts by number and bytes (room_post.lua)
-//	the sweep           nodes, aliases, renamed, roles, imported: when they are of no use (sweeps.go)
+//	the sweep           nodes, aliases, renamed, roles, imported, edits, editors: when they are of no use (sweeps.go)
 //	the space           meta, events (by number) and all that is left: when it is empty (spaces.go)
 //	Redis               rate, grant, invite, link, proof: by a TTL
 //	the person          passkeys: a handful, removed ones are remembered as removed

@@ -39,7 +39,7 @@ const noSpace = keys("c3po:1:{_}:")
 // those that each agent has.
 var (
 	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
-		events aliases tickets roles flow flowx imported rooms roomorder deadlines
+		events aliases tickets roles flow flowx imported rooms roomorder deadlines edits editors
 		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys pushes`)
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
@@ -112,6 +112,8 @@ func (k keys) queues() string    { return string(k) + "roles" }
 func (k keys) flow() string      { return string(k) + "flow" }
 func (k keys) wake() string      { return string(k) + "wake" }
 func (k keys) imported() string  { return string(k) + "imported" }
+func (k keys) edits() string     { return string(k) + "edits" }
+func (k keys) editors() string   { return string(k) + "editors" }
 
 func (k keys) rooms() string     { return string(k) + "rooms" }
 func (k keys) roomOrder() string { return string(k) + "roomorder" }

@@ -34,6 +34,9 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 			return err
 		}
 	}
+	if err := s.dropLeases(ctx, space, store.LeaseMemory); err != nil {
+		return err
+	}
 	if err := s.endEmptyRooms(ctx, space, lived); err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ func (m *Model) holdings(name c3po.Space) holdings {
 	for id := range sp.renamed {
 		h.put("renamed", string(id))
 	}
+	h.edits(sp)
 	for session := range sp.sessions {
 		h.put("sessions", session)
 	}

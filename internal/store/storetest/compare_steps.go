@@ -45,6 +45,8 @@ func allSteps() []step {
 		{"hold up", 4, (*comparison).holdUp},
 		{"quota", 2, (*comparison).quota},
 		{"use", 4, (*comparison).use},
+		{"lease files", 5, (*comparison).leaseFiles},
+		{"release files", 2, (*comparison).releaseFiles},
 		{"lapse", 2, (*comparison).lapse},
 		{"notice", 2, (*comparison).notice},
 		{"tickets", 2, (*comparison).tickets},

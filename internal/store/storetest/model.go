@@ -59,6 +59,8 @@ type space struct {
 	costs         map[string]*chainCost
 	rooms         map[c3po.RoomName]*room
 	servedPosts   map[servedPostKey]store.PostServedNote
+	edits         map[editKey]*edit
+	fence         int64 // the last number of a lease of a file
 	lastTick      time.Time
 	ticker        string        // the node whose tick was the last to count
 	sweep         int64         // the lived second at which the next sweep is due
@@ -168,6 +170,7 @@ func (m *Model) space(name c3po.Space) *space {
 		rooms:       map[c3po.RoomName]*room{},
 		servedPosts: map[servedPostKey]store.PostServedNote{},
 		accounts:    map[string]*account{},
+		edits:       map[editKey]*edit{},
 	}
 	sp.books.Seq, sp.epoch = m.floor.Last, max(0, m.floor.Epoch-1)
 	sp.published = func(e c3po.Event) { m.publish(name, e) }

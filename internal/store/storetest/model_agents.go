@@ -30,6 +30,7 @@ type agent struct {
 	profile      store.Profile
 	availability c3po.Availability
 	task         string
+	editing      *editor // by which it holds leases of files; nil if it holds none
 	paused       string
 	quota        *c3po.OutOfQuota
 	asks         []c3po.MessageID // open questions to a person
@@ -194,8 +195,8 @@ func (a *agent) takeOver(run string) {
 	a.endWork()
 }
 
-// endWork forgets what the session said of its work.
-func (a *agent) endWork() { a.availability, a.task = "", "" }
+// endWork forgets what the session said of its work, and ends its leases of files.
+func (a *agent) endWork() { a.availability, a.task, a.editing = "", "", nil }
 
 // remember makes session, or none, the one session of the agent.
 func (sp *space) remember(a *agent, session string) {

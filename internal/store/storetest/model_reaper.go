@@ -207,6 +207,7 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 
 // sweepUp forgets what has no clock of its own and is of no use any more.
 func (sp *space) sweepUp(now time.Time) {
+	sp.dropEdits(store.LeaseMemory, now)
 	maps.DeleteFunc(sp.leases, func(_ string, until time.Time) bool { return store.LeaseOver(sp.limits, until, now) })
 	maps.DeleteFunc(sp.aliases, func(_ string, is alias) bool { return store.AliasOver(sp.limits, sp.books.Lived, is.at) })
 	maps.DeleteFunc(sp.renamed, func(_ c3po.AgentID, is alias) bool { return store.NameOver(sp.limits, sp.books.Lived, is.at) })

@@ -57,6 +57,7 @@ func (m *Model) Retire(_ context.Context, name c3po.Space, id c3po.AgentID, sile
 	if sp.sessions[a.session] == id {
 		delete(sp.sessions, a.session)
 	}
+	a.endWork()
 	delete(sp.agents, id)
 	sp.books.Agents--
 	sp.retired = append(sp.retired, retiree{id, sp.books.Lived + seconds(retiredLook)})

@@ -56,7 +56,7 @@ func allPromises() []promise {
 	return slices.Concat(
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
-		ackPromises(), replyPromises(), queuePromises(), flowPromises(), costPromises(), threadPromises(), ticketPromises(), holdUpPromises(), noticePromises(), reaperPromises(), trimPromises(), sweepPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
+		ackPromises(), replyPromises(), queuePromises(), flowPromises(), costPromises(), leasePromises(), threadPromises(), ticketPromises(), holdUpPromises(), noticePromises(), reaperPromises(), trimPromises(), sweepPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
 		roomPromises(), roomLifePromises(),
 	)
 }

@@ -68,6 +68,13 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("", "resume", c3po.PauseInput{AgentID: "bob"}, nil)
 	do("", "thread_resume", c3po.ThreadResumeInput{Thread: string(sent.ID)}, nil)
 
+	var taken c3po.LeaseTaken
+	do("ann", "lease_take", c3po.LeaseTakeInput{Repository: "r", Branch: "main", Tree: "t", Paths: []string{"a.go", "b.go"}, Task: "the parser"}, &taken)
+	do("bob", "lease_take", c3po.LeaseTakeInput{Repository: "r", Branch: "main", Tree: "t", Paths: []string{"a.go"}}, nil)
+	do("bob", "lease_check", c3po.LeaseCheckInput{Repository: "r", Branch: "main", Tree: "t", Paths: []string{"a.go"}, Numbers: []int64{0}}, nil)
+	do("ann", "lease_release", c3po.LeaseReleaseInput{Repository: "r", Branch: "main", Tree: "t", Paths: []string{"a.go"}}, nil)
+	do("", "lease_break", c3po.LeaseBreakInput{Number: taken.Numbers[1]}, nil)
+
 	do("carl", "whoami", c3po.None{}, nil)
 	var last c3po.Receipt
 	do("ann", "send_message", c3po.SendInput{Target: "carl", Message: "still there?"}, &last)

@@ -1,9 +1,10 @@
 -- agent_register gives a caller an id; the rules stand at store.Store.Register.
 --
 -- KEYS  meta:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream heard:zset
---       retired:zset owed:zset roles:zset renamed candidates[agent:hash inbox:zset]
+--       retired:zset owed:zset roles:zset renamed editors:hash candidates[agent:hash inbox:zset]
 -- ARGV  now:clock channel run session epoch:number explicit:flag online_window:number max_events client all:number
 --       full_store:flag whatever:flag fields[field value] candidates[id]
+-- USES  edits
 -- The candidates are some of all possible ones, in order; fields are what the profile
 -- says; whatever: it does not matter that the first was renamed.
 -- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
@@ -97,6 +98,7 @@ if not existed then
     'cast', whole(number(meta, 'seq')) .. ' ' .. whole(number(meta, 'casts')))
   if run ~= '' then redis.call('HSET', agent, 'run', run) end
 elseif changed then
+  stops_editing(agent)
   redis.call('HSET', agent, 'epoch', whole(epoch_before + 1))
   redis.call('HSET', agent, 'run', run)
   -- The process, and what was said of its work, were the run's before.

@@ -6,12 +6,13 @@
 -- reads them looks under the name of today.
 --
 -- KEYS  meta:hash agents:zset names:zset seen:zset sessions:hash attached:zset events:stream heard:zset retired:zset
---       roles:zset renamed:hash ending:zset expire:zset deadlines:zset dead:zset owed:zset rooms:hash roomorder:zset
+--       roles:zset renamed:hash ending:zset expire:zset deadlines:zset dead:zset owed:zset rooms:hash roomorder:zset editors:hash
 --       was{agent:hash inbox:zset body:hash fact:hash box:hash mark:hash ended:zset rate:zset joined:hash skips:zset
 --       reads:hash} is{agent:hash inbox:zset body:hash fact:hash box:hash mark:hash ended:zset rate:zset joined:hash
 --       skips:zset reads:hash} members[]:zset tasks[inbox:zset fact:hash]
 -- ARGV  now:clock channel old new run max_events name_life:number its_rooms its_roles max_former:number
 -- FLAG  allow-oom
+-- USES  edits
 -- Members are those of its rooms, tasks the mailboxes of its queues.
 -- Returns {"renamed"}, {"unknown"}, {"superseded"}, {"taken"}, or {"again"} if
 -- these are not its rooms and queues.
@@ -23,7 +24,7 @@ end
 local agent = is.agent
 local lived = number(meta, 'lived')
 
-local r = redis.call('HMGET', was.agent, 'seen', 'node', 'session', 'roles', 'was', 'rooms')
+local r = redis.call('HMGET', was.agent, 'seen', 'node', 'session', 'roles', 'was', 'rooms', 'editing')
 if not r[1] then
   -- The answer to the first try was lost, or the step was repeated on its way.
   local to = string.match(redis.call('HGET', renamed, old) or '', '^(%S+)')
@@ -52,6 +53,11 @@ end
 local held_tasks = 0
 for _, task in ipairs(tasks) do held_tasks = held_tasks + redis.call('ZCARD', task.inbox) end
 local moving = redis.call('HGET', meta, 'moving') or ''
+local editor = r[7] and editor_of(r[7])
+if editor then
+  editor.a = new
+  editor = cjson.encode(editor)
+end
 
 local log = opened()
 emit(log, 'renamed', old, '', 'moving', moving .. old .. ' ' .. new .. '\n')
@@ -75,6 +81,7 @@ if r[2] and r[2] ~= '' then moved(attached, r[2] .. ' ' .. old, r[2] .. ' ' .. n
 for _, role in ipairs(words(its_roles)) do moved(roles, role .. ' ' .. old, role .. ' ' .. new) end
 if r[3] and r[3] ~= '' and redis.call('HGET', sessions, r[3]) == old then redis.call('HSET', sessions, r[3], new) end
 for _, list in ipairs(members) do moved(list, old, new) end
+if editor then redis.call('HSET', editors, r[7], editor) end
 redis.call('ZREM', retired, new)
 redis.call('HSET', agent, 'was', table.concat(former, ' '))
 redis.call('HDEL', renamed, new)

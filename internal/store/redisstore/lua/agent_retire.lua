@@ -3,9 +3,10 @@
 -- in rooms ends: room_reassign.lua follows, and meta has in "moving" that it has to.
 --
 -- KEYS  meta:hash agent:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream
---       heard:zset retired:zset inbox:zset roles:zset skips:zset reads:hash rooms:hash roomorder:zset
+--       heard:zset retired:zset inbox:zset roles:zset skips:zset reads:hash rooms:hash roomorder:zset editors:hash
 -- ARGV  now:clock channel id silent:number online_window:number max_events empty:flag later:number
 -- FLAG  allow-oom
+-- USES  edits
 -- Returns {"retired", the line of "moving" or none}, {"kept"}, {"mail"}, {"rooms"} or {"unknown"}.
 local r = redis.call('HMGET', agent, 'seen', 'node', 'session', 'roles', 'rooms', 'heartbeat')
 if not r[1] then return { 'unknown' } end
@@ -37,6 +38,7 @@ local line = redis.call('ZCARD', roomorder) > 0 and id .. ' @' .. whole(log.seq 
 local moving = redis.call('HGET', meta, 'moving') or ''
 emit(log, 'retired', id, '')
 if line ~= '' then redis.call('HSET', meta, 'moving', moving .. line .. '\n') end
+stops_editing(agent)
 redis.call('DEL', agent)
 redis.call('UNLINK', skips, reads)
 redis.call('ZREM', agents, id)

@@ -1,8 +1,9 @@
 -- agent_unregister ends the session of an agent; the agent stays known.
 --
--- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
+-- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset editors:hash
 -- ARGV  now:clock channel id run max_events
 -- FLAG  allow-oom
+-- USES  edits
 -- Returns {"ended"} or {"none"}.
 local r = redis.call('HMGET', agent, 'seen', 'gone', 'node')
 if not r[1] or r[2] or superseded(agent, run) then return { 'none' } end
@@ -15,4 +16,5 @@ if r[3] and r[3] ~= '' then
   redis.call('ZREM', attached, r[3] .. ' ' .. id)
   redis.call('HDEL', agent, 'node')
 end
+stops_editing(agent)
 return { 'ended' }

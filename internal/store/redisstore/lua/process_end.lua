@@ -2,9 +2,10 @@
 -- saw. The agent is offline at once, unless the process never was there and the agent
 -- holds a connection: it lives elsewhere then. It works when the store is full.
 --
--- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset nodes:hash
+-- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset nodes:hash editors:hash
 -- ARGV  now:clock channel id max_events pid start was_there:flag
 -- FLAG  allow-oom
+-- USES  edits
 -- Returns {"died"} or {"none"} if the agent declares another, or it is known to be dead.
 local r = redis.call('HMGET', agent, 'pid', 'pid_start', 'died', 'node')
 if pid == '0' or r[1] ~= pid or (r[2] or '0') ~= start or r[3] then return { 'none' } end
@@ -21,4 +22,5 @@ if r[4] and r[4] ~= '' then
   redis.call('ZREM', attached, r[4] .. ' ' .. id)
   redis.call('HDEL', agent, 'node')
 end
+stops_editing(agent)
 return { 'died' }

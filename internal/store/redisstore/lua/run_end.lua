@@ -1,9 +1,10 @@
 -- run_end says that the process of an agent's run has ended, as its own host saw.
 -- The agent is offline at once, and stays known. It works when the store is full.
 --
--- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset
+-- KEYS  meta:hash agent:hash seen:zset attached:zset events:stream heard:zset editors:hash
 -- ARGV  now:clock channel id run max_events
 -- FLAG  allow-oom
+-- USES  edits
 -- Returns {"died"} or {"none"} if the run does not hold the id, or is known to
 -- be dead.
 local r = redis.call('HMGET', agent, 'run', 'died', 'node')
@@ -17,4 +18,5 @@ if r[3] and r[3] ~= '' then
   redis.call('ZREM', attached, r[3] .. ' ' .. id)
   redis.call('HDEL', agent, 'node')
 end
+stops_editing(agent)
 return { 'died' }

@@ -1,0 +1,217 @@
+package session_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+)
+
+// gitIn runs git in a folder, as nobody in particular.
+func gitIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// leased is a repository with some files, whose leases are on.
+func leased(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	gitIn(t, dir, "init", "-q", "-b", "main")
+	for _, name := range files {
+		writeFile(t, filepath.Join(dir, name), "one\n")
+	}
+	gitIn(t, dir, "add", ".")
+	gitIn(t, dir, "commit", "-qm", "first")
+	switchLeases(t, dir)
+	return dir
+}
+
+func switchLeases(t *testing.T, dir string) {
+	t.Helper()
+	checkout, ok := paths.CheckoutOf(dir)
+	if !ok {
+		t.Fatalf("%s is no working tree", dir)
+	}
+	if _, err := checkout.SetLeases(true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// editing is a session that is registered and has a turn.
+func editing(t *testing.T, url, run string) *testSession {
+	t.Helper()
+	r := startAs(t, url, run, nil)
+	r.prompt()
+	eventually(t, "it is registered", func() bool { return len(r.agents()) > 0 })
+	return r
+}
+
+var uses atomic.Int64
+
+func editOf(file, use string) hook.Event {
+	return hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolName: "Edit", ToolUseID: use, File: file}
+}
+
+// edits is what the hook before an edit answers.
+func (r *testSession) edits(file string) string {
+	r.t.Helper()
+	return r.hook(editOf(file, fmt.Sprint("use", uses.Add(1))))
+}
+
+// edited makes an edit, and says that it is done.
+func (r *testSession) edited(file, text string) {
+	r.t.Helper()
+	use := fmt.Sprint("use", uses.Add(1))
+	if said := r.hook(editOf(file, use)); said != "{}" {
+		r.t.Fatalf("the edit of %s: %s", file, said)
+	}
+	writeFile(r.t, file, text)
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: use})
+}
+
+func (r *testSession) leases() []c3po.Lease {
+	r.t.Helper()
+	list, err := r.as("").LeaseList(r.t.Context(), c3po.LeaseListInput{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list.Leases
+}
+
+func TestAnEditOfAFileThatAnotherSessionEditsIsRefusedWithItsName(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go", "b.go")
+	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
+	a, b := filepath.Join(dir, "a.go"), filepath.Join(dir, "b.go")
+	first.edited(a, "two\n")
+	first.edited(a, "three\n")
+	second.edited(b, "two\n")
+	said := second.edits(a)
+	for _, want := range []string{`"permissionDecision":"deny"`, "'api' has been editing", "a.go", `send_message(target=\"api\")`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the refusal lacks %s: %s", want, said)
+		}
+	}
+	if held := first.leases(); len(held) != 2 {
+		t.Errorf("leases: %+v", held)
+	}
+	// A commit frees it; the session sees that after its next step.
+	gitIn(t, dir, "commit", "-qm", "second", "a.go")
+	first.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+	eventually(t, "the file is free", func() bool { return len(first.leases()) == 1 })
+	if said := second.edits(a); said != "{}" {
+		t.Errorf("a free file: %s", said)
+	}
+}
+
+func TestSessionsInDifferentBranchesDoNotKeepEachOtherFromAFile(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go")
+	side, clone := filepath.Join(t.TempDir(), "side"), filepath.Join(t.TempDir(), "clone")
+	gitIn(t, dir, "worktree", "add", "-q", "-b", "side", side)
+	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	switchLeases(t, clone)
+	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
+	first.edited(filepath.Join(dir, "a.go"), "two\n")
+	second.edited(filepath.Join(side, "a.go"), "two\n")
+	if said := second.edits(filepath.Join(clone, "a.go")); !strings.Contains(said, "'api'") {
+		t.Errorf("a clone on the same branch: %s", said)
+	}
+}
+
+func TestWithoutLeasesAnEditAsksNobody(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), t.TempDir()
+	gitIn(t, dir, "init", "-q")
+	r := editing(t, url, "box:1:1")
+	r.edited(filepath.Join(dir, "a.go"), "x")
+	r.edited(filepath.Join(t.TempDir(), "b.go"), "x")
+	if held := r.leases(); len(held) != 0 {
+		t.Errorf("leases: %+v", held)
+	}
+}
+
+func TestAnUnchangedFileIsFreeAndOneWhoseEditIsUnderWayIsNot(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go", "b.go")
+	r := editing(t, url, "box:1:1")
+	r.edited(filepath.Join(dir, "a.go"), "two\n")
+	if said := r.edits(filepath.Join(dir, "b.go")); said != "{}" { // the person has yet to allow it
+		t.Fatal(said)
+	}
+	gitIn(t, dir, "checkout", "-q", "a.go")
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+	eventually(t, "a.go is free", func() bool { return len(r.leases()) == 1 })
+	if held := r.leases(); held[0].Path != "b.go" {
+		t.Errorf("leases: %+v", held)
+	}
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	eventually(t, "b.go is free", func() bool { return len(r.leases()) == 0 })
+}
+
+func TestEditsGoOnWithoutACoordinatorAndOverlapsAreToldAfterwards(t *testing.T) {
+	t.Parallel()
+	c, dir := coordinator(t), leased(t, "a.go", "b.go")
+	proxy := faultrig.NewProxy(t, c.URL())
+	cut := startAs(t, "http://"+proxy.Addr(), "box:1:1", nil)
+	cut.prompt()
+	eventually(t, "it is registered", func() bool { return len(cut.agents()) > 0 })
+	other := editing(t, c.URL(), "box:2:2")
+	a := filepath.Join(dir, "a.go")
+	other.edited(a, "theirs\n")
+	proxy.BlackHole()
+	var took []time.Duration
+	for range 5 {
+		began := time.Now()
+		cut.edited(a, "mine\n")
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	faultrig.Hold(t, "an edit with the coordinator black-holed", took[len(took)/2], 150*time.Millisecond)
+	proxy.Heal()
+	var said string
+	eventually(t, "the overlap is told", func() bool {
+		said = cut.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+		return strings.Contains(said, "While the coordinator was away")
+	})
+	if !strings.Contains(said, `a.go`) || !strings.Contains(said, "'api-2'") {
+		t.Error(said)
+	}
+}
+
+func TestALeaseDelaysAnEditLittle(t *testing.T) {
+	url, dir := coordinator(t).URL(), leased(t, "a.go")
+	r := editing(t, url, "box:1:1")
+	var took []time.Duration
+	for range faultrig.Size(30, 300) {
+		began := time.Now()
+		if said := r.edits(filepath.Join(dir, "a.go")); said != "{}" {
+			t.Fatal(said)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	faultrig.Hold(t, "the median delay of an edit by its lease", took[len(took)/2], 30*time.Millisecond)
+}

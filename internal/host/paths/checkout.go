@@ -1,0 +1,289 @@
+package paths
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// leaseSetting is where a repository's own git configuration says that its files are
+	// leased, and what the repository is called then. Nothing of it is committed.
+	leaseSetting = "c3po.leases"
+	// leaseNotes is the file in git's folder of a working tree with the leases it had.
+	leaseNotes = "c3po-leases"
+	// maxLeaseNotes is how large that file becomes before it is written anew.
+	maxLeaseNotes = 1 << 20
+)
+
+// A Checkout is a working tree of a git repository. It is read without starting git,
+// because an edit waits for it.
+type Checkout struct {
+	Top    string // its folder
+	dir    string // git's folder of this working tree
+	common string // git's folder of the repository
+}
+
+// FindCheckout finds the working tree that a file is in or would be in, and the file's
+// path there. Two ways to one file are the same.
+func FindCheckout(file string) (c Checkout, within string, ok bool) {
+	real := existingPath(file)
+	for top := filepath.Dir(real); ; top = filepath.Dir(top) {
+		if c, ok := checkoutAt(top); ok {
+			within, err := filepath.Rel(top, real)
+			return c, filepath.ToSlash(within), err == nil && !strings.HasPrefix(within, ".git"+string(filepath.Separator))
+		}
+		if top == filepath.Dir(top) {
+			return Checkout{}, "", false
+		}
+	}
+}
+
+// CheckoutOf finds the working tree that a folder is in.
+func CheckoutOf(dir string) (Checkout, bool) {
+	c, _, ok := FindCheckout(filepath.Join(dir, "file"))
+	return c, ok
+}
+
+// existingPath follows the links in a path, of which the end may not be there yet.
+func existingPath(file string) string {
+	for at, rest := file, ""; ; {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return filepath.Clean(file)
+		}
+		at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+func checkoutAt(top string) (Checkout, bool) {
+	dir := filepath.Join(top, ".git")
+	info, err := os.Stat(dir)
+	if err != nil {
+		return Checkout{}, false
+	}
+	if !info.IsDir() { // of a worktree or a submodule
+		text, err := os.ReadFile(dir) // #nosec G304 -- beside the file that is edited
+		at, named := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+		if err != nil || !named {
+			return Checkout{}, false
+		}
+		dir = under(top, at)
+	}
+	c := Checkout{Top: top, dir: dir, common: dir}
+	if text, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil { // #nosec G304 -- git's own
+		c.common = under(dir, strings.TrimSpace(string(text)))
+	}
+	return c, true
+}
+
+func under(dir, at string) string {
+	if filepath.IsAbs(at) {
+		return filepath.Clean(at)
+	}
+	return filepath.Join(dir, at)
+}
+
+// Leases says whether the files of the repository are leased, and what it is called
+// then. It is the same in every clone.
+func (c Checkout) Leases() (repository string, on bool) {
+	text, err := os.ReadFile(filepath.Join(c.common, "config")) // #nosec G304 -- git's own
+	if err != nil || !bytes.Contains(text, []byte("c3po")) {
+		return "", false
+	}
+	ours := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			ours = line == "[c3po]"
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		if ours && strings.TrimSpace(name) == "leases" {
+			repository = strings.TrimSpace(value)
+		}
+	}
+	return repository, repository != ""
+}
+
+// Branch is the branch that is checked out; empty if none is.
+func (c Checkout) Branch() string {
+	text, err := os.ReadFile(filepath.Join(c.dir, "HEAD")) // #nosec G304 -- git's own
+	if err != nil {
+		return ""
+	}
+	branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/heads/")
+	switch {
+	case !ok:
+		return ""
+	case branch == ".invalid": // a repository that keeps its references in tables
+		branch, _ = git(c.Top, "symbolic-ref", "--quiet", "--short", "HEAD")
+	}
+	return branch
+}
+
+// Tree is a name for this working tree, of all there are.
+func (c Checkout) Tree() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	return digest(host + "\x00" + c.dir)
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// SetLeases switches leases on for the repository, in all its working trees, and gives
+// what it is called then; or off.
+func (c Checkout) SetLeases(on bool) (string, error) {
+	if !on {
+		_, err := git(c.Top, "config", "--local", "--unset-all", leaseSetting)
+		if _, still := c.Leases(); still {
+			return "", err
+		}
+		return "", nil
+	}
+	repository, err := c.identity()
+	if err != nil {
+		return "", err
+	}
+	_, err = git(c.Top, "config", "--local", leaseSetting, repository)
+	return repository, err
+}
+
+// identity is made of the first commit and of where the repository was cloned from: forks
+// share the one, and new repositories on one server nothing.
+func (c Checkout) identity() (string, error) {
+	if shallow, _ := git(c.Top, "rev-parse", "--is-shallow-repository"); shallow == "true" {
+		return "", c3po.Errorf(c3po.InvalidRequest, "%s is a shallow clone: its first commit is not here, which names the repository", c.Top).
+			Suggest("Run git fetch --unshallow first.")
+	}
+	roots, err := git(c.Top, "rev-list", "--max-parents=0", "HEAD")
+	if err != nil || roots == "" {
+		return "", c3po.Errorf(c3po.InvalidRequest, "%s has no commit yet, and the first one names the repository", c.Top).Suggest("Make a commit first.")
+	}
+	lines := strings.Split(roots, "\n") // the oldest is the last
+	return digest(lines[len(lines)-1] + "\x00" + originOf(c.Top, 5)), nil
+}
+
+// originOf is where a repository was cloned from in the end: one that is a folder was
+// perhaps cloned itself. Empty if it was not.
+func originOf(top string, steps int) string {
+	remote, err := git(top, "config", "--get", "remote.origin.url")
+	if err != nil || remote == "" || steps == 0 {
+		return ""
+	}
+	origin := normalRemote(remote, top)
+	if !filepath.IsAbs(filepath.FromSlash(origin)) {
+		return origin
+	}
+	for _, at := range []string{origin, origin + ".git"} {
+		if _, err := git(at, "rev-parse", "--git-dir"); err == nil {
+			return originOf(at, steps-1)
+		}
+	}
+	return ""
+}
+
+// Unchanged are those of some files that are as the last commit has them.
+func (c Checkout) Unchanged(paths []string) ([]string, error) {
+	out, err := git(c.Top, append([]string{"--no-optional-locks", "--literal-pathspecs", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"}, paths...)...)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]bool{}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		if len(entry) > 3 {
+			changed[entry[3:]] = true
+		}
+	}
+	var same []string
+	for _, path := range paths {
+		if !changed[path] {
+			same = append(same, path)
+		}
+	}
+	return same, nil
+}
+
+// Staged are the files that the next commit would change.
+func (c Checkout) Staged() ([]string, error) {
+	out, err := git(c.Top, "diff", "--cached", "--name-only", "--no-renames", "-z")
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+}
+
+// HooksFolder is where git looks for the hooks of the repository.
+func (c Checkout) HooksFolder() (string, error) {
+	at, err := git(c.Top, "rev-parse", "--git-path", "hooks")
+	return under(c.Top, at), err
+}
+
+// NoteLeases remembers the numbers of leases that the working tree was given.
+func (c Checkout) NoteLeases(paths []string, numbers []int64) error {
+	name := filepath.Join(c.dir, leaseNotes)
+	if info, err := os.Stat(name); err == nil && info.Size() > maxLeaseNotes {
+		noted, err := c.NotedLeases()
+		if err != nil {
+			return err
+		}
+		var text strings.Builder
+		for path, number := range noted {
+			fmt.Fprintf(&text, "%d %q\n", number, path)
+		}
+		if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) // #nosec G304 -- in git's folder
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	for i, path := range paths {
+		fmt.Fprintf(&text, "%d %q\n", numbers[i], path)
+	}
+	if _, err = file.WriteString(text.String()); err != nil {
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// NotedLeases are the last numbers that the working tree was given, by path.
+func (c Checkout) NotedLeases() (map[string]int64, error) {
+	noted := map[string]int64{}
+	file, err := os.Open(filepath.Join(c.dir, leaseNotes)) // #nosec G304 -- in git's folder
+	if os.IsNotExist(err) {
+		return noted, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		first, rest, _ := strings.Cut(lines.Text(), " ")
+		number, badNumber := strconv.ParseInt(first, 10, 64)
+		path, badPath := strconv.Unquote(rest)
+		if badNumber == nil && badPath == nil { // a line may be cut by a full disk
+			noted[path] = max(noted[path], number)
+		}
+	}
+	return noted, lines.Err()
+}
