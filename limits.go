@@ -20,6 +20,10 @@ type Limits struct {
 	AgentRooms     int           // that one agent is in
 	RoomPosts      int           // kept of one room
 	RoomBytes      int           // their bytes, about
+	FileBytes      int           // of one file that travels with a message
+	SpaceFileBytes int           // of all files of a space; one agent may hold half of it
+	MessageFiles   int           // that travel with one message
+	FileLife       time.Duration // of a file that no message carries
 	RoomLife       time.Duration `zero:"off"` // a room without members, in which nothing was said for so long, ends; 0 = off
 	ChainMessages  int           `zero:"off"` // an hour, of a thread and what follows from it; 0 = off
 	ChainBytes     int           `zero:"off"` // an hour, likewise; 0 = off
@@ -102,6 +106,10 @@ func DefaultLimits() Limits {
 		AgentRooms:     100,
 		RoomPosts:      10_000,
 		RoomBytes:      64 << 20,
+		FileBytes:      50 << 20,
+		SpaceFileBytes: 1 << 30,
+		MessageFiles:   10,
+		FileLife:       time.Hour,
 		RoomLife:       30 * 24 * time.Hour,
 		ChainMessages:  40,
 		ChainBytes:     4 << 20,

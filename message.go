@@ -50,6 +50,7 @@ type Message struct {
 	ExpectsReply bool            `json:"expects_reply,omitempty"`
 	ContentType  string          `json:"content_type,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
+	Attachments  []Attachment    `json:"attachments,omitempty"` // files that came with it
 	HandedTo     AgentID         `json:"handed_to,omitempty"`
 	HandedFrom   AgentID         `json:"handed_from,omitempty"` // who had this message before and passed it on
 	Ticket       MessageID       `json:"ticket,omitempty"`      // of a message that was handed over: the id its sender knows it by
@@ -101,6 +102,7 @@ type SendInput struct {
 	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the message text, for example application/json"`
 	IfAway       string          `json:"if_away,omitempty" jsonschema:"queue (default) or fail when the agent is away" enum:"queue,fail"`
 	DeadlineMS   int             `json:"deadline_ms,omitempty" jsonschema:"Milliseconds after which an unanswered message counts as timed out; a later answer still counts" range:"0"`
+	Attach       []FileID        `json:"attach,omitempty" jsonschema:"Ids of files you have uploaded, which travel with the message"`
 }
 
 // A Receipt says that a message was stored, how safely, and what happens next.
@@ -171,6 +173,7 @@ type ReplyInput struct {
 	ClientKey    string          `json:"client_key,omitempty" jsonschema:"Idempotency key: the same key never replies twice"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" jsonschema:"A JSON object of at most 4 KiB that travels with the answer"`
 	ContentType  string          `json:"content_type,omitempty" jsonschema:"Type of the answer's text, for example application/json"`
+	Attach       []FileID        `json:"attach,omitempty" jsonschema:"Ids of files you have uploaded, which travel with the answer"`
 }
 
 // The statuses of a reply.

@@ -40,6 +40,10 @@ type Service interface {
 	Cancel(context.Context, MessageInput) (CancelResult, error)
 	Tickets(context.Context, TicketsInput) (TicketList, error)
 
+	FileBegin(context.Context, FileInput) (FileState, error)
+	FileAppend(context.Context, FileChunkInput) (FileState, error)
+	FileRead(context.Context, FileQuery) (FilePart, error)
+
 	RoomJoin(context.Context, RoomJoinInput) (RoomJoined, error)
 	RoomLeave(context.Context, RoomInput) (RoomLeft, error)
 	RoomPost(context.Context, RoomPostInput) (PostReceipt, error)
@@ -290,6 +294,9 @@ var native = []Operation{
 	Op("rename", "", "Take another id; mail, tickets and roles move with you, and the old id answers for a day.", Service.Rename, Command("rename"), noTool("a person's choice")),
 	Op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, ReadOnly, CarriesBodies, forRunners, Command("inbox"), noTool("for hooks: `peek`")),
 	Op("received", "", "Report what a client has provably taken or been told of.", Service.Received, Idempotent, NoCommand("a client reports what it has taken; reading in a shell is `served`"), noTool("for our own client")),
+	Op("file_begin", "", "Make a place for a file, or find out how far its upload has come.", Service.FileBegin, Idempotent, ForWriters, Command("send"), noTool("a model sends files with `c3po send --file`")),
+	Op("file_append", "", "Store the next part of a file.", Service.FileAppend, Idempotent, ForWriters, Command("send"), noTool("a model sends files with `c3po send --file`")),
+	Op("file_read", "", "Read a part of a file that came with a message.", Service.FileRead, ReadOnly, ForViewers, Command("save"), noTool("bytes are no use to a model: `c3po save`")),
 	Op("tickets", "", "List questions and how far each has come.", Service.Tickets, ReadOnly, ForViewers, Command("tickets"), noTool("`get_thread`, `wait_for_message`")),
 	Op("stuck", "", "Who waits for whom; the agent that holds up the most comes first.", Service.Stuck, ReadOnly, forWatchers, Command("stuck"), noTool("for the person")),
 	Op("recent", "", "The last messages that an agent wrote or was written to.", Service.Recent, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tail --agent` lists them, `c3po thread` reads one"), noTool("for the person")),

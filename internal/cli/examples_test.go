@@ -40,6 +40,8 @@ var (
 		"c3po agent stop":       "needs containers; test/runner",
 		"c3po agent setup":      "needs a token; agent.txtar",
 		"c3po agent setup-c3po": "needs a token; agent.txtar",
+		"c3po save":             "needs a message with files; files.txtar",
+		"c3po apply":            "needs a message with a patch; files.txtar",
 		"c3po attend":           "waits for mail until it is ended; test/claude",
 		"c3po restore":          "needs a Redis that is empty; backup.txtar",
 		"c3po export":           "needs a coordinator that is down; export.txtar",
@@ -178,6 +180,9 @@ func newStage(t *testing.T) *stage {
 		if _, err := s.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"review"}}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(s.folder, "fix.diff"), []byte("a patch\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	// Something for the audit to show, and for `git diff`.
 	s.run(s.home, "c3po token create --role observer")

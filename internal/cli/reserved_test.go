@@ -13,6 +13,7 @@ import (
 // openToAgents are the commands an agent may run, and why that gives it nothing
 // that is a person's.
 var openToAgents = map[string]string{
+	"save": "acts as itself, and writes new files only", "apply": "acts as itself, and asks git",
 	"send": "acts as itself", "inbox": "acts as itself", "reply": "acts as itself", "wait": "acts as itself", "ack": "acts as itself",
 	"claim": "acts as itself", "thread": "acts as itself", "tickets": "acts as itself", "cancel": "acts as itself", "broadcast": "acts as itself",
 	"ask-human": "acts as itself", "register": "acts as itself", "unregister": "acts as itself", "status set": "acts as itself",

@@ -84,6 +84,18 @@ func (c *Client) Tickets(ctx context.Context, in c3po.TicketsInput) (c3po.Ticket
 	return call[c3po.TicketList](ctx, c, "tickets", in)
 }
 
+func (c *Client) FileBegin(ctx context.Context, in c3po.FileInput) (c3po.FileState, error) {
+	return call[c3po.FileState](ctx, c, "file_begin", in)
+}
+
+func (c *Client) FileAppend(ctx context.Context, in c3po.FileChunkInput) (c3po.FileState, error) {
+	return call[c3po.FileState](ctx, c, "file_append", in)
+}
+
+func (c *Client) FileRead(ctx context.Context, in c3po.FileQuery) (c3po.FilePart, error) {
+	return call[c3po.FilePart](ctx, c, "file_read", in)
+}
+
 func (c *Client) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJoined, error) {
 	return call[c3po.RoomJoined](ctx, c, "room_join", in)
 }

@@ -60,6 +60,9 @@ func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if draft.To.Reserved() && draft.To != c3po.Human && draft.To.Queue() == "" {
 		return c3po.Receipt{}, 0, o.people.noAgent(ctx, draft.To)
 	}
+	if draft.Attachments, err = o.attached(ctx, in.Attach); err != nil {
+		return c3po.Receipt{}, 0, err
+	}
 	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
 		return c3po.Receipt{}, 0, err

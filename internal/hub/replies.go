@@ -44,10 +44,14 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 			as = place
 		}
 	}
+	files, err := newOutbox(as).attached(ctx, in.Attach)
+	if err != nil {
+		return c3po.Message{}, err
+	}
 	return newOutbox(as).answer(ctx, id, in.Response, store.ReplyStep{
 		Draft: store.Draft{
 			From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
-			GoesBackTo: a.outbox.leading(),
+			GoesBackTo: a.outbox.leading(), Attachments: files,
 		},
 		Run: as.caller.Run,
 	})

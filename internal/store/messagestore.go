@@ -21,6 +21,7 @@ type Draft struct {
 	Status       string // of a reply
 	ContentType  string
 	Metadata     []byte
+	Attachments  []c3po.Attachment // files of the sender's, which must be complete
 	HandedTo     c3po.AgentID
 	Choices      []string      // of a question to a person
 	Room         c3po.RoomName // of a post, and of mail that mentions a member
@@ -228,7 +229,7 @@ type messageStore interface {
 	// (INVALID_REQUEST naming both), AGENT_UNAVAILABLE, RATE_LIMITED, INBOX_FULL,
 	// STORE_FULL for a space that holds SpaceBytes, BUDGET_SPENT. A spent chain is paused until ResumeChain. What the system or a
 	// person writes, and what is written to a person, is on no account, and has a place
-	// in a full space.
+	// in a full space. A file that From has not uploaded whole is INVALID_REQUEST.
 	Send(ctx context.Context, space c3po.Space, step SendStep) (Stored, error)
 	// Reply stores an answer, acks the answered message if it is pending, and
 	// records the answer with it. Only its recipient may: FORBIDDEN. An unknown

@@ -97,7 +97,11 @@ func Fingerprint(d Draft, answers c3po.MessageID) string {
 		string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
 		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo), string(d.Room),
 	}
-	for _, field := range append(fields[:], d.Choices...) {
+	all := append(fields[:], d.Choices...)
+	for _, file := range d.Attachments {
+		all = append(all, "file:"+string(file.ID))
+	}
+	for _, field := range all {
 		// The length in front keeps two fields from being cut elsewhere.
 		whole = append(append(strconv.AppendInt(whole, int64(len(field)), 10), ':'), field...)
 	}

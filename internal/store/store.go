@@ -21,6 +21,7 @@ type Store interface {
 	agentStore
 	presenceStore
 	messageStore
+	fileStore
 	ticketStore
 	noticeStore
 	queueStore

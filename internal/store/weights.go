@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,11 @@ func (d Draft) bodyBytes() int {
 		bytes += 6
 		for _, choice := range d.Choices {
 			bytes += 3 + escapedBytes(choice)
+		}
+	}
+	if len(d.Attachments) > 0 {
+		if list, err := json.Marshal(d.Attachments); err == nil {
+			bytes += 5 + len(list)
 		}
 	}
 	return bytes

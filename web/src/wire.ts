@@ -78,6 +78,14 @@ export interface Asked {
   paused?: boolean;
 }
 
+export interface Attachment {
+  id: string;
+  name: string;
+  size: number;
+  sha256: string;
+  type?: string;
+}
+
 export interface Audit {
   space: Space;
   epoch: number;
@@ -187,6 +195,7 @@ export interface Delivery {
   timestamp: string;
   unacked: number;
   seq: number;
+  attachments?: Attachment[];
   body_gone?: boolean;
   choices?: string[];
   claim?: Claim;
@@ -269,6 +278,26 @@ export interface Fact {
   route?: string;
   session?: string;
   times?: number;
+}
+
+export interface FilePart {
+  id: string;
+  name: string;
+  size: number;
+  sha256: string;
+  offset: number;
+  data: string;
+  type?: string;
+}
+
+export interface FileState {
+  id: string;
+  name: string;
+  size: number;
+  sha256: string;
+  offset: number;
+  complete: boolean;
+  type?: string;
 }
 
 export interface Health {
@@ -395,6 +424,7 @@ export interface Message {
   id: MessageID;
   from_agent: AgentID;
   timestamp: string;
+  attachments?: Attachment[];
   body_gone?: boolean;
   choices?: string[];
   claim?: Claim;
@@ -539,6 +569,7 @@ export interface Question {
   timestamp: string;
   state: TicketState;
   told: Told[];
+  attachments?: Attachment[];
   body_gone?: boolean;
   choices?: string[];
   claim?: Claim;
@@ -586,6 +617,7 @@ export interface Receipt {
   durability: Durability;
   recipient: Status;
   reachability: Reachability;
+  attachments?: Attachment[];
   body_gone?: boolean;
   choices?: string[];
   claim?: Claim;

@@ -103,9 +103,21 @@ func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 		fmt.Fprintln(w, "  context:")
 		Block(w, m.Context)
 	}
+	for _, file := range m.Attachments {
+		fmt.Fprintf(w, "  file %s, %s\n", Inline(file.Name), FileFacts(file))
+	}
 	for i, choice := range m.Choices {
 		fmt.Fprintf(w, "  %d. %s\n", i+1, Inline(choice))
 	}
+}
+
+// FileFacts are what is known of a file beside its name.
+func FileFacts(file c3po.Attachment) string {
+	facts := fmt.Sprintf("%d bytes", file.Size)
+	if file.Type != "" {
+		facts += ", " + Inline(file.Type)
+	}
+	return facts + ", sha256 " + Inline(file.SHA256)
 }
 
 // waitText says how long somebody waits for an answer, as it looks now.

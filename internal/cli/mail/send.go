@@ -23,6 +23,7 @@ const askTime = 5 * time.Minute
 
 func Send(a *console.Console) *cobra.Command {
 	var in c3po.SendInput
+	var files []string
 	var urgent, noReply bool
 	var deadline time.Duration
 	asking := func() bool { return false }
@@ -55,9 +56,11 @@ func Send(a *console.Console) *cobra.Command {
 		Short: "Send a message to an agent",
 		Long: `Send a message to an agent, or with role:NAME to any one agent that has this
 capability. Without MESSAGE, or with -, the text is read from stdin. With --wait
-the answer is printed when it comes; as c3po ask it waits for five minutes.`,
+the answer is printed when it comes; as c3po ask it waits for five minutes. A file
+that travels with it is read with c3po save, and a patch with c3po apply.`,
 		Example: `  c3po send bob "Which MQTT topics are there?" --wait 60
   git diff | c3po send reviewer - --context "Please review"
+  c3po send reviewer "Does this fix it?" --file fix.diff
   c3po send role:review "Who is free to look at #12?"
   c3po send bob "Hold the release?" --if-away fail --deadline 10m`,
 		Args: console.NameInArgument(console.Arguments(1, 2, "TARGET [MESSAGE]"), 0, console.TargetName),
@@ -70,6 +73,9 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 				return err
 			}
 			if err := checkTarget(cmd.Context(), a, svc, in.Target); err != nil {
+				return err
+			}
+			if in.Attach, err = upload(cmd.Context(), svc, files); err != nil {
 				return err
 			}
 			wait := in.WaitSeconds
@@ -99,6 +105,7 @@ the answer is printed when it comes; as c3po ask it waits for five minutes.`,
 	flags := cmd.Flags()
 	asking = func() bool { return cmd.CalledAs() == "ask" && !flags.Changed("wait") }
 	flags.StringVar(&in.Context, "context", "", "background the other agent needs")
+	flags.StringArrayVar(&files, "file", nil, "a file that travels with the message, at most 50 MiB; can be repeated")
 	flags.BoolVar(&urgent, "urgent", false, "have it read first")
 	flags.BoolVar(&noReply, "no-reply", false, "say that no answer is expected")
 	console.SecondsFlag(flags, &in.WaitSeconds, "wait", 0, "wait this long for the answer")
@@ -207,6 +214,7 @@ func afterWait(a *console.Console, outcome *c3po.WaitOutcome) error {
 
 func Reply(a *console.Console) *cobra.Command {
 	var in c3po.ReplyInput
+	var files []string
 	var handedTo string
 	var last bool
 	cmd := &cobra.Command{
@@ -247,6 +255,9 @@ message you have read that expects one, and only the text is given.`,
 			if err != nil {
 				return reply, err
 			}
+			if in.Attach, err = upload(ctx, svc, files); err != nil {
+				return reply, err
+			}
 			in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
 			if reply, err = svc.Reply(ctx, in); err == nil {
 				a.Done(in.ClientKey)
@@ -257,6 +268,7 @@ message you have read that expects one, and only the text is given.`,
 			printWarning(w, reply.Warning)
 		}),
 	}
+	cmd.Flags().StringArrayVar(&files, "file", nil, "a file that travels with the reply, at most 50 MiB; can be repeated")
 	cmd.Flags().BoolVar(&last, "last", false, "reply to the newest message you have read that expects it")
 	cmd.Flags().BoolVar(&in.ExpectsReply, "expects-reply", false, "say that you expect an answer to this one")
 	cmd.Flags().StringVar(&in.ContentType, "content-type", "", "type of the text, for example application/json")

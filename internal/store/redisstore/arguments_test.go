@@ -17,7 +17,7 @@ import (
 )
 
 // shared are the files that are put in front of scripts.
-var shared = []string{"lib", "rooms", "flow", "keys", "marks", "tickets", "edits"}
+var shared = []string{"lib", "rooms", "flow", "keys", "marks", "tickets", "edits", "files"}
 
 // luaFiles gives the files of Lua by their names, and which of them are scripts.
 func luaFiles(t *testing.T) (files map[string]string, scripts []string) {

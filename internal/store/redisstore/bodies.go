@@ -16,15 +16,16 @@ import (
 // CRC-32C over the rest, and the rest as JSON. Redis's own log has no
 // checksums, so a flipped bit is found here or nowhere.
 type body struct {
-	Text        string          `json:"m"`
-	Context     string          `json:"c,omitempty"`
-	Status      string          `json:"s,omitempty"`
-	ContentType string          `json:"t,omitempty"`
-	Metadata    json.RawMessage `json:"x,omitempty"`
-	HandedTo    c3po.AgentID    `json:"h,omitempty"`
-	Choices     []string        `json:"o,omitempty"`
-	Room        c3po.RoomName   `json:"r,omitempty"`
-	Proof       *c3po.Proof     `json:"p,omitempty"`
+	Text        string            `json:"m"`
+	Context     string            `json:"c,omitempty"`
+	Status      string            `json:"s,omitempty"`
+	ContentType string            `json:"t,omitempty"`
+	Metadata    json.RawMessage   `json:"x,omitempty"`
+	HandedTo    c3po.AgentID      `json:"h,omitempty"`
+	Choices     []string          `json:"o,omitempty"`
+	Room        c3po.RoomName     `json:"r,omitempty"`
+	Proof       *c3po.Proof       `json:"p,omitempty"`
+	Attachments []c3po.Attachment `json:"a,omitempty"`
 }
 
 const (
@@ -35,7 +36,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func bodyOf(d store.Draft) body {
-	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Choices: d.Choices, Room: d.Room, Proof: d.Proof}
+	return body{Text: d.Text, Context: d.Context, Status: d.Status, ContentType: d.ContentType, Metadata: d.Metadata, HandedTo: d.HandedTo, Choices: d.Choices, Room: d.Room, Proof: d.Proof, Attachments: d.Attachments}
 }
 
 // fill puts the body into a message whose kind is known.
@@ -49,6 +50,7 @@ func (b body) fill(m *c3po.Message) {
 	m.Choices = b.Choices
 	m.Room = b.Room
 	m.Proof = b.Proof
+	m.Attachments = b.Attachments
 }
 
 func encodeBody(d store.Draft) (string, error) {

@@ -73,6 +73,11 @@
 //	                      that file, held or ended, JSON (edits.lua)
 //	editors       hash    term to the agent whose session edits by it, JSON; the agent's record
 //	                      names the term in editing, and meta the last number given in fence
+//	files         hash    file to its row: sender, name, size, hash, how much of it is stored, and the
+//	                      messages that carry it; JSON
+//	filex         zset    file by the lived second at which it is looked at: whether any does
+//	filebox       hash    b and b:SENDER: the bytes that files take, announced ones too
+//	file:FILE     hash    number of a chunk to its checksum and bytes
 //	rooms         hash    room to its row: creator, visibility, counts, last post, and without
 //	                      members since when it is empty and silent; JSON
 //	roomorder     zset    room by the number of the event that made it
@@ -122,6 +127,7 @@
 //	                    reads of its last eight readers
 //	the message         its places in threads, tickets, deadlines, expire, dead, owed, ending: with
 //	                    its end or its life (message_trim.lua, letter_trim.lua, letter_bury.lua)
+//	the file            files, filex, filebox, file: when no message carries it any more (files.go)
 //	the key             idem, idemx: by its life (key_trim.lua)
 //	the account         flow, flowx: unused for two hours, a cost for seven days (account_trim.lua); of a paused chain, after
 //	                    the life of dead letters, when its thread is empty (sweeps.go)

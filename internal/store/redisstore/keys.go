@@ -39,7 +39,7 @@ const noSpace = keys("c3po:1:{_}:")
 // those that each agent has.
 var (
 	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
-		events aliases tickets roles flow flowx imported rooms roomorder deadlines edits editors
+		events aliases tickets roles flow flowx imported rooms roomorder deadlines edits editors files filex filebox
 		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys pushes`)
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
@@ -118,6 +118,10 @@ func (k keys) editors() string   { return string(k) + "editors" }
 func (k keys) rooms() string     { return string(k) + "rooms" }
 func (k keys) roomOrder() string { return string(k) + "roomorder" }
 func (k keys) deadlines() string { return string(k) + "deadlines" }
+
+func (k keys) files() string              { return string(k) + "files" }
+func (k keys) filesDue() string           { return string(k) + "filex" }
+func (k keys) file(id c3po.FileID) string { return string(k) + "file:" + string(id) }
 
 func (k keys) agent(id c3po.AgentID) string  { return string(k) + "agent:" + string(id) }
 func (k keys) inbox(id c3po.AgentID) string  { return string(k) + "inbox:" + string(id) }

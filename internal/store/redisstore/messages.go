@@ -33,7 +33,7 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	messages, inboxBytes, share := s.limits.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	answer, err := s.run(ctx, "message_send", k, with{"mail": k.of(step.To)},
+	answer, err := s.run(ctx, "message_send", k, with{"mail": k.of(step.To), "attach": fileIDs(step.Attachments)},
 		plain{"agent", k.agent(step.To)}, plain{"sender", k.agent(step.From)}, plain{"rate", k.rate(step.Counted())},
 		plain{"from", string(step.From)}, plain{"to", string(step.To)}, plain{"kind", string(step.Kind)}, plain{"thread", step.Thread},
 		plain{"urgent", flag(step.Priority == c3po.Urgent)}, plain{"expects", flag(step.ExpectsReply)},
@@ -93,6 +93,10 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 	field, window := s.idempotency(step.Draft, fingerprint)
 	draft := step.Draft
 	draft.To, draft.Kind = asker, c3po.KindReply
+	handed, err := s.handedFiles(ctx, space, step)
+	if err != nil {
+		return store.Stored{}, err
+	}
 	answer, err := s.run(ctx, "message_reply", k, with{
 		"agent": k.agent(asker), "sender": k.agent(replier), "mail": k.of(asker), "own": k.of(owner), "onward": k.of(cmp.Or(step.HandedTo, replier)),
 		"from": replier, "to": asker, "answered": step.Answers, "hex": hex, "urgent": step.Priority == c3po.Urgent, "expects": step.ExpectsReply,
@@ -100,7 +104,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Queue(), "handed_to": step.HandedTo, "asked": asked,
 		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
 		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": s.textDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
-		"goes_back": wordText(step.Draft),
+		"goes_back": wordText(step.Draft), "attach": fileIDs(step.Attachments), "handed_files": fileIDs(handed),
 	})
 	if err != nil {
 		return store.Stored{}, err
@@ -169,6 +173,8 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 	switch outcome {
 	case "conflict":
 		return store.Stored{}, store.RefuseKeyConflict(d.Key)
+	case "no_file":
+		return store.Stored{}, store.RefuseNoFile(c3po.FileID(word(answer[1])))
 	case "unpaid":
 		return store.Stored{}, store.RefuseUnpaid()
 	case "unknown":

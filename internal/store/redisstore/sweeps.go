@@ -40,6 +40,9 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 	if err := s.endEmptyRooms(ctx, space, lived); err != nil {
 		return err
 	}
+	if err := s.trimFiles(ctx, space, lived); err != nil {
+		return err
+	}
 	queues, err := s.Queues(ctx, space)
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ func tightLimits() c3po.Limits {
 	l.ChainMessages, l.ChainHops, l.PairMessages, l.AgentMessages, l.AgentBytes = 4, 6, 9, 14, 4_000
 	l.ChainTokens = 5_000
 	l.EndedLife, l.EndedBytes, l.DeadLife = 20*time.Minute, 2_500, 12*time.Minute
+	l.FileLife, l.SpaceFileBytes = 15*time.Minute, 3*c3po.FileChunkBytes
 	return roomLimits(l)
 }
 
@@ -58,7 +59,8 @@ type comparedSpace struct {
 	sends  []store.SendStep // that were tried, to be repeated
 	said   []store.PostStep // likewise
 	posts  []c3po.MessageID
-	seq    int64 // events up to here were compared
+	files  []store.FileStep // that were begun
+	seq    int64            // events up to here were compared
 }
 
 // GoString keeps the log of a failing sequence readable.
@@ -207,6 +209,7 @@ func (d *comparison) compareEverything(a *comparedSpace) {
 			return s.Inbox(d.ctx, a.space, id, store.InboxQuery{Limit: 1000, Bytes: 1 << 20})
 		}, listed())
 	}
+	d.compareFiles(a)
 	d.compareKeys(a, "all")
 	_, _ = both(d, "dead letters", func(s store.Store) ([]store.DeadLetter, error) { return s.DeadLetters(d.ctx, a.space, 0, 1000) })
 	_, _ = both(d, "online count", func(s store.Store) (int, error) { return s.OnlineCount(d.ctx, a.space) })

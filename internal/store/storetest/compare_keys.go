@@ -64,6 +64,7 @@ func (m *Model) holdings(name c3po.Space) holdings {
 	h.agents(sp)
 	h.mail(sp)
 	h.rooms(sp)
+	h.files(sp)
 	for queue := range sp.queues {
 		h.put("roles", queue.Queue()+" ")
 	}

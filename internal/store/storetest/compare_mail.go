@@ -47,6 +47,7 @@ func (d *comparison) send(a *comparedSpace) {
 	if to == queueX {
 		in.Queue, in.FailIfAway = true, false
 	}
+	in.Attachments = d.someFiles(a, from)
 	a.sends = append(a.sends, in)
 	d.sendStep(a, in)
 }
@@ -98,6 +99,7 @@ func (d *comparison) reply(a *comparedSpace) {
 	if d.oneIn(3, "hands over") {
 		in.Status, in.HandedTo = c3po.ReplyHandedOver, draw(d, "handed to", append(slices.Clone(a.agents), "nobody"))
 	}
+	in.Attachments = d.someFiles(a, from)
 	stored, err := both(d, "reply", func(s store.Store) (store.Stored, error) { return s.Reply(d.ctx, a.space, in) })
 	d.keep(a, stored, err)
 }

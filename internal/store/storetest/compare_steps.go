@@ -48,6 +48,7 @@ func allSteps() []step {
 		{"lease files", 5, (*comparison).leaseFiles},
 		{"release files", 2, (*comparison).releaseFiles},
 		{"lapse", 2, (*comparison).lapse},
+		{"upload", 4, (*comparison).upload},
 		{"notice", 2, (*comparison).notice},
 		{"tickets", 2, (*comparison).tickets},
 		{"claim", 5, (*comparison).claim},

@@ -57,6 +57,7 @@ type space struct {
 	queues        map[c3po.AgentID]bool               // that anybody ever registered with
 	accounts      map[string]*account
 	costs         map[string]*chainCost
+	files         map[c3po.FileID]*file
 	rooms         map[c3po.RoomName]*room
 	servedPosts   map[servedPostKey]store.PostServedNote
 	edits         map[editKey]*edit
@@ -167,6 +168,7 @@ func (m *Model) space(name c3po.Space) *space {
 		deadlines:   map[c3po.MessageID]time.Time{},
 		marks:       map[c3po.AgentID]map[string]*reader{},
 		queues:      map[c3po.AgentID]bool{},
+		files:       map[c3po.FileID]*file{},
 		rooms:       map[c3po.RoomName]*room{},
 		servedPosts: map[servedPostKey]store.PostServedNote{},
 		accounts:    map[string]*account{},

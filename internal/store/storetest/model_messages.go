@@ -69,6 +69,9 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step store.SendStep) (s
 	if step.Unpaid {
 		return store.Stored{}, store.RefuseUnpaid()
 	}
+	if err := sp.attachable(step.Draft); err != nil {
+		return store.Stored{}, err
+	}
 	if err := sp.mayCome(step, now); err != nil {
 		return store.Stored{}, err
 	}
@@ -88,6 +91,7 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step store.SendStep) (s
 	}
 
 	msg := sp.accept(step.Draft, c3po.EventAccepted, "", step.Durability, now)
+	sp.attach(msg)
 	msg.facts.KeyBytes = step.KeyBytes()
 	if !step.Mailbox {
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
@@ -274,7 +278,7 @@ func (sp *space) acceptFor(wakes c3po.AgentID, d store.Draft, bytes int, kind c3
 			ID: id, MessageID: answers, FromAgent: d.From, ToAgent: d.To, Kind: d.Kind, Context: d.Context, Status: d.Status,
 			Timestamp: now, Thread: cmp.Or(d.Thread, string(id)), Priority: cmp.Or(d.Priority, c3po.Normal), ExpectsReply: d.ExpectsReply,
 			ContentType: d.ContentType, Metadata: slices.Clone(d.Metadata), HandedTo: d.HandedTo, Room: d.Room, Seq: sp.books.Seq,
-			Choices: slices.Clone(d.Choices), Proof: d.Proof, GoesBackTo: d.GoesBackTo,
+			Choices: slices.Clone(d.Choices), Proof: d.Proof, GoesBackTo: d.GoesBackTo, Attachments: slices.Clone(d.Attachments),
 		},
 		state:  c3po.StatePending,
 		listed: id,

@@ -15,9 +15,10 @@ import (
 func (sp *space) entry(msg *message) store.Entry {
 	e := store.Entry{Message: msg.view, State: msg.state, Reason: msg.reason, Facts: msg.facts, Corrupt: msg.spoilt}
 	e.Message.Metadata = slices.Clone(msg.view.Metadata)
+	e.Message.Attachments = slices.Clone(msg.view.Attachments)
 	if msg.spoilt {
 		e.Message.Message, e.Message.Response, e.Message.Context, e.Message.Metadata = "", "", "", nil
-		e.Message.Choices, e.Message.Proof = nil, nil
+		e.Message.Choices, e.Message.Proof, e.Message.Attachments = nil, nil, nil
 	}
 	e.Facts.Served = slices.Clone(msg.facts.Served)
 	e.Facts.Answers = slices.Clone(msg.facts.Answers)

@@ -220,6 +220,7 @@ func (sp *space) sweepUp(now time.Time) {
 			sp.endRoom(name, r, sp.limits.RoomLife, now)
 		}
 	}
+	sp.trimFiles()
 	maps.DeleteFunc(sp.queues, func(queue c3po.AgentID, _ bool) bool {
 		for _, a := range sp.agents {
 			if slices.Contains(c3po.QueuesOf(a.profile.Capabilities), queue) {
@@ -242,7 +243,7 @@ func (sp *space) isEmpty() bool {
 		rooms--
 	}
 	return sp.paused == "" && rooms+len(sp.agents)+len(sp.retired)+len(sp.renamed)+len(sp.keys)+len(sp.messages)+len(sp.deadlines)+
-		len(sp.accounts)+len(sp.queues)+len(sp.aliases) == 0
+		len(sp.accounts)+len(sp.queues)+len(sp.aliases)+len(sp.files) == 0
 }
 
 // noteEmpty says whether the space was empty for so long that it can be forgotten.

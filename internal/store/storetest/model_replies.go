@@ -37,6 +37,9 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	if step.Unpaid {
 		return store.Stored{}, store.RefuseUnpaid()
 	}
+	if err := sp.attachable(step.Draft); err != nil {
+		return store.Stored{}, err
+	}
 	if question == nil {
 		return store.Stored{}, store.RefuseNoMessage(step.Answers)
 	}
@@ -100,6 +103,7 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 		wakes = ""
 	}
 	msg := sp.acceptFor(wakes, answer, answer.Bytes(), c3po.EventAnswered, ticket, step.Durability, now)
+	sp.attach(msg)
 	fill := sp.fill(answer.To, answer.From)
 	fill.Spending = bill.spending()
 	msg.facts.KeyBytes = answer.KeyBytes()

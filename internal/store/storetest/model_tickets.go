@@ -216,7 +216,7 @@ func (sp *space) handOver(question *message, step store.ReplyStep) (func(c3po.Me
 	draft := store.Draft{
 		From: q.FromAgent, To: step.HandedTo, Kind: q.Kind, Thread: q.Thread, Priority: q.Priority, ExpectsReply: q.ExpectsReply,
 		Text: q.Text(), Context: q.Context, Status: q.Status, ContentType: q.ContentType, Metadata: q.Metadata, HandedTo: q.HandedTo,
-		Room: q.Room, GoesBackTo: question.leads(), Proof: q.Proof,
+		Room: q.Room, GoesBackTo: question.leads(), Proof: q.Proof, Attachments: q.Attachments,
 	}
 	if err := sp.roomFor(draft, question.facts.Bytes, false); err != nil {
 		return nil, err
@@ -226,6 +226,7 @@ func (sp *space) handOver(question *message, step store.ReplyStep) (func(c3po.Me
 		moved.view.Ticket, moved.view.HandedFrom, moved.spoilt = ticket, step.From, question.spoilt
 		moved.facts.AskedBy, moved.facts.Chain = question.facts.AskedBy, question.facts.Chain
 		moved.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
+		sp.attach(moved)
 		return moved.view.ID
 	}, nil
 }

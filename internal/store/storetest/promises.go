@@ -57,7 +57,7 @@ func allPromises() []promise {
 		registerPromises(), agentPromises(), presencePromises(), notePromises(),
 		sendPromises(), repeatPromises(), limitPromises(), inboxPromises(), nextPromises(),
 		ackPromises(), replyPromises(), queuePromises(), flowPromises(), costPromises(), leasePromises(), threadPromises(), ticketPromises(), holdUpPromises(), noticePromises(), reaperPromises(), trimPromises(), sweepPromises(), retirementPromises(), letterPromises(), renamePromises(), eventPromises(), epochPromises(),
-		roomPromises(), roomLifePromises(),
+		roomPromises(), roomLifePromises(), filePromises(),
 	)
 }
 

@@ -332,6 +332,12 @@ func header(m c3po.Message, brief bool) string {
 	case m.Redelivered:
 		fields = append(fields, "redelivered")
 	}
+	for _, file := range m.Attachments {
+		add("file %s", file.Name)
+		fields = append(fields, strconv.FormatInt(file.Size, 10)+" bytes")
+		add("%s", file.Type)
+		add("sha256 %s", file.SHA256)
+	}
 	if m.BodyGone {
 		fields = append(fields, "text no longer kept")
 	}

@@ -101,6 +101,8 @@ func title(name string) string {
 var ofPrograms = map[string][]string{
 	"wait_for_message": {"asked"},
 	"register_agent":   {"host", "pid", "pid_start"},
+	"send_message":     {"attach"}, // a model sends files with the command line
+	"reply":            {"attach"},
 }
 
 // inputSchema infers the schema of an operation's arguments. An operation whose

@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -74,6 +76,14 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("bob", "lease_check", c3po.LeaseCheckInput{Repository: "r", Branch: "main", Tree: "t", Paths: []string{"a.go"}, Numbers: []int64{0}}, nil)
 	do("ann", "lease_release", c3po.LeaseReleaseInput{Repository: "r", Branch: "main", Tree: "t", Paths: []string{"a.go"}}, nil)
 	do("", "lease_break", c3po.LeaseBreakInput{Number: taken.Numbers[1]}, nil)
+	data := []byte("a patch")
+	sum := sha256.Sum256(data)
+	var file c3po.FileState
+	do("ann", "file_begin", c3po.FileInput{Name: "fix.diff", Size: int64(len(data)), Type: "text/x-diff", SHA256: hex.EncodeToString(sum[:])}, &file)
+	do("ann", "file_append", c3po.FileChunkInput{ID: file.ID, Data: data}, &file)
+	var carrying c3po.Receipt
+	do("ann", "send_message", c3po.SendInput{Target: "bob", Message: "see the patch", Attach: []c3po.FileID{file.ID}}, &carrying)
+	do("bob", "file_read", c3po.FileQuery{MessageID: carrying.ID, File: file.ID}, nil)
 
 	do("carl", "whoami", c3po.None{}, nil)
 	var last c3po.Receipt

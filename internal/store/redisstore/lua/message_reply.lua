@@ -4,20 +4,21 @@
 --
 -- KEYS  meta agent sender:hash mail{inbox:zset body:hash fact box} idem idemx:zset expire:zset threads:zset events
 --       nodes:hash own{inbox:zset body:hash fact box:hash ended:zset} ending:zset tickets:zset roles:zset
---       onward{agent:hash inbox:zset body:hash fact:hash box:hash} flow flowx renamed:hash
+--       onward{agent:hash inbox:zset body:hash fact:hash box:hash} flow flowx renamed:hash files
 -- ARGV  now:clock channel from to answered hex expects text bytes:number run durability resume mailbox field
 --       fingerprint window:number key_life:number message_life:number max_messages:number max_bytes:number
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps:literal space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
---       unpaid:flag goes_back
--- USES  keys flow tickets
+--       unpaid:flag goes_back attach[] handed_files[]
+-- USES  keys flow tickets files
 -- The agent and mail are of who asked, own is the replier's or of the queue whose message
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
--- answered message is in, and role its queue, if it is in one.
+-- answered message is in, and role its queue, if it is in one. Handed_files are those that
+-- the message carries that is handed over.
 -- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent, what it goes back to} or {"repeat", …} as message_send does, or
 -- superseded, conflict, no_message, cancelled, answered, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
--- spent <see flow.lua>, unpaid.
+-- spent <see flow.lua>, unpaid, no_file <id>.
 local log = opened()
 local lived = log.lived
 local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
@@ -30,6 +31,9 @@ if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
 end
 if unpaid then return { 'unpaid' } end
+local carried, missing = attachable(attach)
+if not carried then return { 'no_file', missing } end
+local moving_files, moving_ids = carried_by(handed_files)
 
 local raw = redis.call('HGET', own.fact, hex)
 local question = editable(raw)
@@ -79,13 +83,14 @@ local origin = from ~= 'human' and word or goes_back
 if origin == '' or to == 'human' then origin = nil end
 local expires = 0
 if mailbox == '' then expires = lived + message_life end
-local new, _, seq = put(log, mail, {
+local new, answer_id, seq = put(log, mail, {
   event = 'answered', from = from, to = to, kind = 'reply', thread = question.t, urgent = urgent == '1', expects = expects == '1',
   body = text, bytes = bytes, key_bytes = key_bytes, durability = durability, answers = ticket, expires = expires, asked_by = question.u,
   chain = question.ch, quiet = quiet, goes_back = origin,
 }, holds)
 remember(to, new, question.t, lived)
 charge(accounts, chain)
+attach_to(answer_id, attach, carried)
 
 local moved_to
 if handed_to ~= '' then
@@ -95,6 +100,7 @@ if handed_to ~= '' then
     expects = question.e == 1, body = text_of_question, bytes = question.z, durability = durability, answers = question.r or '',
     expires = lived + message_life, ticket = ticket, handed_by = from, asked_by = question.u, chain = question.ch, goes_back = word,
   })
+  attach_to(moved_to, moving_ids, moving_files)
 end
 question.an = question.an or {}
 table.insert(question.an, { h = new, a = now, f = from, m = moved_to })

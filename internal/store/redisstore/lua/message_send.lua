@@ -1,19 +1,19 @@
 -- message_send stores a message for an agent and wakes whoever waits for it.
 --
 -- KEYS  meta agent sender mail{inbox:zset body:hash fact box} idem idemx:zset rate expire:zset threads:zset events
---       aliases nodes tickets deadlines flow flowx renamed
+--       aliases nodes tickets deadlines flow flowx renamed files
 -- ARGV  now:clock channel from to kind thread urgent expects text bytes:number run durability limit:number
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
 --       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
 --       answer_within:number chain digest caps:literal space_bytes:number key_bytes:number unpaid:flag
---       goes_back
--- USES  keys flow
+--       goes_back attach[]
+-- USES  keys flow files
 -- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
 -- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
--- crowded, spent <see flow.lua>, unpaid.
+-- crowded, spent <see flow.lua>, unpaid, no_file <id>.
 local log = opened(MAIL)
 local lived = log.lived
 local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
@@ -27,6 +27,8 @@ if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
 end
 if unpaid then return { 'unpaid' } end
+local carried, missing = attachable(attach)
+if not carried then return { 'no_file', missing } end
 
 if mailbox == '' and not known then return { 'unknown' } end
 if alias ~= '' then
@@ -70,6 +72,7 @@ local hex, id, seq = put(log, mail, {
 if thread == '' then thread = id end
 remember(to, hex, thread, lived)
 charge(accounts, id)
+attach_to(id, attach, carried)
 if deadline then redis.call('ZADD', deadlines, whole(deadline), id) end
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', rate, '-inf', whole(now - 60000))

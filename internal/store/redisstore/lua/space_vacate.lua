@@ -2,9 +2,9 @@
 -- it is told to and nothing has happened there since.
 --
 -- KEYS  meta:hash used{agents:zset retired:zset renamed:hash idem:hash expire:zset threads:zset tickets:zset
---       deadlines:zset dead:zset ending:zset flow:hash imported:hash roomorder:zset roles:zset aliases:hash}
+--       deadlines:zset dead:zset ending:zset flow:hash imported:hash roomorder:zset roles:zset aliases:hash files:hash}
 --       rest{events:stream names:zset seen:zset heard:zset sessions:hash nodes:hash attached:zset idemx:zset
---       flowx:zset owed:zset rooms:hash edits:hash editors:hash} casts:stream box:hash mark:hash
+--       flowx:zset owed:zset rooms:hash edits:hash editors:hash filex:zset filebox:hash} casts:stream box:hash mark:hash
 -- ARGV  life:number last
 -- FLAG  allow-oom
 -- A space in use has something in used. Casts, box and mark are what else there can be

@@ -1,0 +1,68 @@
+package c3po
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// FileChunkBytes is how much of a file one call carries, at the most: with its checksum it
+// fits what Redis allocates, 256 KiB, and a byte more would take 320. Every chunk but
+// the last has this size, so that a chunk is found by its number.
+const FileChunkBytes = 255 << 10
+
+// A FileID names a file within its space: who uploaded which bytes under which name.
+// Whoever uploads the same again continues where it stopped.
+type FileID string
+
+// NewFileID is the id of a file before a byte of it was sent. It holds the sender, so
+// that nobody learns from an id whether another agent has the same file.
+func NewFileID(from AgentID, name, kind string, size int64, sum string) FileID {
+	whole := sha256.Sum256(fmt.Appendf(nil, "%d:%s%d:%s%d:%s%d:%s", len(from), from, len(name), name, len(kind), kind, size, sum))
+	return FileID(hex.EncodeToString(whole[:16]))
+}
+
+// An Attachment is a file that travels with a message: what it is, never its bytes.
+type Attachment struct {
+	ID     FileID `json:"id"`
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	Type   string `json:"type,omitempty"`
+	SHA256 string `json:"sha256"`
+}
+
+// FileInput begins the upload of a file, or finds out how far it has come.
+type FileInput struct {
+	Name   string `json:"name" jsonschema:"Its name, without a folder"`
+	Size   int64  `json:"size" jsonschema:"In bytes" range:"0"`
+	Type   string `json:"type,omitempty" jsonschema:"Media type, for example text/x-diff"`
+	SHA256 string `json:"sha256" jsonschema:"Of the whole file, in hex"`
+}
+
+// FileChunkInput is the next part of a file.
+type FileChunkInput struct {
+	ID     FileID `json:"id" jsonschema:"As the upload's beginning named it"`
+	Offset int64  `json:"offset" jsonschema:"Where the part begins" range:"0"`
+	Data   []byte `json:"data" jsonschema:"The part in base64: 261120 bytes, or what is left"`
+}
+
+// A FileState is how far an upload has come.
+type FileState struct {
+	Attachment
+	Offset   int64 `json:"offset"`   // so many bytes are stored; the next part begins here
+	Complete bool  `json:"complete"` // all are, and they have the hash that was announced
+}
+
+// FileQuery asks for a part of a file that came with a message.
+type FileQuery struct {
+	MessageID MessageID `json:"message_id" jsonschema:"The message it is attached to"`
+	File      FileID    `json:"file" jsonschema:"Its id in the message's attachments"`
+	Offset    int64     `json:"offset,omitempty" jsonschema:"Where to begin; 0 if left out" range:"0"`
+}
+
+// A FilePart is bytes of a file: from Offset to the end of a chunk.
+type FilePart struct {
+	Attachment
+	Offset int64  `json:"offset"`
+	Data   []byte `json:"data"`
+}
