@@ -323,14 +323,14 @@ func (l *leases) isUnderWay(file string) bool {
 func (s *Server) renewLeases(ctx context.Context) {
 	l := &s.leases
 	l.mu.Lock()
-	var at *c3po.LeaseFiles
+	var at c3po.LeaseFiles
 	for _, tree := range l.trees {
 		if len(tree.numbers) > 0 && time.Since(l.renewed) >= renewEvery {
-			at = &tree.at
+			at = tree.at
 		}
 	}
 	l.mu.Unlock()
-	if at == nil || !s.isSettled() || s.to().Lost() {
+	if at.Tree == "" || !s.isSettled() || s.to().Lost() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)

@@ -263,17 +263,31 @@ func applyOne(ctx context.Context, a *console.Console, svc *client.Client, id c3
 	return true, gitApply(ctx, patch.Bytes())
 }
 
+// gitApply runs at the top of the repository: in a folder below it git leaves out, without
+// a word, what the patch says of other folders.
 func gitApply(ctx context.Context, patch []byte, flags ...string) error {
-	cmd := exec.CommandContext(ctx, "git", append(append([]string{"apply"}, flags...), "-")...) // #nosec G204 -- fixed words
-	cmd.Stdin = bytes.NewReader(patch)
+	top, err := git(ctx, ".", nil, "rev-parse", "--show-toplevel")
+	if errors.Is(err, exec.ErrNotFound) {
+		return err
+	}
+	if err != nil {
+		return console.BadUsage("this folder is in no git repository", "Run it in the repository that the patch is for.")
+	}
+	_, err = git(ctx, strings.TrimRight(top, "\r\n"), patch, append(append([]string{"apply"}, flags...), "-")...)
+	return err
+}
+
+func git(ctx context.Context, dir string, input []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...) // #nosec G204 -- fixed words
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
 	said, err := cmd.CombinedOutput()
 	if err == nil {
-		return nil
+		return string(said), nil
 	}
 	if _, ran := errors.AsType[*exec.ExitError](err); !ran {
-		return c3po.Errorf(c3po.InvalidRequest, "git does not run: %v", err).Suggest("Install git, or save the patch with `c3po save`.")
+		return "", c3po.Errorf(c3po.InvalidRequest, "git does not run: %w", err).Suggest("Install git, or save the patch with `c3po save`.")
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
-	return c3po.Errorf(c3po.InvalidRequest, "git does not apply it: %s", sanitise.Inline(c3po.Clip(first))).
+	return "", c3po.Errorf(c3po.InvalidRequest, "git does not apply it: %s", sanitise.Inline(c3po.Clip(first))).
 		Suggest("Nothing was changed. Run it in the repository that the patch is for, at the commit that it was made from.")
 }
