@@ -34,7 +34,7 @@ func (a *Actor) LeaseTake(ctx context.Context, in c3po.LeaseTakeInput) (c3po.Lea
 
 // LeaseRelease ends leases of the caller's.
 func (a *Actor) LeaseRelease(ctx context.Context, in c3po.LeaseReleaseInput) (c3po.LeaseReleased, error) {
-	files, err := checkFiles(c3po.LeaseFiles{Repository: in.Repository, Branch: in.Branch, Tree: in.Tree, Paths: in.Paths})
+	files, err := checkFiles(c3po.LeaseFiles(in))
 	if err == nil {
 		err = a.enter(ctx)
 	}
