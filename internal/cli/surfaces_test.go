@@ -21,8 +21,9 @@ import (
 var renamed = map[string]map[string]string{
 	"":                      {"client_key": "key"},
 	"register_agent":        {"capabilities": "capability", "heartbeat_interval": "heartbeat", "pid_start": ""},
-	"send_message":          {"priority": "urgent", "expects_reply": "no-reply", "wait_seconds": "wait", "deadline_ms": "deadline"},
-	"reply":                 {"response": "TEXT"},
+	"send_message":          {"priority": "urgent", "expects_reply": "no-reply", "wait_seconds": "wait", "deadline_ms": "deadline", "attach": "file"},
+	"reply":                 {"response": "TEXT", "attach": "file"},
+	"lease_list":            {"repository": ""},
 	"wait_for_message":      {"message_id": "for", "kind": "incoming", "asked": ""},
 	"set_status":            {"status": "available|busy|away", "current_task": "task"},
 	"room_join":             {"visibility": "invite-only"},

@@ -66,7 +66,7 @@ type fileStore interface {
 // words are the same.
 func RefuseNoFile(id c3po.FileID) *c3po.Error {
 	return c3po.Errorf(c3po.InvalidRequest, "there is no complete file '%s' of yours", id).
-		Suggest("Upload it, then send within an hour: `c3po send --file` does both.")
+		Suggest("Upload it, then send within an hour.")
 }
 
 // RefuseFilesFull is STORE_FULL for a file that does not fit.

@@ -55,10 +55,17 @@ func TestAQuestionWithoutAStepIsStalledOnceUntilTheSessionMoves(t *testing.T) {
 
 func TestASessionThatWaitsForSomethingIsNotStalled(t *testing.T) {
 	t.Parallel()
+	locked := func(change func(*failing)) func(*failing) {
+		return func(f *failing) {
+			f.b.mu.Lock()
+			defer f.b.mu.Unlock()
+			change(f)
+		}
+	}
 	for name, waits := range map[string]func(f *failing){
 		"for its user":       func(f *failing) { f.hook(hook.DialogOpens); f.says("waiting") },
-		"in a call of ours":  func(f *failing) { f.b.conversation.activity = f.b.conversation.activity.Calls() },
-		"for another agent":  func(f *failing) { f.b.conversation.asked["api::db::00000001"] = true },
+		"in a call of ours":  locked(func(f *failing) { f.b.conversation.activity = f.b.conversation.activity.Calls() }),
+		"for another agent":  locked(func(f *failing) { f.b.conversation.asked["api::db::00000001"] = true }),
 		"for its next turn":  func(f *failing) { f.b.putOff(); f.says("idle") },
 		"with nothing to do": func(f *failing) { f.b.forgetOwed("web::api::00000001") },
 	} {
