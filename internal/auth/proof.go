@@ -8,6 +8,7 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -122,7 +123,7 @@ func (k *Keeper) askForProof(ctx context.Context, kid, act string) error {
 		return c3po.Errorf(c3po.ProofRequired, "this needs a passkey, and you have none").
 			Suggest("Add one on the dashboard, under Access: `c3po open`.")
 	}
-	id := strings.ToLower(rand.Text())
+	id := proofID(k.now())
 	if !k.proofs.open(kid, id, k.now()) {
 		return c3po.Errorf(c3po.RateLimited, "%d acts of this token already wait for your passkey", maxOpenProofs).
 			Suggest("Wait %d minutes. If it was not you, a program has your token: end it with `c3po token revoke`.", int(proofLife/time.Minute))
@@ -136,10 +137,30 @@ func (k *Keeper) askForProof(ctx context.Context, kid, act string) error {
 	return refusal
 }
 
-// openProofs counts the acts that wait for a signature, on this coordinator.
+// A proof's id ends with when it was drawn. The signature covers the id, so this holds
+// whatever the store says of its end: whoever writes there can begin no old proof anew.
+const proofWord = 26 // letters of rand.Text
+
+func proofID(now time.Time) string {
+	return strings.ToLower(rand.Text()) + strconv.FormatInt(now.UnixMilli(), 36)
+}
+
+// isRecent says that an id was drawn lately. Coordinators' clocks differ a little.
+func isRecent(id string, now time.Time) bool {
+	if len(id) <= proofWord {
+		return false
+	}
+	drawn, err := strconv.ParseInt(id[proofWord:], 36, 64)
+	age := now.Sub(time.UnixMilli(drawn))
+	return err == nil && age < 2*proofLife && age > -proofLife
+}
+
+// openProofs knows, on this coordinator, the acts that wait for a signature and the proofs
+// that were used while they were recent.
 type openProofs struct {
-	mu  sync.Mutex
-	all map[string]openProof
+	mu    sync.Mutex
+	all   map[string]openProof
+	spent map[string]bool
 }
 
 type openProof struct {
@@ -170,10 +191,32 @@ func (o *openProofs) open(kid, id string, now time.Time) bool {
 	return true
 }
 
-func (o *openProofs) close(id string) {
+// spend uses a proof up; false if it was used here before. What is too old to count is
+// forgotten.
+func (o *openProofs) spend(id string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.all, id)
+	if o.spent[id] {
+		return false
+	}
+	for old := range o.spent {
+		if !isRecent(old, now) {
+			delete(o.spent, old)
+		}
+	}
+	if o.spent == nil {
+		o.spent = map[string]bool{}
+	}
+	o.spent[id] = true
+	return true
+}
+
+// unspend is for a proof of which nobody knows whether the store has used it up.
+func (o *openProofs) unspend(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.spent, id)
 }
 
 // spend checks everything about a proof, and uses it up.
@@ -184,6 +227,8 @@ func (k *Keeper) spend(ctx context.Context, id, act string) (c3po.Proof, error) 
 		return c3po.Proof{}, err
 	case !ok:
 		return c3po.Proof{}, refuseProof(refusals[ProofUnknown])
+	case !isRecent(id, k.now()):
+		return c3po.Proof{}, refuseProof(refusals[ProofExpired])
 	case record.Act != act:
 		return c3po.Proof{}, refuseProof("is for something else")
 	case record.Signature == "":
@@ -193,14 +238,17 @@ func (k *Keeper) spend(ctx context.Context, id, act string) (c3po.Proof, error) 
 	if err != nil {
 		return c3po.Proof{}, err
 	}
+	if !k.proofs.spend(id, k.now()) {
+		return c3po.Proof{}, refuseProof(refusals[ProofUsed])
+	}
 	outcome, err := k.store.SpendProof(ctx, id)
 	if err != nil {
+		k.proofs.unspend(id)
 		return c3po.Proof{}, err
 	}
 	if outcome != ProofOK {
 		return c3po.Proof{}, refuseProof(refusals[outcome])
 	}
-	k.proofs.close(id)
 	k.keepPasskeys(ctx)
 	return c3po.Proof{ID: id, Passkey: held.Name, At: k.now().UTC()}, nil
 }
