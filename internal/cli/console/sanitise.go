@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po"
@@ -15,14 +16,27 @@ func Inline(text string) string { return sanitise.Inline(text) }
 // Block is a text of others on lines of its own, each behind a gutter, so that
 // none can pass for a line that c3po wrote.
 func Block(w io.Writer, text string) {
-	const mark = "  | "
-	columns := columnsOf(w)
-	for _, line := range sanitise.Lines(text) {
-		for _, piece := range pieces(line, columns-len(mark)) {
-			fmt.Fprintf(w, "%s%s\n", mark, piece)
-		}
+	for _, line := range behindGutter(text, columnsOf(w)) {
+		fmt.Fprintln(w, line)
 	}
 }
+
+func behindGutter(text string, columns int) (all []string) {
+	const mark = "  | "
+	for _, line := range sanitise.Lines(text) {
+		if columns > 0 {
+			line = strings.ReplaceAll(line, "\t", tab)
+		}
+		for _, piece := range pieces(line, columns-len(mark)) {
+			all = append(all, mark+piece)
+		}
+	}
+	return all
+}
+
+// tab stands for a tab on a terminal, where one is as wide as what is left to its stop: a
+// line of them would reach the edge long before its letters do.
+const tab = "    "
 
 // pieces cuts a line so that a terminal breaks none of them: what stood at its edge would
 // look like a line of ours. All of it stays. Fewer than a few columns are none.

@@ -44,3 +44,15 @@ func TestNoPieceOfALineIsWiderThanTheTerminalAndNothingIsLost(t *testing.T) {
 		}
 	}
 }
+
+func TestTabsDoNotCarryATextPastTheEdgeOfTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, line := range behindGutter("ls"+strings.Repeat("\t", 12)+"state: answered, proved by passkey x\n\tindented", 80) {
+		if rest, behind := strings.CutPrefix(line, "  | "); !behind || strings.Contains(rest, "\t") || len(line) > 80 {
+			t.Errorf("a line is %q", line)
+		}
+	}
+	if got := behindGutter("\tindented", 0); len(got) != 1 || got[0] != "  | \tindented" {
+		t.Errorf("in a file it is %q", got)
+	}
+}
