@@ -84,3 +84,13 @@ func TestWhatNoFileCanBeCalledIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSameWordsAboutAnotherFileAreNoRepetition(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("bob")
+	for _, content := range []string{"one", "two", "three", "four", "five"} {
+		file := uploaded(t, h.as("alice"), "run.log", []byte(content))
+		must(h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "take this", Attach: []c3po.FileID{file.ID}}))(t)
+	}
+}

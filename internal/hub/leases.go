@@ -73,8 +73,10 @@ func (a *Actor) LeaseCheck(ctx context.Context, in c3po.LeaseCheckInput) (c3po.L
 		if !asked || lease.Repository != in.Repository || !here && (in.Branch == "" || lease.Branch != in.Branch) {
 			continue
 		}
-		heldByAnother := lease.Ended == nil && lease.Holder != a.id && !(here && a.id == c3po.Human)
-		if heldByAnother || number > 0 && lease.Number > number {
+		if lease.Holder == a.id {
+			continue // in another clone, perhaps: nobody is in its own way
+		}
+		if lease.Ended == nil && !(here && a.id == c3po.Human) || number > 0 && lease.Number > number {
 			out.Leases = append(out.Leases, lease)
 			delete(had, lease.Path) // the latest says enough
 		}

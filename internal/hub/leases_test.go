@@ -66,3 +66,15 @@ func TestNamesThatCannotBeLeasedAreRefused(t *testing.T) {
 		same(t, "one path twice", len(h.leases("ann", "t", "a", "a").Numbers), 1)
 	})
 }
+
+func TestNobodyIsInItsOwnWayInAnotherClone(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, unlimited)
+		h.enter("zoe")
+		first, second := h.leases("zoe", "t1", "a.go").Numbers[0], h.leases("zoe", "t2", "a.go").Numbers[0]
+		for tree, number := range map[string]int64{"t1": first, "t2": second} {
+			in := c3po.LeaseCheckInput{Repository: "r", Branch: "main", Tree: tree, Paths: []string{"a.go"}, Numbers: []int64{number}}
+			same(t, "in "+tree, len(must(h.as("zoe").LeaseCheck(t.Context(), in))(t).Leases), 0)
+		}
+	})
+}

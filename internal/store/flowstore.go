@@ -91,6 +91,9 @@ func TextDigest(from, to c3po.AgentID, d Draft) string {
 	for _, field := range [...]string{string(from), "\x00", string(to), "\x00", d.Text, "\x00", d.Context} {
 		whole = append(whole, field...)
 	}
+	for _, file := range d.Attachments {
+		whole = append(append(whole, 0), file.ID...) // the same words about another file are news
+	}
 	sum := sha256.Sum256(whole)
 	return hex.EncodeToString(sum[:6])
 }

@@ -89,13 +89,13 @@ With --pre-commit, git also refuses to commit a file that another session has le
 				return err
 			}
 			done := leaseSwitch{State: "on", Folder: checkout.Top}
+			if done.Repository, err = checkout.SetLeases(true); err != nil {
+				return err
+			}
 			if preCommit {
 				if done.PreCommit, err = installPreCommit(checkout); err != nil {
 					return err
 				}
-			}
-			if done.Repository, err = checkout.SetLeases(true); err != nil {
-				return err
 			}
 			return a.Show(done, func(w io.Writer) {
 				fmt.Fprintf(w, "leases are on in %s (repository %s)\n", console.Inline(done.Folder), done.Repository)
@@ -253,8 +253,11 @@ func checkLeases(ctx context.Context, a *console.Console, in c3po.LeaseCheckInpu
 	return svc.LeaseCheck(ctx, in)
 }
 
-// preCommitMark is in the hook of ours.
-const preCommitMark = "# c3po leases: made by c3po leases on --pre-commit"
+// preCommitHead begins the hook of ours, which has so many lines.
+const (
+	preCommitHead  = "#!/bin/sh\n# c3po leases: made by c3po leases on --pre-commit\n"
+	preCommitLines = 4
+)
 
 func preCommitFile(checkout paths.Checkout) (name string, ours, there bool, err error) {
 	folder, err := checkout.HooksFolder()
@@ -266,7 +269,9 @@ func preCommitFile(checkout paths.Checkout) (name string, ours, there bool, err 
 	if errors.Is(err, os.ErrNotExist) {
 		return name, false, false, nil
 	}
-	return name, strings.Contains(string(text), preCommitMark), true, err
+	// What somebody has added to it is theirs.
+	ours = strings.HasPrefix(string(text), preCommitHead) && strings.Count(string(text), "\n") == preCommitLines
+	return name, ours, true, err
 }
 
 // installPreCommit makes the hook. One that is there already is left alone.
@@ -282,18 +287,30 @@ func installPreCommit(checkout paths.Checkout) (string, error) {
 	line := shellQuoted(program) + " leases check"
 	if there && !ours {
 		return "", c3po.Errorf(c3po.InvalidRequest, "%s is there already, and not ours", name).
-			Suggest("Add this line to it, and run c3po leases on: %s || exit 1", line)
+			Suggest("Leases are on. Add this line to it: %s || exit 1", line)
+	}
+	shared, err := checkout.SharesHooks()
+	if err != nil {
+		return "", err
+	}
+	if shared {
+		return "", c3po.Errorf(c3po.InvalidRequest, "git looks for hooks in %s, which is not this repository's alone", filepath.Dir(name)).
+			Suggest("Leases are on. Add this line to the pre-commit hook that you have there: %s || exit 1", line)
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { // #nosec G301 -- git's own folder is as open
 		return "", err
 	}
-	text := "#!/bin/sh\n" + preCommitMark + "\nexec " + line + "\n"
+	// A program that has moved since holds up no commit.
+	text := preCommitHead + "[ -x " + shellQuoted(program) + " ] || { echo 'c3po: nobody checked the leases of what you commit: the program is gone' >&2; exit 0; }\nexec " + line + "\n"
 	return name, os.WriteFile(name, []byte(text), 0o755) // #nosec G306 -- git runs it
 }
 
 func removePreCommit(checkout paths.Checkout) error {
 	name, ours, _, err := preCommitFile(checkout)
 	if err != nil || !ours {
+		return err
+	}
+	if shared, err := checkout.SharesHooks(); err != nil || shared {
 		return err
 	}
 	return os.Remove(name)

@@ -43,14 +43,22 @@ func upload(ctx context.Context, svc *client.Client, paths []string) (ids []c3po
 }
 
 func uploadOne(ctx context.Context, svc *client.Client, path string) (c3po.FileID, error) {
-	content, err := os.Open(path) // #nosec G304 -- the path that its user asks to send
-	if err != nil {
-		return "", console.BadUsage(fmt.Sprintf("%s cannot be read: %v", path, cause(err)), "Check the path after --file.")
+	unreadable := func(err error) error {
+		return console.BadUsage(fmt.Sprintf("%s cannot be read: %v", path, cause(err)), "Check the path after --file.")
 	}
-	defer content.Close()
-	if is, err := content.Stat(); err != nil || !is.Mode().IsRegular() {
+	// Before it is opened: to open a pipe waits for who writes into it.
+	is, err := os.Stat(path)
+	if err != nil {
+		return "", unreadable(err)
+	}
+	if !is.Mode().IsRegular() {
 		return "", console.BadUsage(path+" is not a file", "Send a folder as an archive, for example made by tar.")
 	}
+	content, err := os.Open(path) // #nosec G304 -- the path that its user asks to send
+	if err != nil {
+		return "", unreadable(err)
+	}
+	defer content.Close()
 	state, err := svc.Upload(ctx, sanitise.FileName(filepath.Base(path)), fileType(path), content)
 	return state.ID, err
 }
@@ -203,7 +211,7 @@ func Apply(a *console.Console) *cobra.Command {
 		Use:   "apply MESSAGE_ID",
 		Short: "Show the patch that came with a message, and apply it",
 		Long: `Show the patches that came with a message, and apply them to the repository you are
-in with git apply, once you have said yes. Either all of a patch is applied or
+in with git apply, once you have said yes. Either all of them are applied or
 nothing. Nothing is committed. Without a terminal, --yes says so beforehand.`,
 		Example: `  c3po apply alice::bob::0a1b2c3d`,
 		RunE: console.Call(a, a.Looking, func(ctx context.Context, svc *client.Client, args []string) (applied []c3po.Attachment, err error) {
@@ -211,18 +219,21 @@ nothing. Nothing is committed. Without a terminal, --yes says so beforehand.`,
 			if err != nil {
 				return nil, err
 			}
+			var patch bytes.Buffer
 			for _, file := range m.Attachments {
 				if file.Type != patchType && fileType(file.Name) != patchType {
 					continue
 				}
-				done, err := applyOne(ctx, a, svc, m.ID, file, yes)
-				if err != nil || !done {
-					return applied, err
+				if err := showPatch(ctx, a, svc, m.ID, file, &patch); err != nil {
+					return nil, err
 				}
 				applied = append(applied, file)
 			}
 			if len(applied) == 0 {
 				return nil, c3po.Errorf(c3po.InvalidRequest, "no patch came with '%s'", m.ID).Suggest("A patch is a file whose name ends in .diff or .patch. `c3po save %s` saves the files.", m.ID)
+			}
+			if done, err := applyAll(ctx, a, patch.Bytes(), yes); err != nil || !done {
+				return nil, err
 			}
 			return applied, nil
 		}, func(w io.Writer, applied []c3po.Attachment) {
@@ -235,21 +246,30 @@ nothing. Nothing is committed. Without a terminal, --yes says so beforehand.`,
 	return cmd
 }
 
-// applyOne shows a patch and applies it if its reader agrees. git apply touches nothing
-// outside of the repository, and not through links.
-func applyOne(ctx context.Context, a *console.Console, svc *client.Client, id c3po.MessageID, file c3po.Attachment, yes bool) (bool, error) {
+// showPatch gets a patch and shows it. What is applied is all of them, one after another.
+func showPatch(ctx context.Context, a *console.Console, svc *client.Client, id c3po.MessageID, file c3po.Attachment, all *bytes.Buffer) error {
 	if file.Size > maxPatchBytes {
-		return false, c3po.Errorf(c3po.InvalidRequest, "%s has %d bytes, too many to look through", file.Name, file.Size).Suggest("Save it with `c3po save %s`, and use git apply.", id)
+		return c3po.Errorf(c3po.InvalidRequest, "%s has %d bytes, too many to look through", file.Name, file.Size).Suggest("Save it with `c3po save %s`, and use git apply.", id)
 	}
 	var patch bytes.Buffer
 	if err := svc.Download(ctx, id, file, &patch); err != nil {
-		return false, err
+		return err
 	}
 	if !a.JSON {
 		fmt.Fprintf(a.Stdout, "%s from %s:\n", console.Inline(file.Name), console.Inline(string(id)))
 		console.Block(a.Stdout, patch.String())
 	}
-	if err := gitApply(ctx, patch.Bytes(), "--check"); err != nil {
+	if all.Len() > 0 && !bytes.HasSuffix(all.Bytes(), []byte("\n")) {
+		all.WriteByte('\n')
+	}
+	all.Write(patch.Bytes())
+	return nil
+}
+
+// applyAll applies patches if their reader agrees, all of them or none. git apply touches
+// nothing outside of the repository, and not through links.
+func applyAll(ctx context.Context, a *console.Console, patch []byte, yes bool) (bool, error) {
+	if err := gitApply(ctx, patch, "--check"); err != nil {
 		return false, err
 	}
 	if !yes {
@@ -260,7 +280,7 @@ func applyOne(ctx context.Context, a *console.Console, svc *client.Client, id c3
 			return false, err
 		}
 	}
-	return true, gitApply(ctx, patch.Bytes())
+	return true, gitApply(ctx, patch)
 }
 
 // gitApply runs at the top of the repository: in a folder below it git leaves out, without

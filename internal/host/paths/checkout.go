@@ -234,6 +234,13 @@ func (c Checkout) HooksFolder() (string, error) {
 	return under(c.Top, at), err
 }
 
+// SharesHooks says that the folder of hooks is not the repository's own: other repositories
+// may have it too, or it may be committed.
+func (c Checkout) SharesHooks() (bool, error) {
+	set, err := git(c.Top, "config", "--default", "", "--get", "core.hooksPath")
+	return set != "", err
+}
+
 // NoteLeases remembers the numbers of leases that the working tree was given.
 func (c Checkout) NoteLeases(paths []string, numbers []int64) error {
 	name := filepath.Join(c.dir, leaseNotes)
