@@ -14,10 +14,9 @@ import (
 func TestAnAnswerCostsWhatItsClientWritesDownOrIsUnknown(t *testing.T) {
 	t.Parallel()
 	for client, want := range map[string]*c3po.Usage{
-		"codex":   {InputTokens: 10, OutputTokens: 5},
-		"copilot": {InputTokens: 10, OutputTokens: 5},
-		"gemini":  {InputTokens: 10, OutputTokens: 5},
-		"kimi":    nil,
+		"codex":  {InputTokens: 10, OutputTokens: 5},
+		"gemini": {InputTokens: 10, OutputTokens: 5},
+		"kimi":   nil,
 	} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
@@ -26,8 +25,13 @@ func TestAnAnswerCostsWhatItsClientWritesDownOrIsUnknown(t *testing.T) {
 			asked := r.ask("Which port?", clientrig.Urgent)
 			r.Prompt("do some work")
 			r.answered(asked, 1)
+			// A session reports every ten seconds or so, and when its turn ends.
+			most := 15 * time.Second
+			if want != nil {
+				most = time.Minute
+			}
 			var cost *c3po.Cost
-			faultrig.Within(5*time.Second, func() bool {
+			faultrig.Within(most, func() bool {
 				trace, err := r.c.As("web").Trace(t.Context(), c3po.MessageInput{MessageID: asked.ID})
 				if err != nil {
 					t.Error(err)

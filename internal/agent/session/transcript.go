@@ -53,18 +53,13 @@ func (s *Server) follow(event hook.Event) {
 
 var plainID = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
 
-// transcriptOf is the file of a client whose hooks do not name it; empty if there is none yet.
+// transcriptOf is the file of Codex, whose hooks do not name it; empty if there is none yet.
 func transcriptOf(by hook.Dialect, session string, getenv func(string) string) string {
-	places := map[hook.Dialect][3]string{
-		hook.Codex:   {"CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*" + session + ".jsonl"},
-		hook.Copilot: {"COPILOT_HOME", ".copilot", "session-state/" + session + "/events.jsonl"},
-	}
-	place, known := places[by]
-	if !known || !plainID.MatchString(session) {
+	if by != hook.Codex || !plainID.MatchString(session) {
 		return ""
 	}
-	folder := cmp.Or(getenv(place[0]), filepath.Join(getenv("HOME"), place[1]))
-	found, err := filepath.Glob(filepath.Join(folder, place[2]))
+	folder := cmp.Or(getenv("CODEX_HOME"), filepath.Join(getenv("HOME"), ".codex"))
+	found, err := filepath.Glob(filepath.Join(folder, "sessions/*/*/*/rollout-*"+session+".jsonl"))
 	if err != nil || len(found) != 1 {
 		return ""
 	}
@@ -122,8 +117,6 @@ func (t *transcript) more(by hook.Dialect) []modelRequest {
 			r, ok = t.codexRequest(line)
 		case by == hook.Gemini:
 			r, ok = geminiRequest(line)
-		case by == hook.Copilot:
-			r, ok = copilotRequest(line)
 		}
 		if ok {
 			all = append(all, r)
@@ -220,29 +213,4 @@ func geminiRequest(line []byte) (modelRequest, bool) {
 	u := said.Tokens
 	cached := min(u.Cached, u.Input)
 	return modelRequest{said.ID, said.At, c3po.Usage{InputTokens: u.Input - cached + u.Tool, OutputTokens: u.Output + u.Thoughts, CacheReadTokens: cached}}, true
-}
-
-// copilotRequest reads a line of Copilot CLI. Its input is taken to be with what was cached,
-// as that of most providers: rather too little than too much.
-func copilotRequest(line []byte) (modelRequest, bool) {
-	var said struct {
-		ID   string    `json:"id"`
-		Type string    `json:"type"`
-		At   time.Time `json:"timestamp"`
-		Data struct {
-			Usage struct {
-				Input      int64 `json:"inputTokens"`
-				Output     int64 `json:"outputTokens"`
-				CacheRead  int64 `json:"cacheReadTokens"`
-				CacheWrite int64 `json:"cacheWriteTokens"`
-			} `json:"usage"`
-		} `json:"data"`
-	}
-	if !bytes.Contains(line, []byte(`"session.usage_record"`)) || json.Unmarshal(line, &said) != nil || said.Type != "session.usage_record" || said.ID == "" {
-		return modelRequest{}, false
-	}
-	u := said.Data.Usage
-	return modelRequest{said.ID, said.At, c3po.Usage{
-		InputTokens: max(0, u.Input-u.CacheRead-u.CacheWrite), OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-	}}, true
 }
