@@ -297,7 +297,7 @@ func installPreCommit(checkout paths.Checkout) (string, error) {
 		return "", c3po.Errorf(c3po.InvalidRequest, "git looks for hooks in %s, which is not this repository's alone", filepath.Dir(name)).
 			Suggest("Leases are on. Add this line to the pre-commit hook that you have there: %s || exit 1", line)
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { // #nosec G301 -- git's own folder is as open
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 		return "", err
 	}
 	// A program that has moved since holds up no commit.
