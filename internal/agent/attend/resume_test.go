@@ -69,12 +69,14 @@ func TestAResumedClientEndsWhenThePersonOpensItsSession(t *testing.T) {
 	k := keeperOf(t)
 	k.session = paths.Session{ID: "s1", Client: "claude-code", Folder: "/project", Agent: "api"}
 	k.cfg.Lives = func(run string) bool { return run == "box:7:1" }
+	noted := make(chan error, 1)
 	time.AfterFunc(lookEvery, func() {
-		if err := k.cfg.Folders.NoteOpening(paths.Opening{Client: "claude-code", Folder: "/project", Run: "box:7:1"}); err != nil {
-			t.Error(err)
-		}
+		noted <- k.cfg.Folders.NoteOpening(paths.Opening{Client: "claude-code", Folder: "/project", Run: "box:7:1"})
 	})
 	if err := k.execute(t.Context(), exec.Command("sleep", "20")); !errors.Is(err, errOpened) {
 		t.Errorf("it ends with %v", err)
+	}
+	if err := <-noted; err != nil {
+		t.Error(err)
 	}
 }
