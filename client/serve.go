@@ -19,18 +19,18 @@ type Handler func(ctx context.Context, m c3po.Message) (answer string, err error
 
 // keepEvery is how often an agent that is at work says that it is. A claim of a
 // queue's message lapses after fifteen minutes of silence, an agent is offline after 90 seconds.
-var keepEvery = 30 * time.Second
+const keepEvery = 30 * time.Second
 
 // Serve hands the agent's mail and that of its queues to a handler, one message at a time,
 // until ctx ends; a message that was dealt with by then is still answered. Answers to the
 // agent's own questions are left to Ask.
 //
 // Each message is answered once, whatever is killed meanwhile. A handler that was
-// killed in the middle sees its message again, here or at another agent of the queue: what it
-// does beside answering should bear to be done twice, or name the message by its id.
+// killed in the middle sees its message again, here or at another agent of the queue. So what
+// else it does must be safe to do twice; the message's id tells whether it was done.
 //
 // It ends early with an error when another program takes the agent's id, and when an
-// answer is refused for a reason that passes by itself no sooner than somebody acts.
+// answer cannot be stored until somebody acts: when its budget is spent, for example.
 func (c *Client) Serve(ctx context.Context, handle Handler) error {
 	for {
 		m, err := c.next(ctx)

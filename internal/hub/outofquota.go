@@ -3,7 +3,6 @@ package hub
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -109,24 +108,13 @@ func (box *inbox) holdUp(ctx context.Context, held []store.Entry, why store.Hold
 	return nil
 }
 
-// holdUpOne takes one such step. The asker may have been renamed by now, or be gone.
+// holdUpOne takes one such step.
 func (box *inbox) holdUpOne(ctx context.Context, step store.HoldUpStep) error {
-	for range maxRenamings {
+	return box.tellAsker(ctx, step.To, func(to c3po.AgentID) (bool, error) {
+		step.To = to
 		done, err := box.hub.store.HoldUp(ctx, box.space, step)
-		if err == nil {
-			if done.Changed {
-				box.hub.marks.Touch(box.space, 0)
-			}
-			return nil
-		}
-		if step.To == "" || !errors.Is(err, c3po.AgentNotFound) {
-			return box.dropIfSuperseded(err)
-		}
-		if step.To, _, err = box.hub.store.Renamed(ctx, box.space, step.To); err != nil {
-			return err
-		}
-	}
-	return nil
+		return done.Changed, err
+	})
 }
 
 // untilQuota is a quest that finds nothing while the agent is out of quota: what would be

@@ -44,20 +44,30 @@ func (box *inbox) reportSilence(ctx context.Context, ids []c3po.MessageID) error
 	return nil
 }
 
-// silence takes one such step. The asker may have been renamed by now, or be gone.
+// silence takes one such step.
 func (box *inbox) silence(ctx context.Context, step store.SilenceStep) error {
-	for range maxRenamings {
+	return box.tellAsker(ctx, step.To, func(to c3po.AgentID) (bool, error) {
+		step.To = to
 		told, err := box.hub.store.Silence(ctx, box.space, step)
+		return told && to != "", err
+	})
+}
+
+// tellAsker takes a step that tells who asked, and says whether it changed something. The
+// asker may have been renamed by now, or be gone.
+func (box *inbox) tellAsker(ctx context.Context, to c3po.AgentID, step func(to c3po.AgentID) (bool, error)) error {
+	for range maxRenamings {
+		changed, err := step(to)
 		if err == nil {
-			if told && step.To != "" {
+			if changed {
 				box.hub.marks.Touch(box.space, 0)
 			}
 			return nil
 		}
-		if step.To == "" || !errors.Is(err, c3po.AgentNotFound) {
+		if to == "" || !errors.Is(err, c3po.AgentNotFound) {
 			return box.dropIfSuperseded(err)
 		}
-		if step.To, _, err = box.hub.store.Renamed(ctx, box.space, step.To); err != nil {
+		if to, _, err = box.hub.store.Renamed(ctx, box.space, to); err != nil {
 			return err
 		}
 	}

@@ -2,81 +2,33 @@ package hook
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
 )
 
-// editors are the tools by which clients change files, and how each names them.
-var editors = map[string]string{
-	"Edit": "file_path", "Write": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path", // Claude Code, Kimi
-	"edit": "filePath", "write": "filePath", "multiedit": "filePath", // OpenCode; Copilot's edit has a path
-	"create": "path", "str_replace_editor": "path", "str_replace": "path", "insert": "path", // Copilot
-	"replace": "file_path", "write_file": "file_path", // Gemini
-	"WriteFile": "path", "StrReplaceFile": "path", // Kimi
-	"apply_patch": "", "patch": "", // Codex, OpenCode, Copilot
-}
+// editors are the tools by which Claude Code changes files that it names.
+var editors = []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
-// patched is a line of a patch that names a file.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
-
-// Changes says that a tool changes files.
-func (e Event) Changes() bool {
-	_, changes := editors[e.ToolName]
-	return changes
-}
+// Changes says that a tool changes files. Such a call is held up or left to its client, and
+// never allowed by us.
+func (e Event) Changes() bool { return slices.Contains(editors, e.ToolName) }
 
 // Edits are the files that a call of a tool is about to change, as the client names them;
 // none if the tool changes no files that it names.
 func (e Event) Edits() []string {
-	field, edits := editors[e.ToolName]
-	if !edits {
+	file := cmp.Or(e.File, e.Notebook)
+	if file == "" || !e.Changes() {
 		return nil
 	}
-	if file := cmp.Or(e.File, e.Notebook); file != "" {
-		return []string{file}
-	}
-	var input map[string]any
-	if json.Unmarshal(e.Input, &input) != nil {
-		return patchedFiles(string(e.Input))
-	}
-	var files []string
-	for _, name := range []string{field, "file_path", "filePath", "path"} {
-		if file, _ := input[name].(string); file != "" && len(files) == 0 {
-			files = []string{file}
-		}
-	}
-	for _, value := range input {
-		if text, _ := value.(string); len(files) == 0 {
-			files = patchedFiles(text)
-		}
-	}
-	return files
+	return []string{file}
 }
 
-func patchedFiles(text string) (files []string) {
-	for _, line := range patched.FindAllStringSubmatch(text, -1) {
-		files = append(files, line[1])
-	}
-	return files
-}
-
-// Refuse keeps a tool from running, and tells the model why.
-func (by Dialect) Refuse(why string) string {
-	switch by {
-	case Copilot:
-		text, err := json.Marshal(map[string]string{"permissionDecision": "deny", "permissionDecisionReason": why})
-		if err != nil {
-			return "{}" // texts cannot fail to become JSON
-		}
-		return string(text)
-	case Gemini:
-		return encode(output{Decision: "deny", Reason: why})
-	}
+// Refuse keeps a tool of Claude Code from running, and tells the model why.
+func Refuse(why string) string {
 	return encode(output{Specific: &specific{Event: PreToolUse, Permission: "deny", Reason: why}})
 }
 

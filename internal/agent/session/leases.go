@@ -54,7 +54,7 @@ func (s *Server) beforeEdit(ctx context.Context, event hook.Event) string {
 	for _, files := range s.leasable(event) {
 		held, answered := s.takeLeases(ctx, files)
 		if held != nil {
-			return s.dialect.Refuse(hook.HeldWords(*held, time.Now()))
+			return hook.Refuse(hook.HeldWords(*held, time.Now()))
 		}
 		s.leases.mu.Lock()
 		tree := s.leases.trees[files.Tree]

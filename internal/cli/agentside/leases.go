@@ -253,7 +253,7 @@ func checkLeases(ctx context.Context, a *console.Console, in c3po.LeaseCheckInpu
 	return svc.LeaseCheck(ctx, in)
 }
 
-// preCommitHead begins the hook of ours, which has so many lines.
+// preCommitHead begins our hook, and preCommitLines is how long it is.
 const (
 	preCommitHead  = "#!/bin/sh\n# c3po leases: made by c3po leases on --pre-commit\n"
 	preCommitLines = 4
