@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -67,6 +68,25 @@ func TestTheMessageAfterTheLastTokenIsRefusedAndThePersonAsked(t *testing.T) {
 		_, chain, _ := strings.Cut(text, "c3po thread resume ")
 		same(t, "resumed", must(h.asPerson().ThreadResume(t.Context(), c3po.ThreadResumeInput{Thread: chain}))(t).Resumed, true)
 		must(h.as("cyd").SendMessage(t.Context(), c3po.SendInput{Target: "ann", Message: "on", Thread: sent.Thread}))(t)
+	})
+}
+
+func TestReceiptsWarnFromFourFifthsOfTheTokensOn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { unlimited(l); l.ChainTokens = 1_000 })
+		h.enter("ann", "bob")
+		sent := h.send("ann", "bob", "0")
+		warning := func(used int64, text string) string {
+			t.Helper()
+			h.used("bob", sent.ID, c3po.Usage{OutputTokens: used})
+			return must(h.as("bob").SendMessage(t.Context(), c3po.SendInput{Target: "ann", Message: text, Thread: sent.Thread}))(t).Warning
+		}
+		same(t, "before", warning(799, "1"), "")
+		if said := warning(800, "2"); !strings.Contains(said, "have used 80 % of its tokens of an hour") {
+			t.Errorf("the warning is %q", said)
+		}
+		pass(time.Hour)
+		same(t, "in the next hour", warning(801, "3"), "")
 	})
 }
 

@@ -69,6 +69,10 @@ func (s spaceHub) spending(used store.Spending, to c3po.AgentID) string {
 	warn(chain, func() string {
 		return fmt.Sprintf("this conversation has used %d %% of its budget; when that is spent it is paused until a person resumes it", chain)
 	})
+	tokens := store.Percent(used.ChainTokens, int64(l.ChainTokens))
+	warn(tokens, func() string {
+		return fmt.Sprintf("answers in this conversation have used %d %% of its tokens of an hour; when those are spent it is paused until a person resumes it", tokens)
+	})
 	pair := max(of(used.PairMessages, l.PairMessages), of(used.PairBytes, l.PairBytes))
 	warn(pair, func() string { return fmt.Sprintf("you and '%s' have used %d %% of the budget of an hour", to, pair) })
 	own := max(of(used.AgentMessages, l.AgentMessages), of(used.AgentBytes, l.AgentBytes))

@@ -107,6 +107,7 @@ type Fill struct {
 // Spending is what a message's sender has used of its budgets, this message included.
 type Spending struct {
 	ChainMessages, ChainBytes, ChainHops int
+	ChainTokens                          int64 // of this hour, as far as they were reported; 0 if that is not limited
 	PairMessages, PairBytes              int
 	AgentMessages, AgentBytes            int
 	Sent                                 int // within a minute; 0 if that is not limited

@@ -215,10 +215,10 @@ func fillOf(held, used rueidis.RedisMessage) *store.Fill {
 	if n, _ := held.AsIntSlice(); len(n) == 5 {
 		*fill = store.Fill{Messages: int(n[0]), Bytes: int(n[1]), OwnMessages: int(n[2]), OwnBytes: int(n[3]), SpaceBytes: n[4]}
 	}
-	if n, _ := used.AsIntSlice(); len(n) == 8 {
+	if n, _ := used.AsIntSlice(); len(n) == 9 {
 		fill.Spending = store.Spending{
 			ChainMessages: int(n[0]), ChainBytes: int(n[1]), ChainHops: int(n[2]), PairMessages: int(n[3]), PairBytes: int(n[4]),
-			AgentMessages: int(n[5]), AgentBytes: int(n[6]), SameTexts: int(n[7]),
+			AgentMessages: int(n[5]), AgentBytes: int(n[6]), SameTexts: int(n[7]), ChainTokens: n[8],
 		}
 	}
 	return fill

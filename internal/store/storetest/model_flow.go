@@ -19,7 +19,8 @@ type account struct {
 	question c3po.MessageID
 	handlers []c3po.AgentID
 	texts    []sentText
-	same     int // of the message that is reckoned: how often its text was sent, with this
+	same     int   // of the message that is reckoned: how often its text was sent, with this
+	tokens   int64 // of the message that is reckoned: what its chain has used this hour
 	used     time.Time
 }
 
@@ -39,7 +40,7 @@ func (sp *space) account(name string, now time.Time) account {
 		return account{start: now}
 	}
 	a := *known
-	a.same = 0
+	a.same, a.tokens = 0, 0
 	paused := isChain(name) && a.spent()
 	if !paused && (a.start.After(now) || now.Sub(a.start) >= time.Hour) {
 		a.start, a.messages, a.bytes, a.untold, a.question = now, 0, 0, false, ""
@@ -73,6 +74,9 @@ func (sp *space) reckon(d store.Draft, chain, digest string, now time.Time) (bil
 	c, p, a := account{start: now}, sp.account(pairName, now), sp.account(agentName, now)
 	if chain != "" {
 		c = sp.account(chainName, now)
+		if cost := sp.costs[chain]; cost != nil && l.ChainTokens > 0 && cost.hour.Equal(c.start) {
+			c.tokens = cost.tokens
+		}
 	}
 	over := func(used, most int) bool { return most > 0 && used > most }
 	spent := func(whose, what, name string, acc account) (bill, *store.Spent) {
@@ -139,7 +143,7 @@ func (b bill) spending() store.Spending {
 	for name, a := range b {
 		switch name[:2] {
 		case "t:":
-			s.ChainMessages, s.ChainBytes, s.ChainHops = a.messages, a.bytes, a.hops
+			s.ChainMessages, s.ChainBytes, s.ChainHops, s.ChainTokens = a.messages, a.bytes, a.hops, a.tokens
 		case "p:":
 			s.PairMessages, s.PairBytes, s.SameTexts = a.messages, a.bytes, a.same
 		case "a:":

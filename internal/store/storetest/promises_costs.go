@@ -119,6 +119,21 @@ func costPromises() []promise {
 			w.uses(bob, "", question, 180)
 			same(w, "after the person", w.spentBy(inThread(bob, alice, thread, "3")), nil)
 		}},
+		{"a send says what its chain has used of the tokens of the hour", budgets(func(l *c3po.Limits) { l.ChainTokens = 100 }), func(w *testStore) {
+			w.enter(alice, bob)
+			question := w.send(alice, bob, "0")
+			tokens := func(text string) int64 {
+				w.Helper()
+				stored, err := w.store.Send(w.ctx, w.space, inThread(bob, alice, string(question), text))
+				w.must(err)
+				return stored.Fill.ChainTokens
+			}
+			same(w, "before a report", tokens("1"), 0)
+			w.uses(bob, "", question, 60)
+			same(w, "after it", tokens("2"), 60)
+			w.advance(time.Hour)
+			same(w, "in the next hour", tokens("3"), 0)
+		}},
 		{"what a chain has cost is forgotten after its life, and not before", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(alice, bob, "why?")

@@ -8,8 +8,8 @@
 -- question a person was asked. A chain stays so until it is resumed, the others
 -- until their hour is over.
 --
--- What a chain has cost is the field c:CHAIN (usage_record.lua). Steps that store a
--- message do not read it: the report that uses up the tokens pauses the chain.
+-- What a chain has cost is the field c:CHAIN (usage_record.lua). The report that uses up
+-- the tokens pauses the chain; steps that store a message read it only to warn.
 --
 -- KEYS  flow flowx
 -- ARGV  now caps
@@ -85,8 +85,12 @@ local function reckon(m)
     return { { 't:' .. m.chain, a } }
   end
   local pair = m.from < m.to and m.from .. ' ' .. m.to or m.to .. ' ' .. m.from
-  local raws = redis.call('HMGET', flow, 't:' .. m.chain, 'p:' .. pair, 'a:' .. m.from)
+  local raws = redis.call('HMGET', flow, 't:' .. m.chain, 'p:' .. pair, 'a:' .. m.from, 'c:' .. m.chain)
   local c, p, a = account(m.chain ~= '' and raws[1], now, true), account(raws[2], now), account(raws[3], now)
+  if raws[4] and cap[10] > 0 then
+    local hour, tokens = string.match(raws[4], '(%S+) (%S+)$')
+    if tonumber(hour) == c.start then c.tokens = tonumber(tokens) end
+  end
   local function over(used, most) return most > 0 and used > most end
   local function spent(whose, what, field, acc)
     if acc.state == '-' then
@@ -117,14 +121,15 @@ local function reckon(m)
 end
 
 -- spending is what accounts have used: of the chain messages, bytes and hops, of the
--- pair and of the agent messages and bytes, and how often the pair had this text.
+-- pair and of the agent messages and bytes, how often the pair had this text, and the
+-- tokens of the chain.
 local function spending(accounts)
   if #accounts == 0 then return accounts end
   local of = {}
   for _, entry in ipairs(accounts) do of[string.sub(entry[1], 1, 2)] = entry[2] end
   local none = { n = 0, b = 0, hops = 0 }
   local c, p, a = of['t:'] or none, of['p:'] or none, of['a:'] or none
-  return { c.n, c.b, c.hops, p.n, p.b, a.n, a.b, p.same or 0 }
+  return { c.n, c.b, c.hops, p.n, p.b, a.n, a.b, p.same or 0, c.tokens or 0 }
 end
 
 -- charge writes accounts down; id names the chain of a message that began one. When an
