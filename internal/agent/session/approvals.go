@@ -242,6 +242,19 @@ func (s *Server) sawDecided(seen Sight) {
 	}
 }
 
+// leavesToTerminal ends what is asked elsewhere once the person has switched that off: the
+// hooks end without a verdict, and the dialogs are the terminal's alone.
+func (s *Server) leavesToTerminal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.requests) == 0 || s.approves() && !s.off() {
+		return
+	}
+	for r := range s.requests {
+		r.settled()
+	}
+}
+
 // saysWaiting is what Claude Code says of itself while a dialog is open.
 const saysWaiting = "waiting"
 

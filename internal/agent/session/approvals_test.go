@@ -164,6 +164,32 @@ func TestADialogThatIsGoneWithdrawsItsQuestion(t *testing.T) {
 	})
 }
 
+// The person may switch approvals off while dialogs are open: c3po off --approvals.
+func TestSwitchingApprovalsOffWithdrawsWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	url := coordinator(t).URL()
+	for name, dialect := range map[string]hook.Dialect{"its dialog is open": hook.ClaudeCode, "its dialog is held back": hook.Codex} {
+		var off atomic.Bool
+		r := startAs(t, url, "box:1:"+string(dialect), func(cfg *session.Config) {
+			cfg.Approves, cfg.Dialect, cfg.Attended, cfg.ApprovalWait = func() bool { return !off.Load() }, dialect, true, time.Hour
+		})
+		r.prompt()
+		eventually(t, "it is there", func() bool { return len(r.agents()) > 0 })
+		d := r.opens("x")
+		id := r.asked("x")
+		r.awaits()
+		off.Store(true)
+		if said := d.says(t); said != "{}" {
+			t.Errorf("%s: the hook says %s", name, said)
+		}
+		eventually(t, "the question is withdrawn", func() bool { return r.questions() == 0 })
+		if err := r.allow(id); err == nil {
+			t.Errorf("%s: a late verdict was taken", name)
+		}
+		r.hangUp()
+	}
+}
+
 // Claims: R1
 func TestApprovalsSurviveACoordinatorThatIsKilled(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ func (s *Server) observe(ctx context.Context) {
 			s.sawTyping(seen, time.Now())
 			s.mu.Unlock()
 		}
+		s.leavesToTerminal()
 		if s.switchedOn() {
 			s.want()
 		}
