@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"internal/host/unit":       {},
 	"internal/host/verify":     {"."},
 
-	"internal/hub": {".", "internal/client/attempt", "internal/node", "internal/store", "internal/text/toolinput"},
+	"internal/hub": {".", "internal/client/attempt", "internal/node", "internal/store", "internal/text/sanitise", "internal/text/toolinput"},
 
 	"internal/node": {".", "internal/client/attempt", "internal/store"},
 
@@ -107,7 +107,7 @@ var mayImport = map[string][]string{
 	"internal/text":           {},
 	"internal/text/envelope":  {".", "internal/text/sanitise"},
 	"internal/text/sanitise":  {},
-	"internal/text/toolinput": {},
+	"internal/text/toolinput": {"internal/text/sanitise"},
 
 	"internal/transport":           {},
 	"internal/transport/dialect":   {"."},

@@ -339,17 +339,25 @@ func TestAnAgentThatHasEveryFileDecidesNothingWithoutThePasskey(t *testing.T) {
 }
 
 // Their owner ends a reset by using one, and has to hear of it for that.
-func TestStatusSaysThatAllPasskeysAreAboutToBeForgotten(t *testing.T) {
+func TestAPersonHearsEverywhereThatAllPasskeysAreAboutToBeForgotten(t *testing.T) {
 	t.Parallel()
 	i := newIntruder(t, c3po.ProofOff)
-	if out := i.person("c3po status"); strings.Contains(out, "passkeys") {
-		t.Errorf("without a reset, status says %s", out)
+	views := []string{"c3po status", "c3po human list", "c3po doctor || true", "c3po top --json"}
+	says := func(out string) bool {
+		return strings.Contains(out, "forgotten at ") || strings.Contains(out, "passkeys_end")
+	}
+	for _, view := range views {
+		if out := i.person(view); says(out) {
+			t.Errorf("without a reset, %s says %s", view, out)
+		}
 	}
 	i.person("c3po passkey reset")
-	if out := i.person("c3po status"); !strings.Contains(out, "all are forgotten at ") {
-		t.Errorf("status says %s", out)
-	}
-	if out, _ := i.model("c3po status"); strings.Contains(out, "forgotten") {
-		t.Errorf("an agent is told: %s", out)
+	for _, view := range views {
+		if out := i.person(view); !says(out) {
+			t.Errorf("%s says %s", view, out)
+		}
+		if out, _ := i.model(view); says(out) {
+			t.Errorf("an agent is told by %s: %s", view, out)
+		}
 	}
 }

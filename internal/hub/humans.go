@@ -9,6 +9,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 const (
@@ -108,6 +109,17 @@ func lettersOf(text string) string {
 	}, text)
 }
 
+// verdictWords are what a request for permission offers, and what may be taken for it.
+var verdictWords = []string{lettersOf(c3po.AllowOnce), "allow", lettersOf(c3po.Deny)}
+
+// readsLikeVerdict says that a person may take a choice for the verdict on a request for
+// permission, whichever letters it is written in and whatever follows it.
+func readsLikeVerdict(choice string) bool {
+	words := strings.Fields(choice)
+	begin := strings.Join(words[:min(len(words), 2)], " ")
+	return sanitise.ReadsLike(begin, verdictWords[0]) || slices.ContainsFunc(verdictWords, func(ours string) bool { return sanitise.ReadsLike(choice, ours) })
+}
+
 func checkChoices(choices []string) error {
 	if len(choices) > c3po.MaxChoices {
 		return c3po.Errorf(c3po.InvalidRequest, "%d choices are more than %d", len(choices), c3po.MaxChoices).Suggest("Give fewer; a question can also be answered in the person's own words.")
@@ -122,8 +134,9 @@ func checkChoices(choices []string) error {
 		if slices.Contains(choices[:i], choice) {
 			return refuse("the choice %q is there twice", choice)
 		}
-		if lettersOf(choice) == lettersOf(c3po.AllowOnce) {
-			return refuse("%q is what c3po itself offers for a tool that asks for permission", choice).Suggest("Call the choice something else: an answer to your question allows no tool.")
+		if readsLikeVerdict(choice) {
+			return refuse("%q is what c3po itself offers for a tool that asks for permission", choice).
+				Suggest("Call the choice something else, such as 'yes, deploy it': an answer to your question allows no tool.")
 		}
 	}
 	return nil

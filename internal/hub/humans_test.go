@@ -51,10 +51,13 @@ func TestAnEscalationPausesUntilThePersonAnswers(t *testing.T) {
 func TestAQuestionOffersNoChoiceThatAllowsATool(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	for _, choice := range []string{c3po.AllowOnce, "allow once", " Allow  Once. ", "1. Allow-once"} {
-		_, err := h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Allow Bash in /src?", Choices: []string{choice, c3po.Deny}})
+	for _, choice := range []string{
+		c3po.AllowOnce, "allow once", " Allow  Once. ", "1. Allow-once", "Аllow once", "Allow оnсе", "𝐀𝐥𝐥𝐨𝐰 once", "Allow once (recommended)", "Allow", "АLLOW!", c3po.Deny, "Dеny",
+	} {
+		_, err := h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Allow Bash in /src?", Choices: []string{"No", choice}})
 		refused(t, err, c3po.InvalidRequest, "c3po itself offers", "allows no tool")
 	}
+	must(h.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Open the port?", Choices: []string{"allow it for the office", "deny all", "Разрешить"}}))(t)
 }
 
 func TestAQuestionOffersChoices(t *testing.T) {

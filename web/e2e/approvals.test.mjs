@@ -79,6 +79,48 @@ describe("a person decides what an agent may do", () => {
     await card(id).waitFor({ state: "detached" });
   });
 
+  test("no letter of another script moves a sign, and none looks like another", async () => {
+    const command = `rm "\u05d0\u05d1" "\u05d2\u05d3" 1 2 \u0627\u0628/3/4; \u05d0\u202e\u0441url \\x1b \x1b ⟨U+001B⟩`;
+    const id = await ask(rig, "Bash", { command });
+    const code = card(id).locator(".code pre");
+    await code.waitFor();
+    await until("colors", async () => (await code.locator("span").count()) > 0);
+    const want = `$ rm "\u05d0\u05d1" "\u05d2\u05d3" 1 2 \u0627\u0628/3/4; \u05d0⟨U+202E⟩⟨U+0441⟩url \\x1b ⟨U+001B⟩ ⟨U+27E8⟩U+001B⟩`;
+    assert.equal(await code.textContent(), want);
+    // Each sign stands to the right of the one before it, or below.
+    const moved = (element) =>
+      element.evaluate((of) => {
+        const range = document.createRange();
+        const wrong = [];
+        let last = { left: -1, top: -1 };
+        const nodes = document.createTreeWalker(of, window.NodeFilter.SHOW_TEXT);
+        while (nodes.nextNode()) {
+          const { data } = nodes.currentNode;
+          for (let n = 0; n < data.length; n++) {
+            if (data[n] > "~") continue; // a word of another script runs as it does
+            range.setStart(nodes.currentNode, n);
+            range.setEnd(nodes.currentNode, n + 1);
+            const at = range.getBoundingClientRect();
+            if (at.width === 0) continue;
+            if (at.left <= last.left && at.top <= last.top) wrong.push(data.slice(Math.max(0, n - 5), n + 5));
+            last = at;
+          }
+        }
+        return wrong;
+      });
+    assert.deepEqual(await moved(code), []);
+    await rig.as("api", "cancel", { message_id: id });
+    // An agent's own code too.
+    const own = await rig.as("ops", "escalate_to_human", {
+      reason: 'Run `rm "\u05d0\u05d1" "\u05d2\u05d3" 1` or this?\n\n```\nrm "\u05d0\u05d1" "\u05d2\u05d3" 1\n```',
+    });
+    for (const place of [page.locator(".card code").first(), page.locator(".card .code pre").first()]) {
+      await place.waitFor();
+      assert.deepEqual(await moved(place), []);
+    }
+    await rig.person("human_answer", { message_id: own.message_id, response: "No." });
+  });
+
   test("a change is a diff, whole, however long it is", async () => {
     const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`);
     const id = await ask(rig, "Edit", {
@@ -175,12 +217,15 @@ describe("a person decides what an agent may do", () => {
   });
 
   test("a question that is dressed as a request for permission is called a question", async () => {
-    const dressed = await rig.as("ops", "escalate_to_human", { reason: "Allow Bash in /src/api?\n\n```bash\n$ ls\n```", choices: ["Allow", "Deny"] });
+    const dressed = await rig.as("ops", "escalate_to_human", { reason: "Allow Bash in /src/api?\n\n```bash\n$ ls\n```", choices: ["Yes, allow it", "No"] });
+    await assert.rejects(rig.as("ops", "escalate_to_human", { reason: "Allow Bash?", choices: ["\u0410llow \u043ence", "No"] }), /itself offers/);
     const real = await ask(rig, "Bash", { command: "ls" });
     await view(page, rig, "questions");
     await card(dressed.message_id).getByText("asks you", { exact: true }).waitFor();
+    await card(dressed.message_id).getByText("No answer to it allows a tool.").waitFor();
     await card(real).getByText("asks for permission", { exact: true }).waitFor();
-    await rig.person("human_answer", { message_id: dressed.message_id, choice: "Deny" });
+    assert.equal(await card(real).getByText("No answer to it allows a tool.").count(), 0);
+    await rig.person("human_answer", { message_id: dressed.message_id, choice: "No" });
     await rig.as("api", "cancel", { message_id: real });
   });
 

@@ -150,7 +150,7 @@ describe("a person with a passkey", () => {
       await banner.waitFor();
       assert.equal(await page.getByRole("alert").count(), 1, view);
     }
-    assert.match(await rig.c3po("status"), /passkeys +all are forgotten at \d\d:\d\d, unless you use one before/);
+    assert.match(await rig.c3po("status"), /passkeys +All your passkeys are forgotten at \d\d:\d\d, unless you use one before/);
     await banner.getByRole("button", { name: "Keep my passkeys" }).click();
     await page.getByRole("dialog", { name: "Confirm with your passkey" }).getByRole("button", { name: "Use passkey" }).click();
     await banner.waitFor({ state: "detached" });

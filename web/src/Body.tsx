@@ -1,8 +1,8 @@
 import { type Ref, useEffect, useMemo, useState } from "react";
 import type { Piece } from "./highlight";
 import { type Block, type Inline, parseMarkdown } from "./markdown";
-import { firstLines, plain } from "./plain";
-import { copy } from "./ui";
+import { exact, firstLines, plain } from "./plain";
+import { copy, InOrder } from "./ui";
 import "./Body.css";
 
 const shownLines = 40; // of a message, before somebody asks for all of it
@@ -47,15 +47,17 @@ export function Exact({ children: text, end: watch }: { children: string; end?: 
   const end = text.indexOf("\n\n");
   const input = end < 0 ? "" : text.slice(end + 2);
   return (
-    <div className="view-body exact" dir="auto">
-      <p className="text">{plain(end < 0 ? text : text.slice(0, end))}</p>
-      {input !== "" && <Part block={{ kind: "code", language: input.startsWith("$ ") ? "bash" : "diff", text: input }} />}
+    <div className="view-body exact" dir="ltr">
+      <p className="text">
+        <InOrder>{exact(end < 0 ? text : text.slice(0, end))}</InOrder>
+      </p>
+      {input !== "" && <Part block={{ kind: "code", language: input.startsWith("$ ") ? "bash" : "diff", text: input }} spelled={exact} />}
       <span className="end" ref={watch} />
     </div>
   );
 }
 
-function Part({ block: b }: { block: Block }) {
+function Part({ block: b, spelled = plain }: { block: Block; spelled?: (text: string) => string }) {
   switch (b.kind) {
     case "code":
       return (
@@ -67,7 +69,7 @@ function Part({ block: b }: { block: Block }) {
             </button>
           </div>
           <pre tabIndex={0} dir="ltr">
-            <Code language={b.language}>{plain(b.text)}</Code>
+            <Code language={b.language}>{spelled(b.text)}</Code>
           </pre>
         </div>
       );
@@ -148,19 +150,25 @@ function Code({ children: text, language }: { children: string; language: string
   return (
     pieces?.map((p, n) =>
       p.kind === "" ? (
-        p.text
+        <InOrder key={n}>{p.text}</InOrder>
       ) : (
         <span key={n} className={p.kind}>
-          {p.text}
+          <InOrder>{p.text}</InOrder>
         </span>
       ),
-    ) ?? text
+    ) ?? <InOrder>{text}</InOrder>
   );
 }
 
 function Spans({ of }: { of: Inline[] }) {
   return of.map((s, n) => {
-    if (s.kind === "code") return <code key={n}>{plain(s.text)}</code>;
+    if (s.kind === "code") {
+      return (
+        <code key={n} dir="ltr">
+          <InOrder>{plain(s.text)}</InOrder>
+        </code>
+      );
+    }
     if (s.kind === "bold") return <strong key={n}>{plain(s.text)}</strong>;
     return <span key={n}>{plain(s.text)}</span>;
   });

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { request } from "./api";
 import { asking, textOf } from "./mail";
 import { subject } from "./markdown";
-import { plain } from "./plain";
+import { inPlace, plain } from "./plain";
 import { go } from "./route";
 import type { Message, PushKey, PushState } from "./wire";
 
@@ -127,7 +127,11 @@ export function useNotify(questions: Message[] | undefined): void {
     if (!before || pushed || !wanted() || (document.visibilityState === "visible" && document.hasFocus())) return;
     for (const q of questions) {
       if (before.has(q.id)) continue;
-      const note = new Notification(`${plain(q.from_agent)} ${asking(q)}`, { body: plain(subject(textOf(q))), tag: q.id, icon: "/assets/icon.svg" });
+      const note = new Notification(`${plain(q.from_agent)} ${asking(q)}`, {
+        body: q.kind === "approval" ? inPlace(textOf(q)) : plain(subject(textOf(q))),
+        tag: q.id,
+        icon: "/assets/icon.svg",
+      });
       note.onclick = () => {
         window.focus();
         go("q", q.id);

@@ -1,4 +1,4 @@
-import { plain } from "./plain";
+import { inPlace, plain } from "./plain";
 import type { Agent, Message } from "./wire";
 
 // An agent, and when the page read it.
@@ -38,7 +38,7 @@ export function decided(question: Message, text: string, choice: boolean): strin
   if (question.kind !== "approval") return `Answered ${plain(question.from_agent)}`;
   const asked = textOf(question);
   const input = asked.slice(asked.indexOf("\n\n") + 2).replace(/^\$ /, "");
-  const [first = "", ...rest] = plain(input.trim()).split("\n");
+  const [first = "", ...rest] = inPlace(input.trim()).split("\n");
   const line = first.replace(/\s+/g, " ");
   const short = line.length > nameLength ? line.slice(0, nameLength) : line;
   return `${choice && text === allowOnce ? "Allowed once" : "Denied"}: ${short}${short !== line || rest.length > 0 ? " …" : ""}`;
@@ -49,6 +49,12 @@ export function decided(question: Message, text: string, choice: boolean): strin
 export function answering(question: Message): { label: string; button: string } {
   const asker = plain(question.from_agent);
   return question.kind === "approval" ? { label: `Deny ${asker} with these words`, button: "Deny" } : { label: `Answer ${asker}`, button: "Answer" };
+}
+
+// dressed says that a question speaks of permission, as only a request for it should.
+export function dressed(question: Message): boolean {
+  const words = [textOf(question), question.context ?? "", ...(question.choices ?? [])].join("\n");
+  return question.kind !== "approval" && /allow|permi(t|ssion)|approv|deny/i.test(words);
 }
 
 // asking says whether an answer can allow a tool, in words that no agent writes.

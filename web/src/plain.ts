@@ -1,17 +1,38 @@
-import { hidden } from "./hidden";
+import { hidden, lookalike, rightToLeft } from "./hidden";
 import type { OutOfQuota } from "./wire";
 
 // Text of others is shown, never interpreted: it only ever becomes text nodes.
 // Characters that do something instead of being seen are spelt out, but for what joins
-// two pictographs to one.
+// two pictographs to one. So are letters that make a word read as another one. What looks
+// like such a mark and was written so has its bracket spelt out.
 export function plain(text: string): string {
+  return exact(text.replace(/⟨(?=U\+)/g, mark).replace(/[\p{L}\p{M}]+/gu, genuine));
+}
+
+// exact is the same for a request for permission, whose marks are the coordinator's.
+export function exact(text: string): string {
   return text.replace(/\r\n/g, "\n").split(joiner).map(spelt).join("\u200d");
+}
+
+// inPlace is an exact text for where nobody knows how letters are ordered.
+export function inPlace(text: string): string {
+  return exact(text).replace(rightToLeft, (run) => [...run].map(mark).join(""));
+}
+
+function mark(c: string): string {
+  return `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
+// genuine is a word with the letters marked that make it read as Latin although it is not.
+function genuine(word: string): string {
+  const latin = word.replace(lookalike, "");
+  return latin === word || !/^[A-Za-z\p{M}]*[A-Za-z][A-Za-z\p{M}]*$/u.test(latin) ? word : word.replace(lookalike, mark);
 }
 
 const joiner = /(?<=\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic})/u;
 
 function spelt(text: string): string {
-  return text.replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return text.replace(hidden, mark);
 }
 
 // firstLines cuts a text that has more lines than can be read at a glance. A few

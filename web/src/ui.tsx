@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Refusal } from "./api";
+import { rightToLeft } from "./hidden";
 import { kept, keep } from "./kept";
 import { firstLines, plain, reach, reachWhy } from "./plain";
 import { home, type SeenAgent } from "./mail";
@@ -124,6 +125,20 @@ export function Text({ children }: { children: string }) {
         </button>
       )}
     </>
+  );
+}
+
+// InOrder shows a text in the order it is in. A word that runs from right to left does so
+// within its own place: beside it, signs and digits would change theirs.
+export function InOrder({ children: text }: { children: string }) {
+  return text.split(rightToLeft).map((part, n) =>
+    n % 2 === 0 ? (
+      part
+    ) : (
+      <bdi key={n} dir="rtl">
+        {part}
+      </bdi>
+    ),
   );
 }
 

@@ -23,6 +23,10 @@ test("a step of the chart has no number if it began before events are known", as
 test("characters that act instead of being seen are spelt out", async () => {
   const { plain } = await load("plain.ts");
   assert.equal(plain("a\u202eb\r\nc\u0000"), "a⟨U+202E⟩b\nc⟨U+0000⟩");
+  // A mark that was written so is no mark.
+  assert.equal(plain("⟨U+202E⟩ ⟨x⟩"), "⟨U+27E8⟩U+202E⟩ ⟨x⟩");
+  // A Cyrillic letter in a word that reads as Latin is marked; a Russian word is not.
+  assert.equal(plain("Аllow оnce, работа с базой, Δx, PDFки"), "⟨U+0410⟩llow ⟨U+043E⟩nce, работа с базой, Δx, PDFки");
 });
 
 test("an entry of the stream is read whatever its order", async () => {
@@ -381,10 +385,17 @@ test("a text without a letter is still called by its first line", async () => {
 });
 
 test("an answer that was taken names what it allows or denies", async () => {
-  const { decided } = await load("mail.ts");
+  const { decided, dressed } = await load("mail.ts");
+  const question = (message, choices) => ({ kind: "escalation", from_agent: "api", message, choices });
+  assert.deepEqual([question("Allow Bash in /src?"), question("Well?", ["Grant permission"]), question("Red or blue?", ["red", "blue"])].map(dressed), [
+    true,
+    true,
+    false,
+  ]);
   const asked = (command) => ({ kind: "approval", from_agent: "api", message: `Allow Bash in /src?\n\n${command}` });
   assert.equal(decided(asked("$ make"), "Allow once", true), "Allowed once: make");
   assert.equal(decided(asked("$ make"), "Deny", true), "Denied: make");
+  assert.equal(decided(asked('$ rm "אב" ⟨2 spaces⟩'), "Deny", true), 'Denied: rm "⟨U+05D0⟩⟨U+05D1⟩" ⟨2 spaces⟩');
   assert.equal(decided(asked("$ make"), "Allow once", false), "Denied: make");
   assert.equal(decided(asked("$ rm -rf /\ntimeout: 5"), "Allow once", true), "Allowed once: rm -rf / …");
   assert.equal(decided(asked(`$ ls${" ".repeat(400)}; rm -rf /`), "Allow once", true), "Allowed once: ls ; rm -rf /");

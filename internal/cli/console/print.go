@@ -83,8 +83,11 @@ func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 	if kind == "" {
 		kind = string(c3po.KindMessage)
 	}
-	if m.Kind == c3po.KindApproval {
+	switch m.Kind {
+	case c3po.KindApproval:
 		kind = "request for permission"
+	case c3po.KindEscalation:
+		kind = "question"
 	}
 	what := Inline(kind) + " from " + Inline(string(m.FromAgent))
 	if m.Room != "" && m.Room != c3po.Everybody {
@@ -98,7 +101,11 @@ func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 		fmt.Fprintln(w, "  (the text is no longer kept)")
 		return
 	}
-	Block(w, m.Text())
+	if m.Kind == c3po.KindApproval {
+		ExactBlock(w, m.Text())
+	} else {
+		Block(w, m.Text())
+	}
 	if m.Context != "" {
 		fmt.Fprintln(w, "  context:")
 		Block(w, m.Context)
@@ -195,6 +202,15 @@ func Paused(reason string) string {
 	default:
 		return "paused: " + Inline(reason)
 	}
+}
+
+// PasskeysEnd warns that all passkeys are about to be forgotten, and says what ends that;
+// nothing if nobody asked for it.
+func PasskeysEnd(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return "All your passkeys are forgotten at " + at.Local().Format("15:04") + ", unless you use one before: c3po open"
 }
 
 // TicketState is the word for how far a question has come.

@@ -15,15 +15,20 @@ func Inline(text string) string { return sanitise.Inline(text) }
 
 // Block is a text of others on lines of its own, each behind a gutter, so that
 // none can pass for a line that c3po wrote.
-func Block(w io.Writer, text string) {
-	for _, line := range behindGutter(text, columnsOf(w)) {
+func Block(w io.Writer, text string) { block(w, sanitise.Lines(text)) }
+
+// ExactBlock is the text of a request for permission, in which no letter moves or hides.
+func ExactBlock(w io.Writer, text string) { block(w, sanitise.Exact(text)) }
+
+func block(w io.Writer, lines []string) {
+	for _, line := range behindGutter(lines, columnsOf(w)) {
 		fmt.Fprintln(w, line)
 	}
 }
 
-func behindGutter(text string, columns int) (all []string) {
+func behindGutter(lines []string, columns int) (all []string) {
 	const mark = "  | "
-	for _, line := range sanitise.Lines(text) {
+	for _, line := range lines {
 		if columns > 0 {
 			line = strings.ReplaceAll(line, "\t", tab)
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
@@ -45,14 +47,27 @@ func TestNoPieceOfALineIsWiderThanTheTerminalAndNothingIsLost(t *testing.T) {
 	}
 }
 
+// A terminal orders letters that run from right to left in its own way, or not at all.
+func TestEverySignOfACommandIsShownInItsPlace(t *testing.T) {
+	t.Parallel()
+	const text = "Allow Bash?\n\n$ rm \"אב\" \"ג\" 1"
+	for kind, want := range map[c3po.Kind]string{c3po.KindApproval: `  | $ rm "⟨U+05D0⟩⟨U+05D1⟩" "⟨U+05D2⟩" 1`, c3po.KindEscalation: `  | $ rm "אב" "ג" 1`} {
+		var out bytes.Buffer
+		PrintMessage(&out, time.Now(), c3po.Message{Kind: kind, FromAgent: "api", Message: text})
+		if !strings.Contains(out.String(), want+"\n") {
+			t.Errorf("%s: %s", kind, out.String())
+		}
+	}
+}
+
 func TestTabsDoNotCarryATextPastTheEdgeOfTheTerminal(t *testing.T) {
 	t.Parallel()
-	for _, line := range behindGutter("ls"+strings.Repeat("\t", 12)+"state: answered, proved by passkey x\n\tindented", 80) {
+	for _, line := range behindGutter([]string{"ls" + strings.Repeat("\t", 12) + "state: answered, proved by passkey x", "\tindented"}, 80) {
 		if rest, behind := strings.CutPrefix(line, "  | "); !behind || strings.Contains(rest, "\t") || len(line) > 80 {
 			t.Errorf("a line is %q", line)
 		}
 	}
-	if got := behindGutter("\tindented", 0); len(got) != 1 || got[0] != "  | \tindented" {
+	if got := behindGutter([]string{"\tindented"}, 0); len(got) != 1 || got[0] != "  | \tindented" {
 		t.Errorf("in a file it is %q", got)
 	}
 }

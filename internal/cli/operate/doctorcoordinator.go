@@ -71,6 +71,9 @@ func examineCoordinator(ctx context.Context, a *console.Console, name c3po.Agent
 		if audit, err := person.Fsck(ctx, c3po.None{}); err == nil {
 			c.Audit = &audit
 		}
+		if passkeys, err := person.Passkeys(ctx); err == nil {
+			c.PasskeysEnd = passkeys.ResetAt
+		}
 	}
 	if agent, err := svc.GetAgentStatus(ctx, c3po.AgentInput{AgentID: string(name)}); err == nil && agent.Status == c3po.Online && agent.ID.Name() == name.Name() {
 		c.Holder = &agent

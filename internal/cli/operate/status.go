@@ -96,7 +96,7 @@ func Status(a *console.Console) *cobra.Command {
 					row(a.Ink().Warn("WARNING"), "authentication is off: whoever reaches the coordinator may act as anybody")
 				}
 				if !r.PasskeysEnd.IsZero() {
-					row(a.Ink().Warn("passkeys"), "all are forgotten at "+r.PasskeysEnd.Local().Format("15:04")+", unless you use one before: c3po open")
+					row(a.Ink().Warn("passkeys"), console.PasskeysEnd(r.PasskeysEnd))
 				}
 				agents := fmt.Sprintf("%d online", r.AgentsOnline)
 				if r.Paused != "" {

@@ -52,6 +52,9 @@ func answerAll(ctx context.Context, a *console.Console, svc *client.Client) erro
 	if err != nil {
 		return err
 	}
+	if passkeys, err := svc.Passkeys(ctx); err == nil { // an older coordinator has none
+		warnOfReset(a, passkeys.ResetAt)
+	}
 	if len(page.Messages) == 0 {
 		fmt.Fprintln(a.Stdout, "no agent waits for you")
 		return nil
@@ -124,7 +127,7 @@ func settle(ctx context.Context, a *console.Console, svc *client.Client, questio
 func askFor(ctx context.Context, a *console.Console, question c3po.Message, typed <-chan string) (*c3po.AnswerInput, error) {
 	prompt := "answer> "
 	if question.Kind == c3po.KindApproval {
-		prompt = "1 allows it once, anything else denies it> "
+		prompt = "1 allows it once, 2 or your words deny it, Enter leaves it> "
 	}
 	if !question.ExpectsReply {
 		prompt = "no answer is expected; d takes it off the list> "
@@ -188,6 +191,15 @@ func wasAnswered(q c3po.Question) *c3po.Error {
 		Suggest("Tell it something else with: c3po human send %s TEXT", q.FromAgent)
 }
 
+// whichQuestion is the refusal of an id that is no question's, with where to find the right one.
+func whichQuestion(err error) error {
+	refusal := c3po.AsError(err)
+	if refusal.Code != c3po.InvalidRequest && refusal.Code != c3po.Forbidden || refusal.Suggestion == c3po.AskPerson {
+		return err
+	}
+	return c3po.Because(err, refusal.Code, refusal.Message).Suggest("c3po human list shows the questions and their ids; the last part is enough.")
+}
+
 func printAnswered(w io.Writer, answer c3po.Message) {
 	if verdict, ok := answer.Verdict(); ok {
 		fmt.Fprintln(w, console.Inline(verdict.Decision()))
@@ -215,10 +227,13 @@ Without TEXT, or with -, the answer is read from stdin.`,
 				return err
 			}
 			if in.MessageID, err = console.MessageID(cmd.Context(), svc, args[0]); err != nil {
-				return err
+				return whichQuestion(err)
 			}
 			question, err := svc.HumanShow(cmd.Context(), c3po.MessageInput{MessageID: in.MessageID})
-			if err == nil && question.Reply != nil {
+			switch {
+			case errors.Is(err, c3po.InvalidRequest) || errors.Is(err, c3po.Forbidden):
+				return whichQuestion(err)
+			case err == nil && question.Reply != nil:
 				return wasAnswered(question)
 			}
 			if in.Choice == "" {

@@ -30,6 +30,7 @@ func Human(a *console.Console) *cobra.Command {
 
 func humanList(a *console.Console) *cobra.Command {
 	var limit, count int
+	var passkeysEnd time.Time
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the questions that wait for you",
@@ -37,8 +38,12 @@ func humanList(a *console.Console) *cobra.Command {
 		RunE: console.List(a, a.AsPerson(console.HumanToken), &limit, "questions", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Message, string, error) {
 			page, err := svc.HumanList(ctx, c3po.GetMessagesInput{Cursor: cursor, Limit: most})
 			count = page.Count
+			if passkeys, err := svc.Passkeys(ctx); err == nil { // an older coordinator has none
+				passkeysEnd = passkeys.ResetAt
+			}
 			return page.Messages, page.Next, err
 		}, func(w io.Writer, messages []c3po.Message) {
+			warnOfReset(a, passkeysEnd)
 			console.PrintMessages(w, messages)
 			if count == 0 {
 				fmt.Fprintln(w, "no agent waits for you")
@@ -49,6 +54,13 @@ func humanList(a *console.Console) *cobra.Command {
 	}
 	console.LimitFlag(cmd, &limit, 20)
 	return cmd
+}
+
+// warnOfReset tells the owner of passkeys that all are about to be forgotten.
+func warnOfReset(a *console.Console, at time.Time) {
+	if warning := console.PasskeysEnd(at); warning != "" {
+		fmt.Fprintln(a.Stdout, a.Ink().Warn(warning))
+	}
 }
 
 func humanShow(a *console.Console) *cobra.Command {

@@ -57,11 +57,16 @@ current state once.`,
 func printTop(a *console.Console, w io.Writer, seen top.Snapshot) {
 	now := time.Now()
 	in := a.Ink()
+	warnOfReset(a, seen.PasskeysEnd)
 	fmt.Fprintln(w, in.Bold("Questions"))
 	for _, q := range seen.Questions {
-		fmt.Fprintf(w, "%s  from %s, %s\n", console.Inline(string(q.ID)), console.Inline(string(q.From)), console.Ago(now, q.At))
+		what, block := "question", console.Block
+		if q.Permits {
+			what, block = "request for permission", console.ExactBlock
+		}
+		fmt.Fprintf(w, "%s  %s from %s, %s\n", console.Inline(string(q.ID)), what, console.Inline(string(q.From)), console.Ago(now, q.At))
 		if q.Text != "" {
-			console.Block(w, q.Text)
+			block(w, q.Text)
 		}
 		if q.Why != "" {
 			fmt.Fprintln(w, "  why:")

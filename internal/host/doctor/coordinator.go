@@ -54,6 +54,9 @@ func (f Facts) coordinator() []Finding {
 	if c.Audit != nil {
 		all = append(all, c.books(*c.Audit))
 	}
+	if !c.PasskeysEnd.IsZero() {
+		all = append(all, yellow("passkeys", "if you did not ask for that, use one of them now: c3po open", "all your passkeys are forgotten at %s", c.PasskeysEnd.Local().Format("15:04")))
+	}
 	return all
 }
 

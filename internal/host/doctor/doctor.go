@@ -100,11 +100,13 @@ type Coordinator struct {
 	Round time.Duration // of one call that asks Redis
 	Skew  time.Duration // how far the clock of Redis is before ours
 	// Person is why the credentials of the person do not work here.
-	Person  error
-	Trip    *Trip // nil if it was not tried
-	Audit   *c3po.Audit
-	Corrupt int         // dead letters that were found damaged
-	Holder  *c3po.Agent // who has the name that an agent in this folder asks for, and is online
+	Person error
+	// PasskeysEnd is when all passkeys are forgotten, if somebody asked for that.
+	PasskeysEnd time.Time
+	Trip        *Trip // nil if it was not tried
+	Audit       *c3po.Audit
+	Corrupt     int         // dead letters that were found damaged
+	Holder      *c3po.Agent // who has the name that an agent in this folder asks for, and is online
 }
 
 // TLS is how the coordinator proves itself.

@@ -109,7 +109,7 @@ func (n *Notifier) actions(what c3po.Notification, now time.Time) string {
 	at.User = nil // whoever reads the topic would read it
 	var all []action
 	for _, choice := range what.Choices[:min(len(what.Choices), maxButtons)] {
-		if what.Permission && choice == c3po.AllowOnce && isCut(what.Question) {
+		if what.Permission && choice == c3po.AllowOnce && isCut(what) {
 			continue // nobody allows what they have not seen
 		}
 		press := Press{Space: what.Space, MessageID: what.MessageID, Choice: choice, Expires: now.Add(buttonLife).UTC().Truncate(time.Second)}

@@ -104,6 +104,15 @@ func TestANoticeTellsAQuestionFromARequestForPermission(t *testing.T) {
 	}
 }
 
+// A phone orders letters that run from right to left in its own way.
+func TestANoticeShowsEverySignOfACommandInItsPlace(t *testing.T) {
+	t.Parallel()
+	asks := c3po.Notification{Kind: c3po.NotifyQuestion, FromAgent: "api", Permission: true, Question: "Allow Bash?\n\n$ rm \"אב\" \"ג\" 1", Reason: "לא"}
+	if said := text(asks); !strings.Contains(said, `$ rm "⟨U+05D0⟩⟨U+05D1⟩" "⟨U+05D2⟩" 1`) || !strings.Contains(said, "לא") {
+		t.Errorf("the notice says %q", said)
+	}
+}
+
 func TestButtonsThatCannotWorkAreRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	good := Config{Ntfy: "https://ntfy.example/team", Secret: secret, Bodies: true, Buttons: true}

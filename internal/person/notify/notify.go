@@ -162,12 +162,12 @@ func text(n c3po.Notification) string {
 		return fmt.Sprintf("The first is from %s. See all with: c3po human list", n.FromAgent)
 	}
 	var lines []string
-	if n.Permission && isCut(n.Question) {
+	if n.Permission && isCut(n) {
 		lines = append(lines, "This is only the start of it. Read all of it where you answer.")
 	}
 	for _, line := range []string{n.Question, n.Reason} {
 		if line != "" {
-			lines = append(lines, cut(strings.Join(sanitise.Lines(line), "\n"), maxTextCharacters))
+			lines = append(lines, cut(strings.Join(asShown(n, line), "\n"), maxTextCharacters))
 		}
 	}
 	for i, choice := range n.Choices {
@@ -176,9 +176,18 @@ func text(n c3po.Notification) string {
 	return strings.Join(append(lines, "Answer with: c3po human answer "+string(n.MessageID)), "\n")
 }
 
+// asShown is a text of the question in lines. What a tool would do stands as it would be run:
+// nobody knows how the screen of a notice orders letters that run the other way.
+func asShown(n c3po.Notification, text string) []string {
+	if n.Permission && text == n.Question {
+		return sanitise.Exact(text)
+	}
+	return sanitise.Lines(text)
+}
+
 // isCut says that a notice does not show the whole of a question.
-func isCut(question string) bool {
-	return question == "" || utf8.RuneCountInString(strings.Join(sanitise.Lines(question), "\n")) > maxTextCharacters
+func isCut(n c3po.Notification) bool {
+	return n.Question == "" || utf8.RuneCountInString(strings.Join(asShown(n, n.Question), "\n")) > maxTextCharacters
 }
 
 func cut(text string, most int) string {

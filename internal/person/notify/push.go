@@ -149,7 +149,11 @@ func (n *Notifier) push(ctx context.Context, what c3po.Notification) error {
 	}
 	notice := pushNotice{Title: title(what), Space: what.Space}
 	if what.Count <= 1 {
-		notice.ID, notice.Body = what.MessageID, cut(sanitise.Inline(strings.TrimSpace(what.Question+" "+what.Reason)), maxPushCharacters)
+		body := sanitise.Inline(strings.TrimSpace(what.Question + " " + what.Reason))
+		if what.Permission {
+			body = strings.Join(sanitise.Exact(what.Question), " ")
+		}
+		notice.ID, notice.Body = what.MessageID, cut(body, maxPushCharacters)
 	}
 	text, err := json.Marshal(notice)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestAPersonDecidesFromTheScreenWhatAnAgentMayDo(t *testing.T) {
 		term.see("permission: Allow Edit")
 		term.press("1")
 		term.press("Enter")
-		for _, line := range []string{"Permission for api", "Allow Edit in /src", "/src/" + one.name, " keep", "-**old**", `+\u202e**new**`, "1 Allow once", "2 Deny", "Your words deny it"} {
+		for _, line := range []string{"Permission for api", "Allow Edit in /src", "/src/" + one.name, " keep", "-**old**", `+⟨U+202E⟩**new**`, "1 Allow once", "2 Deny", "Your words deny it"} {
 			term.see(line)
 		}
 		for _, oddly := range []string{"+1", "01", "3"} {
@@ -56,7 +56,7 @@ func TestAPersonDecidesFromTheScreenWhatAnAgentMayDo(t *testing.T) {
 func TestAQuestionThatIsDressedAsARequestIsCalledAQuestion(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	must(s.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Permission: Allow Edit in /src?", Choices: []string{"Allow", "Deny"}}))(s)
+	must(s.as("api").EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "Permission: Allow Edit in /src?", Choices: []string{"Allow it", "Refuse"}}))(s)
 	term := s.open(100, 30)
 	term.see("question: Permission: Allow Edit")
 	term.press("1")

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // detail is the chosen row in full: what is known of it, and what was said.
@@ -132,10 +133,14 @@ func (m *model) questionAsked() []string {
 
 // questionText is what is asked and why, in lines that fit, each behind a gutter.
 func (m *model) questionText() []string {
-	if m.asked.Why == "" {
-		return m.wrapped(m.asked.Text)
+	text := m.wrapped(m.asked.Text)
+	if m.asked.Permits {
+		text = m.fitted(sanitise.Exact(m.asked.Text))
 	}
-	return append(append(m.wrapped(m.asked.Text), m.wrapped("")...), m.wrapped(m.asked.Why)...)
+	if m.asked.Why == "" {
+		return text
+	}
+	return append(append(text, m.wrapped("")...), m.wrapped(m.asked.Why)...)
 }
 
 // questionSpace is how many of these lines there is room for.

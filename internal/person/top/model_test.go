@@ -84,6 +84,27 @@ func TestNothingOfOthersReachesTheTerminalAsACommand(t *testing.T) {
 	}
 }
 
+// A terminal orders letters that run from right to left in its own way, or not at all.
+func TestEverySignOfACommandIsInItsPlaceOnTheScreen(t *testing.T) {
+	t.Parallel()
+	s := asked("a")
+	s.Questions[0].Permits, s.Questions[0].Text = true, "Allow Bash?\n\n$ rm \"אב\" \"ג\" 1"
+	s.PasskeysEnd = noon
+	m := newModel(s, "", func() time.Time { return noon })
+	m.width, m.height = 120, 30
+	shows := func(want string) {
+		t.Helper()
+		if screen := ansi.Strip(strings.Join(m.screen(), "\n")); !strings.Contains(screen, want) || strings.ContainsFunc(screen, sanitise.RightToLeft) {
+			t.Errorf("%q is not on the screen:\n%s", want, screen)
+		}
+	}
+	const command = `$ rm "⟨U+05D0⟩⟨U+05D1⟩" "⟨U+05D2⟩" 1`
+	shows("permission: Allow Bash? " + command)
+	shows("All passkeys are forgotten at " + noon.Local().Format("15:04"))
+	press(m, "enter")
+	shows("│ " + command)
+}
+
 func TestEveryScreenFitsItsTerminal(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 30} {

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 const (
@@ -156,7 +157,12 @@ func (m *model) cells(p panel, i int) []string {
 	switch p {
 	case questions:
 		q := m.seen.Questions[i]
-		text := inline(strings.Join(strings.Fields(q.Text), " ")) // line breaks are for the whole of it
+		text := strings.Join(strings.Fields(q.Text), " ") // line breaks are for the whole of it
+		if q.Permits {
+			text = strings.Join(sanitise.Exact(text), " ")
+		} else {
+			text = inline(text)
+		}
 		if m.seen.ReadOnly {
 			text = faint().of("only a person's token shows the text")
 		}
@@ -171,7 +177,7 @@ func (m *model) cells(p panel, i int) []string {
 		switch {
 		case q.Permits:
 			text = warn().of("permission:") + " " + text
-		case strings.HasPrefix(strings.ToLower(text), "permission"): // its words, not ours
+		case strings.Contains(strings.ToLower(text), "permission"): // its words, not ours
 			text = "question: " + text
 		}
 		return []string{inline(string(q.From)), age(now, q.At), due, frees, text}

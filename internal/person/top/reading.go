@@ -118,14 +118,20 @@ func (m *model) textLines() (lines []string) {
 			whom = faint().of(" → ") + m.whom(msg.ToAgent)
 		}
 		lines = append(lines, "", bold().of(inline(string(msg.FromAgent)))+whom+faint().of(", "+age(m.now(), msg.Timestamp)+" ago"))
-		lines = append(lines, m.wrapped(msg.Text())...)
+		if msg.Kind == c3po.KindApproval {
+			lines = append(lines, m.fitted(sanitise.Exact(msg.Text()))...)
+		} else {
+			lines = append(lines, m.wrapped(msg.Text())...)
+		}
 	}
 	return lines
 }
 
 // wrapped is a text of others in lines that fit, each behind a gutter.
-func (m *model) wrapped(text string) (lines []string) {
-	for _, paragraph := range sanitise.Lines(text) {
+func (m *model) wrapped(text string) (lines []string) { return m.fitted(sanitise.Lines(text)) }
+
+func (m *model) fitted(paragraphs []string) (lines []string) {
+	for _, paragraph := range paragraphs {
 		paragraph = strings.ReplaceAll(paragraph, "\t", "    ")
 		for part := range strings.SplitSeq(ansi.Wrap(paragraph, max(1, m.width-4), ""), "\n") {
 			lines = append(lines, faint().of("│ ")+part)

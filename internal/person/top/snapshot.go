@@ -24,6 +24,7 @@ type Source interface {
 	DeadLetter(context.Context, c3po.MessageInput) (c3po.LetterView, error)
 	SendMessage(context.Context, c3po.SendInput) (c3po.Receipt, error)
 	HumanList(context.Context, c3po.GetMessagesInput) (c3po.MessageList, error)
+	Passkeys(context.Context) (c3po.Passkeys, error)
 	HumanAnswer(context.Context, c3po.AnswerInput) (c3po.Message, error)
 	Pause(context.Context, c3po.PauseInput) (c3po.PauseResult, error)
 	Resume(context.Context, c3po.PauseInput) (c3po.PauseResult, error)
@@ -51,6 +52,8 @@ type Snapshot struct {
 	Tickets   []c3po.Ticket `json:"tickets"`   // open ones among agents, the oldest first
 	Events    []c3po.Event  `json:"events"`    // the latest, the oldest first
 	Waits     []Wait        `json:"-"`         // these and those that ask the person, in chains
+	// PasskeysEnd is when all passkeys are forgotten, if somebody asked for that.
+	PasskeysEnd time.Time `json:"passkeys_end,omitzero"`
 	// More says that there are more rows than were read.
 	More bool `json:"more,omitempty"`
 
@@ -143,6 +146,9 @@ func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
 		return err
 	}
 	s.More = s.More || mail.Next != ""
+	if passkeys, err := source.Passkeys(ctx); err == nil { // an older coordinator has none
+		s.PasskeysEnd = passkeys.ResetAt
+	}
 	s.Questions = []Question{}
 	for _, m := range mail.Messages {
 		s.Questions = append(s.Questions, Question{

@@ -110,11 +110,15 @@ func (m *model) summary() string {
 			unread, known = unread+*a.Unread, true
 		}
 	}
+	reset := ""
+	if at := m.whole.PasskeysEnd; !at.IsZero() {
+		reset = alarm().of(" All passkeys are forgotten at "+at.Local().Format("15:04")+" unless you use one: c3po open ") + " "
+	}
 	asks := m.whole.stateOfThings(m.now())
 	if len(m.whole.Questions) > 0 {
 		asks = warn().of(asks)
 	}
-	text := fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.whole.Agents), plural(len(m.whole.Agents), "agent", "agents"),
+	text := reset + fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.whole.Agents), plural(len(m.whole.Agents), "agent", "agents"),
 		len(m.whole.Tickets), plural(len(m.whole.Tickets), "ticket", "tickets"))
 	if known {
 		text += fmt.Sprintf(" · %d unread", unread)

@@ -31,7 +31,8 @@ func Hidden(r rune) bool {
 }
 
 // Inline is what others wrote, made to fit into one of our lines: hidden characters, line
-// breaks and tabs included, and bytes that are no UTF-8 are spelt out.
+// breaks and tabs included, letters that make a word read as another, and bytes that are no
+// UTF-8 are spelt out.
 func Inline(text string) string { return spelt(text, "") }
 
 // Lines is a text of others as lines of its own. Only its line feeds break a
@@ -52,7 +53,7 @@ func spelt(text, keep string) string {
 			out.WriteString(escape(r))
 		}
 	}
-	return out.String()
+	return MarkLookalikes(out.String(), false, escape)
 }
 
 func escape(r rune) string {

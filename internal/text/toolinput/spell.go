@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 const (
 	maxBlanks     = 40 // spaces and tabs in a row
 	maxEmptyLines = 5
+	maxAccents    = 3 // on one letter; more of them cover the lines around it
 )
 
 // spellLines is each line as a person can read it. Many empty lines in a row are counted.
@@ -33,8 +36,8 @@ func spellLines(lines []string) (out []string) {
 	return out
 }
 
-// spell is a line without anything that looks like nothing, or like less than it is.
-// What does something instead of being seen is left to whatever shows it.
+// spell is a line without anything that looks like nothing, like less than it is, or like
+// something else. So no two lines look the same, wherever they are shown.
 func spell(line string) string {
 	var out strings.Builder
 	letters := []rune(strings.ToValidUTF8(line, string(unicode.ReplacementChar)))
@@ -53,14 +56,17 @@ func spell(line string) string {
 			i = end
 			continue
 		case unseen(letters, i):
-			fmt.Fprintf(&out, "⟨U+%04X⟩", letters[i])
+			out.WriteString(sanitise.Mark(letters[i]))
 		default:
 			out.WriteRune(letters[i])
 		}
 		i++
 	}
-	return out.String()
+	return sanitise.MarkLookalikes(out.String(), true, sanitise.Mark)
 }
+
+// alike are signs that look like those of a command.
+const alike = "\u01c3\u02b9\u02bc\u02cb\u02d7\u037e\u2010\u2011\u2024\u2032\u2035\u2044\u2212\u2215\u2223\u2236\u29f8\ua789"
 
 func blanks(run []rune) string {
 	tabs := strings.Count(string(run), "\t")
@@ -74,7 +80,8 @@ func blanks(run []rune) string {
 	}
 }
 
-// unseen says that a character cannot be seen, or begins one of the marks we write.
+// unseen says that a character cannot be seen for what it is, or begins one of the marks we
+// write.
 func unseen(letters []rune, i int) bool {
 	const (
 		blankPattern = 0x2800 // the Braille pattern without dots
@@ -92,9 +99,24 @@ func unseen(letters []rune, i int) bool {
 		}
 		key := strings.ContainsRune("0123456789#*", letters[i-1]) && i+1 < len(letters) && letters[i+1] == keycap
 		return !key && !unicode.Is(pictographs, letters[i-1])
-	default:
-		return unicode.Is(unicode.Zs, r)
+	case keycap:
+		if i > 0 && letters[i-1] == emojiStyle {
+			return false
+		}
 	}
+	r := letters[i]
+	return unicode.Is(unicode.Zs, r) || sanitise.Hidden(r) || strings.ContainsRune(alike, r) || unicode.IsMark(r) && !accent(letters, i)
+}
+
+// accent says that a mark stands on a letter, and neither strikes it out nor is one too many.
+func accent(letters []rune, i int) bool {
+	const firstOverlay, lastOverlay = 0x334, 0x338
+	for n := 1; n <= min(i, maxAccents); n++ {
+		if !unicode.IsMark(letters[i-n]) {
+			return unicode.IsLetter(letters[i-n]) && (letters[i] < firstOverlay || letters[i] > lastOverlay)
+		}
+	}
+	return false
 }
 
 // pictographs are the blocks and letters that emojiStyle is used after.

@@ -5,10 +5,11 @@
 // sign of a changed line, the name of a block. Further lines of a value are indented, so
 // that no value can pose as another field.
 //
-// Nothing of the arguments is left out. What can't be seen is spelled out: ⟨U+00A0⟩, and long
-// runs of blanks, empty lines and unchanged lines are counted: ⟨400 spaces⟩. A bracket ⟨ of
-// the input is ⟨U+27E8⟩, so that no input can write such marks itself. The hash of a request
-// is over the input itself, not this text.
+// Nothing of the arguments is left out. What can't be seen for what it is, is named: ⟨U+001B⟩,
+// ⟨U+00A0⟩, and a letter of another script in a word that reads as Latin. Long runs of blanks,
+// empty lines and unchanged lines are counted: ⟨400 spaces⟩. A bracket ⟨ of the input is
+// ⟨U+27E8⟩, so that no input can write such marks itself, and no two inputs read the same. The
+// hash of a request is over the input itself, not this text.
 package toolinput
 
 import (
@@ -126,8 +127,18 @@ func field(name string, raw json.RawMessage) string {
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil && text != "" {
 		return name + ": " + indentRest(text)
 	}
+	// Anew: JSON may write every letter as a number, and a person reads letters.
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return name + ": " + indentRest(string(raw))
+	}
 	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if encoder.Encode(value) != nil {
 		return name + ": " + indentRest(string(raw))
 	}
 	return name + ": " + indentRest(out.String())

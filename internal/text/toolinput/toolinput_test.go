@@ -28,7 +28,7 @@ func TestAPersonReadsWhatAToolWouldDo(t *testing.T) {
 			"file: /a\nedit 1 of 2:\n a\n-b\n+c\nedit 2 of 2:\n-x\nedit 2, replace_all: true\nz: 1",
 		},
 		"edits that are something else are kept": {`{"edits":[{"old_string":"a","new_string":"b"},{"at":1}]}`,
-			"edits: [\n    {\n      \"old_string\": \"a\",\n      \"new_string\": \"b\"\n    },\n    {\n      \"at\": 1\n    }\n  ]"},
+			"edits: [\n    {\n      \"new_string\": \"b\",\n      \"old_string\": \"a\"\n    },\n    {\n      \"at\": 1\n    }\n  ]"},
 		"unchanged lines far from the change are counted": {
 			`{"path":"/a","old_string":"1\n2\n3\n4\n5\nold\n6\n7\n8\n9","new_string":"1\n2\n3\n4\n5\nnew\n6\n7\n8\n9"}`,
 			"file: /a\n ⟨2 lines unchanged⟩\n 3\n 4\n 5\n-old\n+new\n 6\n 7\n 8\n ⟨1 line unchanged⟩",
@@ -90,6 +90,28 @@ func TestBlanksHideNothing(t *testing.T) {
 	if diff := cmp.Diff("file: /a\n+x\n+⟨80 empty lines⟩\n+y", toolinput.Text([]byte(input))); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Two commands that differ never look the same, whatever one of them writes in letters.
+func TestNoTwoCommandsLookTheSame(t *testing.T) {
+	t.Parallel()
+	read(t, map[string]example{
+		"an escape":                      {`{"command":"printf '\u001b[2K'"}`, "$ printf '⟨U+001B⟩[2K'"},
+		"an escape in letters":           {`{"command":"printf '\\x1b[2K' \\u001b"}`, `$ printf '\x1b[2K' \u001b`},
+		"a mark in letters":              {`{"command":"⟨U+001B⟩"}`, "$ ⟨U+27E8⟩U+001B⟩"},
+		"nothing at all":                 {`{"command":"a\u0000b\u200bc\u202ed"}`, "$ a⟨U+0000⟩b⟨U+200B⟩c⟨U+202E⟩d"},
+		"a Cyrillic letter":              {`{"command":"сurl x; сору"}`, "$ ⟨U+0441⟩url x; ⟨U+0441⟩⟨U+043E⟩⟨U+0440⟩⟨U+0443⟩"},
+		"a text in Cyrillic":             {`{"command":"echo 'работа с базой'"}`, "$ echo 'работа с базой'"},
+		"a sign like another":            {`{"command":"a\u037e b\u2215c \u2212x"}`, "$ a⟨U+037E⟩ b⟨U+2215⟩c ⟨U+2212⟩x"},
+		"an accent":                      {`{"command":"cafe\u0301"}`, "$ cafe\u0301"},
+		"what strikes out":               {`{"command":"r\u0336m\u0336 x"}`, "$ r⟨U+0336⟩m⟨U+0336⟩ x"},
+		"an accent on a sign":            {`{"command":"a =\u0301 b"}`, "$ a =⟨U+0301⟩ b"},
+		"a tower of accents":             {`{"command":"a\u0301\u0301\u0301\u0301\u0301"}`, "$ a\u0301\u0301\u0301⟨U+0301⟩⟨U+0301⟩"},
+		"letters as numbers":             {`{"x":["\u0072\u006d -rf",{"\u0061":1.0}]}`, "x: [\n    \"rm -rf\",\n    {\n      \"a\": 1.0\n    }\n  ]"},
+		"a path with an escape":          {`{"file_path":"/a\u001bb"}`, `file: "/a\u001bb"`},
+		"a path with that in letters":    {`{"file_path":"/a\\u001bb"}`, `file: /a\u001bb`},
+		"a path that runs the other way": {`{"file_path":"/a\u202eb"}`, `file: "/a⟨U+202E⟩b"`},
+	})
 }
 
 type example struct{ input, want string }

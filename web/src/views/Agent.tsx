@@ -8,7 +8,7 @@ import { countdown, talks, waitsOf, waitWords } from "../needs";
 import { age, ago, evidence, moment, plain, reach, reachWhy, standing } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
-import { Compose, Empty, Head, Reach, say, sayError, Trouble, Who } from "../ui";
+import { Compose, Empty, Head, InOrder, Reach, say, sayError, Trouble, Who } from "../ui";
 import type { Wait } from "../wire";
 import "./Agent.css";
 import { usePause } from "./pause";
@@ -195,7 +195,9 @@ function Facts({ agent: a }: { agent: SeenAgent }) {
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <bdi>{plain(value)}</bdi>
+                <bdi dir={name === "Folder" ? "ltr" : "auto"}>
+                  <InOrder>{plain(value)}</InOrder>
+                </bdi>
               </dd>
             </div>
           ))}

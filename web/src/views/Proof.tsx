@@ -7,7 +7,7 @@ import { plain } from "../plain";
 import { useAsked } from "../proof";
 import { useRoute } from "../route";
 import { useSeen } from "../seen";
-import { Dialog, Head, Trouble } from "../ui";
+import { Dialog, Head, InOrder, Trouble } from "../ui";
 import type { ProofRequest, Question } from "../wire";
 import "./Proof.css";
 
@@ -178,7 +178,9 @@ function Act({ of, end }: { of: ProofRequest["act"]; end: Ref<HTMLElement> }) {
           .map(([name, value]) => (
             <div key={name}>
               <dt>{plain(name.replaceAll("_", " "))}</dt>
-              <dd>{plain(typeof value === "string" ? value : JSON.stringify(value))}</dd>
+              <dd dir="ltr">
+                <InOrder>{plain(typeof value === "string" ? value : JSON.stringify(value))}</InOrder>
+              </dd>
             </div>
           ))}
         <div>

@@ -7,15 +7,15 @@ import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
 import { place } from "../list";
-import { allowOnce, answering, asking, textOf } from "../mail";
+import { allowOnce, answering, asking, dressed, textOf } from "../mail";
 import { subject } from "../markdown";
 import { behindEach, countdown, sorted, stateOfThings } from "../needs";
-import { ago, moment, plain } from "../plain";
+import { ago, exact, moment, plain } from "../plain";
 import { to } from "../route";
 import { mayAct, useSession } from "../session";
 import { useSeen } from "../seen";
 import { useSteady } from "../steady";
-import { Compose, Empty, Head, Id, say, sayError, Text, Trouble } from "../ui";
+import { Compose, Empty, Head, Id, InOrder, say, sayError, Text, Trouble } from "../ui";
 import type { Agent, Message } from "../wire";
 import "./Questions.css";
 import { PauseAll, usePause } from "./pause";
@@ -137,6 +137,7 @@ function Question({ question: q, behind, now, chosen, steady, beside, onChoose }
           <time title={moment(q.timestamp)}>{ago(q.timestamp, now)}</time>
         </div>
         {q.kind === "approval" ? <Exact end={end}>{textOf(q)}</Exact> : textOf(q) !== "" && <Body>{textOf(q)}</Body>}
+        {dressed(q) && <p className="quiet">This is a question. No answer to it allows a tool.</p>}
         {act && choices.length > 0 && (
           <div className="row choices">
             {choices.map((c, n) => (
@@ -208,7 +209,9 @@ function Beside({ question: q, read, now }: { question: Message; read: boolean; 
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <bdi>{plain(value)}</bdi>
+                <bdi dir={name === "Folder" ? "ltr" : "auto"}>
+                  <InOrder>{plain(value)}</InOrder>
+                </bdi>
               </dd>
             </div>
           ))}
@@ -224,8 +227,8 @@ function Beside({ question: q, read, now }: { question: Message; read: boolean; 
                   <span className="quiet">
                     {m.from_agent === q.from_agent ? `to ${plain(m.to_agent ?? "")}` : `from ${plain(m.from_agent)}`}, {ago(m.timestamp, now)}
                   </span>
-                  <span className="line1" dir="auto">
-                    {plain(subject(textOf(m)))}
+                  <span className="line1" dir={m.kind === "approval" ? "ltr" : "auto"}>
+                    {m.kind === "approval" ? <InOrder>{exact(subject(textOf(m)))}</InOrder> : plain(subject(textOf(m)))}
                   </span>
                 </a>
               </li>
