@@ -11,6 +11,14 @@ func (p Pattern) Covers(id AgentID) bool {
 	return id != "" && p.CoversAll(Pattern(id))
 }
 
+// Words says which agents it is for.
+func (p Pattern) Words() string {
+	if p == "*" {
+		return "agents without a host in their names; '" + string(Human) + "' and '" + string(System) + "' are none"
+	}
+	return string(p)
+}
+
 // CoversAll says whether every id that inner covers is covered too. It may say
 // no where yes would be true, never the other way round.
 func (p Pattern) CoversAll(inner Pattern) bool {

@@ -130,7 +130,7 @@ func (g Grant) actAs(id c3po.AgentID) (c3po.AgentID, error) {
 	}
 	if !c3po.Pattern(g.Pattern).Covers(id) {
 		return "", c3po.Errorf(c3po.Forbidden, "this token is not for acting as '%s'", id).
-			Suggest("It is for %s.", g.Pattern)
+			Suggest("It is for %s.", c3po.Pattern(g.Pattern).Words())
 	}
 	return id, nil
 }

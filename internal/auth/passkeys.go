@@ -179,7 +179,7 @@ func (k *Keeper) SetProofPolicy(ctx context.Context, caller c3po.Caller, in c3po
 		return c3po.Passkeys{}, err
 	}
 	if len(now.Passkeys) == 0 && policy != c3po.ProofOff {
-		return c3po.Passkeys{}, c3po.Errorf(c3po.InvalidRequest, "you have no passkey yet").Suggest("Add one on the dashboard first: `c3po open`.")
+		return c3po.Passkeys{}, c3po.Errorf(c3po.InvalidRequest, "you have no passkey yet").Suggest("Add one first: c3po passkey add")
 	}
 	arguments, err := json.Marshal(in)
 	if err != nil {

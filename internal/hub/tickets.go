@@ -63,10 +63,18 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 	if done.Outcome == c3po.CancelDone {
 		a.hub.marks.Touch(a.space, 0)
 		a.tell(ctx, c3po.EventCancelled, a.id, step.ID)
+	} else {
+		a.decided = "changed nothing, " + unchangedBecause[done.Outcome]
 	}
 	return c3po.CancelResult{
 		MessageID: in.MessageID, Outcome: done.Outcome, Told: done.Told, Message: cancelWords(step, done),
 	}, nil
+}
+
+// unchangedBecause is why a cancel did nothing, for the audit.
+var unchangedBecause = map[c3po.CancelOutcome]string{
+	c3po.CancelAlready: "it was cancelled before", c3po.CancelAnswered: "it was answered", c3po.CancelEnded: "it had ended",
+	c3po.CancelNotYours: "somebody else sent it", c3po.CancelUnknown: "there is no such message",
 }
 
 // cancelWords say what a cancel was worth.

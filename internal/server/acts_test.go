@@ -60,6 +60,34 @@ func TestWhatAPersonDoesHasAnEntryWhicheverDoorItCameThrough(t *testing.T) {
 	}
 }
 
+// A cancel that was refused is no deed, and its entry says so.
+func TestACancelThatChangesNothingIsWrittenDownSo(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, redistest.Start(t), server.Config{})
+	person := g.mint(t, auth.Grant{Role: c3po.RoleHuman}).Secret
+	agent := g.mint(t, auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}).Secret
+	var asked c3po.Escalation
+	g.do(t, agent, "bob", "escalate_to_human", c3po.EscalateInput{Reason: "Drop it?"}, &asked)
+	var sent c3po.Receipt
+	g.do(t, person, "", "send_message", c3po.SendInput{Target: "bob", Message: "Go on."}, &sent)
+	for _, id := range []c3po.MessageID{asked.MessageID, sent.ID, sent.ID} {
+		if status, refusal := g.do(t, person, "", "cancel", c3po.MessageInput{MessageID: id}, nil); status != http.StatusOK {
+			t.Fatalf("%d %+v", status, refusal)
+		}
+	}
+	var done []string
+	for _, e := range g.personActs(t) {
+		done = append(done, e.Detail)
+	}
+	want := []string{
+		"send_message bob", "cancel " + string(asked.MessageID) + ": you changed nothing, somebody else sent it",
+		"cancel " + string(sent.ID), "cancel " + string(sent.ID) + ": you changed nothing, it was cancelled before",
+	}
+	if !slices.Equal(done, want) {
+		t.Errorf("written down are %q, want %q", done, want)
+	}
+}
+
 func TestATicketThatAPersonSendsOrAnswersHasAnEntry(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})

@@ -41,7 +41,7 @@ func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 func RefuseAllTaken(step RegisterStep) *c3po.Error {
 	if len(step.Candidates(false)) < MaxNumbered {
 		return c3po.Errorf(c3po.Forbidden, "another session holds '%s', and this token is for no other name you could have", step.Want).
-			Suggest("It is for %s. End the other session, or use a token for more names.", step.Agents)
+			Suggest("It is for %s. End the other session, or use a token for more names.", step.Agents.Words())
 	}
 	return c3po.Errorf(c3po.InvalidRequest, "'%s' and its numbers up to %d are all taken by live runs", step.Want, MaxNumbered).
 		Suggest("Choose another agent id.")
@@ -50,7 +50,7 @@ func RefuseAllTaken(step RegisterStep) *c3po.Error {
 // RefuseOtherName is FORBIDDEN for a name that the caller's token is not for.
 func RefuseOtherName(id c3po.AgentID, agents c3po.Pattern) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "this token is not for acting as '%s'", id).
-		Suggest("It is for %s.", agents)
+		Suggest("It is for %s.", agents.Words())
 }
 
 // RefuseKeyConflict is KEY_CONFLICT for a key that stands for another message.

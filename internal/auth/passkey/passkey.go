@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
@@ -142,12 +143,22 @@ func descriptors(site string, keys []Key) []descriptor {
 	return all
 }
 
-// explain is the library's own word for what is wrong, which names no secret.
+// explain says in our words what is wrong. What the library says is for its programmers.
 func explain(err error) error {
-	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Details != "" {
-		return errors.New(e.Details)
+	e, ok := errors.AsType[*protocol.Error](err)
+	if !ok {
+		return errors.New("the browser's answer can't be read")
 	}
-	return err
+	switch {
+	case e.Type == protocol.ErrVerification.Type && strings.Contains(e.Details, "challenge"):
+		return errors.New("it is over something else, or an older one")
+	case e.Type == protocol.ErrVerification.Type:
+		return errors.New("it was made on another page, or without a touch")
+	case e.Type == protocol.ErrAssertionSignature.Type:
+		return errors.New("the signature isn't the key's")
+	default:
+		return errors.New("the browser's answer can't be read")
+	}
 }
 
 func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -112,9 +112,16 @@ func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
 	message, advice := ForPeople(e.Message), ForPeople(e.Suggestion)
 	switch e.Suggestion {
 	case c3po.AskPerson:
+		if a.AgentHere() != "" || a.BelowAgent() { // a model reads it, and has tools
+			advice = c3po.AskPerson
+			break
+		}
 		advice = "This host's token is an agent's. Run it where the coordinator runs, or sign in here: `c3po invite --person` there prints the line."
 	case c3po.WorkLocally:
 		message, advice = a.unreachable(e)
+	}
+	if rest, ok := strings.CutPrefix(e.Suggestion, c3po.AskPerson+" "); ok { // likewise
+		advice = c3po.AskPerson + " " + ForPeople(rest)
 	}
 	if hint := a.renewToken(e); hint != "" {
 		advice = hint

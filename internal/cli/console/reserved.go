@@ -47,5 +47,5 @@ func (a *Console) RefuseAgents() error {
 		}
 	}
 	return c3po.Errorf(c3po.Forbidden, "this is reserved for people, and an agent runs here (%s)", why).
-		Suggest("%s", auth.OwnTerminal)
+		Suggest("%s Are you a person? %s", c3po.AskPerson, auth.OwnTerminal)
 }
