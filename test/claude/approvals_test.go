@@ -3,6 +3,7 @@ package claude_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 func (w *testCoordinator) approving(project string) (*agent, *terminal) {
 	w.t.Helper()
 	var rules []rule
-	for _, name := range []string{"allowed", "denied", "local", "escaped", "later"} {
+	for _, name := range []string{"allowed", "second", "third", "fourth", "fifth", "denied", "local", "escaped", "later"} {
 		rules = append(rules, on("touch "+name, call("Bash", map[string]any{"command": "touch " + name + " && sleep 0.1", "description": "Make a file"})))
 	}
 	a := w.host("pi").agent(project, following(rules...))
@@ -81,12 +82,23 @@ func TestAPersonDecidesAPermissionDialogFromElsewhere(t *testing.T) {
 	if a.has("allowed") {
 		t.Fatal("the tool ran before anybody allowed it")
 	}
-	a.must(binary, "answer", string(q.ID), "--choice", "1")
-	began := time.Now()
-	eventually(t, 10*time.Second, "the tool runs", func() bool { return a.has("allowed") })
-	t.Logf("verdict to tool: %v", time.Since(began).Round(time.Millisecond))
-	term.see("Allowed by PermissionRequest hook")
-	term.rest()
+	var began time.Time
+	var took []time.Duration
+	for _, file := range []string{"allowed", "second", "third", "fourth", "fifth"} {
+		if file != "allowed" {
+			term.enter("touch " + file)
+			q = w.asked()
+		}
+		a.must(binary, "answer", string(q.ID), "--choice", "1")
+		began = time.Now()
+		eventually(t, 10*time.Second, "the tool runs", func() bool { return a.has(file) })
+		took = append(took, time.Since(began))
+		term.see("Allowed by PermissionRequest hook")
+		term.rest()
+	}
+	slices.Sort(took)
+	t.Logf("verdict to tool: %v", took)
+	faultrig.Hold(t, "claude: from the verdict to the tool that runs, median of five", took[len(took)/2], 500*time.Millisecond)
 
 	term.enter("touch denied")
 	a.must(binary, "answer", string(w.asked().ID), "Use make instead.")
@@ -108,7 +120,7 @@ func TestAPersonDecidesAPermissionDialogFromElsewhere(t *testing.T) {
 	if !w.asksNothing(5 * time.Second) {
 		t.Error("what was allowed at the terminal still waits for the person")
 	}
-	t.Logf("decided at the terminal to withdrawn: %v", time.Since(began).Round(time.Millisecond))
+	faultrig.Hold(t, "claude: what was allowed at the terminal is withdrawn after", time.Since(began), time.Second)
 	if out, err := a.command(binary, "answer", string(late.ID), "--choice", "2"); err == nil || !strings.Contains(out, "withdrawn") {
 		t.Errorf("a late verdict: %v\n%s", err, out)
 	}
