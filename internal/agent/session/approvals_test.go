@@ -1,10 +1,18 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -330,6 +338,55 @@ func TestNobodyIsAskedElsewhereWhoDoesNotWantIt(t *testing.T) {
 	}
 	if n := r.questions(); n != 0 {
 		t.Errorf("%d questions were asked", n)
+	}
+}
+
+// Who has not asked for approvals sends nothing of a dialog, and waits for nobody.
+func TestADialogCostsNothingWithoutApprovals(t *testing.T) {
+	t.Parallel()
+	at, err := url.Parse(coordinator(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.Map // what the session sends: path and body
+	pass := httputil.NewSingleHostReverseProxy(at)
+	pass.ErrorLog = log.New(io.Discard, "", 0) // waits that the session gives up
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		all.Store(r.URL.Path+" "+string(body), true)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(between.Close)
+	sent := func(word string) (found bool) {
+		all.Range(func(request, _ any) bool {
+			found = found || strings.Contains(request.(string), word)
+			return !found
+		})
+		return found
+	}
+	for _, wants := range []bool{false, true} { // with them the same is sent, so that this shows something
+		r := startAs(t, between.URL, fmt.Sprint("box:1:", wants), func(cfg *session.Config) { cfg.Approves = func() bool { return wants } })
+		r.prompt()
+		eventually(t, "it is there", func() bool { return len(r.agents()) > 0 })
+		if wants {
+			r.opens("nothing4")
+			r.asked("nothing4")
+		} else {
+			var took []time.Duration
+			for n := range 5 {
+				began := time.Now()
+				if said := r.opens(fmt.Sprint("nothing", n)).says(t); said != "{}" {
+					t.Errorf("the hook says %s", said)
+				}
+				took = append(took, time.Since(began))
+			}
+			faultrig.Hold(t, "a dialog without approvals waits for c3po", median(took), 10*time.Millisecond)
+		}
+		if sent("request_approval") != wants || sent("nothing4") != wants {
+			t.Errorf("with approvals %v: request_approval was sent: %v, the command: %v", wants, sent("request_approval"), sent("nothing4"))
+		}
+		r.hangUp()
 	}
 }
 

@@ -2,6 +2,7 @@ package toolinput
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -47,7 +48,7 @@ func spell(line string) string {
 			end++
 		}
 		switch {
-		case end-i > maxBlanks:
+		case end > i && unclear(letters, i, end):
 			out.WriteString(blanks(letters[i:end]))
 			i = end
 			continue
@@ -67,6 +68,12 @@ func spell(line string) string {
 
 // alike are signs that look like those of a command.
 const alike = "\u01c3\u02b9\u02bc\u02cb\u02d7\u037e\u2010\u2011\u2024\u2032\u2035\u2044\u2212\u2215\u2223\u2236\u29f8\ua789"
+
+// unclear says that a run of blanks cannot be seen for what it is: at the end of a line, with
+// a tab between words, or too long to be counted.
+func unclear(letters []rune, begin, end int) bool {
+	return end-begin > maxBlanks || end == len(letters) || begin > 0 && slices.Contains(letters[begin:end], '\t')
+}
 
 func blanks(run []rune) string {
 	tabs := strings.Count(string(run), "\t")
@@ -105,7 +112,7 @@ func unseen(letters []rune, i int) bool {
 		}
 	}
 	r := letters[i]
-	return unicode.Is(unicode.Zs, r) || sanitise.Hidden(r) || strings.ContainsRune(alike, r) || unicode.IsMark(r) && !accent(letters, i)
+	return unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r) || sanitise.Hidden(r) || strings.ContainsRune(alike, r) || unicode.IsMark(r) && !accent(letters, i)
 }
 
 // accent says that a mark stands on a letter, and neither strikes it out nor is one too many.
