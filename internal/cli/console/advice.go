@@ -98,8 +98,12 @@ func commands() map[string]string {
 	return all
 }
 
-// ForPeople is advice to a model as a person needs it.
+// ForPeople is advice to a model as a person needs it. That it may ask its person is for the
+// model alone, which has a tool for that.
 func ForPeople(text string) string {
+	if rest, ok := strings.CutPrefix(text, c3po.AskPerson); ok {
+		return c3po.AskPerson + ForPeople(rest)
+	}
 	for _, phrase := range personWords {
 		text = phrase.model.ReplaceAllString(text, phrase.person)
 	}
@@ -119,9 +123,6 @@ func (a *Console) ForPerson(e *c3po.Error) *c3po.Error {
 		advice = "This host's token is an agent's. Run it where the coordinator runs, or sign in here: `c3po invite --person` there prints the line."
 	case c3po.WorkLocally:
 		message, advice = a.unreachable(e)
-	}
-	if rest, ok := strings.CutPrefix(e.Suggestion, c3po.AskPerson+" "); ok { // likewise
-		advice = c3po.AskPerson + " " + ForPeople(rest)
 	}
 	if hint := a.renewToken(e); hint != "" {
 		advice = hint
