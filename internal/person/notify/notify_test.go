@@ -88,6 +88,13 @@ func TestAWebhookIsSignedAndCarriesNoText(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || req.URL.Path != "/hook" || req.Method != http.MethodPost {
 		t.Errorf("%s %s (-want +got):\n%s", req.Method, req.URL, diff)
 	}
+	for header, want := range map[string]string{
+		"Ce-Specversion": "1.0", "Ce-Type": "dev.c3po.question", "Ce-Source": c3po.CloudSource(asked.Space), "Ce-Id": "question " + string(asked.MessageID),
+	} {
+		if got := req.Header.Get(header); got != want {
+			t.Errorf("%s is %q, want %q", header, got, want)
+		}
+	}
 	signature := req.Header.Get(notify.SignatureHeader)
 	seconds, _, _ := strings.Cut(strings.TrimPrefix(signature, "t="), ",")
 	at, err := strconv.ParseInt(seconds, 10, 64)

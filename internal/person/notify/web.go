@@ -2,6 +2,7 @@ package notify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -38,14 +39,19 @@ func Sign(secret string, at time.Time, body []byte) string {
 	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// post sends the notification as JSON.
+// post sends the notification as JSON, with the headers that make it a CloudEvent.
+// Those repeat what the body says, and the body is what is signed.
 func (n *Notifier) post(ctx context.Context, what c3po.Notification) error {
 	body, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
+	now := time.Now()
 	return n.send(ctx, Webhook, n.config.Webhook, body, map[string]string{
-		"Content-Type": "application/json", SignatureHeader: Sign(n.config.Secret, time.Now(), body),
+		"Content-Type": "application/json", SignatureHeader: Sign(n.config.Secret, now, body),
+		"Ce-Specversion": "1.0", "Ce-Type": "dev.c3po." + string(what.Kind), "Ce-Source": c3po.CloudSource(what.Space),
+		// A notice that is sent again is the same one; a test is new each time.
+		"Ce-Id": string(what.Kind) + " " + cmp.Or(string(what.MessageID), now.Format(time.RFC3339Nano)),
 	})
 }
 

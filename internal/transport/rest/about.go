@@ -79,7 +79,7 @@ var (
 const aboutEvents = `Server-sent events. Each has an id, "epoch:seq"; who comes back with the id of its last event misses nothing. The stream begins with a
 word about itself: "event: resume" if it goes on from there (or begins now), "event: reset" if it cannot, because the log no longer
 holds what came after, or because the store went back and the epoch rose. After a reset, look at the state itself and read on. The data
-of both is a StreamStart. All other messages have no event name, and their data is an Event. A comment comes every 15 seconds. When the
+of both is a StreamStart. All other messages have no event name, and their data is an Event, or with format=cloudevents a CloudEvent. A comment comes every 15 seconds. When the
 coordinator stops, the stream ends with "retry:".`
 
 // aboutOperation describes a row of the table.

@@ -18,6 +18,8 @@ const (
 	keepAlive = 15 * time.Second
 	// lastEventHeader is what a browser sends when it comes back.
 	lastEventHeader = "Last-Event-ID"
+	// cloudEvents is the format that programs of other makers read.
+	cloudEvents = "cloudevents"
 )
 
 // eventsQuery reads where a stream shall go on: the place of the last event the
@@ -34,6 +36,18 @@ func eventsQuery(r *http.Request) (*c3po.EventCursor, error) {
 	return &after, err
 }
 
+// eventForm says how an event is written: as it is, or as the caller asks for.
+func eventForm(r *http.Request, space c3po.Space) (func(c3po.StreamEvent) any, error) {
+	switch format := r.URL.Query().Get("format"); format {
+	case "":
+		return func(e c3po.StreamEvent) any { return e.Event }, nil
+	case cloudEvents:
+		return func(e c3po.StreamEvent) any { return e.Event.ForCloud(space, e.At) }, nil
+	default:
+		return nil, c3po.Errorf(c3po.InvalidRequest, "there is no format %q", format).Suggest("Use format=%s, or leave it out.", cloudEvents)
+	}
+}
+
 // events streams what changes in the caller's space, until the caller leaves or
 // the coordinator stops.
 func (s *server) events(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
@@ -43,6 +57,11 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, caller c3po.Call
 		return
 	}
 	after, err := eventsQuery(r)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	form, err := eventForm(r, caller.Space)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -62,7 +81,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, caller c3po.Call
 		case r.Context().Err() != nil:
 			return
 		case err == nil:
-			out.entries(entries)
+			out.entries(entries, form)
 		case errors.Is(err, context.DeadlineExceeded):
 			out.write(": here\n\n")
 		default:
@@ -98,15 +117,17 @@ func openStream(w http.ResponseWriter) *stream {
 
 // entries writes what happened. An event has no name of its own, so that a
 // browser gets all kinds by one listener; words about the stream have one.
-func (s *stream) entries(entries []c3po.StreamEvent) {
+func (s *stream) entries(entries []c3po.StreamEvent, form func(c3po.StreamEvent) any) {
 	var text []byte
 	for _, entry := range entries {
-		name, value := "", any(entry.Event)
-		if entry.Start != nil {
-			name, value = "event: resume\n", entry.Start
-			if !entry.Start.Recovered {
-				name = "event: reset\n"
-			}
+		name, value := "", any(entry.Start)
+		switch {
+		case entry.Start == nil:
+			value = form(entry)
+		case entry.Start.Recovered:
+			name = "event: resume\n"
+		default:
+			name = "event: reset\n"
 		}
 		data, err := json.Marshal(value)
 		if err != nil {

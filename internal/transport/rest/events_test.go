@@ -90,6 +90,30 @@ func TestEventsAreStreamedWithTheirPlaces(t *testing.T) {
 	})
 }
 
+func TestEventsAreStreamedAsCloudEventsForWhoAsks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := onModel(t)
+		s.op(t, "main", "bob", "ping", c3po.None{}, nil)
+		ctx, leave := context.WithCancel(t.Context())
+		stream := s.stream(ctx, question{path: "/api/events?format=cloudevents"})
+		<-time.After(time.Second)
+		now := time.Now().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
+		s.op(t, "main", "", "pause", c3po.PauseInput{AgentID: "bob"}, nil)
+		want := []string{
+			"id: 1:1\nevent: resume\ndata: {\"recovered\":true,\"epoch\":1,\"seq\":1}",
+			"id: 1:2\ndata: {\"specversion\":\"1.0\",\"id\":\"1:2\",\"source\":\"urn:c3po:space:main\",\"type\":\"dev.c3po.paused\",\"subject\":\"bob\"," +
+				"\"time\":\"" + now + "\",\"datacontenttype\":\"application/json\",\"data\":{\"seq\":2,\"kind\":\"paused\",\"agent\":\"bob\",\"at\":\"" + now + "\"}}",
+		}
+		if diff := cmp.Diff(want, stream.read()); diff != "" {
+			t.Errorf("streamed (-want +got):\n%s", diff)
+		}
+		leave()
+		<-stream.done
+		s.ask(t, question{path: "/api/events?format=yaml"}).refused(t, http.StatusBadRequest, c3po.InvalidRequest)
+	})
+}
+
 func TestAStreamResumesByHeaderOrQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
