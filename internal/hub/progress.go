@@ -1,0 +1,112 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/store"
+)
+
+// Progress is how far a question has come, with what was asked and what was answered.
+type Progress struct {
+	Ticket   c3po.Ticket
+	Question c3po.Message
+	Answer   *c3po.Message // once there is one
+	Unacked  bool          // the answer is the caller's, and in its inbox
+	Holder   c3po.AgentID  // the agent that has the question; of a queue who has claimed it, empty if nobody has
+	// AsksPerson says that its holder has read it, has asked its user, and waits.
+	AsksPerson bool
+}
+
+// Progress shows one question of the caller's, or of anybody if the caller sees all. An
+// answer that it brings is served once the caller has it.
+func (a *Actor) Progress(ctx context.Context, id c3po.MessageID) (Progress, error) {
+	ticket, err := a.Ticket(ctx, id)
+	if err != nil {
+		return Progress{}, err
+	}
+	asked, held, err := a.hands(ctx, ticket.ID)
+	if err != nil {
+		return Progress{}, err
+	}
+	if asked == nil || !asked.Message.ExpectsReply || asked.Message.Kind != c3po.KindMessage {
+		return Progress{}, store.RefuseNoMessage(id)
+	}
+	mine, err := a.inbox.isMe(ctx, asked.Message.FromAgent)
+	if err != nil {
+		return Progress{}, err
+	}
+	if !mine && !a.caller.SeesAll() {
+		return Progress{}, store.RefuseNoMessage(id) // who was asked reads it as mail
+	}
+	p := Progress{Ticket: ticket, Question: asked.Message, Holder: held.Message.ToAgent}
+	p.Question.BodyGone = asked.BodyGone || asked.Corrupt
+	if p.Holder.Queue() != "" {
+		p.Holder = ""
+		if claim := held.Facts.Claim; claim != nil {
+			p.Holder = claim.By
+		}
+	}
+	if err := a.addAnswer(ctx, &p, mine); err != nil || ticket.State != c3po.TicketDelivered || p.Holder == "" {
+		return p, err
+	}
+	holder, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{p.Holder})
+	p.AsksPerson = err == nil && len(holder) == 1 && holder[0].Paused == c3po.PausedForHuman
+	return p, err
+}
+
+// hands are a question as it was asked, and as the agent has it to which it was
+// handed over last.
+func (s spaceHub) hands(ctx context.Context, id c3po.MessageID) (asked, held *store.Entry, err error) {
+	for range ticketMoves {
+		entry, err := s.hub.store.Message(ctx, s.space, id)
+		if err != nil || entry == nil {
+			return asked, held, err
+		}
+		if held = entry; asked == nil {
+			asked = entry
+		}
+		moved := id
+		for _, answer := range entry.Facts.Answers {
+			if answer.MovedTo != "" {
+				moved = answer.MovedTo
+			}
+		}
+		if moved == id {
+			break
+		}
+		id = moved
+	}
+	return asked, held, nil
+}
+
+// addAnswer adds the first reply that hands nothing over.
+func (a *Actor) addAnswer(ctx context.Context, p *Progress, mine bool) error {
+	for _, reply := range p.Ticket.Replies {
+		if reply.MovedTo != "" {
+			continue
+		}
+		entry, err := a.hub.store.Message(ctx, a.space, reply.ID)
+		switch {
+		case err != nil:
+			return err
+		case entry == nil || entry.Corrupt:
+			continue
+		}
+		answer := entry.Message
+		answer.BodyGone = entry.BodyGone
+		p.Answer = &answer
+		if mine && entry.State == c3po.StatePending {
+			a.inbox.serve(*entry, time.Now().UTC())
+			p.Unacked = true
+		}
+		return nil
+	}
+	return nil
+}
+
+// QueueMembers are agents of a queue, as many as a look shows.
+func (a *Actor) QueueMembers(ctx context.Context, queue c3po.AgentID) ([]c3po.AgentID, error) {
+	return a.hub.store.Members(ctx, a.space, queue, membersLook)
+}
